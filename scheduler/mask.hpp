@@ -1,0 +1,53 @@
+// Which keys a query row sees. With d = seq_kv - seq_q, row i sees key j when j <= i + d (causal)
+// and, for a sliding window of W keys, also i + d - W < j: the window includes the row's own key.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/host_device.hpp"
+#include "scheduler/integer_math.hpp"
+
+namespace sawtooth {
+
+enum class MaskKind : uint8_t { none, causal, window };
+
+struct Mask {
+  MaskKind kind = MaskKind::none;
+  int64_t window = 0;  // keys, W >= 1; read only when kind is `window`
+};
+
+/// A half-open range [begin, end) of rows, keys or tiles; empty when end <= begin.
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  SAWTOOTH_HD constexpr int64_t size() const { return end > begin ? end - begin : 0; }
+  SAWTOOTH_HD constexpr bool empty() const { return end <= begin; }
+  friend constexpr bool operator==(const Range&, const Range&) = default;
+};
+
+/// Keys that at least one row of `rows` sees; `rows` lies in [0, seq_q).
+/// The union over rows has no gap, because every row's range starts one key after the last one's.
+SAWTOOTH_HD constexpr Range visible_keys(Mask mask, Range rows, int64_t seq_q, int64_t seq_kv) {
+  if (rows.empty()) return {};
+  if (mask.kind == MaskKind::none) return {0, seq_kv};
+  const int64_t diagonal = seq_kv - seq_q;
+  const int64_t first_row = max_of(rows.begin, -diagonal);  // rows above it see nothing
+  const int64_t last_row = rows.end - 1;
+  if (first_row > last_row) return {};
+  const int64_t first_key =
+      mask.kind == MaskKind::window ? max_of(0, first_row + diagonal - mask.window + 1) : 0;
+  return {first_key, last_row + diagonal + 1};
+}
+
+/// Query rows that see at least one key of `keys`; `keys` lies in [0, seq_kv).
+SAWTOOTH_HD constexpr Range seeing_rows(Mask mask, Range keys, int64_t seq_q, int64_t seq_kv) {
+  if (keys.empty()) return {};
+  if (mask.kind == MaskKind::none) return {0, seq_q};
+  const int64_t diagonal = seq_kv - seq_q;
+  const int64_t first_row = max_of(0, keys.begin - diagonal);
+  if (mask.kind == MaskKind::causal) return {first_row, seq_q};
+  return {first_row, min_of(seq_q, keys.end - 1 + mask.window - diagonal)};
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,119 @@
+// The work order: which Q tile of which head is item i.
+//
+// Heads are laid out in sections of g consecutive heads. Inside a section the head runs fastest:
+// item i of a section is head i mod g at Q rank i div g, so g = 1 walks one head's Q tiles after
+// another and g = all heads walks every head at one Q rank. FlashAttention-3's
+// hopper/tile_scheduler.hpp calls such a section an L2 swizzle.
+// With kv-split the parts of a head are heads of their own, part p of head h at h * kv_split + p.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "scheduler/host_device.hpp"
+#include "scheduler/integer_math.hpp"
+#include "scheduler/policy_list.hpp"
+#include "scheduler/problem.hpp"
+
+namespace sawtooth {
+
+struct AscendingQ {
+  static constexpr std::string_view name = "ascending";
+  static constexpr std::string_view description = "first Q tile first";
+  SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t) { return rank; }
+};
+
+struct DescendingQ {
+  static constexpr std::string_view name = "descending";
+  static constexpr std::string_view description =
+      "last Q tile first: with a causal mask the longest items first (LPT)";
+  SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t tiles) {
+    return tiles - 1 - rank;
+  }
+};
+
+struct FoldQ {
+  static constexpr std::string_view name = "fold";
+  static constexpr std::string_view description =
+      "first, last, second, last but one ...: a long and a short causal item in turn";
+  SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t tiles) {
+    return rank % 2 == 0 ? rank / 2 : tiles - 1 - rank / 2;
+  }
+};
+
+using QOrders = PolicyList<AscendingQ, DescendingQ, FoldQ>;
+
+struct QOrderId {
+  int32_t index = 0;
+  friend constexpr bool operator==(QOrderId, QOrderId) = default;
+};
+template <class Policy>
+inline constexpr QOrderId q_order_id{QOrders::index_of<Policy>()};
+
+/// How heads are numbered: batch_index * heads + head, or head * batch + batch_index
+/// (FlashAttention-2's grid).
+enum class HeadOrder : uint8_t { batch_major, head_major };
+
+/// What one item works on, before its K/V tiles are known.
+struct WorkCoordinates {
+  int64_t batch = 0;
+  int64_t head = 0;
+  int64_t q_tile = 0;
+  int64_t part = 0;
+  friend constexpr bool operator==(const WorkCoordinates&, const WorkCoordinates&) = default;
+};
+
+struct Order {
+  int64_t section = 1;  // heads (times kv_split) a section; the last section has what is left
+  QOrderId q_order{};
+  HeadOrder head_order = HeadOrder::batch_major;
+  // An explicit order: coordinates that replace all of the above. Not owned;
+  // memory of the side that reads it (host for the simulator, device for a kernel).
+  const WorkCoordinates* list = nullptr;
+};
+
+/// The section that `auto:BYTES` stands for: the largest power of two P >= 1 with P K/V heads
+/// (K and V) in `bytes`, times the query heads of a K/V head.
+SAWTOOTH_HD constexpr int64_t auto_section(const Problem& problem, int64_t bytes) {
+  int64_t kv_heads = 1;
+  while (2 * kv_heads <= bytes / problem.kv_head_bytes()) kv_heads *= 2;
+  return kv_heads * problem.heads_per_kv_head();
+}
+
+/// Where item `index` stands in the sections of `section` heads with `q_tiles` ranks each.
+struct SectionPlace {
+  int64_t first_item = 0;  // index of the section's first item
+  int64_t heads = 0;       // heads of this section
+  int64_t first_head = 0;
+  int64_t head_in_section = 0;
+  int64_t rank = 0;
+
+  SAWTOOTH_HD constexpr int64_t head() const { return first_head + head_in_section; }
+};
+
+SAWTOOTH_HD constexpr SectionPlace section_place(int64_t index, int64_t section, int64_t all_heads,
+                                                 int64_t q_tiles) {
+  const int64_t number = index / (section * q_tiles);
+  const int64_t first_head = number * section;
+  const int64_t heads = min_of(section, all_heads - first_head);
+  const int64_t inside = index - first_head * q_tiles;
+  return {first_head * q_tiles, heads, first_head, inside % heads, inside / heads};
+}
+
+/// Item `index` of the order; 0 <= index < batch * heads * kv_split * q_tiles.
+SAWTOOTH_HD constexpr WorkCoordinates work_at(const Problem& problem, const Order& order,
+                                              int64_t q_tiles, int64_t kv_split, int64_t index) {
+  if (order.list != nullptr) return order.list[index];
+  const int64_t all_heads = problem.batch * problem.heads * kv_split;
+  const SectionPlace place = section_place(index, order.section, all_heads, q_tiles);
+  const int64_t h = place.head() / kv_split;
+  const bool batch_major = order.head_order == HeadOrder::batch_major;
+  return {.batch = batch_major ? h / problem.heads : h % problem.batch,
+          .head = batch_major ? h % problem.heads : h / problem.batch,
+          .q_tile = QOrders::dispatch(
+              order.q_order.index,
+              [&](auto policy) { return decltype(policy)::tile(place.rank, q_tiles); }),
+          .part = place.head() % kv_split};
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,123 @@
+// The scan: in which order an item visits its n visible K/V tiles.
+//
+// A scan is a pure function: step k of item i visits the tile at position tile(context, k), and
+// over k = 0 .. n - 1 every position of [0, n) occurs once. To add your own, write such a struct
+// and name it in `Scans` below (docs/add-your-own-scan.md walks through it).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "scheduler/host_device.hpp"
+#include "scheduler/integer_math.hpp"
+#include "scheduler/permutation.hpp"
+#include "scheduler/policy_list.hpp"
+
+namespace sawtooth {
+
+/// All that a scan may look at; the same on the simulator's host and in a kernel.
+struct ScanContext {
+  int64_t tiles = 0;         // n, the item's visible K/V tiles
+  int64_t item = 0;          // index in the work order
+  int64_t items_before = 0;  // items this worker has had before; item / workers under grid
+  int64_t q_tile = 0;
+  int64_t workers = 1;
+  int64_t attach_position = 0;  // where the K/V head's attach word points, clamped to [0, n)
+  uint64_t seed = 0;
+};
+
+SAWTOOTH_HD constexpr int64_t forwards_or_backwards(int64_t parity, int64_t step, int64_t tiles) {
+  return parity % 2 == 0 ? step : tiles - 1 - step;
+}
+
+struct LinearScan {
+  static constexpr std::string_view name = "linear";
+  static constexpr std::string_view description = "first tile to last";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext&, int64_t step) { return step; }
+};
+
+struct ReverseScan {
+  static constexpr std::string_view name = "reverse";
+  static constexpr std::string_view description = "last tile to first (FlashAttention-2 and -3)";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    return context.tiles - 1 - step;
+  }
+};
+
+/// Algorithm 4 of "Sawtooth Wavefront Reordering" (arXiv 2601.16032).
+struct SawtoothScan {
+  static constexpr std::string_view name = "sawtooth";
+  static constexpr std::string_view description =
+      "forwards and backwards in turn, by the worker's own item counter (the paper's)";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    return forwards_or_backwards(context.items_before, step, context.tiles);
+  }
+};
+
+struct SawtoothItemScan {
+  static constexpr std::string_view name = "sawtooth-item";
+  static constexpr std::string_view description =
+      "forwards and backwards by the parity of the Q tile index";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    return forwards_or_backwards(context.q_tile, step, context.tiles);
+  }
+};
+
+struct SawtoothWaveScan {
+  static constexpr std::string_view name = "sawtooth-wave";
+  static constexpr std::string_view description =
+      "forwards and backwards by the parity of floor(item index / workers)";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    return forwards_or_backwards(context.item / context.workers, step, context.tiles);
+  }
+};
+
+struct AttachScan {
+  static constexpr std::string_view name = "attach";
+  static constexpr std::string_view description =
+      "starts at the tile last started by any CTA on this K/V head, ascends and wraps";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    const int64_t position = context.attach_position + step;
+    return position < context.tiles ? position : position - context.tiles;
+  }
+};
+
+struct RandomScan {
+  static constexpr std::string_view name = "random";
+  static constexpr std::string_view description = "a seeded permutation an item (a null test)";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    return permuted(step, context.tiles, mix_seed(context.seed, uint64_t(context.item)));
+  }
+};
+
+}  // namespace sawtooth
+
+// A scan of your own can also come from outside the tree: build with
+// -DSAWTOOTH_OWN_SCAN_HEADER=<path> -DSAWTOOTH_OWN_SCAN=<struct name> (CMake cache variables).
+#if defined(SAWTOOTH_OWN_SCAN_HEADER)
+#include SAWTOOTH_OWN_SCAN_HEADER
+#define SAWTOOTH_OWN_SCAN_IN_LIST , SAWTOOTH_OWN_SCAN
+#else
+#define SAWTOOTH_OWN_SCAN_IN_LIST
+#endif
+
+namespace sawtooth {
+
+using Scans = PolicyList<LinearScan, ReverseScan, SawtoothScan, SawtoothItemScan, SawtoothWaveScan,
+                         AttachScan, RandomScan SAWTOOTH_OWN_SCAN_IN_LIST>;
+
+struct ScanId {
+  int32_t index = 0;
+  friend constexpr bool operator==(ScanId, ScanId) = default;
+};
+template <class Policy>
+inline constexpr ScanId scan_id{Scans::index_of<Policy>()};
+
+/// Position in [0, n) of the tile that step `step` visits; 0 <= step < n = context.tiles.
+SAWTOOTH_HD constexpr int64_t scan_position(ScanId scan, const ScanContext& context,
+                                            int64_t step) {
+  return Scans::dispatch(scan.index,
+                         [&](auto policy) { return decltype(policy)::tile(context, step); });
+}
+
+}  // namespace sawtooth

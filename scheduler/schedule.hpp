@@ -1,0 +1,90 @@
+// The schedule: order + launch + scan + prefetch, one trivially copyable value that the simulator
+// replays and the kernels execute. Everything that decides what runs next is a function here.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/host_device.hpp"
+#include "scheduler/launch.hpp"
+#include "scheduler/order.hpp"
+#include "scheduler/problem.hpp"
+#include "scheduler/scan.hpp"
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth {
+
+/// kv_inner: an item is a Q tile that scans K/V. kv_outer (FlashAttention-1): an item is a whole
+/// head; for each K/V tile all Q and O tiles that see it are read, and O is written again.
+enum class Loop : uint8_t { kv_inner, kv_outer };
+
+struct Schedule {
+  Order order;
+  LaunchId launch;
+  ScanId scan;
+  Loop loop = Loop::kv_inner;
+  int64_t workers = 1;
+  int64_t kv_split = 1;  // parts of the K/V range as items of their own; 1 under kv_outer
+  int64_t prefetch = 0;  // distance in steps of the wave prefetch; 0 is off
+  uint64_t seed = 0;     // read by the random scan only
+};
+
+/// One unit of work. Under kv_outer `q_tile` is 0 and `kv_tiles` are all tiles of the head.
+struct Item {
+  int64_t index = 0;
+  int64_t batch = 0;
+  int64_t head = 0;
+  int64_t kv_head = 0;
+  int64_t q_tile = 0;
+  int64_t part = 0;
+  Range kv_tiles;  // visible K/V tiles; empty items exist, write O and count for parity
+};
+
+SAWTOOTH_HD constexpr int64_t item_count(const Problem& problem, const Tiling& tiling,
+                                         const Schedule& schedule) {
+  const int64_t heads = problem.batch * problem.heads;
+  return schedule.loop == Loop::kv_outer ? heads
+                                         : heads * schedule.kv_split * q_tiles(problem, tiling);
+}
+
+/// Item `index` of the order; 0 <= index < item_count.
+SAWTOOTH_HD constexpr Item item_at(const Problem& problem, const Tiling& tiling,
+                                   const Schedule& schedule, int64_t index) {
+  const bool kv_outer = schedule.loop == Loop::kv_outer;
+  const int64_t ranks = kv_outer ? 1 : q_tiles(problem, tiling);
+  const WorkCoordinates work = work_at(problem, schedule.order, ranks, schedule.kv_split, index);
+  const int64_t all_kv_tiles = kv_tiles(problem, tiling);
+  const Range visible =
+      kv_outer ? Range{0, all_kv_tiles} : visible_kv_tiles(problem, tiling, work.q_tile);
+  return {.index = index,
+          .batch = work.batch,
+          .head = work.head,
+          .kv_head = problem.kv_head_of(work.head),
+          .q_tile = work.q_tile,
+          .part = work.part,
+          .kv_tiles = part_of(visible, work.part, schedule.kv_split, all_kv_tiles)};
+}
+
+/// What the scan of `item` may look at. `items_before` is the worker's own counter, which a CTA
+/// under grid does not have: there it is the number of the wave. `attach_tile` is the K/V tile
+/// last started on this K/V head (0 at first), read when the item starts.
+SAWTOOTH_HD constexpr ScanContext scan_context(const Schedule& schedule, const Item& item,
+                                               int64_t items_before, int64_t attach_tile) {
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  const int64_t last = max_of(item.kv_tiles.begin, item.kv_tiles.end - 1);
+  return {.tiles = item.kv_tiles.size(),
+          .item = item.index,
+          .items_before = grid ? item.index / schedule.workers : items_before,
+          .q_tile = item.q_tile,
+          .workers = schedule.workers,
+          .attach_position =
+              clamp_to(attach_tile, item.kv_tiles.begin, last) - item.kv_tiles.begin,
+          .seed = schedule.seed};
+}
+
+/// The K/V tile that step `step` of `item` visits; 0 <= step < item.kv_tiles.size().
+SAWTOOTH_HD constexpr int64_t kv_tile_at(const Schedule& schedule, const Item& item,
+                                         const ScanContext& context, int64_t step) {
+  return item.kv_tiles.begin + scan_position(schedule.scan, context, step);
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,59 @@
+// Tiles of a problem: a Q tile is `q_rows` query rows of one head, a K/V tile `kv_rows` keys.
+// The last tile of a head is ragged when the length is no multiple of the tile.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/host_device.hpp"
+#include "scheduler/integer_math.hpp"
+#include "scheduler/mask.hpp"
+#include "scheduler/problem.hpp"
+
+namespace sawtooth {
+
+struct Tiling {
+  int64_t q_rows = 64;
+  int64_t kv_rows = 64;
+};
+
+SAWTOOTH_HD constexpr int64_t q_tiles(const Problem& problem, const Tiling& tiling) {
+  return ceil_div(problem.seq_q, tiling.q_rows);
+}
+SAWTOOTH_HD constexpr int64_t kv_tiles(const Problem& problem, const Tiling& tiling) {
+  return ceil_div(problem.seq_kv, tiling.kv_rows);
+}
+
+/// Rows [begin, end) of tile `tile` in a sequence of `length` rows.
+SAWTOOTH_HD constexpr Range tile_rows(int64_t tile, int64_t rows_per_tile, int64_t length) {
+  return {tile * rows_per_tile, min_of(length, (tile + 1) * rows_per_tile)};
+}
+
+/// Tiles that hold at least one row of `rows`.
+SAWTOOTH_HD constexpr Range tiles_over(Range rows, int64_t rows_per_tile) {
+  if (rows.empty()) return {};
+  return {rows.begin / rows_per_tile, ceil_div(rows.end, rows_per_tile)};
+}
+
+/// K/V tiles with at least one pair of rows that Q tile `q_tile` sees; may be empty.
+SAWTOOTH_HD constexpr Range visible_kv_tiles(const Problem& problem, const Tiling& tiling,
+                                             int64_t q_tile) {
+  const Range rows = tile_rows(q_tile, tiling.q_rows, problem.seq_q);
+  return tiles_over(visible_keys(problem.mask, rows, problem.seq_q, problem.seq_kv),
+                    tiling.kv_rows);
+}
+
+/// Q tiles with at least one row that sees K/V tile `kv_tile`; may be empty.
+SAWTOOTH_HD constexpr Range seeing_q_tiles(const Problem& problem, const Tiling& tiling,
+                                           int64_t kv_tile) {
+  const Range keys = tile_rows(kv_tile, tiling.kv_rows, problem.seq_kv);
+  return tiles_over(seeing_rows(problem.mask, keys, problem.seq_q, problem.seq_kv), tiling.q_rows);
+}
+
+/// The tiles of `visible` that lie in part `part` of `parts` equal parts of all `tiles` tiles.
+SAWTOOTH_HD constexpr Range part_of(Range visible, int64_t part, int64_t parts, int64_t tiles) {
+  const Range cut{max_of(visible.begin, part * tiles / parts),
+                  min_of(visible.end, (part + 1) * tiles / parts)};
+  return cut.empty() ? Range{} : cut;
+}
+
+}  // namespace sawtooth

@@ -1,0 +1,59 @@
+// Atoms: the tiles of Q, K, V and O as units that the cache models move whole.
+//
+// A visit touches all lines of one tile in one order with nothing between them, and tiles are
+// disjoint sets of lines. Then every line of a visit has the same LRU stack distance, so a tile
+// with its number of lines as weight stands for its lines exactly (docs/exactness.md, A).
+// The layout behind it is [batch, head, length, dim] with every head's matrix on a line boundary.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::sim {
+
+/// partial_o and partial_lse exist with kv-split only: float results that a combine kernel reads.
+enum class Tensor : uint8_t { q, k, v, o, lse, partial_o, partial_lse };
+inline constexpr int tensor_count = 7;
+inline constexpr std::array<std::string_view, tensor_count> tensor_names{
+    "q", "k", "v", "o", "lse", "partial_o", "partial_lse"};
+
+using AtomId = uint32_t;
+
+struct AtomSize {
+  uint32_t lines = 0;    // weight in the cache
+  uint32_t sectors = 0;  // what counters count; a ragged tile may not fill its last line
+};
+
+/// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.
+class AtomTable {
+ public:
+  /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
+  /// where a further tile follows), or when there are more than 2^32 - 1 atoms.
+  AtomTable(const Problem& problem, const Tiling& tiling, int64_t kv_split, bool log_sum_exp);
+
+  /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
+  /// partial results have flat_head * kv_split + part.
+  AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) const {
+    const Block& block = blocks_[static_cast<size_t>(tensor)];
+    return static_cast<AtomId>(block.first + flat_head * block.tiles + tile);
+  }
+  Tensor tensor_of(AtomId atom) const;
+  AtomSize size(AtomId atom) const { return sizes_[atom]; }
+  const std::vector<AtomSize>& sizes() const { return sizes_; }
+
+ private:
+  struct Block {
+    int64_t first = 0;
+    int64_t tiles = 0;
+  };
+  std::array<Block, tensor_count + 1> blocks_{};
+  std::vector<AtomSize> sizes_;
+};
+
+}  // namespace sawtooth::sim
