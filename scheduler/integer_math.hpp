@@ -12,8 +12,12 @@ SAWTOOTH_HD constexpr int64_t ceil_div(int64_t value, int64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
 
-SAWTOOTH_HD constexpr int64_t min_of(int64_t a, int64_t b) { return b < a ? b : a; }
-SAWTOOTH_HD constexpr int64_t max_of(int64_t a, int64_t b) { return a < b ? b : a; }
+SAWTOOTH_HD constexpr int64_t min_of(int64_t a, int64_t b) {
+  return b < a ? b : a;
+}
+SAWTOOTH_HD constexpr int64_t max_of(int64_t a, int64_t b) {
+  return a < b ? b : a;
+}
 
 /// value moved into [low, high]; low <= high.
 SAWTOOTH_HD constexpr int64_t clamp_to(int64_t value, int64_t low, int64_t high) {

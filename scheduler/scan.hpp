@@ -114,8 +114,7 @@ template <class Policy>
 inline constexpr ScanId scan_id{Scans::index_of<Policy>()};
 
 /// Position in [0, n) of the tile that step `step` visits; 0 <= step < n = context.tiles.
-SAWTOOTH_HD constexpr int64_t scan_position(ScanId scan, const ScanContext& context,
-                                            int64_t step) {
+SAWTOOTH_HD constexpr int64_t scan_position(ScanId scan, const ScanContext& context, int64_t step) {
   return Scans::dispatch(scan.index,
                          [&](auto policy) { return decltype(policy)::tile(context, step); });
 }

@@ -76,8 +76,7 @@ SAWTOOTH_HD constexpr ScanContext scan_context(const Schedule& schedule, const I
           .items_before = grid ? item.index / schedule.workers : items_before,
           .q_tile = item.q_tile,
           .workers = schedule.workers,
-          .attach_position =
-              clamp_to(attach_tile, item.kv_tiles.begin, last) - item.kv_tiles.begin,
+          .attach_position = clamp_to(attach_tile, item.kv_tiles.begin, last) - item.kv_tiles.begin,
           .seed = schedule.seed};
 }
 
@@ -85,6 +84,19 @@ SAWTOOTH_HD constexpr ScanContext scan_context(const Schedule& schedule, const I
 SAWTOOTH_HD constexpr int64_t kv_tile_at(const Schedule& schedule, const Item& item,
                                          const ScanContext& context, int64_t step) {
   return item.kv_tiles.begin + scan_position(schedule.scan, context, step);
+}
+
+/// Under kv_outer the scan orders the Q tiles inside one K/V tile, and turns with the K/V tile's
+/// index: `tiles` is the number of Q tiles that see K/V tile `kv_tile`.
+SAWTOOTH_HD constexpr ScanContext kv_outer_scan_context(const Schedule& schedule, const Item& item,
+                                                        int64_t kv_tile, int64_t tiles) {
+  return {.tiles = tiles,
+          .item = item.index,
+          .items_before = kv_tile,
+          .q_tile = kv_tile,
+          .workers = schedule.workers,
+          .attach_position = 0,
+          .seed = mix_seed(schedule.seed, uint64_t(kv_tile))};
 }
 
 }  // namespace sawtooth

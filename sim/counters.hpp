@@ -2,8 +2,10 @@
 // An empty value means that the model has no such counter; it is never 0 for "unknown".
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace sawtooth::sim {
 
@@ -21,5 +23,31 @@ struct Counters {
   Sectors dram_write_sectors;
   Sectors cold_read_sectors;  // compulsory reads: every sector that is read, once
 };
+
+/// Every counter with its column name in results.csv, in the order of the columns.
+struct CounterColumn {
+  std::string_view name;
+  Sectors Counters::*member;
+};
+inline constexpr std::array<CounterColumn, 10> counter_columns{{
+    {"sm_read_sectors", &Counters::sm_read_sectors},
+    {"l2_read_sectors", &Counters::l2_read_sectors},
+    {"l2_read_miss_sectors", &Counters::l2_read_miss_sectors},
+    {"l2_write_sectors", &Counters::l2_write_sectors},
+    {"l2_write_miss_sectors", &Counters::l2_write_miss_sectors},
+    {"fabric_read_sectors", &Counters::fabric_read_sectors},
+    {"fabric_read_miss_sectors", &Counters::fabric_read_miss_sectors},
+    {"dram_read_sectors", &Counters::dram_read_sectors},
+    {"dram_write_sectors", &Counters::dram_write_sectors},
+    {"cold_read_sectors", &Counters::cold_read_sectors},
+}};
+
+/// Adds counter by counter; a counter is known in the sum when it is known in either.
+inline void add(Counters& sum, const Counters& part) {
+  for (const CounterColumn& column : counter_columns) {
+    if (!(part.*column.member)) continue;
+    sum.*column.member = (sum.*column.member).value_or(0) + *(part.*column.member);
+  }
+}
 
 }  // namespace sawtooth::sim

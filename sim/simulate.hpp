@@ -4,27 +4,12 @@
 #include <array>
 #include <cstdint>
 
-#include "scheduler/problem.hpp"
-#include "scheduler/schedule.hpp"
-#include "scheduler/tiling.hpp"
 #include "sim/atoms.hpp"
 #include "sim/counters.hpp"
 #include "sim/distance_histogram.hpp"
+#include "sim/request.hpp"
 
 namespace sawtooth::sim {
-
-/// lockstep: workers that hold an item advance one K/V tile a step and go on at once.
-/// lockstep_wave: nobody starts the next item before all items in flight have ended.
-enum class Timing : uint8_t { lockstep, lockstep_wave };
-
-struct Request {
-  Problem problem;
-  Tiling tiling;
-  Schedule schedule;
-  Timing timing = Timing::lockstep;
-  int64_t l2_bytes = 0;
-  bool log_sum_exp = false;  // also write the log-sum-exp of every row
-};
 
 struct Prediction {
   Counters total;
@@ -34,7 +19,11 @@ struct Prediction {
   int64_t tile_visits = 0;      // visits of single workers to single tiles
 };
 
+/// The counters of one tensor in a fully associative LRU of `capacity_lines` lines.
+Counters count_lru(const DistanceHistogram& histogram, Tensor tensor, int64_t capacity_lines);
+
 /// Fully associative LRU of whole tiles over every tensor, exact (model name `lru`).
+/// Throws std::invalid_argument when tiles share lines (AtomTable).
 Prediction simulate_lru(const Request& request);
 
 }  // namespace sawtooth::sim

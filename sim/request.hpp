@@ -1,0 +1,26 @@
+// What is to be predicted, as far as every L2 model needs it.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::sim {
+
+/// lockstep: workers that hold an item advance one K/V tile a step and go on at once.
+/// lockstep_wave: nobody starts the next item before all items in flight have ended.
+enum class Timing : uint8_t { lockstep, lockstep_wave };
+
+struct Request {
+  Problem problem;
+  Tiling tiling;
+  Schedule schedule;
+  Timing timing = Timing::lockstep;
+  int64_t l2_bytes = 0;
+  bool log_sum_exp = false;    // also write the log-sum-exp of every row
+  bool merge_lockstep = true;  // exact shortcut D of docs/exactness.md; off for differential tests
+};
+
+}  // namespace sawtooth::sim
