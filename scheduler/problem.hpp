@@ -24,7 +24,7 @@ struct Problem {
   int64_t seq_kv = 0;
   int64_t head_dim = 64;
   ElementType dtype = ElementType::bf16;
-  Mask mask;
+  Mask mask{};
 
   SAWTOOTH_HD constexpr int64_t row_bytes() const { return head_dim * element_bytes(dtype); }
   SAWTOOTH_HD constexpr int64_t heads_per_kv_head() const { return heads / kv_heads; }

@@ -18,9 +18,9 @@ namespace sawtooth {
 enum class Loop : uint8_t { kv_inner, kv_outer };
 
 struct Schedule {
-  Order order;
-  LaunchId launch;
-  ScanId scan;
+  Order order{};
+  LaunchId launch{};
+  ScanId scan{};
   Loop loop = Loop::kv_inner;
   int64_t workers = 1;
   int64_t kv_split = 1;  // parts of the K/V range as items of their own; 1 under kv_outer
@@ -36,7 +36,7 @@ struct Item {
   int64_t kv_head = 0;
   int64_t q_tile = 0;
   int64_t part = 0;
-  Range kv_tiles;  // visible K/V tiles; empty items exist, write O and count for parity
+  Range kv_tiles{};  // visible K/V tiles; empty items exist, write O and count for parity
 };
 
 SAWTOOTH_HD constexpr int64_t item_count(const Problem& problem, const Tiling& tiling,

@@ -14,9 +14,9 @@ namespace sawtooth::sim {
 enum class Timing : uint8_t { lockstep, lockstep_wave };
 
 struct Request {
-  Problem problem;
-  Tiling tiling;
-  Schedule schedule;
+  Problem problem{};
+  Tiling tiling{};
+  Schedule schedule{};
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
   bool log_sum_exp = false;    // also write the log-sum-exp of every row

@@ -1,0 +1,72 @@
+#include "scheduler/order.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sawtooth {
+namespace {
+
+constexpr int64_t ranks = 3;
+
+std::string walk(const Problem& problem, const Order& order, int64_t kv_split = 1) {
+  std::string text;
+  for (int64_t i = 0; i < problem.batch * problem.heads * kv_split * ranks; ++i) {
+    const WorkCoordinates work = work_at(problem, order, ranks, kv_split, i);
+    if (!text.empty()) text += ' ';
+    text += std::to_string(work.batch) + std::to_string(work.head) + std::to_string(work.q_tile);
+    if (kv_split > 1) text += std::to_string(work.part);
+  }
+  return text;
+}
+
+// Digits are batch, head, Q tile (and part).
+TEST(Order, ASectionOfOneHeadWalksItsQTilesFirst) {
+  EXPECT_EQ(walk({.heads = 2}, {.section = 1}), "000 001 002 010 011 012");
+}
+
+TEST(Order, ASectionOfAllHeadsWalksHeadsFirst) {
+  EXPECT_EQ(walk({.heads = 3}, {.section = 3}), "000 010 020 001 011 021 002 012 022");
+}
+
+TEST(Order, TheLastSectionHasWhatIsLeft) {
+  EXPECT_EQ(walk({.heads = 3}, {.section = 2}), "000 010 001 011 002 012 020 021 022");
+}
+
+TEST(Order, ASectionLargerThanAllHeadsIsAllHeads) {
+  EXPECT_EQ(walk({.heads = 2}, {.section = 9}), walk({.heads = 2}, {.section = 2}));
+}
+
+TEST(Order, DescendingAndFoldMapTheRank) {
+  EXPECT_EQ(walk({}, {.q_order = q_order_id<DescendingQ>}), "002 001 000");
+  EXPECT_EQ(walk({}, {.q_order = q_order_id<FoldQ>}), "000 002 001");
+}
+
+TEST(Order, HeadMajorRunsThroughTheBatchFirst) {
+  const Problem problem{.batch = 2, .heads = 2};
+  EXPECT_EQ(walk(problem, {.section = 1, .head_order = HeadOrder::head_major}),
+            "000 001 002 100 101 102 010 011 012 110 111 112");
+}
+
+TEST(Order, PartsOfAHeadAreNeighbouringHeads) {
+  EXPECT_EQ(walk({}, {.section = 1}, 2), "0000 0010 0020 0001 0011 0021");
+  EXPECT_EQ(walk({}, {.section = 2}, 2), "0000 0001 0010 0011 0020 0021");
+}
+
+TEST(Order, AnExplicitListReplacesEverything) {
+  const std::vector<WorkCoordinates> list{{0, 0, 2, 0}, {0, 0, 0, 0}, {0, 0, 1, 0}};
+  EXPECT_EQ(walk({}, {.section = 1, .list = list.data()}), "002 000 001");
+}
+
+TEST(Order, AutoSectionFitsAPowerOfTwoOfKvHeadsTimesTheGroup) {
+  // One K/V head: 2 x 1024 x 64 x 2 bytes = 256 KiB.
+  const Problem problem{.heads = 32, .kv_heads = 8, .seq_q = 1024, .seq_kv = 1024};
+  EXPECT_EQ(auto_section(problem, 256 * 1024 - 1), 4);      // P = 1 at least
+  EXPECT_EQ(auto_section(problem, 256 * 1024), 4);          // P = 1
+  EXPECT_EQ(auto_section(problem, 2 * 256 * 1024), 2 * 4);  // P = 2
+  EXPECT_EQ(auto_section(problem, 7 * 256 * 1024), 4 * 4);  // 7 fit, P = 4
+}
+
+}  // namespace
+}  // namespace sawtooth

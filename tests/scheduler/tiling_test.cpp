@@ -1,0 +1,65 @@
+#include "scheduler/tiling.hpp"
+
+#include "tests/support/brute_force.hpp"
+#include "tests/support/generators.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth {
+namespace {
+
+RC_GTEST_PROP(Tiling, VisibleKvTilesAreThoseWithAVisiblePairOfRows, ()) {
+  const Problem problem = tests::any_problem();
+  const Tiling tiling = tests::any_tiling();
+  for (int64_t q = 0; q < q_tiles(problem, tiling); ++q) {
+    const Range visible = visible_kv_tiles(problem, tiling, q);
+    for (int64_t kv = 0; kv < kv_tiles(problem, tiling); ++kv) {
+      RC_ASSERT((visible.begin <= kv && kv < visible.end) ==
+                tests::tile_sees(problem, tiling, q, kv));
+    }
+  }
+}
+
+RC_GTEST_PROP(Tiling, SeeingQTilesAreTheSamePairsFromTheOtherSide, ()) {
+  const Problem problem = tests::any_problem();
+  const Tiling tiling = tests::any_tiling();
+  for (int64_t kv = 0; kv < kv_tiles(problem, tiling); ++kv) {
+    const Range seeing = seeing_q_tiles(problem, tiling, kv);
+    for (int64_t q = 0; q < q_tiles(problem, tiling); ++q) {
+      RC_ASSERT((seeing.begin <= q && q < seeing.end) == tests::tile_sees(problem, tiling, q, kv));
+    }
+  }
+}
+
+RC_GTEST_PROP(Tiling, PartsOfAKvSplitAreDisjointAndCoverTheVisibleTiles, ()) {
+  const int64_t tiles = tests::between(1, 50);
+  const int64_t begin = tests::between(0, tiles);
+  const Range visible{begin, tests::between(begin, tiles)};
+  const int64_t parts = tests::between(1, 9);
+  int64_t next = visible.begin;
+  for (int64_t part = 0; part < parts; ++part) {
+    const Range cut = part_of(visible, part, parts, tiles);
+    if (cut.empty()) continue;
+    RC_ASSERT(cut.begin == next);
+    next = cut.end;
+  }
+  RC_ASSERT(next == visible.end);
+}
+
+TEST(Tiling, ACausalRowBeforeTheFirstKeySeesNothing) {
+  // seq_q 8, seq_kv 3: d = -5, so rows 0..4 see nothing and row 5 sees key 0 alone.
+  const Problem problem{.seq_q = 8, .seq_kv = 3, .mask = {MaskKind::causal, 0}};
+  const Tiling tiling{.q_rows = 1, .kv_rows = 1};
+  EXPECT_TRUE(visible_kv_tiles(problem, tiling, 4).empty());
+  EXPECT_EQ(visible_kv_tiles(problem, tiling, 5), (Range{0, 1}));
+  EXPECT_EQ(visible_kv_tiles(problem, tiling, 7), (Range{0, 3}));
+}
+
+TEST(Tiling, AWindowOfOneKeySeesTheDiagonalOnly) {
+  const Problem problem{.seq_q = 5, .seq_kv = 5, .mask = {MaskKind::window, 1}};
+  for (int64_t row = 0; row < 5; ++row) {
+    EXPECT_EQ(visible_kv_tiles(problem, {1, 1}, row), (Range{row, row + 1}));
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth
