@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# run.sh SAWTOOTH OUT [yes|no]: runs the configurations of this folder with the program SAWTOOTH into
+# the folder OUT, then derives closed_forms.csv and claims.csv and draws the plots. `yes` is the quick
+# mode: one batch instead of eight where all schedules stand side by side, fewer lengths.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$here/../..
+source "$root/experiments/packages.sh"
+sawtooth=$1
+out=$2
+quick=${3:-no}
+mkdir -p "$out"
+
+# Quick and full rows must not meet in one table.
+if [[ -f $out/mode && $(<"$out/mode") != "$quick" ]]; then rm -f "$out"/*.csv; fi
+echo "$quick" >"$out/mode"
+
+tiles=(32 64 80 96 128)
+side_by_side=()
+lengths=()
+if [[ $quick == yes ]]; then
+  tiles=(64 80)
+  side_by_side=(--batch 1)
+  lengths=(--seq "8192,32768,65536,81920,90112,94208,96256,106496,131072,196608,262144")
+fi
+
+begin=$SECONDS
+step=0
+steps=13
+say() {
+  step=$((step + 1))
+  printf '[%2d/%d] %4d s  %s\n' "$step" "$steps" "$((SECONDS - begin))" "$*"
+}
+# predict CONFIG CSV [OPTION ...]
+predict() {
+  "$sawtooth" simulate "$here/$1.ini" --csv "$out/$2.csv" --resume "${@:3}"
+}
+
+say "the paper's point, linear and sawtooth"
+predict point point
+say "the sectors of its raw CUDA kernel"
+predict raw_cuda raw_cuda
+say "an independent profile of another kernel"
+predict profile profile
+say "sectors against the length, for several tiles"
+for tile in "${tiles[@]}"; do
+  predict sectors "sectors_$tile" --tile-q "$tile" --tile-kv "$tile"
+done
+say "misses against the length"
+predict misses misses "${lengths[@]}"
+say "hit rate against the number of CTAs"
+predict ctas ctas
+say "all scans"
+predict scans scans "${side_by_side[@]}"
+say "no mask: launches, Q orders, timings"
+predict launches launches "${side_by_side[@]}"
+say "causal: launches, Q orders, timings"
+predict causal causal "${side_by_side[@]}"
+say "miss curve and reuse distances"
+for scan in linear sawtooth; do
+  predict curve "curve_$scan" --scan "$scan" --miss-curve "$out/miss_curve_$scan.csv" \
+    --histogram "$out/histogram_$scan.csv"
+done
+say "the wavefront"
+for mask in none causal; do
+  for scan in linear sawtooth; do
+    predict wavefront "wavefront_${mask}_$scan" --mask "$mask" --scan "$scan" \
+      --wavefront "$out/wave_${mask}_$scan.csv"
+  done
+done
+
+python=$(command -v python3 || echo /usr/bin/python3)
+say "closed forms and claims"
+"$python" "$here/closed_forms.py" "$out/closed_forms.csv" "$out"/sectors_*.csv
+"$python" "$here/claims.py" "$out"
+say "plots"
+if python=$(python_with_matplotlib); then
+  "$python" "$here/draw.py" "$out"
+else
+  echo "No Python with matplotlib: the CSVs in $out are complete, plots are not drawn" >&2
+fi
+echo "Done in $((SECONDS - begin)) s: $out/claims.csv, $out/*.csv, $out/plots/"
