@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Builds and runs every test. Arguments go to ctest, for instance: tests/run.sh -R Mask
+#   SAWTOOTH_PRESET      CMake preset (release by default; debug, asan-ubsan, tsan, cpu)
+#   SAWTOOTH_CMAKE_ARGS  further arguments of the configuration, for instance -DSAWTOOTH_WERROR=ON
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source experiments/packages.sh
+install_packages
+
+preset=${SAWTOOTH_PRESET:-release}
+read -ra cmake_args <<<"${SAWTOOTH_CMAKE_ARGS:-}"
+cmake --preset "$preset" "${cmake_args[@]}"
+cmake --build "build/$preset" --parallel "$(nproc)"
+ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" "$@"
