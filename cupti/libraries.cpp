@@ -1,0 +1,160 @@
+#include "cupti/libraries.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "cupti/status.hpp"
+
+namespace sawtooth::cupti {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int built_major = CUDA_VERSION / 1000;  // CUDA_VERSION is 1000 * major + 10 * minor
+
+std::vector<std::string> cupti_file_names() {
+  std::vector<std::string> names{"libcupti.so." + std::to_string(built_major)};
+  for (const int major : {13, 12, 14}) {
+    if (major != built_major) names.push_back("libcupti.so." + std::to_string(major));
+  }
+  names.emplace_back("libcupti.so");
+  return names;
+}
+
+/// The places under a toolkit's root where distributions and pip packages keep CUPTI.
+void add_toolkit(std::vector<fs::path>& folders, const fs::path& root) {
+  for (const char* below : {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib",
+                            "targets/sbsa-linux/lib", "lib", ""}) {
+    folders.push_back(root / below);
+  }
+}
+
+std::vector<fs::path> search_folders() {
+  std::vector<fs::path> folders;
+  for (const char* name : {"SAWTOOTH_CUPTI_DIR", "CUDA_HOME", "CUDA_PATH"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') add_toolkit(folders, value);
+  }
+#if defined(SAWTOOTH_CUPTI_BUILD_ROOT)
+  add_toolkit(folders, SAWTOOTH_CUPTI_BUILD_ROOT);
+#endif
+  add_toolkit(folders, "/usr/local/cuda");
+  return folders;
+}
+
+void* open_global(const std::string& file) {
+  return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
+struct OpenLibrary {
+  void* handle = nullptr;
+  std::string folder;
+};
+
+OpenLibrary open_in_folders() {
+  for (const fs::path& folder : search_folders()) {
+    for (const std::string& name : cupti_file_names()) {
+      std::error_code ignored;
+      if (!fs::exists(folder / name, ignored)) continue;
+      if (open_global((folder / "libnvperf_host.so").string()) == nullptr &&
+          open_global("libnvperf_host.so") == nullptr) {
+        throw CounterError(Status::no_nvperf_host, (folder / name).string());
+      }
+      if (void* handle = open_global((folder / name).string())) return {handle, folder.string()};
+    }
+  }
+  return {};
+}
+
+OpenLibrary open_by_name() {
+  const bool host = open_global("libnvperf_host.so") != nullptr;
+  for (const std::string& name : cupti_file_names()) {
+    if (void* handle = open_global(name)) {
+      if (!host) throw CounterError(Status::no_nvperf_host, name);
+      return {handle, ""};
+    }
+  }
+  return {};
+}
+
+template <class Function>
+void bind(void* handle, const char* name, Function& function, Status status) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  if (function == nullptr) {
+    throw CounterError(status, std::string("the library lacks ") + name + " (too old?)");
+  }
+}
+
+}  // namespace
+
+CuptiLibrary open_cupti() {
+  OpenLibrary opened = open_in_folders();
+  if (opened.handle == nullptr) opened = open_by_name();
+  if (opened.handle == nullptr) throw CounterError(Status::no_cupti, "counters are off");
+
+  CuptiLibrary library{};
+  library.folder = opened.folder;
+  const auto get = [&](const char* name, auto& function) {
+    bind(opened.handle, name, function, Status::no_cupti);
+  };
+  get("cuptiGetVersion", library.get_version);
+  get("cuptiProfilerHostGetSupportedChips", library.host_chips);
+  get("cuptiProfilerHostInitialize", library.host_initialize);
+  get("cuptiProfilerHostDeinitialize", library.host_deinitialize);
+  get("cuptiProfilerHostGetBaseMetrics", library.host_base_metrics);
+  get("cuptiProfilerHostGetMetricProperties", library.host_metric_properties);
+  get("cuptiProfilerHostConfigAddMetrics", library.host_add_metrics);
+  get("cuptiProfilerHostGetConfigImageSize", library.host_config_image_size);
+  get("cuptiProfilerHostGetConfigImage", library.host_config_image);
+  get("cuptiProfilerHostGetNumOfPasses", library.host_passes);
+  get("cuptiProfilerHostEvaluateToGpuValues", library.host_evaluate);
+  get("cuptiProfilerInitialize", library.initialize);
+  get("cuptiProfilerDeInitialize", library.deinitialize);
+  get("cuptiProfilerDeviceSupported", library.device_supported);
+  get("cuptiProfilerGetCounterAvailability", library.counter_availability);
+  get("cuptiDeviceGetChipName", library.device_chip_name);
+  get("cuptiRangeProfilerEnable", library.range_enable);
+  get("cuptiRangeProfilerDisable", library.range_disable);
+  get("cuptiRangeProfilerSetConfig", library.range_set_config);
+  get("cuptiRangeProfilerGetCounterDataSize", library.range_counter_data_size);
+  get("cuptiRangeProfilerCounterDataImageInitialize", library.range_counter_data_initialize);
+  get("cuptiRangeProfilerStart", library.range_start);
+  get("cuptiRangeProfilerStop", library.range_stop);
+  get("cuptiRangeProfilerPushRange", library.range_push);
+  get("cuptiRangeProfilerPopRange", library.range_pop);
+  get("cuptiRangeProfilerDecodeData", library.range_decode);
+  get("cuptiRangeProfilerGetCounterDataInfo", library.range_counter_data_info);
+  get("cuptiRangeProfilerCounterDataGetRangeInfo", library.range_info);
+  return library;
+}
+
+DriverLibrary open_driver() {
+  void* handle = open_global("libcuda.so.1");
+  if (handle == nullptr) throw CounterError(Status::no_driver, "libcuda.so.1 was not found");
+
+  DriverLibrary driver{};
+  const auto get = [&](const char* name, auto& function) {
+    bind(handle, name, function, Status::no_driver);
+  };
+  get("cuInit", driver.init);
+  get("cuDeviceGet", driver.device_get);
+  get("cuDriverGetVersion", driver.driver_version);
+  get("cuDevicePrimaryCtxRetain", driver.primary_retain);
+  get("cuDevicePrimaryCtxRelease_v2", driver.primary_release);
+  get("cuCtxGetCurrent", driver.context_current);
+  get("cuCtxGetDevice", driver.context_device);
+  get("cuCtxSetCurrent", driver.context_set_current);
+  get("cuCtxSynchronize", driver.synchronize);
+  get("cuGetErrorName", driver.error_name);
+  if (const CUresult result = driver.init(0); result != CUDA_SUCCESS) {
+    throw CounterError(Status::no_driver,
+                       "cuInit failed with CUDA error " + std::to_string(result));
+  }
+  return driver;
+}
+
+}  // namespace sawtooth::cupti

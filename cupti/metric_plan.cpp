@@ -1,0 +1,73 @@
+#include "cupti/metric_plan.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cupti/status.hpp"
+
+namespace sawtooth::cupti {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Names with(const Names& names, const std::string& name) {
+  Names more = names;
+  more.push_back(name);
+  return more;
+}
+
+/// Metrics that cannot be combined at all are reported as not schedulable; that is a "no" here.
+bool fits_one_pass(const std::string& chip, const Names& metrics,
+                   const std::vector<uint8_t>& availability) {
+  try {
+    return passes_of(chip, metrics, availability) == 1;
+  } catch (const CounterError& error) {
+    if (error.status() != Status::metric_not_schedulable) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+int64_t MetricPlan::passes() const {
+  int64_t sum = 0;
+  for (const MetricGroup& group : groups) sum += group.passes();
+  return sum;
+}
+
+MetricPlan plan_metrics(const std::string& chip, const Names& metrics, const Names& witnesses,
+                        const std::vector<uint8_t>& availability) {
+  if (metrics.empty() && witnesses.empty()) {
+    throw std::invalid_argument("plan_metrics: name at least one metric");
+  }
+  std::vector<Names> packed;   // one pass each, witnesses first
+  std::vector<Names> several;  // metrics that need more than one pass alone
+  Names seen = witnesses;
+  for (const std::string& metric : metrics) {
+    if (contains(seen, metric)) continue;
+    seen.push_back(metric);
+    const auto place = std::find_if(packed.begin(), packed.end(), [&](const Names& group) {
+      return fits_one_pass(chip, with(group, metric), availability);
+    });
+    if (place != packed.end()) {
+      place->push_back(metric);
+    } else if (fits_one_pass(chip, with(witnesses, metric), availability)) {
+      packed.push_back(with(witnesses, metric));
+    } else {
+      several.push_back({metric});
+    }
+  }
+  if (packed.empty() && several.empty()) packed.push_back(witnesses);
+
+  MetricPlan plan{chip, witnesses, {}};
+  for (const auto* groups : {&packed, &several}) {
+    for (const Names& group : *groups) plan.groups.emplace_back(chip, group, availability);
+  }
+  return plan;
+}
+
+}  // namespace sawtooth::cupti

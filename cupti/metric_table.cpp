@@ -1,0 +1,157 @@
+#include "cupti/metric_table.hpp"
+
+#include <algorithm>
+
+#include "cupti/status.hpp"
+
+namespace sawtooth::cupti {
+namespace {
+
+constexpr std::array<L2CounterInfo, l2_counter_count> infos{{
+    {L2Counter::sm_read, "sm_read_sectors", "read sectors that SMs receive"},
+    {L2Counter::l2_read, "l2_read_sectors", "reads by SMs that reach L2"},
+    {L2Counter::l2_read_miss, "l2_read_miss_sectors", "near misses of reads by SMs"},
+    {L2Counter::l2_write, "l2_write_sectors", "writes by SMs"},
+    {L2Counter::l2_write_miss, "l2_write_miss_sectors", "writes by SMs that allocate"},
+    {L2Counter::fabric_read, "fabric_read_sectors", "reads looked up in the far half of L2"},
+    {L2Counter::fabric_read_hit, "fabric_read_hit_sectors", "far lookups that hit"},
+    {L2Counter::fabric_read_miss, "fabric_read_miss_sectors", "far lookups that miss"},
+    {L2Counter::all_read, "all_read_sectors", "reads by every unit"},
+    {L2Counter::all_read_miss, "all_read_miss_sectors", "read misses of every unit"},
+    {L2Counter::fill_device, "fill_device_sectors", "fills from device memory"},
+    {L2Counter::fill_system, "fill_system_sectors", "fills from system memory"},
+    {L2Counter::dram_read, "dram_read_sectors", "reads of device memory"},
+    {L2Counter::dram_write, "dram_write_sectors", "writes to device memory"},
+    {L2Counter::coalescer_in, "coalescer_in_sectors", "read sectors from L2 to the coalescer"},
+    {L2Counter::coalescer_out, "coalescer_out_sectors", "read sectors from the coalescer to SMs"},
+    {L2Counter::coalescer_shared, "coalescer_shared_sectors",
+     "read sectors that the coalescer handed to several SMs at once"},
+    {L2Counter::duration_ns, "duration_ns", "time of the range under the profiler"},
+}};
+
+constexpr std::array<std::string_view, l2_counter_count> common_metrics{
+    "l1tex__m_xbar2l1tex_read_sectors.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum",
+    "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
+    "lts__t_sectors_srcunit_tex_op_write.sum",
+    "lts__t_sectors_srcunit_tex_op_write_lookup_miss.sum",
+    "lts__t_sectors_srcunit_ltcfabric_op_read.sum",
+    "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_hit.sum",
+    "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_read_lookup_miss.sum",
+    "lts__d_sectors_fill_device.sum",
+    "lts__d_sectors_fill_sysmem.sum",
+    "dram__sectors_read.sum",
+    "dram__sectors_write.sum",
+    "lrc__lts2lrc_sectors_op_read.sum",
+    "lrc__xbar2gpc_sectors_op_read.sum",
+    "lrc__xbar2gpc_sectors_op_read_coalescing_achieved.sum",
+    "gpu__time_duration.sum",
+};
+
+constexpr std::array<ChipInfo, 7> chips{{
+    {"GA100", "A100, A30", "8.0", 2},
+    {"GA102", "RTX 30 series, A40, A10", "8.6", 1},
+    {"AD102", "RTX 4090, L40", "8.9", 1},
+    {"GH100", "H100, H200, GH200", "9.0", 2},
+    {"GB100", "B100, B200", "10.0", 2},
+    {"GB202", "RTX 5090", "12.0", 1},
+    {"GB20B", "GB10 (DGX Spark)", "12.1", 1},
+}};
+
+struct Exception {
+  std::string_view chip;
+  L2Counter counter;
+  MetricChoice choice;
+};
+
+constexpr MetricChoice no_fill_system{"", "CUPTI has no lts__d_sectors_fill_sysmem on this chip"};
+constexpr MetricChoice no_dram{
+    "", "CUPTI has no dram__ metrics on this chip; fill_device and fill_system are recorded"};
+
+constexpr std::array exceptions{
+    Exception{"GB100", L2Counter::fill_system, no_fill_system},
+    Exception{"GB202", L2Counter::fill_system, no_fill_system},
+    Exception{"GB202", L2Counter::dram_read, {"dram__sectors_op_read.sum", ""}},
+    Exception{"GB202", L2Counter::dram_write, {"dram__sectors_op_write.sum", ""}},
+    Exception{"GB20B", L2Counter::dram_read, no_dram},
+    Exception{"GB20B", L2Counter::dram_write, no_dram},
+};
+
+constexpr bool is_fabric(L2Counter counter) {
+  return counter == L2Counter::fabric_read || counter == L2Counter::fabric_read_hit ||
+         counter == L2Counter::fabric_read_miss;
+}
+
+constexpr bool is_coalescer(L2Counter counter) {
+  return counter == L2Counter::coalescer_in || counter == L2Counter::coalescer_out ||
+         counter == L2Counter::coalescer_shared;
+}
+
+/// The request coalescer's counters exist from Hopper on, on data-centre chips only.
+bool has_coalescer(std::string_view chip) {
+  return chip == "GH100" || chip == "GB100";
+}
+
+constexpr std::array result_list{
+    L2Counter::l2_read_miss, L2Counter::l2_write_miss, L2Counter::fabric_read_miss,
+    L2Counter::dram_write,   L2Counter::l2_read,       L2Counter::l2_write,
+    L2Counter::fabric_read,  L2Counter::fill_device,   L2Counter::fill_system,
+};
+
+constexpr std::array witness_list{L2Counter::sm_read, L2Counter::dram_read, L2Counter::duration_ns};
+
+}  // namespace
+
+std::span<const L2CounterInfo> l2_counters() {
+  return infos;
+}
+
+std::string_view column_of(L2Counter counter) {
+  return infos[static_cast<size_t>(counter)].column;
+}
+
+std::span<const ChipInfo> chips_with_table() {
+  return chips;
+}
+
+const ChipInfo& chip_info(std::string_view chip) {
+  const auto found =
+      std::find_if(chips.begin(), chips.end(), [&](const ChipInfo& c) { return c.name == chip; });
+  if (found == chips.end())
+    throw CounterError(Status::no_metric_table, "chip " + std::string(chip));
+  return *found;
+}
+
+MetricChoice metric_for(std::string_view chip, L2Counter counter) {
+  const ChipInfo& info = chip_info(chip);
+  for (const Exception& exception : exceptions) {
+    if (exception.chip == chip && exception.counter == counter) return exception.choice;
+  }
+  if (is_fabric(counter) && info.l2_halves == 1) {
+    return {"", "this chip's L2 has one part and no fabric"};
+  }
+  if (is_coalescer(counter) && !has_coalescer(chip)) {
+    return {"", "CUPTI has no lrc__ metrics on this chip"};
+  }
+  return {common_metrics[static_cast<size_t>(counter)], ""};
+}
+
+std::vector<std::string> metrics_for(std::string_view chip, std::span<const L2Counter> counters) {
+  std::vector<std::string> metrics;
+  for (const L2Counter counter : counters) {
+    const MetricChoice choice = metric_for(chip, counter);
+    if (choice.available()) metrics.emplace_back(choice.metric);
+  }
+  return metrics;
+}
+
+std::span<const L2Counter> result_counters() {
+  return result_list;
+}
+std::span<const L2Counter> witness_counters() {
+  return witness_list;
+}
+
+}  // namespace sawtooth::cupti

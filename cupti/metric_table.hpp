@@ -1,0 +1,83 @@
+// The L2 counters of this project as metric names of each chip.
+//
+// Chips name the same quantity alike, with exceptions that are spelled out here and holes that
+// carry their reason: a counter that a chip lacks is empty, never 0 and never another chip's.
+// Checked against CUPTI's host API without a GPU (tests/cupti).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sawtooth::cupti {
+
+/// In sectors of 32 bytes unless said otherwise.
+enum class L2Counter : uint8_t {
+  sm_read,           // received by SMs, after the request coalescer has handed copies out
+  l2_read,           // reads by SMs that reach L2
+  l2_read_miss,      // of these, missed in the half that was asked (near)
+  l2_write,          // writes by SMs
+  l2_write_miss,     // of these, allocated at this write
+  fabric_read,       // near misses looked up in the far half
+  fabric_read_hit,   // of these, found there
+  fabric_read_miss,  // of these, missed there too
+  all_read,          // reads by every unit
+  all_read_miss,
+  fill_device,  // fills from device memory
+  fill_system,  // fills from system memory; on unified memory either may be the real one
+  dram_read,
+  dram_write,
+  coalescer_in,      // L2 -> request coalescer
+  coalescer_out,     // request coalescer -> SMs
+  coalescer_shared,  // of these, one L2 sector handed to more than one SM
+  duration_ns,       // time of the range, ns
+};
+inline constexpr int l2_counter_count = 18;
+
+/// How a chip counts one L2Counter: a metric with its rollup, or none and the reason why.
+struct MetricChoice {
+  std::string_view metric;
+  std::string_view reason;
+  bool available() const { return !metric.empty(); }
+};
+
+struct L2CounterInfo {
+  L2Counter counter;
+  std::string_view column;  // name in tables, e.g. "l2_read_miss_sectors"
+  std::string_view description;
+};
+
+/// Every counter, in the order of the enumeration.
+std::span<const L2CounterInfo> l2_counters();
+std::string_view column_of(L2Counter counter);
+
+struct ChipInfo {
+  std::string_view name;  // CUPTI's
+  std::string_view products;
+  std::string_view compute;  // compute capability
+  int l2_halves;             // 2: a far access crosses the fabric between the halves
+};
+
+/// Chips with a table: GA100, GA102, AD102, GH100, GB100, GB202, GB20B.
+std::span<const ChipInfo> chips_with_table();
+
+/// Throws CounterError (no_metric_table) for a chip without a table.
+const ChipInfo& chip_info(std::string_view chip);
+
+/// Throws CounterError (no_metric_table) for a chip without a table.
+MetricChoice metric_for(std::string_view chip, L2Counter counter);
+
+/// Metric names of those of `counters` that the chip has, in that order.
+std::vector<std::string> metrics_for(std::string_view chip, std::span<const L2Counter> counters);
+
+/// What rows of results.csv need: everything but the coalescer's own and the all-units counters.
+std::span<const L2Counter> result_counters();
+
+/// What every pass repeats, so that differences between replays show: SM-side reads, DRAM reads
+/// and time.
+std::span<const L2Counter> witness_counters();
+
+}  // namespace sawtooth::cupti

@@ -1,0 +1,82 @@
+// Counters around launches: CUPTI's Range Profiler with user ranges and user replay.
+//
+//   RangeProfiler profiler;                                   // once; throws why counters are off
+//   MetricPlan plan = profiler.plan({"lts__t_sectors.sum"});  // once a set of metrics
+//   Reading reading = profiler.measure(plan, flush, {{"run", launch}});
+//   reading.ranges[0].count("lts__t_sectors.sum");            // an exact integer
+//
+// User replay runs `prepare` and all launches again for every pass, so the program itself puts L2
+// into the same state each time. (Kernel replay saves and restores memory around a kernel, which
+// changes what L2 holds.) Times read under the profiler are not times of the program.
+// Source: CUPTI documentation, "Range Profiling"; cupti_range_profiler.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cupti/metric_plan.hpp"
+
+namespace sawtooth::cupti {
+
+/// A named part of one measurement. Ranges run in order, with a synchronisation after each.
+struct NamedLaunch {
+  std::string name;
+  std::function<void()> launch;  // enqueues work on the current context; may synchronise
+};
+
+struct MetricValue {
+  std::string metric;
+  double value = 0;         // counters are integers below 2^53 and therefore exact
+  int64_t replay_pass = 0;  // first replay pass that collected it, from 0
+};
+
+struct RangeReading {
+  std::string name;
+  std::vector<MetricValue> values;  // by pass; witnesses appear once in every pass
+
+  /// The counter's value in the first pass that collected it; empty when it was not collected.
+  /// Throws CounterError (failed) when the value is no integer, as for a ratio.
+  std::optional<int64_t> count(std::string_view metric) const;
+  /// One value a pass that collected it, in pass order.
+  std::vector<int64_t> counts_by_pass(std::string_view metric) const;
+};
+
+struct Reading {
+  std::vector<RangeReading> ranges;
+  int64_t replay_passes = 0;
+};
+
+/// One a process and context. Reuse it for every point: enabling takes longer than measuring.
+class RangeProfiler {
+ public:
+  /// Profiles the current context; with none current, the primary context of `device` is made
+  /// current for the life of this object. Throws CounterError with the reason why counters are off.
+  explicit RangeProfiler(int device = 0);
+  ~RangeProfiler();
+  RangeProfiler(RangeProfiler&&) noexcept;
+  RangeProfiler& operator=(RangeProfiler&&) noexcept;
+
+  /// CUPTI's name of the GPU's chip, e.g. "GH100".
+  const std::string& chip() const;
+
+  /// Schedules metrics for this device, with its counter availability.
+  MetricPlan plan(const std::vector<std::string>& metrics,
+                  const std::vector<std::string>& witnesses = {}) const;
+
+  /// In every pass: prepare(), synchronise, then each launch in a range of its own. The passes of
+  /// all groups of `plan` are run. What `prepare` and a launch throw comes through, after which the
+  /// profiler can be used again.
+  Reading measure(const MetricPlan& plan, const std::function<void()>& prepare,
+                  const std::vector<NamedLaunch>& launches);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sawtooth::cupti
