@@ -1,0 +1,20 @@
+#include "experiments/commands.hpp"
+
+#include <array>
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr auto table = std::to_array<Command>({
+    {"gpus", "", "list the GPU profiles", run_gpus, 0},
+    {"systems", "", "list the known systems and what their models leave out", run_systems, 0},
+    {"schedules", "", "list the orders, launches, scans and models", run_schedules, 0},
+});
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return table;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,66 @@
+// sawtooth gpus, systems, schedules: what is known, one line each, from the tables themselves.
+#include <iomanip>
+#include <iostream>
+
+#include "experiments/command_line.hpp"
+#include "experiments/exit_code.hpp"
+#include "experiments/gpu_file.hpp"
+#include "experiments/models.hpp"
+#include "experiments/resources.hpp"
+#include "experiments/system_file.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr int name_width = 22;
+
+void print_line(std::string_view name, std::string_view text) {
+  std::cout << "  " << std::left << std::setw(name_width) << name << " " << text << "\n";
+}
+
+template <class Table>
+void print_table(std::string_view title, const Table& table) {
+  std::cout << title << "\n";
+  for (const auto& entry : table) print_line(entry.name, entry.description);
+}
+
+}  // namespace
+
+int run_gpus(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 0);
+  constexpr double mebi = 1024.0 * 1024.0;
+  for (const std::string& name : resource_names("gpus")) {
+    const GpuFile gpu = read_gpu_file(resource_path("gpus", name, "gpu"));
+    int assumed = 0;
+    for (const GpuParameter& parameter : gpu.parameters) assumed += parameter.source == "assumed";
+    std::cout << "  " << std::left << std::setw(name_width) << name << " " << std::right
+              << std::setw(3) << gpu.profile.sms << " SMs  " << std::setw(5)
+              << static_cast<double>(gpu.profile.l2_bytes) / mebi << " MiB L2  " << gpu.description
+              << " (" << gpu.parameters.size() << " parameters, " << assumed << " assumed)\n";
+  }
+  return exit_fine;
+}
+
+int run_systems(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 0);
+  for (const std::string& name : resource_names("systems")) {
+    const SystemFile system = read_system_file(resource_path("systems", name, "system"));
+    std::string line = system.description;
+    if (!system.alias_of.empty()) line += " (alias of " + system.alias_of + ")";
+    if (!system.limits.empty()) line += "; not modelled or not known: " + system.limits;
+    print_line(name, line);
+  }
+  return exit_fine;
+}
+
+int run_schedules(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 0);
+  print_table("q-order", QOrders::info());
+  print_table("launch", Launches::info());
+  print_table("scan", Scans::info());
+  print_table("timing", timing_models);
+  print_table("l2", l2_models);
+  return exit_fine;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,50 @@
+// The models that a prediction is made with. A model of L2 or of time is added to its table here,
+// and then exists for the command line, the help and `sawtooth schedules`.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "sim/gpu_profile.hpp"
+#include "sim/request.hpp"
+#include "sim/simulate.hpp"
+
+namespace sawtooth::experiments {
+
+struct L2Model {
+  std::string_view name;
+  std::string_view description;
+  /// Replays the request; throws std::invalid_argument for what the model cannot do.
+  sim::Prediction (*predict)(const sim::Request& request, const sim::GpuProfile& gpu);
+};
+
+inline constexpr auto l2_models = std::to_array<L2Model>({
+    {"lru", "one block of memory, fully associative, least recently used leaves, exact",
+     [](const sim::Request& request, const sim::GpuProfile&) {
+       return sim::simulate_lru(request);
+     }},
+});
+
+struct TimingModel {
+  std::string_view name;
+  std::string_view description;
+  sim::Timing timing;
+};
+
+inline constexpr auto timing_models = std::to_array<TimingModel>({
+    {"lockstep", "all workers advance one K/V tile a step and go on at once",
+     sim::Timing::lockstep},
+    {"lockstep-wave", "as lockstep, but nobody goes on before all items in flight have ended",
+     sim::Timing::lockstep_wave},
+});
+
+/// The entry called `name` of one of the tables above; the option table has checked the name.
+template <class Table>
+constexpr const auto& model_named(const Table& table, std::string_view name) {
+  for (const auto& entry : table) {
+    if (entry.name == name) return entry;
+  }
+  return table.front();
+}
+
+}  // namespace sawtooth::experiments

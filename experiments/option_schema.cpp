@@ -1,0 +1,171 @@
+#include "experiments/option_schema.hpp"
+
+#include <array>
+#include <string>
+
+#include "experiments/models.hpp"
+#include "scheduler/launch.hpp"
+#include "scheduler/order.hpp"
+#include "scheduler/scan.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using enum OptionGroup;
+using enum OptionKind;
+using Names = std::vector<std::string_view>;
+
+template <class List>
+Names policies() {
+  Names names;
+  for (const PolicyInfo& policy : List::info()) names.push_back(policy.name);
+  return names;
+}
+
+template <class Models>
+Names models(const Models& table) {
+  Names names;
+  for (const auto& entry : table) names.push_back(entry.name);
+  return names;
+}
+
+// A tile or a section beyond these bounds is a typing error rather than an experiment.
+constexpr int64_t most_rows_of_a_tile = int64_t{1} << 20;
+constexpr int64_t most_small = int64_t{1} << 20;
+constexpr int64_t most_keys = int64_t{1} << 40;
+constexpr int64_t most_head_dim = 4096;
+constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Technical Specifications"
+constexpr int64_t most_threads = 4096;
+
+constexpr CommandSet sweeps = command_simulate;
+constexpr CommandSet both = command_simulate | command_compare;
+
+constexpr auto table = std::to_array<OptionSpec>({
+    {"batch", problem, count, sweeps, "1", "sequences", 1, most_small},
+    {"heads", problem, count, sweeps, "1", "query heads", 1, most_small},
+    {"kv-heads", problem, count, sweeps, "",
+     "K/V heads, a divisor of heads (default: heads; fewer is GQA, 1 is MQA)", 1, most_small},
+    {"seq", problem, count, sweeps, "", "length of queries and of keys, sets both", 1, most_keys},
+    {"seq-q", problem, count, sweeps, "", "length of queries (default: seq)", 1, most_keys},
+    {"seq-kv", problem, count, sweeps, "", "length of keys (default: seq)", 1, most_keys},
+    {"head-dim", problem, count, sweeps, "64", "elements of a row", 1, most_head_dim},
+    {"dtype", problem, choice, sweeps, "bf16", "element type", 1, 1,
+     [] {
+       return Names{"bf16", "fp16", "fp32"};
+     }},
+    {"mask", problem, mask, sweeps, "none", "which keys a query sees"},
+
+    {"tile-q", schedule, count, sweeps, "64", "rows of a Q tile", 1, most_rows_of_a_tile},
+    {"tile-kv", schedule, count, sweeps, "64", "rows of a K/V tile", 1, most_rows_of_a_tile},
+    {"section", schedule, section, sweeps, "1",
+     "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit"},
+    {"q-order", schedule, choice, sweeps, "ascending", "Q tiles of a head, in time", 1, 1,
+     policies<QOrders>},
+    {"head-order", schedule, choice, sweeps, "batch-major", "how heads are numbered", 1, 1,
+     [] {
+       return Names{"batch-major", "head-major"};
+     }},
+    {"order-file", schedule, path, sweeps, "",
+     "items one a line, \"batch head q_tile [part]\"; replaces section, q-order and head-order"},
+    {"launch", schedule, choice, sweeps, "static", "how items reach workers", 1, 1,
+     policies<Launches>},
+    {"workers", schedule, count, sweeps, "",
+     "CTAs in flight together (default: SMs of the gpu x ctas-per-sm)", 1, most_small},
+    {"ctas-per-sm", schedule, count, sweeps, "1", "CTAs that share an SM", 1, most_ctas_per_sm},
+    {"scan", schedule, choice, sweeps, "linear", "order of an item's K/V tiles", 1, 1,
+     policies<Scans>},
+    {"loop", schedule, choice, sweeps, "kv-inner",
+     "kv-outer: an item is a head, its Q tiles run inside the K/V loop (FlashAttention-1)", 1, 1,
+     [] {
+       return Names{"kv-inner", "kv-outer"};
+     }},
+    {"prefetch", schedule, count, sweeps, "0", "steps that the wave prefetch runs ahead, 0 is off",
+     0, most_small},
+    {"kv-split", schedule, count, sweeps, "1", "parts of the K/V range as items of their own", 1,
+     most_small},
+    {"lse", schedule, on_off, sweeps, "off", "also write the log-sum-exp of every row"},
+
+    {"gpu", where, name, sweeps, "", "profile, see `sawtooth gpus`; or a path to one"},
+    {"system", where, name, sweeps, "",
+     "known system, see `sawtooth systems`; gives defaults to all other keys"},
+    {"state", where, choice, sweeps, "cold", "what L2 holds before the launch", 1, 1,
+     [] { return Names{"cold"}; }},
+
+    {"timing", model, choice, sweeps, "lockstep", "how workers go on in time", 1, 1,
+     [] { return models(timing_models); }},
+    {"l2", model, choice, sweeps, "lru", "model of the L2 cache", 1, 1,
+     [] { return models(l2_models); }},
+    {"l2-bytes", model, bytes, sweeps, "", "capacity of L2 (default: the gpu's)", 1,
+     int64_t{1} << 50},
+    {"seed", model, seed, sweeps, "0", "of the random scan"},
+
+    {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
+    {"csv", output, path, both, "", "results, one row a point (default: standard output, -)"},
+    {"by-tensor", output, path, sweeps, "", "the counters of Q, K, V, O ... one a row"},
+    {"miss-curve", output, path, sweeps, "", "misses at every capacity"},
+    {"histogram", output, path, sweeps, "", "reuse distances by tensor and access"},
+    {"timeline", output, path, sweeps, "",
+     "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"},
+    {"wavefront", output, path, sweeps, "", "which worker is at which tile at each step"},
+    {"wavefront-steps", output, count, sweeps, "1000", "steps that wavefront and timeline cover", 1,
+     most_keys},
+    {"threads", output, count, sweeps, "", "points simulated at once (default: all cores)", 1,
+     most_threads},
+    {"counters", output, text, command_compare, "",
+     "counters to compare, comma-separated (default: all that both sides have)"},
+    {"tolerance", output, tolerance, command_compare, "",
+     "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
+    {"print-config", output, toggle, sweeps, "off", "print the resolved configuration and stop"},
+    {"resume", output, toggle, sweeps, "off", "keep the rows that --csv has, do the rest"},
+    {"quiet", output, toggle, both, "off", "no notes and no progress on standard error"},
+});
+
+}  // namespace
+
+std::span<const OptionSpec> option_table() {
+  return table;
+}
+
+const OptionSpec* find_option(std::string_view key) {
+  for (const OptionSpec& option : table) {
+    if (option.key == key) return &option;
+  }
+  return nullptr;
+}
+
+std::string allowed_values(const OptionSpec& option) {
+  switch (option.kind) {
+    case count:
+      return "a whole number from " + std::to_string(option.low) + " to " +
+             std::to_string(option.high) + " (K, M and G mean 1024, 1024^2 and 1024^3)";
+    case bytes:
+      return "bytes from 1 on, such as 25165824, 512KiB, 24MiB or 1GiB";
+    case seed:
+      return "a whole number from 0 on";
+    case choice: {
+      std::string list;
+      for (const std::string_view choice_name : option.choices()) {
+        list += (list.empty() ? "" : ", ") + std::string(choice_name);
+      }
+      return "one of " + list;
+    }
+    case on_off:
+    case toggle:
+      return "on or off";
+    case mask:
+      return "none, causal or window:W with W >= 1 keys";
+    case section:
+      return "a whole number of heads, all, or auto:BYTES such as auto:32MiB";
+    case name:
+      return "a known name, or a path with a '/' or an ending .ini";
+    case path:
+      return "a file name";
+    case tolerance:
+      return "5% or 0.05, or a list such as dram_read_sectors=3%,time_us=5%";
+    case text:
+      return "text on one line";
+  }
+  return {};
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,62 @@
+// The table of options. Every row is a configuration key and a command-line option at once:
+// what it means, what kind of value it takes, its default, and which commands read it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sawtooth::experiments {
+
+/// Commands that read an option, one bit each.
+using CommandSet = unsigned;
+inline constexpr CommandSet command_simulate = 1u << 0;
+inline constexpr CommandSet command_compare = 1u << 1;
+
+enum class OptionGroup { problem, schedule, where, model, output };
+
+enum class OptionKind {
+  count,      // whole number in [low, high]; K, M and G mean 1024, 1024^2 and 1024^3
+  bytes,      // count of bytes, or a number with KiB, MiB or GiB
+  seed,       // whole number in [0, 2^63)
+  choice,     // one of `choices`
+  on_off,     // on or off
+  toggle,     // like on_off; on the command line the bare option means on
+  mask,       // none, causal, window:W
+  section,    // a count of heads, all, auto:BYTES
+  name,       // a known name, or a path with a '/' or an ending ".ini"
+  path,       // a file
+  tolerance,  // a fraction or a percentage, or a list of COUNTER=fraction
+  text,       // anything on one line
+};
+
+struct OptionSpec {
+  std::string_view key;
+  OptionGroup group{};
+  OptionKind kind{};
+  CommandSet commands{};
+  std::string_view default_text;  // empty: the description says what happens without it
+  std::string_view description;
+  int64_t low = 1;  // of a count
+  int64_t high = 1;
+  std::vector<std::string_view> (*choices)() = nullptr;
+
+  /// Several values of this key make an axis of a sweep.
+  constexpr bool is_axis() const {
+    return group != OptionGroup::output && kind != OptionKind::path;
+  }
+};
+
+/// All options in the order of the help, which is also the order of a sweep's axes: the first
+/// option of the table varies slowest.
+std::span<const OptionSpec> option_table();
+
+/// The option called `key`, or null.
+const OptionSpec* find_option(std::string_view key);
+
+/// What the option allows, as the end of an error message: "one of none, causal ...".
+std::string allowed_values(const OptionSpec& option);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,209 @@
+#include "experiments/point.hpp"
+
+#include <array>
+
+#include "experiments/models.hpp"
+#include "experiments/option_values.hpp"
+#include "experiments/order_file.hpp"
+#include "experiments/usage_error.hpp"
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// The settings of a point while it is resolved: typed access, and messages that name the place.
+class Resolver {
+ public:
+  explicit Resolver(Settings& settings) : settings_(settings) {}
+
+  bool has(const std::string& key) const { return settings_.contains(key); }
+  const std::string& text(const std::string& key) const { return settings_.at(key).values.front(); }
+  int64_t number(const std::string& key) const { return std::stoll(text(key)); }
+  void set(const std::string& key, const std::string& value) {
+    settings_[key] = {{value}, {"default", 0}};
+  }
+  void set(const std::string& key, int64_t value) { set(key, std::to_string(value)); }
+  void set_if_missing(const std::string& key, const std::string& value) {
+    if (!has(key)) set(key, value);
+  }
+  [[noreturn]] void fail(const std::string& key, const std::string& what) const {
+    const auto found = settings_.find(key);
+    const bool written = found != settings_.end() && found->second.origin.file != "default";
+    throw UsageError((written ? place_of(key, found->second.origin) : key) + ": " + what);
+  }
+
+ private:
+  Settings& settings_;
+};
+
+ElementType element_type(const std::string& text) {
+  return text == "bf16"   ? ElementType::bf16
+         : text == "fp16" ? ElementType::fp16
+                          : ElementType::fp32;
+}
+
+// seq becomes seq-q and seq-kv, and every problem key that is left out its default.
+void complete_problem(Resolver& point) {
+  for (const char* key : {"seq-q", "seq-kv"}) {
+    if (point.has(key)) continue;
+    if (!point.has("seq")) {
+      point.fail("seq",
+                 std::string("not given; give seq, or seq-q and seq-kv (") + key + " is missing)");
+    }
+    point.set(key, point.text("seq"));
+  }
+  for (const OptionSpec& option : option_table()) {
+    if (option.group == OptionGroup::problem && !option.default_text.empty()) {
+      point.set_if_missing(std::string(option.key), std::string(option.default_text));
+    }
+  }
+  if (!point.has("kv-heads")) point.set("kv-heads", point.text("heads"));
+}
+
+Problem problem_of(const Resolver& point) {
+  Problem problem{.batch = point.number("batch"),
+                  .heads = point.number("heads"),
+                  .kv_heads = point.number("kv-heads"),
+                  .seq_q = point.number("seq-q"),
+                  .seq_kv = point.number("seq-kv"),
+                  .head_dim = point.number("head-dim"),
+                  .dtype = element_type(point.text("dtype")),
+                  .mask = parse_mask(point.text("mask"))};
+  if (problem.heads % problem.kv_heads != 0) {
+    point.fail("kv-heads", point.text("kv-heads") + " does not divide heads = " +
+                               point.text("heads") + "; each K/V head serves equally many heads");
+  }
+  // Counters are 64-bit sums over all pairs of tiles; a row has at least one byte.
+  constexpr long double most = 4611686018427387904.0L;  // 2^62
+  const long double heads =
+      static_cast<long double>(problem.batch) * static_cast<long double>(problem.heads);
+  const long double pairs =
+      heads * static_cast<long double>(problem.seq_q) * static_cast<long double>(problem.seq_kv);
+  const long double longest =
+      static_cast<long double>(problem.seq_q > problem.seq_kv ? problem.seq_q : problem.seq_kv);
+  if (pairs > most || heads * longest * static_cast<long double>(problem.row_bytes()) > most) {
+    point.fail(point.has("seq") ? "seq" : "seq-q",
+               "batch x heads x seq-q x seq-kv overflows 64-bit counts; allowed: up to 2^62");
+  }
+  return problem;
+}
+
+void require_whole_lines(const Resolver& point, const std::string& key, int64_t rows,
+                         const Problem& problem, int64_t length) {
+  if (rows >= length || rows * problem.row_bytes() % line_bytes == 0) return;
+  point.fail(key,
+             "tiles of " + std::to_string(rows) + " rows x " + std::to_string(problem.row_bytes()) +
+                 " bytes share lines; allowed: rows x head-dim x element bytes a multiple of " +
+                 std::to_string(line_bytes));
+}
+
+int64_t section_of(const std::string& text, const Problem& problem, int64_t kv_split) {
+  const int64_t all = problem.batch * problem.heads * kv_split;
+  if (text == "all") return all;
+  if (text.starts_with(auto_prefix)) {
+    const int64_t heads = auto_section(problem, parse_bytes(text.substr(auto_prefix.size())));
+    return min_of(all, heads * kv_split);
+  }
+  return min_of(all, parse_count(text));
+}
+
+// An order from a file has no sections, so their keys may not be given beside it.
+void resolve_order(Resolver& point, Point& result, const Settings& given) {
+  sim::Request& request = result.request;
+  Order& order = request.schedule.order;
+  if (!point.has("order-file")) {
+    order.section = section_of(point.text("section"), request.problem, request.schedule.kv_split);
+    order.q_order = {*QOrders::find(point.text("q-order"))};
+    order.head_order =
+        point.text("head-order") == "batch-major" ? HeadOrder::batch_major : HeadOrder::head_major;
+    point.set("section", order.section);
+    return;
+  }
+  for (const char* key : {"section", "q-order", "head-order"}) {
+    if (given.contains(key))
+      point.fail(key, "has no effect with order-file; leave one of them out");
+    result.settings.erase(key);
+  }
+  const std::string path = point.text("order-file");
+  auto list = read_order_file(path, request.problem, request.tiling, request.schedule);
+  result.order_list = std::make_shared<const std::vector<WorkCoordinates>>(std::move(list));
+  order.list = result.order_list->data();
+  point.set("q-order", "file:" + path);
+}
+
+void resolve_schedule(Resolver& point, Point& result, const Settings& given) {
+  sim::Request& request = result.request;
+  request.tiling = {point.number("tile-q"), point.number("tile-kv")};
+  require_whole_lines(point, "tile-q", request.tiling.q_rows, request.problem,
+                      request.problem.seq_q);
+  require_whole_lines(point, "tile-kv", request.tiling.kv_rows, request.problem,
+                      request.problem.seq_kv);
+  Schedule& schedule = request.schedule;
+  schedule.launch = {*Launches::find(point.text("launch"))};
+  schedule.scan = {*Scans::find(point.text("scan"))};
+  schedule.loop = point.text("loop") == "kv-outer" ? Loop::kv_outer : Loop::kv_inner;
+  schedule.workers = point.number("workers");
+  schedule.kv_split = point.number("kv-split");
+  schedule.prefetch = point.number("prefetch");
+  schedule.seed = static_cast<uint64_t>(point.number("seed"));
+  request.log_sum_exp = point.text("lse") == "on";
+  if (schedule.loop == Loop::kv_outer) {
+    if (schedule.kv_split > 1) point.fail("kv-split", "has no effect with loop = kv-outer");
+    if (schedule.prefetch > 0) point.fail("prefetch", "has no effect with loop = kv-outer");
+  }
+  const int64_t parts = kv_tiles(request.problem, request.tiling);
+  if (schedule.kv_split > parts) {
+    point.fail("kv-split", "allowed: up to the number of K/V tiles, " + std::to_string(parts));
+  }
+  resolve_order(point, result, given);
+}
+
+void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
+  if (gpu != nullptr) {
+    result.gpu = gpu->profile;
+    point.set("gpu", gpu->profile.name);
+    point.set_if_missing("l2-bytes", std::to_string(gpu->profile.l2_bytes));
+    point.set_if_missing("workers", std::to_string(gpu->profile.sms * point.number("ctas-per-sm")));
+  } else if (!point.has("l2-bytes") || !point.has("workers")) {
+    point.fail("gpu", "not given; name one of `sawtooth gpus`, or give both l2-bytes and workers");
+  }
+  result.request.l2_bytes = point.number("l2-bytes");
+  result.gpu.l2_bytes = result.request.l2_bytes;
+}
+
+}  // namespace
+
+std::string Point::text(std::string_view key) const {
+  const auto found = settings.find(key);
+  return found == settings.end() ? std::string() : found->second.values.front();
+}
+
+Point resolve(const Settings& given, Catalog& catalog) {
+  Point result;
+  Settings& settings = result.settings;
+  const SystemFile* system =
+      given.contains("system") ? &catalog.system(given.at("system")) : nullptr;
+  if (system != nullptr) settings = system->settings;
+  overlay(settings, given);
+  Resolver point(settings);
+  complete_problem(point);
+  if (system != nullptr) {
+    Settings merged = system->settings;
+    overlay(merged, guarded_settings(*system, settings));
+    overlay(merged, given);
+    settings = std::move(merged);
+    complete_problem(point);
+  }
+  for (const OptionSpec& option : option_table()) {
+    const bool of_points = option.group != OptionGroup::output && !option.default_text.empty();
+    if (of_points) point.set_if_missing(std::string(option.key), std::string(option.default_text));
+  }
+  result.request.problem = problem_of(point);
+  resolve_gpu(point, result, given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr);
+  resolve_schedule(point, result, given);
+  result.request.timing = model_named(timing_models, point.text("timing")).timing;
+  settings.erase("seq");
+  return result;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,22 @@
+// Where the GPU profiles and the known systems lie: in $SAWTOOTH_EXPERIMENTS if that is set, else
+// in the source tree that the program was built from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sawtooth::experiments {
+
+/// The file of `name` in `folder` ("gpus", "systems"): a known name, or a path with a '/' or an
+/// ending ".ini". Throws UsageError that begins with `place` and lists the known names.
+std::string resource_path(std::string_view folder, const std::string& name,
+                          const std::string& place);
+
+/// Names of the files NAME.ini in `folder`, sorted.
+std::vector<std::string> resource_names(std::string_view folder);
+
+/// NAME of "some/path/NAME.ini".
+std::string stem_of(const std::string& path);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,14 @@
+// A mistake of the user's: one line that says which key or file, what is wrong and what is allowed.
+// The program prints it and exits with 2.
+#pragma once
+
+#include <stdexcept>
+
+namespace sawtooth::experiments {
+
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,37 @@
+// What a model knows of a GPU: plain numbers from experiments/gpus/NAME.ini, where each one stands
+// with its source. An empty value is unknown, and a model that needs it must say so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sawtooth::sim {
+
+struct GpuProfile {
+  std::string name;
+  int64_t sms = 0;
+  int64_t l2_bytes = 0;
+
+  std::optional<int64_t> l2_halves;
+  std::optional<int64_t> l2_slices;
+  std::optional<int64_t> l2_ways;
+  std::optional<int64_t> l2_line_bytes;
+  std::optional<int64_t> l2_shared_kept_bytes;   // one half keeps of what every SM reads
+  std::optional<int64_t> l2_private_kept_bytes;  // all keep of what one SM reads
+
+  std::optional<double> dram_gb_per_s;  // 10^9 bytes a second
+  std::optional<double> l2_gb_per_s;
+  std::optional<double> fabric_gb_per_s;
+  std::optional<double> sm_clock_mhz;
+  std::optional<double> bf16_tflops;  // dense, tensor cores
+  std::optional<double> latency_near_ns;
+  std::optional<double> latency_far_ns;
+  std::optional<double> latency_dram_ns;
+
+  std::optional<int64_t> shared_memory_block_bytes;
+  std::optional<int64_t> registers_per_sm;
+  std::optional<int64_t> threads_per_sm;
+};
+
+}  // namespace sawtooth::sim
