@@ -1,0 +1,178 @@
+#include "experiments/stream_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <ostream>
+#include <tuple>
+
+namespace sawtooth::experiments {
+namespace {
+
+using cupti::L2Counter;
+
+constexpr double mib_bytes = double(int64_t{1} << 20);
+
+/// Keeps the worst of many deviations and the point that it came from.
+class Worst {
+ public:
+  Worst(std::string name, std::string what) : name_(std::move(name)), what_(std::move(what)) {}
+
+  /// `excess` is the deviation in units of its tolerance: above 1 fails.
+  void add(const StreamRow& row, double deviation, double tolerance) {
+    ++count_;
+    const double excess = deviation / tolerance;
+    if (excess > 1) ++failed_;
+    if (excess <= excess_) return;
+    excess_ = excess;
+    char text[160];
+    std::snprintf(text, sizeof text, "worst %.5f of %.5f allowed at %s %s %lld MiB %s %s",
+                  deviation, tolerance,
+                  kernels::stream_access_names[static_cast<size_t>(row.point.access)].data(),
+                  stream_shape_names[static_cast<size_t>(row.point.shape)].data(),
+                  static_cast<long long>(row.point.mib), row.point.reversed ? "reversed" : "linear",
+                  row.range.c_str());
+    where_ = text;
+  }
+
+  /// Nothing to check is a failure too: a check that saw no row has shown nothing.
+  CheckLine line() const {
+    if (count_ == 0) return {name_, false, what_ + ": no rows"};
+    return {name_, failed_ == 0,
+            what_ + ": " + std::to_string(count_ - failed_) + " of " + std::to_string(count_) +
+                " within; " + where_};
+  }
+
+ private:
+  std::string name_;
+  std::string what_;
+  std::string where_;
+  int count_ = 0;
+  int failed_ = 0;
+  double excess_ = -1;
+};
+
+bool reads(const StreamRow& row) {
+  return row.point.access != kernels::StreamAccess::write;
+}
+
+/// DRAM reads, or fills where the chip has no DRAM counters.
+std::optional<double> dram_reads(const StreamRow& row) {
+  if (const auto dram = row.count(L2Counter::dram_read)) return double(*dram);
+  const auto device = row.count(L2Counter::fill_device);
+  if (!device) return std::nullopt;
+  return double(*device + row.count(L2Counter::fill_system).value_or(0));
+}
+
+double identity_tolerance(const StreamRow& row, double dram) {
+  return std::max(0.01 * dram, 0.001 * double(row.buffer_sectors));
+}
+
+bool on_cliff(const StreamRow& row, int64_t l2_bytes) {
+  const double share = double(row.point.mib) * mib_bytes / double(l2_bytes);
+  return share > 0.45 && share < 0.8;
+}
+
+}  // namespace
+
+CheckLine check_cold_is_compulsory(const std::vector<StreamRow>& rows) {
+  Worst worst("cold", "DRAM sectors of a first read / compulsory sectors - 1");
+  for (const StreamRow& row : rows) {
+    const auto dram = dram_reads(row);
+    if (row.range != "p1" || !reads(row) || !dram) continue;
+    worst.add(row, std::abs(*dram / double(row.buffer_sectors) - 1), 0.005);
+  }
+  return worst.line();
+}
+
+CheckLine check_hot_is_free(const std::vector<StreamRow>& rows, int64_t l2_bytes) {
+  Worst worst("hot", "DRAM sectors of a second read of a small buffer / its sectors");
+  for (const StreamRow& row : rows) {
+    const auto dram = dram_reads(row);
+    const bool is_small = double(row.point.mib) * mib_bytes <= double(l2_bytes) * 2 / 15;
+    const bool same = row.point.shape == StreamShape::same;
+    if (row.range != "p2" || !reads(row) || !dram || !is_small || !same) continue;
+    worst.add(row, *dram / double(row.buffer_sectors), 0.001);
+  }
+  return worst.line();
+}
+
+CheckLine check_dram_identity(const std::vector<StreamRow>& rows) {
+  Worst worst("identity", "|DRAM - (near misses - fabric reads + fabric misses)| / DRAM or buffer");
+  for (const StreamRow& row : rows) {
+    const auto dram = dram_reads(row);
+    const auto miss = row.count(L2Counter::l2_read_miss);
+    if (!reads(row) || !dram || !miss) continue;
+    const double expected = double(*miss - row.count(L2Counter::fabric_read).value_or(0) +
+                                   row.count(L2Counter::fabric_read_miss).value_or(0));
+    const double scale = std::max(*dram, 0.1 * double(row.buffer_sectors));
+    worst.add(row, std::abs(*dram - expected) / scale, identity_tolerance(row, *dram) / scale);
+  }
+  return worst.line();
+}
+
+CheckLine check_fills(const std::vector<StreamRow>& rows) {
+  Worst worst("fills", "|fills from device memory - DRAM reads| / DRAM or buffer");
+  for (const StreamRow& row : rows) {
+    const auto dram = row.count(L2Counter::dram_read);
+    const auto fill = row.count(L2Counter::fill_device);
+    if (!reads(row) || !dram || !fill) continue;
+    const double scale = std::max(double(*dram), 0.1 * double(row.buffer_sectors));
+    worst.add(row, std::abs(double(*dram - *fill)) / scale,
+              identity_tolerance(row, double(*dram)) / scale);
+  }
+  return worst.line();
+}
+
+CheckLine check_sm_sectors(const std::vector<StreamRow>& rows) {
+  Worst worst("sm-sectors", "sectors that SMs received / sectors asked for - 1");
+  for (const StreamRow& row : rows) {
+    const auto received = row.count(L2Counter::sm_read);
+    if (!reads(row) || !received) continue;
+    worst.add(row, std::abs(double(*received) / double(row.expected_sectors) - 1), 0.001);
+  }
+  return worst.line();
+}
+
+CheckLine check_repeats(const std::vector<StreamRow>& rows, int64_t l2_bytes) {
+  struct Span {
+    const StreamRow* row;
+    int64_t low;
+    int64_t high;
+  };
+  using Key = std::tuple<int, int, bool, int64_t, std::string>;
+  std::map<Key, Span> spans;
+  for (const StreamRow& row : rows) {
+    const Key key{static_cast<int>(row.point.access), static_cast<int>(row.point.shape),
+                  row.point.reversed, row.point.mib, row.range};
+    for (const int64_t dram : row.dram_read_by_pass) {
+      auto& span = spans.try_emplace(key, Span{&row, dram, dram}).first->second;
+      span.low = std::min(span.low, dram);
+      span.high = std::max(span.high, dram);
+    }
+  }
+  Worst worst("repeats", "spread of DRAM sectors over repetitions and passes / sectors");
+  for (const auto& [key, span] : spans) {
+    const double spread = double(span.high - span.low) / double(span.row->buffer_sectors);
+    worst.add(*span.row, spread, on_cliff(*span.row, l2_bytes) ? 0.06 : 0.01);
+  }
+  return worst.line();
+}
+
+std::vector<CheckLine> check_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes) {
+  return {check_cold_is_compulsory(rows), check_hot_is_free(rows, l2_bytes),
+          check_dram_identity(rows),      check_fills(rows),
+          check_sm_sectors(rows),         check_repeats(rows, l2_bytes)};
+}
+
+bool print_checks(std::ostream& out, const std::vector<CheckLine>& checks) {
+  bool passed = true;
+  for (const CheckLine& check : checks) {
+    out << (check.passed ? "PASS " : "FAIL ") << check.name << ": " << check.detail << '\n';
+    passed = passed && check.passed;
+  }
+  return passed;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,44 @@
+// What must be true of stream counters on any GPU, whatever its L2: the counters check themselves.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "experiments/stream_campaign.hpp"
+
+namespace sawtooth::experiments {
+
+struct CheckLine {
+  std::string name;
+  bool passed = false;
+  std::string detail;  // the figures, the worst point and the tolerance
+};
+
+/// A first read from a cold L2 takes every sector from DRAM once: DRAM / sectors = 1 +- 0.005.
+CheckLine check_cold_is_compulsory(const std::vector<StreamRow>& rows);
+
+/// A buffer of at most 2/15 of L2 (8 MiB of 60) read again from the same SM takes nothing from
+/// DRAM: under 0.001 of its sectors.
+CheckLine check_hot_is_free(const std::vector<StreamRow>& rows, int64_t l2_bytes);
+
+/// DRAM reads = near misses - fabric reads + fabric misses (without a fabric: = misses), within 1 %
+/// of the DRAM reads or 0.1 % of the buffer, the larger.
+CheckLine check_dram_identity(const std::vector<StreamRow>& rows);
+
+/// Fills from device memory = DRAM reads, by two independent units, with the same tolerance.
+CheckLine check_fills(const std::vector<StreamRow>& rows);
+
+/// SM-side sectors = what the kernels asked for, +- 0.1 %.
+CheckLine check_sm_sectors(const std::vector<StreamRow>& rows);
+
+/// DRAM reads of repetitions and of replay passes differ by at most 0.01 of the buffer's sectors;
+/// on the cliff (from 0.45 to 0.8 of L2) by 0.06.
+CheckLine check_repeats(const std::vector<StreamRow>& rows, int64_t l2_bytes);
+
+std::vector<CheckLine> check_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes);
+
+/// "PASS name: detail" or "FAIL ...", a line each. True when all passed.
+bool print_checks(std::ostream& out, const std::vector<CheckLine>& checks);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,191 @@
+#!/usr/bin/env bash
+# Builds and checks the project on a machine with an NVIDIA GPU.   tests/gpu.sh FOLDER
+#
+# Nothing is installed. What is missing (Boost, Eigen, GoogleTest, ncu, compute-sanitizer) leaves
+# out the steps that need it, by name. Every step has a time limit and a log; later steps run even
+# when an earlier one fails. FOLDER gets summary.txt, stream_counters.csv and logs.tar.gz with
+# everything. Exit code: the number of failed steps, at most 100.
+#
+# Expected of the streams: a cold read takes 1.000 +- 0.005 of its sectors from DRAM, a hot 8 MiB
+# under 0.001; DRAM = near misses - fabric reads + fabric misses within 1 %; counts agree with
+# Nsight Compute within 1 %; 200 points without growth, under 0.5 s each; on an H200 the readings of
+# tests/gpu/h200_readings.hpp are met.
+set -u
+if [ $# -lt 1 ]; then
+  sed -n '2,13s/^# \{0,1\}//p' "$0"
+  exit 2
+fi
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+work=$(mktemp -d)
+logs=$work/logs
+mkdir -p "$logs"
+cd "$root" || exit 2
+build=${SAWTOOTH_BUILD:-$root/build/release}
+jobs=$(nproc)
+failed=0
+started=$SECONDS
+
+say() { echo "$*" | tee -a "$logs/summary.txt"; }
+
+pack() {
+  cp "$logs/summary.txt" "$out/summary.txt"
+  tar -czf "$out/logs.tar.gz" -C "$work" logs
+}
+
+# step NAME SECONDS COMMAND...: runs it, keeps its log, counts a failure.
+step() {
+  local name=$1 limit=$2 begin=$SECONDS code
+  shift 2
+  timeout --kill-after=10 "$limit" "$@" >"$logs/$name.log" 2>&1
+  code=$?
+  case $code in
+    0) say "ok      $name ($((SECONDS - begin)) s)" ;;
+    124 | 137) say "TIMEOUT $name (after $limit s)" ;;
+    *) say "FAILED  $name (exit $code, $((SECONDS - begin)) s): $(tail -n 1 "$logs/$name.log")" ;;
+  esac
+  [ $code -eq 0 ] || failed=$((failed + 1))
+  grep -E '^(PASS|FAIL) ' "$logs/$name.log" | sed 's/^/          /' | tee -a "$logs/summary.txt"
+  pack
+  return $code
+}
+
+skip() { say "skipped $1: $2"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# A folder with libcupti and libnvperf_host, and the one with its headers.
+find_cupti() {
+  local places=(${CUDA_HOME:-} /usr/local/cuda /usr/local/cuda-* /opt/nvidia
+    "$(python3 -c 'import site; print(*site.getsitepackages())' 2>/dev/null | tr ' ' '\n' | head -1)")
+  local place file
+  for place in "${places[@]}"; do
+    [ -d "$place" ] || continue
+    for file in $(find -L "$place" -maxdepth 6 -name 'libcupti.so.1[0-9]' 2>/dev/null); do
+      [ -e "$(dirname "$file")/libnvperf_host.so" ] || continue
+      cupti_lib=$(dirname "$file")
+      break 2
+    done
+  done
+  for place in "${places[@]}"; do
+    [ -d "$place" ] || continue
+    cupti_include=$(find -L "$place" -maxdepth 6 -name cupti_range_profiler.h 2>/dev/null | head -1)
+    [ -n "$cupti_include" ] && cupti_include=$(dirname "$cupti_include") && break
+  done
+}
+
+environment() {
+  date -u +%Y-%m-%dT%H:%M:%SZ
+  git log -1 --format='commit %H' 2>/dev/null
+  nvidia-smi
+  nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,power.limit,ecc.mode.current --format=csv
+  grep -i profiling /proc/driver/nvidia/params
+  g++ --version | head -1
+  cmake --version | head -1
+  nvcc --version | tail -2
+  ncu --version 2>/dev/null | tail -2
+  echo "cupti libraries ${cupti_lib:-not found}, headers ${cupti_include:-not found}"
+  dpkg -l 2>/dev/null | grep -E 'libboost|eigen|gtest|rapidcheck|benchmark' | awk '{print $2, $3}'
+  return 0
+}
+
+cupti_lib= cupti_include=
+find_cupti
+[ -n "$cupti_lib" ] && export SAWTOOTH_CUPTI_DIR=$cupti_lib
+environment >"$logs/environment.log" 2>&1
+
+# 1. Configure: with tests where GoogleTest is there, else without.
+options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CUDA_ARCHITECTURES=${SAWTOOTH_ARCHITECTURES:-native}")
+[ -n "$cupti_include" ] && options+=("-DSAWTOOTH_CUPTI_INCLUDE_DIR=$cupti_include")
+configured=no
+if step configure 120 cmake -S . -B "$build" "${options[@]}"; then
+  configured=yes
+else
+  rm -rf "$build/CMakeCache.txt"
+  step configure-without-tests 120 cmake -S . -B "$build" "${options[@]}" -DSAWTOOTH_TESTS=OFF &&
+    configured=yes
+fi
+
+# 2. The streams first: they need nothing but CUDA. Without CMake's help nvcc alone will do.
+selfcheck=$build/tests/gpu/stream_selfcheck
+once=$build/tests/gpu/stream_once
+if [ $configured = yes ]; then
+  step build-streams 240 cmake --build "$build" -j "$jobs" --target stream_selfcheck stream_once
+fi
+if [ ! -x "$selfcheck" ]; then
+  mkdir -p "$work/bin"
+  selfcheck=$work/bin/stream_selfcheck once=$work/bin/stream_once
+  flags=(-std=c++20 -O3 "-arch=${SAWTOOTH_ARCHITECTURES:-native}" -I. ${cupti_include:+-I$cupti_include} -ldl)
+  cupti_sources=(cupti/status.cpp cupti/metric_plan.cpp cupti/metric_table.cpp cupti/reading.cpp
+    cupti/libraries.cpp cupti/metric_host.cpp cupti/range_profiler.cpp)
+  step nvcc-selfcheck 240 nvcc "${flags[@]}" -o "$selfcheck" tests/gpu/stream_selfcheck.cpp \
+    experiments/stream_campaign.cpp experiments/stream_checks.cpp experiments/l2_half_report.cpp \
+    kernels/stream/*.cpp kernels/stream/*.cu "${cupti_sources[@]}"
+  step nvcc-once 240 nvcc "${flags[@]}" -o "$once" tests/gpu/stream_once.cpp kernels/stream/*.cpp \
+    kernels/stream/*.cu
+fi
+
+# 3. The rest of the build, beside the streams: counters do not care about a busy CPU.
+if [ $configured = yes ]; then
+  nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
+  build_pid=$!
+fi
+
+if [ -x "$selfcheck" ]; then
+  step stream-selfcheck 240 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-3}"
+  cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
+fi
+
+# 4. Nsight Compute on the same kernels. It holds the counters, so nothing else may measure now.
+compare_with_ncu() {
+  local mib=$1 access=$2 shape=$3 order=$4 table=$logs/streams/stream_counters.csv
+  ncu --replay-mode application --cache-control none --clock-control none --csv --page raw \
+    --metrics dram__sectors_read.sum,lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum,lts__t_sectors_srcunit_ltcfabric_op_read.sum,lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum,l1tex__m_xbar2l1tex_read_sectors.sum \
+    "$once" "$mib" "$access" "$shape" "$order" >"$logs/ncu-$access-$shape-$mib-$order.csv" || return 1
+  python3 tests/gpu/compare_ncu.py "$table" "$mib" "$access" "$shape" "$order" \
+    "$logs/ncu-$access-$shape-$mib-$order.csv"
+}
+export -f compare_with_ncu
+export logs once
+if have ncu && [ -x "$once" ]; then
+  for point in "8 ld same linear" "64 ld same linear" "64 ld same reversed" "64 ld all reversed" \
+    "64 ld shift linear" "64 tma same linear"; do
+    step "ncu-${point// /-}" 60 bash -c "compare_with_ncu $point"
+  done
+else
+  skip ncu "ncu or stream_once is missing"
+fi
+
+# 5. compute-sanitizer on small streams of every kind.
+if have compute-sanitizer && [ -x "$once" ]; then
+  for tool in memcheck racecheck initcheck synccheck; do
+    for point in "1 ld same linear" "1 ld all reversed" "1 ld one linear" "1 write same linear" \
+      "1 tma shift reversed"; do
+      step "sanitizer-$tool-${point// /-}" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$once" $point
+    done
+  done
+else
+  skip compute-sanitizer "compute-sanitizer or stream_once is missing"
+fi
+
+# 6. Everything else that was built.
+if [ $configured = yes ]; then
+  wait "$build_pid" && say "ok      build-all" || { say "FAILED  build-all: $(grep -m1 -iE 'error' "$logs/build-all.log")"; failed=$((failed + 1)); }
+  if [ -e "$build/CTestTestfile.cmake" ]; then
+    step tests 200 ctest --test-dir "$build" --output-on-failure --timeout 120 -R "${SAWTOOTH_GPU_TESTS:-OnGpu}"
+    grep -cE 'Skipped' "$logs/tests.log" | sed 's/^/          skipped tests: /' | tee -a "$logs/summary.txt"
+  else
+    skip tests "GoogleTest is missing, tests were not built"
+  fi
+  if [ -x "$build/sawtooth" ]; then
+    step counters-list 60 "$build/sawtooth" counters list --chip GH100 --match lts__t_sectors
+    step calibrate 240 "$build/sawtooth" calibrate --output "$logs/calibrate"
+  else
+    skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
+  fi
+fi
+
+say "$failed steps failed, $((SECONDS - started)) s"
+pack
+rm -rf "$work"
+exit $((failed > 100 ? 100 : failed))
