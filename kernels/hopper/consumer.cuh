@@ -1,0 +1,242 @@
+// A consumer warpgroup: 64 query rows of each item, from scores to output.
+//
+// In step n the products of this warpgroup overlap its softmax: Q K^T of tile n and P V of tile
+// n - 1 are issued together, and the softmax of tile n runs while P V is still in flight. With
+// ping-pong the warpgroups also take turns to issue, so that one multiplies while another
+// exponentiates (FlashAttention-3, arXiv 2407.08608, sections 3.1 and 3.2).
+#pragma once
+
+#include "kernels/hopper/arguments.hpp"
+#include "kernels/hopper/epilogue.cuh"
+#include "kernels/hopper/shared_storage.cuh"
+#include "kernels/hopper/softmax.cuh"
+#include "kernels/hopper/visibility.hpp"
+#include "kernels/hopper/wgmma.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+template <class Shape>
+class Consumer {
+  using Element = typename Shape::Element;
+  using Scores = float[accumulators(Shape::kv_rows)];
+  using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
+  using Output = float[accumulators(Shape::head_dim)];
+  static constexpr bool takes_turns = Shape::overlap == Overlap::ping_pong && Shape::consumers > 1;
+
+ public:
+  /// `warpgroup` counts consumers from 0.
+  __device__ Consumer(const Arguments& arguments, SharedStorage<Shape>& shared, int warpgroup)
+      : arguments_(arguments),
+        shared_(shared),
+        warpgroup_(warpgroup),
+        q_(rows_descriptor(shared_address(shared.q) +
+                           warpgroup * warpgroup_rows * swizzle_row_bytes)) {}
+
+  __device__ void run() {
+    if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
+    for (uint32_t parity = 0;; parity ^= 1) {
+      shared_.slot_full.wait(parity);
+      const bool last = shared_.slot.last;
+      batch_ = int(shared_.slot.item.batch);
+      head_ = int(shared_.slot.item.head);
+      q_tile_ = int(shared_.slot.item.q_tile);
+      const int steps = uniform(int(shared_.slot.item.kv_tiles.size()));
+      release(shared_.slot_empty);
+      if (last) break;
+      process(steps);
+    }
+    // The turn that the last warpgroup has passed on is still open.
+    if (takes_turns && warpgroup_ == 0) named_barrier_sync(turn_barrier(0), turn_threads);
+  }
+
+ private:
+  __device__ void process(int steps) {
+    Output output;
+#pragma unroll
+    for (float& value : output) value = 0;
+    RowSoftmax softmax;
+    if (steps > 0) {
+      shared_.q_full.wait(q_parity_);
+      q_parity_ ^= 1;
+      Scores scores;
+      Packed packed;
+      if constexpr (Shape::overlap == Overlap::none) {
+        for (int step = 0; step < steps; ++step) {
+          first_scores(scores, softmax, step + 1 == steps);
+          softmax.apply_rescale(output);
+          pack_probabilities<Element>(packed, scores);
+          finish_output(output, packed);
+        }
+      } else {
+        first_scores(scores, softmax, steps == 1);
+        pack_probabilities<Element>(packed, scores);
+        for (int step = 1; step < steps; ++step) {
+          const TileNote note = wait_for_k();
+          if (uniform(note.masked)) {
+            overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, step + 1 == steps);
+          } else {
+            overlapped_step<false>(scores, packed, output, softmax, note.kv_tile,
+                                   step + 1 == steps);
+          }
+        }
+        finish_output(output, packed);
+      }
+    }
+    store(output, softmax);
+  }
+
+  /// Scores and probabilities of the next tile, with nothing in flight beside.
+  __device__ void first_scores(Scores& scores, RowSoftmax& softmax, bool last) {
+    const TileNote note = wait_for_k();
+    pin(scores);
+    wgmma_fence();
+    issue_scores(scores);
+    wgmma_wait<0>();
+    pin(scores);
+    release_k(last);
+    if (note.masked) mask(scores, note.kv_tile);
+    softmax.template update<true>(scores, arguments_.scale_log2);
+  }
+
+  template <bool Masked>
+  __device__ void overlapped_step(Scores& scores, Packed& packed, Output& output,
+                                  RowSoftmax& softmax, int kv_tile, bool last) {
+    if constexpr (takes_turns) named_barrier_sync(turn_barrier(warpgroup_), turn_threads);
+    pin(scores);
+    pin(output);
+    pin(packed);
+    wgmma_fence();
+    issue_scores(scores);
+    shared_.v_full[v_ring_.stage].wait(v_ring_.parity);
+    wgmma_fence();
+    issue_output(output, packed);
+    if constexpr (takes_turns) {
+      const int next = warpgroup_ + 1 == Shape::consumers ? 0 : warpgroup_ + 1;
+      named_barrier_arrive(turn_barrier(next), turn_threads);
+    }
+    wgmma_wait<1>();
+    pin(scores);
+    release_k(last);
+    if constexpr (Masked) mask(scores, kv_tile);
+    softmax.template update<Masked>(scores, arguments_.scale_log2);
+    wgmma_wait<0>();
+    pin(output);
+    pin(packed);
+    release_v();
+    softmax.apply_rescale(output);
+    pack_probabilities<Element>(packed, scores);
+  }
+
+  /// Adds the last probabilities' product, with nothing in flight beside.
+  __device__ void finish_output(Output& output, Packed& packed) {
+    shared_.v_full[v_ring_.stage].wait(v_ring_.parity);
+    pin(output);
+    pin(packed);
+    wgmma_fence();
+    issue_output(output, packed);
+    wgmma_wait<0>();
+    pin(output);
+    pin(packed);
+    release_v();
+  }
+
+  __device__ TileNote wait_for_k() {
+    shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
+    return shared_.notes[k_ring_.stage];
+  }
+
+  __device__ void issue_scores(Scores& scores) {
+    const uint64_t k = rows_descriptor(shared_address(shared_.k[k_ring_.stage]));
+#pragma unroll
+    for (int slice = 0; slice < Shape::head_dim / wgmma_k; ++slice) {
+      Wgmma<Element, Shape::kv_rows>::from_shared(
+          scores, advance(q_, rows_slice_offset(slice, Shape::q_rows)),
+          advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
+    }
+    wgmma_commit();
+  }
+
+  __device__ void issue_output(Output& output, Packed& packed) {
+    const uint64_t v = columns_descriptor(shared_address(shared_.v[v_ring_.stage]), Shape::kv_rows);
+#pragma unroll
+    for (int slice = 0; slice < Shape::kv_rows / wgmma_k; ++slice) {
+      Wgmma<Element, Shape::head_dim>::from_registers(output, packed + 4 * slice,
+                                                      advance(v, columns_slice_offset(slice)));
+    }
+    wgmma_commit();
+  }
+
+  __device__ void mask(Scores& scores, int kv_tile) const {
+    const int base = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
+    int first_key[rows_a_thread];
+    int end_key[rows_a_thread];
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      const Range keys = keys_of_row(arguments_.problem, row(half));
+      first_key[half] = int(clamp_to(keys.begin - base, -1, Shape::kv_rows));
+      end_key[half] = int(clamp_to(keys.end - base, -1, Shape::kv_rows));
+    }
+    mask_scores(scores, first_key, end_key);
+  }
+
+  __device__ void store(Output& output, RowSoftmax& softmax) const {
+    constexpr float natural_log_of_2 = 0.693147180559945f;
+    const Problem& problem = arguments_.problem;
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      const float sum = quad_sum(softmax.sum[half]);
+      const bool valid = row(half) < problem.seq_q;
+      Element* to = static_cast<Element*>(arguments_.o) +
+                    arguments_.o_strides.offset(batch_, head_, row(half));
+      store_row(to, output, half, sum > 0 ? 1 / sum : 0, valid);
+      if (arguments_.lse != nullptr && valid && threadIdx.x % 4 == 0) {
+        const int64_t at = (int64_t(batch_) * problem.heads + head_) * problem.seq_q + row(half);
+        const float log2_sum = softmax.max[half] * arguments_.scale_log2 + log2f(sum);
+        arguments_.lse[at] = sum > 0 ? log2_sum * natural_log_of_2 : -INFINITY;
+      }
+    }
+  }
+
+  __device__ int row(int half) const {
+    return q_tile_ * Shape::q_rows + warpgroup_ * warpgroup_rows +
+           first_row(threadIdx.x % warpgroup_threads) + half * row_half_distance;
+  }
+
+  /// The same value, known to the compiler to be the same in all lanes.
+  __device__ static int uniform(int value) {
+    return __shfl_sync(0xffffffff, value, 0);
+  }
+
+  // Every warp arrives for itself, once all its lanes are done.
+  __device__ void release(Barrier& barrier) const {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier.arrive();
+  }
+  __device__ void release_k(bool last_of_item) {
+    release(shared_.k_empty[k_ring_.stage]);
+    k_ring_.advance();
+    if (last_of_item) release(shared_.q_empty);
+  }
+  __device__ void release_v() {
+    release(shared_.v_empty[v_ring_.stage]);
+    v_ring_.advance();
+  }
+
+  static constexpr int turn_threads = 2 * warpgroup_threads;
+  __device__ static int turn_barrier(int warpgroup) {
+    return 1 + warpgroup;
+  }
+
+  const Arguments& arguments_;
+  SharedStorage<Shape>& shared_;
+  int warpgroup_;
+  uint64_t q_;
+  int batch_ = 0;
+  int head_ = 0;
+  int q_tile_ = 0;
+  uint32_t q_parity_ = 0;
+  RingPosition<Shape::stages> k_ring_;
+  RingPosition<Shape::stages> v_ring_;
+};
+
+}  // namespace sawtooth::kernels::hopper

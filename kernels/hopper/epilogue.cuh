@@ -1,0 +1,54 @@
+// Output rows straight from accumulators to global memory: no shared memory, no barrier, so the
+// next item's loads run underneath.
+//
+// In an accumulator a row's 32 columns lie as 4 groups of 8 over the 4 lanes of a quad, 4 bytes a
+// lane and group once rounded. A 4 x 4 transpose inside the quad gives every lane 16 consecutive
+// bytes, so that a store of the quad covers 64 consecutive bytes of a row: whole sectors.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/wgmma.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+/// Word j of lane q goes to word q of lane j, lanes counted inside the quad.
+__device__ inline uint4 transpose_quad(uint32_t w0, uint32_t w1, uint32_t w2, uint32_t w3) {
+  const bool odd = threadIdx.x & 1;
+  const bool high = threadIdx.x & 2;
+  const uint32_t from01 = __shfl_xor_sync(0xffffffff, odd ? w0 : w1, 1);
+  const uint32_t from23 = __shfl_xor_sync(0xffffffff, odd ? w2 : w3, 1);
+  const uint32_t x0 = odd ? from01 : w0;
+  const uint32_t x1 = odd ? w1 : from01;
+  const uint32_t x2 = odd ? from23 : w2;
+  const uint32_t x3 = odd ? w3 : from23;
+  const uint32_t y0 = __shfl_xor_sync(0xffffffff, high ? x0 : x2, 2);
+  const uint32_t y1 = __shfl_xor_sync(0xffffffff, high ? x1 : x3, 2);
+  return high ? make_uint4(y0, y1, x2, x3) : make_uint4(x0, x1, y0, y1);
+}
+
+/// Writes this thread's part of row half `half`, times `factor`, to the row at `row` (16-byte
+/// aligned) where `valid`. All lanes of the warp call it.
+template <class Element, int Count>
+__device__ inline void store_row(Element* row, const float (&output)[Count], int half, float factor,
+                                 bool valid) {
+  constexpr int columns_a_store = 32;
+  constexpr int accumulators_a_store = 16;
+  const int lane_in_quad = threadIdx.x % 4;
+#pragma unroll
+  for (int store = 0; store < Count / accumulators_a_store; ++store) {
+    uint32_t words[4];
+#pragma unroll
+    for (int group = 0; group < 4; ++group) {
+      const int i = store * accumulators_a_store + group * 4 + half * 2;
+      words[group] = pack<Element>(output[i] * factor, output[i + 1] * factor);
+    }
+    const uint4 chunk = transpose_quad(words[0], words[1], words[2], words[3]);
+    if (valid) {
+      *reinterpret_cast<uint4*>(row + store * columns_a_store + lane_in_quad * 8) = chunk;
+    }
+  }
+}
+
+}  // namespace sawtooth::kernels::hopper

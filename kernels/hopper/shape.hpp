@@ -1,0 +1,46 @@
+// Everything that is fixed when a variant is compiled: tiles, warpgroups, stages, registers, and
+// how the shared memory is cut. The choices follow FlashAttention-3 (arXiv 2407.08608, section 3).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/hopper/descriptor.hpp"
+#include "kernels/hopper/fragment.hpp"
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::kernels::hopper {
+
+/// What overlaps the softmax: nothing; this warpgroup's own next products; also the products of
+/// the other warpgroups, in turns.
+enum class Overlap : uint8_t { none, own_products, ping_pong };
+
+template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode>
+struct Shape {
+  using Element = ElementType;
+  static constexpr int head_dim = HeadDim;
+  static constexpr int consumers = Consumers;  // warpgroups that multiply, 64 query rows each
+  static constexpr int q_rows = Consumers * warpgroup_rows;
+  static constexpr int kv_rows = KvRows;
+  static constexpr int stages = Stages;  // of K and of V
+  static constexpr Overlap overlap = Mode;
+  SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
+
+  static constexpr int threads = (Consumers + 1) * warpgroup_threads;
+  static constexpr int consumer_warps = Consumers * 4;
+  // 64 Ki registers an SM; a warpgroup's share is a multiple of 8 a thread. Four warpgroups start
+  // with 128 each, three with 168.
+  static constexpr int producer_registers = Consumers == 3 ? 32 : 64;
+  static constexpr int consumer_registers = Consumers == 3 ? 160 : 224;
+  static_assert((producer_registers + Consumers * consumer_registers) * warpgroup_threads <= 65536);
+
+  static constexpr int panels = HeadDim / panel_columns;
+  static constexpr int q_tile_elements = q_rows * HeadDim;
+  static constexpr int kv_tile_elements = KvRows * HeadDim;
+  static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
+  static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);
+  static_assert(HeadDim % panel_columns == 0 && KvRows % wgmma_k == 0);
+  static_assert(q_tile_bytes % swizzle_group_bytes == 0 &&
+                kv_tile_bytes % swizzle_group_bytes == 0);
+};
+
+}  // namespace sawtooth::kernels::hopper

@@ -1,0 +1,90 @@
+// The online softmax on wgmma accumulators, in powers of two: exp(scale (s - max)) is
+// exp2(c s - c max) with c = scale log2(e), one multiply-add and one ex2 an element
+// (Milakov and Gimelshein, arXiv 1805.02867; FlashAttention-2, arXiv 2307.08691, section 3.1).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/wgmma.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+/// 2^x with a relative error of 2^-22; 2^-inf is 0.
+__device__ inline float exp2_approximate(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// Maximum or sum over the four lanes that hold one row.
+__device__ inline float quad_max(float x) {
+  x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, 1));
+  return fmaxf(x, __shfl_xor_sync(0xffffffff, x, 2));
+}
+__device__ inline float quad_sum(float x) {
+  x += __shfl_xor_sync(0xffffffff, x, 1);
+  return x + __shfl_xor_sync(0xffffffff, x, 2);
+}
+
+struct RowSoftmax {
+  float max[rows_a_thread] = {-INFINITY, -INFINITY};
+  float sum[rows_a_thread] = {0, 0};  // of this lane's columns only
+  float rescale[rows_a_thread];       // what the last update did to the older terms
+
+  /// Replaces scores by their probabilities relative to the new running maximum.
+  /// `Masked`: a row may have seen nothing so far, its maximum is then -inf.
+  template <bool Masked, int Count>
+  __device__ void update(float (&scores)[Count], float scale_log2) {
+    float top[rows_a_thread] = {max[0], max[1]};
+#pragma unroll
+    for (int i = 0; i < Count; ++i) top[row_half(i)] = fmaxf(top[row_half(i)], scores[i]);
+    float shift[rows_a_thread];
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      top[half] = quad_max(top[half]);
+      const float safe = Masked && top[half] == -INFINITY ? 0.0f : top[half];
+      shift[half] = safe * scale_log2;
+      rescale[half] = exp2_approximate(max[half] * scale_log2 - shift[half]);
+      max[half] = top[half];
+      sum[half] *= rescale[half];
+    }
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      scores[i] = exp2_approximate(fmaf(scores[i], scale_log2, -shift[row_half(i)]));
+      sum[row_half(i)] += scores[i];
+    }
+  }
+
+  /// Brings sums of older terms to the maximum of the last update.
+  template <int Count>
+  __device__ void apply_rescale(float (&output)[Count]) const {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
+  }
+};
+
+/// Probabilities as the A fragments of the product with V.
+template <class Element, int Count>
+__device__ inline void pack_probabilities(uint32_t (&packed)[Count / 2],
+                                          const float (&probabilities)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count / 2; ++i) {
+    packed[i] = pack<Element>(probabilities[2 * i], probabilities[2 * i + 1]);
+  }
+}
+
+/// Sets scores outside [first_key, end_key) of each row to -inf; both relative to the tile's first
+/// key plus this lane's column offset.
+template <int Count>
+__device__ inline void mask_scores(float (&scores)[Count], const int (&first_key)[rows_a_thread],
+                                   const int (&end_key)[rows_a_thread]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    const int column = quad_column(i);
+    const bool visible = column >= first_key[row_half(i)] && column < end_key[row_half(i)];
+    scores[i] = visible ? scores[i] : -INFINITY;
+  }
+}
+
+}  // namespace sawtooth::kernels::hopper

@@ -1,0 +1,64 @@
+#include "kernels/hopper/tensor_map.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include <cudaTypedefs.h>
+#include <cuda_runtime_api.h>
+
+#include "kernels/hopper/descriptor.hpp"
+
+namespace sawtooth::kernels::hopper {
+namespace {
+
+PFN_cuTensorMapEncodeTiled_v12000 driver_function() {
+  constexpr unsigned int first_version_with_it = 12000;
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t status = cudaGetDriverEntryPointByVersion(
+      "cuTensorMapEncodeTiled", &function, first_version_with_it, cudaEnableDefault, &found);
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
+    throw std::runtime_error(
+        "the CUDA driver offers no cuTensorMapEncodeTiled: tensor maps need driver 525 or later");
+  }
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+}
+
+}  // namespace
+
+CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
+                            const TensorStrides& strides, int box_rows) {
+  static const PFN_cuTensorMapEncodeTiled_v12000 encode = driver_function();
+  constexpr int dimensions = 5;
+  constexpr cuuint64_t element = 2;
+  const cuuint64_t panels = cuuint64_t(extent.head_dim / panel_columns);
+  const cuuint64_t sizes[dimensions] = {panel_columns, cuuint64_t(extent.rows), panels,
+                                        cuuint64_t(extent.heads), cuuint64_t(extent.batch)};
+  // A dimension of size 1 is never stepped over, but its stride must still be a valid one.
+  const auto bytes = [&](int64_t stride, int64_t size) {
+    return size > 1 ? cuuint64_t(stride) * element : cuuint64_t(swizzle_row_bytes);
+  };
+  const cuuint64_t pitches[dimensions - 1] = {bytes(strides.row, extent.rows), swizzle_row_bytes,
+                                              bytes(strides.head, extent.heads),
+                                              bytes(strides.batch, extent.batch)};
+  const cuuint32_t box[dimensions] = {panel_columns, cuuint32_t(box_rows), cuuint32_t(panels), 1,
+                                      1};
+  const cuuint32_t steps[dimensions] = {1, 1, 1, 1, 1};
+  CUtensorMap map;
+  const CUresult result =
+      encode(&map,
+             type == ElementType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                       : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+             dimensions, const_cast<void*>(tensor), sizes, pitches, box, steps,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) {
+    throw std::runtime_error(
+        "cuTensorMapEncodeTiled refused a tensor of " + std::to_string(extent.rows) +
+        " rows with strides " + std::to_string(strides.row) + ", " + std::to_string(strides.head) +
+        ", " + std::to_string(strides.batch) + " elements: error " + std::to_string(int(result)));
+  }
+  return map;
+}
+
+}  // namespace sawtooth::kernels::hopper

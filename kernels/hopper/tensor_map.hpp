@@ -1,0 +1,29 @@
+// Tensor maps for the copy engine: how a [batch, head, row, head_dim] tensor is cut into boxes.
+// CUDA driver API: cuTensorMapEncodeTiled (taken through the runtime, nothing links libcuda).
+//
+// The map has five dimensions, innermost first: 64 elements of a panel, rows, panels, heads,
+// batch. A box holds all panels of `box_rows` rows of one head, so one instruction loads a tile.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda.h>
+
+#include "kernels/hopper/arguments.hpp"
+#include "scheduler/problem.hpp"
+
+namespace sawtooth::kernels::hopper {
+
+struct TensorExtent {
+  int64_t batch = 1;
+  int64_t heads = 1;
+  int64_t rows = 1;
+  int64_t head_dim = 64;  // a multiple of 64
+};
+
+/// Map of `tensor` (16-byte aligned, strides multiples of 8 elements) for 16-bit elements.
+/// Throws std::runtime_error with the driver's code when it refuses.
+CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
+                            const TensorStrides& strides, int box_rows);
+
+}  // namespace sawtooth::kernels::hopper

@@ -1,0 +1,37 @@
+// Tiles from global to shared memory by the copy engine, completing on a barrier.
+// PTX ISA: "cp.async.bulk.tensor", "cp.async.bulk.prefetch.L2", "createpolicy".
+//
+// The tensor map (tensor_map.hpp) cuts a [batch, head, row, head_dim] tensor into panels of 64
+// elements = 128 bytes: a tile arrives as [panel][row][64], each panel in the 128-byte swizzle.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda.h>
+
+#include "kernels/hopper/barrier.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+__device__ inline void prefetch_tensor_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+/// Starts the copy of all panels of rows [row, row + box rows) of one head; rows past the end
+/// arrive as zeros. By one thread; the bytes of the whole box count on `barrier`.
+__device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barrier, int32_t row,
+                                 int32_t head, int32_t batch, uint64_t l2_policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(shared_address(to)),
+      "l"(&map), "r"(shared_address(&barrier)), "r"(0), "r"(row), "r"(0), "r"(head), "r"(batch),
+      "l"(l2_policy)
+      : "memory");
+}
+
+/// Asks for `bytes` (a multiple of 16) from `address` (16-byte aligned) in L2; nobody waits.
+__device__ inline void prefetch_to_l2(const void* address, uint32_t bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes) : "memory");
+}
+
+}  // namespace sawtooth::kernels::hopper

@@ -1,0 +1,25 @@
+// The compiled variants of the Hopper kernel: one explicit table, one file a variant in variants/.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/hopper/arguments.hpp"
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::kernels::hopper {
+
+struct Variant {
+  std::string_view name;
+  ElementType dtype;
+  int64_t head_dim;
+  Tiling tiling;
+  int stages;
+  void (*launch)(const Arguments& arguments, cudaStream_t stream);
+};
+
+std::span<const Variant> variants();
+
+}  // namespace sawtooth::kernels::hopper

@@ -1,0 +1,9 @@
+#include "kernels/hopper/launch.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+extern const Variant bf16_d128_kv176;
+const Variant bf16_d128_kv176 =
+    make_variant<Shape<__nv_bfloat16, 128, 2, 176, 2, Overlap::ping_pong>>("bf16_d128_kv176");
+
+}  // namespace sawtooth::kernels::hopper
