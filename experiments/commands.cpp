@@ -6,6 +6,8 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr auto table = std::to_array<Command>({
+    {"simulate", "[CONFIG]", "predict the counters of every point, without a GPU", run_simulate,
+     command_simulate},
     {"gpus", "", "list the GPU profiles", run_gpus, 0},
     {"systems", "", "list the known systems and what their models leave out", run_systems, 0},
     {"schedules", "", "list the orders, launches, scans and models", run_schedules, 0},

@@ -1,0 +1,37 @@
+// A progress bar with the time left on standard error, when that is a terminal.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace sawtooth::experiments {
+
+class Progress {
+ public:
+  /// `all_work` is the sum of all weights; `show` false keeps it silent.
+  Progress(size_t points, double all_work, bool show);
+  /// Wipes the line.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(double work);
+  void draw();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  size_t points_;
+  double all_work_;
+  bool show_;
+  size_t done_points_ = 0;
+  double done_work_ = 0;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point last_drawn_{};
+};
+
+/// "[#####-----]  5 of 10  50 %  1:05 left", without the time while nothing is done.
+std::string progress_line(size_t done, size_t points, double share, double elapsed_s);
+
+}  // namespace sawtooth::experiments

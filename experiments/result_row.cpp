@@ -1,0 +1,80 @@
+#include "experiments/result_row.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iomanip>
+#include <sstream>
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr std::string_view model_name = "sawtooth " SAWTOOTH_VERSION;
+
+std::string key_of(std::string_view column) {
+  std::string key(column);
+  std::replace(key.begin(), key.end(), '_', '-');
+  return key;
+}
+
+}  // namespace
+
+CsvRow counter_cells(const sim::Counters& c) {
+  CsvRow cells;
+  for (const sim::Sectors& value :
+       {c.sm_read_sectors, c.l2_read_sectors, c.l2_read_miss_sectors, c.l2_write_sectors,
+        c.l2_write_miss_sectors, c.fabric_read_sectors, c.fabric_read_miss_sectors,
+        c.dram_read_sectors, c.dram_write_sectors, c.cold_read_sectors}) {
+    cells.push_back(value ? std::to_string(*value) : std::string());
+  }
+  return cells;
+}
+
+CsvRow key_cells(const Point& point, std::string_view experiment, std::string_view source) {
+  CsvRow cells;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    cells.push_back(point.text(key_of(result_columns[i])));
+  }
+  cells[result_column("experiment")] = experiment;
+  cells[result_column("source")] = source;
+  cells[result_column("pass")] = "forward";
+  cells[result_column("model")] = model_name;
+  return cells;
+}
+
+std::string run_id(const CsvRow& key_cells) {
+  // FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv, section 2).
+  constexpr uint64_t offset_basis = 0xcbf29ce484222325ULL;
+  constexpr uint64_t prime = 0x100000001b3ULL;
+  constexpr int digits = 12;
+  constexpr int bits_a_digit = 4;
+  uint64_t hash = offset_basis;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (i == result_column("experiment") || i == result_column("source") ||
+        i == result_column("kernel") || i == result_column("model")) {
+      continue;
+    }
+    for (const char c : key_cells[i] + '\n') {
+      hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+    }
+  }
+  std::ostringstream text;
+  text << std::hex << std::setw(digits) << std::setfill('0')
+       << (hash >> (64 - digits * bits_a_digit));
+  return text.str();
+}
+
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {
+  CsvRow row = key_cells;
+  row.resize(first_counter_column);
+  for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
+  row.resize(result_columns.size());
+  row[result_column("status")] = "ok";
+  row[result_column("run_id")] = run_id(key_cells);
+  return row;
+}
+
+std::string result_header() {
+  return csv_line({result_columns.begin(), result_columns.end()});
+}
+
+}  // namespace sawtooth::experiments

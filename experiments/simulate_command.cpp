@@ -1,0 +1,226 @@
+// sawtooth simulate: predicts every point of a sweep.
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "experiments/command_line.hpp"
+#include "experiments/exit_code.hpp"
+#include "experiments/models.hpp"
+#include "experiments/ordered_workers.hpp"
+#include "experiments/output_file.hpp"
+#include "experiments/print_config.hpp"
+#include "experiments/progress.hpp"
+#include "experiments/resources.hpp"
+#include "experiments/result_log.hpp"
+#include "experiments/result_row.hpp"
+#include "experiments/side_tables.hpp"
+#include "experiments/sweep.hpp"
+#include "experiments/usage_error.hpp"
+#include "experiments/wavefront_tables.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int) {
+  interrupted = 1;
+}
+
+// A table beside results.csv: its rows are gathered and written at the end.
+struct SideTable {
+  std::string_view key;
+  std::string (*header)();
+  std::string (*rows)(const CsvRow& key_cells, const sim::Prediction& prediction);
+};
+constexpr SideTable side_tables[] = {
+    {"by-tensor", by_tensor_header, by_tensor_rows},
+    {"miss-curve", miss_curve_header, miss_curve_rows},
+    {"histogram", histogram_header, histogram_rows},
+};
+
+struct Job {
+  Point point;
+  CsvRow key_cells;
+  double work = 0;  // pairs of tiles, a measure of its time
+  bool old = false;
+};
+
+struct Done {
+  CsvRow row;
+  std::vector<std::string> side_rows;
+};
+
+struct OpenSideTable {
+  const SideTable* table;
+  OutputFile file;
+};
+
+class Simulation {
+ public:
+  Simulation(std::vector<Job> jobs, const Settings& outputs)
+      : jobs_(std::move(jobs)),
+        outputs_(outputs),
+        log_(value_or(outputs, "csv", "-"), is_on(outputs, "resume")) {
+    open_outputs();
+  }
+
+  int run() {
+    std::vector<size_t> open;  // jobs that are not there yet
+    double work = 0;
+    for (size_t j = 0; j < jobs_.size(); ++j) {
+      // Tables beside results.csv need the replay of every point again.
+      jobs_[j].old = sides_.empty() && log_.has(jobs_[j].key_cells);
+      if (jobs_[j].old) continue;
+      open.push_back(j);
+      work += jobs_[j].work;
+    }
+    write_wavefronts();
+    log_.start();
+    std::signal(SIGINT, note_interrupt);
+    Progress progress(open.size(), work, !is_on(outputs_, "quiet"));
+    size_t next = 0;
+    const auto keep_until = [&](size_t job) {
+      for (; next < job; ++next) log_.keep(jobs_[next].key_cells);
+    };
+    run_in_order(
+        open.size(), threads(), [&](size_t i) { return predict(jobs_[open[i]]); },
+        [&](size_t i, const Done& done) {
+          keep_until(open[i]);
+          log_.append(done.row);
+          next = open[i] + 1;
+          for (size_t s = 0; s < sides_.size(); ++s) sides_[s]->file.write(done.side_rows[s]);
+          progress.advance(jobs_[open[i]].work);
+        },
+        [&] {
+          progress.draw();
+          if (interrupted != 0) stop_now(next);
+        });
+    keep_until(jobs_.size());
+    log_.finish();
+    for (const auto& side : sides_) side->file.commit();
+    return exit_fine;
+  }
+
+ private:
+  void open_outputs() {
+    for (const SideTable& table : side_tables) {
+      const std::string path = value_or(outputs_, table.key, "");
+      if (path.empty()) continue;
+      sides_.push_back(std::unique_ptr<OpenSideTable>(new OpenSideTable{&table, OutputFile(path)}));
+      sides_.back()->file.write(table.header());
+    }
+  }
+
+  size_t threads() const {
+    const std::string given = value_or(outputs_, "threads", "");
+    if (!given.empty()) return static_cast<size_t>(std::stoull(given));
+    return std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  Done predict(const Job& job) const {
+    const L2Model& model = model_named(l2_models, job.point.text("l2"));
+    const sim::Prediction prediction = model.predict(job.point.request, job.point.gpu);
+    Done done{predicted_row(job.key_cells, prediction.total), {}};
+    for (const auto& side : sides_) {
+      done.side_rows.push_back(side->table->rows(job.key_cells, prediction));
+    }
+    return done;
+  }
+
+  void write_wavefronts() const {
+    const std::string table_path = value_or(outputs_, "wavefront", "");
+    const std::string timeline_path = value_or(outputs_, "timeline", "");
+    if (table_path.empty() && timeline_path.empty()) return;
+    const int64_t steps = std::stoll(
+        value_or(outputs_, "wavefront-steps", find_option("wavefront-steps")->default_text));
+    std::string table = wavefront_header();
+    std::vector<TimelinePoint> timeline;
+    for (const Job& job : jobs_) {
+      auto wavefront = wavefront_steps(job.point.request, steps);
+      if (!table_path.empty()) table += wavefront_rows(job.key_cells, wavefront);
+      if (!timeline_path.empty()) timeline.push_back({job.key_cells, std::move(wavefront)});
+    }
+    if (!table_path.empty()) write_file(table_path, table);
+    if (!timeline_path.empty()) write_file(timeline_path, timeline_json(timeline));
+  }
+
+  static void write_file(const std::string& path, const std::string& text) {
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+  }
+
+  // Rows are complete lines in the partial file, so nothing is lost by ending here; points that
+  // are under way may take minutes and are not waited for.
+  [[noreturn]] void stop_now(size_t done) {
+    sides_.clear();  // removes the temporary files
+    std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
+    if (value_or(outputs_, "csv", "-") != "-") {
+      std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
+    }
+    std::cerr << std::endl;
+    std::cout.flush();
+    std::_Exit(exit_interrupted);
+  }
+
+  std::vector<Job> jobs_;
+  const Settings& outputs_;
+  ResultLog log_;
+  std::vector<std::unique_ptr<OpenSideTable>> sides_;
+};
+
+double tile_pairs(const sim::Request& request) {
+  const double pairs = static_cast<double>(request.problem.batch * request.problem.heads) *
+                       static_cast<double>(q_tiles(request.problem, request.tiling)) *
+                       static_cast<double>(kv_tiles(request.problem, request.tiling));
+  return request.problem.mask.kind == MaskKind::causal ? pairs / 2 : pairs;
+}
+
+std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::string& experiment,
+                               Catalog& catalog) {
+  std::vector<Job> jobs;
+  std::set<std::string> seen;  // sections of a configuration may share points
+  for (const Settings& settings : points) {
+    Job job{resolve(settings, catalog), {}, 0, false};
+    job.key_cells = key_cells(job.point, experiment, "predicted");
+    job.work = tile_pairs(job.point.request);
+    if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+void print_notes(const Configuration& configuration, const Catalog& catalog,
+                 const Command& command) {
+  for (const auto& [name, limits] : catalog.limits()) {
+    std::cerr << "note: system " << name << ": " << limits << "\n";
+  }
+  for (const auto& [key, assignment] : configuration.base) {
+    if ((find_option(key)->commands & command.options) != 0) continue;
+    std::cerr << "note: " << place_of(key, assignment.origin) << ": has no effect in "
+              << command.name << "\n";
+  }
+}
+
+}  // namespace
+
+int run_simulate(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  const Configuration configuration =
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
+  const Settings outputs = output_settings(configuration, parsed.settings);
+  const std::string experiment =
+      value_or(outputs, "experiment",
+               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  Catalog catalog;
+  if (is_on(outputs, "print-config")) {
+    std::cout << resolved_configuration(configuration, parsed.settings, experiment, catalog);
+    return exit_fine;
+  }
+  auto jobs = resolved_jobs(expand(configuration, parsed.settings), experiment, catalog);
+  if (!is_on(outputs, "quiet")) print_notes(configuration, catalog, command);
+  return Simulation(std::move(jobs), outputs).run();
+}
+
+}  // namespace sawtooth::experiments
