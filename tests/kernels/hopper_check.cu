@@ -1,8 +1,11 @@
 // Checks every variant of the Hopper kernel against a double-precision reference on the GPU, then
 // times it. Needs an sm_90 device. Exit code 1 when a check fails.
-//   hopper_check [check|time|all]
+//   hopper_check [check|time|all] [part of a variant's name]
+// Every variant is checked and timed in a process of its own with a deadline, so that one that
+// hangs takes nothing with it.
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +16,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "kernels/hopper/variants.hpp"
 #include "kernels/hopper/visibility.hpp"
@@ -339,50 +344,44 @@ Case random_case(std::mt19937_64& random, const Variant& variant) {
   return c;
 }
 
-int check_all(const char* only) {
-  int failures = 0;
-  for (const Variant& variant : kernels::hopper::variants()) {
-    if (only != nullptr && variant.name.find(only) == std::string_view::npos) continue;
-    double worst = 0;
-    int bad = 0, count = 0;
-    const auto run = [&](const Case& c, uint64_t seed) {
-      ++count;
-      bad += !check(variant, c, seed, bad < 2, worst);
-    };
-    // From the simplest on, so that the first failure says most.
-    for (const int64_t s : {64, 128, 192, 256, 384, 1024}) {
-      Case c;
-      c.problem = {.seq_q = s, .seq_kv = s, .head_dim = variant.head_dim, .dtype = variant.dtype};
-      c.schedule.workers = 132;
-      run(c, uint64_t(s));
-      c.problem.mask.kind = MaskKind::causal;
-      run(c, uint64_t(s) + 1);
-    }
-    std::mt19937_64 random(20260601);
-    for (int i = 0; i < 60 && bad < 4; ++i) run(random_case(random, variant), random());
-    Case large;  // many items a CTA, every stage of the rings many times
-    large.problem = {.batch = 2,
-                     .heads = 16,
-                     .kv_heads = 16,
-                     .seq_q = 4096,
-                     .seq_kv = 4096,
-                     .head_dim = variant.head_dim,
-                     .dtype = variant.dtype};
-    large.schedule.workers = 132;
-    for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
-      for (int launch = 0; launch < Launches::size && bad < 4; ++launch) {
-        large.problem.mask.kind = mask;
-        large.schedule.launch.index = launch;
-        large.schedule.scan = scan_id<SawtoothScan>;
-        run(large, uint64_t(launch) + 77);
-      }
-    }
-    std::printf("%-16s %3d problems, %d failed, worst relative error %.2e\n",
-                std::string(variant.name).c_str(), count, bad, worst);
-    std::fflush(stdout);
-    failures += bad;
+int check_variant(const Variant& variant) {
+  double worst = 0;
+  int bad = 0, count = 0;
+  const auto run = [&](const Case& c, uint64_t seed) {
+    ++count;
+    bad += !check(variant, c, seed, bad < 2, worst);
+  };
+  // From the simplest on, so that the first failure says most.
+  for (const int64_t s : {64, 128, 192, 256, 384, 1024}) {
+    Case c;
+    c.problem = {.seq_q = s, .seq_kv = s, .head_dim = variant.head_dim, .dtype = variant.dtype};
+    c.schedule.workers = 132;
+    run(c, uint64_t(s));
+    c.problem.mask.kind = MaskKind::causal;
+    run(c, uint64_t(s) + 1);
   }
-  return failures;
+  std::mt19937_64 random(20260601);
+  for (int i = 0; i < 60 && bad < 4; ++i) run(random_case(random, variant), random());
+  Case large;  // many items a CTA, every stage of the rings many times
+  large.problem = {.batch = 2,
+                   .heads = 16,
+                   .kv_heads = 16,
+                   .seq_q = 4096,
+                   .seq_kv = 4096,
+                   .head_dim = variant.head_dim,
+                   .dtype = variant.dtype};
+  large.schedule.workers = 132;
+  for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
+    for (int launch = 0; launch < Launches::size && bad < 4; ++launch) {
+      large.problem.mask.kind = mask;
+      large.schedule.launch.index = launch;
+      large.schedule.scan = scan_id<SawtoothScan>;
+      run(large, uint64_t(launch) + 77);
+    }
+  }
+  std::printf("%-16s %3d problems, %d failed, worst relative error %.2e\n",
+              std::string(variant.name).c_str(), count, bad, worst);
+  return bad;
 }
 
 double median_ms(const Variant& variant, Tensors& t, int repetitions) {
@@ -406,65 +405,100 @@ double median_ms(const Variant& variant, Tensors& t, int repetitions) {
   return double(times[times.size() / 2]);
 }
 
-void time_all(const char* only) {
-  std::printf("TFLOP/s, batch max(1, 16384 / S), 16 heads (causal counts half)\n%-22s %-7s %-8s",
-              "variant", "mask", "launch");
-  const int64_t lengths[] = {1024, 2048, 4096, 8192, 16384, 32768, 131072};
-  for (const int64_t s : lengths) std::printf(" %7d", int(s));
-  std::printf("\n");
-  for (const Variant& variant : kernels::hopper::variants()) {
-    if (only != nullptr && variant.name.find(only) == std::string_view::npos) continue;
-    for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
-      for (int launch = 0; launch < Launches::size; ++launch) {
-        std::printf("%-22s %-7s %-8s", std::string(variant.name).c_str(),
-                    mask == MaskKind::none ? "none" : "causal",
-                    std::string(Launches::info()[size_t(launch)].name).c_str());
-        for (const int64_t s : lengths) {
-          const bool plain = variant.name.find("plain") != std::string_view::npos;
-          if ((plain || launch == 1) && s > 16384) continue;
-          Problem p{.batch = std::max<int64_t>(1, 16384 / s),
-                    .heads = 16,
-                    .kv_heads = 16,
-                    .seq_q = s,
-                    .seq_kv = s,
-                    .head_dim = variant.head_dim,
-                    .dtype = variant.dtype};
-          p.mask.kind = mask;
-          Tensors t(p, Layout::bhsd, 5);
-          Schedule& schedule = t.arguments.schedule;
-          schedule.workers = 132;
-          schedule.launch.index = launch;
-          schedule.scan = scan_id<ReverseScan>;
-          if (mask == MaskKind::causal) {
-            schedule.order.q_order = q_order_id<DescendingQ>;
-            constexpr int64_t l2_share_bytes = int64_t(32) << 20;
-            schedule.order.section = std::min(p.batch * p.heads, auto_section(p, l2_share_bytes));
-          }
-          const double ms = median_ms(variant, t, s > 65536 ? 3 : 12);
-          const double flop = 4.0 * double(p.batch) * 16 * double(s) * double(s) *
-                              double(p.head_dim) / (mask == MaskKind::causal ? 2 : 1);
-          std::printf(" %7.1f", flop / ms * 1e-9);
-          std::fflush(stdout);
+constexpr int64_t timed_lengths[] = {1024, 2048, 4096, 8192, 16384, 32768, 131072};
+
+void time_variant(const Variant& variant) {
+  const bool plain = variant.name.find("plain") != std::string_view::npos;
+  for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
+    for (int launch = 0; launch < Launches::size; ++launch) {
+      std::printf("%-22s %-7s %-8s", std::string(variant.name).c_str(),
+                  mask == MaskKind::none ? "none" : "causal",
+                  std::string(Launches::info()[size_t(launch)].name).c_str());
+      for (const int64_t s : timed_lengths) {
+        if ((plain || launch == launch_id<StaticLaunch>.index) && s > 16384) continue;
+        Problem p{.batch = std::max<int64_t>(1, 16384 / s),
+                  .heads = 16,
+                  .kv_heads = 16,
+                  .seq_q = s,
+                  .seq_kv = s,
+                  .head_dim = variant.head_dim,
+                  .dtype = variant.dtype};
+        p.mask.kind = mask;
+        Tensors t(p, Layout::bhsd, 5);
+        Schedule& schedule = t.arguments.schedule;
+        schedule.workers = 132;
+        schedule.launch.index = launch;
+        schedule.scan = scan_id<ReverseScan>;
+        if (mask == MaskKind::causal) {
+          schedule.order.q_order = q_order_id<DescendingQ>;
+          constexpr int64_t l2_share_bytes = int64_t(32) << 20;
+          schedule.order.section = std::min(p.batch * p.heads, auto_section(p, l2_share_bytes));
         }
-        std::printf("\n");
+        const double ms = median_ms(variant, t, s > 65536 ? 3 : 12);
+        const double flop = 4.0 * double(p.batch) * 16 * double(s) * double(s) *
+                            double(p.head_dim) / (mask == MaskKind::causal ? 2 : 1);
+        std::printf(" %7.1f", flop / ms * 1e-9);
+        std::fflush(stdout);
       }
+      std::printf("\n");
     }
   }
+}
+
+/// Runs `work` in a process of its own; its exit code, or 1 when it died.
+template <class Work>
+int apart(const Variant& variant, Work work) {
+  constexpr unsigned deadline_s = 30;
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(deadline_s);
+    const int code = work(variant);
+    std::fflush(stdout);
+    _exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  std::printf("%-16s died of signal %d%s\n", std::string(variant.name).c_str(), WTERMSIG(status),
+              WTERMSIG(status) == SIGALRM ? " (a hang)" : "");
+  return 1;
+}
+
+int require_device() {
+  cudaDeviceProp device;
+  if (cudaGetDeviceProperties(&device, 0) == cudaSuccess && device.major == 9) {
+    std::printf("%s, %d SMs\n", device.name, device.multiProcessorCount);
+    return 0;
+  }
+  std::printf("hopper_check needs an sm_90 device\n");
+  return 3;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "all";
-  const char* only = argc > 2 ? argv[2] : nullptr;
-  cudaDeviceProp device;
-  if (cudaGetDeviceProperties(&device, 0) != cudaSuccess || device.major != 9) {
-    std::printf("hopper_check needs an sm_90 device\n");
-    return 3;
+  const std::string_view only = argc > 2 ? argv[2] : "";
+  const auto variants = kernels::hopper::variants();
+  if (const int code = apart(variants[0], [](const Variant&) { return require_device(); })) {
+    return code;
   }
-  std::printf("%s, %d SMs\n", device.name, device.multiProcessorCount);
   int failures = 0;
-  if (what != "time") failures = check_all(only);
-  if (what != "check") time_all(only);
+  const auto each = [&](auto work) {
+    for (const Variant& variant : variants) {
+      if (variant.name.find(only) != std::string_view::npos) failures += apart(variant, work);
+    }
+  };
+  if (what != "time") each(check_variant);
+  if (what != "check") {
+    std::printf("TFLOP/s, batch max(1, 16384 / S), 16 heads (causal counts half)\n%-39s", "");
+    for (const int64_t s : timed_lengths) std::printf(" %7d", int(s));
+    std::printf("\n");
+    each([](const Variant& variant) {
+      time_variant(variant);
+      return 0;
+    });
+  }
   return failures == 0 ? 0 : 1;
 }
