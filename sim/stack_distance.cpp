@@ -6,6 +6,11 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#if defined(__GNUC__) && !defined(__clang__)
+// GCC 12 takes the undefined operands inside its own AVX-512 intrinsics for ours (GCC bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #endif
 
 namespace sawtooth::sim {
@@ -70,7 +75,7 @@ namespace {
 /// summed at the end (Knuth, TAOCP 4A, 7.1.3): a byte of 8 words holds at most 64.
 inline uint32_t popcount(const uint64_t* words, uint32_t first, uint64_t mask) {
   constexpr uint64_t pairs = 0x5555555555555555, fours = 0x3333333333333333;
-  constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f, ones = 0x0101010101010101;
+  constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f;
   uint64_t sum = 0;
   for (uint32_t word = first; word < 8; ++word, mask = ~uint64_t(0)) {
     uint64_t bits = words[word] & mask;

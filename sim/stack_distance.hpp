@@ -22,6 +22,12 @@ enum class VectorPath : uint8_t { automatic, scalar, avx512 };
 /// Whether this build and this CPU can run `path`.
 bool vector_path_available(VectorPath path);
 
+/// Distance of line `line` of an atom of `lines` lines, `others` being what visit() returned. A
+/// visit is turned when it touches the lines in the opposite order of the atom's last visit.
+constexpr int64_t line_distance(int64_t others, uint32_t lines, uint32_t line, bool turned) {
+  return others + lines - 1 - (turned ? line : 0);
+}
+
 class StackDistance {
  public:
   static constexpr int64_t cold = -1;
@@ -52,7 +58,7 @@ class StackDistance {
   // Room is made when all slots are used. A row of at least four times the live atoms makes that
   // rare; of two times it is smaller, of eight no faster (tests/benchmark).
   static constexpr uint64_t slots_per_atom = 4;
-  static constexpr uint64_t initial_slots = 16 * block_slots;
+  static constexpr uint64_t initial_slots = block_slots;
 
   struct alignas(64) CacheLine {
     uint64_t words[block_words];
