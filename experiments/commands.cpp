@@ -8,6 +8,8 @@ namespace {
 constexpr auto table = std::to_array<Command>({
     {"simulate", "[CONFIG]", "predict the counters of every point, without a GPU", run_simulate,
      command_simulate},
+    {"compare", "PREDICTED MEASURED", "join two CSVs and print the errors of every counter",
+     run_compare, command_compare},
     {"gpus", "", "list the GPU profiles", run_gpus, 0},
     {"systems", "", "list the known systems and what their models leave out", run_systems, 0},
     {"schedules", "", "list the orders, launches, scans and models", run_schedules, 0},

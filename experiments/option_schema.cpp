@@ -100,7 +100,9 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"seed", model, seed, sweeps, "0", "of the random scan"},
 
     {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
-    {"csv", output, path, both, "", "results, one row a point (default: standard output, -)"},
+    {"csv", output, path, both, "",
+     "simulate: results, one row a point (default: -, standard output); compare: the error of "
+     "every joined point and counter"},
     {"by-tensor", output, path, sweeps, "", "the counters of Q, K, V, O ... one a row"},
     {"miss-curve", output, path, sweeps, "", "misses at every capacity"},
     {"histogram", output, path, sweeps, "", "reuse distances by tensor and access"},

@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "experiments/tolerances.hpp"
+
 namespace sawtooth::experiments {
 namespace {
 
@@ -105,8 +107,10 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
     case OptionKind::name:
     case OptionKind::path:
     case OptionKind::text:
-    case OptionKind::tolerance:
       if (text.empty() || text.find_first_of("\r\n") != std::string_view::npos) fail(text);
+      return std::string(text);
+    case OptionKind::tolerance:
+      Tolerances::parse(text);
       return std::string(text);
   }
   fail(text);
