@@ -124,6 +124,12 @@ if [ ! -x "$selfcheck" ]; then
     kernels/stream/*.cu
 fi
 
+attention_check=$build/tests/kernels/attention_check
+attention_timing=$build/tests/kernels/attention_timing
+if [ $configured = yes ]; then
+  step build-attention 300 cmake --build "$build" -j "$jobs" --target attention_check attention_timing
+fi
+
 # 3. The rest of the build, beside the streams: counters do not care about a busy CPU.
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
@@ -133,6 +139,22 @@ fi
 if [ -x "$selfcheck" ]; then
   step stream-selfcheck 240 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-3}"
   cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
+fi
+
+# The attention kernels: against the double-precision reference, then timed.
+if [ -x "$attention_check" ]; then
+  step attention-check 150 "$attention_check" 300
+  tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
+fi
+if [ -x "$attention_timing" ]; then
+  step attention-timing 120 "$attention_timing"
+  cp "$logs/attention-timing.log" "$out/attention_timing.txt"
+fi
+if [ -x "$attention_check" ] && have compute-sanitizer; then
+  for tool in memcheck racecheck initcheck synccheck; do
+    step "sanitizer-$tool-attention" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+      "$attention_check" 8
+  done
 fi
 
 # 4. Nsight Compute on the same kernels. It holds the counters, so nothing else may measure now.
