@@ -157,6 +157,14 @@ if [ -x "$attention_check" ] && have compute-sanitizer; then
   done
 fi
 
+# The Hopper kernel: correctness of every variant, then TFLOP/s. Built by nvcc alone.
+if nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -q '^9\.0'; then
+  step hopper-check 200 tests/kernels/hopper_check.sh "$work/hopper"
+  cp "$logs/hopper-check.log" "$out/hopper_check.txt"
+else
+  skip hopper-check "the GPU is not of compute capability 9.0"
+fi
+
 # 4. Nsight Compute on the same kernels. It holds the counters, so nothing else may measure now.
 compare_with_ncu() {
   local mib=$1 access=$2 shape=$3 order=$4 table=$logs/streams/stream_counters.csv
