@@ -215,6 +215,22 @@ if [ $configured = yes ]; then
   fi
 fi
 
+# 7. The ladder: error against the reference, times, counters; a program built elsewhere will do.
+ladder=${SAWTOOTH_LADDER:-$build/ladder}
+if [ -x "$ladder" ]; then
+  step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$out/ladder_s1024.csv"
+  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$out/ladder_s16k.csv"
+  step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50 --csv "$logs/ladder_bf16.csv"
+  if have compute-sanitizer; then
+    for tool in memcheck racecheck initcheck synccheck; do
+      step "sanitizer-$tool-ladder" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1 --no-counters
+    done
+  fi
+else
+  skip ladder "the program was not built"
+fi
+
 say "$failed steps failed, $((SECONDS - started)) s"
 pack
 rm -rf "$work"
