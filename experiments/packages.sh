@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Debian and Ubuntu packages that the build, the tests and the plots need. Sourced by
 # experiments/reproduce.sh and tests/run.sh; says what it installs, and what it could not.
 
