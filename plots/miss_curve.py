@@ -10,18 +10,19 @@ L2_MIB = {"GB10": 24, "H200 half": 30, "A100": 40, "H100": 50}  # experiments/gp
 SHOWN_FROM_MIB = 1  # below, even the tiles in flight do not fit
 
 
-def points(path):
-    rows = table.read(path, ("capacity_bytes", "miss_sectors"))
+def points(rows, scan):
+    rows = table.where(rows, scan=scan)
     rows.sort(key=lambda row: table.integer(row, "capacity_bytes"))
     return ([table.integer(row, "capacity_bytes") / MIB for row in rows],
             [table.integer(row, "miss_sectors") / MEGA for row in rows])
 
 
-def draw(linear, sawtooth):
+def draw(path):
+    rows = table.read(path, ("scan", "capacity_bytes", "miss_sectors"))
     fig, axes = figure.new_figure(height=2.3)
     last, shown = 0, []
-    for scan, path in (("linear", linear), ("sawtooth", sawtooth)):
-        capacities, misses = points(path)
+    for scan in table.values(rows, "scan"):
+        capacities, misses = points(rows, scan)
         style = figure.look(scan)
         axes.step([*capacities, capacities[-1] * 2], [*misses, misses[-1]], where="post", label=scan, color=style["color"],
                   linestyle=style["linestyle"])
@@ -44,5 +45,4 @@ def draw(linear, sawtooth):
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("linear", "miss curve CSV of the linear scan"),
-                               ("sawtooth", "miss curve CSV of the sawtooth scan")])
+    figure.run(__doc__, draw, [("miss_curve", "miss curve CSV of one problem under several scans")])

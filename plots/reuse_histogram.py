@@ -1,4 +1,4 @@
-"""Reuse distances of all L2 accesses, linear and sawtooth: how much data lies between two uses."""
+"""Reuse distances of all L2 accesses, scan by scan: how much data lies between two uses."""
 
 import figure
 import table
@@ -7,12 +7,13 @@ MEGA = 1e6
 MIB = 1 << 20
 LINE_BYTES = 128
 BIN_MIB = 1
+GB10_L2_MIB = 24  # experiments/gpus/gb10.ini
 
 
-def binned(path):
+def binned(rows):
     """Million sectors by MiB of reuse distance, cold accesses left out; and the widest distance."""
     sums = {}
-    for row in table.read(path, ("distance_lines", "sectors")):
+    for row in rows:
         if row["distance_lines"] == "":
             continue
         place = table.integer(row, "distance_lines") * LINE_BYTES // (BIN_MIB * MIB)
@@ -20,11 +21,14 @@ def binned(path):
     return sums
 
 
-def draw(linear, sawtooth, l2_mib=24):
-    both = {"linear": binned(linear), "sawtooth": binned(sawtooth)}
-    last = 1 + max(max(sums) for sums in both.values())
-    fig, panels = figure.new_figure(height=2.6, nrows=2, sharex=True, sharey=True)
-    for axes, (scan, sums) in zip(panels, both.items()):
+def draw(path, l2_mib=GB10_L2_MIB):
+    rows = table.read(path, ("scan", "distance_lines", "sectors"))
+    scans = {scan: binned(table.where(rows, scan=scan)) for scan in table.values(rows, "scan")}
+    last = 1 + max(max(sums) for sums in scans.values())
+    fig, panels = figure.new_figure(height=0.4 + 1.1 * len(scans), nrows=len(scans), sharex=True,
+                                    sharey=True, squeeze=False)
+    panels = panels[:, 0]
+    for axes, (scan, sums) in zip(panels, scans.items()):
         axes.bar([(place + 0.5) * BIN_MIB for place in sums], list(sums.values()), BIN_MIB,
                  color=figure.look(scan)["color"], edgecolor="white", linewidth=0.2)
         axes.axvline(l2_mib, color="black", linewidth=0.8, linestyle=":")
@@ -33,16 +37,15 @@ def draw(linear, sawtooth, l2_mib=24):
                   transform=axes.transAxes)
         axes.set_yscale("log")
         figure.plain_log(axes.yaxis)
-        axes.set_ylim(bottom=min(count for sums in both.values() for count in sums.values()) / 2)
+        axes.set_ylim(bottom=min(count for sums in scans.values() for count in sums.values()) / 2)
         axes.set_title(scan, loc="left", pad=2)
     panels[0].text(l2_mib, 1.01, "L2 of GB10", transform=panels[0].get_xaxis_transform(),
                    ha="center", fontsize=6)
-    panels[1].set_xlim(-0.5, last * BIN_MIB + 0.5)
-    panels[1].set_xlabel("reuse distance (MiB)")
+    panels[-1].set_xlim(-0.5, last * BIN_MIB + 0.5)
+    panels[-1].set_xlabel("reuse distance (MiB)")
     fig.supylabel("million sectors a MiB", fontsize=7.5)
     return fig
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("linear", "histogram CSV of the linear scan"),
-                               ("sawtooth", "histogram CSV of the sawtooth scan")])
+    figure.run(__doc__, draw, [("histogram", "histogram CSV of one problem under several scans")])

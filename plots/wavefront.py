@@ -8,10 +8,10 @@ COLUMNS = 2  # panels side by side when there are more than two
 PANEL_INCHES = 1.25
 
 
-def grid(path):
+def grid(rows):
     """K/V tile by (worker, step); not-a-number where a worker has nothing to do."""
     cells = [tuple(table.integer(row, name) for name in ("worker", "step", "kv_tile"))
-             for row in table.read(path, ("step", "worker", "kv_tile"))]
+             for row in rows]
     tiles = numpy.full([1 + max(cell[axis] for cell in cells) for axis in (0, 1)], numpy.nan)
     for worker, step, tile in cells:
         tiles[worker, step] = tile
@@ -19,8 +19,11 @@ def grid(path):
 
 
 def draw(waves):
-    named = [wave.rpartition("=") for wave in waves]
-    grids = [(name, grid(path)) for name, _, path in named]
+    grids = []
+    for name, _, path in [wave.rpartition("=") for wave in waves]:
+        rows = table.read(path, ("scan", "step", "worker", "kv_tile"))
+        grids += [(f"{name}, {scan}" if name else scan, grid(table.where(rows, scan=scan)))
+                  for scan in table.values(rows, "scan")]
     columns = 1 if len(grids) <= COLUMNS else COLUMNS
     rows = -(-len(grids) // columns)
     width = figure.COLUMN_INCHES if columns == 1 else figure.PAGE_INCHES
@@ -43,4 +46,4 @@ def draw(waves):
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("waves+", "NAME=CSV with columns step, worker, kv_tile")])
+    figure.run(__doc__, draw, [("waves+", "[NAME=]CSV of `simulate --wavefront`, one panel a scan")])

@@ -23,8 +23,7 @@ def figures(folder):
     def csv(name):
         return os.path.join(folder, f"{name}.csv")
 
-    waves = [f"{'no mask' if mask == 'none' else mask}, {scan}={csv(f'wave_{mask}_{scan}')}"
-             for mask in ("none", "causal") for scan in ("linear", "sawtooth")]
+    waves = [f"no mask={csv('wave_none')}", f"causal={csv('wave_causal')}"]
     return {
         "sectors_by_length": lambda: sectors_by_length.draw(csv("closed_forms")),
         "misses_by_length": lambda: misses_by_length.draw(csv("misses")),
@@ -32,9 +31,8 @@ def figures(folder):
         "scans": lambda: scans.draw(csv("scans")),
         "launches_none": lambda: launches.draw(csv("launches")),
         "launches_causal": lambda: launches.draw(csv("causal")),
-        "miss_curve": lambda: miss_curve.draw(csv("miss_curve_linear"), csv("miss_curve_sawtooth")),
-        "reuse_histogram": lambda: reuse_histogram.draw(csv("histogram_linear"),
-                                                        csv("histogram_sawtooth")),
+        "miss_curve": lambda: miss_curve.draw(csv("miss_curve")),
+        "reuse_histogram": lambda: reuse_histogram.draw(csv("histogram")),
         "wavefront": lambda: wavefront.draw(waves),
         "predicted_published": lambda: predicted_published.draw(csv("claims")),
     }

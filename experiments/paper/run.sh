@@ -15,13 +15,13 @@ mkdir -p "$out"
 if [[ -f $out/mode && $(<"$out/mode") != "$quick" ]]; then rm -f "$out"/*.csv; fi
 echo "$quick" >"$out/mode"
 
-tiles=(32 64 80 96 128)
 side_by_side=()
-lengths=()
+misses_lengths=()
+sectors_lengths=()
 if [[ $quick == yes ]]; then
-  tiles=(64 80)
   side_by_side=(--batch 1)
-  lengths=(--seq "8192,32768,65536,81920,90112,94208,96256,106496,131072,196608,262144")
+  misses_lengths=(--seq "8192,32768,65536,81920,90112,94208,96256,106496,131072,196608,262144")
+  sectors_lengths=(--seq "8192,32768")
 fi
 
 begin=$SECONDS
@@ -43,11 +43,9 @@ predict raw_cuda raw_cuda
 say "an independent profile of another kernel"
 predict profile profile
 say "sectors against the length, for several tiles"
-for tile in "${tiles[@]}"; do
-  predict sectors "sectors_$tile" --tile-q "$tile" --tile-kv "$tile"
-done
+predict sectors sectors "${sectors_lengths[@]}"
 say "misses against the length"
-predict misses misses "${lengths[@]}"
+predict misses misses "${misses_lengths[@]}"
 say "hit rate against the number of CTAs"
 predict ctas ctas
 say "all scans"
@@ -57,21 +55,15 @@ predict launches launches "${side_by_side[@]}"
 say "causal: launches, Q orders, timings"
 predict causal causal "${side_by_side[@]}"
 say "miss curve and reuse distances"
-for scan in linear sawtooth; do
-  predict curve "curve_$scan" --scan "$scan" --miss-curve "$out/miss_curve_$scan.csv" \
-    --histogram "$out/histogram_$scan.csv"
-done
+predict curve curve --miss-curve "$out/miss_curve.csv" --histogram "$out/histogram.csv"
 say "the wavefront"
 for mask in none causal; do
-  for scan in linear sawtooth; do
-    predict wavefront "wavefront_${mask}_$scan" --mask "$mask" --scan "$scan" \
-      --wavefront "$out/wave_${mask}_$scan.csv"
-  done
+  predict wavefront "wavefront_$mask" --mask "$mask" --wavefront "$out/wave_$mask.csv"
 done
 
 python=$(command -v python3 || echo /usr/bin/python3)
 say "closed forms and claims"
-"$python" "$here/closed_forms.py" "$out/closed_forms.csv" "$out"/sectors_*.csv
+"$python" "$here/closed_forms.py" "$out/closed_forms.csv" "$out/sectors.csv"
 "$python" "$here/claims.py" "$out"
 say "plots"
 if python=$(python_with_matplotlib); then

@@ -18,9 +18,9 @@ FIGURES = {
     "hit_rate": ["ctas.csv"],
     "launches": ["launches.csv"],
     "scans": ["scans.csv"],
-    "miss_curve": ["miss_curve.csv", "miss_curve.csv"],
-    "reuse_histogram": ["histogram.csv", "histogram.csv"],
-    "wavefront": ["linear=wave.csv", "sawtooth=wave.csv", "causal=wave.csv"],
+    "miss_curve": ["miss_curve.csv"],
+    "reuse_histogram": ["histogram.csv"],
+    "wavefront": ["wave.csv", "again=wave.csv"],
     "sectors_by_length": ["closed_forms.csv"],
     "predicted_published": ["claims.csv"],
 }
