@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh SAWTOOTH OUT [yes|no]: runs the configurations of this folder with the program SAWTOOTH into
-# the folder OUT, then derives closed_forms.csv and claims.csv and draws the plots. `yes` is the quick
-# mode: one batch instead of eight where all schedules stand side by side, fewer lengths.
+# the folder OUT, then derives closed_forms.csv and claims.csv and draws the plots. `yes` is the
+# quick mode: fewer batches where schedules stand side by side (two in causal mode, where CTAs that run on
+# from one batch to the next matter), fewer lengths.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
@@ -16,10 +17,12 @@ if [[ -f $out/mode && $(<"$out/mode") != "$quick" ]]; then rm -f "$out"/*.csv; f
 echo "$quick" >"$out/mode"
 
 side_by_side=()
+causal=()
 misses_lengths=()
 sectors_lengths=()
 if [[ $quick == yes ]]; then
   side_by_side=(--batch 1)
+  causal=(--batch 2)
   misses_lengths=(--seq "8192,32768,65536,81920,90112,94208,96256,106496,131072,196608,262144")
   sectors_lengths=(--seq "8192,32768")
 fi
@@ -53,7 +56,7 @@ predict scans scans "${side_by_side[@]}"
 say "no mask: launches, Q orders, timings"
 predict launches launches "${side_by_side[@]}"
 say "causal: launches, Q orders, timings"
-predict causal causal "${side_by_side[@]}"
+predict causal causal "${causal[@]}"
 say "miss curve and reuse distances"
 predict curve curve --miss-curve "$out/miss_curve.csv" --histogram "$out/histogram.csv"
 say "the wavefront"
