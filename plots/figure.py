@@ -75,9 +75,11 @@ def new_figure(width=COLUMN_INCHES, height=2.3, **subplots):
     return plt.subplots(figsize=(width, height), **subplots)
 
 
-def plain_log(axis, subs=(1,)):
-    """A logarithmic axis whose ticks read 0.1, 1, 10: `subs` are the digits that get one."""
-    axis.set_major_locator(ticker.LogLocator(subs=subs))
+def plain_log(axis):
+    """Makes the ticks of a logarithmic axis read 0.1, 1, 10; with 2 and 5 too over a short range.
+    Call it when the range is final."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(ticker.LogLocator(subs=(1,) if high > 50 * low else (1, 2, 5)))
     axis.set_major_formatter(lambda value, _: f"{value:,g}")
     axis.set_minor_locator(ticker.NullLocator())
 

@@ -10,6 +10,7 @@ TIMINGS = ("lockstep", "lockstep-wave")
 ORDERS = {"ascending": ("#56B4E9", ""), "descending": ("#0072B2", "////")}
 BAR = 0.38
 MEGA = 1e6
+LEGEND_ROOM = 0.15  # of the upper panel's height
 
 
 def misses(rows, scan, launch, timing, order):
@@ -41,6 +42,8 @@ def draw(path):
         savings.axhline(100 * PAPER[rows[0]["mask"]], color="#D55E00", linewidth=0.9,
                         linestyle="--", label="paper")
     levels.set_yscale("log")
+    low, high = levels.get_ylim()
+    levels.set_ylim(low, high * (high / low) ** LEGEND_ROOM)
     figure.plain_log(levels.yaxis)
     levels.set_ylabel("misses (million sectors)")
     levels.legend(loc="upper right", ncols=2, columnspacing=1, handletextpad=0.2,

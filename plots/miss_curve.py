@@ -29,7 +29,6 @@ def draw(path):
         last = max(last, max(capacities))
         shown += [miss for capacity, miss in zip(capacities, misses) if capacity >= SHOWN_FROM_MIB]
     axes.set_yscale("log")
-    figure.plain_log(axes.yaxis, (1, 2, 5))
     for name, mib in L2_MIB.items():
         if mib > last * 1.06:
             continue
@@ -38,6 +37,7 @@ def draw(path):
                   color=figure.GREY)
     axes.set_xlim(0, last * 1.06)
     axes.set_ylim(min(shown) / 1.5, max(shown) * 1.5)
+    figure.plain_log(axes.yaxis)
     axes.set_xlabel("L2 capacity (MiB)")
     axes.set_ylabel("L2 misses (million sectors)")
     axes.legend(loc="lower left")

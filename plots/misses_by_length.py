@@ -36,6 +36,7 @@ def draw(path):
     axes.set_yscale("log")
     lowest, highest = axes.get_ylim()
     axes.set_ylim(lowest, highest * 2)
+    figure.plain_log(axes.yaxis)
     axes.axvline(capacity, color=figure.GREY, linewidth=0.8, linestyle=":")
     axes.text(capacity * 1.03, lowest * 1.15, "K/V = L2", color=figure.GREY, fontsize=6.5)
     axes.axvline(PAPER_DEPARTURE, color="#009E73", linewidth=0.8, linestyle="-.")
@@ -44,7 +45,6 @@ def draw(path):
     ticks = [length for length in lengths if length & (length - 1) == 0]
     axes.set_xticks(ticks, [f"{tick // 1024}K" for tick in ticks])
     axes.minorticks_off()
-    figure.plain_log(axes.yaxis)
     axes.set_xlabel("sequence length (tokens)")
     axes.set_ylabel("L2 misses (million sectors)")
     axes.legend(loc="upper left")

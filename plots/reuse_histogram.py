@@ -36,8 +36,8 @@ def draw(path, l2_mib=GB10_L2_MIB):
         axes.text(0.985, 0.95, f"{far:,.1f} M beyond", ha="right", va="top", fontsize=6.5,
                   transform=axes.transAxes)
         axes.set_yscale("log")
-        figure.plain_log(axes.yaxis)
         axes.set_ylim(bottom=min(count for sums in scans.values() for count in sums.values()) / 2)
+        figure.plain_log(axes.yaxis)
         axes.set_title(scan, loc="left", pad=2)
     panels[0].text(l2_mib, 1.01, "L2 of GB10", transform=panels[0].get_xaxis_transform(),
                    ha="center", fontsize=6)

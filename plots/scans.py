@@ -20,7 +20,9 @@ def draw(path):
             axes.text(count, place, f" {count:,.0f}", va="center", fontsize=6.5)
         row = table.where(rows, mask=mask)[0]
         cold = table.integer(row, "cold_read_sectors") + table.integer(row, "l2_write_sectors")
-        axes.axvline(cold / MEGA, color="black", linewidth=0.8, label="compulsory")
+        axes.axvline(cold / MEGA, color="black", linewidth=0.8)
+        axes.text(cold / MEGA, 1.01, "compulsory", transform=axes.get_xaxis_transform(),
+                  ha="center", fontsize=6)
         axes.set_xscale("log")
         axes.set_xlim(cold / MEGA / 2, axes.get_xlim()[1] * 3)
         figure.plain_log(axes.xaxis)
@@ -29,7 +31,6 @@ def draw(path):
         axes.set_xlabel("L2 misses (million sectors)")
     panels[0][0].set_yticks(range(len(scans)), scans)
     panels[0][0].invert_yaxis()
-    panels[0][-1].legend(loc="lower right")
     return fig
 
 

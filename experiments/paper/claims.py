@@ -16,8 +16,8 @@ COLUMNS = ("claim", "source", "unit", "published", "predicted", "difference",
            "relative_difference", "note")
 PAPER = "paper"
 PROFILE = "independent profile"
-RESULTS = ("batch", "mask", "launch", "timing", "q_order", "scan", "workers", "seq_kv", "l2_read_sectors",
-           "l2_write_sectors", "cold_read_sectors", *table.MISSES)
+RESULTS = ("batch", "mask", "launch", "timing", "q_order", "scan", "workers", "seq_kv",
+           "l2_read_sectors", "l2_write_sectors", "cold_read_sectors", *table.MISSES)
 
 
 def claim(name, source, unit, published, predicted, note=""):

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run.sh SAWTOOTH OUT [yes|no]: runs the configurations of this folder with the program SAWTOOTH into
 # the folder OUT, then derives closed_forms.csv and claims.csv and draws the plots. `yes` is the
-# quick mode: fewer batches where schedules stand side by side (two in causal mode, where CTAs that run on
-# from one batch to the next matter), fewer lengths.
+# quick mode: fewer lengths, and fewer batches where schedules stand side by side (two in causal
+# mode, where CTAs that run on from one batch to the next matter).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
