@@ -1,5 +1,7 @@
 #include "cupti/range_profiler.hpp"
 
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -139,11 +141,12 @@ class Enabled {
     return data;
   }
 
-  void configure(const MetricGroup& group, std::vector<uint8_t>& data, size_t ranges) const {
+  void configure(const std::vector<uint8_t>& config, std::vector<uint8_t>& data,
+                 size_t ranges) const {
     auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
     params.pRangeProfilerObject = object_;
-    params.configSize = group.config_image().size();
-    params.pConfig = group.config_image().data();
+    params.configSize = config.size();
+    params.pConfig = config.data();
     params.counterDataImageSize = data.size();
     params.pCounterDataImage = data.data();
     params.range = CUPTI_UserRange;
@@ -170,10 +173,10 @@ class Enabled {
     return params.isAllPassSubmitted != 0;
   }
 
-  void push(const std::string& name) const {
+  void push(const char* name) const {
     auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
     params.pRangeProfilerObject = object_;
-    params.pRangeName = name.c_str();
+    params.pRangeName = name;
     check(cupti_.range_push(&params), "cuptiRangeProfilerPushRange");
   }
 
@@ -219,14 +222,14 @@ class Enabled {
 /// One replay of everything between Start and Stop. When user code throws, the open range and the
 /// pass are closed on the way out, so that the profiler stays usable.
 bool run_pass(const Context& context, const Enabled& profiler,
-              const std::vector<NamedLaunch>& launches) {
+              const std::vector<NamedLaunch>& launches, const std::vector<const char*>& names) {
   profiler.start();
   bool range_open = false;
   try {
-    for (const NamedLaunch& launch : launches) {
-      profiler.push(launch.name);
+    for (size_t i = 0; i < launches.size(); ++i) {
+      profiler.push(names[i]);
       range_open = true;
-      launch.launch();
+      launches[i].launch();
       context.synchronize();
       profiler.pop();
       range_open = false;
@@ -272,11 +275,30 @@ struct RangeProfiler::Impl {
     profiler.emplace(session.cupti(), context.get());
   }
 
+  /// Hands the config of `group` to CUPTI. CUPTI keeps the pointers that it is given and follows
+  /// the old ones once more when they are replaced, so both live until the next call has returned.
+  std::vector<uint8_t>& configure(const MetricGroup& group, size_t ranges) {
+    Images images{group.config_image(), profiler->make_counter_data(group, ranges)};
+    profiler->configure(images.config, images.counter_data, ranges);
+    active = std::move(images);
+    return active.counter_data;
+  }
+
+  /// Range names, too, must outlive the measurement.
+  const std::string& kept(const std::string& name) { return *range_names.insert(name).first; }
+
+  struct Images {
+    std::vector<uint8_t> config;
+    std::vector<uint8_t> counter_data;
+  };
+
   Context context;  // first: CUPTI wants a context before it is initialised
   Session session;
   std::string chip;
   std::vector<uint8_t> availability;
-  std::optional<Enabled> profiler;
+  std::set<std::string> range_names;
+  Images active;
+  std::optional<Enabled> profiler;  // last: disabled before what it points to goes
 };
 
 RangeProfiler::RangeProfiler(int device) : impl_(std::make_unique<Impl>(device)) {}
@@ -297,12 +319,15 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
                                const std::vector<NamedLaunch>& launches) {
   check_launches(launches);
   Reading reading;
-  for (const NamedLaunch& launch : launches) reading.ranges.push_back({launch.name, {}});
+  std::vector<const char*> names;
+  for (const NamedLaunch& launch : launches) {
+    reading.ranges.push_back({launch.name, {}});
+    names.push_back(impl_->kept(launch.name).c_str());
+  }
 
   const Enabled& profiler = *impl_->profiler;
   for (const MetricGroup& group : plan.groups) {
-    std::vector<uint8_t> data = profiler.make_counter_data(group, launches.size());
-    profiler.configure(group, data, launches.size());
+    const std::vector<uint8_t>& data = impl_->configure(group, launches.size());
     const int64_t first_pass = reading.replay_passes;
     bool submitted = false;
     while (!submitted) {
@@ -311,7 +336,7 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
       }
       prepare();
       impl_->context.synchronize();
-      submitted = run_pass(impl_->context, profiler, launches);
+      submitted = run_pass(impl_->context, profiler, launches, names);
       ++reading.replay_passes;
     }
     profiler.decode();

@@ -26,6 +26,8 @@ std::span<const Command> commands();
 
 int run_simulate(const Command& command, const Arguments& arguments);
 int run_compare(const Command& command, const Arguments& arguments);
+int run_counters(const Command& command, const Arguments& arguments);
+int run_calibrate(const Command& command, const Arguments& arguments);
 int run_gpus(const Command& command, const Arguments& arguments);
 int run_systems(const Command& command, const Arguments& arguments);
 int run_schedules(const Command& command, const Arguments& arguments);

@@ -113,13 +113,18 @@ constexpr auto table = std::to_array<OptionSpec>({
      most_keys},
     {"threads", output, count, sweeps, "", "points simulated at once (default: all cores)", 1,
      most_threads},
+    {"chip", where, text, command_counters, "", "CUPTI's name of a chip, such as GH100"},
+    {"match", where, text, command_counters, "", "only metrics whose name contains this"},
+    {"output", output, path, command_calibrate, "runs/calibrate", "folder of all that is written"},
+    {"repetitions", where, count, command_calibrate, "3", "measurements of each point", 1, 1000},
     {"counters", output, text, command_compare, "",
      "counters to compare, comma-separated (default: all that both sides have)"},
     {"tolerance", output, tolerance, command_compare, "",
      "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
     {"print-config", output, toggle, sweeps, "off", "print the resolved configuration and stop"},
     {"resume", output, toggle, sweeps, "off", "keep the rows that --csv has, do the rest"},
-    {"quiet", output, toggle, both, "off", "no notes and no progress on standard error"},
+    {"quiet", output, toggle, both | command_calibrate, "off",
+     "no notes and no progress on standard error"},
 });
 
 }  // namespace

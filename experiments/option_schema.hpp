@@ -14,6 +14,8 @@ namespace sawtooth::experiments {
 using CommandSet = unsigned;
 inline constexpr CommandSet command_simulate = 1u << 0;
 inline constexpr CommandSet command_compare = 1u << 1;
+inline constexpr CommandSet command_counters = 1u << 8;
+inline constexpr CommandSet command_calibrate = 1u << 9;
 
 enum class OptionGroup { problem, schedule, where, model, output };
 

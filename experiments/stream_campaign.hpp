@@ -1,59 +1,15 @@
-// The calibration streams of one GPU: which passes over which buffers, and what the counters said.
-//
-// Each point reads (or writes) a buffer twice, in ranges p1 and p2, from a cold L2. A row is one
-// range of one repetition, with the columns of docs/stream_counters.md, all in sectors of 32 bytes
-// unless the name says otherwise.
+// Runs calibration streams under the range profiler.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <iosfwd>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "cupti/metric_table.hpp"
 #include "cupti/range_profiler.hpp"
+#include "experiments/stream_points.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "kernels/stream/stream.hpp"
 
 namespace sawtooth::experiments {
-
-/// same: the second pass reads each line from the SM of the first; shift: from the next SM;
-/// all: every SM reads every line in both passes; one: a single SM reads everything.
-enum class StreamShape : uint8_t { same, shift, all, one };
-inline constexpr std::array<std::string_view, 4> stream_shape_names{"same", "shift", "all", "one"};
-
-struct StreamPoint {
-  kernels::StreamAccess access = kernels::StreamAccess::ld;
-  StreamShape shape = StreamShape::same;
-  bool reversed = false;  // the second pass runs from the other end
-  int64_t mib = 8;        // size of the buffer
-};
-
-struct StreamRow {
-  StreamPoint point;
-  std::string range;  // p1, p2
-  int repetition = 0;
-  int64_t expected_sectors = 0;  // that SMs ask for: sectors of the buffer times readers
-  int64_t buffer_sectors = 0;
-  std::array<std::optional<int64_t>, cupti::l2_counter_count> counts;
-  std::vector<int64_t> dram_read_by_pass;
-  std::vector<int64_t> sm_read_by_pass;
-  int64_t replay_passes = 0;
-  double wall_ms = 0;  // of the whole measurement with all passes and both ranges
-
-  std::optional<int64_t> count(cupti::L2Counter counter) const {
-    return counts[static_cast<size_t>(counter)];
-  }
-};
-
-/// Sizes that show a cache of `l2_bytes`: from 2/15 of it to a good two times it, closer together
-/// around the cliff. On 60 MiB: 8, 16, 24, 28, 32, 36, 40, 44, 48, 56, 64, 80, 96, 128 MiB.
-std::vector<int64_t> stream_sizes_mib(int64_t l2_bytes);
-
-/// Every point of a calibration; `tma` says whether the GPU has bulk copies.
-std::vector<StreamPoint> stream_points(int64_t l2_bytes, bool tma);
 
 /// Runs points with one profiler, one buffer and one plan of metrics.
 class StreamCampaign {
@@ -81,9 +37,5 @@ class StreamCampaign {
   cupti::RangeProfiler profiler_;
   cupti::MetricPlan plan_;
 };
-
-/// One line of column names, one line a row. The first columns and the counters carry the names of
-/// the published table of an H200's stream counters.
-void write_stream_csv(std::ostream& out, const std::vector<StreamRow>& rows);
 
 }  // namespace sawtooth::experiments

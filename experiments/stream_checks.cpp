@@ -57,14 +57,6 @@ bool reads(const StreamRow& row) {
   return row.point.access != kernels::StreamAccess::write;
 }
 
-/// DRAM reads, or fills where the chip has no DRAM counters.
-std::optional<double> dram_reads(const StreamRow& row) {
-  if (const auto dram = row.count(L2Counter::dram_read)) return double(*dram);
-  const auto device = row.count(L2Counter::fill_device);
-  if (!device) return std::nullopt;
-  return double(*device + row.count(L2Counter::fill_system).value_or(0));
-}
-
 double identity_tolerance(const StreamRow& row, double dram) {
   return std::max(0.01 * dram, 0.001 * double(row.buffer_sectors));
 }
@@ -81,7 +73,7 @@ CheckLine check_cold_is_compulsory(const std::vector<StreamRow>& rows) {
   for (const StreamRow& row : rows) {
     const auto dram = dram_reads(row);
     if (row.range != "p1" || !reads(row) || !dram) continue;
-    worst.add(row, std::abs(*dram / double(row.buffer_sectors) - 1), 0.005);
+    worst.add(row, std::abs(double(*dram) / double(row.buffer_sectors) - 1), 0.005);
   }
   return worst.line();
 }
@@ -93,7 +85,7 @@ CheckLine check_hot_is_free(const std::vector<StreamRow>& rows, int64_t l2_bytes
     const bool is_small = double(row.point.mib) * mib_bytes <= double(l2_bytes) * 2 / 15;
     const bool same = row.point.shape == StreamShape::same;
     if (row.range != "p2" || !reads(row) || !dram || !is_small || !same) continue;
-    worst.add(row, *dram / double(row.buffer_sectors), 0.001);
+    worst.add(row, double(*dram) / double(row.buffer_sectors), 0.001);
   }
   return worst.line();
 }
@@ -106,8 +98,9 @@ CheckLine check_dram_identity(const std::vector<StreamRow>& rows) {
     if (!reads(row) || !dram || !miss) continue;
     const double expected = double(*miss - row.count(L2Counter::fabric_read).value_or(0) +
                                    row.count(L2Counter::fabric_read_miss).value_or(0));
-    const double scale = std::max(*dram, 0.1 * double(row.buffer_sectors));
-    worst.add(row, std::abs(*dram - expected) / scale, identity_tolerance(row, *dram) / scale);
+    const double scale = std::max(double(*dram), 0.1 * double(row.buffer_sectors));
+    worst.add(row, std::abs(double(*dram) - expected) / scale,
+              identity_tolerance(row, double(*dram)) / scale);
   }
   return worst.line();
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/stream_campaign.hpp"
+#include "experiments/stream_row.hpp"
 
 namespace sawtooth::experiments {
 

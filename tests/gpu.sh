@@ -5,6 +5,8 @@
 # out the steps that need it, by name. Every step has a time limit and a log; later steps run even
 # when an earlier one fails. FOLDER gets summary.txt, stream_counters.csv and logs.tar.gz with
 # everything. Exit code: the number of failed steps, at most 100.
+# SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, stream_selfcheck,
+# stream_once, test programs test_*) where the folder has them.
 #
 # Expected of the streams: a cold read takes 1.000 +- 0.005 of its sectors from DRAM, a hot 8 MiB
 # under 0.001; DRAM = near misses - fabric reads + fabric misses within 1 %; counts agree with
@@ -12,7 +14,7 @@
 # tests/gpu/h200_readings.hpp are met.
 set -u
 if [ $# -lt 1 ]; then
-  sed -n '2,13s/^# \{0,1\}//p' "$0"
+  sed -n '2,15s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -108,7 +110,9 @@ fi
 # 2. The streams first: they need nothing but CUDA. Without CMake's help nvcc alone will do.
 selfcheck=$build/tests/gpu/stream_selfcheck
 once=$build/tests/gpu/stream_once
-if [ $configured = yes ]; then
+if [ -x "${SAWTOOTH_BIN:-}/stream_selfcheck" ]; then
+  selfcheck=$SAWTOOTH_BIN/stream_selfcheck once=$SAWTOOTH_BIN/stream_once
+elif [ $configured = yes ]; then
   step build-streams 240 cmake --build "$build" -j "$jobs" --target stream_selfcheck stream_once
 fi
 if [ ! -x "$selfcheck" ]; then
@@ -118,16 +122,10 @@ if [ ! -x "$selfcheck" ]; then
   cupti_sources=(cupti/status.cpp cupti/metric_plan.cpp cupti/metric_table.cpp cupti/reading.cpp
     cupti/libraries.cpp cupti/metric_host.cpp cupti/range_profiler.cpp)
   step nvcc-selfcheck 240 nvcc "${flags[@]}" -o "$selfcheck" tests/gpu/stream_selfcheck.cpp \
-    experiments/stream_campaign.cpp experiments/stream_checks.cpp experiments/l2_half_report.cpp \
+    experiments/calibration.cpp experiments/stream_*.cpp experiments/l2_half_report.cpp \
     kernels/stream/*.cpp kernels/stream/*.cu "${cupti_sources[@]}"
   step nvcc-once 240 nvcc "${flags[@]}" -o "$once" tests/gpu/stream_once.cpp kernels/stream/*.cpp \
     kernels/stream/*.cu
-fi
-
-attention_check=$build/tests/kernels/attention_check
-attention_timing=$build/tests/kernels/attention_timing
-if [ $configured = yes ]; then
-  step build-attention 300 cmake --build "$build" -j "$jobs" --target attention_check attention_timing
 fi
 
 # 3. The rest of the build, beside the streams: counters do not care about a busy CPU.
@@ -139,30 +137,6 @@ fi
 if [ -x "$selfcheck" ]; then
   step stream-selfcheck 240 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-3}"
   cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
-fi
-
-# The attention kernels: against the double-precision reference, then timed.
-if [ -x "$attention_check" ]; then
-  step attention-check 150 "$attention_check" 300
-  tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
-fi
-if [ -x "$attention_timing" ]; then
-  step attention-timing 120 "$attention_timing"
-  cp "$logs/attention-timing.log" "$out/attention_timing.txt"
-fi
-if [ -x "$attention_check" ] && have compute-sanitizer; then
-  for tool in memcheck racecheck initcheck synccheck; do
-    step "sanitizer-$tool-attention" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-      "$attention_check" 8
-  done
-fi
-
-# The Hopper kernel: correctness of every variant, then TFLOP/s. Built by nvcc alone.
-if nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -q '^9\.0'; then
-  step hopper-check 200 tests/kernels/hopper_check.sh "$work/hopper"
-  cp "$logs/hopper-check.log" "$out/hopper_check.txt"
-else
-  skip hopper-check "the GPU is not of compute capability 9.0"
 fi
 
 # 4. Nsight Compute on the same kernels. It holds the counters, so nothing else may measure now.
@@ -207,28 +181,21 @@ if [ $configured = yes ]; then
   else
     skip tests "GoogleTest is missing, tests were not built"
   fi
-  if [ -x "$build/sawtooth" ]; then
-    step counters-list 60 "$build/sawtooth" counters list --chip GH100 --match lts__t_sectors
-    step calibrate 240 "$build/sawtooth" calibrate --output "$logs/calibrate"
-  else
-    skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
-  fi
 fi
-
-# 7. The ladder: error against the reference, times, counters; a program built elsewhere will do.
-ladder=${SAWTOOTH_LADDER:-$build/ladder}
-if [ -x "$ladder" ]; then
-  step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$out/ladder_s1024.csv"
-  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$out/ladder_s16k.csv"
-  step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50 --csv "$logs/ladder_bf16.csv"
-  if have compute-sanitizer; then
-    for tool in memcheck racecheck initcheck synccheck; do
-      step "sanitizer-$tool-ladder" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1 --no-counters
-    done
-  fi
+program=$build/sawtooth
+if [ -n "${SAWTOOTH_BIN:-}" ]; then
+  [ -x "$SAWTOOTH_BIN/sawtooth" ] && program=$SAWTOOTH_BIN/sawtooth
+  export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
+  for test in "$SAWTOOTH_BIN"/test_*; do
+    [ -x "$test" ] || continue
+    step "$(basename "$test")" 120 "$test" --gtest_filter='*OnGpu*:*OnHostApi*:MetricHost*'
+  done
+fi
+if [ -x "$program" ]; then
+  step counters-list 60 "$program" counters list --chip GH100 --match lts__t_sectors
+  step calibrate 240 "$program" calibrate --output "$logs/calibrate"
 else
-  skip ladder "the program was not built"
+  skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
 fi
 
 say "$failed steps failed, $((SECONDS - started)) s"

@@ -7,28 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "kernels/stream/sm_ranks.hpp"
+#include "kernels/stream/stream_pass.hpp"
 
 namespace sawtooth::kernels {
 
 inline constexpr int64_t stream_chunk_bytes = 16 * 1024;
-
-enum class StreamAccess : uint8_t { ld, tma, write };
-inline constexpr std::string_view stream_access_names[] = {"ld", "tma", "write"};
-
-enum class StreamMap : uint8_t { own, all, one };
-
-/// One pass over a buffer.
-struct StreamPass {
-  StreamAccess access = StreamAccess::ld;
-  StreamMap map = StreamMap::own;
-  bool reversed = false;
-  int shift = 0;    // own: the SM of rank r reads the chunks of rank (r + shift) mod SMs
-  int rank = 0;     // one: the SM that reads
-  int repeats = 1;  // passes inside the launch, for bandwidths
-};
 
 /// Whether the current device has bulk copies (cp.async.bulk, PTX 8.0: compute capability 9.0 on).
 bool stream_has_tma();

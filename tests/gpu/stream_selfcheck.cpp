@@ -3,17 +3,20 @@
 // Exit codes: 0 all checks passed, 1 one failed, 3 no GPU or no counters.
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
 
+#include <execinfo.h>
+#include <unistd.h>
+
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
+#include "experiments/calibration.hpp"
 #include "experiments/l2_half_report.hpp"
-#include "experiments/stream_campaign.hpp"
-#include "experiments/stream_checks.hpp"
 #include "tests/gpu/h200_readings.hpp"
 
 namespace sawtooth::experiments {
@@ -21,8 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
-
-constexpr int64_t dram_buffer_mib = 1024;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -114,25 +115,6 @@ CheckLine check_h200_readings(const std::vector<StreamRow>& rows) {
           std::to_string(within) + " of " + std::to_string(seen) + " within, worst " + worst};
 }
 
-void print_bandwidths(StreamCampaign& campaign, int64_t l2_bytes) {
-  const int64_t small_mib = std::max<int64_t>(1, (l2_bytes >> 20) / 4);
-  constexpr int repeats = 200;
-  const auto gb_per_s = [](double bytes, double us) { return bytes / us / 1e3; };
-  for (const StreamShape shape : {StreamShape::same, StreamShape::all}) {
-    const double us = campaign.time_us({.shape = shape, .mib = small_mib}, repeats)[1];
-    const double readers =
-        shape == StreamShape::all ? double(campaign.streams().sms().count()) : 1.0;
-    std::cout << "L2 read bandwidth, " << stream_shape_names[static_cast<size_t>(shape)] << ' '
-              << small_mib << " MiB x " << repeats << ": "
-              << gb_per_s(double(small_mib << 20) * repeats * readers, us) << " GB/s\n";
-  }
-  const auto us = campaign.time_us({.mib = dram_buffer_mib});
-  for (const double time : us) {
-    std::cout << "DRAM read bandwidth, " << dram_buffer_mib
-              << " MiB once: " << gb_per_s(double(dram_buffer_mib << 20), time) << " GB/s\n";
-  }
-}
-
 int run(const fs::path& folder, int repetitions) {
   fs::create_directories(folder);
   const auto created = Clock::now();
@@ -141,35 +123,27 @@ int run(const fs::path& folder, int repetitions) {
   std::cout << "chip " << campaign.profiler().chip() << ", " << campaign.streams().sms().count()
             << " SMs, L2 " << l2_bytes << " bytes, CUPTI " << cupti::cupti_version().version
             << " in " << cupti::cupti_version().folder << ", " << campaign.plan().passes()
-            << " passes a point; enabled in " << seconds_since(created) << " s\n";
+            << " passes a point; enabled in " << seconds_since(created) << " s" << std::endl;
 
-  const kernels::L2HalfMap map = kernels::map_l2_halves(campaign.streams().sms(), campaign.l2());
-  const kernels::Latencies& t = map.latencies;
-  std::cout << "latency in cycles (ns): near " << t.near_cycles << " (" << t.near_ns << "), far "
-            << t.far_cycles << " (" << t.far_ns << "), DRAM " << t.dram_cycles << " (" << t.dram_ns
-            << "); second reads are faster by " << map.groups.low_mean << " or "
-            << map.groups.high_mean << " cycles, the latter on " << map.groups.high_share
+  const Calibration result = run_calibration(campaign, repetitions, [&](const std::string& part) {
+    std::cout << seconds_since(created) << " s: " << part << std::endl;
+  });
+  const auto& halves = result.halves;
+  std::cout << "first reads are slower than second ones by " << halves.groups.low_mean << " or "
+            << halves.groups.high_mean << " cycles, the latter on " << halves.groups.high_share
             << " of the lines\n";
-  const std::vector<double> near_miss = near_miss_share_by_sm(campaign);
   std::ofstream sm_halves(folder / "sm_halves.csv");
-  write_sm_halves_csv(sm_halves, campaign.streams().sms(), map, near_miss);
+  write_sm_halves_csv(sm_halves, campaign.streams().sms(), halves, result.near_miss_share);
   std::ofstream line_halves(folder / "line_halves.csv");
-  write_line_halves_csv(line_halves, map);
+  write_line_halves_csv(line_halves, halves);
+  std::ofstream csv(folder / "stream_counters.csv");
+  write_stream_csv(csv, result.rows);
+  std::ofstream figures(folder / "figures.csv");
+  write_figures_csv(figures, result.figures);
+  write_figures_csv(std::cout, result.figures);
 
-  const auto begin = Clock::now();
-  std::vector<StreamRow> rows;
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (const StreamPoint& point : stream_points(l2_bytes, kernels::stream_has_tma())) {
-      for (StreamRow& row : campaign.run(point, repetition)) rows.push_back(std::move(row));
-    }
-    std::ofstream csv(folder / "stream_counters.csv");
-    write_stream_csv(csv, rows);
-  }
-  std::cout << rows.size() / 2 << " points in " << seconds_since(begin) << " s\n";
-  print_bandwidths(campaign, l2_bytes);
-
-  std::vector<CheckLine> checks = check_streams(rows, l2_bytes);
-  checks.push_back(check_halves_agree(map, near_miss));
+  const std::vector<StreamRow>& rows = result.rows;
+  std::vector<CheckLine> checks = result.checks;
   checks.push_back(check_two_hundred_points(campaign));
   constexpr int64_t h200_l2_bytes = int64_t{60} << 20;
   if (campaign.profiler().chip() == "GH100" && l2_bytes == h200_l2_bytes) {
@@ -181,7 +155,16 @@ int run(const fs::path& folder, int repetitions) {
 }  // namespace
 }  // namespace sawtooth::experiments
 
+// A crash inside the driver or CUPTI cannot be caught; it leaves a trace of where it was.
+extern "C" void trace_and_leave(int signal) {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  backtrace_symbols_fd(frames, count, STDERR_FILENO);
+  _exit(128 + signal);
+}
+
 int main(int argc, char** argv) {
+  std::signal(SIGSEGV, trace_and_leave);
   if (argc < 2 || argc > 3) {
     std::cerr << "usage: stream_selfcheck FOLDER [REPETITIONS]\n";
     return 2;

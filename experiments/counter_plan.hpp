@@ -1,0 +1,41 @@
+// Which metrics a measurement reads on a chip and in which replay pass, known without a GPU: what
+// `measure --dry-run` and `counters list` print.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cupti/metric_table.hpp"
+
+namespace sawtooth::experiments {
+
+struct PlannedCounter {
+  std::string column;
+  std::string metric;  // empty: the chip has none, see `reason`
+  std::string reason;
+  std::vector<int> passes;  // replay passes from 1 that collect it; empty when not planned
+};
+
+struct CounterPlan {
+  std::string chip;
+  std::vector<PlannedCounter> counters;
+  int64_t passes = 0;
+  std::string problem;  // why passes could not be planned (CUPTI missing); empty when they are
+};
+
+/// Plans `counters` with the witnesses of every pass. Without CUPTI's libraries the metric names
+/// still stand there, and `problem` says why there are no passes.
+/// Throws CounterError (no_metric_table) for a chip without a table.
+CounterPlan plan_counters(std::string_view chip, std::span<const cupti::L2Counter> counters);
+
+/// The plan of a row of results.csv.
+CounterPlan plan_results(std::string_view chip);
+
+void print_counter_plan(std::ostream& out, const CounterPlan& plan);
+
+/// The chip of a compute capability such as "9.0"; empty when no table has it.
+std::string chip_of_compute_capability(std::string_view compute);
+
+}  // namespace sawtooth::experiments

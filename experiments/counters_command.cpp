@@ -1,0 +1,62 @@
+// sawtooth counters list: the metrics of a chip, without a GPU.
+#include <iomanip>
+#include <iostream>
+
+#include "cupti/metric_host.hpp"
+#include "cupti/status.hpp"
+#include "experiments/command_line.hpp"
+#include "experiments/counter_plan.hpp"
+#include "experiments/exit_code.hpp"
+#include "experiments/stream_points.hpp"
+#include "experiments/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+int list_chips() {
+  std::cout << "chips with a table of L2 counters (--chip NAME lists its metrics):\n";
+  for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
+    std::cout << "  " << std::left << std::setw(6) << chip.name << " compute capability "
+              << std::setw(5) << chip.compute << ' ' << chip.products << '\n';
+  }
+  std::cout << "chips that the installed CUPTI knows:";
+  for (const std::string& chip : cupti::known_chips()) std::cout << ' ' << chip;
+  std::cout << '\n';
+  return exit_fine;
+}
+
+int list(const Settings& settings) {
+  const std::string chip = value_or(settings, "chip", "");
+  if (chip.empty()) return list_chips();
+  const std::string match = value_or(settings, "match", "");
+  const std::vector<cupti::MetricInfo> found = cupti::list_metrics(chip, match);
+  for (const cupti::MetricInfo& metric : found) {
+    std::cout << std::left << std::setw(64) << metric.name << ' ' << std::setw(10) << metric.kind
+              << ' ' << std::setw(12) << metric.unit << ' ' << metric.description << '\n';
+  }
+  if (!match.empty()) return found.empty() ? exit_check_failed : exit_fine;
+  std::cout << '\n';
+  print_counter_plan(std::cout, plan_counters(chip, stream_counters()));
+  return exit_fine;
+}
+
+}  // namespace
+
+int run_counters(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  const std::string verb = parsed.operands.empty() ? "" : parsed.operands.front();
+  try {
+    if (verb == "list" && parsed.operands.size() == 1) return list(parsed.settings);
+  } catch (const cupti::CounterError& error) {
+    const bool wrong_name = error.status() == cupti::Status::unknown_metric ||
+                            error.status() == cupti::Status::chip_unknown ||
+                            error.status() == cupti::Status::no_metric_table ||
+                            error.status() == cupti::Status::metric_not_schedulable;
+    if (wrong_name) throw UsageError(error.what());
+    std::cerr << "sawtooth: " << error.what() << '\n';
+    return exit_no_device;
+  }
+  throw UsageError("usage: sawtooth counters list [--chip NAME] [--match TEXT]");
+}
+
+}  // namespace sawtooth::experiments

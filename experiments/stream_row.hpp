@@ -1,0 +1,63 @@
+// One reading of a calibration stream: a buffer visited twice, in ranges p1 and p2, from a cold L2.
+// A row is one range of one repetition; counts are sectors of 32 bytes (docs/stream-counters.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cupti/metric_table.hpp"
+#include "kernels/stream/stream_pass.hpp"
+
+namespace sawtooth::experiments {
+
+/// same: the second pass reads each line from the SM of the first; shift: from the next SM;
+/// all: every SM reads every line in both passes; one: a single SM reads everything.
+enum class StreamShape : uint8_t { same, shift, all, one };
+inline constexpr std::array<std::string_view, 4> stream_shape_names{"same", "shift", "all", "one"};
+
+struct StreamPoint {
+  kernels::StreamAccess access = kernels::StreamAccess::ld;
+  StreamShape shape = StreamShape::same;
+  bool reversed = false;  // the second pass runs from the other end
+  int64_t mib = 8;        // size of the buffer
+};
+
+struct StreamRow {
+  StreamPoint point;
+  std::string range;  // p1, p2
+  int repetition = 0;
+  int64_t expected_sectors = 0;  // that SMs ask for: sectors of the buffer times readers
+  int64_t buffer_sectors = 0;
+  std::array<std::optional<int64_t>, cupti::l2_counter_count> counts;
+  std::vector<int64_t> dram_read_by_pass;
+  std::vector<int64_t> sm_read_by_pass;
+  int64_t replay_passes = 0;
+  double wall_ms = 0;  // of the whole measurement with all passes and both ranges
+
+  std::optional<int64_t> count(cupti::L2Counter counter) const {
+    return counts[static_cast<size_t>(counter)];
+  }
+};
+
+/// Name of a counter's column in the stream CSV: those of the first published table of an H200's
+/// stream counters, which is older than the names of results.csv.
+struct StreamColumn {
+  std::string_view name;
+  cupti::L2Counter counter;
+};
+std::span<const StreamColumn> stream_columns();
+
+/// DRAM reads, or fills from device and system memory where the chip has no DRAM counters.
+std::optional<int64_t> dram_reads(const StreamRow& row);
+
+/// One line of column names, one line a row. The first columns and the counters carry the names of
+/// the published table of an H200's stream counters.
+void write_stream_csv(std::ostream& out, const std::vector<StreamRow>& rows);
+
+}  // namespace sawtooth::experiments

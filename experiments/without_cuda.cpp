@@ -1,0 +1,24 @@
+// Commands that need a GPU, in a program that was built without a CUDA compiler.
+#include <iostream>
+
+#include "experiments/command_line.hpp"
+#include "experiments/exit_code.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+int not_built(std::string_view what) {
+  std::cerr << "sawtooth: " << what
+            << " needs kernels, but this program was built without a CUDA compiler; install nvcc "
+               "and build again\n";
+  return exit_no_device;
+}
+
+}  // namespace
+
+int run_calibrate(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 0);
+  return not_built("calibrate");
+}
+
+}  // namespace sawtooth::experiments
