@@ -128,6 +128,12 @@ if [ ! -x "$selfcheck" ]; then
     kernels/stream/*.cu
 fi
 
+attention_check=$build/tests/kernels/attention_check
+attention_timing=$build/tests/kernels/attention_timing
+if [ $configured = yes ]; then
+  step build-attention 300 cmake --build "$build" -j "$jobs" --target attention_check attention_timing
+fi
+
 # 3. The rest of the build, beside the streams: counters do not care about a busy CPU.
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
@@ -137,6 +143,30 @@ fi
 if [ -x "$selfcheck" ]; then
   step stream-selfcheck 240 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-3}"
   cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
+fi
+
+# The attention kernels: against the double-precision reference, then timed.
+if [ -x "$attention_check" ]; then
+  step attention-check 150 "$attention_check" 300
+  tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
+fi
+if [ -x "$attention_timing" ]; then
+  step attention-timing 120 "$attention_timing"
+  cp "$logs/attention-timing.log" "$out/attention_timing.txt"
+fi
+if [ -x "$attention_check" ] && have compute-sanitizer; then
+  for tool in memcheck racecheck initcheck synccheck; do
+    step "sanitizer-$tool-attention" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+      "$attention_check" 8
+  done
+fi
+
+# The Hopper kernel: correctness of every variant, then TFLOP/s. Built by nvcc alone.
+if nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -q '^9\.0'; then
+  step hopper-check 200 tests/kernels/hopper_check.sh "$work/hopper"
+  cp "$logs/hopper-check.log" "$out/hopper_check.txt"
+else
+  skip hopper-check "the GPU is not of compute capability 9.0"
 fi
 
 # 4. Nsight Compute on the same kernels. It holds the counters, so nothing else may measure now.
@@ -196,6 +226,22 @@ if [ -x "$program" ]; then
   step calibrate 240 "$program" calibrate --output "$logs/calibrate"
 else
   skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
+fi
+
+# 7. The ladder: error against the reference, times, counters; a program built elsewhere will do.
+ladder=${SAWTOOTH_LADDER:-$build/ladder}
+if [ -x "$ladder" ]; then
+  step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$out/ladder_s1024.csv"
+  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$out/ladder_s16k.csv"
+  step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50 --csv "$logs/ladder_bf16.csv"
+  if have compute-sanitizer; then
+    for tool in memcheck racecheck initcheck synccheck; do
+      step "sanitizer-$tool-ladder" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1 --no-counters
+    done
+  fi
+else
+  skip ladder "the program was not built"
 fi
 
 say "$failed steps failed, $((SECONDS - started)) s"

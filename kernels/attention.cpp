@@ -1,0 +1,147 @@
+#include "kernels/attention.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/mma/arguments.hpp"
+#include "kernels/mma/combine.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+constexpr std::size_t workspace_alignment = 16;
+
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
+}
+
+/// Byte offsets inside the workspace: launch state first, because it is zeroed before a launch.
+struct WorkspaceLayout {
+  std::size_t attach = 0;
+  std::size_t state_bytes = 0;
+  std::size_t partial_o = 0;
+  std::size_t partial_lse = 0;
+  std::size_t bytes = 0;
+};
+
+WorkspaceLayout layout_of(const AttentionForward& call) {
+  const Problem& problem = call.problem;
+  WorkspaceLayout layout;
+  layout.attach = workspace_alignment;  // after the ticket
+  layout.state_bytes =
+      layout.attach + aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int));
+  layout.partial_o = layout.state_bytes;
+  const bool split = call.schedule.kv_split > 1;
+  const std::size_t part_rows =
+      split ? std::size_t(problem.batch * problem.heads * call.schedule.kv_split * problem.seq_q)
+            : 0;
+  layout.partial_lse =
+      layout.partial_o + aligned(part_rows * std::size_t(problem.head_dim) * sizeof(float));
+  layout.bytes = layout.partial_lse + aligned(part_rows * sizeof(float));
+  return layout;
+}
+
+/// What createpolicy.fractional.L2::evict_... with fraction 1 yields: ptxas folds it to these
+/// constants for sm_80, sm_90 and sm_120 alike.
+constexpr uint64_t policy_of(Eviction eviction) {
+  switch (eviction) {
+    case Eviction::first:
+      return 0x12F0000000000000ull;
+    case Eviction::last:
+      return 0x14F0000000000000ull;
+    case Eviction::normal:
+      break;
+  }
+  return 0x10F0000000000000ull;
+}
+
+Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int64_t head_dim) {
+  return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
+}
+
+Outcome failed(const char* what, cudaError_t error) {
+  const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+  return {no_device ? Status::no_device : Status::launch_failed,
+          std::string(what) + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
+}
+
+ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
+  const Problem& problem = call.problem;
+  const WorkspaceLayout layout = layout_of(call);
+  const int64_t head_dim = problem.head_dim;
+  const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(head_dim));
+  const bool split = call.schedule.kv_split > 1;
+  return {.problem = problem,
+          .schedule = call.schedule,
+          .q = call.q,
+          .k = call.k,
+          .v = call.v,
+          .o = call.o,
+          .lse = call.lse,
+          .q_strides = or_contiguous(call.q_strides, problem.heads, problem.seq_q, head_dim),
+          .k_strides = or_contiguous(call.k_strides, problem.kv_heads, problem.seq_kv, head_dim),
+          .v_strides = or_contiguous(call.v_strides, problem.kv_heads, problem.seq_kv, head_dim),
+          .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, head_dim),
+          .scale_log2 = scale * std::numbers::log2e_v<float>,
+          .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
+          .partial_o = split ? reinterpret_cast<float*>(workspace + layout.partial_o) : nullptr,
+          .partial_lse = split ? reinterpret_cast<float*>(workspace + layout.partial_lse) : nullptr,
+          .ticket = reinterpret_cast<unsigned long long*>(workspace),
+          .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
+          .trace = call.trace};
+}
+
+}  // namespace
+
+std::size_t workspace_bytes(const AttentionForward& call) {
+  return layout_of(call).bytes;
+}
+
+Outcome attention_forward(const AttentionForward& call, void* workspace, std::size_t bytes,
+                          CUstream_st* stream) {
+  if (Outcome bad = check(call); !bad) return bad;
+  const WorkspaceLayout layout = layout_of(call);
+  if (workspace == nullptr) return {Status::null_pointer, "workspace is a null pointer"};
+  if (reinterpret_cast<uintptr_t>(workspace) % workspace_alignment != 0)
+    return {Status::misaligned, "workspace is not aligned to 16 bytes"};
+  if (bytes < layout.bytes)
+    return {Status::workspace_too_small, "workspace has " + std::to_string(bytes) +
+                                             " bytes; needed: " + std::to_string(layout.bytes)};
+
+  const KernelVariant& variant =
+      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling);
+  ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
+  cudaError_t error = cudaFuncSetAttribute(
+      variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize, variant.shared_bytes);
+  if (error != cudaSuccess) return failed("preparing the kernel", error);
+  error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
+  if (error != cudaSuccess) return failed("resetting the launch state", error);
+
+  const bool grid = call.schedule.launch == launch_id<GridLaunch>;
+  const int64_t ctas =
+      grid ? item_count(call.problem, variant.tiling, call.schedule) : call.schedule.workers;
+  void* parameters[] = {&arguments};
+  error =
+      cudaLaunchKernel(variant.function, dim3(unsigned(ctas)), dim3(unsigned(variant.threads())),
+                       parameters, std::size_t(variant.shared_bytes), stream);
+  if (error != cudaSuccess) return failed("launching the kernel", error);
+  if (call.schedule.kv_split > 1)
+    if (error = launch_combine(arguments, stream); error != cudaSuccess)
+      return failed("launching the combination of the parts", error);
+  return {};
+}
+
+int resident_ctas_per_sm(const KernelVariant& variant) {
+  int ctas = 0;
+  if (cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           variant.shared_bytes) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, variant.function, variant.threads(),
+                                                    std::size_t(variant.shared_bytes)) !=
+          cudaSuccess)
+    return 0;
+  return ctas;
+}
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,53 @@
+// The ladder of attention kernels: five levels, each one step from the last, runnable by number.
+// Levels 1 to 4 follow one kernel from plain tensor-core code to ldmatrix; level 5 is
+// FlashAttention-1's loop (arXiv 2205.14135). kernels/ladder/README.md tells the story.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/ladder/arguments.hpp"
+#include "scheduler/schedule.hpp"
+
+namespace sawtooth::kernels::ladder {
+
+struct Level {
+  int number = 0;
+  std::string_view name;
+  std::string_view description;
+  Loop loop = Loop::kv_inner;
+};
+
+std::span<const Level> levels();
+
+inline constexpr Tiling tiling{tile_rows, tile_rows};
+
+/// Why a level cannot run `problem`, as one sentence; empty when it can. The levels take bf16 and
+/// fp16, head dim 128, equal lengths that are a multiple of 64, heads = kv-heads and no mask.
+std::string refusal(int level, const Problem& problem);
+
+/// The one schedule that a level executes, for the simulator: a CTA an item in grid order (level 5:
+/// an item is a head), ascending Q tiles, linear scan, no prefetch.
+Schedule schedule_of(int level, int64_t workers);
+
+/// Floating-point operations of the problem: 4 B H S^2 D.
+double flop_count(const Problem& problem);
+
+/// Enqueues level `level` on `stream`. Tensors as in Arguments; `lse` is needed by level 5 only.
+/// Throws std::invalid_argument with refusal() and CudaError.
+void launch(int level, const Problem& problem, const Arguments& arguments, cudaStream_t stream);
+
+/// What the compiler and the launch make of a level on the current device.
+struct Footprint {
+  int registers = 0;         // a thread
+  int64_t spill_bytes = 0;   // local memory a thread
+  int64_t shared_bytes = 0;  // a CTA
+  int ctas_per_sm = 0;
+};
+/// Throws CudaError without a device.
+Footprint footprint(int level, ElementType type);
+
+}  // namespace sawtooth::kernels::ladder

@@ -1,0 +1,44 @@
+// What a launch hands to the forward kernels: one value in constant memory.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/order_trace.hpp"
+#include "kernels/strides.hpp"
+#include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
+
+namespace sawtooth::kernels {
+
+/// L2 cache policies of the loads, in the encoding of createpolicy (kernels/attention.cpp).
+struct LoadPolicies {
+  uint64_t q = 0;
+  uint64_t k = 0;
+  uint64_t v = 0;
+};
+
+struct ForwardArguments {
+  Problem problem;
+  Schedule schedule;
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  void* o = nullptr;
+  float* lse = nullptr;  // [batch, heads, seq_q]; null: not written
+  Strides q_strides;
+  Strides k_strides;
+  Strides v_strides;
+  Strides o_strides;
+  float scale_log2 = 1;  // scale * log2(e)
+  LoadPolicies policies;
+  // With kv_split > 1 these replace o and lse: [batch, heads, kv_split, seq_q, head_dim] and
+  // [batch, heads, kv_split, seq_q].
+  float* partial_o = nullptr;
+  float* partial_lse = nullptr;
+  // State of one launch, zero when it starts.
+  unsigned long long* ticket = nullptr;  // dynamic: the next item
+  int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the tile last started
+  OrderTrace trace;
+};
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,122 @@
+// The end of an item: O = O / sum and the log-sum-exp of every row, or with kv-split their float
+// partial results.
+#pragma once
+
+#include "kernels/mma/arguments.hpp"
+#include "kernels/mma/online_softmax.cuh"
+#include "kernels/mma/ptx.cuh"
+#include "kernels/mma/shared_tile.hpp"
+
+namespace sawtooth::kernels {
+
+template <class Shape>
+struct WarpState;
+
+/// A row's results besides O; a row that saw no key has inverse_sum 0 and lse -inf. NaN stays NaN.
+struct RowSummary {
+  float inverse_sum;
+  float lse;  // natural logarithm of the sum of the scaled scores' exponentials
+};
+
+__device__ inline RowSummary summarise_row(float maximum, float lane_sum, float scale_log2) {
+  constexpr float natural_log_of_2 = 0.69314718055994531f;
+  const float sum = sum_of_quad(lane_sum);
+  if (sum == 0.0f) return {0.0f, minus_infinity};
+  return {1.0f / sum, (maximum * scale_log2 + log2f(sum)) * natural_log_of_2};
+}
+
+/// O in the element type: through the warp's own rows of Q in shared memory, so that global
+/// stores are 16 bytes a lane and whole sectors.
+template <class Shape>
+__device__ inline void write_output(const ForwardArguments& arguments, const Item& item,
+                                    const WarpState<Shape>& state,
+                                    const RowSummary (&rows)[Shape::row_blocks][2],
+                                    unsigned char* shared, int64_t first_row) {
+  using Tile = typename Shape::QTile;
+  using Core = TensorCore<typename Shape::Element>;
+  constexpr int warp_rows = Shape::row_blocks * 16;
+  const int warp_row = int(threadIdx.x) / 32 * warp_rows;
+  const int lane = threadIdx.x % 32;
+  __syncwarp();  // the warp has read its Q
+#pragma unroll
+  for (int block = 0; block < Shape::row_blocks; ++block)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = warp_row + block * 16 + half * 8 + lane / 4;
+      const float factor = rows[block][half].inverse_sum;
+#pragma unroll
+      for (int n = 0; n < Shape::head_dim / 8; ++n) {
+        const int at = Tile::offset(n / Tile::row_chunks, row, n % Tile::row_chunks);
+        *reinterpret_cast<uint32_t*>(shared + at + lane % 4 * 4) =
+            Core::pack(state.output[block][n][2 * half] * factor,
+                       state.output[block][n][2 * half + 1] * factor);
+      }
+    }
+  __syncwarp();
+  constexpr int row_chunks = Shape::head_dim / chunk_elements;
+  char* to = static_cast<char*>(arguments.o);
+#pragma unroll
+  for (int pass = 0; pass < warp_rows * row_chunks / 32; ++pass) {
+    const int index = pass * 32 + lane;
+    const int row = warp_row + index / row_chunks;
+    const int chunk = index % row_chunks;
+    if (first_row + row >= arguments.problem.seq_q) continue;
+    const int at = Tile::offset(chunk / Tile::row_chunks, row, chunk % Tile::row_chunks);
+    const int64_t element =
+        arguments.o_strides.offset(item.batch, item.head, first_row + row) + chunk * chunk_elements;
+    *reinterpret_cast<uint4*>(to + element * 2) = *reinterpret_cast<const uint4*>(shared + at);
+  }
+}
+
+/// With kv-split: float O, normalised by this part's own sum. Four lanes write a sector.
+template <class Shape>
+__device__ inline void write_partial_output(const ForwardArguments& arguments, int64_t flat_part,
+                                            const WarpState<Shape>& state,
+                                            const RowSummary (&rows)[Shape::row_blocks][2],
+                                            int64_t lane_row) {
+  float* to = arguments.partial_o + flat_part * arguments.problem.seq_q * Shape::head_dim;
+#pragma unroll
+  for (int block = 0; block < Shape::row_blocks; ++block)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int64_t row = lane_row + block * 16 + half * 8;
+      const float factor = rows[block][half].inverse_sum;
+      if (row < arguments.problem.seq_q) {
+#pragma unroll
+        for (int n = 0; n < Shape::head_dim / 8; ++n)
+          *reinterpret_cast<float2*>(to + row * Shape::head_dim + n * 8 + threadIdx.x % 4 * 2) =
+              make_float2(state.output[block][n][2 * half] * factor,
+                          state.output[block][n][2 * half + 1] * factor);
+      }
+    }
+}
+
+/// `shared` is Q's place, of which a warp uses its own rows only.
+template <class Shape>
+__device__ inline void write_results(const ForwardArguments& arguments, const Item& item,
+                                     const WarpState<Shape>& state, unsigned char* shared,
+                                     int64_t first_row) {
+  const int64_t lane_row =
+      first_row + threadIdx.x / 32 * (Shape::row_blocks * 16) + threadIdx.x % 32 / 4;
+  const int64_t flat_head = item.batch * arguments.problem.heads + item.head;
+  const bool split = arguments.schedule.kv_split > 1;
+  const int64_t flat_part = split ? flat_head * arguments.schedule.kv_split + item.part : flat_head;
+  float* lse = split ? arguments.partial_lse : arguments.lse;
+  RowSummary rows[Shape::row_blocks][2];
+#pragma unroll
+  for (int block = 0; block < Shape::row_blocks; ++block)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      rows[block][half] = summarise_row(state.softmax.maximum[block][half],
+                                        state.softmax.sum[block][half], arguments.scale_log2);
+      const int64_t row = lane_row + block * 16 + half * 8;
+      if (lse != nullptr && threadIdx.x % 4 == 0 && row < arguments.problem.seq_q)
+        lse[flat_part * arguments.problem.seq_q + row] = rows[block][half].lse;
+    }
+  if (split)
+    write_partial_output<Shape>(arguments, flat_part, state, rows, lane_row);
+  else
+    write_output<Shape>(arguments, item, state, rows, shared, first_row);
+}
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,37 @@
+// Which K/V tiles of an item need no mask, and which keys of a tile a row sees.
+// Plain C++: tests/kernels checks both against scheduler/mask.hpp without a GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/problem.hpp"
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::kernels {
+
+/// K/V tiles of which every key exists and is seen by every row of Q tile `q_tile`.
+SAWTOOTH_HD constexpr Range unmasked_kv_tiles(const Problem& problem, const Tiling& tiling,
+                                              int64_t q_tile) {
+  const Range rows = tile_rows(q_tile, tiling.q_rows, problem.seq_q);
+  const int64_t diagonal = problem.seq_kv - problem.seq_q;
+  int64_t first_key = 0;
+  int64_t end_key = problem.seq_kv;
+  if (problem.mask.kind != MaskKind::none) end_key = min_of(end_key, rows.begin + diagonal + 1);
+  if (problem.mask.kind == MaskKind::window)
+    first_key = max_of(0, rows.end - 1 + diagonal - problem.mask.window + 1);
+  return {ceil_div(first_key, tiling.kv_rows), max_of(0, end_key) / tiling.kv_rows};
+}
+
+/// Keys that row `row` sees, relative to key `first_key` and cut to [0, keys); row < seq_q or not.
+SAWTOOTH_HD constexpr Range seen_keys(const Problem& problem, int64_t row, int64_t first_key,
+                                      int64_t keys) {
+  const int64_t diagonal = problem.seq_kv - problem.seq_q;
+  int64_t begin = 0;
+  int64_t end = problem.seq_kv;
+  if (problem.mask.kind != MaskKind::none) end = min_of(end, row + diagonal + 1);
+  if (problem.mask.kind == MaskKind::window)
+    begin = max_of(0, row + diagonal - problem.mask.window + 1);
+  return {clamp_to(begin - first_key, 0, keys), clamp_to(end - first_key, 0, keys)};
+}
+
+}  // namespace sawtooth::kernels

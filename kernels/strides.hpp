@@ -1,0 +1,28 @@
+// How a tensor of four dimensions lies in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/host_device.hpp"
+
+namespace sawtooth::kernels {
+
+/// Distances in elements between neighbours; the head dim itself is contiguous.
+struct Strides {
+  int64_t batch = 0;
+  int64_t head = 0;
+  int64_t row = 0;
+
+  SAWTOOTH_HD constexpr int64_t offset(int64_t batch_index, int64_t head_index,
+                                       int64_t row_index) const {
+    return batch_index * batch + head_index * head + row_index * row;
+  }
+  friend constexpr bool operator==(const Strides&, const Strides&) = default;
+};
+
+/// [batch, head, length, dim] without gaps.
+constexpr Strides contiguous_strides(int64_t heads, int64_t length, int64_t head_dim) {
+  return {heads * length * head_dim, length * head_dim, head_dim};
+}
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,16 @@
+// Attention forward in double precision, pair by pair: slow, without any library. It checks the
+// Eigen reference, and stands in for it where Eigen is missing.
+#pragma once
+
+#include <vector>
+
+#include "kernels/reference/attention_reference.hpp"
+#include "scheduler/problem.hpp"
+
+namespace sawtooth::kernels {
+
+/// As attention_reference.
+ReferenceResult plain_reference(const Problem& problem, double scale, const std::vector<float>& q,
+                                const std::vector<float>& k, const std::vector<float>& v);
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,178 @@
+#include "tests/kernels/random_points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <sstream>
+#include <tuple>
+
+#include "tests/kernels/plain_reference.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+constexpr double lse_tolerance = 2e-3;  // absolute; scores carry float rounding only
+constexpr const char* mask_names[] = {"none", "causal", "window"};
+
+template <class List>
+std::string name_of(int index) {
+  return std::string(List::info()[size_t(index)].name);
+}
+
+float scale_of(const AttentionForward& call) {
+  return call.scale > 0 ? call.scale : 1 / std::sqrt(float(call.problem.head_dim));
+}
+
+ReferenceResult reference_for(const Problem& problem, double scale, const AttentionInputs& in) {
+#if defined(SAWTOOTH_HAVE_EIGEN_REFERENCE)
+  return attention_reference(problem, scale, in.q, in.k, in.v);
+#else
+  return plain_reference(problem, scale, in.q, in.k, in.v);
+#endif
+}
+
+}  // namespace
+
+RandomPoint random_point(uint64_t seed) {
+  std::mt19937_64 generator(seed * 0x9e3779b97f4a7c15ull + 1);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator);
+  };
+  RandomPoint point;
+  const auto variants = kernel_variants();
+  const KernelVariant& variant = variants[seed % variants.size()];  // each in its turn
+  Problem& problem = point.call.problem;
+  problem.batch = pick(1, 2);
+  problem.kv_heads = pick(1, 2);
+  problem.heads = problem.kv_heads * pick(1, 3);
+  problem.seq_q = pick(0, 4) == 0 ? pick(1, 20) : pick(1, 600);
+  problem.seq_kv = pick(0, 2) == 0 ? problem.seq_q : pick(1, 700);
+  problem.head_dim = variant.head_dim;
+  problem.dtype = variant.dtype;
+  problem.mask.kind = MaskKind(pick(0, 2));
+  problem.mask.window = pick(0, 1) == 0 ? pick(1, 40) : pick(1, 400);
+  point.call.tiling = variant.tiling;
+  if (pick(0, 3) == 0) point.call.scale = 0.02f * float(pick(1, 20));
+
+  Schedule& schedule = point.call.schedule;
+  schedule.launch.index = int(pick(0, Launches::size - 1));
+  schedule.scan.index = int(pick(0, Scans::size - 1));
+  schedule.order.q_order.index = int(pick(0, QOrders::size - 1));
+  schedule.order.section = pick(1, 5);
+  schedule.order.head_order = pick(0, 1) == 0 ? HeadOrder::batch_major : HeadOrder::head_major;
+  schedule.workers = pick(1, 20);
+  schedule.kv_split = pick(0, 3) == 0 ? pick(2, 4) : 1;
+  schedule.prefetch = pick(0, 1) == 0 ? 0 : pick(1, 4);
+  schedule.seed = uint64_t(pick(0, 1000));
+  point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
+  point.layout = Layout(pick(0, 2));
+  point.spread = pick(0, 3) == 0 ? 4.0f : 1.0f;
+  return point;
+}
+
+std::string describe(const RandomPoint& point) {
+  const Problem& problem = point.call.problem;
+  const Schedule& schedule = point.call.schedule;
+  std::ostringstream text;
+  text << "B" << problem.batch << " H" << problem.heads << "/" << problem.kv_heads << " Sq"
+       << problem.seq_q << " Skv" << problem.seq_kv << " D" << problem.head_dim
+       << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
+       << mask_names[size_t(problem.mask.kind)] << ":" << problem.mask.window << " tile "
+       << point.call.tiling.q_rows << "x" << point.call.tiling.kv_rows << " "
+       << name_of<Launches>(schedule.launch.index) << " W" << schedule.workers << " "
+       << name_of<Scans>(schedule.scan.index) << " "
+       << name_of<QOrders>(schedule.order.q_order.index) << " section " << schedule.order.section
+       << " split " << schedule.kv_split << " prefetch " << schedule.prefetch << " layout "
+       << int(point.layout) << " spread " << point.spread << " scale " << point.call.scale;
+  return text.str();
+}
+
+double allowed_error(ElementType dtype) {
+  return dtype == ElementType::bf16 ? 5e-3 : 1e-3;
+}
+
+std::string judge(const RandomPoint& point, const AttentionResults& results,
+                  const ReferenceResult& reference) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < reference.o.size(); ++i) {
+    if (!std::isfinite(results.o[i])) return "O has an element that is not finite or not written";
+    difference += std::pow(results.o[i] - reference.o[i], 2);
+    norm += std::pow(reference.o[i], 2);
+  }
+  const double error = norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+  if (!(error <= allowed_error(point.call.problem.dtype)))
+    return "relative error of O is " + std::to_string(error);
+  for (size_t i = 0; i < reference.lse.size(); ++i) {
+    if (std::isinf(reference.lse[i])) {
+      if (results.lse[i] != float(reference.lse[i])) return "lse of an empty row is not -inf";
+    } else if (!(std::abs(results.lse[i] - reference.lse[i]) <= lse_tolerance)) {
+      return "lse of row " + std::to_string(i) + " is " + std::to_string(results.lse[i]) +
+             ", expected " + std::to_string(reference.lse[i]);
+    }
+  }
+  if (!results.gaps_untouched) return "memory outside of O was written";
+  return {};
+}
+
+std::string judge_trace(const AttentionForward& call, const AttentionResults& results) {
+  const Tiling tiling =
+      find_variant(call.problem.head_dim, call.problem.dtype, call.tiling)->tiling;
+  const Schedule& schedule = call.schedule;
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  const bool fixed = schedule.launch == launch_id<StaticLaunch>;
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> turns;  // worker, its counter, item
+  for (int64_t index = 0; index < int64_t(results.items.size()); ++index) {
+    const ItemRecord& record = results.items[size_t(index)];
+    const std::string where = "item " + std::to_string(index) + ": ";
+    if (record.times_started != 1)
+      return where + "started " + std::to_string(record.times_started) + " times";
+    if (grid && (record.worker != index || record.items_before != index / schedule.workers))
+      return where + "a CTA of the grid has the wrong number or wave";
+    if (fixed && (record.worker != index % schedule.workers ||
+                  record.items_before != index / schedule.workers))
+      return where + "not the worker and turn of the static launch";
+    if (!grid) turns.emplace_back(record.worker, record.items_before, index);
+
+    const Item item = item_at(call.problem, tiling, schedule, index);
+    const ScanContext context =
+        scan_context(schedule, item, record.items_before, record.attach_tile);
+    if (record.steps != context.tiles) return where + "wrong number of steps";
+    for (int64_t step = 0; step < results.steps_per_item; ++step) {
+      const StepRecord& done = results.steps[size_t(index * results.steps_per_item + step)];
+      const int64_t expected =
+          step < context.tiles ? kv_tile_at(schedule, item, context, step) : -1;
+      if (done.kv_tile != expected)
+        return where + "step " + std::to_string(step) + " visited tile " +
+               std::to_string(done.kv_tile) + ", expected " + std::to_string(expected);
+    }
+  }
+  // Items of one worker ascend, and its counter has no gap.
+  std::sort(turns.begin(), turns.end());
+  for (size_t i = 0; i < turns.size(); ++i) {
+    const auto& [worker, turn, item] = turns[i];
+    const bool first = i == 0 || std::get<0>(turns[i - 1]) != worker;
+    if (turn != (first ? 0 : std::get<1>(turns[i - 1]) + 1))
+      return "worker " + std::to_string(worker) + " has a gap in its item counter";
+    if (!first && item <= std::get<2>(turns[i - 1]))
+      return "worker " + std::to_string(worker) + " took items out of order";
+  }
+  return {};
+}
+
+std::string run_and_judge(uint64_t seed, double& worst) {
+  const RandomPoint point = random_point(seed);
+  const AttentionInputs inputs = random_inputs(point.call.problem, seed, point.spread);
+  const ReferenceResult reference = reference_for(point.call.problem, scale_of(point.call), inputs);
+  const AttentionResults results = run_attention(point.call, inputs, point.layout, true);
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < reference.o.size(); ++i) {
+    difference += std::pow(results.o[i] - reference.o[i], 2);
+    norm += std::pow(reference.o[i], 2);
+  }
+  if (norm > 0) worst = std::max(worst, std::sqrt(difference / norm));
+  std::string wrong = judge(point, results, reference);
+  if (wrong.empty()) wrong = judge_trace(point.call, results);
+  return wrong.empty() ? wrong : describe(point) + ": " + wrong;
+}
+
+}  // namespace sawtooth::kernels
