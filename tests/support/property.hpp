@@ -2,5 +2,4 @@
 #pragma once
 
 #include <gtest/gtest.h>
-
 #include <rapidcheck/gtest.h>
