@@ -1,0 +1,90 @@
+// The lists of points in experiments/hopper and experiments/validation: that each resolves, and
+// that the two sets of the validation are what they claim to be.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/point.hpp"
+#include "experiments/sweep.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+const std::string root = SAWTOOTH_EXPERIMENTS_DIR;
+
+std::vector<Point> points_of(const std::string& list) {
+  Catalog catalog;
+  std::vector<Point> points;
+  for (const Settings& settings : expand(read_configuration(root + "/" + list), {}))
+    points.push_back(resolve(settings, catalog));
+  return points;
+}
+
+/// Everything that tells a point from another, as one text.
+std::string identity(const Point& point) {
+  std::string all;
+  for (const auto& [key, assignment] : point.settings)
+    all += key + "=" + assignment.values.front() + " ";
+  return all;
+}
+
+std::set<std::string> values(const std::vector<Point>& points, const std::string& key) {
+  std::set<std::string> all;
+  for (const Point& point : points) all.insert(point.text(key));
+  return all;
+}
+
+std::set<int64_t> numbers(const std::vector<Point>& points, const std::string& key) {
+  std::set<int64_t> all;
+  for (const std::string& text : values(points, key)) all.insert(std::stoll(text));
+  return all;
+}
+
+TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
+  int lists = 0;
+  for (const char* folder : {"/hopper", "/validation"})
+    for (const auto& entry : std::filesystem::directory_iterator(root + folder)) {
+      if (entry.path().extension() != ".ini") continue;
+      ++lists;
+      const auto points = points_of(std::string(folder) + "/" + entry.path().filename().string());
+      std::set<std::string> different;
+      for (const Point& point : points)
+        EXPECT_TRUE(different.insert(identity(point)).second) << entry << ": " << identity(point);
+      EXPECT_GE(points.size(), 1u) << entry;
+    }
+  EXPECT_EQ(lists, 8);
+}
+
+TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithTheGrid) {
+  const auto calibration = points_of("validation/calibration.ini");
+  EXPECT_LE(calibration.size(), 12u);
+  const auto judged = numbers(points_of("validation/grid.ini"), "seq-kv");
+  for (const int64_t length : numbers(calibration, "seq-kv")) EXPECT_FALSE(judged.contains(length));
+}
+
+TEST(Lists, TheGridCoversWhatPredictionsAreJudgedOn) {
+  using testing::IsSupersetOf;
+  const auto grid = points_of("validation/grid.ini");
+  EXPECT_GE(grid.size(), 120u);
+  EXPECT_THAT(numbers(grid, "head-dim"), testing::ElementsAre(64, 128));
+  EXPECT_EQ(*numbers(grid, "seq-q").begin(), 4 << 10);
+  EXPECT_EQ(*numbers(grid, "seq-q").rbegin(), 256 << 10);
+  EXPECT_EQ(*numbers(grid, "heads").begin(), 1);
+  EXPECT_EQ(*numbers(grid, "heads").rbegin(), 32);
+  EXPECT_THAT(values(grid, "mask"), IsSupersetOf({"none", "causal"}));
+  EXPECT_TRUE(std::ranges::any_of(values(grid, "mask"),
+                                  [](const std::string& m) { return m.starts_with("window:"); }));
+  EXPECT_THAT(values(grid, "q-order"), IsSupersetOf({"ascending", "descending"}));
+  EXPECT_THAT(values(grid, "launch"), IsSupersetOf({"grid", "static", "dynamic"}));
+  EXPECT_THAT(values(grid, "scan"), IsSupersetOf({"linear", "reverse", "sawtooth", "attach"}));
+  EXPECT_THAT(numbers(grid, "prefetch"), IsSupersetOf({0, 2, 8}));
+  EXPECT_THAT(numbers(grid, "ctas-per-sm"), IsSupersetOf({1, 2}));
+  EXPECT_GT(numbers(grid, "section").size(), 2u);
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
