@@ -19,8 +19,10 @@ struct Request {
   Schedule schedule{};
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
-  bool log_sum_exp = false;    // also write the log-sum-exp of every row
-  bool merge_lockstep = true;  // exact shortcut D of docs/exactness.md; off for differential tests
+  bool log_sum_exp = false;  // also write the log-sum-exp of every row
+  // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
+  bool merge_lockstep = true;
+  bool use_period = true;
 };
 
 }  // namespace sawtooth::sim

@@ -2,6 +2,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/merged_visits.hpp"
+#include "sim/period.hpp"
 #include "sim/stack_distance.hpp"
 #include "sim/wavefront.hpp"
 
@@ -57,13 +58,19 @@ Prediction simulate_lru(const Request& request) {
   const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
                         request.log_sum_exp);
   Prediction prediction;
-  HistogramBuilder builder(atoms, prediction.histogram);
-  MergedVisits<HistogramBuilder> visits(builder, request.merge_lockstep);
-  LockstepWavefront wavefront(request, atoms, visits);
-  wavefront.run();
-  visits.flush();
-  prediction.steps = wavefront.steps();
-  prediction.tile_visits = builder.visits();
+  if (request.use_period && has_rounds(request)) {
+    const RoundReplay replay = replay_rounds(request, atoms, prediction.histogram);
+    prediction.steps = replay.steps;
+    prediction.tile_visits = replay.tile_visits;
+  } else {
+    HistogramBuilder builder(atoms, prediction.histogram);
+    MergedVisits<HistogramBuilder> visits(builder, request.merge_lockstep);
+    LockstepWavefront wavefront(request, atoms, visits);
+    wavefront.run();
+    visits.flush();
+    prediction.steps = wavefront.steps();
+    prediction.tile_visits = builder.visits();
+  }
   for (int t = 0; t < tensor_count; ++t) {
     const Counters counters =
         count_lru(prediction.histogram, static_cast<Tensor>(t), request.l2_bytes / line_bytes);
