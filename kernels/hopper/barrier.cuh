@@ -8,11 +8,9 @@
 
 #include <cstdint>
 
-namespace sawtooth::kernels::hopper {
+#include "kernels/mma/ptx.cuh"
 
-__device__ inline uint32_t shared_address(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
+namespace sawtooth::kernels::hopper {
 
 /// A barrier in shared memory; all functions take part of one CTA.
 struct Barrier {

@@ -6,12 +6,12 @@
 // exponentiates (FlashAttention-3, arXiv 2407.08608, sections 3.1 and 3.2).
 #pragma once
 
-#include "kernels/hopper/arguments.hpp"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/softmax.cuh"
-#include "kernels/hopper/visibility.hpp"
 #include "kernels/hopper/wgmma.cuh"
+#include "kernels/mma/arguments.hpp"
+#include "kernels/mma/mask_range.hpp"
 
 namespace sawtooth::kernels::hopper {
 
@@ -25,7 +25,8 @@ class Consumer {
 
  public:
   /// `warpgroup` counts consumers from 0.
-  __device__ Consumer(const Arguments& arguments, SharedStorage<Shape>& shared, int warpgroup)
+  __device__ Consumer(const ForwardArguments& arguments, SharedStorage<Shape>& shared,
+                      int warpgroup)
       : arguments_(arguments),
         shared_(shared),
         warpgroup_(warpgroup),
@@ -34,15 +35,16 @@ class Consumer {
 
   __device__ void run() {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
-    for (uint32_t parity = 0;; parity ^= 1) {
-      shared_.slot_full.wait(parity);
-      const bool last = shared_.slot.last;
-      batch_ = int(shared_.slot.item.batch);
-      head_ = int(shared_.slot.item.head);
-      q_tile_ = int(shared_.slot.item.q_tile);
-      const int steps = uniform(int(shared_.slot.item.kv_tiles.size()));
-      release(shared_.slot_empty);
-      if (last) break;
+    for (RingPosition<work_slots> ring;; ring.advance()) {
+      shared_.slot_full[ring.stage].wait(ring.parity);
+      const WorkSlot& work = shared_.slots[ring.stage];
+      if (work.last) break;
+      batch_ = int(work.item.batch);
+      head_ = int(work.item.head);
+      part_ = int(work.item.part);
+      q_tile_ = int(work.item.q_tile);
+      const int steps = uniform(int(work.scan.tiles));
+      release(shared_.slot_empty[ring.stage]);
       process(steps);
     }
     // The turn that the last warpgroup has passed on is still open.
@@ -167,32 +169,40 @@ class Consumer {
   }
 
   __device__ void mask(Scores& scores, int kv_tile) const {
-    const int base = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
+    const int first_of_lane = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
     int first_key[rows_a_thread];
     int end_key[rows_a_thread];
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      const Range keys = keys_of_row(arguments_.problem, row(half));
-      first_key[half] = int(clamp_to(keys.begin - base, -1, Shape::kv_rows));
-      end_key[half] = int(clamp_to(keys.end - base, -1, Shape::kv_rows));
+      const Range keys = seen_keys(arguments_.problem, row(half), first_of_lane, Shape::kv_rows);
+      first_key[half] = int(keys.begin);
+      end_key[half] = int(keys.end);
     }
     mask_scores(scores, first_key, end_key);
   }
 
-  __device__ void store(Output& output, RowSoftmax& softmax) const {
-    constexpr float natural_log_of_2 = 0.693147180559945f;
-    const Problem& problem = arguments_.problem;
+  /// O and log-sum-exp of the item, or with kv-split this part's.
+  __device__ void store(const Output& output, const RowSoftmax& softmax) const {
+    const bool split = arguments_.partial_o != nullptr;
+    const int64_t flat_head = batch_ * arguments_.problem.heads + head_;
+    const int64_t flat_part = split ? flat_head * arguments_.schedule.kv_split + part_ : flat_head;
+    float* lse = split ? arguments_.partial_lse : arguments_.lse;
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
       const float sum = quad_sum(softmax.sum[half]);
-      const bool valid = row(half) < problem.seq_q;
-      Element* to = static_cast<Element*>(arguments_.o) +
-                    arguments_.o_strides.offset(batch_, head_, row(half));
-      store_row(to, output, half, sum > 0 ? 1 / sum : 0, valid);
-      if (arguments_.lse != nullptr && valid && threadIdx.x % 4 == 0) {
-        const int64_t at = (int64_t(batch_) * problem.heads + head_) * problem.seq_q + row(half);
-        const float log2_sum = softmax.max[half] * arguments_.scale_log2 + log2f(sum);
-        arguments_.lse[at] = sum > 0 ? log2_sum * natural_log_of_2 : -INFINITY;
+      const float factor = sum == 0 ? 0 : __fdividef(1, sum);  // a row that saw no key gives 0
+      const bool valid = row(half) < arguments_.problem.seq_q;
+      const int64_t flat_row = flat_part * arguments_.problem.seq_q + row(half);
+      if (split) {
+        store_partial_row(arguments_.partial_o + flat_row * Shape::head_dim, output, half, factor,
+                          valid);
+      } else {
+        store_row(static_cast<Element*>(arguments_.o) +
+                      arguments_.o_strides.offset(batch_, head_, row(half)),
+                  output, half, factor, valid);
+      }
+      if (lse != nullptr && valid && threadIdx.x % 4 == 0) {
+        lse[flat_row] = log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
       }
     }
   }
@@ -227,12 +237,13 @@ class Consumer {
     return 1 + warpgroup;
   }
 
-  const Arguments& arguments_;
+  const ForwardArguments& arguments_;
   SharedStorage<Shape>& shared_;
   int warpgroup_;
   uint64_t q_;
   int batch_ = 0;
   int head_ = 0;
+  int part_ = 0;
   int q_tile_ = 0;
   uint32_t q_parity_ = 0;
   RingPosition<Shape::stages> k_ring_;

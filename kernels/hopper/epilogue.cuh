@@ -51,4 +51,16 @@ __device__ inline void store_row(Element* row, const float (&output)[Count], int
   }
 }
 
+/// The same in float without transposing: the quad's 8 bytes a lane are one whole sector.
+template <int Count>
+__device__ inline void store_partial_row(float* row, const float (&output)[Count], int half,
+                                         float factor, bool valid) {
+  if (!valid) return;
+#pragma unroll
+  for (int i = 2 * half; i < Count; i += 4) {
+    *reinterpret_cast<float2*>(row + quad_column(i) + column_offset(threadIdx.x)) =
+        make_float2(output[i] * factor, output[i + 1] * factor);
+  }
+}
+
 }  // namespace sawtooth::kernels::hopper

@@ -12,13 +12,14 @@ template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
     forward(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
             const __grid_constant__ CUtensorMap v_map,
-            const __grid_constant__ Arguments arguments) {
+            const __grid_constant__ ForwardArguments arguments) {
   extern __shared__ unsigned char memory[];
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t aligned = (start + swizzle_group_bytes - 1) / swizzle_group_bytes;
   auto& shared = *reinterpret_cast<SharedStorage<Shape>*>(aligned * swizzle_group_bytes);
   if (threadIdx.x == 0) {
     shared.initialise_barriers();
+    shared.arguments = arguments;
     fence_initialised_barriers();
   }
   __syncthreads();
@@ -29,9 +30,9 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     constexpr int loader_thread = 0;
     constexpr int scheduler_thread = 32;
     if (threadIdx.x == loader_thread) {
-      Loader<Shape>(arguments, shared, q_map, k_map, v_map).run();
+      Loader<Shape>(shared, q_map, k_map, v_map).run();
     } else if (threadIdx.x == scheduler_thread) {
-      run_scheduler(arguments, shared);
+      run_scheduler(shared);
     }
   } else {
     grow_registers<Shape::consumer_registers>();

@@ -20,7 +20,7 @@ inline void check(cudaError_t status, const char* what) {
 
 /// Enqueues the forward pass on `stream`. The caller has checked the problem against the variant.
 template <class Shape>
-void launch_forward(const Arguments& arguments, cudaStream_t stream) {
+void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
   const TensorExtent q_extent{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
   const TensorExtent kv_extent{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};

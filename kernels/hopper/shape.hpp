@@ -27,11 +27,13 @@ struct Shape {
 
   static constexpr int threads = (Consumers + 1) * warpgroup_threads;
   static constexpr int consumer_warps = Consumers * 4;
-  // 64 Ki registers an SM; a warpgroup's share is a multiple of 8 a thread. Four warpgroups start
-  // with 128 each, three with 168.
-  static constexpr int producer_registers = Consumers == 3 ? 32 : 64;
+  // setmaxnreg moves registers between warpgroups inside what the CTA was launched with; asking
+  // for more waits for ever.
+  static constexpr int launch_registers = 65536 / threads / 8 * 8;
+  static constexpr int producer_registers = Consumers == 3 ? 32 : 56;
   static constexpr int consumer_registers = Consumers == 3 ? 160 : 224;
-  static_assert((producer_registers + Consumers * consumer_registers) * warpgroup_threads <= 65536);
+  static_assert(producer_registers + Consumers * consumer_registers <=
+                (Consumers + 1) * launch_registers);
 
   static constexpr int panels = HeadDim / panel_columns;
   static constexpr int q_tile_elements = q_rows * HeadDim;

@@ -5,6 +5,8 @@
 
 #include "kernels/hopper/barrier.cuh"
 #include "kernels/hopper/shape.hpp"
+#include "kernels/mma/arguments.hpp"
+#include "scheduler/prefetch.hpp"
 #include "scheduler/schedule.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -12,14 +14,17 @@ namespace sawtooth::kernels::hopper {
 /// One item on its way from the scheduler warp to the loader and the consumers.
 struct WorkSlot {
   Item item;
-  int64_t items_before;
-  bool last;  // no item: everybody leaves
+  ScanContext scan;
+  Range unmasked;        // K/V tiles that need no mask
+  Range prefetch_lines;  // of a full K (or V) tile: this worker's part
+  bool last;             // no item: everybody leaves
 };
+inline constexpr int work_slots = 2;
 
 /// What the loader tells the consumers about the K tile of a stage.
 struct TileNote {
   int32_t kv_tile;
-  bool masked;  // some pair of valid rows is not visible, or rows are missing
+  bool masked;  // some key is missing or hidden from some row
 };
 
 template <class Shape>
@@ -30,8 +35,10 @@ struct SharedStorage {
   Barrier q_full, q_empty;
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
-  Barrier slot_full, slot_empty;
-  WorkSlot slot;
+  Barrier slot_full[work_slots], slot_empty[work_slots];
+  WorkSlot slots[work_slots];
+  // A copy for the producer, whose few registers it would otherwise fill with loop constants.
+  ForwardArguments arguments;
   TileNote notes[Shape::stages];
 
   __device__ void initialise_barriers() {
@@ -43,8 +50,10 @@ struct SharedStorage {
       k_empty[stage].initialise(Shape::consumer_warps);
       v_empty[stage].initialise(Shape::consumer_warps);
     }
-    slot_full.initialise(1);
-    slot_empty.initialise(Shape::consumer_warps + 1);  // and the loader
+    for (int slot = 0; slot < work_slots; ++slot) {
+      slot_full[slot].initialise(1);
+      slot_empty[slot].initialise(Shape::consumer_warps + 1);  // and the loader
+    }
   }
 };
 

@@ -7,15 +7,9 @@
 
 #include "kernels/hopper/fragment.hpp"
 #include "kernels/hopper/wgmma.cuh"
+#include "kernels/mma/ptx.cuh"
 
 namespace sawtooth::kernels::hopper {
-
-/// 2^x with a relative error of 2^-22; 2^-inf is 0.
-__device__ inline float exp2_approximate(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 /// Maximum or sum over the four lanes that hold one row.
 __device__ inline float quad_max(float x) {
@@ -63,6 +57,12 @@ struct RowSoftmax {
     for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
   }
 };
+
+/// Natural logarithm of the sum of a row's exponentials; -inf where the row saw no key.
+__device__ inline float log_sum_exp(float max, float sum, float scale_log2) {
+  constexpr float natural_log_of_2 = 0.693147180559945f;
+  return sum == 0 ? -INFINITY : (max * scale_log2 + log2f(sum)) * natural_log_of_2;
+}
 
 /// Probabilities as the A fragments of the product with V.
 template <class Element, int Count>

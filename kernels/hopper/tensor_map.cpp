@@ -27,7 +27,7 @@ PFN_cuTensorMapEncodeTiled_v12000 driver_function() {
 }  // namespace
 
 CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
-                            const TensorStrides& strides, int box_rows) {
+                            const Strides& strides, int box_rows) {
   static const PFN_cuTensorMapEncodeTiled_v12000 encode = driver_function();
   constexpr int dimensions = 5;
   constexpr cuuint64_t element = 2;

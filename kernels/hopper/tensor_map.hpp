@@ -9,7 +9,7 @@
 
 #include <cuda.h>
 
-#include "kernels/hopper/arguments.hpp"
+#include "kernels/mma/arguments.hpp"
 #include "scheduler/problem.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -24,6 +24,6 @@ struct TensorExtent {
 /// Map of `tensor` (16-byte aligned, strides multiples of 8 elements) for 16-bit elements.
 /// Throws std::runtime_error with the driver's code when it refuses.
 CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
-                            const TensorStrides& strides, int box_rows);
+                            const Strides& strides, int box_rows);
 
 }  // namespace sawtooth::kernels::hopper

@@ -30,7 +30,7 @@ __device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barr
 }
 
 /// Asks for `bytes` (a multiple of 16) from `address` (16-byte aligned) in L2; nobody waits.
-__device__ inline void prefetch_to_l2(const void* address, uint32_t bytes) {
+__device__ inline void prefetch_lines(const void* address, uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes) : "memory");
 }
 

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/hopper/arguments.hpp"
+#include "kernels/mma/arguments.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -17,7 +17,7 @@ struct Variant {
   int64_t head_dim;
   Tiling tiling;
   int stages;
-  void (*launch)(const Arguments& arguments, cudaStream_t stream);
+  void (*launch)(const ForwardArguments& arguments, cudaStream_t stream);
 };
 
 std::span<const Variant> variants();

@@ -20,13 +20,11 @@
 #include <unistd.h>
 
 #include "kernels/hopper/variants.hpp"
-#include "kernels/hopper/visibility.hpp"
 
 namespace {
 
 using namespace sawtooth;
-using kernels::hopper::Arguments;
-using kernels::hopper::TensorStrides;
+using kernels::Strides;
 using kernels::hopper::Variant;
 
 #define CHECK_CUDA(call)                                                                     \
@@ -66,8 +64,8 @@ __global__ void fill_random(uint16_t* to, int64_t count, uint64_t seed, bool bf1
 }
 
 /// One block a sampled row: out[sample * head_dim ...] and lse[sample] in double.
-__global__ void reference_rows(Arguments a, const int64_t* rows, double* out, double* lse,
-                               double* scores, double scale) {
+__global__ void reference_rows(kernels::ForwardArguments a, const int64_t* rows, double* out,
+                               double* lse, double* scores, double scale) {
   const Problem& p = a.problem;
   const bool bf16 = p.dtype == ElementType::bf16;
   const int64_t flat = rows[blockIdx.x];
@@ -127,7 +125,7 @@ float host_float(uint16_t bits, bool bf16) {
 
 enum class Layout { bhsd, bshd };
 
-TensorStrides strides_of(Layout layout, int64_t heads, int64_t rows, int64_t dim) {
+Strides strides_of(Layout layout, int64_t heads, int64_t rows, int64_t dim) {
   if (layout == Layout::bhsd) return {heads * rows * dim, rows * dim, dim};
   return {rows * heads * dim, dim, heads * dim};
 }
@@ -165,6 +163,9 @@ struct Tensors {
     arguments.k_strides = arguments.v_strides =
         strides_of(layout, p.kv_heads, p.seq_kv, p.head_dim);
     arguments.scale_log2 = float(scale(p) * 1.4426950408889634);
+    constexpr uint64_t evict_first = 0x12F0000000000000;
+    constexpr uint64_t evict_last = 0x14F0000000000000;
+    arguments.policies = {evict_first, evict_last, evict_last};
     arguments.ticket = ticket.data;
     arguments.attach_tiles = attach.data;
     CHECK_CUDA(cudaGetLastError());
@@ -178,7 +179,7 @@ struct Tensors {
   DeviceArray<float> lse;
   DeviceArray<unsigned long long> ticket;
   DeviceArray<int> attach;
-  Arguments arguments;
+  kernels::ForwardArguments arguments;
 };
 
 std::string describe(const Case& c) {
@@ -384,64 +385,122 @@ int check_variant(const Variant& variant) {
   return bad;
 }
 
-double median_ms(const Variant& variant, Tensors& t, int repetitions) {
+double median(std::vector<float> values) {
+  std::sort(values.begin(), values.end());
+  return double(values[values.size() / 2]);
+}
+
+/// Median time in ms of each schedule, interleaved, so that clocks and heat meet all alike.
+std::vector<double> median_ms(const Variant& variant, Tensors& t,
+                              const std::vector<Schedule>& schedules, int repetitions) {
   cudaEvent_t start, stop;
   CHECK_CUDA(cudaEventCreate(&start));
   CHECK_CUDA(cudaEventCreate(&stop));
-  std::vector<float> times;
-  for (int i = -2; i < repetitions; ++i) {
-    t.reset_state();
-    CHECK_CUDA(cudaEventRecord(start));
-    variant.launch(t.arguments, nullptr);
-    CHECK_CUDA(cudaEventRecord(stop));
-    CHECK_CUDA(cudaEventSynchronize(stop));
-    float ms;
-    CHECK_CUDA(cudaEventElapsedTime(&ms, start, stop));
-    if (i >= 0) times.push_back(ms);
+  std::vector<std::vector<float>> times(schedules.size());
+  constexpr int warm_up = 2;
+  for (int i = -warm_up; i < repetitions; ++i) {
+    for (size_t s = 0; s < schedules.size(); ++s) {
+      t.arguments.schedule = schedules[s];
+      t.reset_state();
+      CHECK_CUDA(cudaEventRecord(start));
+      variant.launch(t.arguments, nullptr);
+      CHECK_CUDA(cudaEventRecord(stop));
+      CHECK_CUDA(cudaEventSynchronize(stop));
+      float ms;
+      CHECK_CUDA(cudaEventElapsedTime(&ms, start, stop));
+      if (i >= 0) times[s].push_back(ms);
+    }
   }
-  std::sort(times.begin(), times.end());
   cudaEventDestroy(start);
   cudaEventDestroy(stop);
-  return double(times[times.size() / 2]);
+  std::vector<double> medians;
+  for (const auto& one : times) medians.push_back(median(one));
+  return medians;
 }
 
-constexpr int64_t timed_lengths[] = {1024, 2048, 4096, 8192, 16384, 32768, 131072};
+double tflops(const Problem& p, double ms) {
+  const double flop = 4.0 * double(p.batch * p.heads * p.head_dim) * double(p.seq_q) *
+                      double(p.seq_kv) / (p.mask.kind == MaskKind::causal ? 2 : 1);
+  return flop / ms * 1e-9;
+}
+
+struct NamedSchedule {
+  const char* name;
+  Schedule schedule;
+};
+
+/// What is worth timing without a mask and with a causal one.
+std::vector<NamedSchedule> timed_schedules(const Problem& p) {
+  Schedule base;
+  base.workers = 132;
+  base.scan = scan_id<ReverseScan>;
+  const auto with = [&](auto launch, auto scan, int64_t prefetch) {
+    Schedule s = base;
+    s.launch = launch;
+    s.scan = scan;
+    s.prefetch = prefetch;
+    return s;
+  };
+  constexpr auto grid = launch_id<GridLaunch>;
+  constexpr auto fixed = launch_id<StaticLaunch>;
+  constexpr auto dynamic = launch_id<DynamicLaunch>;
+  if (p.mask.kind == MaskKind::none) {
+    return {{"grid", with(grid, base.scan, 0)},
+            {"static", with(fixed, base.scan, 0)},
+            {"dynamic", with(dynamic, base.scan, 0)},
+            {"static linear prefetch 2", with(fixed, scan_id<LinearScan>, 2)},
+            {"static sawtooth", with(fixed, scan_id<SawtoothScan>, 0)},
+            {"static sawtooth prefetch 2", with(fixed, scan_id<SawtoothScan>, 2)}};
+  }
+  base.order.q_order = q_order_id<DescendingQ>;
+  constexpr int64_t l2_share_bytes = int64_t(32) << 20;
+  base.order.section = std::min(p.batch * p.heads, auto_section(p, l2_share_bytes));
+  return {{"grid", with(grid, base.scan, 0)},
+          {"dynamic", with(dynamic, base.scan, 0)},
+          {"dynamic linear", with(dynamic, scan_id<LinearScan>, 0)},
+          {"dynamic sawtooth", with(dynamic, scan_id<SawtoothScan>, 0)}};
+}
+
+constexpr int64_t timed_lengths[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 131072};
 
 void time_variant(const Variant& variant) {
-  const bool plain = variant.name.find("plain") != std::string_view::npos;
+  const bool step_of_ladder = variant.name.find("plain") != std::string_view::npos ||
+                              variant.name.find("own") != std::string_view::npos;
   for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
-    for (int launch = 0; launch < Launches::size; ++launch) {
-      std::printf("%-22s %-7s %-8s", std::string(variant.name).c_str(),
-                  mask == MaskKind::none ? "none" : "causal",
-                  std::string(Launches::info()[size_t(launch)].name).c_str());
-      for (const int64_t s : timed_lengths) {
-        if ((plain || launch == launch_id<StaticLaunch>.index) && s > 16384) continue;
-        Problem p{.batch = std::max<int64_t>(1, 16384 / s),
-                  .heads = 16,
-                  .kv_heads = 16,
-                  .seq_q = s,
-                  .seq_kv = s,
-                  .head_dim = variant.head_dim,
-                  .dtype = variant.dtype};
-        p.mask.kind = mask;
-        Tensors t(p, Layout::bhsd, 5);
-        Schedule& schedule = t.arguments.schedule;
-        schedule.workers = 132;
-        schedule.launch.index = launch;
-        schedule.scan = scan_id<ReverseScan>;
-        if (mask == MaskKind::causal) {
-          schedule.order.q_order = q_order_id<DescendingQ>;
-          constexpr int64_t l2_share_bytes = int64_t(32) << 20;
-          schedule.order.section = std::min(p.batch * p.heads, auto_section(p, l2_share_bytes));
+    std::vector<std::string> lines;
+    for (const int64_t s : timed_lengths) {
+      Problem p{.batch = std::max<int64_t>(1, 16384 / s),
+                .heads = 16,
+                .kv_heads = 16,
+                .seq_q = s,
+                .seq_kv = s,
+                .head_dim = variant.head_dim,
+                .dtype = variant.dtype};
+      p.mask.kind = mask;
+      auto named = timed_schedules(p);
+      if (lines.empty()) {
+        for (const auto& one : named) {
+          char text[96];
+          std::snprintf(text, sizeof text, "%-16s %-6s %-27s", std::string(variant.name).c_str(),
+                        mask == MaskKind::none ? "none" : "causal", one.name);
+          lines.push_back(text);
         }
-        const double ms = median_ms(variant, t, s > 65536 ? 3 : 12);
-        const double flop = 4.0 * double(p.batch) * 16 * double(s) * double(s) *
-                            double(p.head_dim) / (mask == MaskKind::causal ? 2 : 1);
-        std::printf(" %7.1f", flop / ms * 1e-9);
-        std::fflush(stdout);
       }
-      std::printf("\n");
+      if (step_of_ladder && s > 16384) continue;
+      if (s > 65536) p.heads = p.kv_heads = 2;
+      Tensors t(p, Layout::bhsd, 5);
+      std::vector<Schedule> schedules;
+      for (const auto& one : named) schedules.push_back(one.schedule);
+      constexpr int repetitions = 10;
+      const auto times = median_ms(variant, t, schedules, repetitions);
+      for (size_t i = 0; i < lines.size(); ++i) {
+        char text[16];
+        std::snprintf(text, sizeof text, " %6.1f", tflops(p, times[i]));
+        lines[i] += text;
+      }
     }
+    for (const std::string& line : lines) std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
   }
 }
 
@@ -492,8 +551,11 @@ int main(int argc, char** argv) {
   };
   if (what != "time") each(check_variant);
   if (what != "check") {
-    std::printf("TFLOP/s, batch max(1, 16384 / S), 16 heads (causal counts half)\n%-39s", "");
-    for (const int64_t s : timed_lengths) std::printf(" %7d", int(s));
+    std::printf(
+        "TFLOP/s, batch max(1, 16384 / S), 16 heads (2 at the last length), "
+        "causal counts half\n%-51s",
+        "");
+    for (const int64_t s : timed_lengths) std::printf(" %6d", int(s));
     std::printf("\n");
     each([](const Variant& variant) {
       time_variant(variant);
