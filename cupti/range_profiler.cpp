@@ -1,5 +1,6 @@
 #include "cupti/range_profiler.hpp"
 
+#include <deque>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -272,32 +273,43 @@ struct RangeProfiler::Impl {
     check_supported(session.cupti(), context.device());
     chip = read_chip_name(session.cupti(), context.device());
     availability = read_availability(session.cupti(), context.get());
+    // Enabling shows missing privileges now; metrics are planned before it is enabled for use.
     profiler.emplace(session.cupti(), context.get());
+    profiler.reset();
   }
 
-  /// Hands the config of `group` to CUPTI. CUPTI keeps the pointers that it is given and follows
-  /// the old ones once more when they are replaced, so both live until the next call has returned.
+  /// Hands the config of `group` to CUPTI. A range-profiler object is used for one config, and only
+  /// as long as no host object comes or goes: CUPTI 13.0 crashed in cuptiRangeProfilerStart
+  /// otherwise. What CUPTI was given stays alive until the object that knows it is gone.
   std::vector<uint8_t>& configure(const MetricGroup& group, size_t ranges) {
-    Images images{group.config_image(), profiler->make_counter_data(group, ranges)};
-    profiler->configure(images.config, images.counter_data, ranges);
-    active = std::move(images);
-    return active.counter_data;
+    const int64_t changes = host_object_changes();
+    if (!profiler || enabled_at != changes || config != group.config_image()) {
+      profiler.reset();
+      counter_data.clear();
+      config = group.config_image();
+      profiler.emplace(session.cupti(), context.get());
+      enabled_at = changes;
+    }
+    if (counter_data.size() > kept_images) counter_data.pop_front();
+    counter_data.push_back(profiler->make_counter_data(group, ranges));
+    profiler->configure(config, counter_data.back(), ranges);
+    return counter_data.back();
   }
 
   /// Range names, too, must outlive the measurement.
   const std::string& kept(const std::string& name) { return *range_names.insert(name).first; }
 
-  struct Images {
-    std::vector<uint8_t> config;
-    std::vector<uint8_t> counter_data;
-  };
+  // The image in use, and the one before it, to which CUPTI may still point.
+  static constexpr size_t kept_images = 2;
 
   Context context;  // first: CUPTI wants a context before it is initialised
   Session session;
   std::string chip;
   std::vector<uint8_t> availability;
   std::set<std::string> range_names;
-  Images active;
+  int64_t enabled_at = -1;  // host_object_changes() at the time
+  std::vector<uint8_t> config;
+  std::deque<std::vector<uint8_t>> counter_data;
   std::optional<Enabled> profiler;  // last: disabled before what it points to goes
 };
 
@@ -325,9 +337,9 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
     names.push_back(impl_->kept(launch.name).c_str());
   }
 
-  const Enabled& profiler = *impl_->profiler;
   for (const MetricGroup& group : plan.groups) {
     const std::vector<uint8_t>& data = impl_->configure(group, launches.size());
+    const Enabled& profiler = *impl_->profiler;
     const int64_t first_pass = reading.replay_passes;
     bool submitted = false;
     while (!submitted) {

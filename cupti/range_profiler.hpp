@@ -51,7 +51,8 @@ struct Reading {
   int64_t replay_passes = 0;
 };
 
-/// One a process and context. Reuse it for every point: enabling takes longer than measuring.
+/// One a process and context, for every point: making it takes longer than measuring. Points of one
+/// group of metrics after another are quickest, because a change of group enables CUPTI anew.
 class RangeProfiler {
  public:
   /// Profiles the current context; with none current, the primary context of `device` is made

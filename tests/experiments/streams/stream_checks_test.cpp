@@ -1,0 +1,87 @@
+#include "experiments/stream_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/experiments/streams/stream_rows.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr int64_t l2_bytes = int64_t{60} << 20;
+
+// The tolerance is 0.005 of the compulsory sectors: both sides of it.
+TEST(StreamChecks, AColdReadMayMissTheCompulsorySectorsByHalfAPercent) {
+  for (const double off : {-0.004, 0.0, 0.004}) {
+    EXPECT_TRUE(
+        check_cold_is_compulsory({read_row(StreamShape::same, false, 64, "p1", 1 + off)}).passed)
+        << off;
+  }
+  for (const double off : {-0.006, 0.006}) {
+    EXPECT_FALSE(
+        check_cold_is_compulsory({read_row(StreamShape::same, false, 64, "p1", 1 + off)}).passed)
+        << off;
+  }
+}
+
+TEST(StreamChecks, AHotSmallBufferReadsNothingAndALargeOneIsNotAsked) {
+  EXPECT_TRUE(
+      check_hot_is_free({read_row(StreamShape::same, false, 8, "p2", 0.0009)}, l2_bytes).passed);
+  EXPECT_FALSE(
+      check_hot_is_free({read_row(StreamShape::same, false, 8, "p2", 0.0011)}, l2_bytes).passed);
+  EXPECT_TRUE(check_hot_is_free({read_row(StreamShape::same, false, 8, "p2", 0),
+                                 read_row(StreamShape::same, false, 64, "p2", 1)},
+                                l2_bytes)
+                  .passed);
+}
+
+// 64 MiB are 2097152 sectors; 1 % of them is 20971 sectors.
+TEST(StreamChecks, TheDramIdentityHoldsWithinOnePercent) {
+  StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
+  set(row, L2Counter::l2_read_miss, 2097152 + 20900);
+  EXPECT_TRUE(check_dram_identity({row}).passed);
+  set(row, L2Counter::l2_read_miss, 2097152 + 21100);
+  EXPECT_FALSE(check_dram_identity({row}).passed);
+}
+
+TEST(StreamChecks, WithoutAFabricEveryMissIsADramRead) {
+  StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
+  row.counts[static_cast<size_t>(L2Counter::fabric_read)].reset();
+  row.counts[static_cast<size_t>(L2Counter::fabric_read_miss)].reset();
+  EXPECT_TRUE(check_dram_identity({row}).passed);
+}
+
+// On unified memory fills stand for DRAM, and either kind of fill may be the real one.
+TEST(StreamChecks, FillsStandForDramWhereAChipHasNoDramCounters) {
+  StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
+  row.counts[static_cast<size_t>(L2Counter::dram_read)].reset();
+  set(row, L2Counter::fill_device, 97152);
+  set(row, L2Counter::fill_system, 2000000);
+  EXPECT_EQ(dram_reads(row), 2097152);
+  EXPECT_TRUE(check_cold_is_compulsory({row}).passed);
+}
+
+// 0.01 of the sectors off the cliff, 0.06 on it (27 to 48 MiB of a 60 MiB L2).
+TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
+  const auto pair = [](int64_t mib, double difference) {
+    return std::vector{read_row(StreamShape::same, false, mib, "p2", 0.5, 0),
+                       read_row(StreamShape::same, false, mib, "p2", 0.5 + difference, 1)};
+  };
+  EXPECT_TRUE(check_repeats(pair(64, 0.009), l2_bytes).passed);
+  EXPECT_FALSE(check_repeats(pair(64, 0.011), l2_bytes).passed);
+  EXPECT_TRUE(check_repeats(pair(40, 0.05), l2_bytes).passed);
+  EXPECT_FALSE(check_repeats(pair(40, 0.07), l2_bytes).passed);
+}
+
+TEST(StreamChecks, ReplayPassesThatDriftApartAreSeen) {
+  StreamRow row = read_row(StreamShape::same, false, 64, "p2", 1);
+  row.dram_read_by_pass = {2097152, 2097152 - 30000};
+  EXPECT_FALSE(check_repeats({row}, l2_bytes).passed);
+}
+
+TEST(StreamChecks, ACheckThatSawNoRowHasNotPassed) {
+  for (const CheckLine& check : check_streams({}, l2_bytes))
+    EXPECT_FALSE(check.passed) << check.name;
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
