@@ -6,18 +6,26 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr auto table = std::to_array<Command>({
-    {"simulate", "[CONFIG]", "predict the counters of every point, without a GPU", run_simulate,
-     command_simulate},
-    {"compare", "PREDICTED MEASURED", "join two CSVs and print the errors of every counter",
-     run_compare, command_compare},
-    {"counters", "list",
-     "metrics of a chip and the passes that the L2 counters take, without a GPU", run_counters,
-     command_counters},
-    {"calibrate", "", "run streams on this GPU; write its profile, its die's map and raw counters",
-     run_calibrate, command_calibrate},
-    {"gpus", "", "list the GPU profiles", run_gpus, 0},
-    {"systems", "", "list the known systems and what their models leave out", run_systems, 0},
-    {"schedules", "", "list the orders, launches, scans and models", run_schedules, 0},
+  {"simulate", "[CONFIG]", "predict the counters of every point, without a GPU", run_simulate,
+   command_simulate},
+#if defined(SAWTOOTH_HAVE_KERNELS)
+      {"measure", "[CONFIG]", "run the kernels of every point and read L2 counters", run_measure,
+       command_measure},
+      {"bench", "[CONFIG]", "time all points against each other, interleaved", run_bench,
+       command_bench},
+#endif
+      {"compare", "PREDICTED MEASURED", "join two CSVs and print the errors of every counter",
+       run_compare, command_compare},
+      {"counters", "list",
+       "metrics of a chip and the passes that the L2 counters take, without a GPU", run_counters,
+       command_counters},
+      {"calibrate", "",
+       "run streams on this GPU; write its profile, its die's map and raw counters", run_calibrate,
+       command_calibrate},
+      {"gpus", "", "list the GPU profiles", run_gpus, 0},
+      {"systems", "", "list the known systems and what their models leave out", run_systems, 0},
+      {"schedules", "", "list the orders, launches, scans and models, or the kernels",
+       run_schedules, command_schedules},
 });
 
 }  // namespace

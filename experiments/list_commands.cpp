@@ -1,6 +1,7 @@
 // sawtooth gpus, systems, schedules: what is known, one line each, from the tables themselves.
 #include <iomanip>
 #include <iostream>
+#include <sstream>
 
 #include "experiments/command_line.hpp"
 #include "experiments/exit_code.hpp"
@@ -8,6 +9,9 @@
 #include "experiments/models.hpp"
 #include "experiments/resources.hpp"
 #include "experiments/system_file.hpp"
+#if defined(SAWTOOTH_HAVE_KERNELS)
+#include "kernels/variants.hpp"
+#endif
 
 namespace sawtooth::experiments {
 namespace {
@@ -22,6 +26,23 @@ template <class Table>
 void print_table(std::string_view title, const Table& table) {
   std::cout << title << "\n";
   for (const auto& entry : table) print_line(entry.name, entry.description);
+}
+
+// The attention kernels of this build: what `measure`, `bench` and the library can launch.
+void print_kernels() {
+#if defined(SAWTOOTH_HAVE_KERNELS)
+  for (const kernels::KernelVariant& variant : kernels::kernel_variants()) {
+    std::ostringstream name, text;
+    name << variant.family << " D=" << variant.head_dim << " " << variant.tiling.q_rows << "x"
+         << variant.tiling.kv_rows;
+    text << (variant.dtype == ElementType::bf16 ? "bf16" : "fp16") << ", " << variant.threads()
+         << " threads, " << variant.stages << " stages, " << variant.shared_bytes
+         << " bytes of shared memory, " << variant.ctas_per_sm << " CTAs an SM by registers";
+    print_line(name.str(), text.str());
+  }
+#else
+  std::cout << "  none: this build has no CUDA compiler\n";
+#endif
 }
 
 }  // namespace
@@ -54,7 +75,11 @@ int run_systems(const Command& command, const Arguments& arguments) {
 }
 
 int run_schedules(const Command& command, const Arguments& arguments) {
-  parse_command_line(command, arguments, 0);
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 0);
+  if (is_on(parsed.settings, "kernels")) {
+    print_kernels();
+    return exit_fine;
+  }
   print_table("q-order", QOrders::info());
   print_table("launch", Launches::info());
   print_table("scan", Scans::info());

@@ -37,8 +37,9 @@ constexpr int64_t most_head_dim = 4096;
 constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Technical Specifications"
 constexpr int64_t most_threads = 4096;
 
-constexpr CommandSet sweeps = command_simulate;
-constexpr CommandSet both = command_simulate | command_compare;
+constexpr CommandSet runs = command_measure | command_bench;
+constexpr CommandSet sweeps = command_simulate | runs;
+constexpr CommandSet both = sweeps | command_compare;
 
 constexpr auto table = std::to_array<OptionSpec>({
     {"batch", problem, count, sweeps, "1", "sequences", 1, most_small},
@@ -88,8 +89,13 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"gpu", where, name, sweeps, "", "profile, see `sawtooth gpus`; or a path to one"},
     {"system", where, name, sweeps, "",
      "known system, see `sawtooth systems`; gives defaults to all other keys"},
-    {"state", where, choice, sweeps, "cold", "what L2 holds before the launch", 1, 1,
-     [] { return Names{"cold"}; }},
+    {"state", where, choice, sweeps, "cold",
+     "what L2 holds before the launch; simulate and bench know cold and as-is only", 1, 1,
+     [] { return Names{"cold", "warm", "as-is"}; }},
+    {"hints", where, choice, sweeps, "", "L2 eviction priority of tensors that kernels load", 1, 1,
+     [] {
+       return Names{"q-first", "k-last-v-last", "q-first-k-last-v-last", "k-first-v-first"};
+     }},
 
     {"timing", model, choice, sweeps, "lockstep", "how workers go on in time", 1, 1,
      [] { return models(timing_models); }},
@@ -103,26 +109,33 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"csv", output, path, both, "",
      "simulate: results, one row a point (default: -, standard output); compare: the error of "
      "every joined point and counter"},
-    {"by-tensor", output, path, sweeps, "", "the counters of Q, K, V, O ... one a row"},
-    {"miss-curve", output, path, sweeps, "", "misses at every capacity"},
-    {"histogram", output, path, sweeps, "", "reuse distances by tensor and access"},
-    {"timeline", output, path, sweeps, "",
+    {"by-tensor", output, path, command_simulate, "", "the counters of Q, K, V, O ... one a row"},
+    {"miss-curve", output, path, command_simulate, "", "misses at every capacity"},
+    {"histogram", output, path, command_simulate, "", "reuse distances by tensor and access"},
+    {"timeline", output, path, command_simulate, "",
      "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"},
-    {"wavefront", output, path, sweeps, "", "which worker is at which tile at each step"},
-    {"wavefront-steps", output, count, sweeps, "1000", "steps that wavefront and timeline cover", 1,
-     most_keys},
-    {"threads", output, count, sweeps, "", "points simulated at once (default: all cores)", 1,
-     most_threads},
+    {"wavefront", output, path, command_simulate, "", "which worker is at which tile at each step"},
+    {"wavefront-steps", output, count, command_simulate, "1000",
+     "steps that wavefront and timeline cover", 1, most_keys},
+    {"threads", output, count, command_simulate, "",
+     "points simulated at once (default: all cores)", 1, most_threads},
     {"chip", where, text, command_counters, "", "CUPTI's name of a chip, such as GH100"},
     {"match", where, text, command_counters, "", "only metrics whose name contains this"},
     {"output", output, path, command_calibrate, "runs/calibrate", "folder of all that is written"},
-    {"repetitions", where, count, command_calibrate, "3", "measurements of each point", 1, 1000},
+    {"repetitions", output, count, command_calibrate | runs, "3",
+     "measurements of each point (bench: 15)", 1, 1000},
     {"counters", output, text, command_compare, "",
      "counters to compare, comma-separated (default: all that both sides have)"},
     {"tolerance", output, tolerance, command_compare, "",
      "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
-    {"print-config", output, toggle, sweeps, "off", "print the resolved configuration and stop"},
-    {"resume", output, toggle, sweeps, "off", "keep the rows that --csv has, do the rest"},
+    {"dry-run", output, toggle, command_measure, "off",
+     "say which kernels, metrics and passes would run; needs no GPU"},
+    {"kernels", output, toggle, command_schedules, "off",
+     "list the attention kernels of this build instead"},
+    {"print-config", output, toggle, command_simulate, "off",
+     "print the resolved configuration and stop"},
+    {"resume", output, toggle, command_simulate, "off",
+     "keep the rows that --csv has, do the rest"},
     {"quiet", output, toggle, both | command_calibrate, "off",
      "no notes and no progress on standard error"},
 });

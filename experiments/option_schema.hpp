@@ -16,6 +16,9 @@ inline constexpr CommandSet command_simulate = 1u << 0;
 inline constexpr CommandSet command_compare = 1u << 1;
 inline constexpr CommandSet command_counters = 1u << 8;
 inline constexpr CommandSet command_calibrate = 1u << 9;
+inline constexpr CommandSet command_measure = 1u << 10;
+inline constexpr CommandSet command_bench = 1u << 11;
+inline constexpr CommandSet command_schedules = 1u << 12;
 
 enum class OptionGroup { problem, schedule, where, model, output };
 

@@ -184,6 +184,8 @@ std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::s
   std::set<std::string> seen;  // sections of a configuration may share points
   for (const Settings& settings : points) {
     Job job{resolve(settings, catalog), {}, 0, false};
+    if (job.point.text("state") != "cold")
+      throw UsageError("state: simulate starts from an empty L2; allowed: cold");
     job.key_cells = key_cells(job.point, experiment, "predicted");
     job.work = tile_pairs(job.point.request);
     if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));

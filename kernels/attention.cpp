@@ -1,5 +1,6 @@
 #include "kernels/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -67,6 +68,25 @@ Outcome failed(const char* what, cudaError_t error) {
           std::string(what) + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
 }
 
+/// Shared memory to ask for, so that no more than `ctas` fit an SM (0: the kernel's own need).
+cudaError_t shared_bytes_for(const KernelVariant& variant, int ctas, int& bytes) {
+  bytes = variant.shared_bytes;
+  if (ctas <= 0) return cudaSuccess;
+  int device = 0, per_sm = 0, per_cta = 0, reserved = 0;
+  for (const auto& [value, attribute] :
+       {std::pair{&per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+        std::pair{&per_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+        std::pair{&reserved, cudaDevAttrReservedSharedMemoryPerBlock}}) {
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
+    if (error != cudaSuccess) return error;
+  }
+  // One CTA more than wanted must not fit.
+  const int crowded_out = per_sm / (ctas + 1) - reserved + 1;
+  bytes = std::max(bytes, std::min(per_cta, crowded_out));
+  return cudaSuccess;
+}
+
 ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
   const Problem& problem = call.problem;
   const WorkspaceLayout layout = layout_of(call);
@@ -113,9 +133,19 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
   const KernelVariant& variant =
       *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling);
   ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
-  cudaError_t error = cudaFuncSetAttribute(
-      variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize, variant.shared_bytes);
-  if (error != cudaSuccess) return failed("preparing the kernel", error);
+  int shared_bytes = 0;
+  cudaError_t error = shared_bytes_for(variant, call.ctas_per_sm, shared_bytes);
+  if (error != cudaSuccess) return failed("reading the device's limits", error);
+  error = cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               shared_bytes);
+  if (error != cudaSuccess)
+    return failed(
+        ("the kernel for head_dim " + std::to_string(variant.head_dim) + " with tile " +
+         std::to_string(variant.tiling.q_rows) + "x" + std::to_string(variant.tiling.kv_rows) +
+         " needs " + std::to_string(shared_bytes) +
+         " bytes of shared memory, more than the device " + "has; choose a smaller tile")
+            .c_str(),
+        error);
   error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
   if (error != cudaSuccess) return failed("resetting the launch state", error);
 
@@ -125,7 +155,7 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
   void* parameters[] = {&arguments};
   error =
       cudaLaunchKernel(variant.function, dim3(unsigned(ctas)), dim3(unsigned(variant.threads())),
-                       parameters, std::size_t(variant.shared_bytes), stream);
+                       parameters, std::size_t(shared_bytes), stream);
   if (error != cudaSuccess) return failed("launching the kernel", error);
   if (call.schedule.kv_split > 1)
     if (error = launch_combine(arguments, stream); error != cudaSuccess)

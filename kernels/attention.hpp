@@ -66,6 +66,8 @@ struct AttentionForward {
   Strides o_strides;
   float scale = 0;  // of the scores, > 0; 0 stands for 1 / sqrt(head_dim)
   CacheHints hints;
+  int ctas_per_sm =
+      0;             // at most so many at once, by asking for more shared memory; 0: all that fit
   OrderTrace trace;  // device memory; off when null
 };
 

@@ -32,7 +32,8 @@ struct ForwardShape {
   static constexpr bool q_in_registers = QInRegisters;
   static constexpr int ctas_per_sm = CtasPerSm;
   static constexpr int row_blocks = QRows / (16 * Warps);  // of 16 rows, a warp
-  static_assert(row_blocks * 16 * Warps == QRows && KvRows % ScoreColumns == 0 && Stages >= 2);
+  static_assert(row_blocks * 16 * Warps == QRows && KvRows % ScoreColumns == 0 && Stages >= 2 &&
+                Warps >= 2);
 
   using QTile = SharedTile<QRows, HeadDim>;
   using KvTile = SharedTile<KvRows, HeadDim>;
@@ -254,16 +255,15 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
 
       const int tile = storage.scan.tile(step);
       if (threadIdx.x == 0) announce_step(arguments, work, step, tile);
-      if (arguments.schedule.prefetch > 0) {
+      // Warp 0 prefetches lines of K, warp 1 of V.
+      if (arguments.schedule.prefetch > 0 && thread_number() < 2 * 32) {
         const int later = storage.scan.tile_ahead(step);
         if (later != storage.scan.no_tile) {
-          const Range lines = work.share.lines_of(KvTile::bytes / line_bytes);
-          prefetch_lines<KvTile, threads>(work.k_head + int64_t(later) * Shape::kv_rows * k_stride,
-                                          k_stride, valid_keys(later), int(lines.begin),
-                                          int(lines.end));
-          prefetch_lines<KvTile, threads>(work.v_head + int64_t(later) * Shape::kv_rows * v_stride,
-                                          v_stride, valid_keys(later), int(lines.begin),
-                                          int(lines.end));
+          const bool of_k = thread_number() < 32;
+          const int64_t stride = of_k ? k_stride : v_stride;
+          prefetch_lines<KvTile>(
+              (of_k ? work.k_head : work.v_head) + int64_t(later) * Shape::kv_rows * stride, stride,
+              valid_keys(later), work.first_line, work.end_line);
         }
       }
 

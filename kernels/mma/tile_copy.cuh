@@ -46,16 +46,16 @@ __device__ inline void copy_tile(uint32_t to, const char* from, int64_t row_stri
     });
 }
 
-/// Prefetches `lines` of a tile into L2: line l holds bytes [128 l, 128 l + 128) of the rows laid
-/// end to end.
-template <class Tile, int Threads>
+/// One warp prefetches lines [first_line, end_line) of a tile into L2: line l holds bytes
+/// [128 l, 128 l + 128) of the rows laid end to end. One line a lane in the usual case.
+template <class Tile>
 __device__ inline void prefetch_lines(const char* tile, int64_t row_stride_bytes, int valid_rows,
                                       int first_line, int end_line) {
-  constexpr int row_bytes = Tile::panels * Tile::row_bytes;
-  for (int line = first_line + thread_number(); line < end_line; line += Threads) {
-    const int byte = line * int(line_bytes);
-    const int row = byte / row_bytes;
-    if (row < valid_rows) prefetch_to_l2(tile + row * row_stride_bytes + byte % row_bytes);
+  constexpr unsigned row_bytes = Tile::panels * Tile::row_bytes;
+  for (int line = first_line + thread_number() % 32; line < end_line; line += 32) {
+    const unsigned byte = unsigned(line) * unsigned(line_bytes);
+    const unsigned row = byte / row_bytes;
+    if (int(row) < valid_rows) prefetch_to_l2(tile + row * row_stride_bytes + byte % row_bytes);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/mask_range.hpp"
 #include "kernels/mma/ptx.cuh"
+#include "scheduler/memory_units.hpp"
 #include "scheduler/prefetch.hpp"
 #include "scheduler/schedule.hpp"
 
@@ -24,7 +25,8 @@ struct WorkItem {
   int64_t items_before = -1;  // of this CTA, before this item
   int64_t next_index = 0;     // the item's index; item_count when there is none left
   Range unmasked;             // K/V tiles that need no mask
-  PrefetchShare share;
+  int first_line = 0;         // lines of a tile that this item prefetches
+  int end_line = 0;
   const char* k_head = nullptr;  // first element of this head's K and V
   const char* v_head = nullptr;
 };
@@ -81,8 +83,12 @@ __device__ inline void take_next_item(const ForwardArguments& arguments, const T
                 arguments.k_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
   work.v_head = static_cast<const char*>(arguments.v) +
                 arguments.v_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
-  if (schedule.prefetch > 0)
-    work.share = prefetch_share(arguments.problem, tiling, schedule, index);
+  if (schedule.prefetch > 0) {
+    const Range lines = prefetch_share(arguments.problem, tiling, schedule, index)
+                            .lines_of(tiling.kv_rows * arguments.problem.row_bytes() / line_bytes);
+    work.first_line = int(lines.begin);
+    work.end_line = int(lines.end);
+  }
   if (arguments.trace.items != nullptr) {
     ItemRecord& record = arguments.trace.items[index];
     record.start_ns = nanoseconds();

@@ -1,0 +1,155 @@
+#include "experiments/attention_on_device.hpp"
+
+#include <memory>
+#include <stdexcept>
+
+#include <cuda_runtime_api.h>
+
+#include "experiments/usage_error.hpp"
+#include "kernels/cuda_check.hpp"
+#include "scheduler/permutation.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using kernels::DeviceBuffer;
+using kernels::Eviction;
+using kernels::Status;
+
+constexpr uint64_t data_seed = 20250521;
+
+/// 16-bit floats of random sign and mantissa with magnitudes from 1/4 to 2. (Zeros would let the
+/// chip run faster than any real data.)
+DeviceBuffer random_tensor(int64_t bytes, ElementType dtype, uint64_t stream) {
+  constexpr uint16_t one_bf16 = 0x3f80, one_fp16 = 0x3c00;
+  constexpr int mantissa_bf16 = 7, mantissa_fp16 = 10;
+  const bool bf16 = dtype == ElementType::bf16;
+  const int mantissa = bf16 ? mantissa_bf16 : mantissa_fp16;
+  const uint16_t one = bf16 ? one_bf16 : one_fp16;
+  const auto fraction_mask = uint16_t((1 << mantissa) - 1);
+  std::vector<uint16_t> host(size_t(bytes) / sizeof(uint16_t));
+  for (size_t i = 0; i < host.size(); ++i) {
+    const uint64_t word = mix_seed(mix_seed(data_seed, stream), i);
+    const auto exponent_down = uint16_t(((word >> 20) % 3) << mantissa);
+    host[i] = uint16_t((word & 0x8000u) | (uint16_t(one - exponent_down) & ~fraction_mask) |
+                       ((word >> 32) & fraction_mask));
+  }
+  DeviceBuffer buffer(bytes);
+  SAWTOOTH_CUDA_CHECK(cudaMemcpy(buffer.as(), host.data(), size_t(bytes), cudaMemcpyHostToDevice));
+  return buffer;
+}
+
+Eviction eviction_named(const std::string& hints, char tensor) {
+  const auto at = hints.find(std::string(1, tensor) + "-");
+  if (at == std::string::npos) return Eviction::normal;
+  return hints.compare(at + 2, 5, "first") == 0 ? Eviction::first : Eviction::last;
+}
+
+const char* key_of(Status status) {
+  switch (status) {
+    case Status::unsupported_head_dim:
+      return "head-dim";
+    case Status::unsupported_type:
+      return "dtype";
+    case Status::unsupported_tiling:
+      return "tile-q, tile-kv";
+    default:
+      return "kernel";
+  }
+}
+
+void require_matching_gpu(const Point& point) {
+  int sms = 0, device = 0;
+  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
+  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  if (point.gpu.sms > 0 && point.gpu.sms != sms)
+    throw UsageError("gpu: profile " + point.text("gpu") + " has " + std::to_string(point.gpu.sms) +
+                     " SMs, this GPU has " + std::to_string(sms) +
+                     "; name the profile of this GPU (see `sawtooth gpus`)");
+}
+
+}  // namespace
+
+kernels::AttentionForward attention_call(const Point& point) {
+  kernels::AttentionForward call;
+  call.problem = point.request.problem;
+  call.schedule = point.request.schedule;
+  call.tiling = point.request.tiling;
+  call.ctas_per_sm = int(std::stoll(point.text("ctas-per-sm")));
+  const std::string hints = point.text("hints");
+  call.hints = {eviction_named(hints, 'q'), eviction_named(hints, 'k'), eviction_named(hints, 'v')};
+  // Addresses that pass the check; the tensors follow when there is a device.
+  alignas(16) static char place_holder[16];
+  kernels::AttentionForward trial = call;
+  trial.q = trial.k = trial.v = trial.o = place_holder;
+  if (const kernels::Outcome bad = kernels::check(trial); !bad)
+    throw UsageError(std::string(key_of(bad.status)) + ": " + bad.message);
+  return call;
+}
+
+double forward_flop(const Problem& problem) {
+  const double heads = double(problem.batch) * double(problem.heads);
+  const double flop_a_pair = 4.0 * double(problem.head_dim);
+  if (problem.mask.kind == MaskKind::window) {
+    double pairs = 0;
+    for (int64_t row = 0; row < problem.seq_q; ++row)
+      pairs +=
+          double(visible_keys(problem.mask, {row, row + 1}, problem.seq_q, problem.seq_kv).size());
+    return heads * flop_a_pair * pairs;
+  }
+  const double all = heads * flop_a_pair * double(problem.seq_q) * double(problem.seq_kv);
+  return problem.mask.kind == MaskKind::causal ? all / 2 : all;
+}
+
+AttentionOnDevice::AttentionOnDevice(const Point& point)
+    : call_(attention_call(point)), order_list_(point.order_list) {
+  require_matching_gpu(point);
+  const Problem& problem = call_.problem;
+  const int64_t rows = problem.batch * problem.heads * problem.seq_q;
+  const int64_t q_bytes = rows * problem.row_bytes();
+  const int64_t kv_bytes = problem.batch * problem.kv_heads * problem.seq_kv * problem.row_bytes();
+  q_ = random_tensor(q_bytes, problem.dtype, 0);
+  k_ = random_tensor(kv_bytes, problem.dtype, 1);
+  v_ = random_tensor(kv_bytes, problem.dtype, 2);
+  o_ = DeviceBuffer(q_bytes);
+  call_.q = q_.as();
+  call_.k = k_.as();
+  call_.v = v_.as();
+  call_.o = o_.as();
+  if (point.request.log_sum_exp) {
+    lse_ = DeviceBuffer(rows * int64_t(sizeof(float)));
+    call_.lse = lse_.as<float>();
+  }
+  if (order_list_ != nullptr) {
+    const auto bytes = int64_t(order_list_->size() * sizeof(WorkCoordinates));
+    order_ = DeviceBuffer(bytes);
+    SAWTOOTH_CUDA_CHECK(
+        cudaMemcpy(order_.as(), order_list_->data(), size_t(bytes), cudaMemcpyHostToDevice));
+    call_.schedule.order.list = order_.as<WorkCoordinates>();
+  }
+  workspace_ = DeviceBuffer(int64_t(kernels::workspace_bytes(call_)));
+}
+
+void AttentionOnDevice::launch() {
+  const kernels::Outcome outcome =
+      kernels::attention_forward(call_, workspace_.as(), size_t(workspace_.bytes()), nullptr);
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
+double AttentionOnDevice::time_us() {
+  constexpr double us_per_ms = 1000;
+  cudaEvent_t start, stop;
+  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&start));
+  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&stop));
+  SAWTOOTH_CUDA_CHECK(cudaEventRecord(start));
+  launch();
+  SAWTOOTH_CUDA_CHECK(cudaEventRecord(stop));
+  SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(stop));
+  float ms = 0;
+  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, start, stop));
+  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(start));
+  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(stop));
+  return double(ms) * us_per_ms;
+}
+
+}  // namespace sawtooth::experiments
