@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <utility>
 
 #include "cupti/libraries.hpp"
@@ -11,8 +10,6 @@
 
 namespace sawtooth::cupti {
 namespace {
-
-std::atomic<int64_t> object_changes{0};
 
 /// One host object, freed with its owner.
 class HostObject {
@@ -29,10 +26,8 @@ class HostObject {
     if (result == invalid_parameter) throw CounterError(Status::chip_unknown, chip, result);
     check(result, "cuptiProfilerHostInitialize for chip " + chip);
     object_ = params.pHostObject;
-    ++object_changes;
   }
   ~HostObject() {
-    ++object_changes;
     auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
     params.pHostObject = object_;
     cupti_.host_deinitialize(&params);
@@ -187,10 +182,6 @@ std::vector<double> MetricGroup::evaluate(std::span<const uint8_t> counter_data,
   params.pMetricValues = values.data();
   check(impl_->host.cupti().host_evaluate(&params), "cuptiProfilerHostEvaluateToGpuValues");
   return values;
-}
-
-int64_t host_object_changes() {
-  return object_changes;
 }
 
 int64_t passes_of(const std::string& chip, const std::vector<std::string>& metrics,

@@ -60,11 +60,6 @@ class MetricGroup {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How many host objects were made or freed in this process so far. They share state with the
-/// range profiler inside CUPTI (13.0: a pass that begins after such a change crashes), so whoever
-/// enables a range profiler compares this number.
-int64_t host_object_changes();
-
 /// Passes that `metrics` need together on `chip`; throws as MetricGroup does.
 int64_t passes_of(const std::string& chip, const std::vector<std::string>& metrics,
                   const std::vector<uint8_t>& availability = {});

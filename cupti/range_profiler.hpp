@@ -51,8 +51,8 @@ struct Reading {
   int64_t replay_passes = 0;
 };
 
-/// One a process and context, for every point: making it takes longer than measuring. Points of one
-/// group of metrics after another are quickest, because a change of group enables CUPTI anew.
+/// One a process and context, for any number of measurements. Each group of a plan costs about
+/// 0.16 s on an H200, whatever the kernels take.
 class RangeProfiler {
  public:
   /// Profiles the current context; with none current, the primary context of `device` is made

@@ -47,9 +47,6 @@ const std::vector<uint8_t>& MetricGroup::config_image() const {
 std::vector<double> MetricGroup::evaluate(std::span<const uint8_t>, size_t) const {
   not_built();
 }
-int64_t host_object_changes() {
-  return 0;
-}
 int64_t passes_of(const std::string&, const std::vector<std::string>&,
                   const std::vector<uint8_t>&) {
   not_built();

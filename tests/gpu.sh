@@ -141,7 +141,7 @@ if [ $configured = yes ]; then
 fi
 
 if [ -x "$selfcheck" ]; then
-  step stream-selfcheck 240 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-3}"
+  step stream-selfcheck 400 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-2}"
   cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
 fi
 
@@ -223,7 +223,7 @@ if [ -n "${SAWTOOTH_BIN:-}" ]; then
 fi
 if [ -x "$program" ]; then
   step counters-list 60 "$program" counters list --chip GH100 --match lts__t_sectors
-  step calibrate 240 "$program" calibrate --output "$logs/calibrate"
+  step calibrate 300 "$program" calibrate --output "$logs/calibrate" --repetitions 1
 else
   skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
 fi
