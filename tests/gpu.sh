@@ -231,8 +231,8 @@ fi
 # 7. The ladder: error against the reference, times, counters; a program built elsewhere will do.
 ladder=${SAWTOOTH_LADDER:-$build/ladder}
 if [ -x "$ladder" ]; then
-  step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$out/ladder_s1024.csv"
-  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$out/ladder_s16k.csv"
+  step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$logs/ladder_s1024.csv"
+  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$logs/ladder_s16k.csv"
   step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50 --csv "$logs/ladder_bf16.csv"
   if have compute-sanitizer; then
     for tool in memcheck racecheck initcheck synccheck; do
@@ -242,6 +242,21 @@ if [ -x "$ladder" ]; then
   fi
 else
   skip ladder "the program was not built"
+fi
+
+# 8. Peers: PyTorch's and Triton's kernels, and where the program has it its own bench, in turn.
+if python3 -c 'import torch' 2>/dev/null; then
+  bench=()
+  "$build/sawtooth" bench --help >/dev/null 2>&1 &&
+    bench=(--sawtooth "$build/sawtooth" --bench-options '--tile-q 128 --tile-kv 64')
+  step peers 240 python3 experiments/peers/peers.py --seq 4K,16K,128K --head-dim 64,128 \
+    --mask none,causal --rounds 9 "${bench[@]}" --csv "$logs/peers.csv"
+  if have ncu; then
+    step peers-counters 300 python3 experiments/peers/peers.py --seq 128K --mask none,causal \
+      --peers sdpa-flash,triton --rounds 3 --count --csv "$logs/peers_counters.csv"
+  fi
+else
+  skip peers "PyTorch is missing"
 fi
 
 say "$failed steps failed, $((SECONDS - started)) s"

@@ -1,0 +1,174 @@
+"""experiments/peers without a GPU: arguments, rows, and how what is missing is said."""
+
+import contextlib
+import csv
+import io
+import os
+import re
+import sys
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "experiments", "peers"))
+import count as counting  # noqa: E402
+import kernels  # noqa: E402
+import peers  # noqa: E402
+import rows as results  # noqa: E402
+import shapes as shaping  # noqa: E402
+
+
+def shape(**changes):
+    values = dict(batch=1, heads=2, seq=1024, head_dim=64, mask="none", dtype="bf16")
+    return shaping.Shape(**dict(values, **changes))
+
+
+def ran(*arguments):
+    """Exit code, standard output and standard error of peers.py."""
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        try:
+            code = peers.main(list(arguments))
+        except SystemExit as stopped:
+            code = stopped.code
+    return code, out.getvalue(), error.getvalue()
+
+
+class Arguments(unittest.TestCase):
+    def test_shapes_are_the_cross_product_and_k_means_1024(self):
+        options = peers.parser().parse_args(["--seq", "16K,100", "--mask", "none,causal"])
+        self.assertEqual([(s.seq, s.mask) for s in shaping.shapes(options)],
+                         [(16384, "none"), (16384, "causal"), (100, "none"), (100, "causal")])
+
+    def test_a_mistake_is_named_and_exits_with_2(self):
+        for arguments, named in ((("--seq", "0"), "'0' is not a whole number"),
+                                 (("--mask", "window"), "'window' is none of none, causal"),
+                                 (("--peers", "tritone"), "'tritone' is none of"),
+                                 (("--sawtooth", "/no/program", "--dry-run"), "/no/program"),
+                                 (("--dry-run", "--csv", "/no/folder/x.csv"), "/no/folder")):
+            code, _, error = ran(*arguments)
+            self.assertEqual(code, 2, arguments)
+            self.assertIn(named, error)
+
+
+class Rows(unittest.TestCase):
+    def test_the_columns_are_those_of_the_program(self):
+        with open(os.path.join(ROOT, "experiments", "result_row.hpp"), encoding="utf-8") as file:
+            table = re.search(r"to_array<std::string_view>\((.*?)\);", file.read(), re.S).group(1)
+        self.assertEqual(results.COLUMNS, re.findall(r'"(\w+)"', table))
+
+    def test_a_dry_run_writes_one_row_a_shape_and_peer_with_empty_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "dry.csv")
+            code, _, _ = ran("--dry-run", "--seq", "1K,2K", "--peers", "triton,sdpa-flash",
+                             "--csv", path)
+            self.assertEqual(code, 0)
+            self.assertEqual(os.listdir(folder), ["dry.csv"])  # no temporary file is left
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+        self.assertEqual([(r["seq_q"], r["kernel"]) for r in rows],
+                         [("1024", "triton"), ("1024", "sdpa-flash"), ("2048", "triton"),
+                          ("2048", "sdpa-flash")])
+        for row in rows:
+            self.assertEqual((row["time_us"], row["dram_read_sectors"], row["status"]),
+                             ("", "", "dry-run"))
+
+    def test_tflops_are_half_the_pairs_when_causal(self):
+        # 4 x 2 heads x 1024^2 x 64 = 536,870,912 FLOP; in 100 us that is 5.37 TFLOP/s.
+        full = results.row(shape(), "k", "", "h200", time_us=100.0)
+        half = results.row(shape(mask="causal"), "k", "", "h200", time_us=100.0)
+        self.assertEqual((full["tflops"], half["tflops"]), ("5.37", "2.68"))
+
+    def test_schedule_cells_stay_empty_without_the_program(self):
+        self.assertEqual(results.preset_schedule(None, "cudnn", shape(), "h200"), {})
+
+
+class Counting(unittest.TestCase):
+    def test_counters_are_summed_over_the_kernels_of_a_launch(self):
+        table = ('==PROF== Connected\n'
+                 '"ID","Kernel Name","dram__sectors_read.sum","lts__t_sectors_srcunit_tex_op_read.sum"\n'
+                 '"","","sector","sector"\n'
+                 '"0","attention","1,000","20"\n'
+                 '"1","combine","5","7"\n')
+        self.assertEqual(counting.totals(table), {"dram_read_sectors": 1005,
+                                                  "l2_read_sectors": 27})
+
+    def test_an_output_without_a_table_is_an_error(self):
+        with self.assertRaises(ValueError):
+            counting.totals("==ERROR== ERR_NVGPUCTRPERM\n")
+
+    def test_every_counter_is_a_column(self):
+        self.assertLessEqual(set(counting.METRICS), set(results.COLUMNS))
+
+
+class Measuring(unittest.TestCase):
+    def measured(self, bench):
+        """Rows of one shape where launches and times are stand-ins, and the order of launches."""
+        order = []
+        options = peers.parser().parse_args(["--peers", "sdpa-flash,sdpa-cudnn", "--rounds", "3"])
+        options.sawtooth, options.ncu = "sawtooth", None
+        launches = {"sdpa-flash": lambda: order.append("flash")}
+
+        def clock(_, launch):
+            launch()
+            return 100.0 + len(order)
+
+        def stand_in(_options, _shape, count):
+            order.append("bench")
+            return bench(count)
+        with mock.patch.object(peers, "ready_launches",
+                               return_value=(launches, {"sdpa-cudnn": "refused"})), \
+                mock.patch.object(peers, "time_us", clock), \
+                mock.patch.object(peers, "bench_rows", stand_in), \
+                mock.patch.object(results, "preset_schedule", return_value={"scan": "reverse"}):
+            rows, correct = peers.measured_shape(None, options, shape(), lambda text: None)
+        return rows, correct, order
+
+    def test_peers_and_bench_take_turns(self):
+        rows, correct, order = self.measured(
+            lambda count: [{"kernel": "mma", "repetition": "0"}] * count)
+        self.assertEqual(order, ["flash", "bench"] * 3)
+        self.assertTrue(correct)
+        self.assertEqual([r["repetition"] for r in rows if r["kernel"] == "mma"], [0, 1, 2])
+        timed = [r for r in rows if r["kernel"] == "sdpa-flash"]
+        # The stand-in clock gives 100 plus the number of launches so far: 1, 3, 5.
+        self.assertEqual([r["time_us"] for r in timed], ["101.00", "103.00", "105.00"])
+        self.assertEqual({r["scan"] for r in timed}, {"reverse"})
+
+    def test_a_peer_that_cannot_run_is_a_row_with_its_reason(self):
+        rows, _, _ = self.measured(lambda count: [])
+        refused = [r for r in rows if r["kernel"] == "sdpa-cudnn"]
+        self.assertEqual([(r["status"], r["time_us"]) for r in refused], [("refused", "")])
+
+    def test_a_bench_that_fails_is_not_tried_again_and_fails_the_run(self):
+        _, correct, order = self.measured(lambda count: "no such option")
+        self.assertFalse(correct)
+        self.assertEqual(order.count("bench"), 1)
+
+
+class Missing(unittest.TestCase):
+    def test_without_torch_the_exit_code_is_3_and_the_message_says_so(self):
+        with mock.patch.dict(sys.modules, {"torch": None}):
+            code, out, error = ran("--seq", "1K")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("PyTorch cannot be imported", error)
+
+    def test_without_a_gpu_the_exit_code_is_3_and_the_message_says_so(self):
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_available=lambda: False))
+        with mock.patch.dict(sys.modules, {"torch": torch}):
+            code, _, error = ran()
+        self.assertEqual(code, 3)
+        self.assertIn("no GPU", error)
+
+    def test_a_package_that_is_not_there_is_said(self):
+        with mock.patch.dict(sys.modules, {"cuda": None, "cutlass": None}):
+            sentences = list(kernels.tried_packages())
+        self.assertEqual(len(sentences), len(kernels.TRIED))
+        for sentence in sentences:
+            self.assertIn("cannot be imported", sentence)
+
+
+if __name__ == "__main__":
+    unittest.main()
