@@ -36,16 +36,17 @@ struct Round {
   }
 };
 
-// Counts that one visit added to the histogram.
+// What one visit adds to the histogram.
 struct Added {
   DistanceClass* distances;
   int64_t lines;  // or StackDistance::cold
   int64_t sectors;
 };
 
-// What the replay of one round has added.
+// What the replay of one round adds, and how often: written to the histogram when it is dropped.
 struct Log {
   std::vector<Added> added;
+  int64_t times = 1;
   int64_t tile_visits = 0;
 };
 
@@ -71,6 +72,7 @@ class Replay {
       result_.rounds_multiplied += repeated;
       r += max_of(1, repeated);
     }
+    for (Log& log : logs_) write_out(log);
     result_.rounds = count;
     result_.steps = count * steps_;
     return result_;
@@ -177,7 +179,7 @@ class Replay {
 
   void replay(int64_t r) {
     std::rotate(logs_.begin(), logs_.end() - 1, logs_.end());
-    logs_[0].added.clear();
+    write_out(logs_[0]);
     const int64_t visits_before = result_.tile_visits;
     const Round& round = at(r);
     for (int64_t step = 0; step < steps_; ++step) {
@@ -204,31 +206,33 @@ class Replay {
     DistanceClass& distances = histogram_.of(tensor, written ? Access::write : Access::read);
     const int64_t others = stack_.visit(atom);
     const bool cold = others == StackDistance::cold;
-    add({&distances, cold ? others : line_distance(others, size.lines, 0, false), size.sectors});
+    log_visit(
+        {&distances, cold ? others : line_distance(others, size.lines, 0, false), size.sectors});
     if (times > 1) {
-      add({&distances, line_distance(0, size.lines, 0, false),
-           int64_t{size.sectors} * (times - 1)});
+      log_visit({&distances, line_distance(0, size.lines, 0, false),
+                 int64_t{size.sectors} * (times - 1)});
     }
     result_.tile_visits += times;
   }
 
-  void add(const Added& added) {
-    add_times(added, 1);
-    logs_[0].added.push_back(added);
-  }
+  void log_visit(const Added& added) { logs_[0].added.push_back(added); }
 
-  static void add_times(const Added& added, int64_t times) {
-    if (added.lines == StackDistance::cold) {
-      added.distances->add_cold(added.sectors * times);
-    } else {
-      added.distances->add(added.lines, added.sectors * times);
+  static void write_out(Log& log) {
+    for (const Added& added : log.added) {
+      if (added.lines == StackDistance::cold) {
+        added.distances->add_cold(added.sectors * log.times);
+      } else {
+        added.distances->add(added.lines, added.sectors * log.times);
+      }
     }
+    log.added.clear();
+    log.times = 1;
   }
 
-  // Adds `times` times what the replay of the round `back` rounds ago has added.
+  // Counts the round replayed `back` rounds ago `times` times more.
   void add_again(int64_t back, int64_t times) {
-    const Log& log = logs_[static_cast<size_t>(back - 1)];
-    for (const Added& added : log.added) add_times(added, times);
+    Log& log = logs_[static_cast<size_t>(back - 1)];
+    log.times += times;
     result_.tile_visits += log.tile_visits * times;
   }
 
