@@ -65,7 +65,7 @@ class Consumer {
       if constexpr (Shape::overlap == Overlap::none) {
         for (int step = 0; step < steps; ++step) {
           first_scores(scores, softmax, step + 1 == steps);
-          softmax.apply_rescale(output);
+          softmax.template apply_rescale<Shape::lazy_rescale>(output);
           pack_probabilities<Element>(packed, scores);
           finish_output(output, packed);
         }
@@ -97,7 +97,7 @@ class Consumer {
     pin(scores);
     release_k(last);
     if (note.masked) mask(scores, note.kv_tile);
-    softmax.template update<true>(scores, arguments_.scale_log2);
+    softmax.template update<true, Shape::lazy_rescale>(scores, arguments_.scale_log2);
   }
 
   template <bool Masked>
@@ -120,12 +120,12 @@ class Consumer {
     pin(scores);
     release_k(last);
     if constexpr (Masked) mask(scores, kv_tile);
-    softmax.template update<Masked>(scores, arguments_.scale_log2);
+    softmax.template update<Masked, Shape::lazy_rescale>(scores, arguments_.scale_log2);
     wgmma_wait<0>();
     pin(output);
     pin(packed);
     release_v();
-    softmax.apply_rescale(output);
+    softmax.template apply_rescale<Shape::lazy_rescale>(output);
     pack_probabilities<Element>(packed, scores);
   }
 

@@ -14,7 +14,11 @@ namespace sawtooth::kernels::hopper {
 /// the other warpgroups, in turns.
 enum class Overlap : uint8_t { none, own_products, ping_pong };
 
-template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode>
+/// When older sums follow a new row maximum: at once, or lazily, once it has grown enough.
+enum class Rescale : uint8_t { always, lazy };
+
+template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode,
+          Rescale RescaleMode = Rescale::always>
 struct Shape {
   using Element = ElementType;
   static constexpr int head_dim = HeadDim;
@@ -23,6 +27,7 @@ struct Shape {
   static constexpr int kv_rows = KvRows;
   static constexpr int stages = Stages;  // of K and of V
   static constexpr Overlap overlap = Mode;
+  static constexpr bool lazy_rescale = RescaleMode == Rescale::lazy;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
 
   static constexpr int threads = (Consumers + 1) * warpgroup_threads;

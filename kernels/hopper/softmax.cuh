@@ -28,7 +28,9 @@ struct RowSoftmax {
 
   /// Replaces scores by their probabilities relative to the new running maximum.
   /// `Masked`: a row may have seen nothing so far, its maximum is then -inf.
-  template <bool Masked, int Count>
+  /// `Lazy`: the maximum stays while the true one is at most 2^8 times as large in probability, so
+  /// that older terms mostly need no rescaling; float and bf16 have the range, fp16 holds 2^8 too.
+  template <bool Masked, bool Lazy, int Count>
   __device__ void update(float (&scores)[Count], float scale_log2) {
     float top[rows_a_thread] = {max[0], max[1]};
 #pragma unroll
@@ -37,6 +39,10 @@ struct RowSoftmax {
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
       top[half] = quad_max(top[half]);
+      constexpr float tolerated_growth_log2 = 8;
+      if (Lazy && (top[half] - max[half]) * scale_log2 <= tolerated_growth_log2) {
+        top[half] = max[half];
+      }
       const float safe = Masked && top[half] == -INFINITY ? 0.0f : top[half];
       shift[half] = safe * scale_log2;
       rescale[half] = exp2_approximate(max[half] * scale_log2 - shift[half]);
@@ -51,8 +57,9 @@ struct RowSoftmax {
   }
 
   /// Brings sums of older terms to the maximum of the last update.
-  template <int Count>
+  template <bool Lazy, int Count>
   __device__ void apply_rescale(float (&output)[Count]) const {
+    if (Lazy && !__any_sync(0xffffffff, rescale[0] != 1 || rescale[1] != 1)) return;
 #pragma unroll
     for (int i = 0; i < Count; ++i) output[i] *= rescale[row_half(i)];
   }

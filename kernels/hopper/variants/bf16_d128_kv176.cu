@@ -4,6 +4,7 @@ namespace sawtooth::kernels::hopper {
 
 extern const Variant bf16_d128_kv176;
 const Variant bf16_d128_kv176 =
-    make_variant<Shape<__nv_bfloat16, 128, 2, 176, 2, Overlap::ping_pong>>("bf16_d128_kv176");
+    make_variant<Shape<__nv_bfloat16, 128, 2, 176, 2, Overlap::ping_pong, Rescale::lazy>>(
+        "bf16_d128_kv176");
 
 }  // namespace sawtooth::kernels::hopper
