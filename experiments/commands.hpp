@@ -25,6 +25,7 @@ struct Command {
 std::span<const Command> commands();
 
 int run_simulate(const Command& command, const Arguments& arguments);
+int run_run(const Command& command, const Arguments& arguments);
 int run_measure(const Command& command, const Arguments& arguments);  // with CUDA only
 int run_bench(const Command& command, const Arguments& arguments);    // with CUDA only
 int run_compare(const Command& command, const Arguments& arguments);

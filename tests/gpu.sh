@@ -146,6 +146,9 @@ if [ -x "$selfcheck" ]; then
 fi
 
 # The attention kernels: against the double-precision reference, then timed.
+for name in attention_check attention_timing; do
+  [ -x "${SAWTOOTH_BIN:-}/$name" ] && declare "$name=$SAWTOOTH_BIN/$name"
+done
 if [ -x "$attention_check" ]; then
   step attention-check 150 "$attention_check" 300
   tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
@@ -226,6 +229,26 @@ if [ -x "$program" ]; then
   step calibrate 300 "$program" calibrate --output "$logs/calibrate" --repetitions 1
 else
   skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
+fi
+
+# Attention: predicted beside measured, schedules against each other, and against PyTorch.
+if [ -x "$program" ]; then
+  export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
+  (cd "$work" && step attention-run 150 "$program" run "$root/experiments/matching/h200.ini")
+  cp "$work"/runs/matching-h200/results.csv "$out/matching_h200.csv" 2>/dev/null
+  cp -r "$work"/runs "$logs/" 2>/dev/null
+  step attention-schedules 120 "$program" bench "$root/experiments/matching/schedules.ini"
+  cp "$logs/attention-schedules.log" "$out/attention_schedules.txt"
+  if python3 -c 'import torch' 2>/dev/null; then
+    step attention-peers 200 python3 experiments/peers/sdpa.py --bench "$program" \
+      --csv "$out/peers.csv" 8,16,2048,64,none 8,16,2048,64,causal 1,16,16384,64,none \
+      1,16,16384,64,causal 1,1,131072,64,none 1,1,131072,64,causal 8,16,2048,128,none \
+      8,16,2048,128,causal 1,16,16384,128,none 1,16,16384,128,causal 1,1,131072,128,none \
+      1,1,131072,128,causal
+    cp "$logs/attention-peers.log" "$out/attention_peers.txt"
+  else
+    skip attention-peers "PyTorch is missing"
+  fi
 fi
 
 # 7. The ladder: error against the reference, times, counters; a program built elsewhere will do.

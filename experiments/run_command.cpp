@@ -1,0 +1,86 @@
+// sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
+// together in runs/NAME with what is needed to repeat it.
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "experiments/command_line.hpp"
+#include "experiments/csv.hpp"
+#include "experiments/exit_code.hpp"
+#include "experiments/output_file.hpp"
+#include "experiments/provenance.hpp"
+#include "experiments/resources.hpp"
+#include "experiments/result_row.hpp"
+#include "experiments/sweep.hpp"
+#include "experiments/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Command& command_named(std::string_view name) {
+  for (const Command& command : commands())
+    if (command.name == name) return command;
+  throw std::logic_error("no command " + std::string(name));
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  OutputFile file(path.string());
+  file.write(text);
+  file.commit();
+}
+
+/// Both tables under one header; they have the same columns.
+void join_results(const fs::path& folder, bool measured) {
+  std::string text = read_text_file((folder / "predicted.csv").string());
+  if (measured) {
+    const std::string rows = read_text_file((folder / "measured.csv").string());
+    text += rows.substr(rows.find('\n') + 1);
+  }
+  write_text(folder / "results.csv", text);
+}
+
+#if defined(SAWTOOTH_HAVE_KERNELS)
+int measure_into(const std::string& configuration, const fs::path& folder) {
+  return run_measure(command_named("measure"),
+                     {configuration, "--csv", (folder / "measured.csv").string()});
+}
+#else
+int measure_into(const std::string&, const fs::path&) {
+  std::cerr << "note: built without a CUDA compiler, nothing is measured\n";
+  return exit_no_device;
+}
+#endif
+
+}  // namespace
+
+int run_run(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (parsed.operands.empty()) throw UsageError("run: needs a configuration: sawtooth run CONFIG");
+  const std::string& path = parsed.operands.front();
+  const Configuration configuration = read_configuration(path);
+  const Settings outputs = output_settings(configuration, {});
+  const fs::path folder =
+      fs::path("runs") / value_or(outputs, "experiment", stem_of(configuration.path));
+  fs::create_directories(folder);
+  write_text(folder / "config.ini", read_text_file(path));
+
+  const int predicted = run_simulate(
+      command_named("simulate"), {path, "--quiet", "--csv", (folder / "predicted.csv").string()});
+  if (predicted != exit_fine) return predicted;
+  const int measured = measure_into(path, folder);
+  const bool has_measured = measured == exit_fine;
+  join_results(folder, has_measured);
+
+  std::ostringstream provenance;
+  write_provenance(provenance, "run", program_provenance(arguments));
+  write_text(folder / "provenance.ini", provenance.str());
+  std::cout << "written to " << folder.string() << "\n";
+  if (!has_measured) return measured;
+  return run_compare(command_named("compare"),
+                     {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
+                      "--csv", (folder / "compare.csv").string()});
+}
+
+}  // namespace sawtooth::experiments
