@@ -234,7 +234,9 @@ fi
 # Attention: predicted beside measured, schedules against each other, and against PyTorch.
 if [ -x "$program" ]; then
   export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
-  (cd "$work" && step attention-run 150 "$program" run "$root/experiments/matching/h200.ini")
+  cd "$work" || exit 2
+  step attention-run 150 "$program" run "$root/experiments/matching/h200.ini"
+  cd "$root" || exit 2
   cp "$work"/runs/matching-h200/results.csv "$out/matching_h200.csv" 2>/dev/null
   cp -r "$work"/runs "$logs/" 2>/dev/null
   step attention-schedules 120 "$program" bench "$root/experiments/matching/schedules.ini"

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "tests/kernels/random_points.hpp"
@@ -5,12 +7,61 @@
 namespace sawtooth::kernels {
 namespace {
 
-TEST(Attention, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
-  std::string reason;
-  if (!device_available(reason)) GTEST_SKIP() << reason;
+class AttentionOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    if (!device_available(reason)) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_F(AttentionOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
   constexpr uint64_t points = 300;
   double worst = 0;
   for (uint64_t seed = 0; seed < points; ++seed) EXPECT_EQ(run_and_judge(seed, worst), "");
+}
+
+// An order changes the order of additions only: results differ by roundings of the output and of
+// the probabilities, a small part of what the reference allows.
+TEST_F(AttentionOnGpu, GivesTheSameResultUnderEverySchedule) {
+  AttentionForward call;
+  call.problem = {.batch = 1,
+                  .heads = 2,
+                  .kv_heads = 1,
+                  .seq_q = 500,
+                  .seq_kv = 700,
+                  .head_dim = 64,
+                  .dtype = ElementType::bf16,
+                  .mask = {MaskKind::causal, 0}};
+  call.schedule.workers = 3;
+  const AttentionInputs inputs = random_inputs(call.problem, 3, 1.0f);
+  const std::vector<float> base = run_attention(call, inputs, Layout::contiguous).o;
+  for (int launch = 0; launch < Launches::size; ++launch)
+    for (int scan = 0; scan < Scans::size; ++scan)
+      for (const int64_t kv_split : {1, 3}) {
+        call.schedule.launch = {launch};
+        call.schedule.scan = {scan};
+        call.schedule.kv_split = kv_split;
+        const std::vector<float> other = run_attention(call, inputs, Layout::contiguous).o;
+        double difference = 0, norm = 0;
+        for (size_t i = 0; i < base.size(); ++i) {
+          difference += std::pow(double(other[i]) - double(base[i]), 2);
+          norm += std::pow(double(base[i]), 2);
+        }
+        EXPECT_LE(std::sqrt(difference / norm), allowed_error(ElementType::bf16));
+      }
+}
+
+TEST_F(AttentionOnGpu, RunsTheSameScheduleTwiceWithTheSameBits) {
+  for (const uint64_t seed : {1u, 5u, 9u}) {
+    RandomPoint point = random_point(seed);
+    point.call.schedule.scan = scan_id<SawtoothItemScan>;  // depends on nothing but the item
+    const AttentionInputs inputs = random_inputs(point.call.problem, seed, 1.0f);
+    const AttentionResults first = run_attention(point.call, inputs, point.layout);
+    const AttentionResults second = run_attention(point.call, inputs, point.layout);
+    EXPECT_EQ(first.o, second.o);
+    EXPECT_EQ(first.lse, second.lse);
+  }
 }
 
 }  // namespace

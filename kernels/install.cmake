@@ -1,0 +1,27 @@
+# What `cmake --install` puts where: the kernel library, its headers as "kernels/attention.hpp"
+# below include/sawtooth, and the package file for find_package(sawtooth).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set_target_properties(sawtooth_kernels PROPERTIES EXPORT_NAME kernels)
+set_target_properties(sawtooth_scheduler PROPERTIES EXPORT_NAME scheduler)
+set_target_properties(sawtooth_options PROPERTIES EXPORT_NAME options)
+install(TARGETS sawtooth_kernels sawtooth_scheduler sawtooth_options EXPORT sawtooth_targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kernels)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scheduler
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth COMPONENT kernels
+        FILES_MATCHING PATTERN "*.hpp")
+install(FILES kernels/attention.h kernels/attention.hpp kernels/order_trace.hpp kernels/strides.hpp
+              kernels/variants.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels COMPONENT kernels)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sawtooth)
+install(EXPORT sawtooth_targets NAMESPACE sawtooth:: DESTINATION ${package_folder}
+        COMPONENT kernels)
+configure_package_config_file(kernels/sawtooth-config.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/sawtooth-config.cmake INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/sawtooth-config-version.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sawtooth-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/sawtooth-config-version.cmake
+        DESTINATION ${package_folder} COMPONENT kernels)
