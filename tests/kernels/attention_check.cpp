@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   const uint64_t points = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
   const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
   constexpr int shown_failures = 20;
+  constexpr uint64_t progress_every = 50;
   std::string reason;
   if (!device_available(reason)) {
     std::fprintf(stderr, "attention_check: %s\n", reason.c_str());
@@ -20,6 +21,10 @@ int main(int argc, char** argv) {
   double worst[2] = {0, 0};
   try {
     for (uint64_t seed = first; seed < first + points; ++seed) {
+      if ((seed - first) % progress_every == 0) {
+        std::fprintf(stderr, "point %llu of %llu\n", static_cast<unsigned long long>(seed - first),
+                     static_cast<unsigned long long>(points));
+      }
       const auto dtype = size_t(random_point(seed).call.problem.dtype);
       const std::string wrong = run_and_judge(seed, worst[dtype]);
       if (wrong.empty()) continue;

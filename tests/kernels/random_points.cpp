@@ -44,9 +44,9 @@ RandomPoint random_point(uint64_t seed) {
   Problem& problem = point.call.problem;
   problem.batch = pick(1, 2);
   problem.kv_heads = pick(1, 2);
-  problem.heads = problem.kv_heads * pick(1, 3);
-  problem.seq_q = pick(0, 4) == 0 ? pick(1, 20) : pick(1, 600);
-  problem.seq_kv = pick(0, 2) == 0 ? problem.seq_q : pick(1, 700);
+  problem.heads = problem.kv_heads * pick(1, 2);
+  problem.seq_q = pick(0, 4) == 0 ? pick(1, 20) : pick(1, 400);
+  problem.seq_kv = pick(0, 2) == 0 ? problem.seq_q : pick(1, 450);
   problem.head_dim = variant.head_dim;
   problem.dtype = variant.dtype;
   problem.mask.kind = MaskKind(pick(0, 2));
