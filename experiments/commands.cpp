@@ -18,9 +18,10 @@ constexpr auto table = std::to_array<Command>({
        0},
       {"compare", "PREDICTED MEASURED", "join two CSVs and print the errors of every counter",
        run_compare, command_compare},
-      {"counters", "list",
-       "metrics of a chip and the passes that the L2 counters take, without a GPU", run_counters,
-       command_counters},
+      {"counters", "list | dump [CONFIG]",
+       "list: metrics of a chip and the passes that they take, without a GPU; dump: any metrics of "
+       "our kernels",
+       run_counters, command_counters | command_measure},
       {"calibrate", "",
        "run streams on this GPU; write its profile, its die's map and raw counters", run_calibrate,
        command_calibrate},

@@ -30,6 +30,7 @@ int run_measure(const Command& command, const Arguments& arguments);  // with CU
 int run_bench(const Command& command, const Arguments& arguments);    // with CUDA only
 int run_compare(const Command& command, const Arguments& arguments);
 int run_counters(const Command& command, const Arguments& arguments);
+int run_counters_dump(const Command& command, const Arguments& arguments);
 int run_calibrate(const Command& command, const Arguments& arguments);
 int run_gpus(const Command& command, const Arguments& arguments);
 int run_systems(const Command& command, const Arguments& arguments);

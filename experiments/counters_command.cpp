@@ -43,10 +43,11 @@ int list(const Settings& settings) {
 }  // namespace
 
 int run_counters(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  const std::string verb = parsed.operands.empty() ? "" : parsed.operands.front();
+  const std::string verb = arguments.empty() ? "" : arguments.front();
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (verb == "dump") return run_counters_dump(command, rest);
   try {
-    if (verb == "list" && parsed.operands.size() == 1) return list(parsed.settings);
+    if (verb == "list") return list(parse_command_line(command, rest, 0).settings);
   } catch (const cupti::CounterError& error) {
     const bool wrong_name = error.status() == cupti::Status::unknown_metric ||
                             error.status() == cupti::Status::chip_unknown ||
@@ -56,7 +57,9 @@ int run_counters(const Command& command, const Arguments& arguments) {
     std::cerr << "sawtooth: " << error.what() << '\n';
     return exit_no_device;
   }
-  throw UsageError("usage: sawtooth counters list [--chip NAME] [--match TEXT]");
+  throw UsageError(
+      "usage: sawtooth counters list [--chip NAME] [--match TEXT], or sawtooth "
+      "counters dump [CONFIG] --metrics a.sum,b.sum [--csv FILE]");
 }
 
 }  // namespace sawtooth::experiments

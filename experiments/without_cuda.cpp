@@ -21,4 +21,9 @@ int run_calibrate(const Command& command, const Arguments& arguments) {
   return not_built("calibrate");
 }
 
+int run_counters_dump(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 1);
+  return not_built("counters dump");
+}
+
 }  // namespace sawtooth::experiments
