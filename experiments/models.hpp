@@ -3,9 +3,14 @@
 #pragma once
 
 #include <array>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
+#include "scheduler/memory_units.hpp"
 #include "sim/gpu_profile.hpp"
+#include "sim/halves/h200.hpp"
+#include "sim/halves/simulate_halves.hpp"
 #include "sim/request.hpp"
 #include "sim/simulate.hpp"
 
@@ -18,11 +23,31 @@ struct L2Model {
   sim::Prediction (*predict)(const sim::Request& request, const sim::GpuProfile& gpu);
 };
 
+/// Throws for a GPU with two halves that nobody has calibrated: one die's parameters are not
+/// another chip's.
+inline sim::Prediction predict_halves(const sim::Request& request, const sim::GpuProfile& gpu) {
+  sim::HalvesParameters parameters;
+  if (gpu.l2_halves.value_or(0) == 1) {
+    parameters.halves = 1;
+    parameters.capacity_lines = request.l2_bytes / line_bytes;
+    return sim::simulate_halves(request, parameters, {});
+  }
+  if (gpu.name != "h200") {
+    throw std::invalid_argument("l2 = halves: gpu " + gpu.name +
+                                " has no calibrated halves; allowed: h200, or a GPU with one half");
+  }
+  parameters = sim::h200_halves();
+  parameters.capacity_lines = request.l2_bytes / line_bytes / 2;
+  return sim::simulate_halves(request, parameters, sim::h200_coalescer());
+}
+
 inline constexpr auto l2_models = std::to_array<L2Model>({
     {"lru", "one block of memory, fully associative, least recently used leaves, exact",
      [](const sim::Request& request, const sim::GpuProfile&) {
        return sim::simulate_lru(request);
      }},
+    {"halves", "two halves with copies, a fabric and uneven sets, as calibrated (h200)",
+     predict_halves},
 });
 
 struct TimingModel {

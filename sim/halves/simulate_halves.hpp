@@ -1,0 +1,16 @@
+// A schedule in lockstep on a two-half L2 (model name `halves`).
+#pragma once
+
+#include "sim/coalescer.hpp"
+#include "sim/halves/parameters.hpp"
+#include "sim/simulate.hpp"
+
+namespace sawtooth::sim {
+
+/// All counters of sim/counters.hpp, by tensor and in total; the histogram stays empty, because a
+/// curve over capacities is not what two halves have. Workers sit at the halves in turn.
+/// Throws std::invalid_argument for bad parameters or tiles that share lines.
+Prediction simulate_halves(const Request& request, const HalvesParameters& parameters,
+                           const CoalescerParameters& coalescer);
+
+}  // namespace sawtooth::sim

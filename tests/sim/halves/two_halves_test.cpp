@@ -1,0 +1,182 @@
+#include "sim/halves/two_halves.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "scheduler/memory_units.hpp"
+#include "sim/coalescer.hpp"
+#include "sim/halves/line_engine.hpp"
+#include "sim/halves/simulate_halves.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+constexpr int64_t lines_per_atom = 4;  // two of either home
+constexpr AtomSize atom_size{.lines = 4, .sectors = 16};
+
+TwoHalves l2_of(const HalvesParameters& parameters, size_t atoms) {
+  return TwoHalves(parameters, std::vector<AtomSize>(atoms, atom_size),
+                   std::vector<uint8_t>(atoms, 0), 1);
+}
+
+HalfVisit by(AtomId atom, Access access, uint32_t half0, uint32_t half1) {
+  return {.atom = atom, .access = access, .times = {half0, half1}};
+}
+
+// Lines 0 and 1 of an atom have their home in half 0, lines 2 and 3 in half 1.
+void read_lines(LineEngine& engine, AtomId atom, int half) {
+  for (int line = 0; line < lines_per_atom; ++line) {
+    engine.read(atom * lines_per_atom + line, line / 2, half);
+  }
+}
+
+RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
+  constexpr AtomId read_atoms = 12;
+  constexpr AtomId atoms = 16;  // the last four are only written
+  HalvesParameters parameters;
+  parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
+  TwoHalves l2 = l2_of(parameters, atoms);
+  LineEngine lines(parameters.capacity_lines);
+  const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
+      rc::gen::pair(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2)));
+  for (const auto& [atom, half] : trace) {
+    if (atom < read_atoms) {
+      l2.visit(by(atom, Access::read, half == 0, half == 1));
+      read_lines(lines, atom, half);
+    } else {
+      l2.visit(by(atom, Access::write, half == 0, half == 1));
+      for (int line = 0; line < lines_per_atom; ++line) {
+        lines.write(atom * lines_per_atom + line, line / 2);
+      }
+    }
+  }
+  const Counters counters = l2.counters(0);
+  const LineEngine::Counts& expected = lines.counts();
+  RC_ASSERT(counters.l2_read_miss_sectors.value_or(0) == 4 * expected.near_misses);
+  RC_ASSERT(counters.fabric_read_sectors.value_or(0) == 4 * expected.fabric_reads);
+  RC_ASSERT(counters.fabric_read_miss_sectors.value_or(0) == 4 * expected.fabric_misses);
+  RC_ASSERT(counters.dram_read_sectors.value_or(0) == 4 * expected.dram_reads);
+  RC_ASSERT(counters.l2_write_miss_sectors.value_or(0) == 4 * expected.write_misses);
+  // The atom at the tail leaves whole: two lines a half may leave earlier than one by one.
+  const int64_t early = counters.dram_write_sectors.value_or(0) - 4 * expected.dram_writes;
+  RC_ASSERT(std::abs(early) <= 2 * 2 * 4);
+}
+
+RC_GTEST_PROP(TwoHalves, DramReadsAreNearMissesLessFabricHits, ()) {
+  HalvesParameters parameters;
+  parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 60);
+  parameters.ways = *rc::gen::inRange(4, 32);
+  parameters.private_share = 0.95;
+  parameters.edge_low = 0.8;
+  parameters.edge_high = 1.07;
+  parameters.far_first_waiting = 0.2;
+  parameters.far_first_running = 0.4;
+  TwoHalves l2 = l2_of(parameters, 16);
+  const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
+      rc::gen::pair(rc::gen::inRange<AtomId>(0, 16), rc::gen::inRange(1, 4)));
+  for (const auto& [atom, halves] : trace) {
+    l2.visit(by(atom, Access::read, halves & 1, halves >> 1));
+  }
+  const Counters c = l2.counters(0);
+  RC_ASSERT(c.dram_read_sectors.value_or(0) == c.l2_read_miss_sectors.value_or(0) -
+                                                   c.fabric_read_sectors.value_or(0) +
+                                                   c.fabric_read_miss_sectors.value_or(0));
+  RC_ASSERT(c.fabric_read_miss_sectors.value_or(0) <= c.fabric_read_sectors.value_or(0));
+}
+
+// 16 sectors, 8 of either home. Half 0 reads: 16 near misses; the 8 with home 1 cross and miss
+// there; all 16 come from DRAM. Half 1 reads: its 8 lines hit where the fabric left them, the other
+// 8 cross and hit.
+TEST(TwoHalves, KeepsALineThatCrossedTheFabricInBothHalves) {
+  HalvesParameters parameters;
+  parameters.capacity_lines = 100;
+  TwoHalves l2 = l2_of(parameters, 1);
+  l2.visit(by(0, Access::read, 1, 0));
+  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 16);
+  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 8);
+  EXPECT_EQ(l2.counters(0).fabric_read_miss_sectors, 8);
+  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+  l2.visit(by(0, Access::read, 0, 1));
+  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 24);
+  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
+  EXPECT_EQ(l2.counters(0).fabric_read_miss_sectors, 8);
+  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+}
+
+// A line that both halves want: 1 fabric read and 1 DRAM read, 2 - f near misses, f fabric misses.
+TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
+  HalvesParameters parameters;
+  parameters.capacity_lines = 100;
+  parameters.far_first_waiting = 0.25;
+  TwoHalves l2 = l2_of(parameters, 1);
+  l2.visit(by(0, Access::read, 66, 66));
+  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 28);  // (2 - 0.25) 16
+  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
+  EXPECT_EQ(l2.counters(0).fabric_read_miss_sectors, 4);
+  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+}
+
+TEST(TwoHalves, DropsTheOtherHalfsCopyOfAWrittenLine) {
+  HalvesParameters parameters;
+  parameters.capacity_lines = 100;
+  TwoHalves l2 = l2_of(parameters, 1);
+  l2.visit(by(0, Access::read, 1, 0));   // copies of the 8 sectors with home 1 in half 0
+  l2.visit(by(0, Access::write, 1, 0));  // which the write drops; nothing is allocated
+  l2.visit(by(0, Access::read, 1, 0));   // so they cross again, and hit
+  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
+  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+  EXPECT_EQ(l2.counters(0).l2_write_miss_sectors, 0);
+}
+
+TEST(TwoHalves, RefusesParametersOutOfRangeByName) {
+  HalvesParameters parameters;
+  EXPECT_THROW(check(parameters), std::invalid_argument);  // no capacity
+  parameters.capacity_lines = 1;
+  EXPECT_NO_THROW(check(parameters));
+  parameters.halves = 3;
+  EXPECT_THROW(check(parameters), std::invalid_argument);
+}
+
+TEST(SimulateHalves, WithOneHalfAndNoSetsIsTheLru) {
+  for (const Mask mask : {Mask{}, Mask{MaskKind::causal, 0}}) {
+    for (const int64_t kib : {64, 300, 1024}) {
+      Request request;
+      request.problem = {.batch = 1,
+                         .heads = 2,
+                         .kv_heads = 2,
+                         .seq_q = 1024,
+                         .seq_kv = 1024,
+                         .head_dim = 64,
+                         .mask = mask};
+      request.schedule.scan = scan_id<SawtoothScan>;
+      request.schedule.workers = 7;
+      request.l2_bytes = kib << 10;
+      HalvesParameters parameters;
+      parameters.halves = 1;
+      parameters.capacity_lines = request.l2_bytes / line_bytes;
+      const Counters lru = simulate_lru(request).total;
+      const Counters halves = simulate_halves(request, parameters, {}).total;
+      EXPECT_EQ(halves.sm_read_sectors, lru.sm_read_sectors);
+      EXPECT_EQ(halves.l2_read_sectors, lru.l2_read_sectors);
+      EXPECT_EQ(halves.l2_read_miss_sectors, lru.l2_read_miss_sectors);
+      EXPECT_EQ(halves.dram_read_sectors, lru.dram_read_sectors);
+      EXPECT_EQ(halves.l2_write_sectors, lru.l2_write_sectors);
+      EXPECT_EQ(halves.l2_write_miss_sectors, lru.l2_write_miss_sectors);
+      EXPECT_EQ(halves.cold_read_sectors, lru.cold_read_sectors);
+      EXPECT_EQ(halves.fabric_read_sectors, std::nullopt);
+    }
+  }
+}
+
+TEST(Coalescer, MergesNothingForALoneReaderAndMostForAllInStep) {
+  constexpr CoalescerParameters parameters{
+      .sms = 132, .waiting_share = 0.25, .running_share = 0.75};
+  EXPECT_EQ(passed_share(parameters, 1, 0), 1);
+  EXPECT_DOUBLE_EQ(passed_share(parameters, 132, 0), 0.25);
+  EXPECT_DOUBLE_EQ(passed_share(parameters, 132, 1), 0.75);
+  EXPECT_EQ(passed_share({}, 132, 0), 1);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
