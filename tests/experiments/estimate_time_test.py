@@ -24,8 +24,8 @@ class EstimateTime(unittest.TestCase):
         self.assertEqual(estimate_time.flop(row(mask="window:3")), 32 * 21)
 
     def test_a_point_costs_its_launches_and_a_constant_a_repetition(self):
-        # 2048 FLOP at 2048e-12 TFLOP/s: one second a launch; 1 + 2 x (5 + 2) launches, 2 x 0.3 s.
-        self.assertAlmostEqual(estimate_time.seconds(row(), 2048e-12, 2), 15.6)
+        # 2048 FLOP at 2048e-12 TFLOP/s: one second a launch; 1 + 2 x (5 + 3) launches, 2 x 0.3 s.
+        self.assertAlmostEqual(estimate_time.seconds(row(), 2048e-12, 2), 17.6)
 
     def test_a_point_that_occurs_twice_is_measured_once(self):
         self.assertEqual(len(estimate_time.unique([row(), row(scan="linear"), row()])), 2)
