@@ -4,13 +4,6 @@
 
 namespace sawtooth::kernels::hopper {
 
-extern const Variant bf16_d64_plain;
-extern const Variant bf16_d64_own;
-extern const Variant bf16_d64;
-extern const Variant bf16_d64_lazy;
-extern const Variant bf16_d64_stages3;
-extern const Variant bf16_d64_stages4;
-extern const Variant fp16_d64;
 extern const Variant bf16_d128_plain;
 extern const Variant bf16_d128_own;
 extern const Variant bf16_d128;
@@ -18,15 +11,22 @@ extern const Variant bf16_d128_lazy;
 extern const Variant bf16_d128_stages3;
 extern const Variant bf16_d128_kv176;
 extern const Variant fp16_d128;
+extern const Variant bf16_d64_plain;
+extern const Variant bf16_d64_own;
+extern const Variant bf16_d64;
+extern const Variant bf16_d64_lazy;
+extern const Variant bf16_d64_stages3;
+extern const Variant bf16_d64_stages4;
+extern const Variant fp16_d64;
 extern const Variant bf16_d256;
 extern const Variant fp16_d256;
 
 std::span<const Variant> variants() {
   static const std::array table = {
-      bf16_d64_plain,   bf16_d64_own,     bf16_d64,       bf16_d64_lazy,
-      bf16_d64_stages3, bf16_d64_stages4, fp16_d64,       bf16_d128_plain,
-      bf16_d128_own,    bf16_d128,        bf16_d128_lazy, bf16_d128_stages3,
-      bf16_d128_kv176,  fp16_d128,        bf16_d256,      fp16_d256};
+      bf16_d128_plain,   bf16_d128_own,   bf16_d128,     bf16_d128_lazy,
+      bf16_d128_stages3, bf16_d128_kv176, fp16_d128,     bf16_d64_plain,
+      bf16_d64_own,      bf16_d64,        bf16_d64_lazy, bf16_d64_stages3,
+      bf16_d64_stages4,  fp16_d64,        bf16_d256,     fp16_d256};
   return table;
 }
 

@@ -464,8 +464,7 @@ std::vector<NamedSchedule> timed_schedules(const Problem& p) {
 constexpr int64_t timed_lengths[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 131072};
 
 void time_variant(const Variant& variant) {
-  const bool step_of_ladder = variant.name.find("plain") != std::string_view::npos ||
-                              variant.name.find("own") != std::string_view::npos;
+  const bool step_of_ladder = variant.name.find_last_of('_') != variant.name.find('_');
   for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
     std::vector<std::string> lines;
     for (const int64_t s : timed_lengths) {
@@ -491,7 +490,7 @@ void time_variant(const Variant& variant) {
       Tensors t(p, Layout::bhsd, 5);
       std::vector<Schedule> schedules;
       for (const auto& one : named) schedules.push_back(one.schedule);
-      constexpr int repetitions = 10;
+      const int repetitions = s > 16384 ? 5 : 9;
       const auto times = median_ms(variant, t, schedules, repetitions);
       for (size_t i = 0; i < lines.size(); ++i) {
         char text[16];
