@@ -174,12 +174,15 @@ fi
 
 # 4. Nsight Compute on the same kernels. It holds the counters, so nothing else may measure now.
 compare_with_ncu() {
-  local mib=$1 access=$2 shape=$3 order=$4 table=$logs/streams/stream_counters.csv
-  ncu --replay-mode application --cache-control none --clock-control none --csv --page raw \
-    --metrics dram__sectors_read.sum,lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum,lts__t_sectors_srcunit_ltcfabric_op_read.sum,lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum,l1tex__m_xbar2l1tex_read_sectors.sum \
-    "$once" "$mib" "$access" "$shape" "$order" >"$logs/ncu-$access-$shape-$mib-$order.csv" || return 1
-  python3 tests/gpu/compare_ncu.py "$table" "$mib" "$access" "$shape" "$order" \
-    "$logs/ncu-$access-$shape-$mib-$order.csv"
+  local mib=$1 access=$2 shape=$3 order=$4 run files=()
+  for run in 1 2 3; do
+    files+=("$logs/ncu-$access-$shape-$mib-$order-$run.csv")
+    ncu --replay-mode application --cache-control none --clock-control none --csv --page raw \
+      --metrics dram__sectors_read.sum,lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum,lts__t_sectors_srcunit_ltcfabric_op_read.sum,lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum,l1tex__m_xbar2l1tex_read_sectors.sum \
+      "$once" "$mib" "$access" "$shape" "$order" >"${files[-1]}" || return 1
+  done
+  python3 tests/gpu/compare_ncu.py "$logs/streams/stream_counters.csv" "$mib" "$access" "$shape" \
+    "$order" "${files[@]}"
 }
 export -f compare_with_ncu
 export logs once

@@ -32,9 +32,13 @@ inline constexpr std::array h200_readings{
     H200Reading{true, true, 48, 0.39},     H200Reading{true, true, 64, 0.54},
 };
 
-/// Off the cliff 0.02; on it (28 to 48 MiB) dies differ.
+constexpr bool h200_on_cliff(int64_t mib) {
+  return mib >= 28 && mib <= 48;
+}
+
+/// As shares of the buffer.
 constexpr double h200_tolerance(int64_t mib) {
-  return mib >= 28 && mib <= 48 ? 0.06 : 0.02;
+  return h200_on_cliff(mib) ? 0.06 : 0.02;
 }
 
 }  // namespace sawtooth::experiments

@@ -72,6 +72,44 @@ TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
   EXPECT_FALSE(check_repeats(pair(40, 0.07), l2_bytes).passed);
 }
 
+// 48 MiB of 60 still lie on the cliff, 56 do not.
+TEST(StreamChecks, TheCliffEndsAfter48Of60Mib) {
+  const auto differing = [](int64_t mib) {
+    return std::vector{read_row(StreamShape::same, false, mib, "p2", 0.9, 0),
+                       read_row(StreamShape::same, false, mib, "p2", 0.95, 1)};
+  };
+  EXPECT_TRUE(check_repeats(differing(48), l2_bytes).passed);
+  EXPECT_FALSE(check_repeats(differing(56), l2_bytes).passed);
+}
+
+// Identity off by 30000 of 1310720 / 2 sectors (4.6 %): allowed when the passes differ by as much.
+TEST(StreamChecks, AnIdentityOverPassesMayBeOffByWhatThePassesDiffer) {
+  StreamRow row = read_row(StreamShape::same, false, 40, "p2", 0.5);
+  set(row, L2Counter::l2_read_miss, 655360 + 30000);
+  EXPECT_FALSE(check_dram_identity({row}).passed);
+  row.dram_read_by_pass = {655360, 655360 - 30000};
+  EXPECT_TRUE(check_dram_identity({row}).passed);
+}
+
+// One of three repetitions with background traffic does not spoil the median; two do.
+TEST(StreamChecks, AColdReadIsJudgedByTheMedianOfItsRepetitions) {
+  const auto reading = [](double share, int repetition) {
+    return read_row(StreamShape::one, false, 8, "p1", share, repetition);
+  };
+  EXPECT_TRUE(check_cold_is_compulsory({reading(1, 0), reading(1.01, 1), reading(1, 2)}).passed);
+  EXPECT_FALSE(
+      check_cold_is_compulsory({reading(1, 0), reading(1.01, 1), reading(1.01, 2)}).passed);
+}
+
+// 8 MiB are 262144 sectors: 0.1 % is 262, and 512 more are the kernel's own.
+TEST(StreamChecks, SmsMayReadAFewSectorsOfTheirOwn) {
+  StreamRow row = read_row(StreamShape::same, false, 8, "p1", 1);
+  set(row, L2Counter::sm_read, 262144 + 770);
+  EXPECT_TRUE(check_sm_sectors({row}).passed);
+  set(row, L2Counter::sm_read, 262144 + 780);
+  EXPECT_FALSE(check_sm_sectors({row}).passed);
+}
+
 TEST(StreamChecks, ReplayPassesThatDriftApartAreSeen) {
   StreamRow row = read_row(StreamShape::same, false, 64, "p2", 1);
   row.dram_read_by_pass = {2097152, 2097152 - 30000};
