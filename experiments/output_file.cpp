@@ -7,14 +7,19 @@
 
 namespace sawtooth::experiments {
 
-OutputFile::OutputFile(std::string path)
-    : path_(std::move(path)),
-      temporary_(path_ + ".tmp"),
-      stream_(temporary_, std::ios::binary | std::ios::trunc) {
-  if (!stream_ || std::filesystem::is_directory(path_)) {
-    stream_.close();
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
+void require_replaceable(const std::string& path) {
+  if (path == "-") throw UsageError("'-': only --csv can go to standard output; give a file name");
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw UsageError(path + ": is no ordinary file, so it cannot be replaced; give a file name");
+  }
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp") {
+  require_replaceable(path_);
+  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!stream_) {
     throw UsageError(path_ + ": cannot be written; is its folder there and writable?");
   }
 }

@@ -6,6 +6,9 @@
 
 namespace sawtooth::experiments {
 
+/// Throws UsageError when `path` cannot be replaced by a file: a folder, a device, or "-".
+void require_replaceable(const std::string& path);
+
 class OutputFile {
  public:
   /// Opens PATH.tmp; throws UsageError when that is not possible.

@@ -97,6 +97,25 @@ void require_whole_lines(const Resolver& point, const std::string& key, int64_t 
                  std::to_string(line_bytes));
 }
 
+// The simulator numbers the tiles of all tensors with 32 bits (sim/atoms.hpp).
+void require_numbered_tiles(const Resolver& point, const sim::Request& request) {
+  constexpr long double most = 4294967295.0L;  // 2^32 - 1
+  const Problem& problem = request.problem;
+  const auto of_heads = [&](int64_t heads, int64_t tiles) {
+    return 2 * static_cast<long double>(problem.batch * heads) * static_cast<long double>(tiles);
+  };
+  const int64_t q = q_tiles(problem, request.tiling);
+  const int64_t kv = kv_tiles(problem, request.tiling);
+  const long double partial =
+      request.schedule.kv_split > 1
+          ? of_heads(problem.heads, q) * static_cast<long double>(request.schedule.kv_split)
+          : 0;
+  const long double tiles = of_heads(problem.heads, q) * (request.log_sum_exp ? 1.5L : 1.0L) +
+                            of_heads(problem.kv_heads, kv) + partial;
+  if (tiles < most) return;
+  point.fail("tile-q", "the problem has too many tiles; allowed: fewer than 2^32 of all tensors");
+}
+
 int64_t section_of(const std::string& text, const Problem& problem, int64_t kv_split) {
   const int64_t all = problem.batch * problem.heads * kv_split;
   if (text == "all") return all;
@@ -155,6 +174,7 @@ void resolve_schedule(Resolver& point, Point& result, const Settings& given) {
   if (schedule.kv_split > parts) {
     point.fail("kv-split", "allowed: up to the number of K/V tiles, " + std::to_string(parts));
   }
+  require_numbered_tiles(point, request);
   resolve_order(point, result, given);
 }
 

@@ -19,6 +19,7 @@ std::string key_of(const CsvRow& cells) {
 }  // namespace
 
 ResultLog::ResultLog(std::string path, bool resume) : path_(std::move(path)) {
+  if (!to_standard_output()) require_replaceable(path_);
   if (!resume) return;
   if (to_standard_output()) throw UsageError("--resume: needs --csv FILE to go on with");
   if (std::filesystem::exists(path_)) take_over(path_, false);

@@ -1,0 +1,173 @@
+// The program from end to end.
+#include "program.hpp"
+
+#include <map>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sawtooth::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Plain splitting is enough: these tables quote nothing.
+std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) {
+  const auto split = [](const std::string& line) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) {
+      if (c == ',') {
+        cells.emplace_back();
+      } else {
+        cells.back() += c;
+      }
+    }
+    return cells;
+  };
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  const auto header = split(line);
+  std::vector<std::map<std::string, std::string>> rows;
+  while (std::getline(lines, line)) {
+    const auto cells = split(line);
+    auto& row = rows.emplace_back();
+    for (size_t i = 0; i < header.size(); ++i) row[header[i]] = cells.at(i);
+  }
+  return rows;
+}
+
+// Two heads, 4 Q and 4 K/V tiles of 64 rows x 128 bytes, 256 sectors a tile. Reads: 8 items of one
+// Q tile and 4 pairs of K and V. Compulsory: 8 Q tiles and 2 x 8 K and V tiles. O: 8 tiles.
+TEST(Simulate, CountsTheSectorsOfTheClosedForm) {
+  const Outcome outcome = run_program("simulate --gpu gb10 --heads 2 --seq 256 --csv -");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = rows_of(outcome.out);
+  ASSERT_EQ(rows.size(), 1u);
+  auto row = rows[0];
+  EXPECT_EQ(row["l2_read_sectors"], std::to_string(8 * (1 + 4 * 2) * 256));
+  EXPECT_EQ(row["sm_read_sectors"], row["l2_read_sectors"]);
+  EXPECT_EQ(row["cold_read_sectors"], std::to_string((8 + 16) * 256));
+  EXPECT_EQ(row["l2_read_miss_sectors"], row["cold_read_sectors"]);  // everything fits 24 MiB
+  EXPECT_EQ(row["l2_write_sectors"], std::to_string(8 * 256));
+  EXPECT_EQ(row["dram_write_sectors"], "");
+  EXPECT_EQ(row["source"], "predicted");
+  EXPECT_EQ(row["workers"], "48");
+  EXPECT_EQ(row["l2_bytes"], "25165824");
+  EXPECT_EQ(row["status"], "ok");
+  EXPECT_EQ(row["experiment"], "command-line");
+}
+
+TEST(Simulate, ThreadsDoNotChangeAByte) {
+  const std::string sweep =
+      "simulate --gpu gb10 --seq 512,1K,2K --scan linear,sawtooth,random --mask none,causal "
+      "--l2-bytes 64KiB --csv - --threads ";
+  const Outcome one = run_program(sweep + "1");
+  ASSERT_EQ(rows_of(one.out).size(), 18u);
+  EXPECT_EQ(run_program(sweep + "7").out, one.out);
+}
+
+TEST(Simulate, ThePrintedConfigurationGivesTheSameRows) {
+  const TemporaryFolder folder;
+  const std::string options =
+      "--gpu h200 --system flash-attention-3 --heads 4 --seq 1K,2K --mask none,causal "
+      "--head-dim 128 --quiet ";
+  const Outcome printed = run_program("simulate " + options + "--print-config");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const std::string config = folder.write("resolved.ini", printed.out);
+  const Outcome direct = run_program("simulate " + options + "--csv -");
+  ASSERT_EQ(rows_of(direct.out).size(), 4u);
+  EXPECT_EQ(run_program("simulate " + config + " --csv -").out, direct.out);
+  EXPECT_EQ(run_program("simulate " + config + " --print-config").out, printed.out);
+}
+
+TEST(Simulate, WritesEveryTableItIsAskedFor) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      run_program("simulate --gpu gb10 --seq 1K --csv " + folder.path("r.csv") + " --by-tensor " +
+                  folder.path("t.csv") + " --miss-curve " + folder.path("m.csv") + " --histogram " +
+                  folder.path("h.csv") + " --timeline " + folder.path("t.json") + " --wavefront " +
+                  folder.path("w.csv"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(folder.files(), 6u);  // and no temporary ones
+  int64_t reads = 0;
+  for (auto& row : rows_of(folder.read("t.csv"))) reads += std::stoll(row["l2_read_sectors"]);
+  EXPECT_EQ(std::to_string(reads), rows_of(folder.read("r.csv"))[0]["l2_read_sectors"]);
+  // 16 workers hold the 16 items, so 16 steps with 16 rows each.
+  EXPECT_EQ(rows_of(folder.read("w.csv")).size(), 256u);
+  EXPECT_EQ(rows_of(folder.read("m.csv"))[0]["capacity_bytes"], "0");
+}
+
+TEST(Simulate, ASystemSaysWhatItsModelLeavesOut) {
+  const Outcome outcome = run_program("simulate --gpu gb10 --system xformers --seq 512 --csv -");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("note: system xformers: "));
+  EXPECT_THAT(outcome.err, HasSubstr("note: system flash-attention-2: "));
+  EXPECT_EQ(run_program("simulate --gpu gb10 --system xformers --seq 512 --csv - --quiet").err, "");
+}
+
+TEST(Simulate, KeysOfOtherCommandsInAConfigurationAreNoted) {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("c.ini", "gpu = gb10\nseq = 64\ntolerance = 5%\n");
+  const Outcome outcome = run_program("simulate " + config + " --csv -");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "note: " + config + ":3: tolerance: has no effect in simulate\n");
+}
+
+TEST(Compare, PassesWithinTheToleranceAndFailsBeyondIt) {
+  const TemporaryFolder folder;
+  const std::string row = run_program("simulate --gpu gb10 --seq 256 --csv -").out;
+  folder.write("p.csv", row);
+  // In the copy the reads are 5/4 of what they are, so the prediction is 20 % too small.
+  auto cells = rows_of(row)[0];
+  const auto cell = [](int64_t count) {
+    return std::string(1, ',').append(std::to_string(count)).append(1, ',');
+  };
+  const int64_t reads = std::stoll(cells["l2_read_sectors"]);
+  std::string changed = row;
+  for (size_t at; (at = changed.find(cell(reads))) != std::string::npos;) {
+    changed.replace(at, cell(reads).size(), cell(reads * 5 / 4));
+  }
+  folder.write("m.csv", changed);
+  const std::string files = folder.path("p.csv") + " " + folder.path("m.csv");
+  const Outcome strict =
+      run_program("compare " + files + " --tolerance 19% --csv " + folder.path("e.csv"));
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_THAT(strict.out, HasSubstr("-20.00 %"));
+  EXPECT_THAT(strict.out, HasSubstr("did not join: 0 of 1 predicted, 0 of 1 measured"));
+  EXPECT_THAT(folder.read("e.csv"), HasSubstr("l2_read_sectors"));
+  EXPECT_EQ(run_program("compare " + files + " --tolerance 21%").exit_code, 0);
+  EXPECT_EQ(run_program("compare " + files).exit_code, 0);
+}
+
+TEST(Compare, NothingInCommonIsAFailure) {
+  const TemporaryFolder folder;
+  folder.write("p.csv", run_program("simulate --gpu gb10 --seq 256 --csv -").out);
+  folder.write("m.csv", run_program("simulate --gpu h200 --seq 256 --csv -").out);
+  const Outcome outcome =
+      run_program("compare " + folder.path("p.csv") + " " + folder.path("m.csv"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("nothing to compare"));
+}
+
+TEST(Lists, NameWhatIsThere) {
+  EXPECT_THAT(run_program("gpus").out, HasSubstr("gb10"));
+  EXPECT_THAT(run_program("systems").out, HasSubstr("alias of flash-attention-2"));
+  const Outcome schedules = run_program("schedules");
+  EXPECT_EQ(schedules.exit_code, 0);
+  for (const char* name : {"descending", "dynamic", "sawtooth-wave", "lockstep-wave", "lru"}) {
+    EXPECT_THAT(schedules.out, HasSubstr(name));
+  }
+}
+
+TEST(Help, IsThereForTheProgramAndEveryCommand) {
+  EXPECT_EQ(run_program("--help").exit_code, 0);
+  EXPECT_THAT(run_program("simulate --help").out, HasSubstr("Schedule\n"));
+  EXPECT_THAT(run_program("compare --help").out, HasSubstr("--tolerance"));
+  EXPECT_EQ(run_program("").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace sawtooth::test

@@ -1,0 +1,62 @@
+// Every profile, system and configuration that the project ships can be used as it is.
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "experiments/gpu_file.hpp"
+#include "experiments/point.hpp"
+#include "experiments/resources.hpp"
+#include "experiments/sweep.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+TEST(ShippedFiles, EveryGpuProfileIsRead) {
+  const auto names = resource_names("gpus");
+  ASSERT_GE(names.size(), 7u);
+  for (const std::string& name : names) {
+    const GpuFile gpu = read_gpu_file(resource_path("gpus", name, "gpu"));
+    EXPECT_EQ(gpu.profile.name, name);
+    EXPECT_GT(gpu.profile.sms, 0);
+  }
+}
+
+TEST(ShippedFiles, EverySystemResolvesOnEveryGpuForEveryMaskAndHeadDim) {
+  Catalog catalog;
+  const auto systems = resource_names("systems");
+  ASSERT_GE(systems.size(), 13u);
+  for (const std::string& system : systems) {
+    for (const std::string& gpu : resource_names("gpus")) {
+      for (const char* mask : {"none", "causal", "window:1024"}) {
+        for (const char* head_dim : {"64", "128", "256"}) {
+          Settings given;
+          assign(given, "seq", "4K", {});
+          assign(given, "system", system, {});
+          assign(given, "gpu", gpu, {});
+          assign(given, "mask", mask, {});
+          assign(given, "head-dim", head_dim, {});
+          EXPECT_NO_THROW(resolve(given, catalog)) << system << ' ' << mask << ' ' << head_dim;
+        }
+      }
+    }
+  }
+}
+
+TEST(ShippedFiles, EveryConfigurationOfThePaperResolves) {
+  Catalog catalog;
+  int configurations = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/paper")) {
+    if (entry.path().extension() != ".ini") continue;
+    ++configurations;
+    Settings tiles;
+    assign(tiles, "tile-q", "64", {});
+    assign(tiles, "tile-kv", "64", {});
+    for (const Settings& point : expand(read_configuration(entry.path().string()), tiles)) {
+      EXPECT_NO_THROW(resolve(point, catalog)) << entry.path();
+    }
+  }
+  EXPECT_GE(configurations, 10);
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
