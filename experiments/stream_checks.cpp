@@ -63,14 +63,14 @@ double scale_of(const StreamRow& row, double dram) {
   return dram > 0.05 * buffer ? dram : buffer;
 }
 
-/// How far DRAM reads of the replay passes lie apart. Terms of an identity come from different
-/// passes, because lookups, hits and misses never share one; where the passes themselves differ
-/// (on the cliff), no identity over them can hold more closely.
+/// What terms from different replay passes may be off by (lookups, hits and misses never share a
+/// pass): how far the DRAM reads of the passes lie apart, once for each of the two terms, near
+/// misses and fabric reads, that come from passes of their own. Off the cliff this is next to 0.
 double pass_drift(const StreamRow& row) {
   if (row.dram_read_by_pass.empty()) return 0;
   const auto [low, high] =
       std::minmax_element(row.dram_read_by_pass.begin(), row.dram_read_by_pass.end());
-  return double(*high - *low);
+  return 2 * double(*high - *low);
 }
 
 using Key = std::tuple<int, int, bool, int64_t, std::string>;
