@@ -113,6 +113,33 @@ ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
           .trace = call.trace};
 }
 
+/// Enqueues a kernel whose only parameter is `arguments`.
+Outcome launch_plain(const AttentionForward& call, const KernelVariant& variant,
+                     ForwardArguments& arguments, cudaStream_t stream) {
+  int shared_bytes = 0;
+  cudaError_t error = shared_bytes_for(variant, call.ctas_per_sm, shared_bytes);
+  if (error != cudaSuccess) return failed("reading the device's limits", error);
+  error = cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               shared_bytes);
+  if (error != cudaSuccess)
+    return failed(
+        ("the kernel for head_dim " + std::to_string(variant.head_dim) + " with tile " +
+         std::to_string(variant.tiling.q_rows) + "x" + std::to_string(variant.tiling.kv_rows) +
+         " needs " + std::to_string(shared_bytes) +
+         " bytes of shared memory, more than the device " + "has; choose a smaller tile")
+            .c_str(),
+        error);
+  const bool grid = call.schedule.launch == launch_id<GridLaunch>;
+  const int64_t ctas =
+      grid ? item_count(call.problem, variant.tiling, call.schedule) : call.schedule.workers;
+  void* parameters[] = {&arguments};
+  error =
+      cudaLaunchKernel(variant.function, dim3(unsigned(ctas)), dim3(unsigned(variant.threads())),
+                       parameters, std::size_t(shared_bytes), stream);
+  if (error != cudaSuccess) return failed("launching the kernel", error);
+  return {};
+}
+
 }  // namespace
 
 std::size_t workspace_bytes(const AttentionForward& call) {
@@ -131,36 +158,34 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
                                              " bytes; needed: " + std::to_string(layout.bytes)};
 
   const KernelVariant& variant =
-      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling);
+      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
   ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
-  int shared_bytes = 0;
-  cudaError_t error = shared_bytes_for(variant, call.ctas_per_sm, shared_bytes);
-  if (error != cudaSuccess) return failed("reading the device's limits", error);
-  error = cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               shared_bytes);
-  if (error != cudaSuccess)
-    return failed(
-        ("the kernel for head_dim " + std::to_string(variant.head_dim) + " with tile " +
-         std::to_string(variant.tiling.q_rows) + "x" + std::to_string(variant.tiling.kv_rows) +
-         " needs " + std::to_string(shared_bytes) +
-         " bytes of shared memory, more than the device " + "has; choose a smaller tile")
-            .c_str(),
-        error);
-  error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
+  cudaError_t error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
   if (error != cudaSuccess) return failed("resetting the launch state", error);
-
-  const bool grid = call.schedule.launch == launch_id<GridLaunch>;
-  const int64_t ctas =
-      grid ? item_count(call.problem, variant.tiling, call.schedule) : call.schedule.workers;
-  void* parameters[] = {&arguments};
-  error =
-      cudaLaunchKernel(variant.function, dim3(unsigned(ctas)), dim3(unsigned(variant.threads())),
-                       parameters, std::size_t(shared_bytes), stream);
-  if (error != cudaSuccess) return failed("launching the kernel", error);
+  if (variant.launch != nullptr) {
+    if (!runs_here(variant))
+      return {Status::no_device, std::string("the ") + variant.family +
+                                     " kernels need a device of compute capability " +
+                                     std::to_string(variant.compute_capability / 10) + "." +
+                                     std::to_string(variant.compute_capability % 10)};
+    if (std::string wrong = variant.launch(arguments, stream); !wrong.empty())
+      return {Status::launch_failed, std::move(wrong)};
+  } else if (Outcome bad = launch_plain(call, variant, arguments, stream); !bad) {
+    return bad;
+  }
   if (call.schedule.kv_split > 1)
     if (error = launch_combine(arguments, stream); error != cudaSuccess)
       return failed("launching the combination of the parts", error);
   return {};
+}
+
+bool runs_here(const KernelVariant& variant) {
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
+    return false;
+  return variant.compute_capability == 0 || variant.compute_capability == 10 * major + minor;
 }
 
 int resident_ctas_per_sm(const KernelVariant& variant) {

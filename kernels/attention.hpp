@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "kernels/order_trace.hpp"
 #include "kernels/strides.hpp"
@@ -54,7 +55,8 @@ struct CacheHints {
 struct AttentionForward {
   Problem problem;
   Schedule schedule;
-  Tiling tiling{0, 0};  // zeros: the first variant of the head dim
+  Tiling tiling{0, 0};      // zeros: the first variant of the head dim
+  std::string_view family;  // of the kernel: mma, hopper; empty: the first that has the tiling
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
@@ -82,6 +84,9 @@ std::size_t workspace_bytes(const AttentionForward& call);
 /// for reuse when the stream has come to this point. What `check` refuses launches nothing.
 Outcome attention_forward(const AttentionForward& call, void* workspace, std::size_t bytes,
                           CUstream_st* stream);
+
+/// Whether the current device is one that this variant runs on; false with no device.
+bool runs_here(const KernelVariant& variant);
 
 /// CTAs of this variant that an SM of the current device holds at once; 0 with no device.
 int resident_ctas_per_sm(const KernelVariant& variant);

@@ -57,10 +57,10 @@ Outcome check_variant(const AttentionForward& call) {
   const Problem& problem = call.problem;
   if (problem.dtype == ElementType::fp32)
     return refuse(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16");
-  if (find_variant(problem.head_dim, problem.dtype, {0, 0}) == nullptr)
+  if (find_variant(problem.head_dim, problem.dtype, {0, 0}, call.family) == nullptr)
     return refuse(Status::unsupported_head_dim, "head_dim is " + std::to_string(problem.head_dim) +
                                                     "; allowed: " + supported_head_dims());
-  if (find_variant(problem.head_dim, problem.dtype, call.tiling) == nullptr)
+  if (find_variant(problem.head_dim, problem.dtype, call.tiling, call.family) == nullptr)
     return refuse(Status::unsupported_tiling,
                   "tile " + std::to_string(call.tiling.q_rows) + "x" +
                       std::to_string(call.tiling.kv_rows) + " with head_dim " +
@@ -103,7 +103,7 @@ Outcome check_schedule(const AttentionForward& call) {
   if (schedule.kv_split <= 0 || schedule.prefetch < 0 || schedule.order.section <= 0)
     return refuse(Status::bad_schedule, "kv_split and section are 1 or more, prefetch 0 or more");
   const KernelVariant& variant =
-      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling);
+      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
   if (item_count(call.problem, variant.tiling, schedule) > largest_grid)
     return refuse(Status::bad_size, "the problem has more than 2^31 - 1 items");
   return {};

@@ -6,7 +6,12 @@ include(CMakePackageConfigHelpers)
 set_target_properties(sawtooth_kernels PROPERTIES EXPORT_NAME kernels)
 set_target_properties(sawtooth_scheduler PROPERTIES EXPORT_NAME scheduler)
 set_target_properties(sawtooth_options PROPERTIES EXPORT_NAME options)
-install(TARGETS sawtooth_kernels sawtooth_scheduler sawtooth_options EXPORT sawtooth_targets
+if(TARGET sawtooth_hopper)
+  set(hopper_target sawtooth_hopper)
+  set_target_properties(sawtooth_hopper PROPERTIES EXPORT_NAME hopper)
+endif()
+install(TARGETS sawtooth_kernels ${hopper_target} sawtooth_scheduler sawtooth_options
+        EXPORT sawtooth_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kernels)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scheduler
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth COMPONENT kernels

@@ -3,14 +3,20 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "scheduler/problem.hpp"
 #include "scheduler/tiling.hpp"
 
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
 namespace sawtooth::kernels {
 
+struct ForwardArguments;
+
 struct KernelVariant {
-  const char* family = "";  // mma
+  const char* family = "";  // mma, hopper
   int head_dim = 0;
   Tiling tiling;
   ElementType dtype = ElementType::bf16;
@@ -19,14 +25,19 @@ struct KernelVariant {
   int ctas_per_sm = 0;  // that the registers were limited for
   int shared_bytes = 0;
   const void* function = nullptr;  // the kernel, for the CUDA runtime
+  int compute_capability = 0;      // 10 x major + minor of the only devices it runs on; 0: any
+  // Enqueues kernels that need more than their arguments; empty or what went wrong. Null: none.
+  std::string (*launch)(const ForwardArguments& arguments, CUstream_st* stream) = nullptr;
 
   constexpr int threads() const { return warps * 32; }
 };
 
-/// All variants of the build; of one head dim and type the preferred one comes first.
+/// All variants of the build; of one family, head dim and type the preferred one comes first.
 std::span<const KernelVariant> kernel_variants();
 
-/// The variant of this head dim, type and tiling (zeros: the preferred one), or null.
-const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling);
+/// The variant of this head dim, type, tiling (zeros: the preferred one) and family (empty: the
+/// first in the table that has it), or null.
+const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,
+                                  std::string_view family = {});
 
 }  // namespace sawtooth::kernels

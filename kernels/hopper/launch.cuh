@@ -42,6 +42,35 @@ void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
   check(cudaGetLastError(), "launching the Hopper kernel");
 }
 
+/// launch_forward for the table of all kernels: what went wrong as text.
+template <class Shape>
+std::string try_launch_forward(const ForwardArguments& arguments, CUstream_st* stream) {
+  try {
+    launch_forward<Shape>(arguments, stream);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// The variant as a row of the table of all kernels.
+template <class Shape>
+KernelVariant table_row() {
+  constexpr int hopper = 90;
+  return {.family = "hopper",
+          .head_dim = Shape::head_dim,
+          .tiling = Shape::tiling(),
+          .dtype = std::is_same_v<typename Shape::Element, __nv_bfloat16> ? ElementType::bf16
+                                                                          : ElementType::fp16,
+          .warps = Shape::threads / 32,
+          .stages = Shape::stages,
+          .ctas_per_sm = 1,
+          .shared_bytes = shared_bytes<Shape>,
+          .function = reinterpret_cast<const void*>(&forward<Shape>),
+          .compute_capability = hopper,
+          .launch = try_launch_forward<Shape>};
+}
+
 template <class Shape>
 constexpr Variant make_variant(std::string_view name) {
   const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
@@ -50,7 +79,8 @@ constexpr Variant make_variant(std::string_view name) {
           .head_dim = Shape::head_dim,
           .tiling = Shape::tiling(),
           .stages = Shape::stages,
-          .launch = launch_forward<Shape>};
+          .launch = launch_forward<Shape>,
+          .row = table_row<Shape>};
 }
 
 }  // namespace sawtooth::kernels::hopper

@@ -80,17 +80,30 @@ class Loader {
     v_.advance();
   }
 
-  /// This worker's part of the K and V lines of `tile`, row by row.
+  /// This worker's part of the K and V lines of `tile`.
   __device__ void prefetch(const WorkSlot& work, int tile) const {
-    constexpr int lines_a_row = Shape::head_dim * int(sizeof(typename Shape::Element)) / line_bytes;
-    for (int line = int(work.prefetch_lines.begin); line < int(work.prefetch_lines.end); ++line) {
-      const int row = tile * Shape::kv_rows + line / lines_a_row;
-      const int byte = line % lines_a_row * int(line_bytes);
-      if (row >= int(arguments().problem.seq_kv)) return;
-      prefetch_lines(address(arguments().k, arguments().k_strides, work.item, row) + byte,
-                     line_bytes);
-      prefetch_lines(address(arguments().v, arguments().v_strides, work.item, row) + byte,
-                     line_bytes);
+    prefetch_rows(arguments().k, arguments().k_strides, work, tile);
+    prefetch_rows(arguments().v, arguments().v_strides, work, tile);
+  }
+
+  /// One request where rows follow each other without gaps, else one a line.
+  __device__ void prefetch_rows(const void* tensor, const Strides& strides, const WorkSlot& work,
+                                int tile) const {
+    constexpr int bytes_a_row = Shape::head_dim * int(sizeof(typename Shape::Element));
+    const int first_row = tile * Shape::kv_rows;
+    const int rows = min(Shape::kv_rows, int(arguments().problem.seq_kv) - first_row);
+    const int begin = int(work.prefetch_lines.begin * line_bytes);
+    const int end = min(int(work.prefetch_lines.end * line_bytes), rows * bytes_a_row);
+    if (strides.row == Shape::head_dim) {
+      if (begin < end) {
+        prefetch_lines(address(tensor, strides, work.item, first_row) + begin,
+                       uint32_t(end - begin));
+      }
+      return;
+    }
+    for (int byte = begin; byte < end; byte += int(line_bytes)) {
+      const int row = first_row + byte / bytes_a_row;
+      prefetch_lines(address(tensor, strides, work.item, row) + byte % bytes_a_row, line_bytes);
     }
   }
 

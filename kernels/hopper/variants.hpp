@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/mma/arguments.hpp"
+#include "kernels/variants.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -18,6 +19,7 @@ struct Variant {
   Tiling tiling;
   int stages;
   void (*launch)(const ForwardArguments& arguments, cudaStream_t stream);
+  KernelVariant (*row)();  // in the table of all kernels
 };
 
 std::span<const Variant> variants();

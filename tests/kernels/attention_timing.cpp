@@ -65,6 +65,7 @@ void time_shape(int64_t batch, int64_t heads, int64_t seq, int64_t head_dim, Mas
       AttentionForward call;
       call.problem = problem;
       call.tiling = variant.tiling;
+      call.family = variant.family;
       call.q = q.as();
       call.k = k.as();
       call.v = v.as();

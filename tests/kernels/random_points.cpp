@@ -39,7 +39,9 @@ RandomPoint random_point(uint64_t seed) {
     return std::uniform_int_distribution<int64_t>(low, high)(generator);
   };
   RandomPoint point;
-  const auto variants = kernel_variants();
+  std::vector<KernelVariant> variants;
+  for (const KernelVariant& one : kernel_variants())
+    if (one.compute_capability == 0 || runs_here(one)) variants.push_back(one);
   const KernelVariant& variant = variants[seed % variants.size()];  // each in its turn
   Problem& problem = point.call.problem;
   problem.batch = pick(1, 2);
@@ -52,6 +54,7 @@ RandomPoint random_point(uint64_t seed) {
   problem.mask.kind = MaskKind(pick(0, 2));
   problem.mask.window = pick(0, 1) == 0 ? pick(1, 40) : pick(1, 400);
   point.call.tiling = variant.tiling;
+  point.call.family = variant.family;
   if (pick(0, 3) == 0) point.call.scale = 0.02f * float(pick(1, 20));
 
   Schedule& schedule = point.call.schedule;
@@ -116,7 +119,7 @@ std::string judge(const RandomPoint& point, const AttentionResults& results,
 
 std::string judge_trace(const AttentionForward& call, const AttentionResults& results) {
   const Tiling tiling =
-      find_variant(call.problem.head_dim, call.problem.dtype, call.tiling)->tiling;
+      find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)->tiling;
   const Schedule& schedule = call.schedule;
   const bool grid = schedule.launch == launch_id<GridLaunch>;
   const bool fixed = schedule.launch == launch_id<StaticLaunch>;
