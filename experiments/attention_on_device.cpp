@@ -75,6 +75,8 @@ kernels::AttentionForward attention_call(const Point& point) {
   call.problem = point.request.problem;
   call.schedule = point.request.schedule;
   call.tiling = point.request.tiling;
+  for (const std::string_view family : {"mma", "hopper"})
+    if (point.text("kernel") == family) call.family = family;
   call.ctas_per_sm = int(std::stoll(point.text("ctas-per-sm")));
   const std::string hints = point.text("hints");
   call.hints = {eviction_named(hints, 'q'), eviction_named(hints, 'k'), eviction_named(hints, 'v')};

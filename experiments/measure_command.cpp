@@ -88,7 +88,7 @@ int dry_run(const MeasurePlan& plan) {
   for (const MeasurePoint& point : plan.points) {
     const kernels::AttentionForward call = attention_call(point.point);
     const kernels::KernelVariant& variant =
-        *kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling);
+        *kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
     std::cout << "point: seq " << call.problem.seq_q << "x" << call.problem.seq_kv << ", head_dim "
               << call.problem.head_dim << ", " << point.point.text("mask") << ", "
               << point.point.text("launch") << ", " << point.point.text("scan") << " -> kernel "

@@ -21,7 +21,10 @@ std::string decimal(double value, int digits) {
 
 CsvRow measured_key_cells(const Point& point, const std::string& experiment) {
   CsvRow cells = key_cells(point, experiment, "measured");
-  cells[result_column("kernel")] = "mma";
+  const kernels::AttentionForward call = attention_call(point);
+  cells[result_column("kernel")] =
+      kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
+          ->family;
   for (const size_t column : {result_column("timing"), result_column("l2"),
                               result_column("l2_bytes"), result_column("model")})
     cells[column].clear();

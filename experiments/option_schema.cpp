@@ -96,6 +96,9 @@ constexpr auto table = std::to_array<OptionSpec>({
      [] {
        return Names{"q-first", "k-last-v-last", "q-first-k-last-v-last", "k-first-v-first"};
      }},
+    {"kernel", where, choice, sweeps, "",
+     "family of the kernel to run (default: the first of this build that has the tile)", 1, 1,
+     [] { return Names{"mma", "hopper"}; }},
 
     {"timing", model, choice, sweeps, "lockstep", "how workers go on in time", 1, 1,
      [] { return models(timing_models); }},

@@ -34,18 +34,19 @@ Outcome check_sizes(const Problem& problem) {
   return {};
 }
 
-std::string supported_head_dims() {
+std::string supported_head_dims(std::string_view family) {
   std::set<int> dims;
-  for (const KernelVariant& variant : kernel_variants()) dims.insert(variant.head_dim);
+  for (const KernelVariant& variant : kernel_variants())
+    if (family.empty() || family == variant.family) dims.insert(variant.head_dim);
   std::string text;
   for (const int dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
   return text;
 }
 
-std::string supported_tilings(int64_t head_dim) {
+std::string supported_tilings(int64_t head_dim, std::string_view family) {
   std::set<std::string> tilings;
   for (const KernelVariant& variant : kernel_variants())
-    if (variant.head_dim == head_dim)
+    if (variant.head_dim == head_dim && (family.empty() || family == variant.family))
       tilings.insert(std::to_string(variant.tiling.q_rows) + "x" +
                      std::to_string(variant.tiling.kv_rows));
   std::string text;
@@ -59,13 +60,13 @@ Outcome check_variant(const AttentionForward& call) {
     return refuse(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16");
   if (find_variant(problem.head_dim, problem.dtype, {0, 0}, call.family) == nullptr)
     return refuse(Status::unsupported_head_dim, "head_dim is " + std::to_string(problem.head_dim) +
-                                                    "; allowed: " + supported_head_dims());
+                                                    "; allowed: " + supported_head_dims(call.family));
   if (find_variant(problem.head_dim, problem.dtype, call.tiling, call.family) == nullptr)
     return refuse(Status::unsupported_tiling,
                   "tile " + std::to_string(call.tiling.q_rows) + "x" +
                       std::to_string(call.tiling.kv_rows) + " with head_dim " +
                       std::to_string(problem.head_dim) +
-                      " has no kernel; allowed: " + supported_tilings(problem.head_dim));
+                      " has no kernel; allowed: " + supported_tilings(problem.head_dim, call.family));
   return {};
 }
 
