@@ -56,7 +56,7 @@ class StackDistance {
   static constexpr uint32_t fan_out = 16;  // 32-bit sums of one cache line
   static constexpr int max_levels = 6;     // 512 * 16^6 slots are more than 2^32
   // Room is made when all slots are used. A row of at least four times the live atoms makes that
-  // rare; of two times it is smaller, of eight no faster (tests/benchmark).
+  // rare at 4 bits an atom.
   static constexpr uint64_t slots_per_atom = 4;
   static constexpr uint64_t initial_slots = block_slots;
 
