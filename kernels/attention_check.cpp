@@ -59,14 +59,15 @@ Outcome check_variant(const AttentionForward& call) {
   if (problem.dtype == ElementType::fp32)
     return refuse(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16");
   if (find_variant(problem.head_dim, problem.dtype, {0, 0}, call.family) == nullptr)
-    return refuse(Status::unsupported_head_dim, "head_dim is " + std::to_string(problem.head_dim) +
-                                                    "; allowed: " + supported_head_dims(call.family));
+    return refuse(Status::unsupported_head_dim,
+                  "head_dim is " + std::to_string(problem.head_dim) +
+                      "; allowed: " + supported_head_dims(call.family));
   if (find_variant(problem.head_dim, problem.dtype, call.tiling, call.family) == nullptr)
-    return refuse(Status::unsupported_tiling,
-                  "tile " + std::to_string(call.tiling.q_rows) + "x" +
-                      std::to_string(call.tiling.kv_rows) + " with head_dim " +
-                      std::to_string(problem.head_dim) +
-                      " has no kernel; allowed: " + supported_tilings(problem.head_dim, call.family));
+    return refuse(
+        Status::unsupported_tiling,
+        "tile " + std::to_string(call.tiling.q_rows) + "x" + std::to_string(call.tiling.kv_rows) +
+            " with head_dim " + std::to_string(problem.head_dim) +
+            " has no kernel; allowed: " + supported_tilings(problem.head_dim, call.family));
   return {};
 }
 

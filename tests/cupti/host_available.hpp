@@ -9,10 +9,30 @@
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
 
+// g++ says __SANITIZE_ADDRESS__, clang __has_feature(address_sanitizer).
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SAWTOOTH_ADDRESS_SANITIZER 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SAWTOOTH_ADDRESS_SANITIZER 1
+#endif
+
 namespace sawtooth::cupti {
+
+/// Empty when this build may open CUPTI's libraries at all, else the reason.
+inline std::string why_not_under_sanitizer() {
+#if defined(SAWTOOTH_ADDRESS_SANITIZER)
+  return "libcupti opens libnvperf_host with RTLD_DEEPBIND, which the address sanitizer forbids";
+#else
+  return "";
+#endif
+}
 
 /// Empty when the host API can be used, else the reason.
 inline std::string why_no_host_api() {
+  const std::string sanitizer = why_not_under_sanitizer();
+  if (!sanitizer.empty()) return sanitizer;
   try {
     known_chips();
     return "";

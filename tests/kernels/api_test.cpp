@@ -124,9 +124,11 @@ TEST_F(ApiRefuses, AWorkspaceThatIsTooSmall) {
 
 TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {
   for (const KernelVariant& variant : kernel_variants()) {
-    const KernelVariant* found = find_variant(variant.head_dim, variant.dtype, variant.tiling, variant.family);
+    const KernelVariant* found =
+        find_variant(variant.head_dim, variant.dtype, variant.tiling, variant.family);
     EXPECT_EQ(found, &variant);
-    const KernelVariant* preferred = find_variant(variant.head_dim, variant.dtype, {0, 0}, variant.family);
+    const KernelVariant* preferred =
+        find_variant(variant.head_dim, variant.dtype, {0, 0}, variant.family);
     ASSERT_NE(preferred, nullptr);
     EXPECT_LE(preferred, &variant);
   }

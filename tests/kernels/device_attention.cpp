@@ -130,7 +130,8 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
   AttentionResults results;
   DeviceBuffer items, steps;
   if (with_trace) {
-    const KernelVariant* variant = find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
+    const KernelVariant* variant =
+        find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
     if (variant == nullptr) throw std::runtime_error("no such kernel variant");
     const int64_t count = item_count(problem, variant->tiling, call.schedule);
     results.steps_per_item = kv_tiles(problem, variant->tiling);
