@@ -6,8 +6,8 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/coalescer.hpp"
-#include "sim/halves/line_engine.hpp"
 #include "sim/halves/simulate_halves.hpp"
+#include "tests/support/two_halves_line_engine.hpp"
 
 namespace sawtooth::sim {
 namespace {
