@@ -1,4 +1,10 @@
-"""L2 and DRAM counters of one launch by Nsight Compute, from outside the process."""
+"""L2 and DRAM counters of the peers' launches by Nsight Compute, from outside the process.
+
+One process launches every peer on every shape, and Nsight Compute runs it once for each pass of its
+counters (application replay), so that the program itself puts L2 into its state before each launch.
+A kernel that does nothing, SEPARATOR, runs in front of every launch: what lies between two of them
+in Nsight Compute's table is one launch, of however many kernels.
+"""
 
 import csv
 import os
@@ -17,27 +23,38 @@ METRICS = {
     "dram_read_sectors": "dram__sectors_read.sum",
     "dram_write_sectors": "dram__sectors_write.sum",
 }
+SEPARATOR = "spin_kernel"  # of torch.cuda._sleep: it touches no memory
+LIMIT_S = 540
 
 
-def command(ncu, peer, shape):
-    """Runs this folder's peers.py for one launch under ncu. The application is run again for every
-    pass, so that the program itself puts L2 into its state; caches and clocks are left alone."""
+def command(ncu, shape_arguments, peers, repetitions):
+    """Runs this folder's peers.py --profiled under ncu; caches and clocks are left alone."""
     return [ncu, "--replay-mode", "application", "--cache-control", "none", "--clock-control",
             "none", "--profile-from-start", "off", "--csv", "--page", "raw", "--metrics",
             ",".join(METRICS.values()), sys.executable,
-            os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.py"), "--launch-once",
-            peer, "--batch", str(shape.batch), "--heads", str(shape.heads), "--seq",
-            str(shape.seq), "--head-dim", str(shape.head_dim), "--mask", shape.mask, "--dtype",
-            shape.dtype]
+            os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.py"), "--profiled",
+            "--peers", ",".join(peers), "--repetitions", str(repetitions), *shape_arguments]
 
 
-def totals(text):
-    """Counters of ncu's raw CSV, summed over the kernels of the launch. A metric that ncu did not give
-    is left out. Raises ValueError when there is no table."""
+def launches(text):
+    """The kernels of every launch: lists of the rows of ncu's raw CSV. Raises ValueError when
+    there is no table."""
     lines = [line for line in text.splitlines() if line.startswith('"')]
     if len(lines) < 3:
         raise ValueError("ncu printed no table")
-    kernels = list(csv.DictReader(lines))[1:]  # the first row has the units
+    found = []
+    for kernel in list(csv.DictReader(lines))[1:]:  # the first row has the units
+        if SEPARATOR in kernel["Kernel Name"]:
+            found.append([])
+        elif not found:
+            raise ValueError(f"a kernel before the first {SEPARATOR}: {kernel['Kernel Name']}")
+        else:
+            found[-1].append(kernel)
+    return found
+
+
+def totals(kernels):
+    """Counters of one launch, summed over its kernels. A metric that ncu did not give is left out."""
     found = {}
     for column, metric in METRICS.items():
         values = [row[metric].replace(",", "") for row in kernels if row.get(metric)]
@@ -46,29 +63,69 @@ def totals(text):
     return found
 
 
-def count(ncu, peer, shape, limit_s):
-    """(counters, status); the status says why there are none."""
+def description(kernels):
+    """Names, grids and blocks of a launch's kernels: what tells tiles and persistence."""
+    return "; ".join(f"{row['Kernel Name'].split('(')[0][-60:]} grid {row.get('Grid Size', '?')} "
+                     f"block {row.get('Block Size', '?')}" for row in kernels)
+
+
+def count(ncu, shape_arguments, shapes, peers, repetitions):
+    """(launches by (shape, peer), status): for each a list of the kernels of its repetitions; the
+    status says why there are none."""
     try:
-        done = subprocess.run(command(ncu, peer, shape), capture_output=True, text=True,
-                              check=False, timeout=limit_s)
+        done = subprocess.run(command(ncu, shape_arguments, peers, repetitions),
+                              capture_output=True, text=True, check=False, timeout=LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return {}, f"ncu: {type(error).__name__}"
     try:
-        return totals(done.stdout), "ok"
+        found = launches(done.stdout)
     except ValueError as error:
         return {}, f"{error} (exit {done.returncode})"
+    wanted = order(shapes, peers, repetitions)
+    if len(found) != len(wanted):
+        return {}, f"ncu saw {len(found)} launches instead of {len(wanted)}"
+    by_peer = {}
+    for key, kernels in zip(wanted, found):
+        by_peer.setdefault(key, []).append(kernels)
+    return by_peer, "ok"
 
 
-def launch_once(torch, launch):
-    """One launch in the profiler's range, after a warm one, with an L2 that holds none of it: 4 times
-    its size is written, then read."""
-    launch()
+def order(shapes, peers, repetitions):
+    """(shape, peer) of every launch: the peers take turns."""
+    return [(shape, peer) for shape in shapes for _ in range(repetitions) for peer in peers]
+
+
+def run_profiled(torch, cold_l2, prepare, shapes, peers, repetitions):
+    """What ncu profiles. `prepare(shape, peer)` gives a launch; a peer that cannot run leaves its
+    separator with nothing behind it. Each launch is preceded by an unprofiled one."""
+    prepared = {}
+    for shape, peer in order(shapes, peers, repetitions):
+        if (shape, peer) not in prepared:
+            if all(known != shape for known, _ in prepared):
+                prepared.clear()  # the tensors of the shape before
+            try:
+                prepared[shape, peer] = prepare(shape, peer)
+                prepared[shape, peer]()
+            except Exception as error:  # back ends refuse with many kinds of error
+                print(f"{shape.text()}: {peer}: {error}", file=sys.stderr)
+                prepared[shape, peer] = None
+        launch = prepared[shape, peer]
+        cold_l2()
+        torch.cuda.profiler.start()
+        torch.cuda._sleep(1)
+        if launch is not None:
+            launch()
+        torch.cuda.synchronize()
+        torch.cuda.profiler.stop()
+
+
+def l2_emptier(torch):
+    """A function that leaves an L2 with nothing of ours: 4 times its size is written, then read."""
     l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     other = torch.empty(l2_bytes, device="cuda", dtype=torch.int32)  # 4 bytes each
-    other.fill_(1)
-    other.sum()
-    torch.cuda.synchronize()
-    torch.cuda.profiler.start()
-    launch()
-    torch.cuda.synchronize()
-    torch.cuda.profiler.stop()
+
+    def empty():
+        other.fill_(1)
+        other.sum()
+        torch.cuda.synchronize()
+    return empty

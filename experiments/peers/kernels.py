@@ -11,7 +11,6 @@ class Peer:
     system: str  # preset in experiments/systems
     prepare: typing.Callable  # (torch, q, k, v, causal) -> launch(), which returns the output
     refusal: typing.Callable = lambda shape: ""
-    tiles: tuple = ()  # Q and K/V rows where they are not the preset's
 
 
 def sdpa(backend):
@@ -46,7 +45,7 @@ def refuse_triton(shape):
 PEERS = {peer.name: peer for peer in (
     Peer("sdpa-flash", "flash-attention-2", sdpa("FLASH_ATTENTION")),
     Peer("sdpa-cudnn", "cudnn", sdpa("CUDNN_ATTENTION")),
-    Peer("triton", "triton-tutorial", prepare_triton, refuse_triton, (128, 64)),
+    Peer("triton", "triton-tutorial", prepare_triton, refuse_triton),
 )}
 
 # Kernels of these packages are peers too where the package runs; what happened is said.

@@ -28,7 +28,6 @@ import rows as results  # noqa: E402
 import shapes as shaping  # noqa: E402
 
 LARGEST_DIFFERENCE = 1e-2  # of two outputs in 16 bits, relative, as a norm
-NCU_LIMIT_S = 120
 
 
 def parser():
@@ -43,10 +42,12 @@ def parser():
                       "such as '--launch dynamic --scan sawtooth --tile-q 128 --tile-kv 128'")
     made.add_argument("--gpu", default="h200", help="name of the gpu column and of the presets")
     made.add_argument("--count", action="store_true", help="also read counters where ncu is")
+    made.add_argument("--repetitions", type=shaping.count, default=3,
+                      help="counted launches of every peer")
     made.add_argument("--csv", default="-", help="file, or - for standard output")
     made.add_argument("--dry-run", action="store_true",
                       help="write the rows that would be measured, without torch or a GPU")
-    made.add_argument("--launch-once", choices=list(kernels.PEERS), help=argparse.SUPPRESS)
+    made.add_argument("--profiled", action="store_true", help=argparse.SUPPRESS)
     return made
 
 
@@ -54,7 +55,8 @@ def difference(torch, a, b):
     return float((a.float() - b.float()).norm() / b.float().norm())
 
 
-def time_us(torch, launch):
+def time_us(torch, cold_l2, launch):
+    cold_l2()
     begin = torch.cuda.Event(enable_timing=True)
     end = torch.cuda.Event(enable_timing=True)
     begin.record()
@@ -112,12 +114,13 @@ def measured_shape(torch, options, shape, note):
     """All rows of one shape, and whether every check passed."""
     launches, reasons = ready_launches(torch, shape, options.peers, note)
     times = {name: [] for name in launches}
+    cold_l2 = counting.l2_emptier(torch)
     bench, bench_failed = [], ""
     # The bench is a process of its own: it joins three times, not in every round.
     joins = {options.rounds * part // 3 for part in range(3)} if options.sawtooth else set()
     for turn in range(options.rounds):
         for name, launch in launches.items():
-            times[name].append(time_us(torch, launch))
+            times[name].append(time_us(torch, cold_l2, launch))
         if turn in joins and not bench_failed:
             found = bench_rows(options, shape, -(-options.rounds // len(joins)))
             if isinstance(found, str):
@@ -127,25 +130,36 @@ def measured_shape(torch, options, shape, note):
                 bench += [dict(row, repetition=len(bench) + i) for i, row in enumerate(found)]
     rows = list(bench)
     for name in options.peers:
-        peer = kernels.PEERS[name]
-        schedule = results.preset_schedule(options.sawtooth, peer.system, shape, options.gpu)
-        if schedule and peer.tiles:
-            schedule.update(tile_q=peer.tiles[0], tile_kv=peer.tiles[1])
-        common = dict(kernel=name, system=peer.system, gpu=options.gpu, schedule=schedule)
+        common = dict(kernel=name, system=kernels.PEERS[name].system, gpu=options.gpu)
         if name in reasons:
             rows.append(results.row(shape, status=reasons[name], **common))
             continue
         for turn, value in enumerate(times[name]):
-            rows.append(results.row(shape, repetition=turn, time_us=value, state="as-is", **common))
+            rows.append(results.row(shape, repetition=turn, time_us=value, state="cold", **common))
         middle = statistics.median(times[name])
         note(f"{shape.text()}: {name}: {middle:.1f} us, {results.flop(shape) / middle / 1e6:.1f} "
              "TFLOP/s")
-        if options.count and options.ncu:
-            counters, status = counting.count(options.ncu, name, shape, NCU_LIMIT_S)
-            rows.append(results.row(shape, repetition=0, counters=counters, status=status,
-                                    state="cold", **common))
     correct = not any("differs" in reason for reason in reasons.values())
     return rows, correct and not bench_failed
+
+
+def counted_rows(options, note):
+    """Counters of all shapes and peers, a row a launch; and whether there are any."""
+    shapes = shaping.shapes(options)
+    found, status = counting.count(options.ncu, shaping.arguments(options), shapes, options.peers,
+                                   options.repetitions)
+    if not found:
+        note(f"no counters: {status}")
+    rows = []
+    for (shape, name), launches in found.items():
+        if not launches[0]:
+            continue  # refused, as the row of its time says
+        note(f"{shape.text()}: {name}: {counting.description(launches[0])}")
+        rows += [results.row(shape, repetition=turn, counters=counting.totals(launch),
+                             kernel=name, system=kernels.PEERS[name].system, gpu=options.gpu,
+                             state="cold")
+                 for turn, launch in enumerate(launches)]
+    return rows, bool(found)
 
 
 def dry_rows(options):
@@ -165,11 +179,12 @@ def emit(path, rows):
 
 def run(options, note):
     torch = kernels.torch_with_gpu()
-    if options.launch_once:
-        shape = shaping.shapes(options)[0]
-        q, k, v = kernels.inputs(torch, shape)
-        peer = kernels.PEERS[options.launch_once]
-        counting.launch_once(torch, peer.prepare(torch, q, k, v, shape.mask == "causal"))
+    if options.profiled:
+        def prepare(shape, name):
+            q, k, v = kernels.inputs(torch, shape)
+            return kernels.PEERS[name].prepare(torch, q, k, v, shape.mask == "causal")
+        counting.run_profiled(torch, counting.l2_emptier(torch), prepare, shaping.shapes(options),
+                              options.peers, options.repetitions)
         return 0
     for sentence in kernels.tried_packages():
         note(sentence)
@@ -183,8 +198,11 @@ def run(options, note):
         correct = correct and fine
         if options.csv != "-":
             results.write(options.csv, rows)  # what is there stays, whatever comes next
-    if options.csv == "-":
-        emit("-", rows)
+    if options.count and options.ncu:
+        counted, fine = counted_rows(options, note)
+        rows += counted
+        correct = correct and fine
+    emit(options.csv, rows)
     return 0 if correct else 1
 
 

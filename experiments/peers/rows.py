@@ -2,7 +2,6 @@
 
 import csv
 import os
-import subprocess
 import tempfile
 
 COLUMNS = (
@@ -14,7 +13,6 @@ COLUMNS = (
     "l2_write_miss_sectors fabric_read_sectors fabric_read_miss_sectors dram_read_sectors "
     "dram_write_sectors cold_read_sectors time_us profiled_time_us tflops replay_passes status "
     "run_id").split()
-SCHEDULE = COLUMNS[COLUMNS.index("tile_q"):COLUMNS.index("lse") + 1]
 
 
 def flop(shape):
@@ -24,36 +22,19 @@ def flop(shape):
 
 
 def row(shape, kernel, system, gpu, repetition="", time_us=None, counters=None, status="ok",
-        schedule=None, state=""):
-    """One row; cells that are not known stay empty."""
+        state=""):
+    """One row; cells that are not known stay empty, those of the schedule always."""
     cells = dict.fromkeys(COLUMNS, "")
     cells.update({"experiment": "peers", "source": "measured", "gpu": gpu, "system": system,
                   "kernel": kernel, "pass": "forward", "batch": shape.batch,
                   "heads": shape.heads, "kv_heads": shape.heads, "seq_q": shape.seq,
                   "seq_kv": shape.seq, "head_dim": shape.head_dim, "dtype": shape.dtype,
                   "mask": shape.mask, "repetition": repetition, "status": status, "state": state})
-    cells.update(schedule or {})
     cells.update(counters or {})
     if time_us is not None:
         cells["time_us"] = f"{time_us:.2f}"
         cells["tflops"] = f"{flop(shape) / time_us / 1e6:.2f}"
     return cells
-
-
-def preset_schedule(sawtooth, system, shape, gpu):
-    """Schedule cells of a preset in experiments/systems, as `sawtooth simulate` resolves them; empty
-    without the program."""
-    if not sawtooth or not system:
-        return {}
-    command = [sawtooth, "simulate", "--gpu", gpu, "--system", system, "--batch", str(shape.batch),
-               "--heads", str(shape.heads), "--seq", str(shape.seq), "--head-dim",
-               str(shape.head_dim), "--mask", shape.mask, "--dtype", shape.dtype, "--csv", "-",
-               "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return {}
-    predicted = list(csv.DictReader(done.stdout.splitlines()))
-    return {key: predicted[0][key] for key in SCHEDULE} if predicted else {}
 
 
 def write(path, rows):

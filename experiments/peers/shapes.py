@@ -57,3 +57,9 @@ def add_options(parser):
 def shapes(options):
     return [Shape(*values) for values in itertools.product(
         options.batch, options.heads, options.seq, options.head_dim, options.mask, options.dtype)]
+
+
+def arguments(options):
+    """The options that give the same shapes again."""
+    return [text for key in ("batch", "heads", "seq", "head_dim", "mask", "dtype")
+            for text in ("--" + key.replace("_", "-"), ",".join(map(str, getattr(options, key))))]

@@ -81,23 +81,77 @@ class Rows(unittest.TestCase):
         half = results.row(shape(mask="causal"), "k", "", "h200", time_us=100.0)
         self.assertEqual((full["tflops"], half["tflops"]), ("5.37", "2.68"))
 
-    def test_schedule_cells_stay_empty_without_the_program(self):
-        self.assertEqual(results.preset_schedule(None, "cudnn", shape(), "h200"), {})
+
+def ncu_table(*kernels):
+    """ncu's raw page: a header, a row of units, then (name, DRAM sectors, L2 sectors) of kernels."""
+    return "\n".join(
+        ['==PROF== Connected',
+         '"ID","Kernel Name","dram__sectors_read.sum","lts__t_sectors_srcunit_tex_op_read.sum"',
+         '"","","sector","sector"',
+         *(f'"{i}","{name}","{dram}","{l2}"' for i, (name, dram, l2) in enumerate(kernels))]) + "\n"
+
+
+MARK = ("at::cuda::spin_kernel(long)", "0", "0")
 
 
 class Counting(unittest.TestCase):
-    def test_counters_are_summed_over_the_kernels_of_a_launch(self):
-        table = ('==PROF== Connected\n'
-                 '"ID","Kernel Name","dram__sectors_read.sum","lts__t_sectors_srcunit_tex_op_read.sum"\n'
-                 '"","","sector","sector"\n'
-                 '"0","attention","1,000","20"\n'
-                 '"1","combine","5","7"\n')
-        self.assertEqual(counting.totals(table), {"dram_read_sectors": 1005,
-                                                  "l2_read_sectors": 27})
+    def test_counters_are_summed_over_the_kernels_between_two_separators(self):
+        text = ncu_table(MARK, ("attention", "1,000", "20"), ("combine", "5", "7"), MARK,
+                         ("attention", "3", "4"))
+        self.assertEqual([counting.totals(launch) for launch in counting.launches(text)],
+                         [{"dram_read_sectors": 1005, "l2_read_sectors": 27},
+                          {"dram_read_sectors": 3, "l2_read_sectors": 4}])
 
     def test_an_output_without_a_table_is_an_error(self):
         with self.assertRaises(ValueError):
-            counting.totals("==ERROR== ERR_NVGPUCTRPERM\n")
+            counting.launches("==ERROR== ERR_NVGPUCTRPERM\n")
+
+    def test_a_kernel_before_the_first_separator_is_an_error(self):
+        with self.assertRaisesRegex(ValueError, "before the first"):
+            counting.launches(ncu_table(("stray", "1", "1"), MARK))
+
+    def counted(self, text):
+        done = types.SimpleNamespace(stdout=text, returncode=0)
+        with mock.patch.object(counting.subprocess, "run", return_value=done):
+            return counting.count("ncu", [], [shape()], ["triton", "sdpa-flash"], 2)
+
+    def test_launches_belong_to_the_peers_in_turn(self):
+        found, status = self.counted(ncu_table(MARK, ("a", "1", "1"), MARK, ("b", "2", "2"), MARK,
+                                               ("a", "3", "3"), MARK))
+        self.assertEqual(status, "ok")
+        dram = {peer: [counting.totals(launch).get("dram_read_sectors") for launch in launches]
+                for (_, peer), launches in found.items()}
+        # The second launch of sdpa-flash has no kernel: it has no counter, not a zero.
+        self.assertEqual(dram, {"triton": [1, 3], "sdpa-flash": [2, None]})
+
+    def test_a_launch_too_few_leaves_no_counters_at_all(self):
+        found, status = self.counted(ncu_table(MARK, ("a", "1", "1")))
+        self.assertEqual((found, status), ({}, "ncu saw 1 launches instead of 4"))
+
+    def test_the_profiled_process_marks_every_launch_and_runs_each_peer_once_before(self):
+        events = []
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(
+            _sleep=lambda cycles: events.append("mark"), synchronize=lambda: None,
+            profiler=types.SimpleNamespace(start=lambda: events.append("on"),
+                                           stop=lambda: events.append("off"))))
+
+        def prepare(_, peer):
+            if peer == "broken":
+                raise RuntimeError("no such head dim")
+            return lambda: events.append(peer)
+        with contextlib.redirect_stderr(io.StringIO()):
+            counting.run_profiled(torch, lambda: events.append("cold"), prepare, [shape()],
+                                  ["good", "broken"], 2)
+        self.assertEqual(events, ["good", "cold", "on", "mark", "good", "off",
+                                  "cold", "on", "mark", "off",
+                                  "cold", "on", "mark", "good", "off",
+                                  "cold", "on", "mark", "off"])
+
+    def test_the_profiled_process_is_given_the_same_shapes(self):
+        given = ["--seq", "16K,100", "--mask", "causal,none", "--head-dim", "128"]
+        first = peers.parser().parse_args(given)
+        again = peers.parser().parse_args(shaping.arguments(first))
+        self.assertEqual(shaping.shapes(first), shaping.shapes(again))
 
     def test_every_counter_is_a_column(self):
         self.assertLessEqual(set(counting.METRICS), set(results.COLUMNS))
@@ -111,7 +165,7 @@ class Measuring(unittest.TestCase):
         options.sawtooth, options.ncu = "sawtooth", None
         launches = {"sdpa-flash": lambda: order.append("flash")}
 
-        def clock(_, launch):
+        def clock(_torch, _cold_l2, launch):
             launch()
             return 100.0 + len(order)
 
@@ -121,8 +175,8 @@ class Measuring(unittest.TestCase):
         with mock.patch.object(peers, "ready_launches",
                                return_value=(launches, {"sdpa-cudnn": "refused"})), \
                 mock.patch.object(peers, "time_us", clock), \
-                mock.patch.object(peers, "bench_rows", stand_in), \
-                mock.patch.object(results, "preset_schedule", return_value={"scan": "reverse"}):
+                mock.patch.object(counting, "l2_emptier", return_value=None), \
+                mock.patch.object(peers, "bench_rows", stand_in):
             rows, correct = peers.measured_shape(None, options, shape(), lambda text: None)
         return rows, correct, order
 
@@ -135,7 +189,8 @@ class Measuring(unittest.TestCase):
         timed = [r for r in rows if r["kernel"] == "sdpa-flash"]
         # The stand-in clock gives 100 plus the number of launches so far: 1, 3, 5.
         self.assertEqual([r["time_us"] for r in timed], ["101.00", "103.00", "105.00"])
-        self.assertEqual({r["scan"] for r in timed}, {"reverse"})
+        # What is not measured stays empty: how a library orders its work.
+        self.assertEqual({(r["scan"], r["launch"], r["state"]) for r in timed}, {("", "", "cold")})
 
     def test_a_peer_that_cannot_run_is_a_row_with_its_reason(self):
         rows, _, _ = self.measured(lambda count: [])
