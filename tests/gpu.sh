@@ -159,8 +159,8 @@ if [ -x "$attention_timing" ]; then
 fi
 if [ -x "$attention_check" ] && have compute-sanitizer; then
   for tool in memcheck racecheck initcheck synccheck; do
-    step "sanitizer-$tool-attention" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-      "$attention_check" 8
+    step "sanitizer-$tool-attention" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+      "$attention_check" --covering
   done
 fi
 
@@ -245,11 +245,8 @@ if [ -x "$program" ]; then
   step attention-schedules 120 "$program" bench "$root/experiments/matching/schedules.ini"
   cp "$logs/attention-schedules.log" "$out/attention_schedules.txt"
   if python3 -c 'import torch' 2>/dev/null; then
-    step attention-peers 200 python3 experiments/peers/sdpa.py --bench "$program" \
-      --csv "$out/peers.csv" 8,16,2048,64,none 8,16,2048,64,causal 1,16,16384,64,none \
-      1,16,16384,64,causal 1,1,131072,64,none 1,1,131072,64,causal 8,16,2048,128,none \
-      8,16,2048,128,causal 1,16,16384,128,none 1,16,16384,128,causal 1,1,131072,128,none \
-      1,1,131072,128,causal
+    step attention-peers 300 python3 experiments/peers/sdpa.py --bench "$program" \
+      --csv "$out/peers.csv"
     cp "$logs/attention-peers.log" "$out/attention_peers.txt"
   else
     skip attention-peers "PyTorch is missing"

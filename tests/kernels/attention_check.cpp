@@ -1,41 +1,81 @@
 // Checks the attention kernels on a GPU against the double-precision reference without a test
-// framework: attention_check [points] [first seed]. Exit 0 all right, 1 a check failed, 3 no GPU.
+// framework: results, log-sum-exp, memory that must stay untouched, and the recorded order.
+// Exit 0 all right, 1 a check failed, 2 wrong usage, 3 no GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
+#include "tests/kernels/covering_points.hpp"
 #include "tests/kernels/random_points.hpp"
 
-int main(int argc, char** argv) {
-  using namespace sawtooth::kernels;
-  const uint64_t points = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
-  const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
-  constexpr int shown_failures = 20;
+namespace {
+
+using namespace sawtooth::kernels;
+
+constexpr const char* usage =
+    "attention_check [points] [first seed]: random problems and schedules (300 from seed 0)\n"
+    "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n";
+
+struct Tally {
+  int points = 0;
+  int failures = 0;
+  double worst[2] = {0, 0};  // relative error, by element type
+
+  void run(const RandomPoint& point, uint64_t seed) {
+    constexpr int shown_failures = 20;
+    ++points;
+    const std::string wrong = run_and_judge(point, seed, worst[size_t(point.call.problem.dtype)]);
+    if (!wrong.empty() && ++failures <= shown_failures)
+      std::printf("FAILED %llu %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
+  }
+};
+
+void run_random(Tally& tally, uint64_t points, uint64_t first) {
   constexpr uint64_t progress_every = 50;
+  for (uint64_t seed = first; seed < first + points; ++seed) {
+    if ((seed - first) % progress_every == 0)
+      std::fprintf(stderr, "point %llu of %llu\n", static_cast<unsigned long long>(seed - first),
+                   static_cast<unsigned long long>(points));
+    tally.run(random_point(seed), seed);
+  }
+}
+
+void run_covering(Tally& tally, std::string_view family) {
+  std::vector<KernelVariant> variants;
+  for (const KernelVariant& variant : kernel_variants())
+    if (runs_here(variant) && (family.empty() || family == variant.family))
+      variants.push_back(variant);
+  for (const RandomPoint& point : covering_points(variants))
+    tally.run(point, uint64_t(tally.points));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "300";
+  const bool covering = first == "--covering";
+  if (!covering && first.find_first_not_of("0123456789") != std::string_view::npos) {
+    std::fputs(usage, stderr);
+    return 2;
+  }
   std::string reason;
   if (!device_available(reason)) {
     std::fprintf(stderr, "attention_check: %s\n", reason.c_str());
     return 3;
   }
-  int failures = 0;
-  double worst[2] = {0, 0};
+  Tally tally;
   try {
-    for (uint64_t seed = first; seed < first + points; ++seed) {
-      if ((seed - first) % progress_every == 0) {
-        std::fprintf(stderr, "point %llu of %llu\n", static_cast<unsigned long long>(seed - first),
-                     static_cast<unsigned long long>(points));
-      }
-      const auto dtype = size_t(random_point(seed).call.problem.dtype);
-      const std::string wrong = run_and_judge(seed, worst[dtype]);
-      if (wrong.empty()) continue;
-      if (++failures <= shown_failures)
-        std::printf("FAILED %llu %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
-    }
+    if (covering)
+      run_covering(tally, argc > 2 ? argv[2] : "");
+    else
+      run_random(tally, std::strtoull(first.data(), nullptr, 10),
+                 argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0);
   } catch (const std::exception& error) {
     std::printf("FAILED: %s\n", error.what());
     return 1;
   }
-  std::printf("%llu points, %d failed; worst relative error bf16 %.2e, fp16 %.2e\n",
-              static_cast<unsigned long long>(points), failures, worst[0], worst[1]);
-  return failures == 0 ? 0 : 1;
+  std::printf("%d points, %d failed; worst relative error bf16 %.2e, fp16 %.2e\n", tally.points,
+              tally.failures, tally.worst[0], tally.worst[1]);
+  return tally.points > 0 && tally.failures == 0 ? 0 : 1;
 }

@@ -162,8 +162,7 @@ std::string judge_trace(const AttentionForward& call, const AttentionResults& re
   return {};
 }
 
-std::string run_and_judge(uint64_t seed, double& worst) {
-  const RandomPoint point = random_point(seed);
+std::string run_and_judge(const RandomPoint& point, uint64_t seed, double& worst) {
   const AttentionInputs inputs = random_inputs(point.call.problem, seed, point.spread);
   const ReferenceResult reference = reference_for(point.call.problem, scale_of(point.call), inputs);
   const AttentionResults results = run_attention(point.call, inputs, point.layout, true);

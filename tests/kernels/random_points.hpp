@@ -33,7 +33,7 @@ std::string judge(const RandomPoint& point, const AttentionResults& results,
 /// sequence equals the scan of the recorded counter and start; else what is wrong.
 std::string judge_trace(const AttentionForward& call, const AttentionResults& results);
 
-/// Runs point `seed` with trace and judges it. `worst` takes the relative error.
-std::string run_and_judge(uint64_t seed, double& worst);
+/// Runs a point with trace on inputs of `seed` and judges it. `worst` takes the relative error.
+std::string run_and_judge(const RandomPoint& point, uint64_t seed, double& worst);
 
 }  // namespace sawtooth::kernels

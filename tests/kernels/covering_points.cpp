@@ -1,0 +1,81 @@
+#include "tests/kernels/covering_points.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace sawtooth::kernels {
+namespace {
+
+constexpr int masks = 3;  // none, causal, window
+constexpr int splits = 2;
+constexpr int layouts = 3;
+
+/// Variants that differ in their element type only.
+struct TilingFamily {
+  std::vector<KernelVariant> types;
+};
+
+std::vector<TilingFamily> tilings_of(std::span<const KernelVariant> variants) {
+  std::vector<TilingFamily> tilings;
+  for (const KernelVariant& variant : variants) {
+    const auto same = std::find_if(tilings.begin(), tilings.end(), [&](const TilingFamily& other) {
+      const KernelVariant& first = other.types.front();
+      return std::string_view(first.family) == variant.family &&
+             first.head_dim == variant.head_dim && first.tiling.q_rows == variant.tiling.q_rows &&
+             first.tiling.kv_rows == variant.tiling.kv_rows;
+    });
+    if (same == tilings.end())
+      tilings.push_back({{variant}});
+    else
+      same->types.push_back(variant);
+  }
+  return tilings;
+}
+
+RandomPoint covering_point(const KernelVariant& variant, int mask, int number) {
+  RandomPoint point;
+  Problem& problem = point.call.problem;
+  const Tiling& tiling = variant.tiling;
+  problem.batch = 1 + number % 2;
+  problem.kv_heads = 1;
+  problem.heads = 2;
+  problem.seq_q = tiling.q_rows + tiling.q_rows / 2 + 1 + number % 5;
+  problem.seq_kv = 2 * tiling.kv_rows + tiling.kv_rows / 3 + number % 7;
+  problem.head_dim = variant.head_dim;
+  problem.dtype = variant.dtype;
+  problem.mask = {MaskKind(mask), tiling.kv_rows + 3};
+  point.call.tiling = tiling;
+  point.call.family = variant.family;
+
+  // `number` counts through launches, scans and splits together; the rest has periods of its own.
+  Schedule& schedule = point.call.schedule;
+  schedule.launch.index = number % Launches::size;
+  schedule.scan.index = number / Launches::size % Scans::size;
+  schedule.kv_split = 1 + number / (Launches::size * Scans::size) % splits;
+  schedule.order.q_order.index = number / 2 % QOrders::size;
+  schedule.order.section = 1 + number % 2;
+  schedule.workers = 1 + number % 5;
+  schedule.prefetch = number / 2 % 3;
+  schedule.seed = uint64_t(number);
+  point.call.hints = {Eviction(number % 3), Eviction(number / 3 % 3), Eviction(number / 9 % 3)};
+  point.layout = Layout(number / 4 % layouts);
+  return point;
+}
+
+}  // namespace
+
+std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants) {
+  constexpr size_t schedules = size_t(Launches::size) * Scans::size * splits;
+  const std::vector<TilingFamily> tilings = tilings_of(variants);
+  std::vector<RandomPoint> points;
+  if (tilings.empty()) return points;
+  for (size_t i = 0; i < std::max(tilings.size() * masks, schedules); ++i) {
+    const TilingFamily& tiling = tilings[std::min(i / masks, tilings.size() - 1)];
+    const int mask = int(i % masks);
+    const KernelVariant& variant = tiling.types[(i / masks + i) % tiling.types.size()];
+    points.push_back(covering_point(variant, mask, int(i)));
+  }
+  return points;
+}
+
+}  // namespace sawtooth::kernels

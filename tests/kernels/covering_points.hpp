@@ -1,0 +1,18 @@
+// A small set of problems for tools that slow kernels down, such as compute-sanitizer: few enough
+// to run in a minute, and yet every kernel, mask and schedule meets the code paths it has.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tests/kernels/random_points.hpp"
+
+namespace sawtooth::kernels {
+
+/// Points over `variants`: every tiling of every family with every mask, both element types of it
+/// where it has them, every (launch, scan, split or whole) that is on the lists, with and without
+/// prefetch, every layout. Three points a tiling, and more of the last tilings when the schedules
+/// are not all through. Lengths are ragged, below three tiles.
+std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants);
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,67 @@
+// What the covering set covers, counted without a GPU.
+#include "tests/kernels/covering_points.hpp"
+
+#include <set>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+namespace sawtooth::kernels {
+namespace {
+
+std::vector<RandomPoint> all_points() {
+  return covering_points(kernel_variants());
+}
+
+const KernelVariant& variant_of(const RandomPoint& point) {
+  const AttentionForward& call = point.call;
+  return *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+}
+
+TEST(CoveringPoints, RunEveryKernelOfTheBuildAndEveryTilingWithEveryMask) {
+  std::set<const KernelVariant*> seen;
+  std::set<std::tuple<std::string, int64_t, int64_t, int64_t, MaskKind>> pairs, wanted;
+  for (const RandomPoint& point : all_points()) {
+    const KernelVariant& variant = variant_of(point);
+    seen.insert(&variant);
+    pairs.emplace(variant.family, variant.head_dim, variant.tiling.q_rows, variant.tiling.kv_rows,
+                  point.call.problem.mask.kind);
+  }
+  for (const KernelVariant& variant : kernel_variants()) {
+    EXPECT_TRUE(seen.contains(&variant)) << variant.family << " D=" << variant.head_dim << " tile "
+                                         << variant.tiling.q_rows << "x" << variant.tiling.kv_rows;
+    for (const MaskKind mask : {MaskKind::none, MaskKind::causal, MaskKind::window})
+      wanted.emplace(variant.family, variant.head_dim, variant.tiling.q_rows,
+                     variant.tiling.kv_rows, mask);
+  }
+  EXPECT_EQ(pairs, wanted);
+}
+
+TEST(CoveringPoints, RunEveryScanUnderEveryLaunchWithAndWithoutSplit) {
+  std::set<std::tuple<int, int, bool>> seen;
+  for (const RandomPoint& point : all_points()) {
+    const Schedule& schedule = point.call.schedule;
+    seen.emplace(schedule.launch.index, schedule.scan.index, schedule.kv_split > 1);
+  }
+  EXPECT_EQ(seen.size(), size_t(Launches::size) * size_t(Scans::size) * 2);
+}
+
+TEST(CoveringPoints, AreAtLeastFortyAndKeepTheirKvRangeBelowThreeTiles) {
+  const std::vector<RandomPoint> points = all_points();
+  EXPECT_GE(points.size(), 40u);
+  std::set<int64_t> prefetches;
+  std::set<Layout> layouts;
+  for (const RandomPoint& point : points) {
+    const Problem& problem = point.call.problem;
+    EXPECT_EQ(kv_tiles(problem, point.call.tiling), 3);
+    EXPECT_EQ(q_tiles(problem, point.call.tiling), 2);
+    EXPECT_NE(problem.seq_kv % point.call.tiling.kv_rows, 0);
+    prefetches.insert(point.call.schedule.prefetch);
+    layouts.insert(point.layout);
+  }
+  EXPECT_EQ(prefetches, (std::set<int64_t>{0, 1, 2}));
+  EXPECT_EQ(layouts.size(), 3u);
+}
+
+}  // namespace
+}  // namespace sawtooth::kernels
