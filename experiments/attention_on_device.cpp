@@ -7,7 +7,6 @@
 
 #include "experiments/usage_error.hpp"
 #include "kernels/cuda_check.hpp"
-#include "scheduler/permutation.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -15,29 +14,6 @@ namespace {
 using kernels::DeviceBuffer;
 using kernels::Eviction;
 using kernels::Status;
-
-constexpr uint64_t data_seed = 20250521;
-
-/// 16-bit floats of random sign and mantissa with magnitudes from 1/4 to 2. (Zeros would let the
-/// chip run faster than any real data.)
-DeviceBuffer random_tensor(int64_t bytes, ElementType dtype, uint64_t stream) {
-  constexpr uint16_t one_bf16 = 0x3f80, one_fp16 = 0x3c00;
-  constexpr int mantissa_bf16 = 7, mantissa_fp16 = 10;
-  const bool bf16 = dtype == ElementType::bf16;
-  const int mantissa = bf16 ? mantissa_bf16 : mantissa_fp16;
-  const uint16_t one = bf16 ? one_bf16 : one_fp16;
-  const auto fraction_mask = uint16_t((1 << mantissa) - 1);
-  std::vector<uint16_t> host(size_t(bytes) / sizeof(uint16_t));
-  for (size_t i = 0; i < host.size(); ++i) {
-    const uint64_t word = mix_seed(mix_seed(data_seed, stream), i);
-    const auto exponent_down = uint16_t(((word >> 20) % 3) << mantissa);
-    host[i] = uint16_t((word & 0x8000u) | (uint16_t(one - exponent_down) & ~fraction_mask) |
-                       ((word >> 32) & fraction_mask));
-  }
-  DeviceBuffer buffer(bytes);
-  SAWTOOTH_CUDA_CHECK(cudaMemcpy(buffer.as(), host.data(), size_t(bytes), cudaMemcpyHostToDevice));
-  return buffer;
-}
 
 Eviction eviction_named(const std::string& hints, char tensor) {
   const auto at = hints.find(std::string(1, tensor) + "-");
@@ -103,21 +79,17 @@ double forward_flop(const Problem& problem) {
   return problem.mask.kind == MaskKind::causal ? all / 2 : all;
 }
 
-AttentionOnDevice::AttentionOnDevice(const Point& point)
-    : call_(attention_call(point)), order_list_(point.order_list) {
+AttentionOnDevice::AttentionOnDevice(const Point& point,
+                                     std::shared_ptr<const AttentionTensors> tensors)
+    : call_(attention_call(point)), order_list_(point.order_list), tensors_(std::move(tensors)) {
   require_matching_gpu(point);
   const Problem& problem = call_.problem;
   const int64_t rows = problem.batch * problem.heads * problem.seq_q;
-  const int64_t q_bytes = rows * problem.row_bytes();
-  const int64_t kv_bytes = problem.batch * problem.kv_heads * problem.seq_kv * problem.row_bytes();
-  q_ = random_tensor(q_bytes, problem.dtype, 0);
-  k_ = random_tensor(kv_bytes, problem.dtype, 1);
-  v_ = random_tensor(kv_bytes, problem.dtype, 2);
-  o_ = DeviceBuffer(q_bytes);
-  call_.q = q_.as();
-  call_.k = k_.as();
-  call_.v = v_.as();
-  call_.o = o_.as();
+  if (tensors_ == nullptr) tensors_ = std::make_shared<const AttentionTensors>(problem);
+  call_.q = tensors_->q.as();
+  call_.k = tensors_->k.as();
+  call_.v = tensors_->v.as();
+  call_.o = tensors_->o.as();
   if (point.request.log_sum_exp) {
     lse_ = DeviceBuffer(rows * int64_t(sizeof(float)));
     call_.lse = lse_.as<float>();
@@ -138,20 +110,21 @@ void AttentionOnDevice::launch() {
   if (!outcome) throw std::runtime_error(outcome.message);
 }
 
-double AttentionOnDevice::time_us() {
+double AttentionOnDevice::time_us(int launches, bool behind_another) {
   constexpr double us_per_ms = 1000;
   cudaEvent_t start, stop;
   SAWTOOTH_CUDA_CHECK(cudaEventCreate(&start));
   SAWTOOTH_CUDA_CHECK(cudaEventCreate(&stop));
+  if (behind_another) launch();
   SAWTOOTH_CUDA_CHECK(cudaEventRecord(start));
-  launch();
+  for (int i = 0; i < launches; ++i) launch();
   SAWTOOTH_CUDA_CHECK(cudaEventRecord(stop));
   SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(stop));
   float ms = 0;
   SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, start, stop));
   SAWTOOTH_CUDA_CHECK(cudaEventDestroy(start));
   SAWTOOTH_CUDA_CHECK(cudaEventDestroy(stop));
-  return double(ms) * us_per_ms;
+  return double(ms) * us_per_ms / launches;
 }
 
 }  // namespace sawtooth::experiments

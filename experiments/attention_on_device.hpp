@@ -2,6 +2,7 @@
 // kernel variant and the schedule.
 #pragma once
 
+#include "experiments/attention_tensors.hpp"
 #include "experiments/point.hpp"
 #include "kernels/attention.hpp"
 #include "kernels/device_buffer.hpp"
@@ -17,21 +18,25 @@ double forward_flop(const Problem& problem);
 
 class AttentionOnDevice {
  public:
-  /// Allocates and fills the tensors with random values of a fixed seed. Throws UsageError as
+  /// Takes the tensors of the point's problem, or makes its own. Throws UsageError as
   /// attention_call, when the GPU has other SMs than the point's profile, or when memory lacks;
   /// CudaError without a device.
-  explicit AttentionOnDevice(const Point& point);
+  explicit AttentionOnDevice(const Point& point,
+                             std::shared_ptr<const AttentionTensors> tensors = nullptr);
 
   /// Enqueues one launch on the default stream. Throws std::runtime_error when it fails.
   void launch();
 
-  /// Duration of one launch by events, us; waits for it.
-  double time_us();
+  /// Duration of a launch by events, us: mean of `launches` in a row. `behind_another`: one more
+  /// goes before them, so that the GPU is busy when they are enqueued and their own time on the CPU
+  /// does not count. Waits for them.
+  double time_us(int launches = 1, bool behind_another = false);
 
  private:
   kernels::AttentionForward call_;
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list_;
-  kernels::DeviceBuffer q_, k_, v_, o_, lse_, order_, workspace_;
+  std::shared_ptr<const AttentionTensors> tensors_;
+  kernels::DeviceBuffer lse_, order_, workspace_;
 };
 
 }  // namespace sawtooth::experiments

@@ -129,6 +129,9 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"output", output, path, command_calibrate, "runs/calibrate", "folder of all that is written"},
     {"repetitions", output, count, command_calibrate | runs, "3",
      "measurements of each point (bench: 15)", 1, 1000},
+    {"paced", output, toggle, command_bench, "off",
+     "one round for every line of standard input, answered by a line, so that a script can time "
+     "other programs in between; an empty input ends the rounds"},
     {"counters", output, text, command_compare, "",
      "counters to compare, comma-separated (default: all that both sides have)"},
     {"tolerance", output, tolerance, command_compare, "",

@@ -58,6 +58,11 @@ constexpr uint64_t policy_of(Eviction eviction) {
   return 0x10F0000000000000ull;
 }
 
+/// Whether CTAs read the ticket or the attach words.
+bool reads_state(const Schedule& schedule) {
+  return schedule.launch == launch_id<DynamicLaunch> || schedule.scan == scan_id<AttachScan>;
+}
+
 Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int64_t head_dim) {
   return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
 }
@@ -160,8 +165,11 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
   const KernelVariant& variant =
       *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
   ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
-  cudaError_t error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
-  if (error != cudaSuccess) return failed("resetting the launch state", error);
+  cudaError_t error = cudaSuccess;
+  if (reads_state(call.schedule)) {  // a memset costs small problems some per cent
+    error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
+    if (error != cudaSuccess) return failed("resetting the launch state", error);
+  }
   if (variant.launch != nullptr) {
     if (!runs_here(variant))
       return {Status::no_device, std::string("the ") + variant.family +

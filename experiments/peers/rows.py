@@ -37,12 +37,12 @@ def row(shape, kernel, system, gpu, repetition="", time_us=None, counters=None, 
     return cells
 
 
-def write(path, rows):
+def write(path, rows, columns=COLUMNS):
     """Writes the rows under a temporary name and renames it."""
     folder = os.path.dirname(os.path.abspath(path))
     with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".tmp", delete=False, newline="",
                                      encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     os.replace(file.name, path)
