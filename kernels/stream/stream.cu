@@ -21,21 +21,23 @@ struct Walk {
   int64_t stride;  // chunks
   int64_t chunks;  // of the buffer
   bool reversed;
+  bool there_and_back;
 
   __device__ int64_t steps() const {
     return first < chunks ? (chunks - first + stride - 1) / stride : 0;
   }
-  __device__ int64_t chunk(int64_t step, int64_t all_steps) const {
-    return first + (reversed ? all_steps - 1 - step : step) * stride;
+  __device__ int64_t chunk(int64_t step, int64_t all_steps, int64_t repeat) const {
+    const bool backwards = reversed != (there_and_back && repeat % 2 == 1);
+    return first + (backwards ? all_steps - 1 - step : step) * stride;
   }
 };
 
 __device__ Walk walk_of(const StreamPass& pass, int64_t chunks, int32_t rank, int sms) {
-  if (pass.map == StreamMap::all) return {0, 1, chunks, pass.reversed};
+  if (pass.map == StreamMap::all) return {0, 1, chunks, pass.reversed, pass.there_and_back};
   if (pass.map == StreamMap::one) {
-    return {rank == pass.rank ? 0 : chunks, 1, chunks, pass.reversed};
+    return {rank == pass.rank ? 0 : chunks, 1, chunks, pass.reversed, pass.there_and_back};
   }
-  return {(rank + pass.shift) % sms, sms, chunks, pass.reversed};
+  return {(rank + pass.shift) % sms, sms, chunks, pass.reversed, pass.there_and_back};
 }
 
 __device__ Walk cta_walk(const StreamPass& pass, int64_t chunks, const SmRankView& sms,
@@ -63,13 +65,14 @@ __global__ void __launch_bounds__(threads)
       uint4 v[chunks_in_flight];
 #pragma unroll
       for (int i = 0; i < chunks_in_flight; ++i) {
-        v[i] = __ldcg(data + walk.chunk(step + i, steps) * vectors_per_chunk + threadIdx.x);
+        v[i] = __ldcg(data + walk.chunk(step + i, steps, repeat) * vectors_per_chunk + threadIdx.x);
       }
 #pragma unroll
       for (int i = 0; i < chunks_in_flight; ++i) sum ^= folded(v[i]);
     }
     for (; step < steps; ++step) {
-      sum ^= folded(__ldcg(data + walk.chunk(step, steps) * vectors_per_chunk + threadIdx.x));
+      sum ^=
+          folded(__ldcg(data + walk.chunk(step, steps, repeat) * vectors_per_chunk + threadIdx.x));
     }
   }
   // Never true for the buffers used, which the compiler cannot know: the loads must happen.
@@ -83,7 +86,7 @@ __global__ void __launch_bounds__(threads)
   for (int repeat = 0; repeat < pass.repeats; ++repeat) {
     for (int64_t step = 0; step < steps; ++step) {
       const auto word = static_cast<uint32_t>(step);
-      data[walk.chunk(step, steps) * vectors_per_chunk + threadIdx.x] = {word, 0, word, 0};
+      data[walk.chunk(step, steps, repeat) * vectors_per_chunk + threadIdx.x] = {word, 0, word, 0};
     }
   }
 }
@@ -105,8 +108,8 @@ __global__ void __launch_bounds__(32)
     const int slot = static_cast<int>(n % chunks_in_flight);
     barrier_expect(&full[slot], stream_chunk_bytes);
     bulk_copy(ring + slot * stream_chunk_bytes,
-              data + walk.chunk(n % steps, steps) * stream_chunk_bytes, stream_chunk_bytes,
-              &full[slot]);
+              data + walk.chunk(n % steps, steps, n / steps) * stream_chunk_bytes,
+              stream_chunk_bytes, &full[slot]);
   };
   for (int64_t n = 0; n < all && n < chunks_in_flight; ++n) start(n);
   for (int64_t n = 0; n < all; ++n) {

@@ -19,7 +19,8 @@ struct StreamPass {
   bool reversed = false;
   int shift = 0;    // own: the SM of rank r visits the chunks of rank (r + shift) mod SMs
   int rank = 0;     // one: the SM that reads
-  int repeats = 1;  // passes inside the launch, for bandwidths
+  int repeats = 1;  // passes inside the launch
+  bool there_and_back = false;  // every other of them runs from the other end
 };
 
 }  // namespace sawtooth::kernels

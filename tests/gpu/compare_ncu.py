@@ -1,70 +1,61 @@
-"""Compares stream counters with Nsight Compute's on the same kernels.
+"""Compares our profiler's counters with Nsight Compute's on the same process.
 
-compare_ncu.py STREAM_COUNTERS.csv MIB ACCESS SHAPE ORDER NCU.csv...
-NCU.csv: ncu --csv --page raw of stream_once; the streams are its read_chunks or bulk_read_chunks
-launches, p1 then p2. Medians over repetitions (ours) and files (ncu's) are compared, because what
-a reversed pass finds depends on the physical pages of the process. Prints a line a counter and range; exit 1 when one differs by more than 1 %
-(of the larger of the count and 1 % of the buffer).
+compare_ncu.py TOLERANCE MIB OURS.csv... -- NCU.csv...
+OURS.csv: what stream_counted prints. NCU.csv: ncu --csv --page raw of stream_once with the same
+arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order. The medians of the
+files are compared, because what a second pass finds depends on the pages a process got. Prints a
+line a counter and range; exit 1 when one differs by more than TOLERANCE of the larger of ncu's
+count and 1 % of the buffer's MIB.
 """
 
 import csv
 import statistics
 import sys
 
-METRICS = {
-    "dram_read": "dram__sectors_read.sum",
-    "tex_read": "lts__t_sectors_srcunit_tex_op_read.sum",
-    "tex_miss": "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
-    "fab_read": "lts__t_sectors_srcunit_ltcfabric_op_read.sum",
-    "fab_miss": "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum",
-    "l1_xbar": "l1tex__m_xbar2l1tex_read_sectors.sum",
-}
-TOLERANCE = 0.01
 KERNELS = ("read_chunks", "bulk_read_chunks", "write_chunks")
+SECTORS_PER_MIB = 2**20 / 32
 
 
-def ncu_rows(path):
-    """Rows of ncu's raw page: the lines from its header on, without the units line."""
+def ncu_counts(path):
+    """{(range, metric): count} of ncu's raw page: the lines from its header on, less the units."""
     with open(path, newline="", encoding="utf-8") as file:
-        lines = [line for line in file if line.startswith('"')]
-    rows = list(csv.DictReader(lines))
-    return [row for row in rows if any(name in row.get("Kernel Name", "") for name in KERNELS)]
+        rows = list(csv.DictReader([line for line in file if line.startswith('"')]))
+    launches = [row for row in rows if any(name in row.get("Kernel Name", "") for name in KERNELS)]
+    counts = {}
+    for index, row in enumerate(launches):
+        for metric, text in row.items():
+            if metric and metric.endswith(".sum") and "sectors" in metric:
+                counts[f"p{index + 1}", metric] = float(text.replace(",", ""))
+    return counts
 
 
-def number(text):
-    return float(text.replace(",", ""))
+def our_counts(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return {(row["range"], row["metric"]): float(row["value"]) for row in csv.DictReader(file)}
 
 
 def main(arguments):
-    if len(arguments) < 6:
+    if len(arguments) < 5 or "--" not in arguments:
         sys.exit(__doc__)
-    table, mib, access, shape, order, *files = arguments
-    pattern = {"linear": "linear", "reversed": "sawtooth"}[order]
-    with open(table, newline="", encoding="utf-8") as file:
-        ours = [
-            row
-            for row in csv.DictReader(file)
-            if (row["n_mib"], row["kind"], row["map"], row["pattern"]) == (mib, access, shape, pattern)
-        ]
-    runs = [ncu_rows(path) for path in files]
-    if any(len(run) != 2 for run in runs) or not ours:
-        sys.exit(f"compare_ncu: {[len(run) for run in runs]} launches by ncu (2 each), {len(ours)} rows of ours")
-    buffer_sectors = int(mib) * 2**20 / 32
+    tolerance = float(arguments[0])
+    least = 0.01 * float(arguments[1]) * SECTORS_PER_MIB
+    middle = arguments.index("--")
+    ours = [our_counts(path) for path in arguments[2:middle]]
+    theirs = [ncu_counts(path) for path in arguments[middle + 1 :]]
+    if not ours or not theirs or not ours[0]:
+        sys.exit("compare_ncu: nothing to compare")
     worst = 0.0
-    for index, name in enumerate(("p1", "p2")):
-        rows = [row for row in ours if row["range"] == name]
-        for column, metric in METRICS.items():
-            counts = [int(row[column]) for row in rows if row[column]]
-            if not counts or not all(run[index].get(metric) for run in runs):
-                continue
-            mine = statistics.median(counts)
-            theirs = statistics.median(number(run[index][metric]) for run in runs)
-            off = abs(mine - theirs) / max(theirs, 0.01 * buffer_sectors)
-            worst = max(worst, off)
-            ratio = mine / theirs if theirs else float("nan")
-            print(f"{access} {shape} {mib} {order} {name} {column}: ours {mine:.0f} ncu {theirs:.0f} ratio {ratio:.5f} off {off:.5f}")
-    print(f"{'PASS' if worst <= TOLERANCE else 'FAIL'} ncu {access} {shape} {mib} MiB {order}: worst {worst:.5f} of {TOLERANCE}")
-    return 0 if worst <= TOLERANCE else 1
+    for key in ours[0]:
+        if not all(key in counts for counts in ours + theirs):
+            sys.exit(f"compare_ncu: {key[0]} {key[1]} is missing in one of the files")
+        mine = statistics.median(counts[key] for counts in ours)
+        other = statistics.median(counts[key] for counts in theirs)
+        off = abs(mine - other) / max(other, least)
+        worst = max(worst, off)
+        print(f"{key[0]} {key[1]}: ours {mine:.0f} ncu {other:.0f} off {off:.5f}")
+    verdict = "PASS" if worst <= tolerance else "FAIL"
+    print(f"{verdict} ncu: worst {worst:.5f} of {tolerance}")
+    return 0 if worst <= tolerance else 1
 
 
 if __name__ == "__main__":
