@@ -5,7 +5,8 @@ OURS.csv: what stream_counted prints. NCU.csv: ncu --csv --page raw of stream_on
 arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order. The medians of the
 files are compared, because what a second pass finds depends on the pages a process got. Prints a
 line a counter and range; exit 1 when one differs by more than TOLERANCE of the larger of ncu's
-count and 1 % of the buffer's MIB.
+count and 1 % of the buffer's MIB. Reads that reach L2 are told but not judged where the request
+coalescer merged some: how many depends on how far SMs are in step, in every single run.
 """
 
 import csv
@@ -14,6 +15,8 @@ import sys
 
 KERNELS = ("read_chunks", "bulk_read_chunks", "write_chunks")
 SECTORS_PER_MIB = 2**20 / 32
+RECEIVED = "l1tex__m_xbar2l1tex_read_sectors.sum"
+REACHED_L2 = "lts__t_sectors_srcunit_tex_op_read.sum"
 
 
 def ncu_counts(path):
@@ -51,8 +54,11 @@ def main(arguments):
         mine = statistics.median(counts[key] for counts in ours)
         other = statistics.median(counts[key] for counts in theirs)
         off = abs(mine - other) / max(other, least)
-        worst = max(worst, off)
-        print(f"{key[0]} {key[1]}: ours {mine:.0f} ncu {other:.0f} off {off:.5f}")
+        merged = key[1] == REACHED_L2 and theirs[0][key[0], RECEIVED] > 1.01 * other
+        if not merged:
+            worst = max(worst, off)
+        note = " (merged by the coalescer: not judged)" if merged else ""
+        print(f"{key[0]} {key[1]}: ours {mine:.0f} ncu {other:.0f} off {off:.5f}{note}")
     verdict = "PASS" if worst <= tolerance else "FAIL"
     print(f"{verdict} ncu: worst {worst:.5f} of {tolerance}")
     return 0 if worst <= tolerance else 1
