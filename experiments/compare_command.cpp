@@ -1,12 +1,12 @@
 // sawtooth compare PREDICTED MEASURED: prints the errors of every counter, and fails beyond
 // --tolerance.
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
-#include <sstream>
 
+#include "experiments/baselines.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/compare.hpp"
+#include "experiments/compare_report.hpp"
 #include "experiments/exit_code.hpp"
 #include "experiments/option_values.hpp"
 #include "experiments/output_file.hpp"
@@ -32,55 +32,31 @@ std::vector<std::string> chosen_counters(const Settings& settings) {
   return chosen;
 }
 
-std::string percent(double share, bool with_sign) {
-  std::ostringstream text;
-  if (with_sign) text << std::showpos;
-  text << std::fixed << std::setprecision(2) << share * 100 << " %";
-  return text.str();
+constexpr std::string_view computed_here = "computed";
+
+std::vector<CsvRow> keys_of(const std::vector<PointError>& errors) {
+  std::vector<CsvRow> keys;
+  for (const PointError& error : errors) keys.push_back(error.key);
+  return keys;
 }
 
-std::string summary_text(const std::vector<ErrorSummary>& summaries, const Tolerances& tolerances) {
-  constexpr int counter_width = 28;
-  constexpr int width = 11;
-  constexpr int last_width = 16;
-  std::ostringstream out;
-  std::string group = "\n";  // no group has this name
-  for (const ErrorSummary& s : summaries) {
-    if (s.group != group) {
-      group = s.group;
-      out << (group.empty() ? "no model named" : group) << "\n  " << std::left
-          << std::setw(counter_width) << "relative error of" << std::right << std::setw(8)
-          << "points" << std::setw(width) << "median" << std::setw(width) << "90 %"
-          << std::setw(width) << "worst" << std::setw(last_width) << "signed median"
-          << "\n";
-    }
-    const auto tolerance = tolerances.of(s.counter);
-    out << "  " << std::left << std::setw(counter_width) << s.counter << std::right << std::setw(8)
-        << s.points << std::setw(width) << percent(s.median, false) << std::setw(width)
-        << percent(s.ninety, false) << std::setw(width) << percent(s.worst, false)
-        << std::setw(last_width) << percent(s.signed_median, true)
-        << (tolerance && s.worst > *tolerance ? "  beyond " + percent(*tolerance, false) : "")
-        << "\n";
+// Errors of the baselines: computed for the joined points, or of the CSVs that were named.
+std::vector<PointError> baseline_errors(const std::string& choice, const Comparison& comparison,
+                                        const CsvTable& measured,
+                                        const std::vector<std::string>& counters) {
+  if (choice.empty()) return {};
+  std::vector<CsvTable> tables;
+  if (choice == computed_here) {
+    tables.push_back(simulate_baselines(keys_of(comparison.errors)));
+  } else {
+    for (const std::string& path : split_list(choice)) tables.push_back(read_csv(path));
   }
-  return out.str();
-}
-
-std::string error_table(const std::vector<PointError>& errors) {
-  CsvRow header{"group", "counter", "predicted", "measured", "relative_error"};
-  for (const std::string_view name : join_columns()) header.emplace_back(name);
-  std::string text = csv_line(header);
-  const auto number = [](double value) {
-    std::ostringstream out;
-    out << std::setprecision(17) << value;
-    return out.str();
-  };
-  for (const PointError& error : errors) {
-    CsvRow row{error.group, error.counter, number(error.predicted), number(error.measured),
-               number(error.relative)};
-    row.insert(row.end(), error.key.begin(), error.key.end());
-    text += csv_line(row);
+  std::vector<PointError> errors;
+  for (const CsvTable& table : tables) {
+    const Comparison found = compare_tables(table, measured, counters);
+    errors.insert(errors.end(), found.errors.begin(), found.errors.end());
   }
-  return text;
+  return errors;
 }
 
 }  // namespace
@@ -93,30 +69,30 @@ int run_compare(const Command& command, const Arguments& arguments) {
   const auto counters = chosen_counters(parsed.settings);
   const std::string limit = value_or(parsed.settings, "tolerance", "");
   const Tolerances tolerances = limit.empty() ? Tolerances() : Tolerances::parse(limit);
-  const Comparison comparison =
-      compare_tables(read_csv(parsed.operands[0]), read_csv(parsed.operands[1]), counters);
-  const auto summaries = summarise(comparison.errors);
+  const CsvTable measured = read_csv(parsed.operands[1]);
+  const Comparison comparison = compare_tables(read_csv(parsed.operands[0]), measured, counters);
+  const auto baselines =
+      baseline_errors(value_or(parsed.settings, "baselines", ""), comparison, measured, counters);
 
+  std::vector<PointError> points = comparison.errors;
+  points.insert(points.end(), baselines.begin(), baselines.end());
   const std::string path = value_or(parsed.settings, "csv", "");
   std::ostream& report = path == "-" ? std::cerr : std::cout;
-  if (path == "-") std::cout << error_table(comparison.errors);
+  if (path == "-") std::cout << error_table(points);
   if (!path.empty() && path != "-") {
     OutputFile file(path);
-    file.write(error_table(comparison.errors));
+    file.write(error_table(points));
     file.commit();
   }
-  report << summary_text(summaries, tolerances) << "did not join: " << comparison.predicted_alone
-         << " of " << comparison.predicted_points << " predicted, " << comparison.measured_alone
-         << " of " << comparison.measured_points << " measured points\n";
+  report << report_text(comparison.errors, baselines, tolerances)
+         << "did not join: " << comparison.predicted_alone << " of " << comparison.predicted_points
+         << " predicted, " << comparison.measured_alone << " of " << comparison.measured_points
+         << " measured points\n";
   if (comparison.errors.empty()) {
     std::cerr << "sawtooth: nothing to compare: no two points join and share a counter\n";
     return exit_check_failed;
   }
-  const bool fails = std::any_of(summaries.begin(), summaries.end(), [&](const ErrorSummary& s) {
-    const auto tolerance = tolerances.of(s.counter);
-    return tolerance && s.worst > *tolerance;
-  });
-  return fails ? exit_check_failed : exit_fine;
+  return beyond(comparison.errors, tolerances) ? exit_check_failed : exit_fine;
 }
 
 }  // namespace sawtooth::experiments

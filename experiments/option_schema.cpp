@@ -134,6 +134,10 @@ constexpr auto table = std::to_array<OptionSpec>({
      "other programs in between; an empty input ends the rounds"},
     {"counters", output, text, command_compare, "",
      "counters to compare, comma-separated (default: all that both sides have)"},
+    {"baselines", output, text, command_compare, "",
+     "also judge simple rules and the skill over the best of them: `computed` (compulsory, "
+     "lockstep "
+     "LRU of the whole L2 and of half, halves), or CSVs of predictions, comma-separated"},
     {"tolerance", output, tolerance, command_compare, "",
      "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
     {"dry-run", output, toggle, command_measure, "off",

@@ -1,0 +1,52 @@
+"""Rows of `sawtooth compare --csv`, and the looks of their regimes. A library of the figures."""
+
+import table
+
+COLUMNS = ("group", "counter", "predicted", "measured", "counted_error", "measured_low",
+           "measured_high", "over_compulsory", "mask", "launch", "head_dim", "q_order", "scan",
+           "section", "ctas_per_sm", "prefetch")
+BASELINE = "baseline: "
+OVER = 1.5  # experiments/compare_statistics.hpp: above it the order of work decides
+# (mask, launch) -> colour and marker
+MASK_COLOUR = {"none": "#0072B2", "causal": "#D55E00", "window": "#009E73"}
+LAUNCH_MARKER = {"static": "s", "grid": "o", "dynamic": "^"}
+BAND = 0.10
+NAMES = {"dram_read_sectors": "DRAM reads (sectors)", "time_us": "time (us)",
+         "l2_read_miss_sectors": "near misses (sectors)",
+         "fabric_read_sectors": "fabric reads (sectors)",
+         "l2_read_sectors": "L2 reads (sectors)"}
+
+
+def read(path, counter=None):
+    """Rows of one table; with `counter` of that counter alone, at least one."""
+    rows = table.read(path, COLUMNS)
+    if counter is None:
+        return rows
+    rows = table.where(rows, counter=counter)
+    if not rows:
+        raise table.TableError(f"{path}: no rows of {counter}")
+    return rows
+
+
+def models(rows):
+    """Groups that are no baselines."""
+    return [group for group in table.values(rows, "group") if not group.startswith(BASELINE)]
+
+
+def mask_of(row):
+    return row["mask"].split(":")[0]
+
+
+def is_over(row):
+    return row["over_compulsory"] != "" and float(row["over_compulsory"]) > OVER
+
+
+def regime(row):
+    """What a point is about, in a few words: (mask, order, launch)."""
+    mask = mask_of(row)
+    order = "" if mask == "none" else row["q_order"]
+    return f"{mask} {order} {row['launch']}".replace("  ", " ")
+
+
+def title(counter):
+    return NAMES.get(counter, counter.replace("_", " "))
