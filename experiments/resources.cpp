@@ -46,6 +46,10 @@ std::string resource_path(std::string_view folder, const std::string& name,
   return (root() / folder / (name + std::string(extension))).string();
 }
 
+std::string plot_script(std::string_view name) {
+  return (root() / ".." / "plots" / name).lexically_normal().string();
+}
+
 std::string stem_of(const std::string& path) {
   return fs::path(path).stem().string();
 }

@@ -1,11 +1,12 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
-// together in runs/NAME with what is needed to repeat it.
+// together in runs/NAME with what is needed to repeat it, and drawn where Python has matplotlib.
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
 #include "experiments/command_line.hpp"
 #include "experiments/csv.hpp"
+#include "experiments/draw.hpp"
 #include "experiments/exit_code.hpp"
 #include "experiments/output_file.hpp"
 #include "experiments/provenance.hpp"
@@ -18,6 +19,9 @@ namespace sawtooth::experiments {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Wavefronts of more points than this are no picture; each has up to `wavefront-steps` steps.
+constexpr size_t most_wavefronts = 8;
 
 const Command& command_named(std::string_view name) {
   for (const Command& command : commands())
@@ -66,8 +70,11 @@ int run_run(const Command& command, const Arguments& arguments) {
   fs::create_directories(folder);
   write_text(folder / "config.ini", read_text_file(path));
 
-  const int predicted = run_simulate(
-      command_named("simulate"), {path, "--quiet", "--csv", (folder / "predicted.csv").string()});
+  Arguments simulate{path, "--quiet", "--csv", (folder / "predicted.csv").string()};
+  if (expand(configuration, {}).size() <= most_wavefronts && !outputs.contains("wavefront")) {
+    simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
+  }
+  const int predicted = run_simulate(command_named("simulate"), simulate);
   if (predicted != exit_fine) return predicted;
   const int measured = measure_into(path, folder);
   const bool has_measured = measured == exit_fine;
@@ -77,10 +84,16 @@ int run_run(const Command& command, const Arguments& arguments) {
   write_provenance(provenance, "run", program_provenance(arguments));
   write_text(folder / "provenance.ini", provenance.str());
   std::cout << "written to " << folder.string() << "\n";
-  if (!has_measured) return measured;
-  return run_compare(command_named("compare"),
-                     {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
-                      "--csv", (folder / "compare.csv").string()});
+  int compared = measured;
+  if (has_measured) {
+    compared = run_compare(command_named("compare"),
+                           {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
+                            "--csv", (folder / "compare.csv").string()});
+  } else {
+    fs::remove(folder / "compare.csv");  // of an earlier run: it would be drawn again
+  }
+  draw_run(folder.string());
+  return compared;
 }
 
 }  // namespace sawtooth::experiments

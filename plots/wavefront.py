@@ -22,8 +22,12 @@ def draw(waves):
     grids = []
     for name, _, path in [wave.rpartition("=") for wave in waves]:
         rows = table.read(path, ("scan", "step", "worker", "kv_tile"))
-        grids += [(f"{name}, {scan}" if name else scan, grid(table.where(rows, scan=scan)))
-                  for scan in table.values(rows, "scan")]
+        points = list(dict.fromkeys((row["scan"], row.get("run_id", "")) for row in rows))
+        for number, (scan, run) in enumerate(points):
+            twice = sum(other == scan for other, _ in points) > 1
+            title = f"{scan}, point {number + 1}" if twice else scan
+            found = [row for row in rows if (row["scan"], row.get("run_id", "")) == (scan, run)]
+            grids.append((f"{name}, {title}" if name else title, grid(found)))
     columns = 1 if len(grids) <= COLUMNS else COLUMNS
     rows = -(-len(grids) // columns)
     width = figure.COLUMN_INCHES if columns == 1 else figure.PAGE_INCHES
@@ -46,4 +50,4 @@ def draw(waves):
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("waves+", "[NAME=]CSV of `simulate --wavefront`, one panel a scan")])
+    figure.run(__doc__, draw, [("waves+", "[NAME=]CSV of `simulate --wavefront`, one panel a point")])

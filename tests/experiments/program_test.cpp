@@ -1,6 +1,7 @@
 // The program from end to end.
 #include "program.hpp"
 
+#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -150,6 +151,39 @@ TEST(Compare, NothingInCommonIsAFailure) {
       run_program("compare " + folder.path("p.csv") + " " + folder.path("m.csv"));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("nothing to compare"));
+}
+
+// The program writes runs/NAME where it stands.
+class Run : public testing::Test {
+ protected:
+  Run() : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(folder_.path("."));
+  }
+  ~Run() override { std::filesystem::current_path(before_); }
+
+  const TemporaryFolder folder_;
+
+ private:
+  const std::filesystem::path before_;
+};
+
+// 4 items of 4 steps each, all at once on 48 workers: 4 steps x 4 workers, and the header.
+TEST_F(Run, KeepsThePredictionItsWavefrontAndWhatMadeThem) {
+  const std::string config = folder_.write("small.ini", "gpu = gb10\nseq = 256\n");
+  const Outcome outcome = run_program("run " + config);
+  EXPECT_THAT(outcome.exit_code, testing::AnyOf(0, 3)) << outcome.err;  // 3: nothing to measure on
+  EXPECT_EQ(rows_of(folder_.read("runs/small/predicted.csv")).size(), 1u);
+  EXPECT_EQ(rows_of(folder_.read("runs/small/wavefront.csv")).size(), 16u);
+  EXPECT_EQ(folder_.read("runs/small/config.ini"), folder_.read("small.ini"));
+  EXPECT_THAT(folder_.read("runs/small/provenance.ini"), HasSubstr("run"));
+}
+
+TEST_F(Run, LeavesTheWavefrontsOfLongSweepsOut) {
+  const std::string config =
+      folder_.write("long.ini", "gpu = gb10\nseq = 64\nheads = 1,2,3,4,5,6,7,8,9\n");
+  run_program("run " + config);
+  EXPECT_EQ(rows_of(folder_.read("runs/long/predicted.csv")).size(), 9u);
+  EXPECT_FALSE(std::filesystem::exists("runs/long/wavefront.csv"));
 }
 
 TEST(Lists, NameWhatIsThere) {

@@ -3,6 +3,7 @@ a column or a row is refused by name and leaves nothing behind."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,10 @@ FIGURES = {
     "wavefront": ["wave.csv", "again=wave.csv"],
     "sectors_by_length": ["closed_forms.csv"],
     "predicted_published": ["claims.csv"],
+    "validation": ["errors.csv"],
+    "error_by_regime": ["errors.csv"],
+    "ablation": ["whole=errors.csv", "part=errors.csv"],
+    "reads_by_length": ["lengths.csv"],
 }
 
 
@@ -71,6 +76,26 @@ class Figures(unittest.TestCase):
         done = run("hit_rate", [str(table)], self.stem)
         self.assertEqual(done.returncode, 2)
         self.assertIn("l2_read_miss_sectors is '', wanted a whole number", done.stderr)
+
+    def test_a_comparison_without_a_model_is_refused(self):
+        text = (TABLES / "errors.csv").read_text(encoding="utf-8").splitlines()
+        table = Path(self.folder.name) / "errors.csv"
+        table.write_text("\n".join([text[0], *(line for line in text if "baseline" in line)]) + "\n",
+                         encoding="utf-8")
+        done = run("validation", [str(table)], self.stem)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no model but baselines", done.stderr)
+
+    def test_a_run_is_drawn_as_far_as_its_tables_go(self):
+        folder = Path(self.folder.name)
+        shutil.copy(TABLES / "lengths.csv", folder / "results.csv")
+        shutil.copy(TABLES / "wave.csv", folder / "wavefront.csv")
+        done = subprocess.run([sys.executable, PLOTS / "run.py", folder], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(path.name for path in (folder / "plots").iterdir()),
+                         ["reads_by_length.pdf", "reads_by_length.png", "wavefront.pdf",
+                          "wavefront.png"])
 
     def test_a_table_without_rows_is_refused(self):
         table = Path(self.folder.name) / "empty.csv"
