@@ -23,6 +23,9 @@ METRICS = {
     "dram_read_sectors": "dram__sectors_read.sum",
     "dram_write_sectors": "dram__sectors_write.sum",
 }
+# What tells how many CTAs an SM holds; no pass is needed for them.
+LAUNCH_METRICS = ("launch__registers_per_thread", "launch__occupancy_limit_registers",
+                  "launch__occupancy_limit_shared_mem")
 SEPARATOR = "spin_kernel"  # of torch.cuda._sleep: it touches no memory
 LIMIT_S = 540
 
@@ -31,7 +34,7 @@ def command(ncu, shape_arguments, peers, repetitions):
     """Runs this folder's peers.py --profiled under ncu; caches and clocks are left alone."""
     return [ncu, "--replay-mode", "application", "--cache-control", "none", "--clock-control",
             "none", "--profile-from-start", "off", "--csv", "--page", "raw", "--metrics",
-            ",".join(METRICS.values()), sys.executable,
+            ",".join([*METRICS.values(), *LAUNCH_METRICS]), sys.executable,
             os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.py"), "--profiled",
             "--peers", ",".join(peers), "--repetitions", str(repetitions), *shape_arguments]
 
@@ -64,9 +67,12 @@ def totals(kernels):
 
 
 def description(kernels):
-    """Names, grids and blocks of a launch's kernels: what tells tiles and persistence."""
-    return "; ".join(f"{row['Kernel Name'].split('(')[0][-60:]} grid {row.get('Grid Size', '?')} "
-                     f"block {row.get('Block Size', '?')}" for row in kernels)
+    """Names, grids, blocks and limits of a launch's kernels: what tells tiles and persistence."""
+    return "; ".join(
+        f"{row['Kernel Name'].split('(')[0][-60:]} grid {row.get('Grid Size', '?')} block "
+        f"{row.get('Block Size', '?')} " + " ".join(f"{name.removeprefix('launch__')} {row[name]}"
+                                                     for name in LAUNCH_METRICS if row.get(name))
+        for row in kernels)
 
 
 def count(ncu, shape_arguments, shapes, peers, repetitions):

@@ -28,9 +28,10 @@ def sdpa(backend):
 def prepare_triton(torch, q, k, v, causal):
     attention = importlib.import_module("triton_attention").attention
     o = torch.empty_like(q)
+    lse = torch.empty(q.shape[:3], device="cuda", dtype=torch.float32)
 
     def launch():
-        attention(q, k, v, o, causal)
+        attention(q, k, v, o, lse, causal)
         return o
     return launch
 

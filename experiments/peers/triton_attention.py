@@ -34,7 +34,7 @@ def _attend(output, largest, total, q_rows, k, v, base, begin, end, rows, scale_
 
 
 @triton.jit
-def attention_kernel(q, k, v, o, seq, scale_log2, HEAD_DIM: tl.constexpr, TILE_Q: tl.constexpr,
+def attention_kernel(q, k, v, o, lse, seq, scale_log2, HEAD_DIM: tl.constexpr, TILE_Q: tl.constexpr,
                      TILE_KV: tl.constexpr, CAUSAL: tl.constexpr):
     first_row = tl.program_id(0) * TILE_Q
     base = tl.program_id(1).to(tl.int64) * seq * HEAD_DIM
@@ -54,6 +54,7 @@ def attention_kernel(q, k, v, o, seq, scale_log2, HEAD_DIM: tl.constexpr, TILE_Q
         output, largest, total = _attend(output, largest, total, q_rows, k, v, base, 0, seq, rows,
                                          scale_log2, HEAD_DIM, TILE_KV, False)
     tl.store(o + at, (output / total[:, None]).to(o.dtype.element_ty))
+    tl.store(lse + tl.program_id(1).to(tl.int64) * seq + rows, largest + tl.log2(total))
 
 
 def refusal(shape):
@@ -65,10 +66,11 @@ def refusal(shape):
     return ""
 
 
-def attention(q, k, v, o, causal):
-    """q, k, v, o: contiguous [batch, heads, seq, head_dim] on a GPU."""
+def attention(q, k, v, o, lse, causal):
+    """q, k, v, o: contiguous [batch, heads, seq, head_dim] on a GPU; lse: [batch, heads, seq] of
+    fp32, base 2, which the tutorial writes too."""
     batch, heads, seq, head_dim = q.shape
     grid = (seq // TILE_Q, batch * heads)
-    attention_kernel[grid](q, k, v, o, seq, math.log2(math.e) / math.sqrt(head_dim),
+    attention_kernel[grid](q, k, v, o, lse, seq, math.log2(math.e) / math.sqrt(head_dim),
                            HEAD_DIM=head_dim, TILE_Q=TILE_Q, TILE_KV=TILE_KV, CAUSAL=causal,
                            num_warps=8 if head_dim == 128 else 4, num_stages=3)

@@ -1,0 +1,75 @@
+// The presets resolve to what their sources publish, through their guarded sections.
+#include <gtest/gtest.h>
+
+#include "experiments/point.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+struct Case {
+  const char* system;
+  const char* gpu;
+  const char* head_dim;
+  const char* mask;
+  const char* tile_q;
+  const char* tile_kv;
+  const char* launch;
+  const char* q_order;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.system << " " << c.gpu << " D=" << c.head_dim << " " << c.mask;
+}
+
+class KnownSystem : public testing::TestWithParam<Case> {};
+
+TEST_P(KnownSystem, HasThePublishedTilesAndOrder) {
+  const Case& c = GetParam();
+  Settings given;
+  assign(given, "system", c.system, {});
+  assign(given, "gpu", c.gpu, {});
+  assign(given, "head-dim", c.head_dim, {});
+  assign(given, "mask", c.mask, {});
+  assign(given, "seq", "16K", {});
+  Catalog catalog;
+  const Point point = resolve(given, catalog);
+  EXPECT_EQ(point.text("tile-q"), c.tile_q);
+  EXPECT_EQ(point.text("tile-kv"), c.tile_kv);
+  EXPECT_EQ(point.text("launch"), c.launch);
+  EXPECT_EQ(point.text("q-order"), c.q_order);
+  EXPECT_EQ(point.text("lse"), "on");
+}
+
+// flash_fwd_launch_template.h, run_mha_fwd_hdim*: 128x128 up to 64; 128x64 above; 64x64 at 256 on
+// Hopper so that two CTAs fit an SM, 128x64 on an A100; 128x32 and 64x64 on compute capability 8.9.
+INSTANTIATE_TEST_SUITE_P(
+    FlashAttention2, KnownSystem,
+    testing::Values(
+        Case{"flash-attention-2", "h200", "64", "none", "128", "128", "grid", "ascending"},
+        Case{"flash-attention-2", "h200", "128", "causal", "128", "64", "grid", "ascending"},
+        Case{"flash-attention-2", "h200", "256", "none", "64", "64", "grid", "ascending"},
+        Case{"flash-attention-2", "a100-sxm-40gb", "256", "none", "128", "64", "grid", "ascending"},
+        Case{"flash-attention-2", "l40", "128", "none", "128", "32", "grid", "ascending"},
+        Case{"flash-attention-2", "l40", "128", "causal", "64", "64", "grid", "ascending"}));
+
+// tile_size_fwd_sm90 and the two schedulers of tile_scheduler.hpp.
+INSTANTIATE_TEST_SUITE_P(
+    FlashAttention3, KnownSystem,
+    testing::Values(
+        Case{"flash-attention-3", "h200", "64", "causal", "192", "128", "dynamic", "descending"},
+        Case{"flash-attention-3", "h200", "128", "none", "128", "176", "static", "ascending"},
+        Case{"flash-attention-3", "h200", "128", "causal", "128", "128", "dynamic", "descending"},
+        Case{"flash-attention-3", "h200", "256", "causal", "128", "80", "dynamic", "descending"},
+        Case{"flash-attention-3", "h200", "256", "window:1024", "128", "64", "dynamic",
+             "descending"}));
+
+// run_fwd_64 and run_fwd_128 of 88_hopper_fmha.cu, ping-pong; run_fwd_256 has cooperative only.
+INSTANTIATE_TEST_SUITE_P(
+    Cutlass88, KnownSystem,
+    testing::Values(Case{"cutlass-88", "h200", "64", "none", "128", "64", "static", "ascending"},
+                    Case{"cutlass-88", "h200", "128", "causal", "128", "128", "static",
+                         "ascending"},
+                    Case{"cutlass-88", "h200", "256", "none", "128", "64", "grid", "ascending"}));
+
+}  // namespace
+}  // namespace sawtooth::experiments
