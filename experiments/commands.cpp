@@ -25,6 +25,10 @@ constexpr auto table = std::to_array<Command>({
       {"calibrate", "",
        "run streams on this GPU; write its profile, its die's map and raw counters", run_calibrate,
        command_calibrate},
+#if defined(SAWTOOTH_HAVE_TRACE)
+      {"trace", "[CONFIG]", "write the trace of a point, or read one and predict from it",
+       run_trace, command_trace},
+#endif
       {"gpus", "", "list the GPU profiles", run_gpus, 0},
       {"systems", "", "list the known systems and what their models leave out", run_systems, 0},
       {"schedules", "", "list the orders, launches, scans and models, or the kernels",

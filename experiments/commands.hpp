@@ -34,6 +34,7 @@ int run_counters_dump(const Command& command, const Arguments& arguments);
 int run_calibrate(const Command& command, const Arguments& arguments);
 int run_gpus(const Command& command, const Arguments& arguments);
 int run_systems(const Command& command, const Arguments& arguments);
+int run_trace(const Command& command, const Arguments& arguments);  // with zstd only
 int run_schedules(const Command& command, const Arguments& arguments);
 
 /// The help of the whole program, and of one command with its options by group.

@@ -36,10 +36,12 @@ constexpr int64_t most_keys = int64_t{1} << 40;
 constexpr int64_t most_head_dim = 4096;
 constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Technical Specifications"
 constexpr int64_t most_threads = 4096;
+constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
 
 constexpr CommandSet runs = command_measure | command_bench;
-constexpr CommandSet sweeps = command_simulate | runs;
+constexpr CommandSet sweeps = command_simulate | runs | command_trace;
 constexpr CommandSet both = sweeps | command_compare;
+constexpr CommandSet predicts = command_simulate | command_trace;
 
 constexpr auto table = std::to_array<OptionSpec>({
     {"batch", problem, count, sweeps, "1", "sequences", 1, most_small},
@@ -110,11 +112,11 @@ constexpr auto table = std::to_array<OptionSpec>({
 
     {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
     {"csv", output, path, both, "",
-     "simulate: results, one row a point (default: -, standard output); compare: the error of "
+     "results, one row a point (default: -, standard output); compare: the error of "
      "every joined point and counter"},
-    {"by-tensor", output, path, command_simulate, "", "the counters of Q, K, V, O ... one a row"},
-    {"miss-curve", output, path, command_simulate, "", "misses at every capacity"},
-    {"histogram", output, path, command_simulate, "", "reuse distances by tensor and access"},
+    {"by-tensor", output, path, predicts, "", "the counters of Q, K, V, O ... one a row"},
+    {"miss-curve", output, path, predicts, "", "misses at every capacity"},
+    {"histogram", output, path, predicts, "", "reuse distances by tensor and access"},
     {"timeline", output, path, command_simulate, "",
      "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"},
     {"wavefront", output, path, command_simulate, "", "which worker is at which tile at each step"},
@@ -122,6 +124,17 @@ constexpr auto table = std::to_array<OptionSpec>({
      "steps that wavefront and timeline cover", 1, most_keys},
     {"threads", output, count, command_simulate, "",
      "points simulated at once (default: all cores)", 1, most_threads},
+    {"read", output, path, command_trace, "",
+     "a trace to analyse or convert, instead of a schedule"},
+    {"write", output, path, command_trace, "", "the trace to write"},
+    {"format", output, choice, command_trace, "binary",
+     "of the trace to write; reading tells binary and csv apart", 1, 1,
+     [] { return Names{"binary", "csv", "din"}; }},
+    {"unit", output, choice, command_trace, "visits", "a record is a visit to a tile, or to a line",
+     1, 1, [] { return Names{"visits", "lines"}; }},
+    {"most-atoms", output, count, command_trace, "16777216",
+     "different tiles or lines of a trace that is read; each takes about 100 bytes of memory", 1,
+     most_atoms},
     {"chip", output, text, command_counters, "", "CUPTI's name of a chip, such as GH100"},
     {"match", output, text, command_counters, "", "only metrics whose name contains this"},
     {"metrics", output, text, command_counters, "",

@@ -19,6 +19,7 @@ inline constexpr CommandSet command_calibrate = 1u << 9;
 inline constexpr CommandSet command_measure = 1u << 10;
 inline constexpr CommandSet command_bench = 1u << 11;
 inline constexpr CommandSet command_schedules = 1u << 12;
+inline constexpr CommandSet command_trace = 1u << 13;
 
 enum class OptionGroup { problem, schedule, where, model, output };
 

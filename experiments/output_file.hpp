@@ -19,6 +19,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const std::string& text) { stream_ << text; }
+  std::ostream& stream() { return stream_; }
   /// Renames to PATH; throws std::runtime_error when writing failed (a full disk).
   void commit();
 

@@ -8,8 +8,6 @@
 namespace sawtooth::experiments {
 namespace {
 
-constexpr std::string_view model_name = "sawtooth " SAWTOOTH_VERSION;
-
 std::string key_of(std::string_view column) {
   std::string key(column);
   std::replace(key.begin(), key.end(), '_', '-');

@@ -27,6 +27,9 @@ inline constexpr auto result_columns = std::to_array<std::string_view>(
      "dram_read_sectors", "dram_write_sectors", "cold_read_sectors", "time_us", "profiled_time_us",
      "tflops", "replay_passes", "status", "run_id"});
 
+/// What stands in the column model of a prediction.
+inline constexpr std::string_view model_name = "sawtooth " SAWTOOTH_VERSION;
+
 /// Index of a column; does not compile for a name that is not there.
 consteval size_t result_column(std::string_view name) {
   for (size_t i = 0; i < result_columns.size(); ++i) {

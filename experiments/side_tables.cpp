@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "experiments/command_line.hpp"
 #include "experiments/result_row.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -10,8 +11,6 @@ namespace {
 
 using sim::Access;
 using sim::Tensor;
-
-constexpr std::array<std::string_view, sim::access_count> access_names{"read", "write", "prefetch"};
 
 CsvRow leading_cells(const CsvRow& key_cells) {
   return {run_id(key_cells), key_cells[result_column("experiment")],
@@ -57,9 +56,13 @@ std::string by_tensor_header() {
 std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
   std::string text;
   for (size_t t = 0; t < sim::tensor_count; ++t) {
+    const sim::Counters& counters = prediction.by_tensor[t];
+    const bool untouched =
+        counters.l2_read_sectors.value_or(0) == 0 && counters.l2_write_sectors.value_or(0) == 0;
+    if (static_cast<Tensor>(t) == Tensor::other && untouched) continue;  // of traces only
     CsvRow row = leading_cells(key_cells);
     row.emplace_back(sim::tensor_names[t]);
-    for (std::string& cell : counter_cells(prediction.by_tensor[t])) row.push_back(std::move(cell));
+    for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
     text += csv_line(row);
   }
   return text;
@@ -102,7 +105,7 @@ std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& predi
   std::string text;
   for_each_class(prediction.histogram, [&](Tensor tensor, Access access, const auto& distances) {
     const std::string_view tensor_name = sim::tensor_names[static_cast<size_t>(tensor)];
-    const std::string_view access_name = access_names[static_cast<size_t>(access)];
+    const std::string_view access_name = sim::access_names[static_cast<size_t>(access)];
     if (distances.cold_sectors() > 0) {
       text += line_after(leading, tensor_name, access_name, "",
                          std::to_string(distances.cold_sectors()));
@@ -113,6 +116,39 @@ std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& predi
     }
   });
   return text;
+}
+
+SideTables::SideTables(const Settings& outputs) {
+  static constexpr struct {
+    std::string_view key;
+    std::string (*header)();
+    Rows rows;
+  } tables[] = {
+      {"by-tensor", by_tensor_header, by_tensor_rows},
+      {"miss-curve", miss_curve_header, miss_curve_rows},
+      {"histogram", histogram_header, histogram_rows},
+  };
+  for (const auto& table : tables) {
+    const std::string path = value_or(outputs, table.key, "");
+    if (path.empty()) continue;
+    open_.push_back({std::make_unique<OutputFile>(path), table.rows});
+    open_.back().file->write(table.header());
+  }
+}
+
+std::vector<std::string> SideTables::rows(const CsvRow& key_cells,
+                                          const sim::Prediction& prediction) const {
+  std::vector<std::string> texts;
+  for (const Open& table : open_) texts.push_back(table.rows(key_cells, prediction));
+  return texts;
+}
+
+void SideTables::write(const std::vector<std::string>& rows) {
+  for (size_t t = 0; t < open_.size(); ++t) open_[t].file->write(rows[t]);
+}
+
+void SideTables::commit() {
+  for (const Open& table : open_) table.file->commit();
 }
 
 }  // namespace sawtooth::experiments

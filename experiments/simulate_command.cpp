@@ -2,7 +2,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <memory>
 #include <set>
 
 #include "experiments/command_line.hpp"
@@ -28,18 +27,6 @@ void note_interrupt(int) {
   interrupted = 1;
 }
 
-// A table beside results.csv: its rows are gathered and written at the end.
-struct SideTable {
-  std::string_view key;
-  std::string (*header)();
-  std::string (*rows)(const CsvRow& key_cells, const sim::Prediction& prediction);
-};
-constexpr SideTable side_tables[] = {
-    {"by-tensor", by_tensor_header, by_tensor_rows},
-    {"miss-curve", miss_curve_header, miss_curve_rows},
-    {"histogram", histogram_header, histogram_rows},
-};
-
 struct Job {
   Point point;
   CsvRow key_cells;
@@ -52,19 +39,13 @@ struct Done {
   std::vector<std::string> side_rows;
 };
 
-struct OpenSideTable {
-  const SideTable* table;
-  OutputFile file;
-};
-
 class Simulation {
  public:
   Simulation(std::vector<Job> jobs, const Settings& outputs)
       : jobs_(std::move(jobs)),
         outputs_(outputs),
-        log_(value_or(outputs, "csv", "-"), is_on(outputs, "resume")) {
-    open_outputs();
-  }
+        log_(value_or(outputs, "csv", "-"), is_on(outputs, "resume")),
+        sides_(outputs) {}
 
   int run() {
     std::vector<size_t> open;  // jobs that are not there yet
@@ -90,7 +71,7 @@ class Simulation {
           keep_until(open[i]);
           log_.append(done.row);
           next = open[i] + 1;
-          for (size_t s = 0; s < sides_.size(); ++s) sides_[s]->file.write(done.side_rows[s]);
+          sides_.write(done.side_rows);
           progress.advance(jobs_[open[i]].work);
         },
         [&] {
@@ -99,20 +80,11 @@ class Simulation {
         });
     keep_until(jobs_.size());
     log_.finish();
-    for (const auto& side : sides_) side->file.commit();
+    sides_.commit();
     return exit_fine;
   }
 
  private:
-  void open_outputs() {
-    for (const SideTable& table : side_tables) {
-      const std::string path = value_or(outputs_, table.key, "");
-      if (path.empty()) continue;
-      sides_.push_back(std::unique_ptr<OpenSideTable>(new OpenSideTable{&table, OutputFile(path)}));
-      sides_.back()->file.write(table.header());
-    }
-  }
-
   size_t threads() const {
     const std::string given = value_or(outputs_, "threads", "");
     if (!given.empty()) return static_cast<size_t>(std::stoull(given));
@@ -122,11 +94,7 @@ class Simulation {
   Done predict(const Job& job) const {
     const L2Model& model = model_named(l2_models, job.point.text("l2"));
     const sim::Prediction prediction = model.predict(job.point.request, job.point.gpu);
-    Done done{predicted_row(job.key_cells, prediction.total), {}};
-    for (const auto& side : sides_) {
-      done.side_rows.push_back(side->table->rows(job.key_cells, prediction));
-    }
-    return done;
+    return {predicted_row(job.key_cells, prediction.total), sides_.rows(job.key_cells, prediction)};
   }
 
   void write_wavefronts() const {
@@ -155,7 +123,7 @@ class Simulation {
   // Rows are complete lines in the partial file, so nothing is lost by ending here; points that
   // are under way may take minutes and are not waited for.
   [[noreturn]] void stop_now(size_t done) {
-    sides_.clear();  // removes the temporary files
+    sides_.abandon();
     std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
     if (value_or(outputs_, "csv", "-") != "-") {
       std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
@@ -168,7 +136,7 @@ class Simulation {
   std::vector<Job> jobs_;
   const Settings& outputs_;
   ResultLog log_;
-  std::vector<std::unique_ptr<OpenSideTable>> sides_;
+  SideTables sides_;
 };
 
 double tile_pairs(const sim::Request& request) {

@@ -49,6 +49,7 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, int64_t kv_sp
       {log_sum_exp ? q_heads : 0, problem.seq_q, tiling.q_rows, float_bytes},
       {parts, problem.seq_q, tiling.q_rows, o_row_bytes},
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
+      {0, problem.seq_q, tiling.q_rows, 0},
   }};
   int64_t count = 0;
   for (const Shape& shape : shapes) count += shape.heads * ceil_div(shape.rows, shape.tile_rows);

@@ -18,10 +18,11 @@
 namespace sawtooth::sim {
 
 /// partial_o and partial_lse exist with kv-split only: float results that a combine kernel reads.
-enum class Tensor : uint8_t { q, k, v, o, lse, partial_o, partial_lse };
-inline constexpr int tensor_count = 7;
+/// other is what a trace does not say more of; a problem has none of it.
+enum class Tensor : uint8_t { q, k, v, o, lse, partial_o, partial_lse, other };
+inline constexpr int tensor_count = 8;
 inline constexpr std::array<std::string_view, tensor_count> tensor_names{
-    "q", "k", "v", "o", "lse", "partial_o", "partial_lse"};
+    "q", "k", "v", "o", "lse", "partial_o", "partial_lse", "other"};
 
 using AtomId = uint32_t;
 

@@ -13,8 +13,6 @@
 
 namespace sawtooth::sim {
 
-inline constexpr int access_count = 3;
-
 /// One bin: `sectors` were accessed at a distance of `lines` distinct other lines.
 struct DistanceBin {
   int64_t lines = 0;
@@ -35,6 +33,7 @@ class DistanceClass {
   void add_cold(int64_t sectors) { cold_ += sectors; }
 
   int64_t cold_sectors() const { return cold_; }
+  size_t bin_count() const { return bins_.size(); }
   int64_t sectors() const;
   /// Sectors that miss in an LRU of `capacity_lines` lines: the cold ones and every distance that
   /// is at least the capacity.

@@ -54,6 +54,15 @@ Counters count_lru(const DistanceHistogram& histogram, Tensor tensor, int64_t ca
   return counters;
 }
 
+void count_all(Prediction& prediction, int64_t capacity_lines) {
+  for (int t = 0; t < tensor_count; ++t) {
+    const Counters counters =
+        count_lru(prediction.histogram, static_cast<Tensor>(t), capacity_lines);
+    prediction.by_tensor[static_cast<size_t>(t)] = counters;
+    add(prediction.total, counters);
+  }
+}
+
 Prediction simulate_lru(const Request& request) {
   const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
                         request.log_sum_exp);
@@ -71,12 +80,7 @@ Prediction simulate_lru(const Request& request) {
     prediction.steps = wavefront.steps();
     prediction.tile_visits = builder.visits();
   }
-  for (int t = 0; t < tensor_count; ++t) {
-    const Counters counters =
-        count_lru(prediction.histogram, static_cast<Tensor>(t), request.l2_bytes / line_bytes);
-    prediction.by_tensor[static_cast<size_t>(t)] = counters;
-    add(prediction.total, counters);
-  }
+  count_all(prediction, request.l2_bytes / line_bytes);
   return prediction;
 }
 

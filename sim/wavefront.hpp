@@ -21,6 +21,9 @@ namespace sawtooth::sim {
 
 /// A sink derives from this and hides what it needs; there are no virtual calls.
 struct WavefrontSink {
+  /// What follows belongs to step `step`. What a worker writes and loads between two items counts
+  /// to the later step.
+  void begin_step(int64_t /*step*/) {}
   /// Worker `worker` touches all lines of `atom`.
   void touch(int64_t /*worker*/, AtomId /*atom*/, Access /*access*/) {}
   /// Worker `worker` computes on Q tile `q_tile` and K/V tile `kv_tile` of `item` in step `step`.
@@ -76,7 +79,7 @@ class LockstepWavefront {
     } else {
       visit_kv_inner();
     }
-    ++step_;
+    sink_.begin_step(++step_);
     for_busy([&](int64_t w, WorkerCursor& worker) {
       worker.advance(problem_, tiling_, schedule_);
       if (!worker.done()) return;

@@ -17,11 +17,11 @@ struct Outcome {
   std::string err;
 };
 
-/// `arguments` as a shell would take them.
-inline Outcome run_program(const std::string& arguments) {
+/// `arguments` as a shell would take them; `before` is shell code in front of the program.
+inline Outcome run_program(const std::string& arguments, const std::string& before = "") {
   const TemporaryFolder folder;
   const std::string command =
-      std::string(SAWTOOTH_PROGRAM) + " " + arguments + " 2>" + folder.path("err");
+      before + std::string(SAWTOOTH_PROGRAM) + " " + arguments + " 2>" + folder.path("err");
   Outcome outcome;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("the program cannot be started");

@@ -41,10 +41,15 @@ TEST(Histogram, NamesTensorsAndLeavesTheDistanceOfFirstTouchesEmpty) {
             (CsvRow{"k", "read", "9", "12"}));
 }
 
-TEST(ByTensor, HasARowForEveryTensor) {
-  const CsvTable table = parse_csv(by_tensor_header() + by_tensor_rows(keys(), small()), "t");
-  ASSERT_EQ(table.rows.size(), static_cast<size_t>(sim::tensor_count));
+TEST(ByTensor, HasARowForEveryTensorAndForOthersWhereATraceHasThem) {
+  sim::Prediction prediction = small();
+  const CsvTable table = parse_csv(by_tensor_header() + by_tensor_rows(keys(), prediction), "t");
+  ASSERT_EQ(table.rows.size(), 7u);  // q, k, v, o, lse, partial_o, partial_lse
   EXPECT_EQ(table.rows[3][3], "o");
+  prediction.by_tensor[static_cast<size_t>(sim::Tensor::other)].l2_read_sectors = 1;
+  const CsvTable more = parse_csv(by_tensor_header() + by_tensor_rows(keys(), prediction), "t");
+  ASSERT_EQ(more.rows.size(), 8u);
+  EXPECT_EQ(more.rows[7][3], "other");
 }
 
 }  // namespace

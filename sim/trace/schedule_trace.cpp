@@ -1,0 +1,78 @@
+#include "sim/trace/schedule_trace.hpp"
+
+#include <vector>
+
+#include "sim/wavefront.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+class ScheduleTracer : public WavefrontSink {
+ public:
+  ScheduleTracer(const AtomTable& atoms, TraceWriter& writer)
+      : atoms_(atoms), writer_(writer), number_(atoms.sizes().size(), unseen) {
+    first_line_.reserve(atoms.sizes().size());
+    uint64_t line = 0;
+    for (const AtomSize& size : atoms.sizes()) {
+      first_line_.push_back(line);
+      line += size.lines;
+    }
+  }
+
+  void begin_step(int64_t step) { step_ = static_cast<uint64_t>(step); }
+
+  void touch(int64_t worker, AtomId atom, Access access) {
+    const TraceVisit next{.atom = number_of(atom),
+                          .access = access,
+                          .worker = static_cast<uint32_t>(worker),
+                          .step = step_};
+    const bool joins = pending_.times > 0 && pending_.atom == next.atom &&
+                       pending_.access == access && pending_.step == next.step &&
+                       pending_.worker + pending_.times == next.worker;
+    if (joins) {
+      ++pending_.times;
+      return;
+    }
+    flush();
+    pending_ = next;
+  }
+
+  void flush() {
+    if (pending_.times > 0) writer_.visit(pending_);
+    pending_.times = 0;
+  }
+
+ private:
+  static constexpr AtomId unseen = UINT32_MAX;
+
+  AtomId number_of(AtomId atom) {
+    if (number_[atom] == unseen) {
+      flush();
+      number_[atom] = defined_++;
+      const AtomSize size = atoms_.size(atom);
+      writer_.atom({first_line_[atom], size.lines, size.sectors, atoms_.tensor_of(atom)});
+    }
+    return number_[atom];
+  }
+
+  const AtomTable& atoms_;
+  TraceWriter& writer_;
+  std::vector<AtomId> number_;  // in the order of first visits
+  std::vector<uint64_t> first_line_;
+  AtomId defined_ = 0;
+  uint64_t step_ = 0;
+  TraceVisit pending_{.times = 0};
+};
+
+}  // namespace
+
+void write_schedule(const Request& request, TraceWriter& writer) {
+  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
+                        request.log_sum_exp);
+  ScheduleTracer tracer(atoms, writer);
+  LockstepWavefront(request, atoms, tracer).run();
+  tracer.flush();
+  writer.finish();
+}
+
+}  // namespace sawtooth::sim

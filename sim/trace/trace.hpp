@@ -1,0 +1,87 @@
+// A trace: what a cache is asked for, in the order of time, without the schedule that asked for it
+// (docs/trace-format.md). Our schedules write traces for other tools, and traces of other tools are
+// analysed like our schedules.
+//
+// Its unit is a visit: all lines of an atom once, in ascending or descending order. An atom is a
+// run of neighbouring lines, such as a tile; with atoms of one line it is a line trace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/atoms.hpp"
+#include "sim/visit.hpp"
+
+namespace sawtooth::sim {
+
+/// Lines first_line to first_line + lines - 1 of 128 bytes. All of them have four sectors of 32
+/// bytes, but for the last, which has what `sectors` leaves: 4 (lines - 1) < sectors <= 4 lines.
+struct TraceAtom {
+  uint64_t first_line = 0;
+  uint32_t lines = 1;
+  uint32_t sectors = 4;
+  Tensor tensor = Tensor::other;
+  friend bool operator==(const TraceAtom&, const TraceAtom&) = default;
+};
+
+/// `times` visits to atom number `atom` in direct succession, by workers `worker`, `worker` + 1 ...
+struct TraceVisit {
+  AtomId atom = 0;
+  Access access = Access::read;
+  bool backwards = false;
+  uint32_t times = 1;
+  uint32_t worker = 0;
+  uint64_t step = 0;  // never less than the step before
+  friend bool operator==(const TraceVisit&, const TraceVisit&) = default;
+};
+
+/// What a trace may ask of the memory of those who read it.
+struct TraceLimits {
+  uint32_t atoms = uint32_t{1} << 24;  // and as many bins of a histogram; about 100 bytes each
+};
+
+/// One line that names the trace, the place in it, and what is wrong or allowed.
+class TraceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class TraceReader {
+ public:
+  virtual ~TraceReader() = default;
+  /// Reads the next visit; false at the end. Its atom is one of atoms(). Throws TraceError for
+  /// what is no trace, or is more than the limits allow.
+  virtual bool next(TraceVisit& visit) = 0;
+  /// The atoms seen so far, in the order of their first visits.
+  virtual const std::vector<TraceAtom>& atoms() const = 0;
+  /// Lines "key = value" about where the trace comes from; may be empty.
+  virtual const std::string& description() const = 0;
+};
+
+class TraceWriter {
+ public:
+  virtual ~TraceWriter() = default;
+  /// Gives the next atom its number, from 0 on. Visits to it follow.
+  virtual void atom(const TraceAtom& atom) = 0;
+  virtual void visit(const TraceVisit& visit) = 0;
+  /// Writes what is still held back and the end. The caller sees to errors of its stream.
+  virtual void finish() = 0;
+};
+
+/// Reads a binary trace or a CSV, told apart by the first bytes; `name` begins error messages.
+/// `in` must outlive the reader.
+std::unique_ptr<TraceReader> open_trace(std::istream& in, const std::string& name,
+                                        const TraceLimits& limits);
+
+enum class TraceFormat : uint8_t { binary, csv, din };
+
+/// `out` must outlive the writer. Only the binary format holds a description.
+std::unique_ptr<TraceWriter> trace_writer(TraceFormat format, std::ostream& out,
+                                          const std::string& description);
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,127 @@
+// A trace predicts what its schedule predicts, and what a stack of lines says.
+#include "sim/trace/analyse.hpp"
+
+#include "sim/trace/line_splitter.hpp"
+#include "sim/trace/schedule_trace.hpp"
+#include "tests/support/mattson_stack.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/traces.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+using tests::analysed;
+using tests::Trace;
+
+bool same_histogram(const DistanceHistogram& one, const DistanceHistogram& other) {
+  for (int t = 0; t < tensor_count; ++t) {
+    for (int a = 0; a < access_count; ++a) {
+      const DistanceClass& left = one.of(static_cast<Tensor>(t), static_cast<Access>(a));
+      const DistanceClass& right = other.of(static_cast<Tensor>(t), static_cast<Access>(a));
+      if (left.bins() != right.bins() || left.cold_sectors() != right.cold_sectors()) return false;
+    }
+  }
+  return true;
+}
+
+bool same_counters(const Counters& one, const Counters& other) {
+  for (const CounterColumn& column : counter_columns) {
+    if (one.*column.member != other.*column.member) return false;
+  }
+  return true;
+}
+
+std::string trace_of(const Request& request, TraceFormat format, bool by_lines) {
+  std::ostringstream out;
+  const auto writer = trace_writer(format, out, "");
+  LineSplitter splitter(*writer);
+  write_schedule(request, by_lines ? static_cast<TraceWriter&>(splitter) : *writer);
+  return out.str();
+}
+
+RC_GTEST_PROP(AnalyseTrace, ASchedulesTraceReadBackGivesItsCountersAndHistogram, ()) {
+  Request request = tests::any_request();
+  request.schedule.prefetch = tests::between(0, 3);
+  const Prediction direct = simulate_lru(request);
+  const auto format = static_cast<TraceFormat>(tests::between(0, 1));
+  const bool by_lines = tests::between(0, 1) == 1;
+  const Prediction back = analysed(trace_of(request, format, by_lines), request.l2_bytes);
+  RC_ASSERT(same_histogram(back.histogram, direct.histogram));
+  RC_ASSERT(same_counters(back.total, direct.total));
+  for (size_t t = 0; t < tensor_count; ++t) {
+    RC_ASSERT(same_counters(back.by_tensor[t], direct.by_tensor[t]));
+  }
+  if (!by_lines) RC_ASSERT(back.tile_visits == direct.tile_visits);
+}
+
+// Every line of every visit goes through a list of lines, one worker after the other.
+DistanceHistogram by_lines(const Trace& trace) {
+  DistanceHistogram histogram;
+  tests::MattsonStack stack;
+  for (const TraceVisit& visit : trace.visits) {
+    const TraceAtom& atom = trace.atoms[visit.atom];
+    DistanceClass& distances = histogram.of(atom.tensor, visit.access);
+    for (uint32_t touch = 0; touch < visit.times * atom.lines; ++touch) {
+      const uint32_t at = touch % atom.lines;
+      const uint32_t line = visit.backwards ? atom.lines - 1 - at : at;
+      const bool last = line + 1 == atom.lines;
+      const int64_t sectors = last ? atom.sectors - (atom.lines - 1) * sectors_per_line : 4;
+      const int64_t distance = stack.access(static_cast<int64_t>(atom.first_line + line));
+      if (distance == tests::MattsonStack::cold) {
+        distances.add_cold(sectors);
+      } else {
+        distances.add(distance, sectors);
+      }
+    }
+  }
+  return histogram;
+}
+
+RC_GTEST_PROP(AnalyseTrace, VisitsInBothDirectionsEqualAStackOfLinesBinByBin, ()) {
+  const Trace trace = tests::any_trace();
+  const Prediction prediction = analysed(tests::text_of(TraceFormat::binary, trace), 128);
+  RC_ASSERT(same_histogram(prediction.histogram, by_lines(trace)));
+}
+
+// Lines 0 to 2, line 9, then 2 to 0. Line 2 comes back after 9: one other line. Line 1 after 9 and
+// 2, line 0 after 9, 2 and 1: distances 1, 2, 3. In a cache of two lines the last two of them miss,
+// and the four first touches.
+TEST(AnalyseTrace, ATurnedTileHitsAtItsNearEnd) {
+  const std::string csv = "line,lines,direction\n0,3,forwards\n9,1,\n0,3,backwards\n";
+  const Prediction prediction = analysed(csv, 2 * 128);
+  EXPECT_EQ(prediction.histogram.merged_bins(), (std::vector<DistanceBin>{{1, 4}, {2, 4}, {3, 4}}));
+  EXPECT_EQ(prediction.histogram.cold_sectors(), 4 * 4);
+  EXPECT_EQ(*prediction.total.l2_read_miss_sectors, 4 * (4 + 2));
+}
+
+TEST(AnalyseTrace, TilesThatOverlapAreRefused) {
+  try {
+    analysed("line,lines\n0,4\n3,4\n", 128);
+    FAIL() << "nothing was thrown";
+  } catch (const TraceError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the tiles at lines 0 and 3 share lines; such a trace must be given by lines");
+  }
+}
+
+TEST(AnalyseTrace, MoreDistancesThanTheLimitAreRefused) {
+  // A turned tile of n lines after one other line has the distances 1 to n.
+  const auto turned = [](uint32_t lines) {
+    return "line,lines,direction\n0," + std::to_string(lines) + ",\n90000,1,\n0," +
+           std::to_string(lines) + ",backwards\n";
+  };
+  EXPECT_NO_THROW(analysed(turned(100), 128, {.atoms = 100}));
+  EXPECT_THROW(analysed(turned(101), 128, {.atoms = 100}), TraceError);
+}
+
+TEST(AnalyseTrace, MoreLinesThanTheEngineWeighsAreATraceError) {
+  std::string csv = "line,lines\n";
+  for (uint64_t i = 0; i < 33; ++i) {  // 33 x (2^28 - 1) lines are more than 2^32, of units of 1
+    csv += std::to_string(i << 29) + "," + std::to_string((1 << 28) - 1) + "\n";
+  }
+  EXPECT_THROW(analysed(csv + "1,1\n", 128), TraceError);
+  EXPECT_THROW(analysed(csv + "268435455,1\n", 128), TraceError);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
