@@ -36,7 +36,8 @@ def parser():
     shaping.add_options(made)
     made.add_argument("--peers", type=shaping.listed(shaping.one_of(*kernels.PEERS)),
                       default=list(kernels.PEERS), help=f"default: {','.join(kernels.PEERS)}")
-    made.add_argument("--rounds", type=shaping.count, default=15, help="launches of every peer")
+    made.add_argument("--rounds", type=shaping.count_or_none, default=15,
+                      help="timed launches of every peer; 0: counters only")
     made.add_argument("--sawtooth", help="the program; its `bench` joins every round")
     made.add_argument("--bench-options", default="", help="further options of `sawtooth bench`, "
                       "such as '--launch dynamic --scan sawtooth --tile-q 128 --tile-kv 128'")
@@ -192,7 +193,7 @@ def run(options, note):
     if options.count and not options.ncu:
         note("ncu is not on the PATH: no counters")
     rows, correct = [], True
-    for shape in shaping.shapes(options):
+    for shape in shaping.shapes(options) if options.rounds else ():
         found, fine = measured_shape(torch, options, shape, note)
         rows += found
         correct = correct and fine

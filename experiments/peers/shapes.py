@@ -30,6 +30,11 @@ def count(text):
     return int(digits) * factor
 
 
+def count_or_none(text):
+    """A whole number from 0 on."""
+    return 0 if text == "0" else count(text)
+
+
 def listed(kind):
     """A comma-separated list of `kind`."""
     def parse(text):

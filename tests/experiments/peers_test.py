@@ -203,6 +203,21 @@ class Measuring(unittest.TestCase):
         self.assertEqual(order.count("bench"), 1)
 
 
+    def test_without_rounds_nothing_is_timed(self):
+        torch = types.SimpleNamespace(cuda=types.SimpleNamespace(is_available=lambda: True))
+        counted = [results.row(shape(), "triton", "triton-tutorial", "h200", counters={
+            "dram_read_sectors": 7}, state="cold")]
+        with mock.patch.dict(sys.modules, {"torch": torch}), \
+                mock.patch.object(peers.shutil, "which", return_value="/usr/bin/ncu"), \
+                mock.patch.object(peers, "counted_rows", return_value=(counted, True)), \
+                mock.patch.object(peers, "measured_shape",
+                                  side_effect=AssertionError("nothing is to be timed")):
+            code, out, _ = ran("--rounds", "0", "--count")
+        self.assertEqual(code, 0)
+        self.assertEqual([(row["dram_read_sectors"], row["time_us"])
+                          for row in csv.DictReader(io.StringIO(out))], [("7", "")])
+
+
 class Missing(unittest.TestCase):
     def test_without_torch_the_exit_code_is_3_and_the_message_says_so(self):
         with mock.patch.dict(sys.modules, {"torch": None}):

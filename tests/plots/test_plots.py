@@ -28,6 +28,8 @@ FIGURES = {
     "error_by_regime": ["errors.csv"],
     "ablation": ["whole=errors.csv", "part=errors.csv"],
     "reads_by_length": ["lengths.csv"],
+    "changes": ["errors.csv"],
+    "elsewhere": ["elsewhere.csv"],
 }
 
 
