@@ -29,6 +29,7 @@ using AtomId = uint32_t;
 struct AtomSize {
   uint32_t lines = 0;    // weight in the cache
   uint32_t sectors = 0;  // what counters count; a ragged tile may not fill its last line
+  friend bool operator==(const AtomSize&, const AtomSize&) = default;
 };
 
 /// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.

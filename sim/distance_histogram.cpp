@@ -5,24 +5,41 @@
 
 namespace sawtooth::sim {
 
+/// A place of its own for a distance that is new.
+size_t DistanceClass::claim(int64_t lines) {
+  if (2 * ++used_ > table_.size()) {
+    const std::vector<DistanceBin> before = bins();
+    ++table_bits_;
+    table_.assign(size_t{1} << table_bits_, DistanceBin{free, 0});
+    used_ = 1;
+    for (const DistanceBin& bin : before) table_[claim(bin.lines)].sectors = bin.sectors;
+  }
+  size_t place = home(lines);
+  while (table_[place].lines != free) place = next(place);
+  table_[place].lines = lines;
+  return place;
+}
+
 int64_t DistanceClass::sectors() const {
   int64_t sum = cold_;
-  for (const auto& [lines, sectors] : bins_) sum += sectors;
+  for (const DistanceBin& bin : table_) sum += bin.sectors;
   return sum;
 }
 
 int64_t DistanceClass::misses(int64_t capacity_lines) const {
   int64_t sum = cold_;
-  for (const auto& [lines, sectors] : bins_) {
-    if (lines >= capacity_lines) sum += sectors;
+  for (const DistanceBin& bin : table_) {
+    if (bin.lines >= capacity_lines) sum += bin.sectors;
   }
   return sum;
 }
 
 std::vector<DistanceBin> DistanceClass::bins() const {
   std::vector<DistanceBin> sorted;
-  sorted.reserve(bins_.size());
-  for (const auto& [lines, sectors] : bins_) sorted.push_back({lines, sectors});
+  sorted.reserve(used_);
+  for (const DistanceBin& bin : table_) {
+    if (bin.lines != free) sorted.push_back(bin);
+  }
   std::sort(sorted.begin(), sorted.end(),
             [](const DistanceBin& a, const DistanceBin& b) { return a.lines < b.lines; });
   return sorted;

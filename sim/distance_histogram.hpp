@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/atoms.hpp"
@@ -20,15 +19,20 @@ struct DistanceBin {
   friend bool operator==(const DistanceBin&, const DistanceBin&) = default;
 };
 
-/// The distances of one tensor under one kind of access.
+/// The distances of one tensor under one kind of access: a hash table with open addressing, because
+/// a sawtooth has almost as many bins as visits.
 class DistanceClass {
  public:
   void add(int64_t lines, int64_t sectors) {
-    if (lines != last_lines_) {
-      last_bin_ = &bins_[lines];  // references into an unordered_map outlive rehashing
-      last_lines_ = lines;
+    size_t place = home(lines);
+    while (table_[place].lines != lines) {
+      if (table_[place].lines == free) {
+        place = claim(lines);
+        break;
+      }
+      place = next(place);
     }
-    *last_bin_ += sectors;
+    table_[place].sectors += sectors;
   }
   void add_cold(int64_t sectors) { cold_ += sectors; }
 
@@ -41,21 +45,22 @@ class DistanceClass {
   /// Bins by ascending distance, without the cold ones.
   std::vector<DistanceBin> bins() const;
 
-  DistanceClass() = default;
-  DistanceClass(const DistanceClass& other) : bins_(other.bins_), cold_(other.cold_) {}
-  DistanceClass& operator=(const DistanceClass& other) {
-    bins_ = other.bins_;
-    cold_ = other.cold_;
-    last_lines_ = no_bin;
-    return *this;
-  }
-
  private:
-  static constexpr int64_t no_bin = -1;
-  std::unordered_map<int64_t, int64_t> bins_;
+  static constexpr int64_t free = -1;
+  static constexpr int initial_bits = 4;
+
+  // Multiplicative hashing by the golden ratio (Knuth, TAOCP 3, 6.4) spreads even steps evenly.
+  size_t home(int64_t lines) const {
+    return size_t(uint64_t(lines) * 0x9e3779b97f4a7c15 >> (64 - table_bits_));
+  }
+  size_t next(size_t place) const { return (place + 1) & (table_.size() - 1); }
+  size_t claim(int64_t lines);
+
+  int table_bits_ = initial_bits;
+  std::vector<DistanceBin> table_ =
+      std::vector<DistanceBin>(size_t{1} << initial_bits, DistanceBin{free, 0});
+  size_t used_ = 0;  // at most half of the table
   int64_t cold_ = 0;
-  int64_t last_lines_ = no_bin;
-  int64_t* last_bin_ = nullptr;
 };
 
 class DistanceHistogram {

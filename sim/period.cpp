@@ -22,32 +22,16 @@ struct Group {
 // One item per worker, and then the turn: every worker writes its O and reads its next Q.
 struct Round {
   std::vector<Group> groups;
-  std::vector<AtomId> turn;       // atoms of Q, O and log-sum-exp, in the order of their visits
-  std::vector<AtomSize> weights;  // of these
-  std::vector<int64_t> heads;     // sorted K/V heads
-
-  bool repeats(const Round& other) const {
-    const auto same_size = [](AtomSize a, AtomSize b) {
-      return a.lines == b.lines && a.sectors == b.sectors;
-    };
-    return groups == other.groups &&
-           std::equal(weights.begin(), weights.end(), other.weights.begin(), other.weights.end(),
-                      same_size);
-  }
+  std::vector<AtomId> turn;    // atoms of Q, O and log-sum-exp, in the order of their visits
+  std::vector<int64_t> heads;  // sorted K/V heads
 };
 
-// What one visit adds to the histogram.
-struct Added {
-  DistanceClass* distances;
-  int64_t lines;  // or StackDistance::cold
-  int64_t sectors;
-};
-
-// What the replay of one round adds, and how often: written to the histogram when it is dropped.
+// The visits of a replayed round, and how often they count: told to the histogram when dropped.
 struct Log {
-  std::vector<Added> added;
+  std::vector<AtomId> atoms;
+  std::vector<uint32_t> workers;   // that visit the atom in direct succession
+  std::vector<int64_t> distances;  // as StackDistance gives them
   int64_t times = 1;
-  int64_t tile_visits = 0;
 };
 
 class Replay {
@@ -65,7 +49,6 @@ class Replay {
   RoundReplay run() {
     lay_out_rounds();
     const auto count = static_cast<int64_t>(rounds_.size());
-    for (int64_t w = 0; w < workers_; ++w) visit(first_q(w), 1);
     for (int64_t r = 0; r < count;) {
       const int64_t repeated = multiply(r);
       if (repeated == 0) replay(r);
@@ -84,9 +67,11 @@ class Replay {
     return item_at(problem_, request_.tiling, request_.schedule, index);
   }
   int64_t q_head(const Item& item) const { return item.batch * problem_.heads + item.head; }
-  AtomId first_q(int64_t worker) const {
-    const Item first = item(worker);
-    return atoms_.id(Tensor::q, q_head(first), first.q_tile);
+  AtomId q_atom(const Item& item) const { return atoms_.id(Tensor::q, q_head(item), item.q_tile); }
+  std::vector<Item> items_of(int64_t round) const {
+    std::vector<Item> items;
+    for (int64_t i = round * workers_; i < round_end(round); ++i) items.push_back(item(i));
+    return items;
   }
 
   void lay_out_rounds() {
@@ -94,11 +79,14 @@ class Replay {
     const auto all_heads = static_cast<size_t>(problem_.batch * problem_.kv_heads);
     last_round_.assign(all_heads, -1);
     first_round_.assign(all_heads, count);
+    std::vector<Item> items = items_of(0);
+    for (const Item& first : items) first_turn_.push_back(q_atom(first));
     for (int64_t r = 0; r < count; ++r) {
       Round round;
-      for (int64_t i = r * workers_; i < round_end(r); ++i) add_item(round, item(i), r);
-      add_turn(round, r);
-      for (const AtomId atom : round.turn) round.weights.push_back(atoms_.size(atom));
+      for (const Item& item : items) add_item(round, item, r);
+      std::vector<Item> next = r + 1 < count ? items_of(r + 1) : std::vector<Item>{};
+      add_turn(round, items, next);
+      items.swap(next);
       for (const Group& group : round.groups) round.heads.push_back(group.kv_head);
       std::sort(round.heads.begin(), round.heads.end());
       round.heads.erase(std::unique(round.heads.begin(), round.heads.end()), round.heads.end());
@@ -122,22 +110,17 @@ class Replay {
   }
 
   // In lockstep a worker writes O and reads its next Q at once; a wave reads them after all writes.
-  void add_turn(Round& round, int64_t r) {
-    const auto read_next = [&](int64_t index) {
-      if (index >= items_) return;
-      const Item next = item(index);
-      round.turn.push_back(atoms_.id(Tensor::q, q_head(next), next.q_tile));
-    };
+  void add_turn(Round& round, const std::vector<Item>& items, const std::vector<Item>& next) {
     const bool waits = request_.timing == Timing::lockstep_wave;
-    for (int64_t i = r * workers_; i < round_end(r); ++i) {
-      const Item done = item(i);
-      round.turn.push_back(atoms_.id(Tensor::o, q_head(done), done.q_tile));
+    for (size_t w = 0; w < items.size(); ++w) {
+      const int64_t head = q_head(items[w]);
+      round.turn.push_back(atoms_.id(Tensor::o, head, items[w].q_tile));
       if (request_.log_sum_exp) {
-        round.turn.push_back(atoms_.id(Tensor::lse, q_head(done), done.q_tile));
+        round.turn.push_back(atoms_.id(Tensor::lse, head, items[w].q_tile));
       }
-      if (!waits) read_next(i + workers_);
+      if (!waits && w < next.size()) round.turn.push_back(q_atom(next[w]));
     }
-    for (int64_t i = r * workers_; waits && i < round_end(r); ++i) read_next(i + workers_);
+    for (size_t w = 0; waits && w < next.size(); ++w) round.turn.push_back(q_atom(next[w]));
   }
 
   // Rounds from `r` on that can be multiplied: whole periods, or 0.
@@ -146,9 +129,9 @@ class Replay {
       // The rounds of one period and the one before it must have been replayed just now.
       if (r - replayed_since_ < period + 1) continue;
       if (!same_heads(r - 1 - period, r - 1) || other_heads_wait(r)) continue;
-      if (!at(r - 1).repeats(at(r - 1 - period))) continue;
+      if (!repeats(r - 1, r - 1 - period)) continue;
       int64_t end = r;
-      while (end < int64_t(rounds_.size()) && at(end).repeats(at(end - period))) ++end;
+      while (end < int64_t(rounds_.size()) && repeats(end, end - period)) ++end;
       const int64_t times = (end - r) / period;
       if (times == 0) continue;
       for (int64_t back = 1; back <= period; ++back) add_again(back, times);
@@ -156,6 +139,13 @@ class Replay {
       return times * period;
     }
     return 0;
+  }
+
+  bool repeats(int64_t one, int64_t other) const {
+    const auto same_size = [&](AtomId a, AtomId b) { return atoms_.size(a) == atoms_.size(b); };
+    const std::vector<AtomId>&turn = at(one).turn, &other_turn = at(other).turn;
+    return at(one).groups == at(other).groups &&
+           std::equal(turn.begin(), turn.end(), other_turn.begin(), other_turn.end(), same_size);
   }
 
   bool same_heads(int64_t first, int64_t last) const {
@@ -180,60 +170,54 @@ class Replay {
   void replay(int64_t r) {
     std::rotate(logs_.begin(), logs_.end() - 1, logs_.end());
     write_out(logs_[0]);
-    const int64_t visits_before = result_.tile_visits;
+    Log& log = logs_[0];
+    for (size_t w = 0; r == 0 && w < first_turn_.size(); ++w) add_visits(log, first_turn_[w], 1);
     const Round& round = at(r);
     for (int64_t step = 0; step < steps_; ++step) {
       for (const Tensor tensor : {Tensor::k, Tensor::v}) {
         for (const Group& group : round.groups) {
           const int64_t tile = group.forwards ? step : steps_ - 1 - step;
-          visit_group(atoms_.id(tensor, group.kv_head, tile), group.workers);
+          add_visits(log, atoms_.id(tensor, group.kv_head, tile), group.workers);
         }
       }
     }
-    for (const AtomId atom : round.turn) visit(atom, 1);
-    logs_[0].tile_visits = result_.tile_visits - visits_before;
+    for (const AtomId atom : round.turn) add_visits(log, atom, 1);
+    log.distances.resize(log.atoms.size());
+    stack_.visit(log.atoms, log.distances);
   }
 
-  void visit_group(AtomId atom, uint32_t workers) {
-    if (request_.merge_lockstep) return visit(atom, workers);
-    for (uint32_t worker = 0; worker < workers; ++worker) visit(atom, 1);
+  void add_visits(Log& log, AtomId atom, uint32_t workers) const {
+    const bool merge = request_.merge_lockstep;
+    log.atoms.insert(log.atoms.end(), merge ? 1 : workers, atom);
+    log.workers.insert(log.workers.end(), merge ? 1 : workers, merge ? workers : 1);
   }
 
-  void visit(AtomId atom, uint32_t times) {
-    const AtomSize size = atoms_.size(atom);
-    const Tensor tensor = atoms_.tensor_of(atom);
-    const bool written = tensor == Tensor::o || tensor == Tensor::lse;
-    DistanceClass& distances = histogram_.of(tensor, written ? Access::write : Access::read);
-    const int64_t others = stack_.visit(atom);
-    const bool cold = others == StackDistance::cold;
-    log_visit(
-        {&distances, cold ? others : line_distance(others, size.lines, 0, false), size.sectors});
-    if (times > 1) {
-      log_visit({&distances, line_distance(0, size.lines, 0, false),
-                 int64_t{size.sectors} * (times - 1)});
-    }
-    result_.tile_visits += times;
-  }
-
-  void log_visit(const Added& added) { logs_[0].added.push_back(added); }
-
-  static void write_out(Log& log) {
-    for (const Added& added : log.added) {
-      if (added.lines == StackDistance::cold) {
-        added.distances->add_cold(added.sectors * log.times);
+  void write_out(Log& log) {
+    for (size_t i = 0; i < log.atoms.size(); ++i) {
+      const AtomSize size = atoms_.size(log.atoms[i]);
+      const Tensor tensor = atoms_.tensor_of(log.atoms[i]);
+      const bool written = tensor == Tensor::o || tensor == Tensor::lse;
+      DistanceClass& distances = histogram_.of(tensor, written ? Access::write : Access::read);
+      if (log.distances[i] == StackDistance::cold) {
+        distances.add_cold(size.sectors * log.times);
       } else {
-        added.distances->add(added.lines, added.sectors * log.times);
+        distances.add(line_distance(log.distances[i], size.lines, 0, false),
+                      size.sectors * log.times);
       }
+      if (log.workers[i] > 1) {
+        distances.add(line_distance(0, size.lines, 0, false),
+                      size.sectors * log.times * (log.workers[i] - 1));
+      }
+      result_.tile_visits += log.workers[i] * log.times;
     }
-    log.added.clear();
+    log.atoms.clear();
+    log.workers.clear();
     log.times = 1;
   }
 
   // Counts the round replayed `back` rounds ago `times` times more.
   void add_again(int64_t back, int64_t times) {
-    Log& log = logs_[static_cast<size_t>(back - 1)];
-    log.times += times;
-    result_.tile_visits += log.tile_visits * times;
+    logs_[static_cast<size_t>(back - 1)].times += times;
   }
 
   const Round& at(int64_t r) const { return rounds_[static_cast<size_t>(r)]; }
@@ -247,6 +231,7 @@ class Replay {
   int64_t workers_;
   int64_t steps_;
   std::vector<Round> rounds_;
+  std::vector<AtomId> first_turn_;                 // the first Q of every worker
   std::vector<int64_t> first_round_, last_round_;  // of every K/V head
   std::array<Log, longest_period> logs_;           // of the last replayed rounds, the latest first
   int64_t replayed_since_ = 0;                     // the first round after those last multiplied

@@ -1,5 +1,7 @@
 #include "sim/simulate.hpp"
 
+#include <vector>
+
 #include "scheduler/memory_units.hpp"
 #include "sim/merged_visits.hpp"
 #include "sim/period.hpp"
@@ -9,32 +11,57 @@
 namespace sawtooth::sim {
 namespace {
 
-// Fills a histogram with the distance of every visit.
+// Fills a histogram with the distance of every visit, many visits at a time.
 class HistogramBuilder {
  public:
   HistogramBuilder(const AtomTable& atoms, DistanceHistogram& histogram)
-      : atoms_(atoms), histogram_(histogram), distances_(atoms.sizes()) {}
+      : atoms_(atoms), histogram_(histogram), stack_(atoms.sizes()) {
+    visits_.reserve(visits_at_a_time);
+    visited_.reserve(visits_at_a_time);
+    distances_.resize(visits_at_a_time);
+  }
 
   void visit(const Visit& visit) {
+    visits_.push_back(visit);
+    visited_.push_back(visit.atom);
+    if (visits_.size() == visits_at_a_time) flush();
+  }
+
+  void flush() {
+    stack_.visit(visited_, distances_);
+    for (size_t i = 0; i < visits_.size(); ++i) count(visits_[i], distances_[i]);
+    visits_.clear();
+    visited_.clear();
+  }
+
+  int64_t visits() const { return count_; }
+
+ private:
+  // Enough to fetch ahead, few enough for the first-level cache.
+  static constexpr size_t visits_at_a_time = 512;
+
+  void count(const Visit& visit, int64_t others) {
     const AtomSize size = atoms_.size(visit.atom);
     DistanceClass& distances = histogram_.of(atoms_.tensor_of(visit.atom), visit.access);
-    const int64_t others = distances_.visit(visit.atom);
     if (others == StackDistance::cold) {
       distances.add_cold(size.sectors);
     } else {
-      distances.add(others + size.lines - 1, size.sectors);
+      distances.add(line_distance(others, size.lines, 0, false), size.sectors);
     }
-    if (visit.times > 1) distances.add(size.lines - 1, int64_t{size.sectors} * (visit.times - 1));
-    visits_ += visit.times;
+    if (visit.times > 1) {
+      distances.add(line_distance(0, size.lines, 0, false),
+                    int64_t{size.sectors} * (visit.times - 1));
+    }
+    count_ += visit.times;
   }
 
-  int64_t visits() const { return visits_; }
-
- private:
   const AtomTable& atoms_;
   DistanceHistogram& histogram_;
-  StackDistance distances_;
-  int64_t visits_ = 0;
+  StackDistance stack_;
+  std::vector<Visit> visits_;
+  std::vector<AtomId> visited_;
+  std::vector<int64_t> distances_;
+  int64_t count_ = 0;
 };
 
 }  // namespace
@@ -77,6 +104,7 @@ Prediction simulate_lru(const Request& request) {
     LockstepWavefront wavefront(request, atoms, visits);
     wavefront.run();
     visits.flush();
+    builder.flush();
     prediction.steps = wavefront.steps();
     prediction.tile_visits = builder.visits();
   }

@@ -1,11 +1,15 @@
 // Exact LRU stack distances of weighted atoms, all capacities in one pass.
 //
 // Time is a row of slots, and each atom owns the slot of its last visit. The distance of a visit
-// is the weight of the owned slots after the atom's own (Bennett and Kruskal, IBM J. R&D 19(4),
-// 1975, with atoms for lines: docs/exactness.md, A). Slots are bits, 512 to a block; a 16-ary tree
-// above the blocks holds their weights. A visit masks and counts the bits of one block; only when
-// its block is not the last visit's does it add one cache line of sums a level, and neighbours in
-// time are mostly visited again as neighbours. Bit planes hold the binary digits of weights.
+// is the weight of all owned slots less that of the slots up to the atom's own (Bennett and
+// Kruskal, IBM J. R&D 19(4), 1975, with atoms for lines: docs/exactness.md, A). Slots are bits, 64
+// to a leaf. Above the leaves stands a tree of 16 children a node; a node holds, for each child,
+// the weight of the children before it (Pibiri and Venturini, "Practical trade-offs for the
+// prefix-sum problem", Software: Practice and Experience 51(5), 2021). So a visit reads one number
+// a level and takes its weight from all later ones of that node in one or a few vector
+// instructions; only an atom's first visit takes another branch. Its new slot is the last of all:
+// the bit is set, and sums follow when a leaf is full. Mixed sizes have a bit plane for each binary
+// digit of their weights.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +20,9 @@
 
 namespace sawtooth::sim {
 
-/// What the inner loop is built from. `automatic` is the fastest that this CPU runs.
-enum class VectorPath : uint8_t { automatic, scalar, avx512 };
+/// What the inner loop is compiled for. `scalar` runs on every CPU that the build is for,
+/// `automatic` is the fastest that this CPU runs.
+enum class VectorPath : uint8_t { automatic, scalar, avx2, avx512 };
 
 /// Whether this build and this CPU can run `path`.
 bool vector_path_available(VectorPath path);
@@ -36,10 +41,17 @@ class StackDistance {
   /// common divisor. Throws std::invalid_argument otherwise, or when `path` cannot run here.
   explicit StackDistance(std::span<const AtomSize> sizes, VectorPath path = VectorPath::automatic);
 
-  /// Lines of the distinct other atoms visited since the last visit to `atom`, or `cold` at its
-  /// first. An access to each of its lines then has this distance plus the lines of `atom` - 1.
+  /// Visits `atoms` in turn. distances[i] is the lines of the distinct other atoms visited since
+  /// the last visit to atoms[i], or `cold` at its first. An access to each of its lines then has
+  /// this distance plus its own lines - 1. Many visits in one call are fastest: the next ones are
+  /// fetched ahead. Throws std::invalid_argument when `distances` is shorter than `atoms`.
+  void visit(std::span<const AtomId> atoms, std::span<int64_t> distances);
+
+  /// One visit, and its distance.
   int64_t visit(AtomId atom) {
-    return path_ == VectorPath::avx512 ? visit_avx512(atom) : visit_scalar(atom);
+    int64_t distance = 0;
+    visit({&atom, 1}, {&distance, 1});
+    return distance;
   }
 
   /// The atoms visited so far, the most recent first: the LRU stack.
@@ -47,52 +59,56 @@ class StackDistance {
 
   VectorPath path() const { return path_; }
   /// Slots of time held at present: bounded by a multiple of the atoms visited, not of the visits.
-  int64_t slots() const { return int64_t(atom_of_.size()); }
+  int64_t slots() const { return slots_; }
 
  private:
   static constexpr uint32_t never = UINT32_MAX;
-  static constexpr uint32_t block_slots = 512;  // bits of one cache line and of one AVX-512 vector
-  static constexpr uint32_t block_words = block_slots / 64;
-  static constexpr uint32_t fan_out = 16;  // 32-bit sums of one cache line
-  static constexpr int max_levels = 6;     // 512 * 16^6 slots are more than 2^32
-  // Room is made when all slots are used. A row of at least four times the live atoms makes that
-  // rare at 4 bits an atom.
-  static constexpr uint64_t slots_per_atom = 4;
-  static constexpr uint64_t initial_slots = block_slots;
+  static constexpr uint32_t leaf_slots = 64;  // bits of a word
+  static constexpr uint32_t fan_out = 16;     // 32-bit sums of a cache line and an AVX-512 vector
+  static constexpr int max_levels = 7;        // 64 * 16^7 slots are more than 2^32
+  // Gaps are closed when all slots are used. Eight slots, which is a byte, for every live atom make
+  // that rare: a visit costs some nanoseconds, and one atom at that time about as much.
+  static constexpr uint32_t slots_per_atom = 8;
+  static constexpr uint32_t initial_slots = leaf_slots * fan_out;
+  static constexpr uint32_t most_slots = UINT32_MAX / leaf_slots * leaf_slots;
+  static constexpr uint32_t most_atoms = most_slots / 2;
+  // Far enough for a load from memory, near enough to stay in the first-level cache.
+  static constexpr size_t visits_fetched_ahead = 16;
 
-  struct alignas(64) CacheLine {
-    uint64_t words[block_words];
-  };
   struct alignas(64) Sums {
-    uint32_t of[fan_out];
+    uint32_t before[fan_out];
+  };
+  struct Owned {
+    uint64_t slots = 0;   // the owned slots of a leaf, as bits
+    uint32_t before = 0;  // how many earlier leaves have
   };
 
-  int64_t visit_scalar(AtomId atom);
-  int64_t visit_avx512(AtomId atom);
-  CacheLine* bits_of(uint32_t block) { return &bits_[size_t{block} * planes_.size()]; }
-  void append(AtomId atom, uint32_t weight);
-  void record(AtomId atom, uint32_t weight);
-  void close_block();
+  void visit_scalar(std::span<const AtomId> atoms, int64_t* distances);
+  void visit_avx2(std::span<const AtomId> atoms, int64_t* distances);
+  void visit_avx512(std::span<const AtomId> atoms, int64_t* distances);
+  template <bool one_size>
+  void visit_all(std::span<const AtomId> atoms, int64_t* distances);
+  template <bool one_size>
+  void fill_leaf(std::span<const AtomId> atoms, size_t count, int64_t* distances);
+  void own(uint32_t slot, uint32_t weight);
+  void close_leaf();
   void make_room();
-  void allocate(uint64_t slots);
-  void move_cursor(uint32_t block);
-  int64_t newer_than(uint32_t block, uint32_t newer, uint32_t weight);
+  void allocate(uint32_t slots);
+  std::vector<Owned> owned_slots() const;
+  static uint32_t rank(const std::vector<Owned>& owned, uint32_t slot);
 
   VectorPath path_;
   int64_t unit_lines_ = 1;                // greatest common divisor of all sizes
   std::vector<uint32_t> weights_;         // size / unit_lines_
   std::vector<uint32_t> planes_;          // which binary digits occur in weights
   std::vector<uint32_t> slot_;            // last visit of every atom, or never
-  std::vector<AtomId> atom_of_;           // the atom that was visited at a slot
-  std::vector<CacheLine> bits_;           // [block][plane]: digits of the weights that slots own
-  std::vector<Sums> levels_[max_levels];  // weight of each closed block, of 16 blocks, of 256 ...
+  std::vector<uint64_t> leaves_;          // [leaf][plane]: digits of the weights that slots own
+  std::vector<Sums> levels_[max_levels];  // over leaves, over 16 leaves, over 256 leaves ...
   int level_count_ = 0;
-  uint32_t now_ = 0;           // the next free slot; it lies in the open block
-  uint32_t open_weight_ = 0;   // of the open block, which is not in levels_ yet
-  uint32_t live_ = 0;          // atoms visited so far
-  uint32_t cursor_ = never;    // the closed block that the last visit took an atom from
-  uint32_t after_cursor_ = 0;  // weight of the closed blocks after it
-  uint32_t cursor_taken_ = 0;  // weight taken from it that levels_ still hold
+  uint32_t slots_ = 0;
+  uint32_t now_ = 0;    // the next free slot; sums of later leaves and nodes mean nothing yet
+  uint32_t total_ = 0;  // weight of all atoms visited so far
+  uint32_t live_ = 0;   // how many these are
 };
 
 }  // namespace sawtooth::sim

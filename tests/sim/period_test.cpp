@@ -50,6 +50,15 @@ RC_GTEST_PROP(Period, SchedulesThatCannotRepeatAreUntouched, ()) {
   expect_same(with, simulate_lru(request));
 }
 
+RC_GTEST_PROP(Period, MergedLockstepVisitsEqualSingleOnesBinByBin, ()) {
+  Request request = any_request_with_rounds();
+  request.use_period = tests::between(0, 1) == 1;
+  request.merge_lockstep = true;
+  const Prediction merged = simulate_lru(request);
+  request.merge_lockstep = false;
+  expect_same(merged, simulate_lru(request));
+}
+
 TEST(Period, ThePaperPointIsMostlyMultiplied) {
   for (const ScanId scan : {scan_id<LinearScan>, scan_id<SawtoothScan>}) {
     Request request;

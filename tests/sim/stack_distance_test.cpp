@@ -1,6 +1,7 @@
-// The engine of whole atoms against engines of single lines, on both of its instruction paths.
+// The engine of whole atoms against engines of single lines, on all of its instruction paths.
 #include "sim/stack_distance.hpp"
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <numeric>
@@ -24,12 +25,14 @@ struct Trace {
 };
 
 std::vector<VectorPath> paths() {
-  std::vector<VectorPath> all{VectorPath::scalar};
-  if (vector_path_available(VectorPath::avx512)) all.push_back(VectorPath::avx512);
-  return all;
+  std::vector<VectorPath> runnable;
+  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
+    if (vector_path_available(path)) runnable.push_back(path);
+  }
+  return runnable;
 }
 
-/// Some hundred visits of uniform or mixed atoms: enough that slots run out more than once.
+/// Some thousand visits of uniform or mixed atoms: enough that slots run out more than once.
 Trace any_trace() {
   Trace trace;
   const auto atoms = static_cast<size_t>(tests::between(1, 60));
@@ -42,7 +45,7 @@ Trace any_trace() {
   // A window of atoms that moves: near and far distances in one trace.
   std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
   const auto window = static_cast<size_t>(tests::between(1, static_cast<int64_t>(atoms)));
-  const auto length = static_cast<size_t>(tests::between(0, 1500));
+  const auto length = static_cast<size_t>(tests::between(0, 3000));
   for (size_t i = 0; i < length; ++i) {
     trace.visits.push_back(static_cast<AtomId>((i / 7 + random() % window) % atoms));
   }
@@ -80,6 +83,27 @@ RC_GTEST_PROP(StackDistance, EqualsTheLineLevelEngineBinByBin, ()) {
   const Trace trace = any_trace();
   const Bins expected = line_bins(trace);
   for (const VectorPath path : paths()) RC_ASSERT(atom_bins(trace, path) == expected);
+}
+
+// Batches end in the middle of leaves, at their ends, and are empty.
+RC_GTEST_PROP(StackDistance, BatchesOfVisitsEqualSingleVisits, ()) {
+  const Trace trace = any_trace();
+  for (const VectorPath path : paths()) {
+    StackDistance one_by_one(trace.sizes, path);
+    StackDistance in_batches(trace.sizes, path);
+    std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+    std::span<const AtomId> left(trace.visits);
+    while (!left.empty()) {
+      const std::span<const AtomId> batch =
+          left.first(std::min<size_t>(left.size(), random() % 90));
+      left = left.subspan(batch.size());
+      std::vector<int64_t> distances(batch.size());
+      in_batches.visit(batch, distances);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        RC_ASSERT(one_by_one.visit(batch[i]) == distances[i]);
+      }
+    }
+  }
 }
 
 RC_GTEST_PROP(StackDistance, LinesOfATurnedVisitDifferByTheirPlaceInTheAtom, ()) {
@@ -202,20 +226,65 @@ RC_GTEST_PROP(StackDistance, RecencyOrderIsTheLruStack, ()) {
   RC_ASSERT(stack.recency_order() == std::vector<AtomId>(expected.begin(), expected.end()));
 }
 
-// Small traces never fill the second level of sums: 512 x 16 slots. These have three levels.
-TEST(StackDistance, ManyAtomsInManyBlocksEqualTheLineLevelEngine) {
+// Small traces hardly fill the second level of sums, 1024 slots a node. These have four levels; the
+// mixed sizes make two bit planes.
+TEST(StackDistance, ManyAtomsInManyLeavesEqualTheLineLevelEngine) {
   constexpr uint32_t atoms = 70'000;
   constexpr int visits = 1'000'000;
-  const std::vector<AtomSize> sizes(atoms, AtomSize{1, 4});
-  for (const VectorPath path : paths()) {
-    StackDistance stack(sizes, path);
-    tests::LineEngine lines(atoms);
-    std::mt19937_64 random(1);
-    for (int i = 0; i < visits; ++i) {
-      const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));
-      ASSERT_EQ(stack.visit(atom), lines.access(atom)) << "visit " << i;
+  for (const uint32_t lines_of_odd_atoms : {1U, 2U}) {
+    std::vector<AtomSize> sizes;
+    std::vector<uint32_t> first_line;
+    uint32_t lines = 0;
+    for (uint32_t atom = 0; atom < atoms; ++atom) {
+      sizes.push_back({atom % 2 == 0 ? 1 : lines_of_odd_atoms, 4});
+      first_line.push_back(lines);
+      lines += sizes.back().lines;
+    }
+    for (const VectorPath path : paths()) {
+      StackDistance stack(sizes, path);
+      tests::LineEngine engine(lines);
+      std::mt19937_64 random(1);
+      for (int i = 0; i < visits; ++i) {
+        const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));
+        int64_t distance = engine.access(first_line[atom]);
+        if (sizes[atom].lines == 2) distance = engine.access(first_line[atom] + 1);
+        const int64_t others = stack.visit(atom);
+        ASSERT_EQ(others == StackDistance::cold ? others : others + sizes[atom].lines - 1, distance)
+            << "visit " << i;
+      }
     }
   }
+}
+
+// A leaf has 64 slots and a node 16 children, so that sums begin to matter after 64, 1024, 16384
+// and 262144 visits. A cyclic scan's distance is its length less one atom, whichever slot it ends
+// at; pinned from both sides of each bound.
+TEST(StackDistance, CyclicScansAroundFullLeavesAndNodesSeeAllOtherAtoms) {
+  for (const uint32_t bound : {64U, 1024U, 16384U, 262144U}) {
+    for (uint32_t atoms = bound - 1; atoms <= bound + 1; ++atoms) {
+      const std::vector<AtomSize> sizes(atoms, AtomSize{128, 512});
+      std::vector<AtomId> scan(atoms);
+      std::iota(scan.begin(), scan.end(), AtomId{0});
+      for (const VectorPath path : paths()) {
+        StackDistance stack(sizes, path);
+        std::vector<int64_t> distances(atoms);
+        for (int pass = 0; pass < 3; ++pass) {
+          stack.visit(scan, distances);
+          const int64_t expected = pass == 0 ? StackDistance::cold : 128 * int64_t{atoms - 1};
+          ASSERT_TRUE(std::all_of(distances.begin(), distances.end(),
+                                  [&](int64_t distance) { return distance == expected; }))
+              << atoms << " atoms, pass " << pass;
+        }
+      }
+    }
+  }
+}
+
+TEST(StackDistance, VectorPathsOfThisCpuRunInTheseTests) {
+  if (!vector_path_available(VectorPath::avx2)) GTEST_SKIP() << "no AVX2 here: tested scalar only";
+  EXPECT_EQ(StackDistance({}, VectorPath::avx2).path(), VectorPath::avx2);
+  if (!vector_path_available(VectorPath::avx512)) GTEST_SKIP() << "no AVX-512 here: not tested";
+  EXPECT_EQ(StackDistance({}).path(), VectorPath::avx512);
 }
 
 TEST(StackDistance, MemoryIsBoundedByAtomsNotByVisits) {
@@ -235,6 +304,13 @@ TEST(StackDistance, AtomsWithoutLinesAndTooManyLinesAreRefused) {
   stack.visit(0);
   stack.visit(1);
   EXPECT_EQ(stack.visit(0), int64_t{1} << 31);
+}
+
+TEST(StackDistance, FewerDistancesThanVisitsAreRefused) {
+  StackDistance stack(std::vector<AtomSize>(2, AtomSize{1, 4}));
+  const std::vector<AtomId> atoms{0, 1};
+  std::vector<int64_t> distances(1);
+  EXPECT_THROW(stack.visit(atoms, distances), std::invalid_argument);
 }
 
 }  // namespace
