@@ -37,7 +37,7 @@ class DistanceClass {
   void add_cold(int64_t sectors) { cold_ += sectors; }
 
   int64_t cold_sectors() const { return cold_; }
-  size_t bin_count() const { return bins_.size(); }
+  size_t bin_count() const { return used_; }
   int64_t sectors() const;
   /// Sectors that miss in an LRU of `capacity_lines` lines: the cold ones and every distance that
   /// is at least the capacity.
