@@ -52,8 +52,14 @@ std::string family(const std::string& kernel) {
   return kernel.substr(0, kernel.find('-'));
 }
 
-// "lockstep, lru, 30 MiB, sawtooth 0.1"
-std::string group_of(const CsvTable& table, const CsvRow& row) {
+bool has_seeds(const CsvTable& table) {
+  const size_t seed = required_column(table, "seed");
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const CsvRow& row) { return row[seed] != table.rows.front()[seed]; });
+}
+
+// "lockstep, lru, 30 MiB, sawtooth 0.1"; the seed too in a table with several.
+std::string group_of(const CsvTable& table, const CsvRow& row, bool with_seed) {
   constexpr int64_t mebibyte = 1 << 20;
   const std::string& model = row[required_column(table, "model")];
   if (model.starts_with(baseline_prefix)) return model;
@@ -73,6 +79,7 @@ std::string group_of(const CsvTable& table, const CsvRow& row) {
     }
     group += (group.empty() ? "" : ", ") + cell;
   }
+  if (with_seed) group += ", seed " + row[required_column(table, "seed")];
   return group;
 }
 
@@ -90,6 +97,7 @@ std::vector<Entry> entries_of(const CsvTable& table, std::vector<std::string> co
   }
   const size_t source = required_column(table, "source");
   const size_t system = required_column(table, "system");
+  const bool with_seed = grouped && has_seeds(table);
   std::map<std::string, size_t> known;
   std::vector<Entry> entries;
   for (size_t r = 0; r < table.rows.size(); ++r) {
@@ -100,7 +108,7 @@ std::vector<Entry> entries_of(const CsvTable& table, std::vector<std::string> co
     kernel = family(kernel);
     entry.source = row[source];
     entry.system = row[system];
-    if (grouped) entry.group = group_of(table, row);
+    if (grouped) entry.group = group_of(table, row, with_seed);
     const std::string identity =
         csv_line(entry.key) + entry.group + "|" + entry.system + "|" + entry.source;
     const auto [place, is_new] = known.try_emplace(identity, entries.size());

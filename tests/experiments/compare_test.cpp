@@ -112,6 +112,18 @@ TEST(Compare, AZeroThatWasMeasuredIsMatchedByZeroAlone) {
             std::nullopt);
 }
 
+TEST(Compare, SeedsAreGroupsOfTheirOwnWhereThereAreSeveral) {
+  Cells first = predicted("1", "100");
+  first["seed"] = "0";
+  Cells second = predicted("1", "150");
+  second["seed"] = "1";
+  const auto both = table("m", {measured("1", "100")});
+  const Comparison c = compare_tables(table("p", {first, second}), both, misses);
+  ASSERT_EQ(c.errors.size(), 2u);
+  EXPECT_EQ(c.errors[1].group, "lockstep, lru, seed 1");
+  EXPECT_EQ(compare_tables(table("p", {second}), both, misses).errors.at(0).group, "lockstep, lru");
+}
+
 TEST(Compare, CapacitiesAreGroupsOfTheirOwn) {
   Cells full = predicted("1", "100");
   full["l2_bytes"] = "62914560";
