@@ -1,0 +1,89 @@
+"""The lists of experiments/hopper, measured and predicted, as medians that can be asked for.
+
+    lists = Lists("experiments/measured/h200/experiment", {"half": "runs/hopper/half"})
+    lists.measured("length", "dram_read_sectors", d=64, s="192K", scan="sawtooth")
+
+What a question does not name must be the same in all of its rows, but for the repetition: two points
+are never mixed.
+"""
+
+import os
+import statistics
+
+import table
+
+NAMES = ("length", "launches", "scans", "prefetch", "sections", "split")
+KIBI = 1024
+# Short words of a question and the columns they stand for.
+COLUMNS = {"d": "head_dim", "s": "seq_kv", "heads": "heads", "mask": "mask", "section": "section",
+           "order": "q_order", "launch": "launch", "ctas": "ctas_per_sm", "scan": "scan",
+           "prefetch": "prefetch", "parts": "kv_split"}
+COUNTS = ("dram_read_sectors", "l2_read_miss_sectors", "fabric_read_sectors", "cold_read_sectors")
+MEASURED_COUNTS = ("dram_read_sectors", "l2_read_miss_sectors", "fabric_read_sectors", "time_us",
+                   "tflops")
+
+
+def length(text):
+    """Tokens of "128K" or "1000"."""
+    text = str(text)
+    return int(text[:-1]) * KIBI if text.endswith("K") else int(text)
+
+
+def short(tokens):
+    """128K of 131072."""
+    tokens = int(tokens)
+    return f"{tokens // KIBI}K" if tokens % KIBI == 0 else str(tokens)
+
+
+class Lists:
+    """`measured_folder` holds NAME.csv of `sawtooth measure`; `predictions` maps a model's name to a
+    folder with NAME.csv of `sawtooth simulate` on the same lists."""
+
+    def __init__(self, measured_folder, predictions):
+        self.rows = {name: self._read(measured_folder, name, MEASURED_COUNTS) for name in NAMES}
+        self.models = {model: {name: self._read(folder, name, COUNTS) for name in NAMES}
+                       for model, folder in predictions.items()}
+
+    @staticmethod
+    def _read(folder, name, counts):
+        return table.read(os.path.join(folder, f"{name}.csv"), (*COLUMNS.values(), *counts))
+
+    def points(self, name, **question):
+        """The different points of a list that fit the question, as short words, in its order."""
+        found = table.where(self.rows[name], **self._columns(question))
+        return [dict(zip(COLUMNS, values)) for values in
+                dict.fromkeys(tuple(row[c] for c in COLUMNS.values()) for row in found)]
+
+    def measured(self, name, column, **question):
+        return self._median(self.rows[name], column, question)
+
+    def spread(self, name, column, **question):
+        """(least, most) over the repetitions."""
+        values = [table.number(row, column) for row in self._one(self.rows[name], question)]
+        return min(values), max(values)
+
+    def predicted(self, model, name, column, **question):
+        return self._median(self.models[model][name], column, question)
+
+    def compulsory(self, name, **question):
+        """Sectors that must be read once: a count of the problem, that any model's row has."""
+        first = next(iter(self.models))
+        return self._median(self.models[first][name], "cold_read_sectors", question)
+
+    @staticmethod
+    def _columns(question):
+        wanted = {COLUMNS[word]: value for word, value in question.items()}
+        if "seq_kv" in wanted:
+            wanted["seq_kv"] = length(wanted["seq_kv"])
+        return wanted
+
+    def _one(self, rows, question):
+        found = table.where(rows, **self._columns(question))
+        different = {tuple(row[c] for c in COLUMNS.values()) for row in found}
+        if len(different) != 1:
+            raise table.TableError(f"{rows[0]['_path']}: {len(different)} points fit {question}, "
+                                   "wanted exactly one")
+        return found
+
+    def _median(self, rows, column, question):
+        return statistics.median(table.number(row, column) for row in self._one(rows, question))
