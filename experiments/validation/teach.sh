@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Draws the pictures of README.md from recorded measurements and fresh predictions; no GPU.
+#
+#   experiments/validation/teach.sh [FOLDER]
+#
+# FOLDER (default: build/teach) gets causal, changes and elsewhere as .png and .pdf, and changes.md.
+# $SAWTOOTH is the program (default: build/release/sawtooth), $SAWTOOTH_PYTHON a Python with
+# matplotlib (default: python3).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
+
+program=${SAWTOOTH:-build/release/sawtooth}
+python=${SAWTOOTH_PYTHON:-python3}
+folder=${1:-build/teach}
+[ -x "$program" ] || {
+  echo "teach.sh: $program is not there; build it (cmake --build --preset release) or set SAWTOOTH" >&2
+  exit 2
+}
+"$python" -c "import matplotlib" || {
+  echo "teach.sh: $python has no matplotlib; set SAWTOOTH_PYTHON" >&2
+  exit 2
+}
+mkdir -p "$folder"
+
+# Which K/V tile each CTA reads when: the same causal items, shortest and longest first.
+for order in ascending descending; do
+  "$program" simulate --gpu h200 --seq 128K --head-dim 64 --tile-q 128 --tile-kv 128 --mask causal \
+    --launch dynamic --q-order "$order" --quiet --csv "$folder/$order.csv" \
+    --wavefront "$folder/$order.wave.csv" --wavefront-steps 2500
+done
+"$python" plots/wavefront.py "shortest first"="$folder/ascending.wave.csv" \
+  "longest first"="$folder/descending.wave.csv" -o "$folder/causal"
+rm "$folder"/*.wave.csv
+
+# What each change of schedule wins, on the measured points of experiments/hopper.
+# join OUTPUT TABLE...: rows of tables with the same header.
+join() {
+  head -n 1 "$2" >"$1"
+  tail -q -n +2 "${@:2}" >>"$1"
+}
+predicted=()
+measured=()
+for list in launches length prefetch scans sections split; do
+  "$program" simulate "experiments/hopper/$list.ini" --l2-bytes 30MiB --quiet --csv "$folder/$list.csv"
+  predicted+=("$folder/$list.csv")
+  measured+=("experiments/measured/h200/experiment/$list.csv")
+done
+join "$folder/predicted.csv" "${predicted[@]}"
+join "$folder/measured.csv" "${measured[@]}"
+rm "${predicted[@]}"
+"$program" compare "$folder/predicted.csv" "$folder/measured.csv" --csv "$folder/errors.csv" >"$folder/report.txt"
+python3 experiments/validation/changes.py "$folder/errors.csv" >"$folder/changes.md"
+"$python" plots/changes.py "$folder/errors.csv" -o "$folder/changes"
+
+"$program" simulate experiments/validation/elsewhere.ini --quiet --csv "$folder/elsewhere.csv"
+"$python" plots/elsewhere.py "$folder/elsewhere.csv" -o "$folder/elsewhere"
+echo "written to $folder"
