@@ -52,14 +52,8 @@ std::string family(const std::string& kernel) {
   return kernel.substr(0, kernel.find('-'));
 }
 
-bool has_seeds(const CsvTable& table) {
-  const size_t seed = required_column(table, "seed");
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [&](const CsvRow& row) { return row[seed] != table.rows.front()[seed]; });
-}
-
-// "lockstep, lru, 30 MiB, sawtooth 0.1"; the seed too in a table with several.
-std::string group_of(const CsvTable& table, const CsvRow& row, bool with_seed) {
+// "lockstep, lru, 30 MiB, sawtooth 0.1".
+std::string group_of(const CsvTable& table, const CsvRow& row) {
   constexpr int64_t mebibyte = 1 << 20;
   const std::string& model = row[required_column(table, "model")];
   if (model.starts_with(baseline_prefix)) return model;
@@ -79,8 +73,19 @@ std::string group_of(const CsvTable& table, const CsvRow& row, bool with_seed) {
     }
     group += (group.empty() ? "" : ", ") + cell;
   }
-  if (with_seed) group += ", seed " + row[required_column(table, "seed")];
   return group;
+}
+
+// Whether some point is there with several seeds: they are no repetitions of each other.
+bool has_seeds(const CsvTable& table, const std::vector<size_t>& key_columns) {
+  const size_t seed = required_column(table, "seed");
+  std::map<std::string, std::string> seed_of;
+  for (const CsvRow& row : table.rows) {
+    CsvRow point{group_of(table, row)};
+    for (const size_t column : key_columns) point.push_back(row[column]);
+    if (seed_of.try_emplace(csv_line(point), row[seed]).first->second != row[seed]) return true;
+  }
+  return false;
 }
 
 // The points of a table, repetitions gathered.
@@ -97,7 +102,7 @@ std::vector<Entry> entries_of(const CsvTable& table, std::vector<std::string> co
   }
   const size_t source = required_column(table, "source");
   const size_t system = required_column(table, "system");
-  const bool with_seed = grouped && has_seeds(table);
+  const bool with_seed = grouped && has_seeds(table, key_columns);
   std::map<std::string, size_t> known;
   std::vector<Entry> entries;
   for (size_t r = 0; r < table.rows.size(); ++r) {
@@ -108,7 +113,8 @@ std::vector<Entry> entries_of(const CsvTable& table, std::vector<std::string> co
     kernel = family(kernel);
     entry.source = row[source];
     entry.system = row[system];
-    if (grouped) entry.group = group_of(table, row, with_seed);
+    if (grouped) entry.group = group_of(table, row);
+    if (with_seed) entry.group += ", seed " + row[required_column(table, "seed")];
     const std::string identity =
         csv_line(entry.key) + entry.group + "|" + entry.system + "|" + entry.source;
     const auto [place, is_new] = known.try_emplace(identity, entries.size());
