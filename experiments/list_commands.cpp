@@ -8,6 +8,7 @@
 #include "experiments/gpu_file.hpp"
 #include "experiments/models.hpp"
 #include "experiments/resources.hpp"
+#include "experiments/sets_options.hpp"
 #include "experiments/system_file.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/variants.hpp"
@@ -85,6 +86,8 @@ int run_schedules(const Command& command, const Arguments& arguments) {
   print_table("scan", Scans::info());
   print_table("timing", timing_models);
   print_table("l2", l2_models);
+  print_table("l2-hash", l2_hashes);
+  print_table("l2-policy", l2_policies);
   return exit_fine;
 }
 

@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/belady/simulate_opt.hpp"
 #include "sim/gpu_profile.hpp"
 #include "sim/halves/h200.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/request.hpp"
+#include "sim/sets/simulate_sets.hpp"
 #include "sim/simulate.hpp"
 
 namespace sawtooth::experiments {
@@ -21,6 +23,7 @@ struct L2Model {
   std::string_view description;
   /// Replays the request; throws std::invalid_argument for what the model cannot do.
   sim::Prediction (*predict)(const sim::Request& request, const sim::GpuProfile& gpu);
+  bool has_curve;  // fills the histogram of reuse distances
 };
 
 /// Throws for a GPU with two halves that nobody has calibrated: one die's parameters are not
@@ -43,11 +46,18 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
 
 inline constexpr auto l2_models = std::to_array<L2Model>({
     {"lru", "one block of memory, fully associative, least recently used leaves, exact",
+     [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_lru(request); },
+     true},
+    {"sets", "hashed sets of some ways with a policy each (l2-ways, l2-hash, l2-policy, hints)",
      [](const sim::Request& request, const sim::GpuProfile&) {
-       return sim::simulate_lru(request);
-     }},
+       return sim::simulate_sets(request);
+     },
+     false},
+    {"opt", "as lru, but the line that is needed last leaves: the bound of every replacement",
+     [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_opt(request); },
+     false},
     {"halves", "two halves with copies, a fabric and uneven sets, as calibrated (h200)",
-     predict_halves},
+     predict_halves, false},
 });
 
 struct TimingModel {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/models.hpp"
+#include "experiments/sets_options.hpp"
 #include "scheduler/launch.hpp"
 #include "scheduler/order.hpp"
 #include "scheduler/scan.hpp"
@@ -37,6 +38,7 @@ constexpr int64_t most_head_dim = 4096;
 constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Technical Specifications"
 constexpr int64_t most_threads = 4096;
 constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
+constexpr int64_t most_ways = 4096;
 
 constexpr CommandSet runs = command_measure | command_bench;
 constexpr CommandSet sweeps = command_simulate | runs | command_trace;
@@ -108,7 +110,23 @@ constexpr auto table = std::to_array<OptionSpec>({
      [] { return models(l2_models); }},
     {"l2-bytes", model, bytes, sweeps, "", "capacity of L2 (default: the gpu's)", 1,
      int64_t{1} << 50},
-    {"seed", model, seed, sweeps, "0", "of the random scan"},
+    {"l2-ways", model, count, sweeps, "", "l2 = sets: lines of a set (default: the gpu's, or 16)",
+     1, most_ways},
+    {"l2-line-bytes", model, bytes, sweeps, "",
+     "l2 = sets: 32, 64 or 128 (default: the gpu's, or 128); sets = l2-bytes / (ways x line)", 1,
+     line_bytes},
+    {"l2-hash", model, choice, sweeps, "balanced", "l2 = sets: from line to set", 1, 1,
+     [] { return models(l2_hashes); }},
+    {"l2-hash-matrix", model, path, sweeps, "",
+     "with l2-hash = xor: rows of a GF(2) matrix, a mask of line-number bits a line, the lowest "
+     "set bit first (default: the line number folded)"},
+    {"l2-policy", model, choice, sweeps, "lru", "l2 = sets: which line of a full set leaves", 1, 1,
+     [] { return models(l2_policies); }},
+    {"l2-set-aside", model, bytes, sweeps, "",
+     "l2 = sets: the most that tensors with hints = ...-last hold (default and limit: 3/4 of "
+     "l2-bytes)",
+     1, int64_t{1} << 50},
+    {"seed", model, seed, sweeps, "0", "of the random scan, and of l2-policy = random"},
 
     {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
     {"csv", output, path, both, "",

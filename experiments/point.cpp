@@ -5,6 +5,7 @@
 #include "experiments/models.hpp"
 #include "experiments/option_values.hpp"
 #include "experiments/order_file.hpp"
+#include "experiments/sets_options.hpp"
 #include "experiments/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -222,6 +223,7 @@ Point resolve(const Settings& given, Catalog& catalog) {
   resolve_gpu(point, result, given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr);
   resolve_schedule(point, result, given);
   result.request.timing = model_named(timing_models, point.text("timing")).timing;
+  resolve_sets(settings, result.gpu, result.request);
   settings.erase("seq");
   return result;
 }

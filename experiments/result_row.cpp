@@ -5,6 +5,8 @@
 #include <iomanip>
 #include <sstream>
 
+#include "experiments/sets_options.hpp"
+
 namespace sawtooth::experiments {
 namespace {
 
@@ -35,6 +37,7 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   cells[result_column("experiment")] = experiment;
   cells[result_column("source")] = source;
   cells[result_column("pass")] = "forward";
+  cells[result_column("l2")] = l2_label(point.settings);
   cells[result_column("model")] = model_name;
   return cells;
 }

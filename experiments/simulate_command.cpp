@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "experiments/command_line.hpp"
@@ -14,6 +15,7 @@
 #include "experiments/resources.hpp"
 #include "experiments/result_log.hpp"
 #include "experiments/result_row.hpp"
+#include "experiments/sets_options.hpp"
 #include "experiments/side_tables.hpp"
 #include "experiments/sweep.hpp"
 #include "experiments/usage_error.hpp"
@@ -37,6 +39,7 @@ struct Job {
 struct Done {
   CsvRow row;
   std::vector<std::string> side_rows;
+  std::string method;
 };
 
 class Simulation {
@@ -70,6 +73,7 @@ class Simulation {
         [&](size_t i, const Done& done) {
           keep_until(open[i]);
           log_.append(done.row);
+          if (!done.method.empty()) ++methods_[done.method];
           next = open[i] + 1;
           sides_.write(done.side_rows);
           progress.advance(jobs_[open[i]].work);
@@ -81,6 +85,7 @@ class Simulation {
     keep_until(jobs_.size());
     log_.finish();
     sides_.commit();
+    print_methods();
     return exit_fine;
   }
 
@@ -94,7 +99,20 @@ class Simulation {
   Done predict(const Job& job) const {
     const L2Model& model = model_named(l2_models, job.point.text("l2"));
     const sim::Prediction prediction = model.predict(job.point.request, job.point.gpu);
-    return {predicted_row(job.key_cells, prediction.total), sides_.rows(job.key_cells, prediction)};
+    Done done{predicted_row(job.key_cells, prediction.total),
+              sides_.rows(job.key_cells, prediction), ""};
+    if (!prediction.method.empty()) {
+      done.method = job.key_cells[result_column("l2")] + ": " + prediction.method;
+    }
+    return done;
+  }
+
+  void print_methods() const {
+    if (is_on(outputs_, "quiet")) return;
+    for (const auto& [method, points] : methods_) {
+      std::cerr << "note: " << method << " (" << points << (points == 1 ? " point" : " points")
+                << ")\n";
+    }
   }
 
   void write_wavefronts() const {
@@ -137,6 +155,7 @@ class Simulation {
   const Settings& outputs_;
   ResultLog log_;
   SideTables sides_;
+  std::map<std::string, int64_t> methods_;  // how models counted, and at how many points
 };
 
 double tile_pairs(const sim::Request& request) {
@@ -144,6 +163,32 @@ double tile_pairs(const sim::Request& request) {
                        static_cast<double>(q_tiles(request.problem, request.tiling)) *
                        static_cast<double>(kv_tiles(request.problem, request.tiling));
   return request.problem.mask.kind == MaskKind::causal ? pairs / 2 : pairs;
+}
+
+// What only the L2 model `sets` reads is refused where no point has that model.
+void refuse_idle_sets_keys(const std::vector<Settings>& points, const std::vector<Job>& jobs) {
+  for (const Job& job : jobs) {
+    if (job.point.text("l2") == "sets") return;
+  }
+  for (const Settings& settings : points) {
+    for (const auto& [key, assignment] : settings) {
+      if (!is_sets_key(key)) continue;
+      throw UsageError(place_of(key, assignment.origin) + ": has no effect without l2 = sets");
+    }
+  }
+}
+
+// Tables over capacities need a model that counts at all of them.
+void refuse_idle_curves(const Settings& outputs, const std::vector<Job>& jobs) {
+  for (const char* key : {"miss-curve", "histogram"}) {
+    if (!outputs.contains(key)) continue;
+    for (const Job& job : jobs) {
+      const std::string l2 = job.point.text("l2");
+      if (model_named(l2_models, l2).has_curve) continue;
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + l2 +
+                       " counts at one capacity; allowed: l2 = lru");
+    }
+  }
 }
 
 std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::string& experiment,
@@ -158,6 +203,7 @@ std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::s
     job.work = tile_pairs(job.point.request);
     if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
   }
+  refuse_idle_sets_keys(points, jobs);
   return jobs;
 }
 
@@ -189,6 +235,7 @@ int run_simulate(const Command& command, const Arguments& arguments) {
     return exit_fine;
   }
   auto jobs = resolved_jobs(expand(configuration, parsed.settings), experiment, catalog);
+  refuse_idle_curves(outputs, jobs);
   if (!is_on(outputs, "quiet")) print_notes(configuration, catalog, command);
   return Simulation(std::move(jobs), outputs).run();
 }

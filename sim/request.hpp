@@ -6,6 +6,7 @@
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
+#include "sim/sets/parameters.hpp"
 
 namespace sawtooth::sim {
 
@@ -19,6 +20,7 @@ struct Request {
   Schedule schedule{};
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
+  SetsParameters sets;  // of the L2 model `sets` alone
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "sim/atoms.hpp"
 #include "sim/counters.hpp"
@@ -17,6 +18,7 @@ struct Prediction {
   DistanceHistogram histogram;  // of all accesses: gives the counters at every capacity
   int64_t steps = 0;            // lockstep steps
   int64_t tile_visits = 0;      // visits of single workers to single tiles
+  std::string method;           // how the model counted, where it had a choice
 };
 
 /// The counters of one tensor in a fully associative LRU of `capacity_lines` lines.

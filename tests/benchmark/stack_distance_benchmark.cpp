@@ -9,6 +9,7 @@
 #include "sim/simulate.hpp"
 #include "sim/stack_distance.hpp"
 #include "tests/benchmark/attention_stream.hpp"
+#include "tests/benchmark/sets_benchmark.hpp"
 #include "tests/support/line_engine.hpp"
 
 namespace sawtooth {
@@ -112,6 +113,7 @@ void register_all() {
 
 int main(int argc, char** argv) {
   sawtooth::register_all();
+  sawtooth::tests::register_sets();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

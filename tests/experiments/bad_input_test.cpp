@@ -55,7 +55,33 @@ INSTANTIATE_TEST_SUITE_P(
                 "/no/such/folder/t.csv: cannot be written"},
         Mistake{"--seq 64 --by-tensor -", "'-': only --csv can go to standard output"},
         Mistake{"--seq 64 --quiet --quiet", "--quiet: given twice"},
-        Mistake{"none.ini", "none.ini: cannot be read"}));
+        Mistake{"none.ini", "none.ini: cannot be read"},
+        Mistake{"--seq 64 --l2-ways 8", "--l2-ways: has no effect without l2 = sets"},
+        Mistake{"--seq 64 --l2 sets --l2-ways 0",
+                "--l2-ways: '0' is not allowed; allowed: a whole"},
+        Mistake{"--seq 64 --l2 sets --l2-ways 7",
+                "l2-bytes: 25165824 is no whole number of sets of 7 lines of 128 bytes; allowed: "
+                "multiples of 896"},
+        Mistake{"--seq 64 --l2 sets --l2-policy mru", "--l2-policy: 'mru' is not allowed"},
+        Mistake{
+            "--seq 64 --l2 sets --l2-policy plru --l2-ways 12",
+            "--l2-ways: 12 leaves the tree of l2-policy = plru ragged; allowed: a power of two"},
+        Mistake{"--seq 64 --l2 sets --l2-hash xor",
+                "--l2-hash: xor needs a power of two of sets, and l2-bytes / (l2-ways x "
+                "l2-line-bytes) is 12288; allowed: balanced"},
+        Mistake{"--seq 64 --l2 sets --l2-hash-matrix m.txt",
+                "--l2-hash-matrix: has no effect with l2-hash = balanced; allowed: xor"},
+        Mistake{"--seq 64 --l2 sets --l2-bytes 16MiB --l2-hash xor --l2-hash-matrix none.txt",
+                "l2-hash-matrix: none.txt: cannot be read"},
+        Mistake{"--seq 64 --l2 sets --l2-line-bytes 48", "--l2-line-bytes: 48 is not allowed"},
+        Mistake{"--seq 64 --l2 sets --l2-set-aside 1MiB",
+                "--l2-set-aside: has no effect without a tensor that hints keep to the last"},
+        Mistake{"--seq 64 --l2 sets --hints k-last-v-last --l2-set-aside 20MiB",
+                "--l2-set-aside: 20971520 is not allowed; allowed: up to 3/4 of l2-bytes"},
+        Mistake{"--seq 64 --l2 sets --l2-policy opt --hints q-first",
+                "--hints: have no effect with l2-policy = opt"},
+        Mistake{"--seq 64 --l2 sets --miss-curve c.csv",
+                "--miss-curve: l2 = sets counts at one capacity; allowed: l2 = lru"}));
 
 TEST(BadConfiguration, IsNamedWithFileAndLine) {
   const TemporaryFolder folder;

@@ -1,0 +1,58 @@
+// What a set-associative L2 is made of: the geometry, the hash from lines to sets, the replacement
+// policy of a set, and the priority of each tensor.
+//
+// Priorities are those of PTX (cache eviction priority hints: evict_first, evict_normal,
+// evict_last). Lines of evict_last live in a set-aside of L2, at most 3/4 of it, and the others use
+// what of it is free (CUDA C++ Programming Guide, "L2 Cache Control").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/atoms.hpp"
+#include "sim/stack_distance.hpp"
+
+namespace sawtooth::sim {
+
+enum class HashKind : uint8_t { modulo, exclusive_or, balanced };
+enum class SetPolicy : uint8_t { lru, plru, fifo, random, opt };
+enum class Priority : uint8_t { evict_first, normal, evict_last };
+
+/// The most of L2 that may be set aside for evict_last: cudaDeviceProp::persistingL2CacheMaxSize of
+/// sm_80 and later is three quarters of l2CacheSize.
+inline constexpr int64_t set_aside_numerator = 3;
+inline constexpr int64_t set_aside_denominator = 4;
+
+struct SetsParameters {
+  int64_t ways = 16;
+  int64_t line_bytes = 128;
+  HashKind hash = HashKind::balanced;
+  /// Rows of a GF(2) matrix, the lowest set bit first: bit i of the set is the parity of the line
+  /// number's bits that are set in row i. Empty: exclusive_or folds the line number.
+  std::vector<uint64_t> matrix;
+  SetPolicy policy = SetPolicy::lru;
+  std::array<Priority, tensor_count> priorities{
+      Priority::normal, Priority::normal, Priority::normal, Priority::normal,
+      Priority::normal, Priority::normal, Priority::normal};
+  std::optional<int64_t> set_aside_bytes;  // of evict_last; left out: the most there may be
+  uint64_t seed = 0;                       // of random replacement
+  // For differential tests: every line by itself instead of sets that see the same, and the path.
+  bool by_lines = false;
+  VectorPath path = VectorPath::automatic;
+};
+
+struct SetGeometry {
+  int64_t sets = 0;
+  int64_t ways = 0;
+  int64_t line_bytes = 0;
+  int64_t persisting_ways = 0;  // of a set, at most, held by evict_last
+};
+
+/// The geometry of `l2_bytes`. Throws std::invalid_argument that names the option (l2-bytes,
+/// l2-ways, l2-line-bytes, l2-hash, l2-hash-matrix, l2-policy, l2-set-aside), what is wrong and
+/// what is allowed.
+SetGeometry set_geometry(int64_t l2_bytes, const SetsParameters& parameters);
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,30 @@
+// What replays visits on the sets of a partition, one set of each class.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/sets/parameters.hpp"
+#include "sim/sets/partition.hpp"
+
+namespace sawtooth::sim {
+
+class SetEngine {
+ public:
+  virtual ~SetEngine() = default;
+  /// Visits atoms in this order; `missed_sectors[i]` becomes what visit i missed in all its sets.
+  /// Both spans have one size. May be called again and again with what comes next.
+  virtual void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) = 0;
+};
+
+/// The engine of a policy other than opt, which needs to know the future (sim/sets/opt_sets.hpp).
+/// `priorities` has one entry an atom, or is empty when all are normal. `partition` must outlive
+/// the engine.
+std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
+                                           const SetGeometry& geometry,
+                                           const SetsParameters& parameters,
+                                           std::vector<Priority> priorities);
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,110 @@
+#include "sim/sets/simulate_sets.hpp"
+
+#include <algorithm>
+
+#include "sim/access_tally.hpp"
+#include "sim/merged_visits.hpp"
+#include "sim/sets/opt_sets.hpp"
+#include "sim/sets/set_engine.hpp"
+#include "sim/wavefront.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+std::vector<Priority> priorities_of(const AtomTable& atoms, const SetsParameters& parameters) {
+  const auto& of_tensor = parameters.priorities;
+  const bool all_normal = std::all_of(of_tensor.begin(), of_tensor.end(), [](Priority priority) {
+    return priority == Priority::normal;
+  });
+  std::vector<Priority> priorities;
+  if (all_normal) return priorities;
+  for (size_t a = 0; a < atoms.sizes().size(); ++a) {
+    const Tensor tensor = atoms.tensor_of(static_cast<AtomId>(a));
+    priorities.push_back(of_tensor[static_cast<size_t>(tensor)]);
+  }
+  return priorities;
+}
+
+std::string why_by_lines(const SetsParameters& parameters) {
+  if (parameters.by_lines) return "it was asked for";
+  if (parameters.policy == SetPolicy::random) return "every set draws random victims of its own";
+  return "";
+}
+
+// Gathers visits into batches, feeds them to the engine, and counts by tensor and access.
+class SetsConsumer {
+ public:
+  SetsConsumer(const AtomTable& atoms, const SetPartition& partition, const SetGeometry& geometry,
+               const SetsParameters& parameters)
+      : partition_(partition), ways_(static_cast<uint32_t>(geometry.ways)), tally_(atoms) {
+    if (parameters.policy == SetPolicy::opt) return;
+    engine_ = make_set_engine(partition, geometry, parameters, priorities_of(atoms, parameters));
+  }
+
+  void visit(const Visit& visit) {
+    const uint8_t row = tally_.accessed(visit);
+    const uint32_t distinct = partition_.one_line_a_set(visit.atom) ? 1 : visit.times;
+    for (uint32_t i = 0; i < distinct; ++i) {
+      waiting_.push_back(visit.atom);
+      rows_.push_back(row);
+    }
+    if (engine_ != nullptr && waiting_.size() >= batch_visits) drain();
+  }
+
+  void finish() {
+    if (engine_ == nullptr) engine_ = std::make_unique<OptSets>(partition_, ways_, waiting_);
+    drain();
+  }
+
+  const AccessTally& tally() const { return tally_; }
+
+ private:
+  static constexpr size_t batch_visits = 4096;  // keeps a batch and its results in the L1 cache
+
+  void drain() {
+    missed_.resize(waiting_.size());
+    engine_->visit(waiting_, missed_);
+    for (size_t i = 0; i < waiting_.size(); ++i) tally_.missed(rows_[i], missed_[i]);
+    waiting_.clear();
+    rows_.clear();
+  }
+
+  const SetPartition& partition_;
+  uint32_t ways_;
+  std::unique_ptr<SetEngine> engine_;  // of opt: made when all visits are known
+  AccessTally tally_;
+  std::vector<AtomId> waiting_;
+  std::vector<uint8_t> rows_;
+  std::vector<uint32_t> missed_;
+};
+
+}  // namespace
+
+Prediction simulate_sets(const Request& request) {
+  const SetsParameters& parameters = request.sets;
+  const SetGeometry geometry = set_geometry(request.l2_bytes, parameters);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
+                        request.log_sum_exp);
+  const std::string why = why_by_lines(parameters);
+  const SetPartition partition(line_spans(atoms, geometry.line_bytes),
+                               SetHash(parameters, geometry.sets), geometry.line_bytes,
+                               !why.empty(), why);
+  SetsConsumer consumer(atoms, partition, geometry, parameters);
+  MergedVisits<SetsConsumer> visits(consumer, request.merge_lockstep);
+  LockstepWavefront wavefront(request, atoms, visits);
+  wavefront.run();
+  visits.flush();
+  consumer.finish();
+  Prediction prediction;
+  prediction.method = partition.description();
+  prediction.steps = wavefront.steps();
+  prediction.tile_visits = consumer.tally().visits();
+  for (int t = 0; t < tensor_count; ++t) {
+    const Counters counters = consumer.tally().counters(static_cast<Tensor>(t));
+    prediction.by_tensor[static_cast<size_t>(t)] = counters;
+    add(prediction.total, counters);
+  }
+  return prediction;
+}
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,130 @@
+// Every policy on traces whose hits and misses are derived by hand, from published examples where
+// there are any. "4(1)" in a comment: 4 misses, and 1 leaves.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/sets/trace_of_letters.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+using tests::hits_and_misses;
+using tests::in_one_set;
+using enum SetPolicy;
+
+// Belady, Nelson and Shedler, "An anomaly in space-time characteristics of certain programs running
+// in a paging machine", CACM 12(6), 1969: FIFO misses more with four pages than with three.
+constexpr std::string_view anomaly = "123412512345";
+
+TEST(SetPolicies, FifoMissesNineTimesInThreeWaysOnBeladysAnomaly) {
+  // 1 2 3 4(1) 1(2) 2(3) 5(4), 1 2 hit, 3(1) 4(2), 5 hits.
+  EXPECT_EQ(in_one_set(anomaly, 3, fifo), "MMMMMMMHHMMH");
+}
+
+TEST(SetPolicies, FifoMissesTenTimesInFourWaysOnBeladysAnomaly) {
+  // 1 2 3 4, 1 2 hit and stay the oldest, 5(1) 1(2) 2(3) 3(4) 4(5) 5(1).
+  EXPECT_EQ(in_one_set(anomaly, 4, fifo), "MMMMHHMMMMMM");
+}
+
+TEST(SetPolicies, LruHasNoAnomalyThere) {
+  // Three ways: 1 2 3 4(1) 1(2) 2(3) 5(4), 1 2 hit, 3(5) 4(1) 5(2).
+  EXPECT_EQ(in_one_set(anomaly, 3, lru), "MMMMMMMHHMMM");
+  // Four: 1 2 3 4, 1 2 hit, 5(3), 1 2 hit, 3(4) 4(5) 5(1).
+  EXPECT_EQ(in_one_set(anomaly, 4, lru), "MMMMHHMHHMMM");
+}
+
+TEST(SetPolicies, OptKeepsWhatIsNeededSoonestThere) {
+  // Three ways: 1 2 3, at the first 4 the next uses are 1 soon, 2 next, 3 last: 4(3). 1 2 hit. At 5
+  // they are 1, 2, 4: 5(4). 1 2 hit. 1 and 2 are never needed again: 3(1) 4(2), 5 hits.
+  EXPECT_EQ(in_one_set(anomaly, 3, opt), "MMMMHHMHHMMH");
+  // Four: 1 2 3 4, 1 2 hit, 5(4) as 4 is needed last, 1 2 3 hit, 4(1), 5 hits.
+  EXPECT_EQ(in_one_set(anomaly, 4, opt), "MMMMHHMHHHMH");
+}
+
+// Silberschatz, Galvin and Gagne, "Operating System Concepts", chapter Virtual Memory, page
+// replacement in three frames: 15 misses with FIFO, 12 with LRU, 9 with the optimum.
+constexpr std::string_view textbook = "70120304230321201701";
+
+TEST(SetPolicies, TextbookStringMissesFifteenTwelveAndNineTimes) {
+  // 7 0 1 2(7) 0+ 3(0) 0(1) 4(2) 2(3) 3(0) 0(4) 3+ 2+ 1(2) 2(3) 0+ 1+ 7(0) 0(1) 1(2)
+  EXPECT_EQ(in_one_set(textbook, 3, fifo), "MMMMHMMMMMMHHMMHHMMM");
+  // 7 0 1 2(7) 0+ 3(1) 0+ 4(2) 2(3) 3(0) 0(4) 3+ 2+ 1(0) 2+ 0(3) 1+ 7(2) 0+ 1+
+  EXPECT_EQ(in_one_set(textbook, 3, lru), "MMMMHMHMMMMHHMHMHMHH");
+  // 7 0 1 2(7) 0+ 3(1) 0+ 4(0) 2+ 3+ 0(4) 3+ 2+ 1(3) 2+ 0+ 1+ 7(2) 0+ 1+
+  EXPECT_EQ(in_one_set(textbook, 3, opt), "MMMMHMHMHHMHHMHHHMHH");
+}
+
+// The state table of the four-way tree in the Embedded Pentium Processor Family Developer's Manual
+// (Intel 1998, figure 3-7). Bits are B0 (root), B1 (ways 0, 1) and B2 (ways 2, 3); a use of way 0
+// gives 11_, way 1 10_, way 2 0_1, way 3 0_0, and 00x replaces way 0, 01x 1, 1x0 2, 1x1 3.
+TEST(SetPolicies, TreePlruFollowsIntelsTable) {
+  // A B C D fill ways 0 to 3: 110 100 001 000. A hits: 110. E sees 1x0 and takes way 2 from C,
+  // where LRU would take B: 011. F sees 01x, way 1 from B: 101. A hits: 111. B sees 1x1, way 3 from
+  // D: 010. C sees 01x, way 1 from F: 100. E hits in way 2: 001. D sees 00x, way 0 from A.
+  EXPECT_EQ(in_one_set("ABCDAEFABCEDA", 4, plru), "MMMMHMMHMMHMM");
+}
+
+TEST(SetPolicies, TreePlruAndLruPartAfterOneHit) {
+  // E replaces C under tree-PLRU (above), B under LRU.
+  EXPECT_EQ(in_one_set("ABCDAEBC", 4, plru), "MMMMHMHM");
+  EXPECT_EQ(in_one_set("ABCDAECB", 4, lru), "MMMMHMHM");
+}
+
+TEST(SetPolicies, TreePlruOfTwoWaysIsLru) {
+  // A B, A hits, C(B), A hits, B(C).
+  EXPECT_EQ(in_one_set("ABACAB", 2, plru), "MMHMHM");
+}
+
+TEST(SetPolicies, RandomWithOneWayHasNoChoice) {
+  EXPECT_EQ(in_one_set("ABBA", 1, random), "MMHM");
+}
+
+TEST(SetPolicies, RandomVictimsComeFromTheDocumentedSequence) {
+  // Two ways in set 0, seed 7. A and B fill them. The n-th victim is way
+  // mix_seed(mix_seed(7, 0), n) mod 2; C replaces A or B, and whoever stayed hits.
+  const uint64_t first = mix_seed(mix_seed(7, 0), 0) % 2;
+  SetsParameters parameters;
+  parameters.ways = 2;
+  parameters.policy = random;
+  parameters.seed = 7;
+  EXPECT_EQ(hits_and_misses(first == 0 ? "ABCB" : "ABCA", 1, parameters), "MMMH");
+}
+
+TEST(SetPolicies, RandomHitsACyclicScanOneLineAboveItsSizeWhereLruNeverDoes) {
+  // 17 lines over 16 ways: one line is always absent. When the scan meets it, the victim is any of
+  // the 16 others, so the next miss is 1 to 16 accesses later, each as likely: 8.5 on average. Of
+  // 34,000 accesses 4,000 miss, with a standard deviation of sqrt(34000 x 21.25 / 8.5^3) = 34.
+  std::string scan;
+  for (int pass = 0; pass < 2000; ++pass) scan += "ABCDEFGHIJKLMNOPQ";
+  const std::string answer = in_one_set(scan, 16, random);
+  EXPECT_NEAR(static_cast<double>(std::count(answer.begin(), answer.end(), 'M')), 4000, 4 * 34);
+  EXPECT_EQ(in_one_set(scan, 16, lru).find('H'), std::string::npos);
+}
+
+// Patterson and Hennessy, "Computer Organization and Design", section "Reducing Cache Misses by
+// More Flexible Placement of Blocks": blocks 0 8 0 6 8 in a cache of four.
+TEST(Associativity, TextbookBlocksMissFiveFourAndThreeTimes) {
+  const std::string_view blocks("\x00\x08\x00\x06\x08", 5);
+  SetsParameters parameters;
+  parameters.hash = HashKind::modulo;
+  parameters.ways = 1;  // 0 and 8 meet in set 0, 6 is alone in set 2
+  EXPECT_EQ(hits_and_misses(blocks, 4, parameters), "MMMMM");
+  parameters.ways = 2;  // all in set 0: 0 8 0+ 6(8) 8(0)
+  EXPECT_EQ(hits_and_misses(blocks, 2, parameters), "MMHMM");
+  parameters.ways = 4;  // 0 8 0+ 6 8+
+  EXPECT_EQ(hits_and_misses(blocks, 1, parameters), "MMHMH");
+}
+
+TEST(Associativity, OptIsOptimalInEachSetByItself) {
+  // Two sets of two ways, modulo: even letters B D F and odd ones A C never meet. Even set: B D,
+  // F(B) as D comes sooner, D+, and B misses again. Odd set: A C A+ C+.
+  SetsParameters parameters;
+  parameters.hash = HashKind::modulo;
+  parameters.ways = 2;
+  parameters.policy = opt;
+  EXPECT_EQ(hits_and_misses("BADCFADCB", 2, parameters), "MMMMMHHHM");
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
