@@ -107,6 +107,18 @@ TEST(SetsOptions, HintsKeepTensorsInTheSetAside) {
             std::stoll(column(little.out, "l2_read_miss_sectors").front()));
 }
 
+TEST(SetsOptions, OptimumBoundsLruAndSets) {
+  const Outcome outcome = run_program(std::string(small) + "--l2 opt,lru,sets --scan sawtooth");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::vector<int64_t> misses;
+  for (const std::string& cell : column(outcome.out, "l2_read_miss_sectors")) {
+    misses.push_back(std::stoll(cell));
+  }
+  ASSERT_EQ(misses.size(), 3u);
+  EXPECT_LT(misses[0], misses[1]);
+  EXPECT_LT(misses[0], misses[2]);
+}
+
 TEST(SetsOptions, PrintedConfigurationGivesTheSameRows) {
   const TemporaryFolder folder;
   const std::string options = "--l2 sets --l2-ways 8 --l2-policy fifo,random --seed 5";

@@ -137,7 +137,7 @@ RC_GTEST_PROP(Belady, LockstepMergedOrNotIsTheSame, ()) {
   const Prediction single = simulate_opt(request);
   for (size_t t = 0; t < size_t{tensor_count}; ++t) {
     for (const CounterColumn& column : counter_columns) {
-      RC_ASSERT(merged.by_tensor[t].*column.member == single.by_tensor[t].*column.member);
+      RC_ASSERT((merged.by_tensor[t].*column.member) == (single.by_tensor[t].*column.member));
     }
   }
 }
