@@ -7,16 +7,23 @@ namespace sawtooth::sim {
 
 /// A place of its own for a distance that is new.
 size_t DistanceClass::claim(int64_t lines) {
-  if (2 * ++used_ > table_.size()) {
-    const std::vector<DistanceBin> before = bins();
+  if (2 * (used_ + 1) > table_.size()) {
     ++table_bits_;
-    table_.assign(size_t{1} << table_bits_, DistanceBin{free, 0});
-    used_ = 1;
-    for (const DistanceBin& bin : before) table_[claim(bin.lines)].sectors = bin.sectors;
+    std::vector<DistanceBin> larger(size_t{1} << table_bits_, DistanceBin{free, 0});
+    table_.swap(larger);
+    for (const DistanceBin& bin : larger) {
+      if (bin.lines != free) table_[free_place(bin.lines)] = bin;
+    }
   }
+  ++used_;
+  const size_t place = free_place(lines);
+  table_[place].lines = lines;
+  return place;
+}
+
+size_t DistanceClass::free_place(int64_t lines) const {
   size_t place = home(lines);
   while (table_[place].lines != free) place = next(place);
-  table_[place].lines = lines;
   return place;
 }
 

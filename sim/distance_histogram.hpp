@@ -55,6 +55,7 @@ class DistanceClass {
   }
   size_t next(size_t place) const { return (place + 1) & (table_.size() - 1); }
   size_t claim(int64_t lines);
+  size_t free_place(int64_t lines) const;
 
   int table_bits_ = initial_bits;
   std::vector<DistanceBin> table_ =

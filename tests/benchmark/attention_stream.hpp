@@ -21,6 +21,18 @@ struct AttentionStream {
   uint32_t tiles() const { return scan_lines / tile_lines; }
   uint32_t atoms() const { return is_shared ? tiles() : tiles() * ctas; }
 
+  /// Every tile once, as a first pass of all CTAs in step leaves them.
+  std::vector<sim::AtomId> first_pass() const {
+    std::vector<sim::AtomId> visits;
+    visits.reserve(atoms());
+    for (uint32_t tile = 0; tile < tiles(); ++tile) {
+      for (uint32_t cta = 0; cta < (is_shared ? 1 : ctas); ++cta) {
+        visits.push_back(cta * tiles() + tile);
+      }
+    }
+    return visits;
+  }
+
   std::vector<sim::AtomId> visits(size_t count) const {
     constexpr uint64_t skew_tiles = 3;
     constexpr uint64_t turns_a_stall = 16;
@@ -38,6 +50,7 @@ struct AttentionStream {
         visits.push_back(is_shared ? tile : cta * tiles() + tile);
       }
     }
+    visits.resize(count);
     return visits;
   }
 };

@@ -16,7 +16,7 @@ class LineEngine {
 
   explicit LineEngine(uint32_t lines)
       : last_(lines, 0),
-        line_at_(std::bit_ceil(size_t{lines} * times_per_line + 2)),
+        line_at_(std::bit_ceil(size_t{lines} * halves_per_line / 2 + 2)),
         tree_(line_at_.size(), 0) {}
 
   /// Distinct other lines since the last access to `line`; `cold` at its first.
@@ -38,7 +38,8 @@ class LineEngine {
   }
 
  private:
-  static constexpr size_t times_per_line = 2;
+  // Room for half as many times again as lines: renumbered seldom, and the tree stays small.
+  static constexpr size_t halves_per_line = 3;
 
   void add(uint32_t time, uint32_t count) {
     for (; time < tree_.size(); time += time & -time) tree_[time] += count;
