@@ -4,6 +4,8 @@ import dataclasses
 import importlib
 import typing
 
+import cutile
+
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
@@ -47,10 +49,11 @@ PEERS = {peer.name: peer for peer in (
     Peer("sdpa-flash", "flash-attention-2", sdpa("FLASH_ATTENTION")),
     Peer("sdpa-cudnn", "cudnn", sdpa("CUDNN_ATTENTION")),
     Peer("triton", "triton-tutorial", prepare_triton, refuse_triton),
+    Peer("cutile", "cutile", cutile.prepare, cutile.refusal),
 )}
 
-# Kernels of these packages are peers too where the package runs; what happened is said.
-TRIED = {"cuda.tile": "cuTile", "cutlass.cute": "CuteDSL"}
+# A kernel of this package would be a peer too; whether it runs is said.
+TRIED = {"cutlass.cute": "CuteDSL"}
 
 
 def tried_packages():

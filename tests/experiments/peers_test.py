@@ -14,6 +14,7 @@ from unittest import mock
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "experiments", "peers"))
 import count as counting  # noqa: E402
+import cutile  # noqa: E402
 import kernels  # noqa: E402
 import peers  # noqa: E402
 import rows as results  # noqa: E402
@@ -238,6 +239,34 @@ class Missing(unittest.TestCase):
         self.assertEqual(len(sentences), len(kernels.TRIED))
         for sentence in sentences:
             self.assertIn("cannot be imported", sentence)
+
+
+class Cutile(unittest.TestCase):
+    """What the peer of ahead-of-time cubins refuses, by name, before anything is launched."""
+
+    def refusal(self, folder, **changes):
+        with mock.patch.dict(os.environ, {cutile.FOLDER: folder} if folder else {}, clear=True):
+            return cutile.refusal(shape(**changes))
+
+    def test_without_a_folder_of_cubins_it_says_how_to_make_one(self):
+        self.assertIn("SAWTOOTH_CUTILE does not name a folder", self.refusal(None))
+
+    def test_other_types_and_lengths_are_refused(self):
+        self.assertIn("bf16", self.refusal("/cubins", dtype="fp16"))
+        self.assertIn("multiples of 128", self.refusal("/cubins", seq=1000))
+
+    def test_a_missing_cubin_is_named_and_a_present_one_is_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("cutile_d64_none.cubin is missing", self.refusal(folder))
+            open(os.path.join(folder, "cutile_d64_none.cubin"), "wb").close()
+            self.assertEqual(self.refusal(folder), "")
+
+    def test_parameters_are_address_shape_and_strides_of_all_heads_as_one(self):
+        flat = types.SimpleNamespace(data_ptr=lambda: 4096, shape=(6, 128, 64),
+                                     stride=lambda: (8192, 64, 1))
+        tensor = types.SimpleNamespace(shape=(2, 3, 128, 64), view=lambda *sizes: flat)
+        self.assertEqual([p.value for p in cutile.array_parameters(tensor)],
+                         [4096, 6, 128, 64, 8192, 64, 1])
 
 
 if __name__ == "__main__":
