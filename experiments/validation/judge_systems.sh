@@ -4,7 +4,7 @@
 #   experiments/validation/judge_systems.sh [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/systems) gets SYSTEM.predicted.csv, SYSTEM.errors.csv, SYSTEM.txt and a
-# scatter a system. $SAWTOOTH is the program (default: build/release/sawtooth). Needs no GPU.
+# scatter a system, and points.md with every point. $SAWTOOTH is the program (default: build/release/sawtooth). Needs no GPU.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 
@@ -30,6 +30,7 @@ done
 [ -n "$python" ] || echo "judge_systems.sh: no python3 with matplotlib: no figures" >&2
 
 mkdir -p "$folder"
+tables=()
 for system in "${systems[@]}"; do
   stem=$folder/$system
   "$program" simulate --gpu h200 --system "$system" --seq 16K,32K,64K,128K,256K --head-dim 64,128 \
@@ -37,6 +38,9 @@ for system in "${systems[@]}"; do
   echo "$system:"
   "$program" compare "$stem.predicted.csv" "$measured" --baselines computed --counters "$counters" \
     --csv "$stem.errors.csv" | tee "$stem.txt"
+  tables+=("$system=$stem.errors.csv")
   [ -z "$python" ] || "$python" plots/validation.py "$stem.errors.csv" -o "$stem"
 done
+python3 experiments/validation/points.py "${tables[@]}" >"$folder/points.md"
+head -n $((2 + ${#systems[@]})) "$folder/points.md"
 echo "written to $folder"

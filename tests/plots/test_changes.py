@@ -52,5 +52,25 @@ class Table(unittest.TestCase):
         self.assertIn("wave.csv: no column", done.stderr)
 
 
+class Points(unittest.TestCase):
+    def points(self, *arguments):
+        return subprocess.run([sys.executable, ROOT / "experiments/validation/points.py", *arguments],
+                              capture_output=True, text=True, check=False)
+
+    def test_every_point_is_a_row_and_the_close_ones_are_counted(self):
+        done = self.points(f"timed={TABLE}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # Errors of the seven points: 2, 10, 0, 20, 20, 0 and 5 %; 2.0, 1.6 and 3.0 x compulsory are
+        # over 1.5, with errors 0, 20 and 5 %.
+        self.assertIn("| timed | 5 of 7 | 2 of 3 | 5.0 % | 20 % |", done.stdout)
+        self.assertEqual(len([line for line in done.stdout.splitlines() if line.endswith(" % |")]), 8)
+        self.assertNotIn("baseline", done.stdout)
+
+    def test_a_file_that_is_no_comparison_is_refused_by_name(self):
+        done = self.points(TABLE.with_name("wave.csv"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("wave.csv: no column", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
