@@ -65,20 +65,6 @@ kernels::AttentionForward attention_call(const Point& point) {
   return call;
 }
 
-double forward_flop(const Problem& problem) {
-  const double heads = double(problem.batch) * double(problem.heads);
-  const double flop_a_pair = 4.0 * double(problem.head_dim);
-  if (problem.mask.kind == MaskKind::window) {
-    double pairs = 0;
-    for (int64_t row = 0; row < problem.seq_q; ++row)
-      pairs +=
-          double(visible_keys(problem.mask, {row, row + 1}, problem.seq_q, problem.seq_kv).size());
-    return heads * flop_a_pair * pairs;
-  }
-  const double all = heads * flop_a_pair * double(problem.seq_q) * double(problem.seq_kv);
-  return problem.mask.kind == MaskKind::causal ? all / 2 : all;
-}
-
 AttentionOnDevice::AttentionOnDevice(const Point& point,
                                      std::shared_ptr<const AttentionTensors> tensors)
     : call_(attention_call(point)), order_list_(point.order_list), tensors_(std::move(tensors)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "experiments/attention_tensors.hpp"
+#include "experiments/forward_flop.hpp"
 #include "experiments/point.hpp"
 #include "kernels/attention.hpp"
 #include "kernels/device_buffer.hpp"
@@ -12,9 +13,6 @@ namespace sawtooth::experiments {
 /// The launch of a point without its tensors. Throws UsageError that names key and what is
 /// allowed when no kernel runs it (head dim, dtype, tiling, loop).
 kernels::AttentionForward attention_call(const Point& point);
-
-/// FLOP of the forward pass: 4 B H Sq Skv D, halved when causal; with a window 4 D a visible pair.
-double forward_flop(const Problem& problem);
 
 class AttentionOnDevice {
  public:

@@ -15,15 +15,17 @@
 #include "sim/request.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/simulate.hpp"
+#include "sim/timed/simulate_timed.hpp"
 
 namespace sawtooth::experiments {
 
 struct L2Model {
   std::string_view name;
   std::string_view description;
-  /// Replays the request; throws std::invalid_argument for what the model cannot do.
+  /// Replays the request in lockstep; throws std::invalid_argument for what the model cannot do.
   sim::Prediction (*predict)(const sim::Request& request, const sim::GpuProfile& gpu);
-  bool has_curve;  // fills the histogram of reuse distances
+  bool has_curve;       // fills the histogram of reuse distances
+  bool halves = false;  // two of them where the GPU has them
 };
 
 /// Throws for a GPU with two halves that nobody has calibrated: one die's parameters are not
@@ -57,7 +59,7 @@ inline constexpr auto l2_models = std::to_array<L2Model>({
      [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_opt(request); },
      false},
     {"halves", "two halves with copies, a fabric and uneven sets, as calibrated (h200)",
-     predict_halves, false},
+     predict_halves, false, true},
 });
 
 struct TimingModel {
@@ -71,7 +73,19 @@ inline constexpr auto timing_models = std::to_array<TimingModel>({
      sim::Timing::lockstep},
     {"lockstep-wave", "as lockstep, but nobody goes on before all items in flight have ended",
      sim::Timing::lockstep_wave},
+    {"timed", "steps take time, late data makes its CTA wait, tickets go to the first in time",
+     sim::Timing::timed},
 });
+
+/// Value of `without` that leaves every mechanism of `timed` on.
+inline constexpr std::string_view without_nothing = "nothing";
+
+/// Replays the request with its model of time on `l2`.
+inline sim::Prediction predict(const sim::Request& request, const sim::GpuProfile& gpu,
+                               const L2Model& l2) {
+  if (request.timing != sim::Timing::timed) return l2.predict(request, gpu);
+  return sim::simulate_timed(request, sim::timed_parameters(request, gpu, l2.halves));
+}
 
 /// The entry called `name` of one of the tables above; the option table has checked the name.
 template <class Table>

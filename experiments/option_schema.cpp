@@ -108,6 +108,13 @@ constexpr auto table = std::to_array<OptionSpec>({
      [] { return models(timing_models); }},
     {"l2", model, choice, sweeps, "lru", "model of the L2 cache", 1, 1,
      [] { return models(l2_models); }},
+    {"without", model, choice, sweeps, "nothing", "a mechanism of timing = timed that is switched off",
+     1, 1,
+     [] {
+       Names names{without_nothing};
+       for (const auto& entry : sim::mechanism_names) names.push_back(entry.name);
+       return names;
+     }},
     {"l2-bytes", model, bytes, sweeps, "", "capacity of L2 (default: the gpu's)", 1,
      int64_t{1} << 50},
     {"l2-ways", model, count, sweeps, "", "l2 = sets: lines of a set (default: the gpu's, or 16)",
@@ -126,7 +133,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "l2 = sets: the most that tensors with hints = ...-last hold (default and limit: 3/4 of "
      "l2-bytes)",
      1, int64_t{1} << 50},
-    {"seed", model, seed, sweeps, "0", "of the random scan, and of l2-policy = random"},
+    {"seed", model, seed, sweeps, "0", "of the random scan, of l2-policy = random, and of what is random in timing = timed"},
 
     {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
     {"csv", output, path, both, "",

@@ -215,6 +215,9 @@ Point resolve(const Settings& given, Catalog& catalog) {
     settings = std::move(merged);
     complete_problem(point);
   }
+  // Time without the halves that a GPU has would be a model of another GPU.
+  const bool timed = point.has("timing") && point.text("timing") == "timed";
+  if (timed) point.set_if_missing("l2", "halves");
   for (const OptionSpec& option : option_table()) {
     const bool of_points = option.group != OptionGroup::output && !option.default_text.empty();
     if (of_points) point.set_if_missing(std::string(option.key), std::string(option.default_text));
@@ -224,6 +227,9 @@ Point resolve(const Settings& given, Catalog& catalog) {
   resolve_schedule(point, result, given);
   result.request.timing = model_named(timing_models, point.text("timing")).timing;
   resolve_sets(settings, result.gpu, result.request);
+  for (const auto& entry : sim::mechanism_names) {
+    if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
+  }
   settings.erase("seq");
   return result;
 }

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "experiments/models.hpp"
 #include "experiments/sets_options.hpp"
 
 namespace sawtooth::experiments {
@@ -14,6 +15,13 @@ std::string key_of(std::string_view column) {
   std::string key(column);
   std::replace(key.begin(), key.end(), '_', '-');
   return key;
+}
+
+std::string fixed(double value) {
+  constexpr int digits = 2;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
 }
 
 }  // namespace
@@ -38,7 +46,10 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   cells[result_column("source")] = source;
   cells[result_column("pass")] = "forward";
   cells[result_column("l2")] = l2_label(point.settings);
-  cells[result_column("model")] = model_name;
+  std::string model(model_name);
+  const std::string without = point.text("without");
+  if (!without.empty() && without != without_nothing) model += " without " + without;
+  cells[result_column("model")] = model;
   return cells;
 }
 
@@ -64,11 +75,17 @@ std::string run_id(const CsvRow& key_cells) {
   return text.str();
 }
 
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop) {
   CsvRow row = key_cells;
   row.resize(first_counter_column);
-  for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
+  for (std::string& cell : counter_cells(prediction.total)) row.push_back(std::move(cell));
   row.resize(result_columns.size());
+  if (prediction.time_us) {
+    constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
+    row[result_column("time_us")] = fixed(*prediction.time_us);
+    row[result_column("tflops")] =
+        fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera);
+  }
   row[result_column("status")] = "ok";
   row[result_column("run_id")] = run_id(key_cells);
   return row;

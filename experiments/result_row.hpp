@@ -8,7 +8,7 @@
 
 #include "experiments/csv.hpp"
 #include "experiments/point.hpp"
-#include "sim/counters.hpp"
+#include "sim/simulate.hpp"
 
 namespace sawtooth::experiments {
 
@@ -53,7 +53,8 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
 /// on it where their keys do.
 std::string run_id(const CsvRow& key_cells);
 
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters);
+/// `flop` is that of the whole point (forward_flop).
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop);
 
 std::string result_header();
 

@@ -7,6 +7,7 @@
 
 #include "experiments/command_line.hpp"
 #include "experiments/exit_code.hpp"
+#include "experiments/forward_flop.hpp"
 #include "experiments/models.hpp"
 #include "experiments/ordered_workers.hpp"
 #include "experiments/output_file.hpp"
@@ -98,8 +99,9 @@ class Simulation {
 
   Done predict(const Job& job) const {
     const L2Model& model = model_named(l2_models, job.point.text("l2"));
-    const sim::Prediction prediction = model.predict(job.point.request, job.point.gpu);
-    Done done{predicted_row(job.key_cells, prediction.total),
+    const sim::Prediction prediction =
+        experiments::predict(job.point.request, job.point.gpu, model);
+    Done done{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
               sides_.rows(job.key_cells, prediction), ""};
     if (!prediction.method.empty()) {
       done.method = job.key_cells[result_column("l2")] + ": " + prediction.method;

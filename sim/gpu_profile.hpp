@@ -29,6 +29,24 @@ struct GpuProfile {
   std::optional<double> latency_far_ns;
   std::optional<double> latency_dram_ns;
 
+  // Of the timed wavefront (docs/timed-wavefront.md says what each does).
+  std::optional<double> l2_old_share;         // of a half: lines that are equally likely victims
+  std::optional<int64_t> coalescer_sms;       // SMs whose requests for one line can merge
+  std::optional<double> port_gb_per_s;        // of one SM
+  std::optional<double> step_tensor_tflops;   // of the whole GPU, as a kernel's steps reach it
+  std::optional<double> step_exp_tera_per_s;  // exponentials of the whole GPU
+  std::optional<double> step_exposed_ns;
+  std::optional<double> step_jitter;
+  std::optional<double> item_begin_ns;
+  std::optional<double> item_end_ns;
+  std::optional<double> prefetch_step_ns;
+  std::optional<double> prefetch_lines_ns;
+  std::optional<double> sm_spread;
+  std::optional<double> age_bias;
+  std::optional<double> launch_ns;
+  std::optional<double> start_spread_ns;
+  std::optional<double> refill_ns;
+
   std::optional<int64_t> shared_memory_block_bytes;
   std::optional<int64_t> registers_per_sm;
   std::optional<int64_t> threads_per_sm;

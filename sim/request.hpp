@@ -7,12 +7,14 @@
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
 #include "sim/sets/parameters.hpp"
+#include "sim/timed/mechanisms.hpp"
 
 namespace sawtooth::sim {
 
 /// lockstep: workers that hold an item advance one K/V tile a step and go on at once.
 /// lockstep_wave: nobody starts the next item before all items in flight have ended.
-enum class Timing : uint8_t { lockstep, lockstep_wave };
+/// timed: steps take time, and what comes late makes its worker wait (sim/timed/).
+enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
 
 struct Request {
   Problem problem{};
@@ -20,8 +22,9 @@ struct Request {
   Schedule schedule{};
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
-  SetsParameters sets;  // of the L2 model `sets` alone
+  SetsParameters sets;       // of the L2 model `sets` alone
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
+  MechanismSet without{};    // mechanisms of `timed` that are switched off
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;

@@ -3,22 +3,26 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/atoms.hpp"
 #include "sim/counters.hpp"
 #include "sim/distance_histogram.hpp"
 #include "sim/request.hpp"
+#include "sim/timed/time_terms.hpp"
 
 namespace sawtooth::sim {
 
 struct Prediction {
   Counters total;
   std::array<Counters, tensor_count> by_tensor;
-  DistanceHistogram histogram;  // of all accesses: gives the counters at every capacity
-  int64_t steps = 0;            // lockstep steps
-  int64_t tile_visits = 0;      // visits of single workers to single tiles
-  std::string method;           // how the model counted, where it had a choice
+  DistanceHistogram histogram;    // of all accesses: gives the counters at every capacity
+  int64_t steps = 0;              // lockstep steps
+  int64_t tile_visits = 0;        // visits of single workers to single tiles
+  std::optional<double> time_us;  // from launch to end, where the model of time knows it
+  TimePhases phases;              // where the workers' time goes (timed)
+  std::string method;             // how the model counted, where it had a choice
 };
 
 /// The counters of one tensor in a fully associative LRU of `capacity_lines` lines.

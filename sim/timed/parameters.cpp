@@ -1,0 +1,97 @@
+#include "sim/timed/parameters.hpp"
+
+#include <stdexcept>
+
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+// For GPUs that nobody has calibrated, as measured on an H200 (experiments/gpus/h200.ini).
+constexpr double usual_near_ns = 154;
+constexpr double usual_far_ns = 246;
+constexpr double usual_dram_ns = 360;
+constexpr double usual_exposed_ns = 440;
+constexpr double usual_item_ns = 2000;
+constexpr double usual_clock_mhz = 1800;
+
+// CUDA C++ Programming Guide, "Arithmetic Instructions": results of ex2 a clock and SM, on every
+// compute capability from 7.5 to 12.1.
+constexpr double exp_a_clock = 16;
+
+// mma.sync reaches about half of the datasheet's dense rate on Hopper, where wgmma has the rest.
+constexpr double mma_share = 0.5;
+
+constexpr double flop_per_tera = 1e12;
+constexpr double ns_a_second = 1e9;
+
+L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
+  L2Parameters l2;
+  l2.halves = halves && gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
+  const double bytes = double(request.l2_bytes) / l2.halves;
+  // What one half keeps of its datasheet capacity, measured by a reversed stream that all SMs read.
+  const bool known = l2.halves == 2 && gpu.l2_shared_kept_bytes && gpu.l2_bytes > 0;
+  const double kept =
+      known ? double(*gpu.l2_shared_kept_bytes) * l2.halves / double(gpu.l2_bytes) : 1;
+  l2.capacity_lines = bytes * kept / line_bytes;
+  if (!request.without.has(Mechanism::soft_edge)) l2.old_share = gpu.l2_old_share.value_or(0);
+  if (!request.without.has(Mechanism::latency)) {
+    l2.near_ns = gpu.latency_near_ns.value_or(usual_near_ns);
+    l2.far_ns = gpu.latency_far_ns.value_or(usual_far_ns);
+    l2.dram_ns = gpu.latency_dram_ns.value_or(usual_dram_ns);
+  }
+  if (!request.without.has(Mechanism::bandwidth)) {
+    l2.l2_bytes_a_ns = gpu.l2_gb_per_s.value_or(0);
+    l2.port_bytes_a_ns = gpu.port_gb_per_s.value_or(l2.l2_bytes_a_ns / double(gpu.sms));
+    l2.fabric_bytes_a_ns = gpu.fabric_gb_per_s.value_or(0);
+    l2.dram_bytes_a_ns = gpu.dram_gb_per_s.value_or(0);
+  }
+  l2.coalescer_sms = static_cast<int>(gpu.coalescer_sms.value_or(1));
+  return l2;
+}
+
+StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
+  const auto on = [&](Mechanism mechanism) { return !request.without.has(mechanism); };
+  const double sms = double(gpu.sms);
+  StepParameters step;
+  const double tensor = gpu.step_tensor_tflops.value_or(gpu.bf16_tflops.value_or(0) * mma_share);
+  step.tensor_flop_a_ns = tensor * flop_per_tera / ns_a_second / sms;
+  const double usual_exp = exp_a_clock * gpu.sm_clock_mhz.value_or(usual_clock_mhz) / 1000;
+  step.exp_a_ns = gpu.step_exp_tera_per_s
+                      ? *gpu.step_exp_tera_per_s * flop_per_tera / ns_a_second / sms
+                      : usual_exp;
+  step.exposed_ns = gpu.step_exposed_ns.value_or(usual_exposed_ns);
+  if (on(Mechanism::item_cost)) {
+    step.item_begin_ns = gpu.item_begin_ns.value_or(usual_item_ns);
+    step.item_end_ns = gpu.item_end_ns.value_or(usual_item_ns);
+    step.refill_ns = gpu.refill_ns.value_or(0);
+  }
+  if (on(Mechanism::prefetch_cost)) {
+    step.prefetch_ns = gpu.prefetch_step_ns.value_or(0);
+    step.prefetch_lines_ns = gpu.prefetch_lines_ns.value_or(0);
+  }
+  if (on(Mechanism::jitter)) step.jitter = gpu.step_jitter.value_or(0);
+  if (on(Mechanism::sm_spread)) step.sm_spread = gpu.sm_spread.value_or(0);
+  if (on(Mechanism::age_bias)) step.age_bias = gpu.age_bias.value_or(0);
+  if (on(Mechanism::starts)) {
+    step.launch_ns = gpu.launch_ns.value_or(0);
+    step.start_spread_ns = gpu.start_spread_ns.value_or(0);
+  }
+  return step;
+}
+
+}  // namespace
+
+TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
+  if (gpu.sms < 1) {
+    throw std::invalid_argument("timing = timed: needs a gpu with its number of SMs; name one");
+  }
+  return {.sms = gpu.sms,
+          .stalls = !request.without.has(Mechanism::stalls),
+          .merging = !request.without.has(Mechanism::merging),
+          .sharing = !request.without.has(Mechanism::sharing),
+          .l2 = l2_parameters(request, gpu, halves),
+          .step = step_parameters(request, gpu)};
+}
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,63 @@
+// What the timed wavefront knows of a GPU and of a kernel on it. All times in nanoseconds, all
+// bandwidths in bytes a nanosecond (10^9 bytes a second). Values come from a GPU profile
+// (experiments/gpus/NAME.ini, where each stands with its source) by timed_parameters().
+#pragma once
+
+#include <cstdint>
+
+#include "sim/gpu_profile.hpp"
+#include "sim/request.hpp"
+
+namespace sawtooth::sim {
+
+struct L2Parameters {
+  int halves = 1;
+  double capacity_lines = 0;  // of one half, without what other traffic keeps of it
+  double old_share = 0;       // share of the capacity whose lines are equally likely victims
+  double near_ns = 0;
+  double far_ns = 0;
+  double dram_ns = 0;
+  double port_bytes_a_ns = 0;  // of one SM; 0 in any of these: not limited
+  double l2_bytes_a_ns = 0;
+  double fabric_bytes_a_ns = 0;
+  double dram_bytes_a_ns = 0;
+  int coalescer_sms = 1;  // neighbouring SMs whose requests for one line can merge
+};
+
+/// What a K/V tile step costs on an SM (kernels/mma is the kernel behind the calibration).
+/// A step occupies the SM's pipes for tensor + exp; the dependence from Q K^T over the softmax to
+/// P V adds `exposed_ns`, in which other CTAs of the SM can use them. Of n CTAs on an SM the oldest
+/// gets (1 + bias) / n of its pipes and the youngest (1 - bias) / n: warp schedulers prefer old
+/// warps when instructions compete for issue, as those of the softmax do.
+struct StepParameters {
+  double tensor_flop_a_ns = 0;  // of one SM; 0: products take no time
+  double exp_a_ns = 0;          // exponentials of one SM; 0: take no time
+  double exposed_ns = 0;
+  double item_begin_ns = 0;      // ticket, coordinates and scan table, before Q is asked for
+  double item_end_ns = 0;        // epilogue: O through shared memory
+  double prefetch_ns = 0;        // of every step with prefetch on
+  double prefetch_lines_ns = 0;  // of a step that has lines of its own to prefetch, on top
+  double jitter = 0;             // standard deviation of a step's cost, as a share of it
+  double sm_spread = 0;          // standard deviation of an SM's slowness, as a share of it
+  double age_bias = 0;           // bias, as a share of the exponentials' part of a step
+  double launch_ns = 0;          // from the launch to the first CTA's first instruction
+  double start_spread_ns = 0;    // from the first CTA's start to the last one's
+  double refill_ns = 0;          // from a CTA's end to its successor's first instruction
+  int64_t stages = 2;            // K/V tiles in shared memory
+};
+
+struct TimedParameters {
+  int64_t sms = 1;
+  bool stalls = true;   // a worker waits for late data; off: it computes as if it had come
+  bool merging = true;  // in the request coalescer
+  bool sharing = true;  // CTAs of an SM take turns at its pipes
+  L2Parameters l2;
+  StepParameters step;
+};
+
+/// Parameters of `gpu` for `request`, what is in `request.without` switched off. With `halves` two
+/// halves where the GPU has them, otherwise one block of request.l2_bytes.
+/// Throws std::invalid_argument that names what the profile lacks.
+TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, bool halves);
+
+}  // namespace sawtooth::sim

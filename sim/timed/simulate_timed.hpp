@@ -1,0 +1,15 @@
+// A schedule in time on an L2 of one block or two halves (timing = timed).
+#pragma once
+
+#include "sim/simulate.hpp"
+#include "sim/timed/parameters.hpp"
+
+namespace sawtooth::sim {
+
+/// All counters of sim/counters.hpp, by tensor and in total, the duration, and where the workers'
+/// time goes. K and V of a tile are read together, so their counts are halves of the pair's. The
+/// histogram stays empty. Randomness comes from request.schedule.seed alone.
+/// Throws std::invalid_argument for tiles that share lines and for loop = kv-outer.
+Prediction simulate_timed(const Request& request, const TimedParameters& parameters);
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,266 @@
+#include "sim/timed/wavefront.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "scheduler/memory_units.hpp"
+#include "scheduler/permutation.hpp"
+#include "scheduler/prefetch.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+// Every worker draws from its own stream, so that nobody's luck depends on another's.
+uint64_t stream_of(uint64_t seed, int64_t worker) {
+  return mix_seed(seed, static_cast<uint64_t>(worker));
+}
+
+}  // namespace
+
+TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& parameters,
+                               const UnitTable& units, TimedMemory& memory)
+    : request_(request),
+      problem_(request.problem),
+      tiling_(request.tiling),
+      schedule_(request.schedule),
+      parameters_(parameters),
+      units_(units),
+      memory_(memory),
+      cost_(step_cost(parameters.step, request.problem, request.tiling)),
+      items_(item_count(problem_, tiling_, schedule_)),
+      workers_(static_cast<size_t>(min_of(schedule_.workers, items_))),
+      residents_(static_cast<size_t>(parameters.sms)),
+      attach_(static_cast<size_t>(problem_.batch * problem_.kv_heads), 0),
+      ended_ns_(workers_.size(), 0.0) {
+  if (schedule_.loop == Loop::kv_outer) {
+    throw std::invalid_argument(
+        "timing = timed: loop = kv-outer is not modelled in time; allowed: kv-inner");
+  }
+  if (parameters.step.stages < 1 || parameters.step.stages > max_stages) {
+    throw std::invalid_argument("stages: " + std::to_string(parameters.step.stages) +
+                                " is not allowed; allowed: 1 to " + std::to_string(max_stages));
+  }
+}
+
+int64_t TimedWavefront::q_head(const Item& item) const {
+  return item.batch * problem_.heads + item.head;
+}
+int64_t TimedWavefront::kv_head(const Item& item) const {
+  return item.batch * problem_.kv_heads + item.kv_head;
+}
+
+double TimedWavefront::run() {
+  start();
+  while (!events_.empty()) {
+    const Event event = events_.first();
+    Worker& worker = workers_[static_cast<size_t>(event.worker)];
+    switch (worker.next) {
+      case Next::take:
+        take(worker, event.ns);
+        break;
+      case Next::step:
+        begin_step(worker, event.ns);
+        break;
+      case Next::end:
+        end_item(worker, event.ns);
+        break;
+    }
+  }
+  for (const double ended : ended_ns_) {
+    phases_.back()[TimeTerm::idle] += end_ns_ - ended;
+  }
+  if (schedule_.kv_split > 1) combine(end_ns_);
+  return end_ns_;
+}
+
+// CTAs are placed SM after SM, one on each before any gets a second, in the order of their index.
+void TimedWavefront::start() {
+  const StepParameters& step = parameters_.step;
+  const auto count = static_cast<double>(workers_.size());
+  for (size_t w = 0; w < workers_.size(); ++w) {
+    Worker& worker = workers_[w];
+    worker.sm = static_cast<int64_t>(w) % parameters_.sms;
+    worker.random = stream_of(schedule_.seed, static_cast<int64_t>(w));
+    uint64_t of_sm = stream_of(~schedule_.seed, worker.sm);
+    worker.slowness = 1 + step.sm_spread * noise(of_sm);
+    residents_[static_cast<size_t>(worker.sm)].push_back(static_cast<int32_t>(w));
+    worker.age = ctas_begun_++;
+    events_.push({step.launch_ns + step.start_spread_ns * double(w) / count + step.item_begin_ns,
+                  static_cast<int32_t>(w)});
+  }
+}
+
+void TimedWavefront::next_event(Worker& worker, Next next, double ns) {
+  worker.next = next;
+  events_.replace_first({ns, static_cast<int32_t>(&worker - workers_.data())});
+}
+
+TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
+  return phases_[static_cast<size_t>(worker.phase)];
+}
+
+// Takes items until one has something to do; one that sees nothing writes O and is done.
+void TimedWavefront::take(Worker& worker, double now_ns) {
+  const bool by_stride = schedule_.launch == launch_id<StaticLaunch>;
+  const int64_t w = &worker - workers_.data();
+  const StepParameters& step = parameters_.step;
+  const int64_t index = by_stride ? w + worker.cursor.items_begun() * schedule_.workers : ticket_++;
+  if (index >= items_) {
+    ended_ns_[static_cast<size_t>(w)] = now_ns - step.item_begin_ns;
+    events_.pop();
+    return;
+  }
+  worker.phase = worker.cursor.items_begun();
+  if (phases_.size() < static_cast<size_t>(worker.phase) + 2) phases_.resize(worker.phase + 2);
+  const Item item = item_at(problem_, tiling_, schedule_, index);
+  const ReadTime q =
+      memory_.read(now_ns, worker.sm, units_.id(UnitGroup::q, q_head(item), item.q_tile));
+  worker.cursor.begin(problem_, tiling_, schedule_, item,
+                      attach_[static_cast<size_t>(kv_head(item))]);
+  terms_of(worker)[TimeTerm::item] += step.item_begin_ns;
+  if (worker.cursor.done()) {
+    next_event(worker, Next::end, q.arrival_ns);
+    return;
+  }
+  if (schedule_.prefetch > 0) {
+    const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
+    const int64_t lines = tiling_.kv_rows * problem_.row_bytes() / line_bytes;
+    worker.prefetch_share = double(share.lines_of(lines).size()) / double(lines);
+  }
+  worker.active = true;
+  if (schedule_.launch == launch_id<GridLaunch>) worker.age = ctas_begun_++;
+  for (int64_t ahead = 0; ahead < step.stages - 1; ++ahead) load_step(worker, now_ns, ahead);
+  if (step.stages == 1) load_step(worker, now_ns, 0);
+  const ReadTime& first = worker.loads[0];
+  const ReadTime& last = q.arrival_ns > first.arrival_ns ? q : first;
+  wait_for(last, now_ns, terms_of(worker));
+  next_event(worker, Next::step, last.arrival_ns);
+}
+
+ReadTime TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
+  const int64_t tile = worker.cursor.kv_tile_ahead(schedule_, ahead);
+  if (tile < 0) return {};
+  const UnitId unit = units_.id(UnitGroup::kv, kv_head(worker.cursor.item()), tile);
+  const auto slot = static_cast<size_t>((worker.cursor.step() + ahead) % max_stages);
+  return worker.loads[slot] = memory_.read(now_ns, worker.sm, unit);
+}
+
+// A triangular distribution of mean 0 and standard deviation 1.
+double TimedWavefront::noise(uint64_t& random) const {
+  constexpr double scale = 2.449489742783178;  // sqrt(6)
+  constexpr double unit = 1.0 / 4294967296.0;
+  random = mix_seed(random, 0);
+  const uint64_t word = random;
+  return scale * (double(word >> 32) * unit + double(word & 0xffffffffU) * unit - 1);
+}
+
+// What the next step takes on the worker's SM, with the CTAs that compute there now.
+double TimedWavefront::step_ns(Worker& worker) {
+  int ctas = 0, older = 0;
+  for (const int32_t w : residents_[static_cast<size_t>(worker.sm)]) {
+    const Worker& other = workers_[static_cast<size_t>(w)];
+    if (!other.active) continue;
+    ++ctas;
+    if (other.age < worker.age) ++older;
+  }
+  double ns = parameters_.sharing ? cost_.shared_ns(ctas, older) : cost_.alone_ns();
+  if (schedule_.prefetch > 0) {
+    ns += parameters_.step.prefetch_ns;
+    if (worker.prefetch_share > 0) ns += parameters_.step.prefetch_lines_ns;
+  }
+  if (parameters_.step.jitter > 0) ns *= 1 + parameters_.step.jitter * noise(worker.random);
+  return ns * worker.slowness;
+}
+
+void TimedWavefront::begin_step(Worker& worker, double now_ns) {
+  const StepParameters& step = parameters_.step;
+  TimeTerms& terms = terms_of(worker);
+  tile_visits_ += 2;
+  attach_[static_cast<size_t>(kv_head(worker.cursor.item()))] = worker.cursor.kv_tile();
+  if (step.stages > 1) load_step(worker, now_ns, step.stages - 1);
+  if (schedule_.prefetch > 0 && worker.prefetch_share > 0) prefetch(worker, now_ns);
+  const double taken_ns = step_ns(worker);
+  const double computed_ns = now_ns + taken_ns;
+  terms[TimeTerm::tensor] += cost_.tensor_ns;
+  terms[TimeTerm::exp] += cost_.exp_ns;
+  terms[TimeTerm::exposed] += cost_.exposed_ns;
+  terms[TimeTerm::sharing] += taken_ns - cost_.alone_ns();
+  worker.cursor.advance(problem_, tiling_, schedule_);
+  if (worker.cursor.done()) {
+    next_event(worker, Next::end, computed_ns);
+    return;
+  }
+  if (step.stages == 1) load_step(worker, computed_ns, 0);
+  const ReadTime& load = worker.loads[static_cast<size_t>(worker.cursor.step() % max_stages)];
+  if (parameters_.stalls && load.arrival_ns > computed_ns) {
+    wait_for(load, computed_ns, terms);
+    next_event(worker, Next::step, load.arrival_ns);
+  } else {
+    next_event(worker, Next::step, computed_ns);
+  }
+}
+
+// The wait is blamed on the terms of the load that it is for, each in proportion.
+void TimedWavefront::wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const {
+  const double waited = load.arrival_ns - computed_ns;
+  const double all = load.l2_ns + load.fabric_ns + load.dram_ns + load.latency_ns;
+  if (waited <= 0 || all <= 0) return;
+  terms[TimeTerm::l2] += waited * load.l2_ns / all;
+  terms[TimeTerm::fabric] += waited * load.fabric_ns / all;
+  terms[TimeTerm::dram] += waited * load.dram_ns / all;
+  terms[TimeTerm::latency] += waited * load.latency_ns / all;
+}
+
+void TimedWavefront::prefetch(Worker& worker, double now_ns) {
+  const int64_t tile = worker.cursor.kv_tile_ahead(schedule_, schedule_.prefetch);
+  if (tile < 0) return;
+  memory_.read(now_ns, worker.sm, units_.id(UnitGroup::kv, kv_head(worker.cursor.item()), tile),
+               true, worker.prefetch_share);
+}
+
+void TimedWavefront::end_item(Worker& worker, double now_ns) {
+  const StepParameters& step = parameters_.step;
+  const bool grid = schedule_.launch == launch_id<GridLaunch>;
+  worker.active = false;
+  write_results(worker, now_ns);
+  terms_of(worker)[TimeTerm::item] += step.item_end_ns;
+  const double ended_ns = now_ns + step.item_end_ns;
+  end_ns_ = std::max(end_ns_, ended_ns);
+  next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);
+}
+
+void TimedWavefront::write_results(const Worker& worker, double now_ns) {
+  const Item& item = worker.cursor.item();
+  const auto write = [&](UnitGroup group, int64_t head) {
+    memory_.write(now_ns, worker.sm, units_.id(group, head, item.q_tile));
+  };
+  if (schedule_.kv_split > 1) {
+    const int64_t head = q_head(item) * schedule_.kv_split + item.part;
+    write(UnitGroup::partial_o, head);
+    write(UnitGroup::partial_lse, head);
+    return;
+  }
+  write(UnitGroup::o, q_head(item));
+  if (request_.log_sum_exp) write(UnitGroup::lse, q_head(item));
+}
+
+// The combine kernel of kv-split: Q tile after Q tile, dealt to the workers in turn. It starts when
+// all parts are there, and takes what its bytes take.
+void TimedWavefront::combine(double now_ns) {
+  const int64_t tiles = q_tiles(problem_, tiling_);
+  for (int64_t i = 0; i < problem_.batch * problem_.heads * tiles; ++i) {
+    const int64_t sm = workers_[static_cast<size_t>(i) % workers_.size()].sm;
+    const int64_t head = i / tiles, tile = i % tiles;
+    for (int64_t part = 0; part < schedule_.kv_split; ++part) {
+      for (const UnitGroup group : {UnitGroup::partial_lse, UnitGroup::partial_o}) {
+        const UnitId unit = units_.id(group, head * schedule_.kv_split + part, tile);
+        end_ns_ = std::max(end_ns_, memory_.read(now_ns, sm, unit).arrival_ns);
+      }
+    }
+    memory_.write(now_ns, sm, units_.id(UnitGroup::o, head, tile));
+    if (request_.log_sum_exp) memory_.write(now_ns, sm, units_.id(UnitGroup::lse, head, tile));
+  }
+}
+
+}  // namespace sawtooth::sim

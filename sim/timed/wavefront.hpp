@@ -1,0 +1,93 @@
+// The timed wavefront: workers walk their items in time, each from event to event.
+//
+// A worker has one event at a time: it takes an item, begins a step, or ends an item. When a step
+// begins, its tile is there and the tile `stages - 1` steps ahead is asked for; the step then takes
+// its turn at the SM's pipes. The next step begins when this one has been computed and its own tile
+// has arrived, so what comes late makes its worker wait, and nobody else. Tickets go to whoever is
+// first in time. docs/timed-wavefront.md explains it on two pages.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/request.hpp"
+#include "sim/timed/event_queue.hpp"
+#include "sim/timed/memory.hpp"
+#include "sim/timed/parameters.hpp"
+#include "sim/timed/step_cost.hpp"
+#include "sim/timed/time_terms.hpp"
+#include "sim/timed/units.hpp"
+#include "sim/worker_cursor.hpp"
+
+namespace sawtooth::sim {
+
+class TimedWavefront {
+ public:
+  /// All arguments must outlive the wavefront. Throws std::invalid_argument for what it cannot
+  /// replay (loop = kv-outer, more than max_stages stages).
+  TimedWavefront(const Request& request, const TimedParameters& parameters, const UnitTable& units,
+                 TimedMemory& memory);
+
+  /// Replays the whole schedule; returns its duration in nanoseconds.
+  double run();
+
+  int64_t tile_visits() const { return tile_visits_; }
+  const TimePhases& phases() const { return phases_; }
+
+  static constexpr int64_t max_stages = 8;
+
+ private:
+  enum class Next : uint8_t { take, step, end };
+  struct Worker {
+    WorkerCursor cursor;
+    Next next = Next::take;
+    int64_t sm = 0;
+    int64_t age = 0;      // lower is older, among the CTAs of an SM
+    bool active = false;  // computes on an item
+    double slowness = 1;  // of its SM
+    int64_t phase = 0;
+    uint64_t random = 0;
+    bool prefetches = false;  // of the current item: it has lines to fetch for others
+    double prefetch_share = 0;
+    std::array<ReadTime, max_stages> loads{};  // of step s at s mod max_stages
+  };
+
+  void start();
+  void take(Worker& worker, double now_ns);
+  void begin_step(Worker& worker, double now_ns);
+  void end_item(Worker& worker, double now_ns);
+  void combine(double now_ns);
+  ReadTime load_step(Worker& worker, double now_ns, int64_t ahead);
+  void prefetch(Worker& worker, double now_ns);
+  void wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const;
+  void write_results(const Worker& worker, double now_ns);
+  void next_event(Worker& worker, Next next, double ns);
+  double step_ns(Worker& worker);
+  double noise(uint64_t& random) const;
+  TimeTerms& terms_of(const Worker& worker);
+  int64_t q_head(const Item& item) const;
+  int64_t kv_head(const Item& item) const;
+
+  const Request& request_;
+  const Problem& problem_;
+  const Tiling& tiling_;
+  const Schedule& schedule_;
+  const TimedParameters& parameters_;
+  const UnitTable& units_;
+  TimedMemory& memory_;
+  StepCost cost_;
+  int64_t items_ = 0;
+  std::vector<Worker> workers_;
+  std::vector<std::vector<int32_t>> residents_;  // workers of an SM
+  std::vector<int64_t> attach_;   // K/V tile last started, a word a (batch, K/V head)
+  std::vector<double> ended_ns_;  // of a worker
+  EventQueue events_;
+  TimePhases phases_;
+  int64_t ticket_ = 0;
+  int64_t ctas_begun_ = 0;
+  int64_t tile_visits_ = 0;
+  double end_ns_ = 0;
+};
+
+}  // namespace sawtooth::sim
