@@ -75,19 +75,24 @@ std::string run_id(const CsvRow& key_cells) {
   return text.str();
 }
 
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop) {
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {
   CsvRow row = key_cells;
   row.resize(first_counter_column);
-  for (std::string& cell : counter_cells(prediction.total)) row.push_back(std::move(cell));
+  for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
   row.resize(result_columns.size());
+  row[result_column("status")] = "ok";
+  row[result_column("run_id")] = run_id(key_cells);
+  return row;
+}
+
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop) {
+  CsvRow row = predicted_row(key_cells, prediction.total);
   if (prediction.time_us) {
     constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
     row[result_column("time_us")] = fixed(*prediction.time_us);
     row[result_column("tflops")] =
         fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera);
   }
-  row[result_column("status")] = "ok";
-  row[result_column("run_id")] = run_id(key_cells);
   return row;
 }
 

@@ -53,7 +53,8 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
 /// on it where their keys do.
 std::string run_id(const CsvRow& key_cells);
 
-/// `flop` is that of the whole point (forward_flop).
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters);
+/// With duration and TFLOP/s where the prediction has them; `flop` is the whole point's.
 CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop);
 
 std::string result_header();

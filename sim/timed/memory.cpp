@@ -140,13 +140,15 @@ void TimedMemory::write(double now_ns, int64_t sm, UnitId unit) {
   const double bytes = double(size.sectors) * sector_bytes;
   l2_.pass(ports_[static_cast<size_t>(sm)].pass(now_ns, bytes), bytes);
   const double parts = parameters_.halves;
+  const int half = half_of(sm);
   for (int home = 0; home < parameters_.halves; ++home) {
     const uint32_t at = entry(unit, home);
     const double held = lru_[static_cast<size_t>(home)].touch(at, float(size.lines / parts));
     if (dirty_[unit] == 0) tally.write_misses += (1 - held) * size.sectors / parts;
-    if (parameters_.halves == 2) lru_[static_cast<size_t>(1 - home)].drop(at);
+    if (home != half) lru_[static_cast<size_t>(half)].touch(at, float(size.lines / parts));
   }
   dirty_[unit] = 1;
+  touched_[unit] = 1;
 }
 
 // A tile of O is written once, so what is gone of it by now has been written back once.

@@ -4,7 +4,8 @@
 // A read passes its SM's port and the coalescer, and looks its lines up in the near half. Lines
 // that are missing there come from DRAM if their home is here, otherwise over the fabric from their
 // home, which asks DRAM for those that it lacks, and are then kept in both halves. Lines that are
-// on their way are not asked for again: whoever wants them waits for them.
+// on their way are not asked for again: whoever wants them waits for them. A write takes the same
+// way as a read, without a fill: its lines are then in its home half, and in the writer's.
 #pragma once
 
 #include <array>

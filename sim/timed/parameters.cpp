@@ -28,12 +28,7 @@ constexpr double ns_a_second = 1e9;
 L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
   L2Parameters l2;
   l2.halves = halves && gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
-  const double bytes = double(request.l2_bytes) / l2.halves;
-  // What one half keeps of its datasheet capacity, measured by a reversed stream that all SMs read.
-  const bool known = l2.halves == 2 && gpu.l2_shared_kept_bytes && gpu.l2_bytes > 0;
-  const double kept =
-      known ? double(*gpu.l2_shared_kept_bytes) * l2.halves / double(gpu.l2_bytes) : 1;
-  l2.capacity_lines = bytes * kept / line_bytes;
+  l2.capacity_lines = double(request.l2_bytes) / l2.halves / line_bytes;
   if (!request.without.has(Mechanism::soft_edge)) l2.old_share = gpu.l2_old_share.value_or(0);
   if (!request.without.has(Mechanism::latency)) {
     l2.near_ns = gpu.latency_near_ns.value_or(usual_near_ns);

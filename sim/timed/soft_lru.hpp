@@ -1,9 +1,10 @@
 // A cache that evicts the least recently used lines, softly: the victim is a random line among the
 // oldest `old_share` of the capacity. Share 0 is the plain LRU.
 //
-// Evidence (experiments/measured/h200/stream_counters.csv, `all`): a buffer of 1.09 capacities that
-// is read in circles still hits 27 % on an H200, where LRU hits none, while a reversed pass finds
-// the whole capacity again. Coarse ages (as of not-recently-used policies) do exactly this.
+// Evidence (experiments/measured/h200/stream_counters.csv, `all`): of 32 MiB that an H200 reads in
+// circles, halves of 30 MiB still find 27 % again, where LRU finds nothing, and of a buffer read
+// back and forth they find 29.2 MiB. Coarse ages (as of not-recently-used policies) do exactly
+// this.
 //
 // Randomness is averaged over the lines of a tile, so the model is deterministic: every old entry
 // loses lines at the same rate, and keeps exp(-loss since it became old) of them.

@@ -107,22 +107,24 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const int64_t index = by_stride ? w + worker.cursor.items_begun() * schedule_.workers : ticket_++;
   if (index >= items_) {
-    ended_ns_[static_cast<size_t>(w)] = now_ns - step.item_begin_ns;
     events_.pop();
     return;
   }
   worker.phase = worker.cursor.items_begun();
   if (phases_.size() < static_cast<size_t>(worker.phase) + 2) phases_.resize(worker.phase + 2);
+  double& ended_ns = ended_ns_[static_cast<size_t>(w)];
+  const TimeTerm before = worker.phase == 0 ? TimeTerm::idle : TimeTerm::item;
+  terms_of(worker)[before] += now_ns - step.item_begin_ns - ended_ns;
   const Item item = item_at(problem_, tiling_, schedule_, index);
-  const ReadTime q =
-      memory_.read(now_ns, worker.sm, units_.id(UnitGroup::q, q_head(item), item.q_tile));
   worker.cursor.begin(problem_, tiling_, schedule_, item,
                       attach_[static_cast<size_t>(kv_head(item))]);
   terms_of(worker)[TimeTerm::item] += step.item_begin_ns;
   if (worker.cursor.done()) {
-    next_event(worker, Next::end, q.arrival_ns);
+    next_event(worker, Next::end, now_ns);
     return;
   }
+  const ReadTime q =
+      memory_.read(now_ns, worker.sm, units_.id(UnitGroup::q, q_head(item), item.q_tile));
   if (schedule_.prefetch > 0) {
     const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
     const int64_t lines = tiling_.kv_rows * problem_.row_bytes() / line_bytes;
@@ -226,6 +228,7 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   write_results(worker, now_ns);
   terms_of(worker)[TimeTerm::item] += step.item_end_ns;
   const double ended_ns = now_ns + step.item_end_ns;
+  ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);
   next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);
 }

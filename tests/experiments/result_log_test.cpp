@@ -20,9 +20,7 @@ CsvRow keys(const std::string& seq) {
 CsvRow row(const std::string& seq) {
   sim::Counters counters;
   counters.l2_read_sectors = 7;
-  sim::Prediction prediction;
-  prediction.total = counters;
-  return predicted_row(keys(seq), prediction, 0);
+  return predicted_row(keys(seq), counters);
 }
 
 TEST(ResultLog, TheFileAppearsWhenItIsFinished) {

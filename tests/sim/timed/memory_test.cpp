@@ -1,0 +1,117 @@
+// Arrival times and counters of the timed memory, derived by hand.
+#include "sim/timed/memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sawtooth::sim {
+namespace {
+
+// Two K/V tiles of 64 rows and 64 bf16: K and V of a tile are 16 KiB, 128 lines, 512 sectors.
+constexpr Problem problem{.seq_q = 64, .seq_kv = 128, .head_dim = 64};
+constexpr Tiling tiling{64, 64};
+constexpr int64_t sms = 2;  // one at each half
+constexpr double bytes = 16384;
+
+L2Parameters parameters(int halves) {
+  L2Parameters l2;
+  l2.halves = halves;
+  l2.capacity_lines = 4096;
+  l2.near_ns = 150;
+  l2.far_ns = 250;
+  l2.dram_ns = 400;
+  return l2;
+}
+
+class Memory {
+ public:
+  explicit Memory(const L2Parameters& l2)
+      : units_(problem, tiling, 1, false), memory_(l2, sms, units_, true) {}
+  double read(double now, int64_t sm, int64_t tile = 0) {
+    return memory_.read(now, sm, units_.id(UnitGroup::kv, 0, tile)).arrival_ns;
+  }
+  Counters counters() const { return memory_.counters(UnitGroup::kv); }
+
+ private:
+  UnitTable units_;
+  TimedMemory memory_;
+};
+
+TEST(TimedMemory, AMissTakesDramsLatencyAndAHitL2s) {
+  Memory memory(parameters(1));
+  EXPECT_EQ(memory.read(0, 0), 400);
+  EXPECT_EQ(memory.read(1000, 0), 1150);
+  EXPECT_EQ(*memory.counters().dram_read_sectors, 512);
+}
+
+TEST(TimedMemory, WhoWantsLinesOnTheirWayWaitsForThem) {
+  Memory memory(parameters(1));
+  memory.read(0, 0);
+  EXPECT_EQ(memory.read(100, 1), 400);
+  EXPECT_EQ(memory.read(399, 1), 549);
+  EXPECT_EQ(*memory.counters().l2_read_miss_sectors, 512);
+}
+
+TEST(TimedMemory, DramServesOneAfterTheOther) {
+  L2Parameters l2 = parameters(1);
+  l2.dram_bytes_a_ns = 16;  // a tile takes 1024 ns
+  Memory memory(l2);
+  EXPECT_EQ(memory.read(0, 0, 0), bytes / 16 + 400);
+  EXPECT_EQ(memory.read(24, 1, 1), 2 * bytes / 16 + 400);
+}
+
+TEST(TimedMemory, APortIsItsOwnSmsAlone) {
+  L2Parameters l2 = parameters(1);
+  l2.port_bytes_a_ns = 32;  // a tile takes 512 ns
+  Memory memory(l2);
+  EXPECT_EQ(memory.read(0, 0, 0), 512 + 400);
+  EXPECT_EQ(memory.read(0, 1, 1), 512 + 400);
+  EXPECT_EQ(memory.read(0, 0, 1), 2 * 512 + 400);
+}
+
+// facts of the counters: a line that both halves want is near misses 2 - f, fabric reads 1, fabric
+// misses f, DRAM reads 1, with f the share that the far half's request reaches first. One half
+// ahead of the other by more than a hop fetches its far lines first: f = 1/2. Both at once: each
+// half finds its own lines missing before the other's request has crossed: f = 0.
+TEST(TimedMemory, AHalfThatLeadsReachesTheFarLinesFirst) {
+  Memory memory(parameters(2));
+  memory.read(0, 0);
+  memory.read(5000, 1);
+  const Counters c = memory.counters();
+  EXPECT_EQ(*c.l2_read_miss_sectors, 768);
+  EXPECT_EQ(*c.fabric_read_sectors, 512);
+  EXPECT_EQ(*c.fabric_read_miss_sectors, 256);
+  EXPECT_EQ(*c.dram_read_sectors, 512);
+}
+
+TEST(TimedMemory, HalvesInStepEachMissTheirOwnLines) {
+  Memory memory(parameters(2));
+  memory.read(0, 0);
+  memory.read(0, 1);
+  const Counters c = memory.counters();
+  EXPECT_EQ(*c.l2_read_miss_sectors, 1024);
+  EXPECT_EQ(*c.fabric_read_sectors, 512);
+  EXPECT_EQ(*c.fabric_read_miss_sectors, 0);
+  EXPECT_EQ(*c.dram_read_sectors, 512);
+}
+
+TEST(TimedMemory, FarLinesAreFasterTheSecondTime) {
+  Memory memory(parameters(2));
+  memory.read(0, 0);
+  EXPECT_EQ(memory.read(5000, 1), 5250);
+  EXPECT_EQ(memory.read(9000, 1), 9150);
+}
+
+TEST(TimedMemory, NeighboursRequestsMergeWhileTheFirstIsOutstanding) {
+  L2Parameters l2 = parameters(1);
+  l2.coalescer_sms = 2;
+  Memory memory(l2);
+  memory.read(0, 0);     // 400 ns on its way
+  memory.read(399, 1);   // merged
+  memory.read(1000, 0);  // 150 ns on its way
+  memory.read(1150, 1);  // not merged: the answer is there
+  EXPECT_EQ(*memory.counters().sm_read_sectors, 4 * 512);
+  EXPECT_EQ(*memory.counters().l2_read_sectors, 3 * 512);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim

@@ -1,0 +1,236 @@
+// Durations and counts of the timed wavefront, derived by hand, from its limits and from sums.
+#include <cmath>
+#include <numeric>
+
+#include "scheduler/memory_units.hpp"
+#include "sim/timed/simulate_timed.hpp"
+#include "sim/timed/step_cost.hpp"
+#include "tests/support/generators.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+// Rows of one line, tiles of one row: a step has 2 x 2 x 1 x 64 FLOP.
+constexpr double flop_a_step = 256;
+constexpr double step_ns = 1000;
+
+Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers) {
+  Request request;
+  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64};
+  request.tiling = {1, 1};
+  request.schedule.workers = workers;
+  request.timing = Timing::timed;
+  return request;
+}
+
+// Steps of 1000 ns, no latency, no limits, an L2 that holds everything.
+TimedParameters plain_parameters(int64_t sms) {
+  TimedParameters parameters;
+  parameters.sms = sms;
+  parameters.l2.capacity_lines = 1e9;
+  parameters.step.tensor_flop_a_ns = flop_a_step / step_ns;
+  return parameters;
+}
+
+double duration_ns(const Request& request, const TimedParameters& parameters) {
+  return *simulate_timed(request, parameters).time_us * 1000;
+}
+
+TEST(TimedWavefront, ALoneWorkerTakesItsStepsAndTheLatencyOfTheFirstLoad) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 400;
+  // Q and the first tile come after 400 ns; every later tile is asked for a step ahead.
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+}
+
+TEST(TimedWavefront, LatencyBeyondAStepStallsEveryStep) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 1500;
+  // Each tile is asked for when the step before begins, so steps begin 1500 ns apart.
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 4 * 1500 + step_ns, 1e-6);
+  parameters.stalls = false;
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
+}
+
+TEST(TimedWavefront, AThirdStageHidesTwoStepsOfLatency) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 1500;
+  parameters.step.stages = 3;
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
+}
+
+TEST(TimedWavefront, ExposedTimeAndItemCostsAddUp) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.exposed_ns = 50;
+  parameters.step.item_begin_ns = 30;
+  parameters.step.item_end_ns = 20;
+  parameters.step.launch_ns = 7;
+  EXPECT_NEAR(duration_ns(request_of(2, 3, 1), parameters), 7 + 2 * (30 + 3 * 1050 + 20), 1e-6);
+}
+
+TEST(TimedWavefront, TwoWorkersOnOneTileReadItOnce) {
+  TimedParameters parameters = plain_parameters(2);
+  parameters.l2.dram_ns = 400;
+  const Prediction prediction = simulate_timed(request_of(2, 1, 2), parameters);
+  EXPECT_EQ(*prediction.total.dram_read_sectors, 4 * (2 + 1 + 1));  // two Q rows, K, V
+  EXPECT_EQ(*prediction.total.sm_read_sectors, 4 * (2 + 2 + 2));
+  EXPECT_NEAR(*prediction.time_us, (400 + step_ns) / 1000, 1e-9);
+}
+
+// Causal, one row a tile: items of 1, 2, 3 and 4 steps, two workers, longest first. By tickets
+// they take 4 | 3, then 2 goes to the second at 3000 and 1 to the first at 4000: 5000. By stride
+// they take 4, 2 | 3, 1: 6000.
+TEST(TimedWavefront, TicketsGoToWhoIsFreeFirst) {
+  Request request = request_of(4, 4, 2);
+  request.problem.mask.kind = MaskKind::causal;
+  request.schedule.order.q_order = {*QOrders::find("descending")};
+  request.schedule.launch = launch_id<DynamicLaunch>;
+  const TimedParameters parameters = plain_parameters(2);
+  EXPECT_NEAR(duration_ns(request, parameters), 5000, 1e-6);
+  request.schedule.launch = launch_id<GridLaunch>;
+  EXPECT_NEAR(duration_ns(request, parameters), 5000, 1e-6);
+  request.schedule.launch = launch_id<StaticLaunch>;
+  EXPECT_NEAR(duration_ns(request, parameters), 6000, 1e-6);
+}
+
+TEST(TimedWavefront, TwoCtasOfAnSmShareItsPipesAndHideExposedTime) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.exposed_ns = 500;
+  // Alone 1500 ns a step; two take 2000 ns each, for 1000 ns of pipes are to be had by each.
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 4 * 1500, 1e-6);
+  EXPECT_NEAR(duration_ns(request_of(2, 4, 2), parameters), 4 * 2000, 1e-6);
+  parameters.sharing = false;
+  EXPECT_NEAR(duration_ns(request_of(2, 4, 2), parameters), 4 * 1500, 1e-6);
+}
+
+TEST(StepCost, SharesOfAnSmAreUnequalAndAddUpToIt) {
+  const StepCost cost{.tensor_ns = 800, .exp_ns = 200, .exposed_ns = 100, .bias = 0.1};
+  for (int ctas = 2; ctas <= 5; ++ctas) {
+    double shares = 0;
+    for (int rank = 0; rank < ctas; ++rank) shares += cost.pipe_ns() / cost.shared_ns(ctas, rank);
+    EXPECT_NEAR(shares, 1, 1e-12);
+    EXPECT_LT(cost.shared_ns(ctas, 0), cost.shared_ns(ctas, ctas - 1));
+  }
+  EXPECT_NEAR(cost.shared_ns(2, 0), 2000 / 1.1, 1e-9);
+}
+
+// 4 lines of a K tile for 3 sharers: 1, 1 and 2 lines each, or for 5: one of them has none.
+TEST(TimedWavefront, WorkersWithoutLinesToPrefetchRunAhead) {
+  Request request = request_of(5, 64, 5);
+  request.problem.seq_q = 20;
+  request.problem.seq_kv = 256;
+  request.tiling = {4, 4};
+  request.schedule.prefetch = 2;
+  TimedParameters parameters = plain_parameters(5);
+  parameters.step.tensor_flop_a_ns = 16 * flop_a_step / step_ns;
+  parameters.step.prefetch_lines_ns = 10;
+  EXPECT_NEAR(duration_ns(request, parameters), 64 * (step_ns + 10), 1e-6);
+  const Prediction prediction = simulate_timed(request, parameters);
+  double sharing = 0;
+  for (const TimeTerms& terms : prediction.phases) sharing += terms[TimeTerm::sharing];
+  EXPECT_NEAR(sharing, 4 * 64 * 10, 1e-6);  // four of five pay
+}
+
+// With nothing to wait for and nothing random workers keep step, and the counts are lockstep's:
+// off the cliff a pair of K and V is as good as the two apart.
+TEST(TimedWavefront, WithoutLatencyAndJitterCountsAreThoseOfLockstep) {
+  for (const char* launch : {"grid", "static", "dynamic"}) {
+    for (const int64_t capacity : {40, 4000}) {
+      Request request = request_of(24, 60, 6);
+      request.schedule.launch = {*Launches::find(launch)};
+      request.l2_bytes = capacity * line_bytes;
+      TimedParameters parameters = plain_parameters(6);
+      parameters.l2.capacity_lines = double(capacity);
+      const Counters timed = simulate_timed(request, parameters).total;
+      request.timing = Timing::lockstep_wave;
+      const Counters lockstep = simulate_lru(request).total;
+      EXPECT_EQ(timed.dram_read_sectors, lockstep.dram_read_sectors) << launch << capacity;
+      EXPECT_EQ(timed.sm_read_sectors, lockstep.sm_read_sectors);
+      EXPECT_EQ(timed.l2_write_sectors, lockstep.l2_write_sectors);
+      EXPECT_EQ(timed.l2_write_miss_sectors, lockstep.l2_write_miss_sectors);
+      EXPECT_EQ(timed.cold_read_sectors, lockstep.cold_read_sectors);
+    }
+  }
+}
+
+TimedParameters noisy_parameters(int64_t sms, int halves) {
+  TimedParameters parameters = plain_parameters(sms);
+  parameters.l2 = {.halves = halves,
+                   .capacity_lines = 50,
+                   .old_share = 0.1,
+                   .near_ns = 150,
+                   .far_ns = 250,
+                   .dram_ns = 400,
+                   .port_bytes_a_ns = 1,
+                   .l2_bytes_a_ns = 4,
+                   .dram_bytes_a_ns = 2,
+                   .coalescer_sms = 2};
+  parameters.step.exp_a_ns = 0.01;
+  parameters.step.exposed_ns = 100;
+  parameters.step.item_begin_ns = 100;
+  parameters.step.item_end_ns = 200;
+  parameters.step.jitter = 0.02;
+  parameters.step.sm_spread = 0.001;
+  parameters.step.age_bias = 0.5;
+  parameters.step.start_spread_ns = 200;
+  parameters.step.refill_ns = 300;
+  return parameters;
+}
+
+TEST(TimedWavefront, TheSameSeedGivesTheSameCountsAndAnotherNearlySo) {
+  Request request = request_of(64, 200, 8);
+  request.problem.mask.kind = MaskKind::causal;
+  request.problem.seq_q = 200;
+  const TimedParameters parameters = noisy_parameters(4, 2);
+  const Prediction first = simulate_timed(request, parameters);
+  const Prediction again = simulate_timed(request, parameters);
+  EXPECT_EQ(*first.time_us, *again.time_us);
+  for (const CounterColumn& column : counter_columns) {
+    EXPECT_EQ(first.total.*column.member, again.total.*column.member) << column.name;
+  }
+  request.schedule.seed = 1;
+  const Prediction other = simulate_timed(request, parameters);
+  EXPECT_NE(*first.time_us, *other.time_us);
+  EXPECT_NEAR(*other.time_us / *first.time_us, 1, 0.01);
+}
+
+// Whatever the schedule: what SMs receive is what the schedule says, DRAM gives at least every
+// sector once and no more than L2 is asked for, the identity of the halves holds, and every
+// worker's time is accounted for.
+RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
+  Request request = tests::any_request();
+  request.schedule.loop = Loop::kv_inner;
+  request.schedule.prefetch = tests::between(0, 2);
+  request.timing = Timing::timed;
+  const int64_t sms = tests::between(1, 6);
+  const auto halves = static_cast<int>(tests::between(1, 2));
+  const Prediction prediction = simulate_timed(request, noisy_parameters(sms, halves));
+  const Counters& c = prediction.total;
+  Request lockstep = request;
+  lockstep.timing = Timing::lockstep;
+  RC_ASSERT(c.sm_read_sectors == simulate_lru(lockstep).total.sm_read_sectors);
+  RC_ASSERT(c.l2_write_sectors == simulate_lru(lockstep).total.l2_write_sectors);
+  RC_ASSERT(*c.dram_read_sectors >= *c.cold_read_sectors);
+  RC_ASSERT(*c.l2_read_miss_sectors - c.fabric_read_sectors.value_or(0) +
+                c.fabric_read_miss_sectors.value_or(0) ==
+            *c.dram_read_sectors);
+  if (request.schedule.kv_split > 1) return;  // the combine pass is no worker's time
+  double sum = 0;
+  for (const TimeTerms& terms : prediction.phases) {
+    sum = std::accumulate(terms.ns.begin(), terms.ns.end(), sum);
+  }
+  const int64_t workers = std::min(request.schedule.workers,
+                                   item_count(request.problem, request.tiling, request.schedule));
+  const double expected = double(workers) * *prediction.time_us * 1000;
+  RC_ASSERT(std::abs(sum - expected) <= 1e-6 * expected);
+}
+
+TEST(TimedWavefront, RefusesTheLoopThatItCannotReplay) {
+  Request request = request_of(2, 2, 1);
+  request.schedule.loop = Loop::kv_outer;
+  EXPECT_THROW(simulate_timed(request, plain_parameters(1)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
