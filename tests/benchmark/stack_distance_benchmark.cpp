@@ -148,10 +148,14 @@ void register_all() {
 /// What /proc/cpuinfo calls this CPU, where there is one.
 std::string cpu_name() {
   std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  std::string name = "unknown CPU", family, model;
+  for (std::string line; std::getline(cpuinfo, line) && !line.empty();) {
+    const std::string value = line.substr(std::min(line.size(), line.find(':') + 2));
+    if (line.starts_with("model name")) name = value;
+    if (line.starts_with("cpu family")) family = ", family " + value;
+    if (line.starts_with("model\t")) model = ", model " + value;
   }
-  return "unknown";
+  return name + family + model;
 }
 
 }  // namespace
