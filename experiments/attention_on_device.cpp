@@ -1,5 +1,6 @@
 #include "experiments/attention_on_device.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -51,8 +52,11 @@ kernels::AttentionForward attention_call(const Point& point) {
   call.problem = point.request.problem;
   call.schedule = point.request.schedule;
   call.tiling = point.request.tiling;
-  for (const std::string_view family : {"mma", "hopper"})
-    if (point.text("kernel") == family) call.family = family;
+  for (const kernels::KernelVariant& variant : kernels::kernel_variants())
+    if (point.text("kernel") == variant.family) call.family = variant.family;
+  if (call.family.empty() && !point.text("kernel").empty())
+    throw UsageError("kernel: this build has no " + point.text("kernel") +
+                     " kernels; see `sawtooth schedules --kernels`");
   call.ctas_per_sm = int(std::stoll(point.text("ctas-per-sm")));
   const std::string hints = point.text("hints");
   call.hints = {eviction_named(hints, 'q'), eviction_named(hints, 'k'), eviction_named(hints, 'v')};
@@ -111,6 +115,61 @@ double AttentionOnDevice::time_us(int launches, bool behind_another) {
   SAWTOOTH_CUDA_CHECK(cudaEventDestroy(start));
   SAWTOOTH_CUDA_CHECK(cudaEventDestroy(stop));
   return double(ms) * us_per_ms / launches;
+}
+
+std::vector<RecordedStep> AttentionOnDevice::record_order() {
+  const Tiling tiling =
+      kernels::find_variant(call_.problem.head_dim, call_.problem.dtype, call_.tiling, call_.family)
+          ->tiling;
+  const int64_t items = item_count(call_.problem, tiling, call_.schedule);
+  const int64_t tiles = kv_tiles(call_.problem, tiling);
+  if (items > most_traced_steps / tiles)
+    throw UsageError("wavefront: " + std::to_string(items) + " items of " + std::to_string(tiles) +
+                     " K/V tiles are too many for an order trace; allowed: products up to " +
+                     std::to_string(most_traced_steps));
+  std::vector<kernels::ItemRecord> item_records(static_cast<size_t>(items));
+  std::vector<kernels::StepRecord> step_records(static_cast<size_t>(items * tiles));
+  const auto item_bytes = int64_t(item_records.size() * sizeof item_records[0]);
+  const auto step_bytes = int64_t(step_records.size() * sizeof step_records[0]);
+  const DeviceBuffer item_buffer(item_bytes), step_buffer(step_bytes);
+  const auto copy = [](void* to, const void* from, int64_t bytes) {
+    SAWTOOTH_CUDA_CHECK(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault));
+  };
+  copy(item_buffer.as(), item_records.data(), item_bytes);
+  copy(step_buffer.as(), step_records.data(), step_bytes);
+  call_.trace = {item_buffer.as<kernels::ItemRecord>(), step_buffer.as<kernels::StepRecord>(),
+                 tiles};
+  launch();
+  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  call_.trace = {};
+  copy(item_records.data(), item_buffer.as(), item_bytes);
+  copy(step_records.data(), step_buffer.as(), step_bytes);
+
+  uint64_t first_ns = ~uint64_t{0};
+  for (const kernels::StepRecord& step : step_records)
+    if (step.kv_tile >= 0) first_ns = std::min(first_ns, step.start_ns);
+  // The items' coordinates come from the host's copy of the order.
+  Schedule schedule = call_.schedule;
+  if (order_list_ != nullptr) schedule.order.list = order_list_->data();
+  std::vector<RecordedStep> recorded;
+  for (int64_t index = 0; index < items; ++index) {
+    const Item item = item_at(call_.problem, tiling, schedule, index);
+    const kernels::ItemRecord& of_item = item_records[size_t(index)];
+    for (int64_t step = 0; step < of_item.steps; ++step) {
+      const kernels::StepRecord& of_step = step_records[size_t(index * tiles + step)];
+      recorded.push_back({.worker = of_item.worker,
+                          .items_before = of_item.items_before,
+                          .item = index,
+                          .step = step,
+                          .batch = item.batch,
+                          .head = item.head,
+                          .q_tile = item.q_tile,
+                          .kv_tile = of_step.kv_tile,
+                          .sm = of_step.sm,
+                          .start_ns = int64_t(of_step.start_ns - first_ns)});
+    }
+  }
+  return recorded;
 }
 
 }  // namespace sawtooth::experiments

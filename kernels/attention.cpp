@@ -1,6 +1,5 @@
 #include "kernels/attention.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +7,7 @@
 
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/combine.hpp"
+#include "kernels/mma/launch.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -67,31 +67,6 @@ Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int
   return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
 }
 
-Outcome failed(const char* what, cudaError_t error) {
-  const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-  return {no_device ? Status::no_device : Status::launch_failed,
-          std::string(what) + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
-}
-
-/// Shared memory to ask for, so that no more than `ctas` fit an SM (0: the kernel's own need).
-cudaError_t shared_bytes_for(const KernelVariant& variant, int ctas, int& bytes) {
-  bytes = variant.shared_bytes;
-  if (ctas <= 0) return cudaSuccess;
-  int device = 0, per_sm = 0, per_cta = 0, reserved = 0;
-  for (const auto& [value, attribute] :
-       {std::pair{&per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
-        std::pair{&per_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-        std::pair{&reserved, cudaDevAttrReservedSharedMemoryPerBlock}}) {
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
-    if (error != cudaSuccess) return error;
-  }
-  // One CTA more than wanted must not fit.
-  const int crowded_out = per_sm / (ctas + 1) - reserved + 1;
-  bytes = std::max(bytes, std::min(per_cta, crowded_out));
-  return cudaSuccess;
-}
-
 ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
   const Problem& problem = call.problem;
   const WorkspaceLayout layout = layout_of(call);
@@ -118,31 +93,24 @@ ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
           .trace = call.trace};
 }
 
-/// Enqueues a kernel whose only parameter is `arguments`.
-Outcome launch_plain(const AttentionForward& call, const KernelVariant& variant,
-                     ForwardArguments& arguments, cudaStream_t stream) {
-  int shared_bytes = 0;
-  cudaError_t error = shared_bytes_for(variant, call.ctas_per_sm, shared_bytes);
-  if (error != cudaSuccess) return failed("reading the device's limits", error);
-  error = cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               shared_bytes);
-  if (error != cudaSuccess)
-    return failed(
-        ("the kernel for head_dim " + std::to_string(variant.head_dim) + " with tile " +
-         std::to_string(variant.tiling.q_rows) + "x" + std::to_string(variant.tiling.kv_rows) +
-         " needs " + std::to_string(shared_bytes) +
-         " bytes of shared memory, more than the device " + "has; choose a smaller tile")
-            .c_str(),
-        error);
-  const bool grid = call.schedule.launch == launch_id<GridLaunch>;
-  const int64_t ctas =
-      grid ? item_count(call.problem, variant.tiling, call.schedule) : call.schedule.workers;
-  void* parameters[] = {&arguments};
-  error =
-      cudaLaunchKernel(variant.function, dim3(unsigned(ctas)), dim3(unsigned(variant.threads())),
-                       parameters, std::size_t(shared_bytes), stream);
-  if (error != cudaSuccess) return failed("launching the kernel", error);
-  return {};
+/// Of the current device; zeros without one.
+DeviceLimits device_limits() {
+  int device = 0, major = 0, minor = 0, shared_bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return {};
+  for (const auto& [value, attribute] :
+       {std::pair{&major, cudaDevAttrComputeCapabilityMajor},
+        std::pair{&minor, cudaDevAttrComputeCapabilityMinor},
+        std::pair{&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin}})
+    if (cudaDeviceGetAttribute(value, attribute, device) != cudaSuccess) return {};
+  return {10 * major + minor, shared_bytes};
+}
+
+/// "9.0", or "9.0 or later".
+std::string needed_device(const KernelVariant& variant) {
+  const bool exact = variant.compute_capability != 0;
+  const int version = exact ? variant.compute_capability : variant.from_compute_capability;
+  return std::to_string(version / 10) + "." + std::to_string(version % 10) +
+         (exact ? "" : " or later");
 }
 
 }  // namespace
@@ -162,8 +130,12 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
     return {Status::workspace_too_small, "workspace has " + std::to_string(bytes) +
                                              " bytes; needed: " + std::to_string(layout.bytes)};
 
-  const KernelVariant& variant =
-      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+  const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
+  const KernelVariant& variant = variant_for(call, any_tiling ? device_limits() : DeviceLimits{});
+  if (variant.needs_device() && !runs_here(variant))
+    return {Status::no_device, std::string("the ") + variant.family +
+                                   " kernels need a device of compute capability " +
+                                   needed_device(variant)};
   ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
   cudaError_t error = cudaSuccess;
   if (reads_state(call.schedule)) {  // a memset costs small problems some per cent
@@ -171,15 +143,14 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
     if (error != cudaSuccess) return failed("resetting the launch state", error);
   }
   if (variant.launch != nullptr) {
-    if (!runs_here(variant))
-      return {Status::no_device, std::string("the ") + variant.family +
-                                     " kernels need a device of compute capability " +
-                                     std::to_string(variant.compute_capability / 10) + "." +
-                                     std::to_string(variant.compute_capability % 10)};
     if (std::string wrong = variant.launch(arguments, stream); !wrong.empty())
       return {Status::launch_failed, std::move(wrong)};
-  } else if (Outcome bad = launch_plain(call, variant, arguments, stream); !bad) {
-    return bad;
+  } else {
+    const bool grid = call.schedule.launch == launch_id<GridLaunch>;
+    const int64_t ctas =
+        grid ? item_count(call.problem, variant.tiling, call.schedule) : call.schedule.workers;
+    if (Outcome bad = launch_forward(variant, arguments, ctas, call.ctas_per_sm, stream); !bad)
+      return bad;
   }
   if (call.schedule.kv_split > 1)
     if (error = launch_combine(arguments, stream); error != cudaSuccess)
@@ -188,12 +159,9 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
 }
 
 bool runs_here(const KernelVariant& variant) {
-  int device = 0, major = 0, minor = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
-    return false;
-  return variant.compute_capability == 0 || variant.compute_capability == 10 * major + minor;
+  const int here = device_limits().compute_capability;
+  return here != 0 && here >= variant.from_compute_capability &&
+         (variant.compute_capability == 0 || variant.compute_capability == here);
 }
 
 int resident_ctas_per_sm(const KernelVariant& variant) {

@@ -45,7 +45,7 @@ typedef struct sawtooth_attention {
   sawtooth_mask mask;
   int64_t window;          /* keys, read with SAWTOOTH_MASK_WINDOW */
   float scale;             /* > 0; 0 stands for 1 / sqrt(head_dim) */
-  int64_t tile_q, tile_kv; /* zeros: the first kernel of the head dim */
+  int64_t tile_q, tile_kv; /* zeros: the first of the head dim that fits */
   const char* launch;      /* "grid", "static", "dynamic": names of `sawtooth schedules` */
   const char* scan;        /* "linear", "sawtooth", "attach" ... */
   const char* q_order;     /* "ascending", "descending", "fold" */

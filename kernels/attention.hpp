@@ -55,8 +55,9 @@ struct CacheHints {
 struct AttentionForward {
   Problem problem;
   Schedule schedule;
-  Tiling tiling{0, 0};      // zeros: the first variant of the head dim
-  std::string_view family;  // of the kernel: mma, hopper; empty: the first that has the tiling
+  Tiling tiling{0, 0};  // zeros: the first of the head dim that fits the device
+  std::string_view
+      family;  // of the kernel: mma, mma-tma, hopper; empty: the first that has the tiling
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;

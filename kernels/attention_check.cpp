@@ -89,6 +89,33 @@ Outcome check_tensor(const char* name, const void* data, const Strides& strides,
   return {};
 }
 
+/// What the copy engine cannot step over (CUDA driver API, cuTensorMapEncodeTiled: globalStrides).
+Outcome check_tensor_map(const char* name, const Strides& strides, const int64_t (&sizes)[3]) {
+  constexpr int64_t element_bytes = 2;
+  constexpr int64_t stride_limit = (int64_t{1} << 40) / element_bytes;  // exclusive
+  if (strides == Strides{}) return {};
+  const int64_t steps[] = {strides.batch, strides.head, strides.row};
+  for (int i = 0; i < 3; ++i)
+    if (sizes[i] > 1 && (steps[i] == 0 || steps[i] >= stride_limit))
+      return refuse(Status::misaligned,
+                    std::string(name) + " has a stride of " + std::to_string(steps[i]) +
+                        " elements, which the copy engine cannot step over; allowed: multiples of "
+                        "8 from 8, below 2^39, or the kernel family mma");
+  return {};
+}
+
+Outcome check_tensor_maps(const AttentionForward& call) {
+  const Problem& problem = call.problem;
+  const KernelVariant& variant =
+      *find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
+  if (!variant.loads_by_copy_engine) return {};
+  const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
+  const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
+  if (Outcome bad = check_tensor_map("q", call.q_strides, q_sizes); !bad) return bad;
+  if (Outcome bad = check_tensor_map("k", call.k_strides, kv_sizes); !bad) return bad;
+  return check_tensor_map("v", call.v_strides, kv_sizes);
+}
+
 Outcome check_schedule(const AttentionForward& call) {
   const Schedule& schedule = call.schedule;
   constexpr int64_t largest_grid = std::numeric_limits<int32_t>::max();
@@ -121,6 +148,7 @@ Outcome check(const AttentionForward& call) {
   if (Outcome bad = check_tensor("k", call.k, call.k_strides, head_dim); !bad) return bad;
   if (Outcome bad = check_tensor("v", call.v, call.v_strides, head_dim); !bad) return bad;
   if (Outcome bad = check_tensor("o", call.o, call.o_strides, head_dim); !bad) return bad;
+  if (Outcome bad = check_tensor_maps(call); !bad) return bad;
   if (reinterpret_cast<uintptr_t>(call.lse) % sizeof(float) != 0)
     return refuse(Status::misaligned, "lse is not aligned to 4 bytes");
   if (!std::isfinite(call.scale) || call.scale < 0)

@@ -10,7 +10,11 @@ if(TARGET sawtooth_hopper)
   set(hopper_target sawtooth_hopper)
   set_target_properties(sawtooth_hopper PROPERTIES EXPORT_NAME hopper)
 endif()
-install(TARGETS sawtooth_kernels ${hopper_target} sawtooth_scheduler sawtooth_options
+if(TARGET sawtooth_tma)
+  set(tma_target sawtooth_tma)
+  set_target_properties(sawtooth_tma PROPERTIES EXPORT_NAME tma)
+endif()
+install(TARGETS sawtooth_kernels ${hopper_target} ${tma_target} sawtooth_scheduler sawtooth_options
         EXPORT sawtooth_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kernels)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scheduler

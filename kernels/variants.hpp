@@ -16,7 +16,7 @@ namespace sawtooth::kernels {
 struct ForwardArguments;
 
 struct KernelVariant {
-  const char* family = "";  // mma, hopper
+  const char* family = "";  // mma, mma-tma, hopper
   int head_dim = 0;
   Tiling tiling;
   ElementType dtype = ElementType::bf16;
@@ -24,12 +24,19 @@ struct KernelVariant {
   int stages = 0;       // K/V tiles in shared memory
   int ctas_per_sm = 0;  // that the registers were limited for
   int shared_bytes = 0;
-  const void* function = nullptr;  // the kernel, for the CUDA runtime
-  int compute_capability = 0;      // 10 x major + minor of the only devices it runs on; 0: any
+  const void* function = nullptr;   // the kernel, for the CUDA runtime
+  int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
+  int from_compute_capability = 0;  // of the first devices it runs on
+  // Q, K and V by tensor maps; with `panel_columns` the kernel takes them before its arguments.
+  bool loads_by_copy_engine = false;
+  int panel_columns = 0;
   // Enqueues kernels that need more than their arguments; empty or what went wrong. Null: none.
   std::string (*launch)(const ForwardArguments& arguments, CUstream_st* stream) = nullptr;
 
   constexpr int threads() const { return warps * 32; }
+  constexpr bool needs_device() const {
+    return compute_capability != 0 || from_compute_capability != 0;
+  }
 };
 
 /// All variants of the build; of one family, head dim and type the preferred one comes first.

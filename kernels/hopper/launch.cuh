@@ -8,8 +8,8 @@
 #include <cuda_runtime.h>
 
 #include "kernels/hopper/forward.cuh"
-#include "kernels/hopper/tensor_map.hpp"
 #include "kernels/hopper/variants.hpp"
+#include "kernels/tma/tensor_map.hpp"
 
 namespace sawtooth::kernels::hopper {
 
@@ -24,12 +24,14 @@ void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
   const TensorExtent q_extent{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
   const TensorExtent kv_extent{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
+  constexpr BoxExtent q_box{Shape::q_rows, Shape::panels};
+  constexpr BoxExtent kv_box{Shape::kv_rows, Shape::panels};
   const CUtensorMap q_map =
-      make_tensor_map(arguments.q, problem.dtype, q_extent, arguments.q_strides, Shape::q_rows);
+      make_tensor_map(arguments.q, problem.dtype, q_extent, arguments.q_strides, q_box);
   const CUtensorMap k_map =
-      make_tensor_map(arguments.k, problem.dtype, kv_extent, arguments.k_strides, Shape::kv_rows);
+      make_tensor_map(arguments.k, problem.dtype, kv_extent, arguments.k_strides, kv_box);
   const CUtensorMap v_map =
-      make_tensor_map(arguments.v, problem.dtype, kv_extent, arguments.v_strides, Shape::kv_rows);
+      make_tensor_map(arguments.v, problem.dtype, kv_extent, arguments.v_strides, kv_box);
 
   const int64_t items = item_count(problem, Shape::tiling(), arguments.schedule);
   const bool grid = arguments.schedule.launch == launch_id<GridLaunch>;
@@ -68,6 +70,7 @@ KernelVariant table_row() {
           .shared_bytes = shared_bytes<Shape>,
           .function = reinterpret_cast<const void*>(&forward<Shape>),
           .compute_capability = hopper,
+          .loads_by_copy_engine = true,
           .launch = try_launch_forward<Shape>};
 }
 

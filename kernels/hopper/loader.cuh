@@ -3,9 +3,9 @@
 #pragma once
 
 #include "kernels/hopper/shared_storage.cuh"
-#include "kernels/hopper/tma.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/ptx.cuh"
+#include "kernels/tma/tma.cuh"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -96,14 +96,15 @@ class Loader {
     const int end = min(int(work.prefetch_lines.end * line_bytes), rows * bytes_a_row);
     if (strides.row == Shape::head_dim) {
       if (begin < end) {
-        prefetch_lines(address(tensor, strides, work.item, first_row) + begin,
-                       uint32_t(end - begin));
+        prefetch_bytes_to_l2(address(tensor, strides, work.item, first_row) + begin,
+                             uint32_t(end - begin));
       }
       return;
     }
     for (int byte = begin; byte < end; byte += int(line_bytes)) {
       const int row = first_row + byte / bytes_a_row;
-      prefetch_lines(address(tensor, strides, work.item, row) + byte % bytes_a_row, line_bytes);
+      prefetch_bytes_to_l2(address(tensor, strides, work.item, row) + byte % bytes_a_row,
+                           line_bytes);
     }
   }
 

@@ -3,14 +3,12 @@
 #pragma once
 
 #include "kernels/mma/arguments.hpp"
+#include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/mma/shared_tile.hpp"
 
 namespace sawtooth::kernels {
-
-template <class Shape>
-struct WarpState;
 
 /// A row's results besides O; a row that saw no key has inverse_sum 0 and lse -inf. NaN stays NaN.
 struct RowSummary {

@@ -22,6 +22,11 @@ SAWTOOTH_HD constexpr Range unmasked_kv_tiles(const Problem& problem, const Tili
   return {ceil_div(first_key, tiling.kv_rows), max_of(0, end_key) / tiling.kv_rows};
 }
 
+/// Keys of a K/V tile that exist; the last tile may have fewer than its rows.
+SAWTOOTH_HD constexpr int valid_keys(const Problem& problem, const Tiling& tiling, int64_t tile) {
+  return int(min_of(problem.seq_kv - tile * tiling.kv_rows, tiling.kv_rows));
+}
+
 /// Keys that row `row` sees, relative to key `first_key` and cut to [0, keys); row < seq_q or not.
 SAWTOOTH_HD constexpr Range seen_keys(const Problem& problem, int64_t row, int64_t first_key,
                                       int64_t keys) {

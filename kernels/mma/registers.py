@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-SHAPE_FIELDS = ["head_dim", "tile_q", "tile_kv", "warps", "stages", "score_columns",
+SHAPE_FIELDS = ["kernel", "head_dim", "tile_q", "tile_kv", "warps", "stages", "score_columns",
                 "q_in_registers", "ctas_per_sm"]
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
@@ -20,12 +20,13 @@ SHAPE = re.compile(r"ForwardShapeI(\d+)(\w+?)((?:L[ib]\d+E){8})E")
 
 
 def shape_of(symbol):
-    """Element type and shape of a forward kernel's mangled name, or None for another kernel."""
+    """Element type, family and shape of a forward kernel's mangled name, or None for others."""
     match = SHAPE.search(symbol)
     if match is None:
         return None
     element = "bf16" if "bfloat16" in match.group(2) else "fp16"
-    return [element] + re.findall(r"L[ib](\d+)E", match.group(3))
+    family = "mma-tma" if "forward_tma_kernel" in symbol else "mma"
+    return [element, family] + re.findall(r"L[ib](\d+)E", match.group(3))
 
 
 def rows_of(text):

@@ -6,6 +6,7 @@
 
 #include "kernels/attention.h"
 #include "kernels/attention.hpp"
+#include "kernels/mma/launch.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -97,6 +98,42 @@ TEST_F(ApiRefuses, MisalignedPointersAndStrides) {
   expect(SAWTOOTH_BAD_SIZE, "row stride");
 }
 
+// A stride of 0 repeats a head for all: cp.async copies it, a tensor map cannot describe it.
+TEST(TensorMaps, StridesThatTheCopyEngineCannotStepOverAreRefusedByName) {
+  alignas(16) static char memory[16];
+  for (const KernelVariant& variant : kernel_variants()) {
+    AttentionForward call;
+    call.problem = {.batch = 1,
+                    .heads = 2,
+                    .kv_heads = 2,
+                    .seq_q = seq,
+                    .seq_kv = seq,
+                    .head_dim = variant.head_dim,
+                    .dtype = variant.dtype,
+                    .mask = {MaskKind::none, 0}};
+    call.tiling = variant.tiling;
+    call.family = variant.family;
+    call.q = call.k = call.v = call.o = memory;
+    ASSERT_TRUE(check(call)) << check(call).message;
+    for (const int64_t head_stride : {int64_t{0}, int64_t{1} << 39}) {
+      call.k_strides = {0, head_stride, variant.head_dim};
+      const Outcome outcome = check(call);
+      if (!variant.loads_by_copy_engine) {
+        EXPECT_EQ(outcome.message, "") << variant.family;
+        continue;
+      }
+      EXPECT_EQ(outcome.status, Status::misaligned);
+      EXPECT_NE(outcome.message.find("k has a stride of " + std::to_string(head_stride)),
+                std::string::npos)
+          << outcome.message;
+      EXPECT_NE(outcome.message.find("mma"), std::string::npos);
+    }
+    // The largest stride that a map takes; that of the single batch is never stepped over.
+    call.k_strides = {0, (int64_t{1} << 39) - 8, variant.head_dim};
+    EXPECT_EQ(check(call).message, "") << variant.family;
+  }
+}
+
 TEST_F(ApiRefuses, SchedulesThatAreNotOnTheLists) {
   call_.scan = "zigzag";
   expect(SAWTOOTH_BAD_SCHEDULE, "sawtooth-item");
@@ -120,6 +157,27 @@ TEST_F(ApiRefuses, AWorkspaceThatIsTooSmall) {
   // Four parts of float O and lse, besides ticket and attach word.
   EXPECT_GE(needed, size_t(4 * seq * (64 + 1) * sizeof(float)));
   expect(SAWTOOTH_WORKSPACE_TOO_SMALL, std::to_string(needed).c_str());
+}
+
+// Bytes of shared memory that a block can have: CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability". 128x64 at D = 128 needs Q (32 KiB), two stages of K and V
+// (64 KiB) and the tables of its item: more than 99 KiB, so that 64x64 is next.
+TEST(KernelTable, ACallWithoutATilingRunsTheFirstThatFitsTheDevice) {
+  constexpr DeviceLimits hopper{90, 227 * 1024}, blackwell_desktop{120, 99 * 1024};
+  AttentionForward call;
+  call.problem.head_dim = 128;
+  call.problem.dtype = ElementType::bf16;
+  if (find_variant(128, ElementType::bf16, {128, 64}) == nullptr)
+    GTEST_SKIP() << "this build has no 128x64 tiles at D = 128";
+  EXPECT_EQ(variant_for(call, hopper).tiling.q_rows, 128);
+  EXPECT_EQ(variant_for(call, blackwell_desktop).tiling.q_rows, 64);
+  call.tiling = {128, 64};  // named: it is for the launch to refuse
+  EXPECT_EQ(variant_for(call, blackwell_desktop).tiling.q_rows, 128);
+}
+
+TEST(KernelTable, LoadsByTheCopyEngineNeedADeviceThatHasOne) {
+  for (const KernelVariant& variant : kernel_variants())
+    EXPECT_EQ(variant.needs_device(), variant.loads_by_copy_engine) << variant.family;
 }
 
 TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {

@@ -1,4 +1,4 @@
-#include "kernels/hopper/tensor_map.hpp"
+#include "kernels/tma/tensor_map.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -6,9 +6,7 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime_api.h>
 
-#include "kernels/hopper/descriptor.hpp"
-
-namespace sawtooth::kernels::hopper {
+namespace sawtooth::kernels {
 namespace {
 
 PFN_cuTensorMapEncodeTiled_v12000 driver_function() {
@@ -27,22 +25,25 @@ PFN_cuTensorMapEncodeTiled_v12000 driver_function() {
 }  // namespace
 
 CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
-                            const Strides& strides, int box_rows) {
+                            const Strides& strides, const BoxExtent& box_extent) {
   static const PFN_cuTensorMapEncodeTiled_v12000 encode = driver_function();
   constexpr int dimensions = 5;
-  constexpr cuuint64_t element = 2;
+  constexpr cuuint64_t element = 2;  // bytes
+  constexpr int wide_panel = 64;     // elements: rows of 128 bytes, the widest swizzle
+  const int panel_columns = box_extent.panel_columns;
+  const cuuint64_t panel_bytes = cuuint64_t(panel_columns) * element;
   const cuuint64_t panels = cuuint64_t(extent.head_dim / panel_columns);
-  const cuuint64_t sizes[dimensions] = {panel_columns, cuuint64_t(extent.rows), panels,
+  const cuuint64_t sizes[dimensions] = {cuuint64_t(panel_columns), cuuint64_t(extent.rows), panels,
                                         cuuint64_t(extent.heads), cuuint64_t(extent.batch)};
   // A dimension of size 1 is never stepped over, but its stride must still be a valid one.
   const auto bytes = [&](int64_t stride, int64_t size) {
-    return size > 1 ? cuuint64_t(stride) * element : cuuint64_t(swizzle_row_bytes);
+    return size > 1 ? cuuint64_t(stride) * element : panel_bytes;
   };
-  const cuuint64_t pitches[dimensions - 1] = {bytes(strides.row, extent.rows), swizzle_row_bytes,
+  const cuuint64_t pitches[dimensions - 1] = {bytes(strides.row, extent.rows), panel_bytes,
                                               bytes(strides.head, extent.heads),
                                               bytes(strides.batch, extent.batch)};
-  const cuuint32_t box[dimensions] = {panel_columns, cuuint32_t(box_rows), cuuint32_t(panels), 1,
-                                      1};
+  const cuuint32_t box[dimensions] = {cuuint32_t(panel_columns), cuuint32_t(box_extent.rows),
+                                      cuuint32_t(box_extent.panels), 1, 1};
   const cuuint32_t steps[dimensions] = {1, 1, 1, 1, 1};
   CUtensorMap map;
   const CUresult result =
@@ -50,7 +51,8 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
              type == ElementType::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                        : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
              dimensions, const_cast<void*>(tensor), sizes, pitches, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_INTERLEAVE_NONE,
+             panel_columns == wide_panel ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     throw std::runtime_error(
@@ -61,4 +63,4 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
   return map;
 }
 
-}  // namespace sawtooth::kernels::hopper
+}  // namespace sawtooth::kernels

@@ -1,17 +1,17 @@
 // Tiles from global to shared memory by the copy engine, completing on a barrier.
 // PTX ISA: "cp.async.bulk.tensor", "cp.async.bulk.prefetch.L2", "createpolicy".
 //
-// The tensor map (tensor_map.hpp) cuts a [batch, head, row, head_dim] tensor into panels of 64
-// elements = 128 bytes: a tile arrives as [panel][row][64], each panel in the 128-byte swizzle.
+// The tensor map (tensor_map.hpp) cuts a [batch, head, row, head_dim] tensor into panels of 64 (or
+// 32) elements: a tile arrives as [panel][row][64], each panel in the swizzle of its row's bytes.
 #pragma once
 
 #include <cstdint>
 
 #include <cuda.h>
 
-#include "kernels/hopper/barrier.cuh"
+#include "kernels/tma/barrier.cuh"
 
-namespace sawtooth::kernels::hopper {
+namespace sawtooth::kernels {
 
 __device__ inline void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
@@ -30,8 +30,8 @@ __device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barr
 }
 
 /// Asks for `bytes` (a multiple of 16) from `address` (16-byte aligned) in L2; nobody waits.
-__device__ inline void prefetch_lines(const void* address, uint32_t bytes) {
+__device__ inline void prefetch_bytes_to_l2(const void* address, uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes) : "memory");
 }
 
-}  // namespace sawtooth::kernels::hopper
+}  // namespace sawtooth::kernels

@@ -1,0 +1,61 @@
+// What one variant of the kernel is made of: its shape, its shared memory, a warp's registers.
+#pragma once
+
+#include "kernels/mma/online_softmax.cuh"
+#include "kernels/mma/shared_tile.hpp"
+#include "kernels/mma/work_item.cuh"
+
+namespace sawtooth::kernels {
+
+/// The shape of one kernel: tiles, how they are cut, how much of an SM it takes.
+template <class ElementType_, int HeadDim, int QRows, int KvRows, int Warps, int Stages,
+          int ScoreColumns, bool QInRegisters, int CtasPerSm>
+struct ForwardShape {
+  using Element = ElementType_;
+  static constexpr int head_dim = HeadDim;
+  static constexpr int q_rows = QRows;
+  static constexpr int kv_rows = KvRows;
+  static constexpr int warps = Warps;
+  static constexpr int threads = Warps * 32;
+  static constexpr int stages = Stages;
+  static constexpr int score_columns = ScoreColumns;  // of S in registers at a time
+  static constexpr bool q_in_registers = QInRegisters;
+  static constexpr int ctas_per_sm = CtasPerSm;
+  static constexpr int row_blocks = QRows / (16 * Warps);  // of 16 rows, a warp
+  static_assert(row_blocks * 16 * Warps == QRows && KvRows % ScoreColumns == 0 && Stages >= 2 &&
+                Warps >= 2);
+
+  using QTile = SharedTile<QRows, HeadDim>;
+  using KvTile = SharedTile<KvRows, HeadDim>;
+  SAWTOOTH_HD static constexpr Tiling tiling() { return {QRows, KvRows}; }
+};
+
+template <class Shape>
+struct ForwardStorage {
+  alignas(tile_alignment) unsigned char q[Shape::QTile::bytes];  // later the warp's rows of O
+  alignas(tile_alignment) unsigned char k[Shape::stages][Shape::KvTile::bytes];
+  alignas(tile_alignment) unsigned char v[Shape::stages][Shape::KvTile::bytes];
+  ScanTable<Shape::threads> scan;
+  WorkItem work;
+};
+
+/// What a warp holds in registers while it works on an item.
+template <class Shape>
+struct WarpState {
+  float output[Shape::row_blocks][Shape::head_dim / 8][4];
+  SoftmaxState<Shape::row_blocks> softmax;
+  uint32_t q[Shape::q_in_registers ? Shape::row_blocks : 1]
+            [Shape::q_in_registers ? Shape::head_dim / 16 : 1][4];
+
+  __device__ void reset() {
+#pragma unroll
+    for (auto& block : output)
+#pragma unroll
+      for (auto& fragment : block)
+#pragma unroll
+        for (float& value : fragment) value = 0;
+    softmax.reset();
+  }
+};
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,38 @@
+// Tensor maps for the copy engine: how a [batch, head, row, head_dim] tensor is cut into boxes.
+// CUDA driver API: cuTensorMapEncodeTiled (taken through the runtime, nothing links libcuda).
+//
+// The map has five dimensions, innermost first: elements of a panel, rows, panels, heads, batch. A
+// box holds all panels of `box_rows` rows of one head, so one instruction loads a tile. Panels of
+// 64 elements arrive in the 128-byte swizzle, panels of 32 in the 64-byte one: the layouts of
+// kernels/mma/shared_tile.hpp and of wgmma's operands.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda.h>
+
+#include "kernels/strides.hpp"
+#include "scheduler/problem.hpp"
+
+namespace sawtooth::kernels {
+
+struct TensorExtent {
+  int64_t batch = 1;
+  int64_t heads = 1;
+  int64_t rows = 1;
+  int64_t head_dim = 64;  // a multiple of the panel
+};
+
+/// What one instruction loads: so many rows of so many panels of one head.
+struct BoxExtent {
+  int rows = 1;
+  int panels = 1;
+  int panel_columns = 64;  // or 32
+};
+
+/// Map of `tensor` (16-byte aligned, strides multiples of 8 elements) for 16-bit elements.
+/// Throws std::runtime_error with the driver's code when it refuses.
+CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
+                            const Strides& strides, const BoxExtent& box_extent);
+
+}  // namespace sawtooth::kernels
