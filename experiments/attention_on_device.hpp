@@ -2,8 +2,11 @@
 // kernel variant and the schedule.
 #pragma once
 
+#include <vector>
+
 #include "experiments/attention_tensors.hpp"
 #include "experiments/forward_flop.hpp"
+#include "experiments/measured_wavefront.hpp"
 #include "experiments/point.hpp"
 #include "kernels/attention.hpp"
 #include "kernels/device_buffer.hpp"
@@ -29,6 +32,11 @@ class AttentionOnDevice {
   /// goes before them, so that the GPU is busy when they are enqueued and their own time on the CPU
   /// does not count. Waits for them.
   double time_us(int launches = 1, bool behind_another = false);
+
+  /// One launch with the order trace on, in the order of items and steps. Never counted or timed.
+  /// Throws UsageError when the trace would have more than `most_traced_steps` records.
+  std::vector<RecordedStep> record_order();
+  static constexpr int64_t most_traced_steps = int64_t{1} << 25;  // 512 MiB of device memory
 
  private:
   kernels::AttentionForward call_;

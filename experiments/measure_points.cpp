@@ -43,7 +43,8 @@ MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
                configuration.path.empty() ? "command-line" : stem_of(configuration.path));
   Catalog catalog;
   std::set<std::string> seen;
-  for (const Settings& settings : expand(configuration, parsed.settings)) {
+  for (Settings& settings : expand(configuration, parsed.settings)) {
+    settings.try_emplace("tiles", Assignment{{"kernel"}, {"default", 0}});
     MeasurePoint point{resolve(settings, catalog), {}};
     attention_call(point.point);  // refuses what no kernel runs, before anything is launched
     point.key_cells = measured_key_cells(point.point, plan.experiment);

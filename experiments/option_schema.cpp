@@ -62,6 +62,13 @@ constexpr auto table = std::to_array<OptionSpec>({
 
     {"tile-q", schedule, count, sweeps, "64", "rows of a Q tile", 1, most_rows_of_a_tile},
     {"tile-kv", schedule, count, sweeps, "64", "rows of a K/V tile", 1, most_rows_of_a_tile},
+    {"tiles", schedule, choice, sweeps, "",
+     "where neither tile is given: 64x64 (simulate's usual), or that of the kernel for this head "
+     "dim and gpu (what measure, bench and run take)",
+     1, 1,
+     [] {
+       return Names{"64x64", "kernel"};
+     }},
     {"section", schedule, section, sweeps, "1",
      "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit"},
     {"q-order", schedule, choice, sweeps, "ascending", "Q tiles of a head, in time", 1, 1,
@@ -102,7 +109,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      }},
     {"kernel", where, choice, sweeps, "",
      "family of the kernel to run (default: the first of this build that has the tile)", 1, 1,
-     [] { return Names{"mma", "hopper"}; }},
+     [] { return Names{"mma", "mma-tma", "hopper"}; }},
 
     {"timing", model, choice, sweeps, "lockstep", "how workers go on in time", 1, 1,
      [] { return models(timing_models); }},
@@ -144,8 +151,11 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"histogram", output, path, predicts, "", "reuse distances by tensor and access"},
     {"timeline", output, path, command_simulate, "",
      "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"},
-    {"wavefront", output, path, command_simulate, "", "which worker is at which tile at each step"},
-    {"wavefront-steps", output, count, command_simulate, "1000",
+    {"wavefront", output, path, command_simulate | command_measure, "",
+     "which worker is at which tile at each step; measured: of one more launch, recorded"},
+    {"order-trace", output, path, command_measure, "",
+     "every step of that launch: CTA, item, K/V tile, SM and time"},
+    {"wavefront-steps", output, count, command_simulate | command_measure, "1000",
      "steps that wavefront and timeline cover", 1, most_keys},
     {"threads", output, count, command_simulate, "",
      "points simulated at once (default: all cores)", 1, most_threads},
@@ -184,7 +194,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "list the attention kernels of this build instead"},
     {"print-config", output, toggle, command_simulate, "off",
      "print the resolved configuration and stop"},
-    {"resume", output, toggle, command_simulate, "off",
+    {"resume", output, toggle, command_simulate | command_measure, "off",
      "keep the rows that --csv has, do the rest"},
     {"quiet", output, toggle, both | command_calibrate, "off",
      "no notes and no progress on standard error"},

@@ -6,6 +6,7 @@
 #include "experiments/option_values.hpp"
 #include "experiments/order_file.hpp"
 #include "experiments/sets_options.hpp"
+#include "experiments/tile_choice.hpp"
 #include "experiments/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -179,6 +180,26 @@ void resolve_schedule(Resolver& point, Point& result, const Settings& given) {
   resolve_order(point, result, given);
 }
 
+// With tiles = kernel, a point without a tile takes the one that the kernels prefer.
+void choose_tiles(Resolver& point, const GpuFile* gpu) {
+  const bool chosen = point.has("tiles") && point.text("tiles") == "kernel";
+  if (!chosen || point.has("tile-q") || point.has("tile-kv")) return;
+  const std::string family = point.has("kernel") ? point.text("kernel") : "";
+  const int64_t head_dim = point.number("head-dim");
+  const std::string known = known_tiles(family, head_dim);
+  if (known.empty()) return;  // no kernel has it: the usual tile, which measure refuses by name
+  const int64_t limit =
+      gpu == nullptr ? 0 : gpu->profile.shared_memory_block_bytes.value_or(int64_t{0});
+  const TileChoice* choice = choose_tile(family, head_dim, limit);
+  if (choice == nullptr) {
+    point.fail("head-dim", "no tile of the kernels fits the " + std::to_string(limit) +
+                               " bytes of shared memory that a block has on " + gpu->profile.name +
+                               "; they are: " + known);
+  }
+  point.set("tile-q", choice->tiling.q_rows);
+  point.set("tile-kv", choice->tiling.kv_rows);
+}
+
 void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
   if (gpu != nullptr) {
     result.gpu = gpu->profile;
@@ -218,6 +239,7 @@ Point resolve(const Settings& given, Catalog& catalog) {
   // Time without the halves that a GPU has would be a model of another GPU.
   const bool timed = point.has("timing") && point.text("timing") == "timed";
   if (timed) point.set_if_missing("l2", "halves");
+  choose_tiles(point, given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr);
   for (const OptionSpec& option : option_table()) {
     const bool of_points = option.group != OptionGroup::output && !option.default_text.empty();
     if (of_points) point.set_if_missing(std::string(option.key), std::string(option.default_text));

@@ -6,24 +6,21 @@
 
 #include "experiments/ini.hpp"
 #include "experiments/output_file.hpp"
-#include "experiments/result_row.hpp"
 #include "experiments/usage_error.hpp"
 
 namespace sawtooth::experiments {
-namespace {
 
-std::string key_of(const CsvRow& cells) {
-  return csv_line(CsvRow(cells.begin(), cells.begin() + key_column_count));
-}
-
-}  // namespace
-
-ResultLog::ResultLog(std::string path, bool resume) : path_(std::move(path)) {
+ResultLog::ResultLog(std::string path, bool resume, size_t key_columns)
+    : path_(std::move(path)), key_columns_(key_columns) {
   if (!to_standard_output()) require_replaceable(path_);
   if (!resume) return;
   if (to_standard_output()) throw UsageError("--resume: needs --csv FILE to go on with");
   if (std::filesystem::exists(path_)) take_over(path_, false);
   if (std::filesystem::exists(partial_path())) take_over(partial_path(), true);
+}
+
+std::string ResultLog::key_of(const CsvRow& cells) const {
+  return csv_line(CsvRow(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(key_columns_)));
 }
 
 void ResultLog::take_over(const std::string& path, bool may_end_early) {

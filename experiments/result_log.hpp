@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "experiments/csv.hpp"
+#include "experiments/result_row.hpp"
 
 namespace sawtooth::experiments {
 
 class ResultLog {
  public:
-  /// `path` "-" is standard output. Throws UsageError when the file cannot be written, or with
-  /// `resume` when a file of that name has other columns than results.csv.
-  ResultLog(std::string path, bool resume);
+  /// `path` "-" is standard output. The first `key_columns` cells tell rows apart: those of a
+  /// point, or one more where a point has repetitions. Throws UsageError when the file cannot be
+  /// written, or with `resume` when a file of that name has other columns than results.csv.
+  ResultLog(std::string path, bool resume, size_t key_columns = key_column_count);
 
   /// Whether a row with these key cells was there before.
   bool has(const CsvRow& key_cells) const;
@@ -32,10 +34,12 @@ class ResultLog {
   std::string partial_path() const { return path_ + ".partial"; }
 
  private:
+  std::string key_of(const CsvRow& cells) const;
   void take_over(const std::string& path, bool may_end_early);
   bool to_standard_output() const { return path_ == "-"; }
 
   std::string path_;
+  size_t key_columns_;
   std::vector<std::string> old_order_;      // keys of old rows, in their order
   std::map<std::string, std::string> old_;  // key -> line
   std::map<std::string, bool> used_;        // old keys that this sweep has

@@ -1,5 +1,6 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
 // together in runs/NAME with what is needed to repeat it, and drawn where Python has matplotlib.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -35,6 +36,12 @@ void write_text(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
+bool names_key(const Configuration& configuration, const char* key) {
+  return configuration.base.contains(key) ||
+         std::any_of(configuration.sweeps.begin(), configuration.sweeps.end(),
+                     [&](const Sweep& sweep) { return sweep.settings.contains(key); });
+}
+
 /// Both tables under one header; they have the same columns.
 void join_results(const fs::path& folder, bool measured) {
   std::string text = read_text_file((folder / "predicted.csv").string());
@@ -46,12 +53,14 @@ void join_results(const fs::path& folder, bool measured) {
 }
 
 #if defined(SAWTOOTH_HAVE_KERNELS)
-int measure_into(const std::string& configuration, const fs::path& folder) {
-  return run_measure(command_named("measure"),
-                     {configuration, "--csv", (folder / "measured.csv").string()});
+int measure_into(const std::string& configuration, const fs::path& folder, bool with_wavefront) {
+  Arguments measure{configuration, "--csv", (folder / "measured.csv").string()};
+  if (with_wavefront)
+    measure.insert(measure.end(), {"--wavefront", (folder / "wavefront_measured.csv").string()});
+  return run_measure(command_named("measure"), measure);
 }
 #else
-int measure_into(const std::string&, const fs::path&) {
+int measure_into(const std::string&, const fs::path&, bool) {
   std::cerr << "note: built without a CUDA compiler, nothing is measured\n";
   return exit_no_device;
 }
@@ -71,12 +80,16 @@ int run_run(const Command& command, const Arguments& arguments) {
   write_text(folder / "config.ini", read_text_file(path));
 
   Arguments simulate{path, "--quiet", "--csv", (folder / "predicted.csv").string()};
-  if (expand(configuration, {}).size() <= most_wavefronts && !outputs.contains("wavefront")) {
+  if (!names_key(configuration, "tiles"))  // as measure does
+    simulate.insert(simulate.end(), {"--tiles", "kernel"});
+  const bool with_wavefront =
+      expand(configuration, {}).size() <= most_wavefronts && !outputs.contains("wavefront");
+  if (with_wavefront) {
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
   }
   const int predicted = run_simulate(command_named("simulate"), simulate);
   if (predicted != exit_fine) return predicted;
-  const int measured = measure_into(path, folder);
+  const int measured = measure_into(path, folder, with_wavefront);
   const bool has_measured = measured == exit_fine;
   join_results(folder, has_measured);
 

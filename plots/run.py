@@ -27,7 +27,7 @@ def figures(folder):
             reads_by_length.has_lengths(reads_by_length.read(path("results.csv"))):
         yield "reads_by_length", lambda: reads_by_length.draw(path("results.csv"))
     waves = [f"{name}={path(file)}" for name, file in
-             (("predicted", "wavefront.csv"), ("measured", "order_trace.csv"))
+             (("predicted", "wavefront.csv"), ("measured", "wavefront_measured.csv"))
              if os.path.exists(path(file))]
     if waves:
         yield "wavefront", lambda: wavefront.draw(waves)

@@ -169,7 +169,8 @@ class Run : public testing::Test {
 
 // 4 items of 4 steps each, all at once on 48 workers: 4 steps x 4 workers, and the header.
 TEST_F(Run, KeepsThePredictionItsWavefrontAndWhatMadeThem) {
-  const std::string config = folder_.write("small.ini", "gpu = gb10\nseq = 256\n");
+  const std::string config =
+      folder_.write("small.ini", "gpu = gb10\nseq = 256\ntile-q = 64\ntile-kv = 64\n");
   const Outcome outcome = run_program("run " + config);
   EXPECT_THAT(outcome.exit_code, testing::AnyOf(0, 3)) << outcome.err;  // 3: nothing to measure on
   EXPECT_EQ(rows_of(folder_.read("runs/small/predicted.csv")).size(), 1u);
