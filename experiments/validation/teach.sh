@@ -41,7 +41,8 @@ join() {
 predicted=()
 measured=()
 for list in launches length prefetch scans sections split; do
-  "$program" simulate "experiments/hopper/$list.ini" --l2-bytes 30MiB --quiet --csv "$folder/$list.csv"
+  "$program" simulate "experiments/hopper/$list.ini" --timing timed --l2 halves --quiet \
+    --csv "$folder/$list.csv"
   predicted+=("$folder/$list.csv")
   measured+=("experiments/measured/h200/experiment/$list.csv")
 done
