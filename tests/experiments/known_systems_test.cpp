@@ -73,6 +73,25 @@ INSTANTIATE_TEST_SUITE_P(
                          "ascending"},
                     Case{"cutlass-88", "h200", "256", "none", "128", "64", "grid", "ascending"}));
 
+TEST(KnownSystems, AreTimedOnTheGpuThatIsCalibratedAndNowhereElse) {
+  for (const char* system :
+       {"flash-attention-2", "flash-attention-3", "cudnn", "triton-tutorial", "cutlass-88"}) {
+    Catalog catalog;
+    Settings given;
+    assign(given, "system", system, {});
+    assign(given, "gpu", "h200", {});
+    assign(given, "seq", "16K", {});
+    const Point here = resolve(given, catalog);
+    EXPECT_EQ(here.text("timing") + " " + here.text("l2"), "timed halves") << system;
+    assign(given, "timing", "lockstep", {});
+    EXPECT_EQ(resolve(given, catalog).text("timing"), "lockstep") << system;
+    given.erase("timing");
+    given.erase("gpu");
+    assign(given, "gpu", "gb10", {});
+    EXPECT_EQ(resolve(given, catalog).text("timing"), "lockstep") << system;
+  }
+}
+
 // What SMs read depends on the tiles alone: Q once, and K and V once a Q tile that sees them. It
 // was counted on an H200 (experiments/measured/h200/peers), and the presets have it to a
 // thousandth.
@@ -91,6 +110,7 @@ TEST(KnownSystems, TilesExplainWhatSmsWereMeasuredToRead) {
     for (const char* key : {"system", "gpu", "mask"}) assign(given, key, cell(row, key), {});
     assign(given, "head-dim", cell(row, "head_dim"), {});
     assign(given, "seq", cell(row, "seq_q"), {});
+    assign(given, "timing", "lockstep", {});
     const Point point = resolve(given, catalog);
     const double read = std::stod(cell(row, "sm_read_sectors"));
     EXPECT_NEAR(static_cast<double>(sim::simulate_lru(point.request).total.sm_read_sectors.value()),
