@@ -17,12 +17,21 @@ __device__ inline void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+// The copy goes to this CTA's own shared memory. From compute capability 10.0 on ptxas guards a
+// `.shared::cluster` address by a call; `.shared::cta` (PTX ISA 8.6) needs none.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define SAWTOOTH_OWN_SHARED "shared::cta"
+#else
+#define SAWTOOTH_OWN_SHARED "shared::cluster"
+#endif
+
 /// Starts the copy of all panels of rows [row, row + box rows) of one head; rows past the end
 /// arrive as zeros. By one thread; the bytes of the whole box count on `barrier`.
 __device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barrier, int32_t row,
                                  int32_t head, int32_t batch, uint64_t l2_policy) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      "cp.async.bulk.tensor.5d." SAWTOOTH_OWN_SHARED
+      ".global.tile.mbarrier::complete_tx::bytes"
       ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(shared_address(to)),
       "l"(&map), "r"(shared_address(&barrier)), "r"(0), "r"(row), "r"(0), "r"(head), "r"(batch),
       "l"(l2_policy)
