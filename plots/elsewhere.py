@@ -1,5 +1,6 @@
-"""Predicted, not measured: misses of linear and of sawtooth on other GPUs, in multiples of the
-compulsory ones, every launch and model of time. The sawtooth paper's numbers for GB10 are marked.
+"""Predicted, not measured: DRAM reads and O writes of linear and of sawtooth on other GPUs, in multiples
+of the compulsory ones, every launch and model of time. On a GPU with one L2 they are its misses, and
+the sawtooth paper's numbers for GB10 are marked.
 """
 
 import figure
@@ -16,6 +17,10 @@ def compulsory(row):
     return table.integer(row, "cold_read_sectors") + table.integer(row, "l2_write_sectors")
 
 
+def sectors(row):
+    return table.integer(row, "dram_read_sectors") + table.integer(row, "l2_write_miss_sectors")
+
+
 def name(row):
     order = "" if row["mask"] == "none" else f", {row['q_order']}"
     return (f"{row['mask']} {int(row['seq_kv']) // 1024}K D={row['head_dim']}, {row['launch']}{order}, "
@@ -26,14 +31,14 @@ def panel(axes, rows):
     lines = list(dict.fromkeys(name(row) for row in rows))
     for row in rows:
         place = lines.index(name(row))
-        value = table.misses(row) / compulsory(row)
+        value = sectors(row) / compulsory(row)
         axes.plot(value, place, **{**figure.look(row["scan"]), "linestyle": ""})
         printed = PAPER.get((row["gpu"], row["mask"], row["seq_kv"], row["head_dim"]))
         if printed:
             axes.plot(printed[row["scan"]] * MEGA / compulsory(row), place, color="black", marker="|",
                       markersize=8, linestyle="")
     for place, line in enumerate(lines):
-        values = [table.misses(row) / compulsory(row) for row in rows if name(row) == line]
+        values = [sectors(row) / compulsory(row) for row in rows if name(row) == line]
         axes.plot([min(values), max(values)], [place, place], color=figure.GREY, linewidth=0.8,
                   zorder=1)
     axes.axvline(1, color="black", linewidth=0.8)
@@ -45,7 +50,8 @@ def panel(axes, rows):
 
 def draw(path):
     rows = table.read(path, ("source", "gpu", "mask", "seq_kv", "head_dim", "launch", "q_order", "timing",
-                             "scan", "cold_read_sectors", "l2_write_sectors", *table.MISSES))
+                             "scan", "cold_read_sectors", "dram_read_sectors", "l2_write_sectors",
+                             "l2_write_miss_sectors"))
     gpus = table.values(rows, "gpu")
     heights = [len({name(row) for row in table.where(rows, gpu=gpu)}) for gpu in gpus]
     fig, panels = figure.new_figure(figure.PAGE_INCHES, 0.5 + ROW_INCHES * (sum(heights) + 3),
@@ -60,7 +66,7 @@ def draw(path):
                           label="printed in the paper")
     panels[0][0].legend(loc="upper right")
     figure.plain_log(panels[-1][0].xaxis)
-    panels[-1][0].set_xlabel("misses of reads and O writes (x compulsory)")
+    panels[-1][0].set_xlabel("DRAM reads and O writes (x compulsory)")
     return fig
 
 
