@@ -1,5 +1,7 @@
 #include "sim/sets/recency_sets.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #if defined(__x86_64__)
@@ -25,11 +27,17 @@ RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits
     throw std::invalid_argument("sets: this CPU or build has no such vector path");
   }
   by_vectors_ = (path == VectorPath::automatic || path == VectorPath::avx512) &&
-                ways <= vector_ways && vector_path_available(VectorPath::avx512);
+                ways <= vector_ways && partition.classes() <= UINT32_MAX / sizeof(Row) &&
+                vector_path_available(VectorPath::avx512);
   if (by_vectors_) {
     Row row;
     for (uint32_t& tag : row.tags) tag = empty_way;
     rows_.assign(partition.classes(), row);
+    one_size_sectors_ = partition.parts().front().sectors;
+    for (const SetPartition::Part& part : partition.parts()) {
+      row_of_part_.push_back(part.set_class * uint32_t{sizeof(Row)});
+      if (part.sectors != one_size_sectors_) one_size_sectors_ = 0;
+    }
   } else {
     tags_.assign(size_t{partition.classes()} * ways, empty_way);
   }
@@ -39,9 +47,9 @@ void RecencySets::visit(std::span<const AtomId> visits, std::span<uint32_t> miss
   if (!by_vectors_) {
     visit_scalar(visits, missed_sectors.data());
   } else if (partition_.whole_atoms()) {
-    visit_whole_avx512(visits, missed_sectors.data());
+    visit_whole(visits, missed_sectors.data());
   } else {
-    visit_avx512(visits, missed_sectors.data());
+    visit_parts(visits, missed_sectors.data());
   }
 }
 
@@ -82,70 +90,102 @@ void RecencySets::visit_scalar(std::span<const AtomId> visits, uint32_t* missed_
   }
 }
 
-#if defined(__x86_64__)
-
-#define SAWTOOTH_AVX512 __attribute__((target("avx512f")))
-
-namespace {
-
-/// The ways where `tag` was found, one or none. `ways` has a bit for every way, and `hits_move` all
-/// bits or none.
-SAWTOOTH_AVX512 inline uint32_t access(RecencySets::Row* row, uint32_t tag, uint32_t ways,
-                                       uint32_t hits_move) {
-  const __m512i tags = _mm512_load_si512(row);
-  const __m512i own = _mm512_set1_epi32(static_cast<int>(tag));
-  const uint32_t found = _mm512_cmpeq_epi32_mask(tags, own);
-  // The places up to the one that was found, or all on a miss, take what stood before them.
-  const uint32_t moving = (found ^ (found - 1)) & ways & (found == 0 ? ~0U : hits_move);
-  constexpr int last_place = RecencySets::vector_ways - 1;
-  const __m512i moved = _mm512_alignr_epi32(tags, own, last_place);
-  _mm512_store_si512(row, _mm512_mask_mov_epi32(tags, static_cast<__mmask16>(moving), moved));
-  return found;
-}
-
-}  // namespace
-
-SAWTOOTH_AVX512 void RecencySets::visit_avx512(std::span<const AtomId> visits,
-                                               uint32_t* missed_sectors) {
-  const uint32_t* first_part = partition_.first_parts().data();
-  const SetPartition::Part* parts = partition_.parts().data();
-  Row* rows = rows_.data();
-  const uint32_t ways = (1U << ways_) - 1;
-  const uint32_t hits_move = hits_move_ ? ~0U : 0;
-  for (const AtomId atom : visits) {
-    uint32_t missed = 0;
-    const uint32_t end = first_part[atom + 1];
-    for (uint32_t tag = first_part[atom]; tag < end; ++tag) {
-      const SetPartition::Part part = parts[tag];
-      const uint32_t found = access(&rows[part.set_class], tag, ways, hits_move);
-      missed += found == 0 ? part.sectors : 0;
+void RecencySets::visit_whole(std::span<const AtomId> visits, uint32_t* missed_sectors) {
+  const uint32_t sectors = one_size_sectors_;
+  const uint32_t* found = found_.data();
+  while (!visits.empty()) {
+    const size_t count = std::min(visits.size(), slice_accesses);
+    look_up(visits.data(), count);  // part numbers are atom numbers
+    if (sectors != 0) {
+      for (size_t i = 0; i < count; ++i) missed_sectors[i] = found[i] == 0 ? sectors : 0;
+    } else {
+      for (size_t i = 0; i < count; ++i) missed_sectors[i] = missed(visits[i], found[i]);
     }
-    *missed_sectors++ = missed;
+    visits = visits.subspan(count);
+    missed_sectors += count;
   }
 }
 
-/// visit_avx512() where part numbers are atom numbers.
-SAWTOOTH_AVX512 void RecencySets::visit_whole_avx512(std::span<const AtomId> visits,
-                                                     uint32_t* missed_sectors) {
-  const SetPartition::Part* parts = partition_.parts().data();
-  Row* rows = rows_.data();
+void RecencySets::visit_parts(std::span<const AtomId> visits, uint32_t* missed_sectors) {
+  const uint32_t* first_part = partition_.first_parts().data();
+  for (size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
+    size_t count = 0;
+    for (; end < visits.size(); ++end) {
+      const uint32_t first = first_part[visits[end]];
+      const uint32_t last = first_part[visits[end] + 1];
+      if (count + (last - first) > slice_accesses) break;
+      for (uint32_t part = first; part < last; ++part) tags_of_slice_[count++] = part;
+    }
+    if (end == begin) {
+      missed_sectors[end] = visit_large(visits[end]);
+      ++end;
+      continue;
+    }
+    look_up(tags_of_slice_.data(), count);
+    size_t access = 0;
+    for (size_t i = begin; i < end; ++i) {
+      uint32_t sectors = 0;
+      const uint32_t last = first_part[visits[i] + 1];
+      for (uint32_t part = first_part[visits[i]]; part < last; ++part) {
+        sectors += missed(part, found_[access++]);
+      }
+      missed_sectors[i] = sectors;
+    }
+  }
+}
+
+/// Visits an atom of more parts than a slice holds.
+uint32_t RecencySets::visit_large(AtomId atom) {
+  uint32_t sectors = 0;
+  const uint32_t end = partition_.first_part(atom + 1);
+  for (uint32_t first = partition_.first_part(atom); first < end;) {
+    const size_t count = std::min<size_t>(end - first, slice_accesses);
+    std::iota(tags_of_slice_.begin(), tags_of_slice_.begin() + count, first);
+    look_up(tags_of_slice_.data(), count);
+    for (size_t i = 0; i < count; ++i) sectors += missed(tags_of_slice_[i], found_[i]);
+    first += static_cast<uint32_t>(count);
+  }
+  return sectors;
+}
+
+#if defined(__x86_64__)
+
+#define SAWTOOTH_AVX512 __attribute__((target("avx512f,bmi")))
+
+SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
+  char* rows = reinterpret_cast<char*>(rows_.data());
+  const uint32_t* offsets = row_of_part_.data();
+  uint32_t* found_ways = found_.data();
   const uint32_t ways = (1U << ways_) - 1;
-  const uint32_t hits_move = hits_move_ ? ~0U : 0;
-  for (const AtomId atom : visits) {
-    const SetPartition::Part part = parts[atom];
-    const uint32_t found = access(&rows[part.set_class], atom, ways, hits_move);
-    *missed_sectors++ = found == 0 ? part.sectors : 0;
+  constexpr int last_place = vector_ways - 1;
+  // One loop a policy: what the loops do is so little that a choice inside would be seen. The
+  // places up to where the tag was found, or all on a miss, take what stood before them.
+  if (hits_move_) {
+    for (size_t i = 0; i < count; ++i) {
+      char* row = rows + offsets[tags[i]];
+      const __m512i held = _mm512_load_si512(row);
+      const __m512i own = _mm512_set1_epi32(static_cast<int>(tags[i]));
+      const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
+      const auto moving = static_cast<__mmask16>(_blsmsk_u32(found) & ways);
+      _mm512_store_si512(row, _mm512_mask_alignr_epi32(held, moving, held, own, last_place));
+      found_ways[i] = found;
+    }
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      char* row = rows + offsets[tags[i]];
+      const __m512i held = _mm512_load_si512(row);
+      const __m512i own = _mm512_set1_epi32(static_cast<int>(tags[i]));
+      const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
+      const auto moving = static_cast<__mmask16>(found == 0 ? ways : 0);
+      _mm512_store_si512(row, _mm512_mask_alignr_epi32(held, moving, held, own, last_place));
+      found_ways[i] = found;
+    }
   }
 }
 
 #else
 
-void RecencySets::visit_avx512(std::span<const AtomId> visits, uint32_t* missed_sectors) {
-  visit_scalar(visits, missed_sectors);
-}
-void RecencySets::visit_whole_avx512(std::span<const AtomId> visits, uint32_t* missed_sectors) {
-  visit_scalar(visits, missed_sectors);
-}
+void RecencySets::look_up(const uint32_t*, size_t) {}  // never called: by_vectors_ is false
 
 #endif
 

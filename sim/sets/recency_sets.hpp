@@ -4,6 +4,7 @@
 // on one AVX-512 vector of 32-bit tags, without a branch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,28 +18,39 @@ class RecencySets : public SetEngine {
   static constexpr uint32_t vector_ways = 16;
 
   /// With `hits_move` the policy is LRU, without FIFO. Throws std::invalid_argument when `path`
-  /// cannot run here; sets of more than vector_ways ways always take the scalar path.
+  /// cannot run here; sets of more than vector_ways ways take the scalar path, whatever it is.
   RecencySets(const SetPartition& partition, uint32_t ways, bool hits_move, VectorPath path);
 
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override;
 
+ private:
   struct alignas(64) Row {
     uint32_t tags[vector_ways];
   };
+  // Accesses that are looked up in one go: few enough for their arrays to stay in the L1 cache.
+  static constexpr size_t slice_accesses = 512;
 
- private:
   bool access_lru(uint32_t* tags, uint32_t tag) const;
   bool access_fifo(uint32_t* tags, uint32_t tag) const;
   void visit_scalar(std::span<const AtomId> visits, uint32_t* missed_sectors);
-  void visit_avx512(std::span<const AtomId> visits, uint32_t* missed_sectors);
-  void visit_whole_avx512(std::span<const AtomId> visits, uint32_t* missed_sectors);
+  void visit_whole(std::span<const AtomId> visits, uint32_t* missed_sectors);
+  void visit_parts(std::span<const AtomId> visits, uint32_t* missed_sectors);
+  uint32_t visit_large(AtomId atom);
+  void look_up(const uint32_t* tags, size_t count);
+  uint32_t missed(uint32_t part, uint32_t found) const {
+    return found == 0 ? partition_.parts()[part].sectors : 0;
+  }
 
   const SetPartition& partition_;
   uint32_t ways_;
   bool hits_move_;
   bool by_vectors_;
-  std::vector<uint32_t> tags_;  // set after set; scalar path
-  std::vector<Row> rows_;       // a set each; vector path
+  std::vector<uint32_t> tags_;         // set after set; scalar path
+  std::vector<Row> rows_;              // a set each; vector path
+  std::vector<uint32_t> row_of_part_;  // vector path: where the row of each part begins, in bytes
+  uint32_t one_size_sectors_ = 0;      // of every part, or 0 where they differ
+  std::array<uint32_t, slice_accesses> tags_of_slice_{};
+  std::array<uint32_t, slice_accesses> found_{};  // the way, as a bit; 0 is a miss
 };
 
 }  // namespace sawtooth::sim

@@ -59,7 +59,7 @@ class SetsConsumer {
   const AccessTally& tally() const { return tally_; }
 
  private:
-  static constexpr size_t batch_visits = 4096;  // keeps a batch and its results in the L1 cache
+  static constexpr size_t batch_visits = 1024;  // keeps a batch and its results in the L1 cache
 
   void drain() {
     missed_.resize(waiting_.size());
