@@ -60,7 +60,11 @@ bool is_sets_key(std::string_view key) {
 }
 
 void resolve_sets(Settings& settings, const sim::GpuProfile& gpu, sim::Request& request) {
-  if (text(settings, "l2") != "sets") {
+  const std::string l2 = text(settings, "l2");
+  if ((l2 == "sets" || l2 == "opt") && request.timing == sim::Timing::timed) {
+    fail(settings, "l2", l2 + " counts in lockstep only; allowed with timing = timed: lru, halves");
+  }
+  if (l2 != "sets") {
     std::erase_if(settings, [](const auto& setting) { return is_sets_key(setting.first); });
     return;
   }

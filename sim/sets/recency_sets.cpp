@@ -1,7 +1,6 @@
 #include "sim/sets/recency_sets.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 #if defined(__x86_64__)
@@ -99,53 +98,13 @@ void RecencySets::visit_whole(std::span<const AtomId> visits, uint32_t* missed_s
     if (sectors != 0) {
       for (size_t i = 0; i < count; ++i) missed_sectors[i] = found[i] == 0 ? sectors : 0;
     } else {
-      for (size_t i = 0; i < count; ++i) missed_sectors[i] = missed(visits[i], found[i]);
+      for (size_t i = 0; i < count; ++i) {
+        missed_sectors[i] = found[i] == 0 ? partition_.parts()[visits[i]].sectors : 0;
+      }
     }
     visits = visits.subspan(count);
     missed_sectors += count;
   }
-}
-
-void RecencySets::visit_parts(std::span<const AtomId> visits, uint32_t* missed_sectors) {
-  const uint32_t* first_part = partition_.first_parts().data();
-  for (size_t begin = 0, end = 0; begin < visits.size(); begin = end) {
-    size_t count = 0;
-    for (; end < visits.size(); ++end) {
-      const uint32_t first = first_part[visits[end]];
-      const uint32_t last = first_part[visits[end] + 1];
-      if (count + (last - first) > slice_accesses) break;
-      for (uint32_t part = first; part < last; ++part) tags_of_slice_[count++] = part;
-    }
-    if (end == begin) {
-      missed_sectors[end] = visit_large(visits[end]);
-      ++end;
-      continue;
-    }
-    look_up(tags_of_slice_.data(), count);
-    size_t access = 0;
-    for (size_t i = begin; i < end; ++i) {
-      uint32_t sectors = 0;
-      const uint32_t last = first_part[visits[i] + 1];
-      for (uint32_t part = first_part[visits[i]]; part < last; ++part) {
-        sectors += missed(part, found_[access++]);
-      }
-      missed_sectors[i] = sectors;
-    }
-  }
-}
-
-/// Visits an atom of more parts than a slice holds.
-uint32_t RecencySets::visit_large(AtomId atom) {
-  uint32_t sectors = 0;
-  const uint32_t end = partition_.first_part(atom + 1);
-  for (uint32_t first = partition_.first_part(atom); first < end;) {
-    const size_t count = std::min<size_t>(end - first, slice_accesses);
-    std::iota(tags_of_slice_.begin(), tags_of_slice_.begin() + count, first);
-    look_up(tags_of_slice_.data(), count);
-    for (size_t i = 0; i < count; ++i) sectors += missed(tags_of_slice_[i], found_[i]);
-    first += static_cast<uint32_t>(count);
-  }
-  return sectors;
 }
 
 #if defined(__x86_64__)
@@ -183,9 +142,39 @@ SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
   }
 }
 
+/// Atoms of several parts, which look_up() cannot take apart. The policy's choice is hidden behind
+/// the loop over parts.
+SAWTOOTH_AVX512 void RecencySets::visit_parts(std::span<const AtomId> visits,
+                                              uint32_t* missed_sectors) {
+  const uint32_t* first_part = partition_.first_parts().data();
+  const SetPartition::Part* parts = partition_.parts().data();
+  Row* rows = rows_.data();
+  const uint32_t ways = (1U << ways_) - 1;
+  const uint32_t moved_by_hits = hits_move_ ? ways : 0;
+  constexpr int last_place = vector_ways - 1;
+  for (const AtomId atom : visits) {
+    uint32_t missed = 0;
+    const uint32_t end = first_part[atom + 1];
+    for (uint32_t tag = first_part[atom]; tag < end; ++tag) {
+      const SetPartition::Part part = parts[tag];
+      Row* row = &rows[part.set_class];
+      const __m512i held = _mm512_load_si512(row);
+      const __m512i own = _mm512_set1_epi32(static_cast<int>(tag));
+      const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
+      missed += found == 0 ? part.sectors : 0;
+      const uint32_t moving = _blsmsk_u32(found) & (found == 0 ? ways : moved_by_hits);
+      _mm512_store_si512(row, _mm512_mask_alignr_epi32(held, static_cast<__mmask16>(moving), held,
+                                                       own, last_place));
+    }
+    *missed_sectors++ = missed;
+  }
+}
+
 #else
 
-void RecencySets::look_up(const uint32_t*, size_t) {}  // never called: by_vectors_ is false
+// Never called: by_vectors_ is false.
+void RecencySets::look_up(const uint32_t*, size_t) {}
+void RecencySets::visit_parts(std::span<const AtomId>, uint32_t*) {}
 
 #endif
 

@@ -27,7 +27,7 @@ class RecencySets : public SetEngine {
   struct alignas(64) Row {
     uint32_t tags[vector_ways];
   };
-  // Accesses that are looked up in one go: few enough for their arrays to stay in the L1 cache.
+  // Visits that are looked up in one go: few enough for what they found to stay in the L1 cache.
   static constexpr size_t slice_accesses = 512;
 
   bool access_lru(uint32_t* tags, uint32_t tag) const;
@@ -35,11 +35,7 @@ class RecencySets : public SetEngine {
   void visit_scalar(std::span<const AtomId> visits, uint32_t* missed_sectors);
   void visit_whole(std::span<const AtomId> visits, uint32_t* missed_sectors);
   void visit_parts(std::span<const AtomId> visits, uint32_t* missed_sectors);
-  uint32_t visit_large(AtomId atom);
   void look_up(const uint32_t* tags, size_t count);
-  uint32_t missed(uint32_t part, uint32_t found) const {
-    return found == 0 ? partition_.parts()[part].sectors : 0;
-  }
 
   const SetPartition& partition_;
   uint32_t ways_;
@@ -49,7 +45,6 @@ class RecencySets : public SetEngine {
   std::vector<Row> rows_;              // a set each; vector path
   std::vector<uint32_t> row_of_part_;  // vector path: where the row of each part begins, in bytes
   uint32_t one_size_sectors_ = 0;      // of every part, or 0 where they differ
-  std::array<uint32_t, slice_accesses> tags_of_slice_{};
   std::array<uint32_t, slice_accesses> found_{};  // the way, as a bit; 0 is a miss
 };
 

@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--seq 64 --by-tensor -", "'-': only --csv can go to standard output"},
         Mistake{"--seq 64 --quiet --quiet", "--quiet: given twice"},
         Mistake{"none.ini", "none.ini: cannot be read"},
+        Mistake{"--seq 64 --l2 sets --timing timed", "--l2: sets counts in lockstep only; allowed"},
         Mistake{"--seq 64 --l2-ways 8", "--l2-ways: has no effect without l2 = sets"},
         Mistake{"--seq 64 --l2 sets --l2-ways 0",
                 "--l2-ways: '0' is not allowed; allowed: a whole"},
