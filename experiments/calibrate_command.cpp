@@ -8,6 +8,7 @@
 #include "experiments/calibration_profile.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/exit_code.hpp"
+#include "experiments/fit_command.hpp"
 #include "experiments/l2_half_report.hpp"
 #include "experiments/output_file.hpp"
 #include "experiments/provenance.hpp"
@@ -70,7 +71,13 @@ void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibrati
   write_with(folder / "figures.csv",
              [&](std::ostream& out) { write_figures_csv(out, result.figures); });
   write_with(folder / "checks.txt", [&](std::ostream& out) { print_checks(out, result.checks); });
-  write_file(folder / "gpu.ini", gpu_profile_ini(gpu, result.figures));
+  std::string profile = gpu_profile_ini(gpu, result.figures);
+  if (result.halves.halves == 2) {
+    const StreamFit fit =
+        fit_and_write(folder, result.rows, gpu.l2_bytes, gpu.sms, assumed_ways, gpu.how, std::cout);
+    profile += fit_profile_ini(fit, gpu.how);
+  }
+  write_file(folder / "gpu.ini", profile);
   write_file(
       folder / ("die-" + after.value("uuid-hash") + ".ini"),
       die_ini(after.value("uuid-hash"), gpu.description, result.halves.half_of_rank, gpu.how));
@@ -106,9 +113,11 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
     std::cout << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
   }
   const bool passed = print_checks(std::cout, result.checks);
+  const bool modelled = result.halves.halves == 2;
   std::cout << "written to " << folder.string() << "; draw with: python3 plots/calibration.py "
-            << (folder / "stream_counters.csv").string() << " -o " << (folder / "streams").string()
-            << '\n';
+            << (folder / "stream_counters.csv").string()
+            << (modelled ? " " + (folder / "model_counters.csv").string() : "") << " -o "
+            << (folder / "streams").string() << '\n';
   return passed ? exit_fine : exit_check_failed;
 }
 
@@ -116,6 +125,7 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
 
 int run_calibrate(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 0);
+  if (!value_or(parsed.settings, "from", "").empty()) return calibrate_from(parsed.settings);
   try {
     return calibrate(parsed.settings, arguments);
   } catch (const cupti::CounterError& error) {

@@ -16,7 +16,7 @@ namespace {
 
 using sim::GpuProfile;
 
-enum class Unit { count, bytes, number };
+enum class Unit { count, bytes, number, share };
 
 struct ParameterSpec {
   std::string_view key;
@@ -35,6 +35,13 @@ constexpr auto table = std::to_array<ParameterSpec>({
     {"l2-line-bytes", Unit::bytes, &GpuProfile::l2_line_bytes},
     {"l2-shared-kept-bytes", Unit::bytes, &GpuProfile::l2_shared_kept_bytes},
     {"l2-private-kept-bytes", Unit::bytes, &GpuProfile::l2_private_kept_bytes},
+    {"l2-reserved-share", Unit::share, &GpuProfile::l2_reserved_share},
+    {"l2-second-oldest-share", Unit::share, &GpuProfile::l2_second_oldest_share},
+    {"l2-strided-share", Unit::share, &GpuProfile::l2_strided_share},
+    {"far-first-waiting-share", Unit::share, &GpuProfile::far_first_waiting_share},
+    {"far-first-running-share", Unit::share, &GpuProfile::far_first_running_share},
+    {"coalescer-waiting-share", Unit::share, &GpuProfile::coalescer_waiting_share},
+    {"coalescer-running-share", Unit::share, &GpuProfile::coalescer_running_share},
     {"dram-gb-per-s", Unit::number, &GpuProfile::dram_gb_per_s},
     {"l2-gb-per-s", Unit::number, &GpuProfile::l2_gb_per_s},
     {"fabric-gb-per-s", Unit::number, &GpuProfile::fabric_gb_per_s},
@@ -85,12 +92,24 @@ bool contains(const List& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-double parse_positive(std::string_view text) {
+double parse_number(std::string_view text) {
   double number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || stop != text.data() + text.size() || !(number > 0)) {
-    throw std::invalid_argument("no positive number");
+  if (error != std::errc{} || stop != text.data() + text.size()) {
+    throw std::invalid_argument("no number");
   }
+  return number;
+}
+
+double parse_positive(std::string_view text) {
+  const double number = parse_number(text);
+  if (!(number > 0)) throw std::invalid_argument("no positive number");
+  return number;
+}
+
+double parse_share(std::string_view text) {
+  const double number = parse_number(text);
+  if (!(number >= 0 && number <= 1)) throw std::invalid_argument("no share");
   return number;
 }
 
@@ -109,7 +128,8 @@ void store(GpuProfile& profile, const ParameterSpec& spec, std::string_view text
   } else if (const auto* count = std::get_if<std::optional<int64_t> GpuProfile::*>(&spec.field)) {
     profile.** count = whole();
   } else {
-    profile.*std::get<std::optional<double> GpuProfile::*>(spec.field) = parse_positive(text);
+    profile.*std::get<std::optional<double> GpuProfile::*>(spec.field) =
+        spec.unit == Unit::share ? parse_share(text) : parse_positive(text);
   }
 }
 
@@ -170,6 +190,7 @@ void read_parameter(GpuFile& gpu, const IniSection& section, const std::string& 
   } catch (const std::logic_error&) {
     const std::string_view allowed = spec->unit == Unit::bytes   ? "bytes, such as 24 MiB"
                                      : spec->unit == Unit::count ? "a whole number from 1 on"
+                                     : spec->unit == Unit::share ? "a number from 0 to 1"
                                                                  : "a number above 0";
     throw UsageError(at(path, section.line) + "[" + section.name + "] value: '" + parameter.value +
                      "' is not allowed; allowed: " + std::string(allowed));

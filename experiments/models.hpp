@@ -10,7 +10,6 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/gpu_profile.hpp"
-#include "sim/halves/h200.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/request.hpp"
 #include "sim/sets/simulate_sets.hpp"
@@ -28,22 +27,35 @@ struct L2Model {
   bool halves = false;  // two of them where the GPU has them
 };
 
-/// Throws for a GPU with two halves that nobody has calibrated: one die's parameters are not
-/// another chip's.
+/// Throws for a GPU with two halves that nobody has calibrated: one chip's parameters are not
+/// another's.
 inline sim::Prediction predict_halves(const sim::Request& request, const sim::GpuProfile& gpu) {
   sim::HalvesParameters parameters;
-  if (gpu.l2_halves.value_or(0) == 1) {
-    parameters.halves = 1;
-    parameters.capacity_lines = request.l2_bytes / line_bytes;
-    return sim::simulate_halves(request, parameters, {});
+  parameters.halves = static_cast<int>(gpu.l2_halves.value_or(0));
+  parameters.capacity_lines = request.l2_bytes / line_bytes;
+  if (parameters.halves == 1) return sim::simulate_halves(request, parameters, {});
+  const bool calibrated = gpu.l2_reserved_share && gpu.l2_second_oldest_share &&
+                          gpu.l2_strided_share && gpu.far_first_waiting_share &&
+                          gpu.far_first_running_share && gpu.l2_ways;
+  if (parameters.halves != 2 || !calibrated) {
+    throw std::invalid_argument("l2 = halves: the profile of gpu " + gpu.name +
+                                " has no calibrated halves (sawtooth calibrate writes them); "
+                                "allowed: one that has, or a GPU with one half");
   }
-  if (gpu.name != "h200") {
-    throw std::invalid_argument("l2 = halves: gpu " + gpu.name +
-                                " has no calibrated halves; allowed: h200, or a GPU with one half");
+  parameters.capacity_lines /= 2;
+  parameters.ways = static_cast<int>(*gpu.l2_ways);
+  parameters.reserved = *gpu.l2_reserved_share;
+  parameters.second_oldest = *gpu.l2_second_oldest_share;
+  parameters.strided = *gpu.l2_strided_share;
+  parameters.far_first_waiting = *gpu.far_first_waiting_share;
+  parameters.far_first_running = *gpu.far_first_running_share;
+  sim::CoalescerParameters coalescer;
+  if (gpu.coalescer_waiting_share && gpu.coalescer_running_share) {
+    coalescer = {.sms = gpu.sms,
+                 .waiting_share = *gpu.coalescer_waiting_share,
+                 .running_share = *gpu.coalescer_running_share};
   }
-  parameters = sim::h200_halves();
-  parameters.capacity_lines = request.l2_bytes / line_bytes / 2;
-  return sim::simulate_halves(request, parameters, sim::h200_coalescer());
+  return sim::simulate_halves(request, parameters, coalescer);
 }
 
 inline constexpr auto l2_models = std::to_array<L2Model>({
@@ -58,7 +70,7 @@ inline constexpr auto l2_models = std::to_array<L2Model>({
     {"opt", "as lru, but the line that is needed last leaves: the bound of every replacement",
      [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_opt(request); },
      false},
-    {"halves", "two halves with copies, a fabric and uneven sets, as calibrated (h200)",
+    {"halves", "two halves with copies, a fabric and hashed sets, as calibrated (h200)",
      predict_halves, false, true},
 });
 

@@ -97,7 +97,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      most_small},
     {"lse", schedule, on_off, sweeps, "off", "also write the log-sum-exp of every row"},
 
-    {"gpu", where, name, sweeps, "", "profile, see `sawtooth gpus`; or a path to one"},
+    {"gpu", where, name, sweeps | command_calibrate, "",
+     "profile, see `sawtooth gpus`; or a path to one"},
     {"system", where, name, sweeps, "",
      "known system, see `sawtooth systems`; gives defaults to all other keys"},
     {"state", where, choice, sweeps, "cold",
@@ -175,6 +176,8 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"metrics", output, text, command_counters, "",
      "metrics to dump, comma-separated, each with its rollup (.sum, .avg, .pct ...)"},
     {"output", output, path, command_calibrate, "runs/calibrate", "folder of all that is written"},
+    {"from", output, path, command_calibrate, "",
+     "fit the two-half model to this stream_counters.csv instead of measuring; needs no GPU"},
     {"repetitions", output, count, command_calibrate | runs, "3",
      "measurements of each point (bench: 15)", 1, 1000},
     {"paced", output, toggle, command_bench, "off",

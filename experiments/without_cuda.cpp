@@ -3,6 +3,7 @@
 
 #include "experiments/command_line.hpp"
 #include "experiments/exit_code.hpp"
+#include "experiments/fit_command.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -17,7 +18,8 @@ int not_built(std::string_view what) {
 }  // namespace
 
 int run_calibrate(const Command& command, const Arguments& arguments) {
-  parse_command_line(command, arguments, 0);
+  const Settings settings = parse_command_line(command, arguments, 0).settings;
+  if (!value_or(settings, "from", "").empty()) return calibrate_from(settings);
   return not_built("calibrate");
 }
 

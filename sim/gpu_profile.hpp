@@ -20,6 +20,15 @@ struct GpuProfile {
   std::optional<int64_t> l2_shared_kept_bytes;   // one half keeps of what every SM reads
   std::optional<int64_t> l2_private_kept_bytes;  // all keep of what one SM reads
 
+  // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
+  std::optional<double> l2_reserved_share;
+  std::optional<double> l2_second_oldest_share;
+  std::optional<double> l2_strided_share;
+  std::optional<double> far_first_waiting_share;
+  std::optional<double> far_first_running_share;
+  std::optional<double> coalescer_waiting_share;
+  std::optional<double> coalescer_running_share;
+
   std::optional<double> dram_gb_per_s;  // 10^9 bytes a second
   std::optional<double> l2_gb_per_s;
   std::optional<double> fabric_gb_per_s;

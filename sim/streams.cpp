@@ -13,8 +13,8 @@
 namespace sawtooth::sim {
 namespace {
 
-// An SM reads 8 KiB at a stretch (assumed).
-constexpr int64_t chunk_bytes = 8192;
+// An SM reads 16 KiB at a stretch (kernels/stream/stream.hpp).
+constexpr int64_t chunk_bytes = 16384;
 constexpr int64_t chunk_lines = chunk_bytes / line_bytes;
 
 // Evenly spread over the SMs in an order that `salt` selects, with standard deviation `deviation`:
@@ -68,13 +68,13 @@ std::vector<Read> pass_reads(int64_t chunks, const Stream& stream, const StreamR
 StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
                                const HalvesParameters& parameters) {
   const int64_t chunks = stream.bytes / chunk_bytes;
-  if (chunks < 1) throw std::invalid_argument("stream: bytes must be at least 8192");
+  if (chunks < 1) throw std::invalid_argument("stream: bytes must be at least 16384");
   if (run.sms < 2 || run.sms % 2 != 0) {
     throw std::invalid_argument("stream: sms must be an even number, 2 or more");
   }
   const AtomSize size{.lines = chunk_lines, .sectors = chunk_lines * sectors_per_line};
-  TwoHalves l2(parameters, std::vector<AtomSize>(static_cast<size_t>(chunks), size),
-               std::vector<uint8_t>(static_cast<size_t>(chunks), 0), 2);
+  const auto atoms = static_cast<size_t>(chunks);
+  TwoHalves l2(parameters, std::vector<AtomSize>(atoms, size), std::vector<uint8_t>(atoms, 0), 2);
   const auto half_of_all = static_cast<uint32_t>(run.sms / 2);
   for (int pass = 0; pass < 2; ++pass) {
     l2.count_under(pass);

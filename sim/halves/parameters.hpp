@@ -14,21 +14,23 @@ struct HalvesParameters {
   int halves = 2;              // 1: an undivided L2, where near misses are DRAM reads
   int64_t capacity_lines = 0;  // of one half, in 128-byte lines
 
-  // Hashed sets of finite ways, whose fill depends on chance: of the lines that map to a set, more
-  // or fewer than half have their home here, and more or fewer are read from here. 0 switches the
-  // sets off: a fully associative half.
+  // Hashed sets of that many ways. 0 switches the sets off: a fully associative LRU half.
   int ways = 0;
-  // Share of the capacity that a half keeps of lines that one half alone reads.
-  double private_share = 1.0;
-  // Lines that both halves read fill the sets of both halves alike, so this chance does not touch
-  // them; their sets fill unevenly in another way. A stream of such lines overflows its fullest
-  // and its emptiest sets at these shares of the capacity.
-  double edge_low = 1.0;
-  double edge_high = 1.0;
+  // Share of the lines of a half that never hold a reader's line.
+  double reserved = 0;
+  // Share of evictions from a full set that take the second oldest line instead of the oldest:
+  // replacement is near LRU, not LRU.
+  double second_oldest = 0;
+  // Of the sets, those whose lines lie at fixed strides, so that the lines of a set tend to be read
+  // by the same SMs.
+  double strided = 0;
+  // How unevenly a buffer fills the sets: `crowded_share` of the sets get a line more by `crowding`
+  // than the mean.
+  double crowded_share = 0;
+  double crowding = 0;
 
   // Share of lines that both halves want and that the far half's request reaches first: while all
-  // wait for the same miss (measured on cold streams), and while all hit and run freely, where
-  // neither half is ahead of the other.
+  // wait for the same miss (measured on cold streams), and while all hit and run freely.
   double far_first_waiting = 0.5;
   double far_first_running = 0.5;
 };

@@ -4,18 +4,20 @@
 // crosses the fabric and is looked up there; what misses at its home is read from DRAM. A line read
 // through the half that is not its home is kept in both. A write goes to the home half alone,
 // allocates without a fill, and drops the other half's copy; a dirty line costs a DRAM write when
-// it is evicted. docs/two-half-l2.md has the evidence for each of these.
+// it is evicted. docs/two-half-l2.md has the evidence for each of these. What a half keeps is
+// decided by one of two stores: whole atoms (fully associative, exact) or sampled sets.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "sim/atoms.hpp"
 #include "sim/counters.hpp"
-#include "sim/halves/atom_lru.hpp"
 #include "sim/halves/parameters.hpp"
-#include "sim/halves/set_classes.hpp"
+#include "sim/halves/sampled_sets.hpp"
+#include "sim/halves/whole_atoms.hpp"
 #include "sim/visit.hpp"
 
 namespace sawtooth::sim {
@@ -51,7 +53,7 @@ class TwoHalves {
   double running() const { return running_; }
 
  private:
-  // Counts in sectors times weight_units times the number of classes.
+  // Counts in units of a piece.
   struct Tally {
     int64_t home_misses = 0;  // reads that missed at their home: DRAM reads
     int64_t fabric_reads = 0;
@@ -63,17 +65,17 @@ class TwoHalves {
     bool written = false;
   };
 
-  void read(const HalfVisit& visit, Tally& tally);
-  void write(AtomId atom, Tally& tally);
-  int64_t units(const SetClass& set_class, int home) const;
-  bool touch(size_t set_class, int half, AtomId atom, int home, bool write);
+  template <class Store>
+  void read(Store& store, const HalfVisit& visit, Tally& tally);
+  template <class Store>
+  void write(Store& store, AtomId atom, Tally& tally);
+  template <class Store>
+  bool touch(Store& store, int half, const Piece& piece, bool write);
 
   HalvesParameters parameters_;
-  std::vector<SetClass> classes_;
   std::vector<AtomSize> sizes_;
   std::vector<uint8_t> groups_;
-  std::vector<uint8_t> readers_;  // of an atom: bit h is set once an SM at half h has read it
-  std::vector<AtomLru> halves_;   // class after class, half 0 before half 1
+  std::variant<WholeAtoms, SampledSets> store_;
   std::vector<Tally> tallies_;
   int override_ = -1;
   double running_ = 0;

@@ -5,8 +5,9 @@ OURS.csv: what stream_counted prints. NCU.csv: ncu --csv --page raw of stream_on
 arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order. The medians of the
 files are compared, because what a second pass finds depends on the pages a process got. Prints a
 line a counter and range; exit 1 when one differs by more than TOLERANCE of the larger of ncu's
-count and 1 % of the buffer's MIB. Reads that reach L2 are told but not judged where the request
-coalescer merged some: how many depends on how far SMs are in step, in every single run.
+count and 1 % of the buffer's MIB. Where SMs read the same lines in step (the request coalescer
+merges some of their reads), how many reads reach L2 and which half's request comes first differ from
+run to run: reads that reach L2, near misses and fabric misses are then told, but not judged.
 """
 
 import csv
@@ -17,6 +18,11 @@ KERNELS = ("read_chunks", "bulk_read_chunks", "write_chunks")
 SECTORS_PER_MIB = 2**20 / 32
 RECEIVED = "l1tex__m_xbar2l1tex_read_sectors.sum"
 REACHED_L2 = "lts__t_sectors_srcunit_tex_op_read.sum"
+BY_TIMING = (
+    REACHED_L2,
+    "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
+    "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum",
+)
 
 
 def ncu_counts(path):
@@ -54,10 +60,11 @@ def main(arguments):
         mine = statistics.median(counts[key] for counts in ours)
         other = statistics.median(counts[key] for counts in theirs)
         off = abs(mine - other) / max(other, least)
-        merged = key[1] == REACHED_L2 and theirs[0][key[0], RECEIVED] > 1.01 * other
-        if not merged:
+        merged = theirs[0][key[0], RECEIVED] > 1.01 * theirs[0][key[0], REACHED_L2]
+        judged = not merged or key[1] not in BY_TIMING
+        if judged:
             worst = max(worst, off)
-        note = " (merged by the coalescer: not judged)" if merged else ""
+        note = "" if judged else " (SMs in step: not judged)"
         print(f"{key[0]} {key[1]}: ours {mine:.0f} ncu {other:.0f} off {off:.5f}{note}")
     verdict = "PASS" if worst <= tolerance else "FAIL"
     print(f"{verdict} ncu: worst {worst:.5f} of {tolerance}")

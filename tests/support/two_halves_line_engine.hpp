@@ -1,25 +1,30 @@
-// The obvious engine of the same two-half L2: one line at a time, fully associative halves, linear
-// search. It exists to be compared with TwoHalves, and shares no code with it.
+// The obvious engines of the same two-half L2: one line at a time, lists and linear search, fully
+// associative halves or sets. They exist to be compared with TwoHalves.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <list>
+#include <vector>
+
+#include "sim/halves/sampled_sets.hpp"
+#include "sim/halves/set_placement.hpp"
 
 namespace sawtooth::sim {
 
+struct LineCounts {
+  int64_t near_misses = 0;
+  int64_t fabric_reads = 0;
+  int64_t fabric_misses = 0;
+  int64_t dram_reads = 0;
+  int64_t write_misses = 0;
+  int64_t dram_writes = 0;
+};
+
 class LineEngine {
  public:
-  struct Counts {
-    int64_t near_misses = 0;
-    int64_t fabric_reads = 0;
-    int64_t fabric_misses = 0;
-    int64_t dram_reads = 0;
-    int64_t write_misses = 0;
-    int64_t dram_writes = 0;
-    friend bool operator==(const Counts&, const Counts&) = default;
-  };
-
   explicit LineEngine(int64_t capacity_lines) : capacity_(capacity_lines) {}
 
   void read(int64_t line, int home, int half) {
@@ -40,7 +45,7 @@ class LineEngine {
     halves_[1 - home].remove_if([&](const Line& held) { return held.line == line; });
   }
 
-  const Counts& counts() const { return counts_; }
+  const LineCounts& counts() const { return counts_; }
 
  private:
   struct Line {
@@ -65,7 +70,95 @@ class LineEngine {
 
   int64_t capacity_;
   std::list<Line> halves_[2];
-  Counts counts_;
+  LineCounts counts_;
+};
+
+/// The same with hashed sets: a list of lines a set and half. Where a line lies and the chance of
+/// an eviction are the model's own functions; lookups, replacement and counting are written anew.
+class SetEngine {
+ public:
+  SetEngine(const HalvesParameters& parameters, int64_t sets, int64_t lines)
+      : parameters_(parameters), sets_(static_cast<size_t>(sets)) {
+    for (auto& half : halves_) half.resize(sets_);
+    for (auto& half : evictions_) half.resize(sets_, 0);
+    SetPlacement placement(parameters, sets);
+    int64_t of_home[2] = {0, 0};
+    constexpr int64_t lines_per_atom = 4;
+    for (int64_t line = 0; line < lines; ++line) {
+      const auto turn = mix64(static_cast<uint64_t>(line / lines_per_atom)) +
+                        static_cast<uint64_t>(line % lines_per_atom);
+      const int home = static_cast<int>(turn % 2);
+      home_.push_back(home);
+      set_.push_back(static_cast<size_t>(placement.set_of(of_home[home]++, home)));
+    }
+  }
+
+  void read(int64_t line, int half) {
+    if (touch(half, line, false)) return;
+    ++counts_.near_misses;
+    const int home = home_[static_cast<size_t>(line)];
+    if (half == home) {
+      ++counts_.dram_reads;
+      return;
+    }
+    ++counts_.fabric_reads;
+    if (touch(home, line, false)) return;
+    ++counts_.fabric_misses;
+    ++counts_.dram_reads;
+  }
+
+  void write(int64_t line) {
+    const int home = home_[static_cast<size_t>(line)];
+    if (!touch(home, line, true)) ++counts_.write_misses;
+    halves_[1 - home][set_[static_cast<size_t>(line)]].remove_if(
+        [&](const Held& held) { return held.line == line; });
+  }
+
+  const LineCounts& counts() const { return counts_; }
+
+ private:
+  struct Held {
+    int64_t line = 0;
+    bool dirty = false;
+  };
+
+  size_t ways_of(size_t set) const {
+    const auto reduced = static_cast<size_t>(
+        std::llround(parameters_.reserved * double(sets_) * double(parameters_.ways)));
+    return static_cast<size_t>(parameters_.ways) - (set < reduced ? 1 : 0);
+  }
+
+  bool touch(int half, int64_t line, bool write) {
+    const size_t number = set_[static_cast<size_t>(line)];
+    std::list<Held>& set = halves_[half][number];
+    const auto at =
+        std::find_if(set.begin(), set.end(), [&](const Held& held) { return held.line == line; });
+    if (at != set.end()) {
+      const bool dirty = at->dirty || write;
+      set.erase(at);
+      set.push_front({line, dirty});
+      return true;
+    }
+    if (set.size() == ways_of(number)) {
+      auto victim = std::prev(set.end());
+      if (parameters_.second_oldest > 0 && ways_of(number) > 1) {
+        const uint64_t chance = mix_seed(number, ++evictions_[half][number]);
+        if (unit_interval(chance) < parameters_.second_oldest) --victim;
+      }
+      counts_.dram_writes += victim->dirty;
+      set.erase(victim);
+    }
+    set.push_front({line, write});
+    return false;
+  }
+
+  HalvesParameters parameters_;
+  size_t sets_;
+  std::vector<int> home_;
+  std::vector<size_t> set_;
+  std::vector<std::list<Held>> halves_[2];
+  std::vector<uint32_t> evictions_[2];
+  LineCounts counts_;
 };
 
 }  // namespace sawtooth::sim

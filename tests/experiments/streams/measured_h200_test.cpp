@@ -17,9 +17,10 @@ const std::string recorded = SAWTOOTH_EXPERIMENTS_DIR "/measured/h200/stream_cou
 
 TEST(MeasuredH200, TheCountersAgreeWithEachOther) {
   const std::vector<StreamRow> rows = read_stream_csv(recorded);
-  for (const CheckLine& check : {check_cold_is_compulsory(rows), check_hot_is_free(rows, l2_bytes),
-                                 check_dram_identity(rows), check_fills(rows),
-                                 check_sm_sectors(rows), check_repeats(rows, l2_bytes)}) {
+  for (const CheckLine& check :
+       {check_cold_is_compulsory(rows, l2_bytes), check_hot_is_free(rows, l2_bytes),
+        check_dram_identity(rows, l2_bytes), check_fills(rows), check_sm_sectors(rows),
+        check_repeats(rows, l2_bytes)}) {
     EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
   }
 }

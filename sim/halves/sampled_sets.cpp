@@ -1,0 +1,58 @@
+#include "sim/halves/sampled_sets.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/halves/set_placement.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+/// The power of two that leaves sampled_sets to 1.5 sampled_sets / 0.75 of the sets: tiles have
+/// powers of two of lines, and then as many pieces as they should.
+int64_t sampling(int64_t all_sets) {
+  int64_t lines = 1;
+  while (all_sets * 4 > lines * sampled_sets * 6) lines *= 2;
+  return lines;
+}
+
+}  // namespace
+
+SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
+    : ways_(static_cast<size_t>(parameters.ways)), second_oldest_(parameters.second_oldest) {
+  check(parameters);
+  const int64_t all_sets = parameters.capacity_lines / parameters.ways;
+  lines_a_piece_ = sampling(all_sets);
+  const int64_t sets = all_sets / lines_a_piece_;
+  for (int half = 0; half < parameters.halves; ++half) {
+    halves_[static_cast<size_t>(half)].resize(static_cast<size_t>(sets) * ways_);
+    evictions_[static_cast<size_t>(half)].resize(static_cast<size_t>(sets), 0);
+  }
+
+  reduced_sets_ = static_cast<uint32_t>(
+      std::llround(parameters.reserved * double(sets) * double(parameters.ways)));
+  SetPlacement placement(parameters, sets);
+  std::array<int64_t, 2> of_home{};
+  first_.reserve(sizes.size() + 1);
+  for (size_t atom = 0; atom < sizes.size(); ++atom) {
+    first_.push_back(static_cast<uint32_t>(lines_.size()));
+    const int64_t pieces =
+        std::max<int64_t>(1, (sizes[atom].lines + lines_a_piece_ / 2) / lines_a_piece_);
+    const int64_t units = sizes[atom].sectors * units_per_sector;
+    for (int64_t i = 0; i < pieces; ++i) {
+      // Homes take turns; which one begins is chance, or it would agree with who reads the atom.
+      const bool second = (mix64(atom) + static_cast<uint64_t>(i)) % 2 == 1;
+      const int home = parameters.halves == 2 && second ? 1 : 0;
+      const int64_t set = placement.set_of(of_home[static_cast<size_t>(home)]++, home);
+      lines_.push_back({static_cast<AtomId>(atom), static_cast<uint32_t>(set),
+                        static_cast<uint16_t>(units * (i + 1) / pieces - units * i / pieces),
+                        static_cast<uint8_t>(home)});
+    }
+    if (lines_.size() >= no_line >> 1) {
+      throw std::invalid_argument("halves: too many lines; switch the sets off (ways = 0)");
+    }
+  }
+  first_.push_back(static_cast<uint32_t>(lines_.size()));
+}
+
+}  // namespace sawtooth::sim

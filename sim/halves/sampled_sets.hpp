@@ -1,0 +1,106 @@
+// Two halves of hashed sets with finite ways, simulated on a sample of the sets.
+//
+// Sets do not influence each other, so some of them tell the miss rate of all (set sampling:
+// Kessler, Hill and Wood, IEEE TC 1994). About `sampled_sets` of a half are simulated, line by line
+// with LRU; an atom is then as many lines, evenly, each of which stands for several. A half with
+// fewer sets is simulated whole, and the counts are those of single lines.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/permutation.hpp"
+#include "sim/halves/parameters.hpp"
+#include "sim/halves/piece.hpp"
+#include "sim/halves/set_placement.hpp"
+
+namespace sawtooth::sim {
+
+/// Sets simulated of a half, about.
+inline constexpr int64_t sampled_sets = 1024;
+
+/// The 53 highest bits of a word as a number in [0, 1).
+constexpr double unit_interval(uint64_t word) {
+  return double(word >> 11) * 0x1p-53;
+}
+
+class SampledSets {
+ public:
+  SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes);
+
+  template <class Visit>
+  void for_pieces(AtomId atom, Visit visit) {
+    const uint32_t end = first_[atom + 1];
+    for (uint32_t id = first_[atom]; id < end; ++id) visit(Piece{id, lines_[id].home, units(id)});
+  }
+
+  /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
+  template <class Evicted>
+  bool touch(int half, const Piece& piece, bool write, Evicted evicted) {
+    Way* const ways = set_of(half, piece.id);
+    Way* const end = ways + ways_of(lines_[piece.id].set);
+    Way* const at = std::find_if(ways, end, [&](Way way) { return way.line == piece.id; });
+    const bool held = at != end;
+    Way* const leaves = held ? at : victim(half, lines_[piece.id].set, end);
+    if (!held && leaves->dirty) evicted(lines_[leaves->line].atom, units(leaves->line));
+    const bool dirty = write || (held && at->dirty);
+    std::move_backward(ways, leaves, leaves + 1);
+    *ways = {piece.id, dirty};
+    return held;
+  }
+
+  void drop(int half, const Piece& piece) {
+    Way* const ways = set_of(half, piece.id);
+    Way* const end = ways + ways_of(lines_[piece.id].set);
+    Way* const at = std::find_if(ways, end, [&](Way way) { return way.line == piece.id; });
+    if (at == end) return;
+    std::move(at + 1, end, at);
+    end[-1] = {};
+  }
+
+  /// Lines of memory that one simulated line stands for.
+  int64_t lines_a_piece() const { return lines_a_piece_; }
+
+ private:
+  static constexpr uint32_t no_line = UINT32_MAX;
+
+  struct Way {
+    uint32_t line : 31 = no_line >> 1;
+    uint32_t dirty : 1 = 0;
+  };
+  struct Line {
+    AtomId atom = 0;
+    uint32_t set = 0;
+    uint16_t units = 0;
+    uint8_t home = 0;
+  };
+
+  /// The way that a new line takes: a free one, else the oldest or the one before it. Chance is a
+  /// function of the set and of how often it evicted, so halves that see the same lines agree.
+  Way* victim(int half, uint32_t set, Way* end) {
+    if (second_oldest_ == 0 || ways_of(set) < 2 || end[-1].line == Way{}.line) return end - 1;
+    const uint64_t chance = mix_seed(set, ++evictions_[static_cast<size_t>(half)][set]);
+    return unit_interval(chance) < second_oldest_ ? end - 2 : end - 1;
+  }
+
+  /// Reserved lines are taken from the first sets, one way each.
+  size_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
+
+  int64_t units(uint32_t id) const { return lines_[id].units; }
+  Way* set_of(int half, uint32_t id) {
+    return &halves_[static_cast<size_t>(half)][size_t{lines_[id].set} * ways_];
+  }
+
+  size_t ways_;
+  uint32_t reduced_sets_ = 0;
+  double second_oldest_;
+  std::array<std::vector<uint32_t>, 2> evictions_;  // from full sets, by set
+  int64_t lines_a_piece_ = 1;
+  std::vector<uint32_t> first_;             // of an atom: its first piece; one more at the end
+  std::vector<Line> lines_;                 // by piece
+  std::array<std::vector<Way>, 2> halves_;  // set after set, most recent way first
+};
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,102 @@
+// Which set a line falls into.
+//
+// NVIDIA's hash is not published. Streams show that it fills sets far more evenly than chance, for
+// each home apart. So every run of as many lines as there are sets, counted home by home, fills
+// each set once, in a shuffled order. In `strided` sets this order is the same for both homes and
+// for two runs, as it is where a hash is linear. Sets may be crowded.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "scheduler/permutation.hpp"
+#include "sim/halves/parameters.hpp"
+
+namespace sawtooth::sim {
+
+class SetPlacement {
+ public:
+  SetPlacement(const HalvesParameters& parameters, int64_t sets)
+      : sets_(sets),
+        crowded_(std::llround(parameters.crowded_share * double(sets))),
+        strided_(sets % 2 == 1 ? 0 : std::llround(parameters.strided * double(sets / 2))) {
+    // Lines moved to crowded sets: (1 - moved) + moved / share = 1 + crowding there.
+    const double share = double(crowded_) / double(sets);
+    if (crowded_ > 0) moved_ = parameters.crowding * share / (1 - share);
+    slots_.refill(sets / 2, slot_salt);
+  }
+
+  /// Set of the line that is number `line` among those of its home, in address order. A function
+  /// of its arguments alone; fast when lines of a home come in order.
+  int64_t set_of(int64_t line, int home) {
+    const auto seed = static_cast<uint64_t>(home);
+    Orders& orders = orders_[static_cast<size_t>(home)];
+    // floor(line * moved_) rises by one at every line that is moved: evenly, not by chance.
+    const auto moved = static_cast<int64_t>(double(line) * moved_);
+    if (static_cast<int64_t>(double(line + 1) * moved_) > moved) {
+      return orders.crowded.of(moved, crowded_, seed + crowded_salt);
+    }
+    const int64_t place = line - moved;
+    if (sets_ % 2 == 1) return orders.others.of(place, sets_, seed);
+    const int64_t pairs = sets_ / 2;
+    const int64_t turn = place / sets_;
+    const int64_t half = place % sets_ / pairs;
+    const int64_t slot = slots_.at(place % pairs);
+    if (slot < strided_) {
+      // The halves of a turn go to even and odd sets, of the other home to odd and even ones, so
+      // that both homes together fill these sets evenly too.
+      return 2 * orders.strided.of(turn / 2 * strided_ + slot, strided_, strided_salt) +
+             (half ^ home);
+    }
+    const int64_t others = 2 * (pairs - strided_);
+    const int64_t other = half * (pairs - strided_) + slot - strided_;
+    return 2 * strided_ + orders.others.of(turn * others + other, others, seed);
+  }
+
+ private:
+  // Apart from the homes' own seeds, 0 and 1.
+  enum : uint64_t { slot_salt = 2, strided_salt = 3, crowded_salt = 4 };
+
+  /// 0 to size - 1 in another shuffled order in every turn of `size` places.
+  class Shuffled {
+   public:
+    int64_t of(int64_t place, int64_t size, uint64_t salt) {
+      if (place / size != turn_ || size != static_cast<int64_t>(order_.size())) {
+        turn_ = place / size;
+        refill(size, mix_seed(salt, static_cast<uint64_t>(turn_)));
+      }
+      return at(place % size);
+    }
+    /// Fisher and Yates' shuffle (Knuth, TAOCP 2, 3.4.2, algorithm P).
+    void refill(int64_t size, uint64_t seed) {
+      order_.resize(static_cast<size_t>(size));
+      std::iota(order_.begin(), order_.end(), uint32_t{0});
+      for (size_t left = order_.size(); left > 1; --left) {
+        std::swap(order_[left - 1], order_[mix_seed(seed, left) % left]);
+      }
+    }
+    int64_t at(int64_t place) const { return order_[static_cast<size_t>(place)]; }
+
+   private:
+    int64_t turn_ = -1;
+    std::vector<uint32_t> order_;
+  };
+  struct Orders {
+    Shuffled strided;
+    Shuffled others;
+    Shuffled crowded;
+  };
+
+  int64_t sets_;
+  int64_t crowded_;
+  int64_t strided_;  // pairs of an even and an odd set
+  double moved_ = 0;
+  Shuffled slots_;
+  std::array<Orders, 2> orders_;
+};
+
+}  // namespace sawtooth::sim
