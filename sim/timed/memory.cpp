@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/timed/placement.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -13,9 +14,9 @@ constexpr double negligible = 1e-6;  // share of a tile's lines
 }  // namespace
 
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units,
-                         bool merging)
+                         bool merging, uint64_t seed)
     : parameters_(parameters),
-      sms_(sms),
+      halves_(placement_halves(sms, parameters.halves, seed)),
       units_(units),
       merging_(merging && parameters.coalescer_sms > 1),
       far_first_(units.count() * static_cast<size_t>(parameters.halves)),
