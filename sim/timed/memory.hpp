@@ -15,7 +15,7 @@
 #include "sim/counters.hpp"
 #include "sim/timed/bandwidth_queue.hpp"
 #include "sim/timed/parameters.hpp"
-#include "sim/timed/soft_lru.hpp"
+#include "sim/timed/uneven_lru.hpp"
 #include "sim/timed/units.hpp"
 
 namespace sawtooth::sim {
@@ -80,7 +80,7 @@ class TimedMemory {
   std::vector<uint8_t> halves_;  // of an SM
   const UnitTable& units_;
   bool merging_;
-  std::vector<SoftLru> lru_;                // a half each
+  std::vector<UnevenLru> lru_;              // a half each
   std::vector<std::vector<double>> ready_;  // [half][entry]: when its lines are all there
   std::vector<FarFirst> far_first_;         // [entry]
   std::vector<Outstanding> outstanding_;    // [unit][coalescer]
