@@ -38,7 +38,8 @@ SAWTOOTH_INLINE uint32_t popcount(uint64_t bits) {
 }
 
 /// Row `lane` holds -1 in the lanes after `lane` and 0 in the others.
-struct alignas(Lanes) Row {
+/// alignof(Lanes) is 16 where the build itself has no longer vectors, less than their loads need.
+struct alignas(4 * lane_count) Row {
   uint32_t of[lane_count];
 };
 constexpr std::array<Row, lane_count> minus_one_after = [] {
