@@ -8,6 +8,9 @@
 namespace sawtooth::experiments {
 namespace {
 
+// Some programs begin a file with it; it is no part of the first cell.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 // Takes records from a text, one call each.
 class Reader {
  public:
@@ -97,7 +100,8 @@ std::string csv_line(const CsvRow& cells) {
   std::string line;
   for (const std::string& cell : cells) {
     if (&cell != &cells.front()) line += ',';
-    if (cell.find_first_of(",\"\r\n") == std::string::npos) {
+    const bool plain = cell.find_first_of(",\"\r\n") == std::string::npos;
+    if (plain && !cell.starts_with(byte_order_mark)) {
       line += cell;
       continue;
     }
@@ -115,7 +119,6 @@ std::optional<size_t> CsvTable::column(std::string_view name) const {
 }
 
 CsvTable parse_csv(std::string_view text, const std::string& path) {
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   Reader reader(text, path);
   if (reader.at_end()) reader.fail("the file is empty; a header is needed");

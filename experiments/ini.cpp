@@ -14,6 +14,9 @@ namespace {
 
 namespace po = boost::program_options;
 
+// The largest tables of results have some hundred megabytes.
+constexpr size_t most_text_bytes = size_t{1} << 30;
+
 [[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
   throw UsageError(path + ":" + std::to_string(line) + ": " + what);
 }
@@ -68,9 +71,20 @@ std::string read_text_file(const std::string& path) {
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw UsageError(path + ": cannot be read");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  // In pieces: a device has no size, and may have no end.
+  constexpr size_t piece = size_t{1} << 16;
+  std::string text;
+  for (size_t taken = piece; taken == piece && stream;) {
+    text.resize(text.size() + piece);
+    stream.read(text.data() + text.size() - piece, piece);
+    taken = static_cast<size_t>(stream.gcount());
+    text.resize(text.size() - piece + taken);
+    if (text.size() > most_text_bytes) {
+      throw UsageError(path + ": has more than " + std::to_string(most_text_bytes) +
+                       " bytes, it is none of our files");
+    }
+  }
+  return text;
 }
 
 IniFile read_ini(const std::string& path) {

@@ -5,10 +5,11 @@
 namespace sawtooth::experiments {
 namespace {
 
-// A sweep of more points than this is a typing error.
-constexpr size_t most_points = size_t{1} << 20;
+// More points than this are a typing error; each takes some kilobytes until it is written.
+constexpr size_t most_points = size_t{1} << 16;
 
-std::vector<Settings> cross_product(const Settings& axes) {
+/// Adds the points of one sweep to `all`.
+void add_cross_product(const Settings& axes, std::vector<Settings>& all) {
   std::vector<Settings> points(1);
   for (const OptionSpec& option : option_table()) {
     const auto found = axes.find(option.key);
@@ -19,9 +20,9 @@ std::vector<Settings> cross_product(const Settings& axes) {
       continue;
     }
     const auto& [key, assignment] = *found;
-    if (points.size() * assignment.values.size() > most_points) {
-      throw UsageError(place_of(key, assignment.origin) + ": the sweep has more than " +
-                       std::to_string(most_points) + " points");
+    if (all.size() + points.size() * assignment.values.size() > most_points) {
+      throw UsageError(place_of(key, assignment.origin) + ": more than " +
+                       std::to_string(most_points) + " points; allowed: up to so many in all");
     }
     std::vector<Settings> longer;
     longer.reserve(points.size() * assignment.values.size());
@@ -33,7 +34,7 @@ std::vector<Settings> cross_product(const Settings& axes) {
     }
     points = std::move(longer);
   }
-  return points;
+  for (Settings& point : points) all.push_back(std::move(point));
 }
 
 void reject_outputs(const Settings& settings) {
@@ -47,8 +48,8 @@ void reject_outputs(const Settings& settings) {
 
 }  // namespace
 
-Configuration read_configuration(const std::string& path) {
-  const IniFile file = read_ini(path);
+Configuration parse_configuration(const std::string& text, const std::string& path) {
+  const IniFile file = parse_ini(text, path);
   Configuration configuration{path, settings_of(file.sections.front(), path), {}};
   for (size_t i = 1; i < file.sections.size(); ++i) {
     const Settings own = settings_of(file.sections[i], path);
@@ -61,6 +62,10 @@ Configuration read_configuration(const std::string& path) {
   return configuration;
 }
 
+Configuration read_configuration(const std::string& path) {
+  return parse_configuration(read_text_file(path), path);
+}
+
 Configuration empty_configuration() {
   return {"", {}, {Sweep{}}};
 }
@@ -71,7 +76,7 @@ std::vector<Settings> expand(const Configuration& configuration, const Settings&
     Settings merged;
     overlay(merged, sweep.settings);
     overlay(merged, command_line);
-    for (Settings& point : cross_product(merged)) points.push_back(std::move(point));
+    add_cross_product(merged, points);
   }
   return points;
 }

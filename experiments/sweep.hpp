@@ -24,12 +24,14 @@ struct Configuration {
   std::vector<Sweep> sweeps;  // at least one
 };
 
-/// Reads a configuration; throws UsageError with file, line and what is allowed.
+/// Throws UsageError with file, line and what is allowed; `path` is for messages.
+Configuration parse_configuration(const std::string& text, const std::string& path);
 Configuration read_configuration(const std::string& path);
 /// The configuration of a command line without one.
 Configuration empty_configuration();
 
-/// Settings of each point, one value a key; the command line is the upper layer.
+/// Settings of each point, one value a key; the command line is the upper layer. Throws UsageError
+/// for more than 65536 points.
 std::vector<Settings> expand(const Configuration& configuration, const Settings& command_line);
 
 /// Output options may stand in the base only: the base overlaid with the command line.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs every test. Arguments go to ctest, for instance: tests/run.sh -R Mask
-#   SAWTOOTH_PRESET      CMake preset (release by default; debug, asan-ubsan, tsan, cpu)
+#   SAWTOOTH_PRESET      CMake preset (release by default; debug, asan-ubsan, fuzz, tsan, cpu)
 #   SAWTOOTH_CMAKE_ARGS  further arguments of the configuration, for instance -DSAWTOOTH_WERROR=ON
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -23,6 +23,12 @@ TEST(Csv, TheLastLineBreakIsOptional) {
   EXPECT_EQ(parse_csv("a\n1", "f.csv").rows, (std::vector<CsvRow>{{"1"}}));
 }
 
+TEST(Csv, ACellThatBeginsWithAByteOrderMarkIsWrittenSoThatItComesBack) {
+  const CsvRow header{"\xEF\xBB\xBFx"};
+  EXPECT_EQ(parse_csv(csv_line(header), "f.csv").header, header);
+  EXPECT_EQ(parse_csv("\xEF\xBB\xBF" + csv_line({"x"}), "f.csv").header, CsvRow{"x"});
+}
+
 TEST(Csv, ErrorsNameFileLineAndColumn) {
   const auto message = [](const char* text) {
     return message_of<UsageError>([&] { parse_csv(text, "f.csv"); });

@@ -89,13 +89,21 @@ TEST(Sweep, AnUnknownKeyIsNamedWithFileAndLine) {
             std::string::npos);
 }
 
-TEST(Sweep, MoreThanAMillionPointsAreRefused) {
-  std::string numbers = "1";
-  for (int i = 2; i <= 1100; ++i) numbers.append(",").append(std::to_string(i));
-  EXPECT_NE(message_of<UsageError>([&] {
-              expand(configuration("seq = " + numbers + "\nbatch = " + numbers + "\n"), {});
-            }).find("the sweep has more than 1048576 points"),
-            std::string::npos);
+TEST(Sweep, MoreThan65536PointsOfAllSectionsTogetherAreRefused) {
+  const auto numbers = [](int count) {
+    std::string list = "1";
+    for (int i = 2; i <= count; ++i) list.append(",").append(std::to_string(i));
+    return list;
+  };
+  const std::string all = "seq = " + numbers(256) + "\nbatch = " + numbers(256) + "\n";
+  EXPECT_EQ(expand(configuration(all), {}).size(), 65536u);
+  for (const std::string& more : {"seq = " + numbers(257) + "\nbatch = " + numbers(256) + "\n",
+                                  all + "[one]\nscan = linear\n[two]\nseq = 1\n"}) {
+    EXPECT_NE(message_of<UsageError>([&] {
+                expand(configuration(more), {});
+              }).find("more than 65536 points; allowed: up to so many in all"),
+              std::string::npos);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Makes the generated part of the seed corpus anew: tests/fuzz/make_seeds.sh PATH_TO_SAWTOOTH. Inputs
+# that fuzzing found have other names and stay.
+set -euo pipefail
+sawtooth=$(realpath "${1:?usage: tests/fuzz/make_seeds.sh PATH_TO_SAWTOOTH}")
+cd "$(dirname "${BASH_SOURCE[0]}")/corpus"
+
+# trace NAME OPTIONS ...: one small point in both formats, whole and by lines.
+trace() {
+  local name=$1
+  for format in binary csv; do
+    "$sawtooth" trace "${@:2}" --l2-bytes 4K --workers 3 --head-dim 64 --tile-q 2 --tile-kv 2 \
+      --format "$format" --write "trace/seed-$name-$format"
+    "$sawtooth" trace --read "trace/seed-$name-$format" --unit lines --format "$format" \
+      --write "trace/seed-$name-lines-$format"
+  done
+}
+trace linear --seq 8
+trace causal --seq 9 --mask causal --scan sawtooth --lse on
+trace split --seq 8 --kv-split 2 --heads 2
+printf 'line\n5\n6\n5\n' >trace/seed-least-csv
+printf 'line,lines,sectors,direction,times\n0,3,11,forwards,2\n9,1,4,,\n0,3,11,backwards,1\n' \
+  >trace/seed-turned-csv
+
+config() { cat >"configuration/seed-$1"; }
+config least <<<'gpu = gb10
+seq = 64'
+config axes <<<'gpu = gb10, h200 # a comment
+seq = 1K, 2K
+scan = linear, sawtooth
+[section name]
+scan = random
+seed = 7'
+config system <<<'gpu = h200
+system = flash-attention-3
+head-dim = 128
+seq = 4096
+mask = causal'
+config gqa <<<'l2-bytes = 1.5MiB
+workers = 7
+heads = 8
+kv-heads = 2
+seq-q = 100
+seq-kv = 333
+mask = window:17
+section = auto:32MiB'
+config split <<<'gpu = gb10
+seq = 256
+kv-split = 4
+lse = on
+launch = dynamic
+q-order = fold
+head-order = head-major
+section = all
+prefetch = 2'
+config outer <<<'gpu = gb10
+seq = 512
+loop = kv-outer
+timing = lockstep-wave
+dtype = fp32'
+config outputs <<<'csv = r.csv
+by-tensor = t.csv
+quiet = on
+threads = 3
+gpu = gb10
+seq = 64'
+config repeated <<<'gpu = gb10
+seq = 64
+seq = 128
+seq = 256'
+config halves <<<'gpu = h200
+l2 = halves
+seq = 1K'
+config mistake <<<'gpu = gb10
+seq = sixty
+[open'
+
+table() { printf "$2" >"csv/seed-$1"; }
+table least 'a\n'
+table plain 'a,b\n1,2\n3,4\n'
+table quotes 'a,b\n"1,""x""","two\nlines"\n'
+table windows 'a,b\r\n1,2\r\n'
+table mark '\xef\xbb\xbfa,b\n1,2\n'
+table empty-cells 'a,b,c\n,,\n1,,3\n'
+table empty-lines 'a\n\n1\n\n'
+table open-quote 'a\n"1\n'
+table short-row 'a,b\n1\n'
+table no-name 'a,,c\n1,2,3\n'
+"$sawtooth" simulate --gpu gb10 --seq 64,128 --quiet --csv csv/seed-results
