@@ -3,13 +3,13 @@
 #include <iostream>
 #include <sstream>
 
-#include "cupti/status.hpp"
 #include "experiments/calibration.hpp"
 #include "experiments/calibration_profile.hpp"
 #include "experiments/command_line.hpp"
 #include "experiments/exit_code.hpp"
 #include "experiments/fit_command.hpp"
 #include "experiments/l2_half_report.hpp"
+#include "experiments/no_device.hpp"
 #include "experiments/output_file.hpp"
 #include "experiments/provenance.hpp"
 
@@ -129,13 +129,9 @@ int run_calibrate(const Command& command, const Arguments& arguments) {
   try {
     return calibrate(parsed.settings, arguments);
   } catch (const cupti::CounterError& error) {
-    std::cerr << "sawtooth: " << error.what() << '\n';
-    return exit_no_device;
+    return report_no_device(error);
   } catch (const kernels::CudaError& error) {
-    if (!error.no_device()) throw;
-    std::cerr << "sawtooth: " << cupti::status_help(cupti::Status::no_driver) << " ("
-              << error.what() << ")\n";
-    return exit_no_device;
+    return report_no_device(error);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "experiments/counter_dump.hpp"
 #include "experiments/exit_code.hpp"
 #include "experiments/measure_points.hpp"
+#include "experiments/no_device.hpp"
 #include "experiments/output_file.hpp"
 #include "experiments/usage_error.hpp"
 #include "kernels/stream/l2_state.hpp"
@@ -95,13 +96,9 @@ int run_counters_dump(const Command& command, const Arguments& arguments) {
       output.write(missing_rows(point.key_cells, metrics, cupti::status_name(error.status())));
     }
     output.finish();
-    std::cerr << "sawtooth: " << error.what() << '\n';
-    return exit_no_device;
+    return report_no_device(error);
   } catch (const kernels::CudaError& error) {
-    if (!error.no_device()) throw;
-    std::cerr << "sawtooth: " << cupti::status_help(cupti::Status::no_driver) << " ("
-              << error.what() << ")\n";
-    return exit_no_device;
+    return report_no_device(error);
   }
 }
 
