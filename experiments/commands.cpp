@@ -14,8 +14,8 @@ constexpr auto table = std::to_array<Command>({
       {"bench", "[CONFIG]", "time all points against each other, interleaved", run_bench,
        command_bench},
 #endif
-      {"run", "CONFIG", "simulate, measure where a GPU is, compare, draw; all into runs/NAME", run_run,
-       0},
+      {"run", "CONFIG", "simulate, measure where a GPU is, compare, draw; all into runs/NAME",
+       run_run, 0},
       {"compare", "PREDICTED MEASURED", "join two CSVs and print the errors of every counter",
        run_compare, command_compare},
       {"counters", "list | dump [CONFIG]",

@@ -55,6 +55,7 @@ std::string value_name(const OptionSpec& option) {
       return " N|all|auto:BYTES";
     case OptionKind::path:
       return " FILE";
+    case OptionKind::share:
     case OptionKind::tolerance:
       return " SHARE";
     case OptionKind::text:

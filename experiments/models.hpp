@@ -12,6 +12,7 @@
 #include "sim/gpu_profile.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/request.hpp"
+#include "sim/sampled_lru.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/simulate.hpp"
 #include "sim/timed/simulate_timed.hpp"
@@ -60,7 +61,9 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
 
 inline constexpr auto l2_models = std::to_array<L2Model>({
     {"lru", "one block of memory, fully associative, least recently used leaves, exact",
-     [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_lru(request); },
+     [](const sim::Request& request, const sim::GpuProfile&) {
+       return request.sample < 1 ? sim::simulate_sampled_lru(request) : sim::simulate_lru(request);
+     },
      true},
     {"sets", "hashed sets of some ways with a policy each (l2-ways, l2-hash, l2-policy, hints)",
      [](const sim::Request& request, const sim::GpuProfile&) {

@@ -125,6 +125,9 @@ constexpr auto table = std::to_array<OptionSpec>({
      }},
     {"l2-bytes", model, bytes, sweeps, "", "capacity of L2 (default: the gpu's)", 1,
      int64_t{1} << 50},
+    {"sample", model, share, command_simulate, "1",
+     "share of the tiles that l2 = lru follows, for points too large to do exactly; prints its "
+     "error"},
     {"l2-ways", model, count, sweeps, "", "l2 = sets: lines of a set (default: the gpu's, or 16)",
      1, most_ways},
     {"l2-line-bytes", model, bytes, sweeps, "",
@@ -141,7 +144,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "l2 = sets: the most that tensors with hints = ...-last hold (default and limit: 3/4 of "
      "l2-bytes)",
      1, int64_t{1} << 50},
-    {"seed", model, seed, sweeps, "0", "of the random scan, of l2-policy = random, and of what is random in timing = timed"},
+    {"seed", model, seed, sweeps, "0", "of the random scan, of l2-policy = random, of what is random in timing = timed, and of a sample"},
 
     {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
     {"csv", output, path, both, "",
@@ -223,6 +226,8 @@ std::string allowed_values(const OptionSpec& option) {
              std::to_string(option.high) + " (K, M and G mean 1024, 1024^2 and 1024^3)";
     case bytes:
       return "bytes from 1 on, such as 25165824, 512KiB, 24MiB or 1GiB";
+    case share:
+      return "a number above 0 and up to 1, or a percentage, such as 0.01 or 1%";
     case seed:
       return "a whole number from 0 on";
     case choice: {

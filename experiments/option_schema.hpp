@@ -26,6 +26,7 @@ enum class OptionGroup { problem, schedule, where, model, output };
 enum class OptionKind {
   count,      // whole number in [low, high]; K, M and G mean 1024, 1024^2 and 1024^3
   bytes,      // count of bytes, or a number with KiB, MiB or GiB
+  share,      // a number above 0 and up to 1, or a percentage
   seed,       // whole number in [0, 2^63)
   choice,     // one of `choices`
   on_off,     // on or off

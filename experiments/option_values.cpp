@@ -87,10 +87,26 @@ std::string canonical_choice(std::string_view text, const OptionSpec& option) {
   return std::string(text);
 }
 
+std::string canonical_share(std::string_view text) {
+  std::string_view rest;
+  double share = leading_number<double>(text, rest);
+  if (rest == "%") {
+    share /= 100;
+  } else if (!rest.empty()) {
+    fail(text);
+  }
+  if (!(share > 0 && share <= 1)) fail(text);
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, share);
+  return {digits, end};
+}
+
 std::string canonical(const OptionSpec& option, std::string_view text) {
   switch (option.kind) {
     case OptionKind::count:
       return std::to_string(in_range(parse_count(text), option));
+    case OptionKind::share:
+      return canonical_share(text);
     case OptionKind::seed:
       return std::to_string(parse_count(text));
     case OptionKind::bytes:

@@ -247,6 +247,11 @@ Point resolve(const Settings& given, Catalog& catalog) {
   result.request.problem = problem_of(point);
   resolve_gpu(point, result, given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr);
   resolve_schedule(point, result, given);
+  result.request.sample = std::stod(point.text("sample"));
+  const bool samples = result.request.sample < 1;
+  if (samples && (point.text("l2") != "lru" || point.text("timing") == "timed")) {
+    point.fail("sample", "only l2 = lru in lockstep follows a share of the tiles; leave it out");
+  }
   result.request.timing = model_named(timing_models, point.text("timing")).timing;
   resolve_sets(settings, result.gpu, result.request);
   for (const auto& entry : sim::mechanism_names) {

@@ -49,6 +49,7 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   std::string model(model_name);
   const std::string without = point.text("without");
   if (!without.empty() && without != without_nothing) model += " without " + without;
+  if (point.request.sample < 1) model += " sample " + point.text("sample");
   cells[result_column("model")] = model;
   return cells;
 }

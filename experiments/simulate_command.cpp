@@ -4,6 +4,7 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "experiments/command_line.hpp"
 #include "experiments/exit_code.hpp"
@@ -41,7 +42,25 @@ struct Done {
   CsvRow row;
   std::vector<std::string> side_rows;
   std::string method;
+  std::string note;  // about the error of a sample
 };
+
+std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
+  if (!prediction.sampling) return "";
+  const sim::Sampling& sampling = *prediction.sampling;
+  std::ostringstream note;
+  note << "note: " << row[result_column("run_id")] << ": followed " << sampling.tiles << " of "
+       << sampling.all_tiles << " tiles";
+  const auto add = [&](const char* name, const sim::Sectors& count, sim::Interval interval) {
+    note << "; " << name << " " << count.value_or(0) << ", 95 % interval " << interval.low << " to "
+         << interval.high;
+  };
+  add("l2_read_miss_sectors", prediction.total.l2_read_miss_sectors, sampling.l2_read_miss_sectors);
+  add("l2_write_miss_sectors", prediction.total.l2_write_miss_sectors,
+      sampling.l2_write_miss_sectors);
+  note << "\n";
+  return note.str();
+}
 
 class Simulation {
  public:
@@ -65,6 +84,7 @@ class Simulation {
     log_.start();
     std::signal(SIGINT, note_interrupt);
     Progress progress(open.size(), work, !is_on(outputs_, "quiet"));
+    std::string notes;
     size_t next = 0;
     const auto keep_until = [&](size_t job) {
       for (; next < job; ++next) log_.keep(jobs_[next].key_cells);
@@ -77,6 +97,7 @@ class Simulation {
           if (!done.method.empty()) ++methods_[done.method];
           next = open[i] + 1;
           sides_.write(done.side_rows);
+          notes += done.note;
           progress.advance(jobs_[open[i]].work);
         },
         [&] {
@@ -87,6 +108,7 @@ class Simulation {
     log_.finish();
     sides_.commit();
     print_methods();
+    if (!is_on(outputs_, "quiet")) std::cerr << notes;
     return exit_fine;
   }
 
@@ -97,12 +119,20 @@ class Simulation {
     return std::max(1u, std::thread::hardware_concurrency());
   }
 
+  static sim::Prediction predicted(const L2Model& model, const Point& point) {
+    try {
+      return experiments::predict(point.request, point.gpu, model);
+    } catch (const std::invalid_argument& error) {  // what a model cannot do
+      throw UsageError(error.what());
+    }
+  }
+
   Done predict(const Job& job) const {
     const L2Model& model = model_named(l2_models, job.point.text("l2"));
-    const sim::Prediction prediction =
-        experiments::predict(job.point.request, job.point.gpu, model);
+    const sim::Prediction prediction = predicted(model, job.point);
     Done done{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
-              sides_.rows(job.key_cells, prediction), ""};
+              sides_.rows(job.key_cells, prediction), "", ""};
+    done.note = sampling_note(done.row, prediction);
     if (!prediction.method.empty()) {
       done.method = job.key_cells[result_column("l2")] + ": " + prediction.method;
     }

@@ -25,6 +25,7 @@ struct Request {
   SetsParameters sets;       // of the L2 model `sets` alone
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
   MechanismSet without{};    // mechanisms of `timed` that are switched off
+  double sample = 1;         // share of the tiles that lru follows; 1 is exact
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;

@@ -14,15 +14,30 @@
 
 namespace sawtooth::sim {
 
+/// With 95 % confidence a count lies in here.
+struct Interval {
+  int64_t low = 0;
+  int64_t high = 0;
+};
+
+/// What a prediction from a sample of tiles (sim/sampled_lru.hpp) rests on.
+struct Sampling {
+  int64_t tiles = 0;  // that were followed
+  int64_t all_tiles = 0;
+  Interval l2_read_miss_sectors;
+  Interval l2_write_miss_sectors;
+};
+
 struct Prediction {
   Counters total;
   std::array<Counters, tensor_count> by_tensor;
-  DistanceHistogram histogram;    // of all accesses: gives the counters at every capacity
-  int64_t steps = 0;              // lockstep steps
-  int64_t tile_visits = 0;        // visits of single workers to single tiles
-  std::optional<double> time_us;  // from launch to end, where the model of time knows it
-  TimePhases phases;              // where the workers' time goes (timed)
-  std::string method;             // how the model counted, where it had a choice
+  DistanceHistogram histogram;       // of all accesses: gives the counters at every capacity
+  int64_t steps = 0;                 // lockstep steps
+  int64_t tile_visits = 0;           // visits of single workers to single tiles
+  std::optional<double> time_us;     // from launch to end, where the model of time knows it
+  TimePhases phases;                 // where the workers' time goes (timed)
+  std::string method;                // how the model counted, where it had a choice
+  std::optional<Sampling> sampling;  // empty: the prediction is exact
 };
 
 /// The counters of one tensor in a fully associative LRU of `capacity_lines` lines.

@@ -50,6 +50,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--seq 64,", "--seq: '' is not allowed"},
         Mistake{"--seq -64", "--seq: '-64' is not allowed"},
         Mistake{"--seq 64 -q", "-q: options have two dashes"}, Mistake{"", "seq: not given"},
+        Mistake{"--seq 64 --sample 0", "--sample: '0' is not allowed; allowed: a number above 0"},
+        Mistake{"--seq 64 --sample 101%", "--sample: '101%' is not allowed"},
+        Mistake{"--seq 64 --sample 0.5 --l2 halves", "--sample: only l2 = lru in lockstep follows"},
+
         Mistake{"--seq 64 --threads 0", "--threads: '0' is not allowed"},
         Mistake{"--seq 64 --by-tensor /no/such/folder/t.csv",
                 "/no/such/folder/t.csv: cannot be written"},

@@ -60,13 +60,45 @@ TEST(Simulate, CountsTheSectorsOfTheClosedForm) {
   EXPECT_EQ(row["experiment"], "command-line");
 }
 
-TEST(Simulate, ThreadsDoNotChangeAByte) {
-  const std::string sweep =
-      "simulate --gpu gb10 --seq 512,1K,2K --scan linear,sawtooth,random --mask none,causal "
-      "--l2-bytes 64KiB --csv - --threads ";
-  const Outcome one = run_program(sweep + "1");
-  ASSERT_EQ(rows_of(one.out).size(), 18u);
-  EXPECT_EQ(run_program(sweep + "7").out, one.out);
+TEST(Simulate, ThreadsDoNotChangeAByteOfAnyTable) {
+  const TemporaryFolder folder;
+  const auto run_on = [&](const std::string& threads) {
+    const Outcome outcome = run_program(
+        "simulate --gpu gb10 --seq 512,1K,2K --scan linear,sawtooth,random --mask none,causal "
+        "--l2-bytes 64KiB --csv - --by-tensor " +
+        folder.path("t" + threads) + " --miss-curve " + folder.path("m" + threads) +
+        " --histogram " + folder.path("h" + threads) + " --threads " + threads);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string one = run_on("1");
+  ASSERT_EQ(rows_of(one).size(), 18u);
+  for (const std::string threads : {"2", "3", "7", "64"}) {
+    EXPECT_EQ(run_on(threads), one) << threads;
+    for (const char* table : {"t", "m", "h"}) {
+      EXPECT_EQ(folder.read(table + threads), folder.read(std::string(table) + "1")) << threads;
+    }
+  }
+}
+
+TEST(Simulate, ASamplePrintsItsIntervalAndNamesItselfInTheModel) {
+  const std::string point = "simulate --gpu gb10 --seq 16K --mask causal --l2-bytes 1MiB --csv - ";
+  const Outcome exact = run_program(point);
+  const Outcome sampled = run_program(point + "--sample 20%");
+  ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
+  auto row = rows_of(sampled.out)[0];
+  EXPECT_THAT(row["model"], testing::EndsWith(" sample 0.2"));
+  EXPECT_EQ(row["l2_read_sectors"], rows_of(exact.out)[0]["l2_read_sectors"]);
+  EXPECT_EQ(row["status"], "ok");
+  const std::string sentence = "l2_read_miss_sectors " + row["l2_read_miss_sectors"];
+  EXPECT_THAT(sampled.err, HasSubstr(sentence + ", 95 % interval "));
+  int64_t low = 0;
+  int64_t high = 0;
+  const size_t at = sampled.err.find("interval ") + std::string("interval ").size();
+  ASSERT_EQ(std::sscanf(sampled.err.c_str() + at, "%ld to %ld", &low, &high), 2);
+  const int64_t truth = std::stoll(rows_of(exact.out)[0]["l2_read_miss_sectors"]);
+  EXPECT_LE(low, truth);
+  EXPECT_GE(high, truth);
 }
 
 TEST(Simulate, ThePrintedConfigurationGivesTheSameRows) {

@@ -15,6 +15,10 @@ using testing::HasSubstr;
 
 const std::string sweep = "simulate --gpu gb10 --seq 512,1K,2K --scan linear,sawtooth ";
 
+std::string after_header(const std::string& table) {
+  return table.substr(table.find('\n') + 1);
+}
+
 TEST(Resume, GoesOnFromThePartialFileToTheSameBytes) {
   const TemporaryFolder folder;
   const std::string options = sweep + "--csv " + folder.path("r.csv");
@@ -28,6 +32,25 @@ TEST(Resume, GoesOnFromThePartialFileToTheSameBytes) {
   ASSERT_EQ(run_program(options + " --resume").exit_code, 0);
   EXPECT_EQ(folder.read("r.csv"), whole);
   EXPECT_EQ(folder.files(), 1u);
+}
+
+// Interrupted after each of its rows, in the middle of the next one, and resumed on other numbers
+// of threads.
+TEST(Resume, GivesTheSameBytesWhereverItWasInterruptedOnAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  const std::string options = sweep + "--mask none,causal --quiet --csv " + folder.path("r.csv");
+  ASSERT_EQ(run_program(options + " --threads 1").exit_code, 0);
+  const std::string whole = folder.read("r.csv");
+  const auto rows = std::count(whole.begin(), whole.end(), '\n') - 1;
+  ASSERT_EQ(rows, 12);
+  size_t end = whole.find('\n') + 1;
+  for (int row = 0; row < rows; ++row, end = whole.find('\n', end) + 1) {
+    std::filesystem::remove(folder.path("r.csv"));
+    folder.write("r.csv.partial", whole.substr(0, end + 30));
+    const std::string threads = " --threads " + std::to_string(row % 5 + 1);
+    ASSERT_EQ(run_program(options + " --resume" + threads).exit_code, 0);
+    ASSERT_EQ(folder.read("r.csv"), whole) << "after row " << row << threads;
+  }
 }
 
 TEST(Resume, DoesNotRepeatRowsThatAreThere) {
@@ -60,7 +83,8 @@ TEST(Resume, NeedsAFile) {
   EXPECT_EQ(run_program(sweep + "--resume --csv -").exit_code, 2);
 }
 
-// The last point would take minutes; the first is done at once. The shell sends the signal.
+// The last point would take minutes; the first is done at once. The shell sends the signal. A sweep
+// without that point goes on from what is left.
 TEST(Interrupt, LeavesCompleteRowsOnly) {
   const TemporaryFolder folder;
   const std::string out = folder.path("r.csv");
@@ -80,6 +104,11 @@ TEST(Interrupt, LeavesCompleteRowsOnly) {
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv")));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv.tmp")));
+
+  const std::string rest = "simulate --gpu gb10 --quiet --heads 1 --seq 256,512 --csv ";
+  ASSERT_EQ(run_program(rest + out + " --resume --threads 3").exit_code, 0);
+  ASSERT_EQ(run_program(rest + folder.path("fresh") + " --threads 1").exit_code, 0);
+  EXPECT_THAT(folder.read("r.csv"), testing::EndsWith(after_header(folder.read("fresh"))));
 }
 
 }  // namespace

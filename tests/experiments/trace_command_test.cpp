@@ -105,6 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         TraceMistake{"--gpu gb10 --seq 64,128 --write n", "a trace is of one point"},
         TraceMistake{"--gpu gb10 --seq 64 --write n --csv r", "--csv: needs --read"},
         TraceMistake{"--gpu h200 --seq 64 --l2 halves --write n", "l2: traces are analysed"},
+        TraceMistake{"--gpu h200 --seq 64 --timing timed --write n", "timing: traces are written"},
         TraceMistake{"--read T --seq 64", "--seq: has no effect with --read"},
         TraceMistake{"--read C", "--l2-bytes: not given, and C does not say it"},
         TraceMistake{"--read none --l2-bytes 1M", "none: cannot be read, or is empty"},

@@ -1,0 +1,101 @@
+// Sampling against the exact engine on problems that are small enough for both.
+#include "sim/sampled_lru.hpp"
+
+#include "tests/support/generators.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+/// Some hundred tiles on a cache that holds a part of them.
+Request any_larger_request() {
+  Request request = tests::any_request();
+  request.problem.batch = 1;
+  request.problem.kv_heads = tests::between(1, 2);
+  request.problem.heads = request.problem.kv_heads * tests::between(1, 2);
+  request.problem.seq_q = tests::between(50, 150);
+  request.problem.seq_kv = tests::between(50, 150);
+  request.tiling = {tests::between(1, 3), tests::between(1, 2)};
+  request.schedule.workers = tests::between(1, 24);
+  request.l2_bytes = tests::between(20, 800) * 128;
+  return request;
+}
+
+bool holds(const Interval& interval, int64_t truth) {
+  return interval.low <= truth && truth <= interval.high;
+}
+
+TEST(SampledLru, IntervalsHoldTheTruthAsOftenAsTheySay) {
+  int64_t intervals = 0;
+  int64_t right = 0;
+  double truth = 0;
+  double estimate = 0;
+  double width = 0;
+  ASSERT_TRUE(rc::check([&] {
+    Request request = any_larger_request();
+    const Prediction exact = simulate_lru(request);
+    request.sample = double(tests::between(1, 5)) / 10;
+    Prediction sampled;
+    try {
+      sampled = simulate_sampled_lru(request);
+    } catch (const std::invalid_argument&) {
+      RC_DISCARD("too few tiles");
+    }
+    const Interval& reads = sampled.sampling->l2_read_miss_sectors;
+    ++intervals;
+    right += holds(reads, *exact.total.l2_read_miss_sectors);
+    truth += double(*exact.total.l2_read_miss_sectors);
+    estimate += double(*sampled.total.l2_read_miss_sectors);
+    width += double(reads.high - reads.low) / double(*exact.total.l2_read_sectors);
+    RC_ASSERT(holds(reads, *sampled.total.l2_read_miss_sectors));
+  }));
+  EXPECT_GE(double(right), 0.95 * double(intervals));
+  EXPECT_LT(width / double(intervals), 0.2);  // they say something
+  EXPECT_NEAR(estimate / truth, 1, 0.02);     // too high as often as too low
+}
+
+// What needs no distance is not estimated: accesses, first touches, every miss of a cache of
+// nothing.
+RC_GTEST_PROP(SampledLru, CountsThatNeedNoDistanceAreExact, ()) {
+  Request request = any_larger_request();
+  const Prediction exact = simulate_lru(request);
+  request.sample = 0.5;
+  Prediction sampled;
+  try {
+    sampled = simulate_sampled_lru(request);
+  } catch (const std::invalid_argument&) {
+    RC_DISCARD("too few tiles");
+  }
+  RC_ASSERT(sampled.tile_visits == exact.tile_visits);
+  for (size_t t = 0; t < tensor_count; ++t) {
+    const Counters& one = sampled.by_tensor[t];
+    const Counters& other = exact.by_tensor[t];
+    RC_ASSERT(one.l2_read_sectors == other.l2_read_sectors);
+    RC_ASSERT(one.l2_write_sectors == other.l2_write_sectors);
+    RC_ASSERT(one.cold_read_sectors == other.cold_read_sectors);
+    RC_ASSERT(count_lru(sampled.histogram, static_cast<Tensor>(t), 0).l2_read_miss_sectors ==
+              other.l2_read_sectors);
+  }
+}
+
+RC_GTEST_PROP(SampledLru, FollowingEveryTileIsExactAndItsIntervalHasNoWidth, ()) {
+  const Request request = any_larger_request();  // sample is 1
+  const Prediction exact = simulate_lru(request);
+  const Prediction all = simulate_sampled_lru(request);
+  RC_ASSERT(all.histogram.merged_bins() == exact.histogram.merged_bins());
+  const int64_t misses = *exact.total.l2_read_miss_sectors;
+  RC_ASSERT(all.sampling->l2_read_miss_sectors.low == misses);
+  RC_ASSERT(all.sampling->l2_read_miss_sectors.high == misses);
+  RC_ASSERT(all.sampling->tiles == all.sampling->all_tiles);
+}
+
+TEST(SampledLru, TooSmallAShareIsRefused) {
+  Request request;
+  request.problem = {.seq_q = 6400, .seq_kv = 6400};  // 400 tiles
+  request.schedule.workers = 8;
+  request.sample = 0.01;
+  EXPECT_THROW(simulate_sampled_lru(request), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
