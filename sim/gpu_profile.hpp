@@ -39,7 +39,9 @@ struct GpuProfile {
   std::optional<double> latency_dram_ns;
 
   // Of the timed wavefront (docs/timed-wavefront.md says what each does).
-  std::optional<double> l2_old_share;         // of a half: lines that are equally likely victims
+  std::optional<double> l2_tight_share;       // of lines: in sets that fill first
+  std::optional<int64_t> l2_tight_bytes;      // of a buffer that every SM reads: fills those sets
+  std::optional<int64_t> l2_wide_bytes;       // fills the others
   std::optional<int64_t> coalescer_sms;       // SMs whose requests for one line can merge
   std::optional<double> port_gb_per_s;        // of one SM
   std::optional<double> step_tensor_tflops;   // of the whole GPU, as a kernel's steps reach it

@@ -40,7 +40,7 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
     {"jitter", "a step does not take the same time twice", Mechanism::jitter},
     {"sm-spread", "SMs differ a little in speed", Mechanism::sm_spread},
     {"age-bias", "of the CTAs of an SM the oldest gets more than its share", Mechanism::age_bias},
-    {"soft-edge", "a victim is any of the oldest lines, not the very oldest", Mechanism::soft_edge},
+    {"soft-edge", "sets of L2 are not all equally full", Mechanism::soft_edge},
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
 });

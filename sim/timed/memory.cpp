@@ -2,20 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/timed/placement.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
 constexpr double negligible = 1e-6;  // share of a tile's lines
 
+double sum(const UnevenLru::Shares& shares) {
+  return std::accumulate(shares.begin(), shares.end(), 0.0);
+}
+
 }  // namespace
 
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units,
-                         bool merging)
+                         bool merging, uint64_t seed)
     : parameters_(parameters),
-      sms_(sms),
+      halves_(placement_halves(sms, parameters.halves, seed)),
       units_(units),
       merging_(merging && parameters.coalescer_sms > 1),
       far_first_(units.count() * static_cast<size_t>(parameters.halves)),
@@ -28,7 +34,7 @@ TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const Unit
       dram_(parameters.dram_bytes_a_ns) {
   const size_t entries = units.count() * static_cast<size_t>(parameters.halves);
   for (int half = 0; half < parameters.halves; ++half) {
-    lru_.emplace_back(entries, parameters.capacity_lines, parameters.old_share);
+    lru_.emplace_back(entries, parameters.sets);
     ready_.emplace_back(entries, 0.0);
   }
   if (merging_) outstanding_.resize(units.count() * static_cast<size_t>(coalescers_));
@@ -46,11 +52,12 @@ double TimedMemory::fetch(double now_ns, int half, UnitId unit, int home, ReadTi
                           Tally& tally) {
   const AtomSize size = units_.size(unit);
   const double parts = parameters_.halves;
-  const auto lines = static_cast<float>(size.lines / parts);
+  const double lines = size.lines / parts;
   const double sectors = size.sectors / parts;
   const uint32_t here = entry(unit, home);
   double& ready = ready_[static_cast<size_t>(half)][here];
-  const double missing = 1 - lru_[static_cast<size_t>(half)].touch(here, lines);
+  const UnevenLru::Shares not_here = lru_[static_cast<size_t>(half)].touch(here, lines);
+  const double missing = sum(not_here);
   if (missing < negligible) {
     if (home == half && parameters_.halves == 2 && far_first_[here].sectors > 0) {
       // Had this half asked before the other half's request had crossed the fabric, its own lookup
@@ -76,7 +83,9 @@ double TimedMemory::fetch(double now_ns, int half, UnitId unit, int home, ReadTi
   const double crossed = fabric_.pass(now_ns, missing * sectors * sector_bytes);
   time.fabric_ns = std::max(time.fabric_ns, crossed - now_ns);
   double& home_ready = ready_[static_cast<size_t>(home)][here];
-  const double absent = std::min(missing, 1 - lru_[static_cast<size_t>(home)].touch(here, lines));
+  const UnevenLru::Shares not_home = lru_[static_cast<size_t>(home)].touch(here, lines);
+  double absent = 0;
+  for (size_t k = 0; k < not_here.size(); ++k) absent += std::min(not_here[k], not_home[k]);
   if (absent < negligible) {
     ready = std::max(home_ready, crossed + parameters_.far_ns);
     return ready;
@@ -143,9 +152,9 @@ void TimedMemory::write(double now_ns, int64_t sm, UnitId unit) {
   const int half = half_of(sm);
   for (int home = 0; home < parameters_.halves; ++home) {
     const uint32_t at = entry(unit, home);
-    const double held = lru_[static_cast<size_t>(home)].touch(at, float(size.lines / parts));
-    if (dirty_[unit] == 0) tally.write_misses += (1 - held) * size.sectors / parts;
-    if (home != half) lru_[static_cast<size_t>(half)].touch(at, float(size.lines / parts));
+    const double missing = sum(lru_[static_cast<size_t>(home)].touch(at, size.lines / parts));
+    if (dirty_[unit] == 0) tally.write_misses += missing * size.sectors / parts;
+    if (home != half) lru_[static_cast<size_t>(half)].touch(at, size.lines / parts);
   }
   dirty_[unit] = 1;
   touched_[unit] = 1;

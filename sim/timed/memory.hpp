@@ -15,7 +15,7 @@
 #include "sim/counters.hpp"
 #include "sim/timed/bandwidth_queue.hpp"
 #include "sim/timed/parameters.hpp"
-#include "sim/timed/soft_lru.hpp"
+#include "sim/timed/uneven_lru.hpp"
 #include "sim/timed/units.hpp"
 
 namespace sawtooth::sim {
@@ -31,7 +31,8 @@ struct ReadTime {
 
 class TimedMemory {
  public:
-  TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units, bool merging);
+  TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units, bool merging,
+              uint64_t seed = 0);
 
   /// SM `sm` asks for `share` of the lines of `unit` at `now_ns`; calls must be in order of time.
   /// A prefetch moves lines into L2 and none to the SM.
@@ -40,10 +41,8 @@ class TimedMemory {
 
   Counters counters(UnitGroup group) const;
 
-  /// Half that an SM sits at. SMs are numbered as the hardware places CTAs on them: GPC after GPC,
-  /// and those of one half one after the other (recorded launches; the GPC that comes first
-  /// changes from launch to launch).
-  int half_of(int64_t sm) const { return static_cast<int>(sm * parameters_.halves / sms_); }
+  /// Half that an SM sits at; SMs are numbered in the order of placement (placement.hpp).
+  int half_of(int64_t sm) const { return halves_[static_cast<size_t>(sm)]; }
 
  private:
   struct Tally {
@@ -78,10 +77,10 @@ class TimedMemory {
   double dram_read(double now_ns, double sectors, ReadTime& time, Tally& tally);
 
   L2Parameters parameters_;
-  int64_t sms_;
+  std::vector<uint8_t> halves_;  // of an SM
   const UnitTable& units_;
   bool merging_;
-  std::vector<SoftLru> lru_;                // a half each
+  std::vector<UnevenLru> lru_;              // a half each
   std::vector<std::vector<double>> ready_;  // [half][entry]: when its lines are all there
   std::vector<FarFirst> far_first_;         // [entry]
   std::vector<Outstanding> outstanding_;    // [unit][coalescer]

@@ -28,8 +28,16 @@ constexpr double ns_a_second = 1e9;
 L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
   L2Parameters l2;
   l2.halves = halves && gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
-  l2.capacity_lines = double(request.l2_bytes) / l2.halves / line_bytes;
-  if (!request.without.has(Mechanism::soft_edge)) l2.old_share = gpu.l2_old_share.value_or(0);
+  const double lines = double(request.l2_bytes) / l2.halves / line_bytes;
+  l2.sets = {{{1, lines}, {0, lines}}};
+  const bool known =
+      l2.halves == 2 && gpu.l2_tight_share && gpu.l2_tight_bytes && gpu.l2_wide_bytes;
+  if (known && !request.without.has(Mechanism::soft_edge)) {
+    // Measured with the whole L2, so they shrink with a smaller l2-bytes.
+    const double scale = double(request.l2_bytes) / double(gpu.l2_bytes) / line_bytes;
+    l2.sets = {{{*gpu.l2_tight_share, double(*gpu.l2_tight_bytes) * scale},
+                {1 - *gpu.l2_tight_share, double(*gpu.l2_wide_bytes) * scale}}};
+  }
   if (!request.without.has(Mechanism::latency)) {
     l2.near_ns = gpu.latency_near_ns.value_or(usual_near_ns);
     l2.far_ns = gpu.latency_far_ns.value_or(usual_far_ns);

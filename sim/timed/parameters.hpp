@@ -7,13 +7,13 @@
 
 #include "sim/gpu_profile.hpp"
 #include "sim/request.hpp"
+#include "sim/timed/uneven_lru.hpp"
 
 namespace sawtooth::sim {
 
 struct L2Parameters {
   int halves = 1;
-  double capacity_lines = 0;  // of one half, without what other traffic keeps of it
-  double old_share = 0;       // share of the capacity whose lines are equally likely victims
+  SetKinds sets{};  // of one half
   double near_ns = 0;
   double far_ns = 0;
   double dram_ns = 0;

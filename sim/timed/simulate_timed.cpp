@@ -25,7 +25,8 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   constexpr double ns_a_us = 1000;
   const UnitTable units(request.problem, request.tiling, request.schedule.kv_split,
                         request.log_sum_exp);
-  TimedMemory memory(parameters.l2, parameters.sms, units, parameters.merging);
+  TimedMemory memory(parameters.l2, parameters.sms, units, parameters.merging,
+                     request.schedule.seed);
   TimedWavefront wavefront(request, parameters, units, memory);
   Prediction prediction;
   prediction.time_us = wavefront.run() / ns_a_us;

@@ -12,8 +12,7 @@ sim::TimedParameters parameters() {
   sim::TimedParameters all;
   all.sms = 132;
   all.l2 = {.halves = 2,
-            .capacity_lines = 30 << 13,
-            .old_share = 0.085,
+            .sets = {{{0.73, 28.1 * 8192}, {0.27, 32.3 * 8192}}},
             .near_ns = 154,
             .far_ns = 246,
             .dram_ns = 360,
