@@ -1,8 +1,8 @@
 """What each mechanism of a model is worth: the errors of DRAM reads of several models beside each
 other, every point over 1.5 x compulsory, with the median and the 90 % mark.
 
-Each table is one comparison; the first model of a table carries the name that is given with it.
-Baselines of the first table stand below.
+Each table is one comparison; its models carry the name that is given with it or, where a single
+table has none, their own. Baselines of the first table stand below.
 """
 
 import math
@@ -32,8 +32,9 @@ def series(paths):
         groups = errors.models(rows)
         for group in groups:
             title = name or os.path.splitext(os.path.basename(path))[0]
-            found.append((title if len(groups) == 1 else f"{title}: {group}",
-                          sizes(table.where(rows, group=group))))
+            if len(groups) > 1:
+                title = f"{title}: {group}" if name or len(paths) > 1 else group
+            found.append((title, sizes(table.where(rows, group=group))))
     first = errors.read(paths[0].rpartition("=")[2], COUNTER)
     found += [(group, sizes(table.where(first, group=group))) for group in
               table.values(first, "group") if group.startswith(errors.BASELINE)]

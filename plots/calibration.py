@@ -58,7 +58,7 @@ def draw(paths):
         axis.set_xlabel("buffer (MiB)")
         axis.set_ylim(-0.03, 1.05)
     axes[0].set_ylabel("DRAM share of the second pass")
-    axes[0].legend(loc="lower right")
+    axes[-1].legend(loc="lower right")
     return fig
 
 

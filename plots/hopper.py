@@ -174,7 +174,7 @@ def draw_sections(lists):
         axes.set_xlabel("heads together")
     level(row, LEGEND_ROOM)
     row[0].set_ylabel("DRAM reads / compulsory")
-    legend(row[0], loc="upper left")
+    legend(row[-1], loc="upper left")
     return fig
 
 
