@@ -95,14 +95,15 @@ ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
 
 /// Of the current device; zeros without one.
 DeviceLimits device_limits() {
-  int device = 0, major = 0, minor = 0, shared_bytes = 0;
+  int device = 0, major = 0, minor = 0, shared_bytes = 0, sms = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return {};
   for (const auto& [value, attribute] :
        {std::pair{&major, cudaDevAttrComputeCapabilityMajor},
         std::pair{&minor, cudaDevAttrComputeCapabilityMinor},
-        std::pair{&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin}})
+        std::pair{&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+        std::pair{&sms, cudaDevAttrMultiProcessorCount}})
     if (cudaDeviceGetAttribute(value, attribute, device) != cudaSuccess) return {};
-  return {10 * major + minor, shared_bytes};
+  return {10 * major + minor, shared_bytes, sms};
 }
 
 /// "9.0", or "9.0 or later".

@@ -24,6 +24,7 @@ struct KernelVariant {
   int stages = 0;       // K/V tiles in shared memory
   int ctas_per_sm = 0;  // that the registers were limited for
   int shared_bytes = 0;
+  int cluster = 1;  // CTAs that work on one item together; a worker is such a cluster
   const void* function = nullptr;   // the kernel, for the CUDA runtime
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on

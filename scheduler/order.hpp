@@ -100,12 +100,10 @@ SAWTOOTH_HD constexpr SectionPlace section_place(int64_t index, int64_t section,
   return {first_head * q_tiles, heads, first_head, inside % heads, inside / heads};
 }
 
-/// Item `index` of the order; 0 <= index < batch * heads * kv_split * q_tiles.
-SAWTOOTH_HD constexpr WorkCoordinates work_at(const Problem& problem, const Order& order,
-                                              int64_t q_tiles, int64_t kv_split, int64_t index) {
-  if (order.list != nullptr) return order.list[index];
-  const int64_t all_heads = problem.batch * problem.heads * kv_split;
-  const SectionPlace place = section_place(index, order.section, all_heads, q_tiles);
+/// What stands at `place` of an order without a list.
+SAWTOOTH_HD constexpr WorkCoordinates work_at_place(const Problem& problem, const Order& order,
+                                                    int64_t q_tiles, int64_t kv_split,
+                                                    const SectionPlace& place) {
   const int64_t h = place.head() / kv_split;
   const bool batch_major = order.head_order == HeadOrder::batch_major;
   return {.batch = batch_major ? h / problem.heads : h % problem.batch,
@@ -114,6 +112,15 @@ SAWTOOTH_HD constexpr WorkCoordinates work_at(const Problem& problem, const Orde
               order.q_order.index,
               [&](auto policy) { return decltype(policy)::tile(place.rank, q_tiles); }),
           .part = place.head() % kv_split};
+}
+
+/// Item `index` of the order; 0 <= index < batch * heads * kv_split * q_tiles.
+SAWTOOTH_HD constexpr WorkCoordinates work_at(const Problem& problem, const Order& order,
+                                              int64_t q_tiles, int64_t kv_split, int64_t index) {
+  if (order.list != nullptr) return order.list[index];
+  const int64_t all_heads = problem.batch * problem.heads * kv_split;
+  return work_at_place(problem, order, q_tiles, kv_split,
+                       section_place(index, order.section, all_heads, q_tiles));
 }
 
 }  // namespace sawtooth

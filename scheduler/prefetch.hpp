@@ -29,20 +29,31 @@ SAWTOOTH_HD constexpr int64_t count_congruent(int64_t below, int64_t residue, in
   return below <= residue ? 0 : (below - residue - 1) / modulus + 1;
 }
 
+/// The items of the wave of item `index` that lie in the section of `place`, counted from its
+/// first.
+SAWTOOTH_HD constexpr Range wave_in_section(const Schedule& schedule, int64_t index,
+                                            int64_t q_tiles, const SectionPlace& place) {
+  const int64_t begin = index / schedule.workers * schedule.workers - place.first_item;
+  return {max_of(0, begin), min_of(place.heads * q_tiles, begin + schedule.workers)};
+}
+
+/// The share of item `index`, which stands at `place` in the wave `wave`.
+SAWTOOTH_HD constexpr PrefetchShare share_in_wave(int64_t index, const SectionPlace& place,
+                                                  const Range& wave) {
+  const auto below = [&](int64_t end) {
+    return count_congruent(end, place.head_in_section, place.heads);
+  };
+  const int64_t before = below(wave.begin);
+  return {below(index - place.first_item) - before, below(wave.end) - before};
+}
+
 SAWTOOTH_HD constexpr PrefetchShare prefetch_share(const Problem& problem, const Tiling& tiling,
                                                    const Schedule& schedule, int64_t item) {
   if (schedule.order.list != nullptr || schedule.loop == Loop::kv_outer) return {};
   const int64_t ranks = q_tiles(problem, tiling);
   const int64_t all_heads = problem.batch * problem.heads * schedule.kv_split;
   const SectionPlace place = section_place(item, schedule.order.section, all_heads, ranks);
-  const int64_t wave_begin = item / schedule.workers * schedule.workers;
-  const int64_t section_items = place.heads * ranks;
-  const int64_t begin = max_of(0, wave_begin - place.first_item);
-  const int64_t end = min_of(section_items, wave_begin + schedule.workers - place.first_item);
-  const int64_t before = count_congruent(begin, place.head_in_section, place.heads);
-  return {
-      .rank = count_congruent(item - place.first_item, place.head_in_section, place.heads) - before,
-      .workers = count_congruent(end, place.head_in_section, place.heads) - before};
+  return share_in_wave(item, place, wave_in_section(schedule, item, ranks, place));
 }
 
 }  // namespace sawtooth

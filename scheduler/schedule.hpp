@@ -46,22 +46,28 @@ SAWTOOTH_HD constexpr int64_t item_count(const Problem& problem, const Tiling& t
                                          : heads * schedule.kv_split * q_tiles(problem, tiling);
 }
 
+/// The K/V tiles that an item with these coordinates visits.
+SAWTOOTH_HD constexpr Range kv_tiles_of(const Problem& problem, const Tiling& tiling,
+                                        const Schedule& schedule, const WorkCoordinates& work) {
+  const int64_t all_kv_tiles = kv_tiles(problem, tiling);
+  const Range visible = schedule.loop == Loop::kv_outer
+                            ? Range{0, all_kv_tiles}
+                            : visible_kv_tiles(problem, tiling, work.q_tile);
+  return part_of(visible, work.part, schedule.kv_split, all_kv_tiles);
+}
+
 /// Item `index` of the order; 0 <= index < item_count.
 SAWTOOTH_HD constexpr Item item_at(const Problem& problem, const Tiling& tiling,
                                    const Schedule& schedule, int64_t index) {
-  const bool kv_outer = schedule.loop == Loop::kv_outer;
-  const int64_t ranks = kv_outer ? 1 : q_tiles(problem, tiling);
+  const int64_t ranks = schedule.loop == Loop::kv_outer ? 1 : q_tiles(problem, tiling);
   const WorkCoordinates work = work_at(problem, schedule.order, ranks, schedule.kv_split, index);
-  const int64_t all_kv_tiles = kv_tiles(problem, tiling);
-  const Range visible =
-      kv_outer ? Range{0, all_kv_tiles} : visible_kv_tiles(problem, tiling, work.q_tile);
   return {.index = index,
           .batch = work.batch,
           .head = work.head,
           .kv_head = problem.kv_head_of(work.head),
           .q_tile = work.q_tile,
           .part = work.part,
-          .kv_tiles = part_of(visible, work.part, schedule.kv_split, all_kv_tiles)};
+          .kv_tiles = kv_tiles_of(problem, tiling, schedule, work)};
 }
 
 /// What the scan of `item` may look at. `items_before` is the worker's own counter, which a CTA

@@ -6,6 +6,7 @@
 // exponentiates (FlashAttention-3, arXiv 2407.08608, sections 3.1 and 3.2).
 #pragma once
 
+#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/softmax.cuh"
@@ -35,17 +36,13 @@ class Consumer {
 
   __device__ void run() {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
-    for (RingPosition<work_slots> ring;; ring.advance()) {
-      shared_.slot_full[ring.stage].wait(ring.parity);
-      const WorkSlot& work = shared_.slots[ring.stage];
-      if (work.last) break;
-      batch_ = int(work.item.batch);
-      head_ = int(work.item.head);
-      part_ = int(work.item.part);
-      q_tile_ = int(work.item.q_tile);
-      const int steps = uniform(int(work.scan.tiles));
-      release(shared_.slot_empty[ring.stage]);
-      process(steps);
+    for (;; ++turn_) {
+      shared_.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
+      if (uniform(work().last)) break;
+      first_row_ = (int(work().item.q_tile) * Shape::cluster + rank()) * Shape::cta_q_rows +
+                   warpgroup_ * warpgroup_rows;
+      process(uniform(int(work().scan.tiles)));
+      release(shared_.slot_empty[turn_ % work_slots]);
     }
     // The turn that the last warpgroup has passed on is still open.
     if (takes_turns && warpgroup_ == 0) named_barrier_sync(turn_barrier(0), turn_threads);
@@ -64,32 +61,42 @@ class Consumer {
       Packed packed;
       if constexpr (Shape::overlap == Overlap::none) {
         for (int step = 0; step < steps; ++step) {
-          first_scores(scores, softmax, step + 1 == steps);
+          first_scores(scores, softmax, wait_for_k(), step + 1 == steps);
           softmax.template apply_rescale<Shape::lazy_rescale>(output);
           pack_probabilities<Element>(packed, scores);
           finish_output(output, packed);
         }
       } else {
-        first_scores(scores, softmax, steps == 1);
-        pack_probabilities<Element>(packed, scores);
-        for (int step = 1; step < steps; ++step) {
+        bool pending = false;  // probabilities whose product with V is still to be added
+        for (int step = 0; step < steps; ++step) {
           const TileNote note = wait_for_k();
-          if (uniform(note.masked)) {
-            overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, step + 1 == steps);
+          const bool masked = uniform(note.masked);
+          const bool last = step + 1 == steps;
+          if (masked && uniform(hides(note.kv_tile))) {
+            if (step > 0) pass_turn();
+            skip_tile(output, packed, pending, last);
+            pending = false;
+          } else if (!pending) {
+            if (step > 0) pass_turn();
+            first_scores(scores, softmax, note, last);
+            if (step > 0) softmax.template apply_rescale<Shape::lazy_rescale>(output);
+            pack_probabilities<Element>(packed, scores);
+            pending = true;
+          } else if (masked) {
+            overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, last);
           } else {
-            overlapped_step<false>(scores, packed, output, softmax, note.kv_tile,
-                                   step + 1 == steps);
+            overlapped_step<false>(scores, packed, output, softmax, note.kv_tile, last);
           }
         }
-        finish_output(output, packed);
+        if (pending) finish_output(output, packed);
       }
     }
     store(output, softmax);
   }
 
-  /// Scores and probabilities of the next tile, with nothing in flight beside.
-  __device__ void first_scores(Scores& scores, RowSoftmax& softmax, bool last) {
-    const TileNote note = wait_for_k();
+  /// Scores and probabilities of a tile, with nothing in flight beside.
+  __device__ void first_scores(Scores& scores, RowSoftmax& softmax, const TileNote& note,
+                               bool last) {
     pin(scores);
     wgmma_fence();
     issue_scores(scores);
@@ -98,6 +105,34 @@ class Consumer {
     release_k(last);
     if (note.masked) mask(scores, note.kv_tile);
     softmax.template update<true, Shape::lazy_rescale>(scores, arguments_.scale_log2);
+  }
+
+  /// Whether no row of this warpgroup sees a key of the tile, though others of the item may.
+  __device__ bool hides(int kv_tile) const {
+    const int64_t first_key = int64_t(kv_tile) * Shape::kv_rows;
+    const Range of_first = seen_keys(arguments_.problem, first_row_, first_key, Shape::kv_rows);
+    const Range of_last =
+        seen_keys(arguments_.problem, first_row_ + warpgroup_rows - 1, first_key, Shape::kv_rows);
+    return of_last.end == 0 || of_first.begin == Shape::kv_rows;
+  }
+
+  /// Leaves a tile that this warpgroup does not see; the tile before it may still wait for its V.
+  __device__ void skip_tile(Output& output, Packed& packed, bool pending, bool last) {
+    release_k(last);
+    if (pending) finish_output(output, packed);
+    shared_.v_full[v_ring_.stage].wait(v_ring_.parity);
+    release_v();
+  }
+
+  /// Every warpgroup has a turn in every step but the first, whether it multiplies or not.
+  __device__ void pass_turn() const {
+    if constexpr (takes_turns) {
+      named_barrier_sync(turn_barrier(warpgroup_), turn_threads);
+      named_barrier_arrive(turn_barrier(next_warpgroup()), turn_threads);
+    }
+  }
+  __device__ int next_warpgroup() const {
+    return warpgroup_ + 1 == Shape::consumers ? 0 : warpgroup_ + 1;
   }
 
   template <bool Masked>
@@ -113,8 +148,7 @@ class Consumer {
     wgmma_fence();
     issue_output(output, packed);
     if constexpr (takes_turns) {
-      const int next = warpgroup_ + 1 == Shape::consumers ? 0 : warpgroup_ + 1;
-      named_barrier_arrive(turn_barrier(next), turn_threads);
+      named_barrier_arrive(turn_barrier(next_warpgroup()), turn_threads);
     }
     wgmma_wait<1>();
     pin(scores);
@@ -152,7 +186,7 @@ class Consumer {
 #pragma unroll
     for (int slice = 0; slice < Shape::head_dim / wgmma_k; ++slice) {
       Wgmma<Element, Shape::kv_rows>::from_shared(
-          scores, advance(q_, rows_slice_offset(slice, Shape::q_rows)),
+          scores, advance(q_, rows_slice_offset(slice, Shape::cta_q_rows)),
           advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
     }
     wgmma_commit();
@@ -184,8 +218,10 @@ class Consumer {
   /// O and log-sum-exp of the item, or with kv-split this part's.
   __device__ void store(const Output& output, const RowSoftmax& softmax) const {
     const bool split = arguments_.partial_o != nullptr;
-    const int64_t flat_head = batch_ * arguments_.problem.heads + head_;
-    const int64_t flat_part = split ? flat_head * arguments_.schedule.kv_split + part_ : flat_head;
+    const Item& item = work().item;
+    const int64_t flat_head = item.batch * arguments_.problem.heads + item.head;
+    const int64_t flat_part =
+        split ? flat_head * arguments_.schedule.kv_split + item.part : flat_head;
     float* lse = split ? arguments_.partial_lse : arguments_.lse;
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
@@ -198,7 +234,7 @@ class Consumer {
                           valid);
       } else {
         store_row(static_cast<Element*>(arguments_.o) +
-                      arguments_.o_strides.offset(batch_, head_, row(half)),
+                      arguments_.o_strides.offset(item.batch, item.head, row(half)),
                   output, half, factor, valid);
       }
       if (lse != nullptr && valid && threadIdx.x % 4 == 0) {
@@ -207,9 +243,12 @@ class Consumer {
     }
   }
 
+  __device__ const WorkSlot& work() const {
+    return shared_.slots[turn_ % work_slots];
+  }
+
   __device__ int row(int half) const {
-    return q_tile_ * Shape::q_rows + warpgroup_ * warpgroup_rows +
-           first_row(threadIdx.x % warpgroup_threads) + half * row_half_distance;
+    return first_row_ + first_row(threadIdx.x % warpgroup_threads) + half * row_half_distance;
   }
 
   /// The same value, known to the compiler to be the same in all lanes.
@@ -222,13 +261,25 @@ class Consumer {
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier.arrive();
   }
+  /// A stage of K or V is written by all CTAs of the cluster, so all must know that it is free.
+  __device__ void release_stage(Barrier& barrier) const {
+    if constexpr (Shape::cluster == 1) {
+      release(barrier);
+    } else {
+      __syncwarp();
+      if (threadIdx.x % 32 < Shape::cluster) arrive_at(barrier, threadIdx.x % 32);
+    }
+  }
+  __device__ static int rank() {
+    return Shape::cluster > 1 ? int(cluster_rank()) : 0;
+  }
   __device__ void release_k(bool last_of_item) {
-    release(shared_.k_empty[k_ring_.stage]);
+    release_stage(shared_.k_empty[k_ring_.stage]);
     k_ring_.advance();
     if (last_of_item) release(shared_.q_empty);
   }
   __device__ void release_v() {
-    release(shared_.v_empty[v_ring_.stage]);
+    release_stage(shared_.v_empty[v_ring_.stage]);
     v_ring_.advance();
   }
 
@@ -241,10 +292,8 @@ class Consumer {
   SharedStorage<Shape>& shared_;
   int warpgroup_;
   uint64_t q_;
-  int batch_ = 0;
-  int head_ = 0;
-  int part_ = 0;
-  int q_tile_ = 0;
+  uint32_t turn_ = 0;  // items so far
+  int first_row_ = 0;  // of this warpgroup
   uint32_t q_parity_ = 0;
   RingPosition<Shape::stages> k_ring_;
   RingPosition<Shape::stages> v_ring_;

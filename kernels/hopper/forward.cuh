@@ -1,12 +1,40 @@
-// The forward kernel for sm_90a: warpgroup 0 produces (one warp decides, one loads), the others
-// consume. kernels/hopper/README.md follows the data's way through a tile.
+// The forward kernel for sm_90a: warpgroup 0 produces (one warp finds items, one walks their tiles,
+// one loads), the others consume. kernels/hopper/README.md follows the data's way through a tile.
 #pragma once
 
 #include "kernels/hopper/consumer.cuh"
 #include "kernels/hopper/loader.cuh"
+#include "kernels/hopper/scan_warp.cuh"
 #include "kernels/hopper/scheduler_warp.cuh"
 
 namespace sawtooth::kernels::hopper {
+
+/// One thread of each of three warps works, the rest of the warpgroup waits for the end.
+template <class Shape>
+__device__ void produce(SharedStorage<Shape>& shared, const CUtensorMap& q_map,
+                        const CUtensorMap& k_map, const CUtensorMap& v_map) {
+  constexpr int loader_thread = 0;
+  constexpr int scheduler_thread = 32;
+  constexpr int scan_thread = 64;
+  if (threadIdx.x == loader_thread) {
+    Loader<Shape>(shared, q_map, k_map, v_map).run();
+  } else if (threadIdx.x == scheduler_thread) {
+    SchedulerWarp<Shape>(shared).run();
+  } else if (threadIdx.x == scan_thread) {
+    ScanWarp<Shape>(shared).run();
+  }
+  __syncwarp();
+}
+
+/// All threads of the cluster.
+template <int Cluster>
+__device__ void meet() {
+  if constexpr (Cluster > 1) {
+    cluster_sync();
+  } else {
+    __syncthreads();
+  }
+}
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
@@ -22,22 +50,18 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     shared.arguments = arguments;
     fence_initialised_barriers();
   }
-  __syncthreads();
+  meet<Shape::cluster>();
 
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / warpgroup_threads, 0);
   if (warpgroup == 0) {
     shrink_registers<Shape::producer_registers>();
-    constexpr int loader_thread = 0;
-    constexpr int scheduler_thread = 32;
-    if (threadIdx.x == loader_thread) {
-      Loader<Shape>(shared, q_map, k_map, v_map).run();
-    } else if (threadIdx.x == scheduler_thread) {
-      run_scheduler(shared);
-    }
+    produce(shared, q_map, k_map, v_map);
   } else {
     grow_registers<Shape::consumer_registers>();
     Consumer<Shape>(arguments, shared, warpgroup - 1).run();
   }
+  // Nobody leaves while the others may still write into its shared memory.
+  if constexpr (Shape::cluster > 1) cluster_sync();
 }
 
 }  // namespace sawtooth::kernels::hopper

@@ -24,8 +24,8 @@ void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
   const TensorExtent q_extent{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
   const TensorExtent kv_extent{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
-  constexpr BoxExtent q_box{Shape::q_rows, Shape::panels};
-  constexpr BoxExtent kv_box{Shape::kv_rows, Shape::panels};
+  constexpr BoxExtent q_box{Shape::cta_q_rows, Shape::panels};
+  constexpr BoxExtent kv_box{Shape::kv_rows, Shape::panels_a_load};
   const CUtensorMap q_map =
       make_tensor_map(arguments.q, problem.dtype, q_extent, arguments.q_strides, q_box);
   const CUtensorMap k_map =
@@ -35,12 +35,21 @@ void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
 
   const int64_t items = item_count(problem, Shape::tiling(), arguments.schedule);
   const bool grid = arguments.schedule.launch == launch_id<GridLaunch>;
-  const int64_t ctas = grid ? items : std::min(items, arguments.schedule.workers);
+  const int64_t workers = grid ? items : std::min(items, arguments.schedule.workers);
   check(cudaFuncSetAttribute(forward<Shape>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              shared_bytes<Shape>),
         "setting the shared memory of the Hopper kernel");
-  forward<Shape><<<unsigned(ctas), Shape::threads, shared_bytes<Shape>, stream>>>(q_map, k_map,
-                                                                                  v_map, arguments);
+  cudaLaunchAttribute cluster{.id = cudaLaunchAttributeClusterDimension, .val = {}};
+  cluster.val.clusterDim = {.x = Shape::cluster, .y = 1, .z = 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(workers * Shape::cluster));
+  config.blockDim = dim3(Shape::threads);
+  config.dynamicSmemBytes = shared_bytes<Shape>;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = Shape::cluster > 1 ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, forward<Shape>, q_map, k_map, v_map, arguments),
+        "launching the Hopper kernel");
   check(cudaGetLastError(), "launching the Hopper kernel");
 }
 
@@ -68,6 +77,7 @@ KernelVariant table_row() {
           .stages = Shape::stages,
           .ctas_per_sm = 1,
           .shared_bytes = shared_bytes<Shape>,
+          .cluster = Shape::cluster,
           .function = reinterpret_cast<const void*>(&forward<Shape>),
           .compute_capability = hopper,
           .loads_by_copy_engine = true,

@@ -18,12 +18,14 @@ enum class Overlap : uint8_t { none, own_products, ping_pong };
 enum class Rescale : uint8_t { always, lazy };
 
 template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode,
-          Rescale RescaleMode = Rescale::always>
+          Rescale RescaleMode = Rescale::always, int Cluster = 1>
 struct Shape {
   using Element = ElementType;
   static constexpr int head_dim = HeadDim;
   static constexpr int consumers = Consumers;  // warpgroups that multiply, 64 query rows each
-  static constexpr int q_rows = Consumers * warpgroup_rows;
+  static constexpr int cluster = Cluster;      // CTAs that work on one item and share its K/V tiles
+  static constexpr int cta_q_rows = Consumers * warpgroup_rows;
+  static constexpr int q_rows = Cluster * cta_q_rows;
   static constexpr int kv_rows = KvRows;
   static constexpr int stages = Stages;  // of K and of V
   static constexpr Overlap overlap = Mode;
@@ -35,13 +37,16 @@ struct Shape {
   // setmaxnreg moves registers between warpgroups inside what the CTA was launched with; asking
   // for more waits for ever.
   static constexpr int launch_registers = 65536 / threads / 8 * 8;
-  static constexpr int producer_registers = Consumers == 3 ? 32 : 56;
-  static constexpr int consumer_registers = Consumers == 3 ? 160 : 224;
+  static constexpr int producer_registers = Consumers == 3 ? 32 : 40;
+  static constexpr int consumer_registers = Consumers == 3 ? 160 : 232;
   static_assert(producer_registers + Consumers * consumer_registers <=
                 (Consumers + 1) * launch_registers);
 
   static constexpr int panels = HeadDim / panel_columns;
-  static constexpr int q_tile_elements = q_rows * HeadDim;
+  static constexpr int panels_a_load =
+      panels / Cluster;  // of K/V by one CTA, for the whole cluster
+  static_assert(panels % Cluster == 0);
+  static constexpr int q_tile_elements = cta_q_rows * HeadDim;
   static constexpr int kv_tile_elements = KvRows * HeadDim;
   static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
   static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);

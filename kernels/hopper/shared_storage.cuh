@@ -11,21 +11,45 @@
 
 namespace sawtooth::kernels::hopper {
 
-/// One item on its way from the scheduler warp to the loader and the consumers.
+/// One item on its way from the scheduler to the scan, the loader and the consumers.
 struct WorkSlot {
   Item item;
   ScanContext scan;
+  int64_t attach_tile;   // the attach word when it was read
   Range unmasked;        // K/V tiles that need no mask
   Range prefetch_lines;  // of a full K (or V) tile: this worker's part
   bool last;             // no item: everybody leaves
 };
-inline constexpr int work_slots = 2;
+inline constexpr int work_slots = 3;
 
-/// What the loader tells the consumers about the K tile of a stage.
+/// Where the scheduler, which has few registers, leaves the steps of its arithmetic.
+struct SchedulerScratch {
+  uint32_t turn;
+  int64_t q_tiles;
+  int64_t all_heads;
+  SectionPlace place;
+  WorkCoordinates work;
+  Range wave;
+  PrefetchShare share;
+};
+
+/// What the scan tells the loader about the next step, and the loader the consumers about a stage.
 struct TileNote {
   int32_t kv_tile;
   bool masked;  // some key is missing or hidden from some row
 };
+inline constexpr int step_slots = 2;
+
+/// From the first CTA of a cluster to the others: a ticket, and where attach stands.
+struct Mail {
+  int64_t index;
+  int64_t attach_tile;
+};
+
+/// The word of the item's K/V head that attach reads and leaves.
+__device__ inline int* attach_word(const ForwardArguments& arguments, const Item& item) {
+  return arguments.attach_tiles + item.batch * arguments.problem.kv_heads + item.kv_head;
+}
 
 template <class Shape>
 struct SharedStorage {
@@ -36,7 +60,14 @@ struct SharedStorage {
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
   Barrier slot_full[work_slots], slot_empty[work_slots];
+  Barrier step_full[step_slots], step_empty[step_slots];
+  Barrier mail_full[work_slots], mail_empty[work_slots];
   WorkSlot slots[work_slots];
+  SchedulerScratch scratch;
+  RingPosition<work_slots> scan_ring;  // where the scan stands
+  uint32_t scan_steps;                 // steps that it has named
+  TileNote steps[step_slots];
+  Mail mail[work_slots];
   // A copy for the producer, whose few registers it would otherwise fill with loop constants.
   ForwardArguments arguments;
   TileNote notes[Shape::stages];
@@ -47,12 +78,18 @@ struct SharedStorage {
     for (int stage = 0; stage < Shape::stages; ++stage) {
       k_full[stage].initialise(1);
       v_full[stage].initialise(1);
-      k_empty[stage].initialise(Shape::consumer_warps);
-      v_empty[stage].initialise(Shape::consumer_warps);
+      k_empty[stage].initialise(Shape::cluster * Shape::consumer_warps);
+      v_empty[stage].initialise(Shape::cluster * Shape::consumer_warps);
     }
     for (int slot = 0; slot < work_slots; ++slot) {
       slot_full[slot].initialise(1);
-      slot_empty[slot].initialise(Shape::consumer_warps + 1);  // and the loader
+      slot_empty[slot].initialise(Shape::consumer_warps + 2);  // the scan and the loader
+      mail_full[slot].initialise(1);
+      mail_empty[slot].initialise(Shape::cluster - 1 > 0 ? Shape::cluster - 1 : 1);
+    }
+    for (int slot = 0; slot < step_slots; ++slot) {
+      step_full[slot].initialise(1);
+      step_empty[slot].initialise(1);
     }
   }
 };

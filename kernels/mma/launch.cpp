@@ -56,11 +56,20 @@ std::array<CUtensorMap, 3> tensor_maps(const KernelVariant& variant,
 
 }  // namespace
 
+#if defined(SAWTOOTH_HAVE_HOPPER)
+const KernelVariant* best_hopper_variant(const Problem& problem, int sms);  // kernels/hopper
+#endif
+
 const KernelVariant& variant_for(const AttentionForward& call, const DeviceLimits& device) {
   const Problem& problem = call.problem;
   const KernelVariant* first =
       find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
   if (call.tiling.q_rows != 0 || call.tiling.kv_rows != 0) return *first;
+#if defined(SAWTOOTH_HAVE_HOPPER)
+  constexpr int hopper = 90;
+  if (device.compute_capability == hopper && (call.family.empty() || call.family == "hopper"))
+    if (const KernelVariant* best = best_hopper_variant(problem, device.sms)) return *best;
+#endif
   for (const KernelVariant& variant : kernel_variants()) {
     const bool of_the_call = variant.head_dim == problem.head_dim &&
                              variant.dtype == problem.dtype &&

@@ -13,10 +13,13 @@ Outcome failed(const std::string& what, int cuda_error);
 struct DeviceLimits {
   int compute_capability = 0;  // 10 x major + minor
   int shared_bytes = 0;        // that one CTA can have
+  int sms = 0;
 };
 
-/// The kernel that runs a call: that of the named tiling, or where none is named the first of its
-/// head dim, type and family that the device can run; the first of all when it can run none.
+/// The kernel that runs a call: that of the named tiling. Where none is named, on a device that the
+/// Hopper kernels are for the best of them for the problem (unless another family is named), else
+/// the first of its head dim, type and family that the device can run; the first of all when it can
+/// run none.
 const KernelVariant& variant_for(const AttentionForward& call, const DeviceLimits& device);
 
 /// Launches `ctas` CTAs of `variant`, at most `ctas_per_sm` on an SM at once (0: all that fit).

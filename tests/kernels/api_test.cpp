@@ -163,7 +163,7 @@ TEST_F(ApiRefuses, AWorkspaceThatIsTooSmall) {
 // Specifications per Compute Capability". 128x64 at D = 128 needs Q (32 KiB), two stages of K and V
 // (64 KiB) and the tables of its item: more than 99 KiB, so that 64x64 is next.
 TEST(KernelTable, ACallWithoutATilingRunsTheFirstThatFitsTheDevice) {
-  constexpr DeviceLimits hopper{90, 227 * 1024}, blackwell_desktop{120, 99 * 1024};
+  constexpr DeviceLimits hopper{90, 227 * 1024, 132}, blackwell_desktop{120, 99 * 1024, 48};
   AttentionForward call;
   call.problem.head_dim = 128;
   call.problem.dtype = ElementType::bf16;

@@ -1,0 +1,127 @@
+// The scan: one thread that walks each item's K/V tiles in the order of its scan. It alone knows
+// the order; through a short ring it tells the loader which tile comes next, and it asks L2 for
+// this worker's part of the tiles that come later (wave prefetch).
+#pragma once
+
+#include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/shared_storage.cuh"
+#include "kernels/mma/arguments.hpp"
+#include "kernels/mma/ptx.cuh"
+#include "kernels/tma/tma.cuh"
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::kernels::hopper {
+
+template <class Shape>
+class ScanWarp {
+ public:
+  __device__ explicit ScanWarp(SharedStorage<Shape>& shared) : shared_(shared) {}
+
+  __device__ void run() {
+    shared_.scan_steps = 0;
+    for (shared_.scan_ring = {};; shared_.scan_ring.advance()) {
+      shared_.slot_full[shared_.scan_ring.stage].wait(shared_.scan_ring.parity);
+      WorkSlot& work = shared_.slots[shared_.scan_ring.stage];
+      if (work.last) return;
+      start_item(work);
+      walk(work);
+      shared_.slot_empty[shared_.scan_ring.stage].arrive();
+    }
+  }
+
+ private:
+  __device__ void walk(const WorkSlot& work) {
+    for (int step = 0; step < int(work.scan.tiles); ++step) {
+      const int tile = tile_at(work, step);
+      const uint32_t slot = shared_.scan_steps % step_slots;
+      // Producers start with 1.
+      shared_.step_empty[slot].wait(shared_.scan_steps / step_slots % 2 ^ 1);
+      shared_.steps[slot] = {tile, tile < work.unmasked.begin || tile >= work.unmasked.end};
+      shared_.step_full[slot].arrive();
+      ++shared_.scan_steps;
+      announce_step(work.item, step, tile);
+      if (arguments().schedule.prefetch > 0) prefetch_step(work, step);
+    }
+  }
+
+  __device__ int tile_at(const WorkSlot& work, int step) const {
+    return int(kv_tile_at(arguments().schedule, work.item, work.scan, step));
+  }
+
+  /// Reads the attach word and writes the trace's record.
+  __device__ void start_item(WorkSlot& work) const {
+    if (arguments().schedule.scan == scan_id<AttachScan>) {
+      if (Shape::cluster == 1) {
+        work.attach_tile = atomicAdd(attach_word(arguments(), work.item), 0);
+      }
+      const Range tiles = work.item.kv_tiles;
+      work.scan.attach_position =
+          clamp_to(work.attach_tile, tiles.begin, max_of(tiles.begin, tiles.end - 1)) - tiles.begin;
+    }
+    if (arguments().trace.items == nullptr || !speaks_for_worker()) return;
+    ItemRecord& record = arguments().trace.items[work.item.index];
+    record.start_ns = nanoseconds();
+    record.worker = cluster_number<Shape::cluster>();
+    record.items_before = work.scan.items_before;
+    record.attach_tile = arguments().schedule.scan == scan_id<AttachScan> ? work.attach_tile : 0;
+    record.steps = int(work.scan.tiles);
+    atomicAdd(&record.times_started, 1u);
+  }
+
+  /// Leaves the word that attach reads and the trace's record of a step.
+  __device__ void announce_step(const Item& item, int step, int tile) const {
+    if (!speaks_for_worker()) return;
+    if (arguments().schedule.scan == scan_id<AttachScan>) {
+      atomicExch(attach_word(arguments(), item), tile);
+    }
+    if (arguments().trace.steps == nullptr) return;
+    arguments().trace.steps[item.index * arguments().trace.steps_per_item + step] = {
+        .start_ns = nanoseconds(), .kv_tile = tile, .sm = int(sm_number())};
+  }
+
+  /// The first CTA of a cluster does what its worker does once.
+  __device__ static bool speaks_for_worker() { return Shape::cluster == 1 || cluster_rank() == 0; }
+
+  __device__ void prefetch_step(const WorkSlot& work, int step) const {
+    const int ahead = step + int(arguments().schedule.prefetch);
+    if (ahead >= int(work.scan.tiles) || !speaks_for_worker()) return;
+    const int tile = tile_at(work, ahead);
+    prefetch_rows(arguments().k, arguments().k_strides, work, tile);
+    prefetch_rows(arguments().v, arguments().v_strides, work, tile);
+  }
+
+  /// This worker's lines of `tile`: one request where rows follow each other without gaps, else
+  /// one a line.
+  __device__ void prefetch_rows(const void* tensor, const Strides& strides, const WorkSlot& work,
+                                int tile) const {
+    constexpr int bytes_a_row = Shape::head_dim * int(sizeof(typename Shape::Element));
+    const int first_row = tile * Shape::kv_rows;
+    const int rows = min(Shape::kv_rows, int(arguments().problem.seq_kv) - first_row);
+    const int begin = int(work.prefetch_lines.begin * line_bytes);
+    const int end = min(int(work.prefetch_lines.end * line_bytes), rows * bytes_a_row);
+    if (strides.row == Shape::head_dim) {
+      if (begin < end) {
+        prefetch_bytes_to_l2(address(tensor, strides, work.item, first_row) + begin,
+                             uint32_t(end - begin));
+      }
+      return;
+    }
+    for (int byte = begin; byte < end; byte += int(line_bytes)) {
+      const int row = first_row + byte / bytes_a_row;
+      prefetch_bytes_to_l2(address(tensor, strides, work.item, row) + byte % bytes_a_row,
+                           line_bytes);
+    }
+  }
+
+  __device__ static const char* address(const void* tensor, const Strides& strides,
+                                        const Item& item, int row) {
+    return static_cast<const char*>(tensor) +
+           strides.offset(item.batch, item.kv_head, row) * int64_t(sizeof(typename Shape::Element));
+  }
+
+  __device__ const ForwardArguments& arguments() const { return shared_.arguments; }
+
+  SharedStorage<Shape>& shared_;
+};
+
+}  // namespace sawtooth::kernels::hopper

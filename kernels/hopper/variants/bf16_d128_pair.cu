@@ -1,0 +1,10 @@
+#include "kernels/hopper/launch.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+extern const Variant bf16_d128_pair;
+const Variant bf16_d128_pair =
+    make_variant<Shape<__nv_bfloat16, 128, 2, 128, 2, Overlap::ping_pong, Rescale::lazy, 2>>(
+        "bf16_d128_pair");
+
+}  // namespace sawtooth::kernels::hopper
