@@ -1,0 +1,16 @@
+// TFLOP/s of a variant of the Hopper kernel over lengths and schedules.
+#pragma once
+
+#include <span>
+
+#include "kernels/hopper/variants.hpp"
+
+namespace sawtooth::kernels::hopper {
+
+/// Sequence lengths of the table's columns.
+std::span<const int64_t> timed_lengths();
+
+/// Prints a row a mask and schedule; schedules of one length are interleaved.
+void time_variant(const Variant& variant);
+
+}  // namespace sawtooth::kernels::hopper

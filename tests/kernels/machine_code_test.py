@@ -1,0 +1,63 @@
+"""kernels/hopper/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused."""
+
+import os
+import struct
+import sys
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "kernels", "hopper"))
+import machine_code  # noqa: E402
+
+# Instruction words of sm_90 as nvdisasm -hex showed them beside their names; the second word of an
+# instruction holds no part of its name.
+HGMMA_FROM_REGISTERS = 0x40E0000478587DF0  # HGMMA.64x64x16.F32.BF16 R88, R120, gdesc[UR4].tnspB
+HGMMA_FROM_SHARED = 0x01E00000041879F0  # HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ
+WARPGROUP_ARRIVE = 0x00000000000079C5
+WARPGROUP_DEPBAR = 0x00008000000079C5  # WARPGROUP.DEPBAR.LE gsb0, 0x0
+LOAD_LOCAL = 0x00000000080C7983  # LDL R12, [R8]
+STORE_LOCAL = 0x0000000801007387  # STL.128 [R1], R8
+WARPSYNC = 0x0000000000000948  # @P0 WARPSYNC.ALL
+
+
+def code(*words):
+    return b"".join(struct.pack("<QQ", word, 0) for word in words)
+
+
+def row(**changes):
+    return dict(dict(kernel="k", registers=168, stack_bytes=0, hgmma=24, waits=7, hmma=0,
+                     local_loads=0, local_stores=0, warp_syncs=1), **changes)
+
+
+class Instructions(unittest.TestCase):
+    def test_each_is_counted_under_its_name(self):
+        counts = machine_code.instruction_counts(code(
+            WARPGROUP_ARRIVE, HGMMA_FROM_SHARED, HGMMA_FROM_REGISTERS, HGMMA_FROM_REGISTERS,
+            WARPGROUP_DEPBAR, LOAD_LOCAL, LOAD_LOCAL, LOAD_LOCAL, STORE_LOCAL, WARPSYNC, WARPSYNC))
+        self.assertEqual(counts, {"hgmma": 3, "waits": 1, "hmma": 0, "local_loads": 3,
+                                  "local_stores": 1, "warp_syncs": 2})
+
+
+class Faults(unittest.TestCase):
+    def test_a_kernel_in_registers_with_few_waits_has_none(self):
+        self.assertEqual(list(machine_code.faults(row())), [])
+
+    def test_local_memory_the_slow_path_and_serialised_products_are_named(self):
+        for changes, word in ((dict(stack_bytes=16), "spills"), (dict(local_loads=1), "spills"),
+                              (dict(hmma=1), "1 HMMA"), (dict(hgmma=0, waits=0), "0 HGMMA"),
+                              (dict(waits=24), "serialised"),
+                              (dict(warp_syncs=50), "uniform")):
+            self.assertTrue(any(word in fault for fault in machine_code.faults(row(**changes))),
+                            changes)
+
+
+class Titles(unittest.TestCase):
+    def test_a_shape_is_read_from_its_mangled_name(self):
+        name = ("_ZN8sawtooth7kernels6hopper7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
+                "LNS1_7OverlapE2ELNS1_7RescaleE1ELi2EEEEEv14CUtensorMap_st")
+        self.assertEqual(machine_code.title(name),
+                         "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2")
+
+
+if __name__ == "__main__":
+    unittest.main()
