@@ -30,6 +30,7 @@ FIGURES = {
     "reads_by_length": ["lengths.csv"],
     "changes": ["errors.csv"],
     "elsewhere": ["elsewhere.csv"],
+    "roofline": ["race.csv"],
 }
 
 
