@@ -9,7 +9,7 @@ cd "$root"
 flags=(-std=c++20 -O3 -I. -lineinfo -gencode=arch=compute_90a,code=sm_90a -Xptxas -v)
 compile() { nvcc "${flags[@]}" -c -o "$folder/$(basename "$1").o" "$1" >"$folder/$(basename "$1").log" 2>&1 || { cat "$folder/$(basename "$1").log"; return 1; }; }
 pids=()
-for source in kernels/hopper/variants/*.cu kernels/hopper/*.cpp tests/kernels/hopper/*.cu; do
+for source in kernels/hopper/variants/*.cu kernels/hopper/*.cpp kernels/tma/*.cpp tests/kernels/hopper/*.cu; do
   compile "$source" &
   pids+=($!)
 done
