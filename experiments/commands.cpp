@@ -23,8 +23,9 @@ constexpr auto table = std::to_array<Command>({
        "our kernels",
        run_counters, command_counters | command_measure},
       {"calibrate", "",
-       "run streams on this GPU; write its profile, its die's map and raw counters", run_calibrate,
-       command_calibrate},
+       "run streams on this GPU; write its profile, its die's map and raw counters; or fit the "
+       "two-half model to recorded ones",
+       run_calibrate, command_calibrate},
 #if defined(SAWTOOTH_HAVE_TRACE)
       {"trace", "[CONFIG]", "write the trace of a point, or read one and predict from it",
        run_trace, command_trace},

@@ -61,7 +61,7 @@ def tried_packages():
     for module, title in TRIED.items():
         try:
             importlib.import_module(module)
-            yield f"{title}: {module} can be imported; no kernel of it is among the peers yet"
+            yield f"{title}: {module} can be imported; no kernel of it is among the peers"
         except Exception as error:  # a package may fail in many ways while it loads
             yield f"{title}: {module} cannot be imported ({type(error).__name__}: {error})"
 

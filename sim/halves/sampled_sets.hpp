@@ -60,9 +60,6 @@ class SampledSets {
     end[-1] = {};
   }
 
-  /// Lines of memory that one simulated line stands for.
-  int64_t lines_a_piece() const { return lines_a_piece_; }
-
  private:
   static constexpr uint32_t no_line = UINT32_MAX;
 
@@ -97,7 +94,7 @@ class SampledSets {
   uint32_t reduced_sets_ = 0;
   double second_oldest_;
   std::array<std::vector<uint32_t>, 2> evictions_;  // from full sets, by set
-  int64_t lines_a_piece_ = 1;
+  int64_t lines_a_piece_ = 1;               // lines of memory that one simulated line stands for
   std::vector<uint32_t> first_;             // of an atom: its first piece; one more at the end
   std::vector<Line> lines_;                 // by piece
   std::array<std::vector<Way>, 2> halves_;  // set after set, most recent way first

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace sawtooth::sim {
@@ -21,8 +20,6 @@ enum class TimeTerm : uint8_t {
   idle,
 };
 inline constexpr int time_term_count = 10;
-inline constexpr std::array<std::string_view, time_term_count> time_term_names{
-    "tensor", "exp", "exposed", "sharing", "l2", "fabric", "dram", "latency", "item", "idle"};
 
 /// Nanoseconds by term, summed over workers.
 struct TimeTerms {
