@@ -113,11 +113,10 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
     std::cout << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
   }
   const bool passed = print_checks(std::cout, result.checks);
-  const bool modelled = result.halves.halves == 2;
   std::cout << "written to " << folder.string() << "; draw with: python3 plots/calibration.py "
-            << (folder / "stream_counters.csv").string()
-            << (modelled ? " " + (folder / "model_counters.csv").string() : "") << " -o "
-            << (folder / "streams").string() << '\n';
+            << (folder / "stream_counters.csv").string();
+  if (result.halves.halves == 2) std::cout << ' ' << (folder / "model_counters.csv").string();
+  std::cout << " -o " << (folder / "streams").string() << '\n';
   return passed ? exit_fine : exit_check_failed;
 }
 
