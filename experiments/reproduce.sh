@@ -3,7 +3,7 @@
 # every configuration of experiments/paper/, and writes CSVs, claims.csv and plots to runs/paper/.
 #   --quick   a thinner sweep, at most two minutes with the build
 #   --out DIR another folder than runs/paper
-# A run that was interrupted goes on where it stopped.
+# A run that was interrupted goes on where it stopped. $SAWTOOTH names a program that is there already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source experiments/packages.sh
@@ -21,7 +21,11 @@ while (($#)); do
 done
 
 install_packages
-echo "Building the simulator in build/cpu"
-cmake --preset cpu >/dev/null
-cmake --build build/cpu --target sawtooth --parallel "$(nproc)"
-experiments/paper/run.sh build/cpu/sawtooth "$out" "$quick"
+program=${SAWTOOTH:-}
+if [ -z "$program" ]; then
+  program=build/cpu/sawtooth
+  echo "Building the simulator in build/cpu"
+  cmake --preset cpu >/dev/null
+  cmake --build build/cpu --target sawtooth --parallel "$(nproc)"
+fi
+experiments/paper/run.sh "$program" "$out" "$quick"
