@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Predicts a list of experiments/validation, compares it with what was measured, and draws the figures.
 #
-#   experiments/validation/judge.sh calibration|grid [FOLDER] [-- OPTIONS OF SIMULATE]
+#   experiments/validation/judge.sh calibration|grid|holdout [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/LIST) gets predicted.csv, errors.csv, report.txt, changes.md and the
 # figures. Options after -- go to `simulate`; several values of a model option give several models, so
@@ -20,7 +20,7 @@ usage() {
 }
 
 list=${1:-}
-case $list in calibration | grid) shift ;; *) usage ;; esac
+case $list in calibration | grid | holdout) shift ;; *) usage ;; esac
 folder=build/judge/$list
 if (($#)) && [ "$1" != -- ]; then
   folder=$1

@@ -2,6 +2,7 @@
 // that the two sets of the validation are what they claim to be.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -56,20 +57,40 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
         EXPECT_TRUE(different.insert(identity(point)).second) << entry << ": " << identity(point);
       EXPECT_GE(points.size(), 1u) << entry;
     }
-  EXPECT_THAT(lists, testing::ElementsAre("calibration", "elsewhere", "grid", "launches", "length",
-                                          "prefetch", "scans", "sections", "split"));
+  EXPECT_THAT(lists, testing::ElementsAre("calibration", "elsewhere", "grid", "holdout", "launches",
+                                          "length", "prefetch", "scans", "sections", "split"));
 }
 
-TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithTheGrid) {
+TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
   const auto calibration = points_of("validation/calibration.ini");
   EXPECT_LE(calibration.size(), 12u);
-  const auto judged = numbers(points_of("validation/grid.ini"), "seq-kv");
-  for (const int64_t length : numbers(calibration, "seq-kv")) EXPECT_FALSE(judged.contains(length));
+  for (const char* list : {"validation/grid.ini", "validation/holdout.ini"}) {
+    const auto judged = numbers(points_of(list), "seq-kv");
+    for (const int64_t length : numbers(calibration, "seq-kv"))
+      EXPECT_FALSE(judged.contains(length)) << list;
+  }
 }
 
-TEST(Lists, TheGridCoversWhatPredictionsAreJudgedOn) {
-  using testing::IsSupersetOf;
+TEST(Lists, TheHeldOutListSharesNoPointWithTheGridAndOnlyItsOuterLengths) {
   const auto grid = points_of("validation/grid.ini");
+  const auto holdout = points_of("validation/holdout.ini");
+  std::set<std::string> known;
+  for (const Point& point : grid) known.insert(identity(point));
+  for (const Point& point : holdout)
+    EXPECT_FALSE(known.contains(identity(point))) << identity(point);
+  std::set<int64_t> shared;
+  std::ranges::set_intersection(numbers(grid, "seq-kv"), numbers(holdout, "seq-kv"),
+                                std::inserter(shared, shared.end()));
+  EXPECT_THAT(shared, testing::ElementsAre(4 << 10, 256 << 10));
+}
+
+class JudgedList : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Lists, JudgedList,
+                         testing::Values("validation/grid.ini", "validation/holdout.ini"));
+
+TEST_P(JudgedList, CoversWhatPredictionsAreJudgedOn) {
+  using testing::IsSupersetOf;
+  const auto grid = points_of(GetParam());
   EXPECT_GE(grid.size(), 120u);
   EXPECT_THAT(numbers(grid, "head-dim"), testing::ElementsAre(64, 128));
   EXPECT_EQ(*numbers(grid, "seq-q").begin(), 4 << 10);
