@@ -24,6 +24,8 @@ MEGA = 1e6
 FIELD = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 SECTOR_BYTES = 32
 CLOSE = 0.03  # of a measured count: what "within 3 %" means below
+# One head of 128K under kernels/hopper, 15 rounds in an order shuffled every round.
+FULL_SPEED = os.path.join(HERE, "..", "measured", "h200", "hopper", "one_head.csv")
 
 
 class Finding:
@@ -89,6 +91,16 @@ class Finding:
         close = sum(error <= CLOSE for error in errors)
         return (f"{close} of {len(errors)} points within {100 * CLOSE:.0f} %, median "
                 f"{100 * statistics.median(errors):.1f} %, worst {100 * max(errors):.0f} %")
+
+    def gain_at_full_speed(self, d, tile_kv):
+        """Percent of TFLOP/s that sawtooth gains over linear with kernels/hopper, medians."""
+        rows = table.where(table.read(FULL_SPEED, ("head_dim", "tile_kv", "scan", "tflops")),
+                           kernel="hopper", head_dim=d, tile_kv=tile_kv, launch="static",
+                           kv_split=1, prefetch=0)
+        linear, sawtooth = (
+            statistics.median(table.number(row, "tflops") for row in table.where(rows, scan=scan))
+            for scan in ("linear", "sawtooth"))
+        return 100 * (sawtooth / linear - 1)
 
     def growth(self, d, s):
         point = next(p for p in self.lists.points("prefetch", d=d, s=s, mask="none", scan="linear",

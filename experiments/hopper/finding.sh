@@ -3,13 +3,14 @@
 # lists (under a minute), fills the numbers of finding.md and draws.
 #   experiments/hopper/finding.sh [--check] [PROGRAM]
 # PROGRAM is sawtooth, by default build/release/sawtooth. --check says whether README.md is current.
+# SAWTOOTH_READINGS=FOLDER takes other readings, such as those that measure.sh wrote.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..
 check=
 if [ "${1:-}" = --check ]; then check=--check; shift; fi
 program=${1:-$root/build/release/sawtooth}
-measured=$root/experiments/measured/h200/experiment
+measured=${SAWTOOTH_READINGS:-$root/experiments/measured/h200/experiment}
 predicted=$root/runs/hopper/predicted
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import shutil
 import typing
 
 import cutile
@@ -68,6 +69,22 @@ def tried_packages():
 
 class Missing(RuntimeError):
     """torch or a GPU is missing; the text says which."""
+
+
+def exit_code(sawtooth, work, note):
+    """What work() returns, or with one line to note(): 2 where `sawtooth` is given and no program,
+    or a file cannot be used, 3 where torch or a GPU is missing."""
+    if sawtooth and not shutil.which(sawtooth):
+        note(f"--sawtooth: {sawtooth} is no program; build it first")
+        return 2
+    try:
+        return work()
+    except Missing as error:
+        note(str(error))
+        return 3
+    except OSError as error:
+        note(f"{error.filename}: {error.strerror}")
+        return 2
 
 
 def torch_with_gpu():

@@ -213,20 +213,13 @@ def main(arguments=None):
     def note(text):
         print(f"peers: {text}", file=sys.stderr, flush=True)
 
-    if options.sawtooth and not shutil.which(options.sawtooth):
-        note(f"--sawtooth: {options.sawtooth} is no program; build it or leave the option out")
-        return 2
-    try:
+    def work():
         if options.dry_run:
             emit(options.csv, dry_rows(options))
             return 0
         return run(options, note)
-    except kernels.Missing as error:
-        note(str(error))
-        return 3
-    except OSError as error:
-        note(f"{error.filename}: {error.strerror}")
-        return 2
+
+    return kernels.exit_code(options.sawtooth, work, note)
 
 
 if __name__ == "__main__":

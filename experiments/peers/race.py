@@ -14,7 +14,6 @@ Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missi
 import argparse
 import os
 import random
-import shutil
 import statistics
 import sys
 
@@ -168,17 +167,7 @@ def main(arguments=None):
     def note(text):
         print(f"race: {text}", file=sys.stderr, flush=True)
 
-    if not shutil.which(options.sawtooth):
-        note(f"--sawtooth: {options.sawtooth} is no program; build it first")
-        return 2
-    try:
-        return run(options, note)
-    except kernels.Missing as error:
-        note(str(error))
-        return 3
-    except OSError as error:
-        note(f"{error.filename}: {error.strerror}")
-        return 2
+    return kernels.exit_code(options.sawtooth, lambda: run(options, note), note)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@
 
 namespace sawtooth::sim {
 
-CsvTraceWriter::CsvTraceWriter(std::ostream& out) : out_(out) {
-  for (size_t i = 0; i < trace_columns.size(); ++i) out_ << (i == 0 ? "" : ",") << trace_columns[i];
-  out_ << '\n';
+CsvTraceWriter::CsvTraceWriter(std::ostream& stream) : TextTraceWriter(stream) {
+  for (size_t i = 0; i < trace_columns.size(); ++i)
+    out() << (i == 0 ? "" : ",") << trace_columns[i];
+  out() << '\n';
 }
 
 void CsvTraceWriter::visit(const TraceVisit& visit) {
-  const TraceAtom& atom = atoms_.at(visit.atom);
+  const TraceAtom& atom = atom_at(visit.atom);
   std::string row = std::to_string(visit.step);
   row.append(",").append(std::to_string(visit.worker));
   row.append(",").append(std::to_string(visit.times));
@@ -24,19 +25,19 @@ void CsvTraceWriter::visit(const TraceVisit& visit) {
   row.append(",").append(std::to_string(atom.lines));
   row.append(",").append(std::to_string(atom.sectors));
   row.append(",").append(direction_names[visit.backwards ? 1 : 0]);
-  out_ << row << '\n';
+  out() << row << '\n';
 }
 
 void DinTraceWriter::visit(const TraceVisit& visit) {
-  const TraceAtom& atom = atoms_.at(visit.atom);
+  const TraceAtom& atom = atom_at(visit.atom);
   for (uint32_t time = 0; time < visit.times; ++time) {
     for (uint32_t i = 0; i < atom.lines; ++i) {
       const uint64_t line = atom.first_line + (visit.backwards ? atom.lines - 1 - i : i);
       char digits[16];
       const auto [end, error] =
           std::to_chars(digits, digits + sizeof digits, line * line_bytes, 16);
-      out_ << (visit.access == Access::write ? "1 " : "0 ")
-           << std::string_view(digits, static_cast<size_t>(end - digits)) << '\n';
+      out() << (visit.access == Access::write ? "1 " : "0 ")
+            << std::string_view(digits, static_cast<size_t>(end - digits)) << '\n';
     }
   }
 }

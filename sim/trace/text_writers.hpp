@@ -9,29 +9,33 @@
 
 namespace sawtooth::sim {
 
-class CsvTraceWriter : public TraceWriter {
+/// What both formats share: a visit is written at once, in terms of the atoms named before it.
+class TextTraceWriter : public TraceWriter {
  public:
-  explicit CsvTraceWriter(std::ostream& out);
-  void atom(const TraceAtom& atom) override { atoms_.push_back(atom); }
-  void visit(const TraceVisit& visit) override;
-  void finish() override {}
+  explicit TextTraceWriter(std::ostream& stream) : out_(stream) {}
+  void atom(const TraceAtom& atom) final { atoms_.push_back(atom); }
+  void finish() final {}
+
+ protected:
+  std::ostream& out() { return out_; }
+  const TraceAtom& atom_at(size_t index) const { return atoms_.at(index); }
 
  private:
   std::ostream& out_;
   std::vector<TraceAtom> atoms_;
 };
 
-/// A row a line: 0 (read) or 1 (write), and the byte address in hexadecimal. A prefetch is a read.
-class DinTraceWriter : public TraceWriter {
+class CsvTraceWriter : public TextTraceWriter {
  public:
-  explicit DinTraceWriter(std::ostream& out) : out_(out) {}
-  void atom(const TraceAtom& atom) override { atoms_.push_back(atom); }
+  explicit CsvTraceWriter(std::ostream& stream);
   void visit(const TraceVisit& visit) override;
-  void finish() override {}
+};
 
- private:
-  std::ostream& out_;
-  std::vector<TraceAtom> atoms_;
+/// A row a line: 0 (read) or 1 (write), and the byte address in hexadecimal. A prefetch is a read.
+class DinTraceWriter : public TextTraceWriter {
+ public:
+  using TextTraceWriter::TextTraceWriter;
+  void visit(const TraceVisit& visit) override;
 };
 
 }  // namespace sawtooth::sim

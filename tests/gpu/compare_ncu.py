@@ -2,8 +2,8 @@
 
 compare_ncu.py TOLERANCE MIB OURS.csv... -- NCU.csv...
 OURS.csv: what stream_counted prints. NCU.csv: ncu --csv --page raw of stream_once with the same
-arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order. The medians of the
-files are compared, because what a second pass finds depends on the pages a process got. Prints a
+arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order, the one range of
+--replay-mode app-range is p1. The medians of the files are compared, because what a second pass finds depends on the pages a process got. Prints a
 line a counter and range; exit 1 when one differs by more than TOLERANCE of the larger of ncu's
 count and 1 % of the buffer's MIB. Where SMs read the same lines in step (the request coalescer
 merges some of their reads), how many reads reach L2 and which half's request comes first differ from
@@ -29,7 +29,9 @@ def ncu_counts(path):
     """{(range, metric): count} of ncu's raw page: the lines from its header on, less the units."""
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader([line for line in file if line.startswith('"')]))
-    launches = [row for row in rows if any(name in row.get("Kernel Name", "") for name in KERNELS)]
+    results = [row for row in rows if row.get("ID", "").isdigit()]
+    kernels = [row for row in results if any(name in row.get("Kernel Name", "") for name in KERNELS)]
+    launches = kernels or results
     counts = {}
     for index, row in enumerate(launches):
         for metric, text in row.items():

@@ -1,6 +1,9 @@
 // One stream from a cold L2, for tools that watch a process from outside (Nsight Compute,
-// compute-sanitizer): stream_once MIB ACCESS SHAPE ORDER (tests/gpu/stream_run.hpp).
+// compute-sanitizer): stream_once MIB ACCESS SHAPE ORDER (tests/gpu/stream_run.hpp). The passes lie
+// between cudaProfilerStart and Stop, the range of ncu --replay-mode app-range.
 #include <iostream>
+
+#include <cuda_profiler_api.h>
 
 #include "kernels/stream/chase.hpp"
 #include "kernels/stream/l2_state.hpp"
@@ -15,10 +18,12 @@ void run_once(const StreamRun& run) {
   const DeviceBuffer buffer(run.bytes);
   SAWTOOTH_CUDA_CHECK(cudaMemset(buffer.as<>(), 0, static_cast<size_t>(buffer.bytes())));
   l2.flush();
+  SAWTOOTH_CUDA_CHECK(cudaProfilerStart());
   for (const StreamPass& pass : run.passes) {
     streams.launch(pass, buffer.as<>(), buffer.bytes());
     SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
   }
+  SAWTOOTH_CUDA_CHECK(cudaProfilerStop());
   streams.sms().check_spread();
   if (run.one_sm) {
     Chase chase(streams.sms());
