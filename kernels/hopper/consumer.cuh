@@ -38,10 +38,10 @@ class Consumer {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
     for (;; ++turn_) {
       shared_.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
-      if (uniform(work().last)) break;
-      first_row_ = (int(work().item.q_tile) * Shape::cluster + rank()) * Shape::cta_q_rows +
+      if (read(work().last)) break;
+      first_row_ = (read(work().item.q_tile) * Shape::cluster + rank()) * Shape::cta_q_rows +
                    warpgroup_ * warpgroup_rows;
-      process(uniform(int(work().scan.tiles)));
+      process(read(work().scan.tiles));
       release(shared_.slot_empty[turn_ % work_slots]);
     }
     // The turn that the last warpgroup has passed on is still open.
@@ -70,9 +70,8 @@ class Consumer {
         bool pending = false;  // probabilities whose product with V is still to be added
         for (int step = 0; step < steps; ++step) {
           const TileNote note = wait_for_k();
-          const bool masked = uniform(note.masked);
           const bool last = step + 1 == steps;
-          if (masked && uniform(hides(note.kv_tile))) {
+          if (note.masked && uniform(hides(note.kv_tile))) {
             if (step > 0) pass_turn();
             skip_tile(output, packed, pending, last);
             pending = false;
@@ -82,7 +81,7 @@ class Consumer {
             if (step > 0) softmax.template apply_rescale<Shape::lazy_rescale>(output);
             pack_probabilities<Element>(packed, scores);
             pending = true;
-          } else if (masked) {
+          } else if (note.masked) {
             overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, last);
           } else {
             overlapped_step<false>(scores, packed, output, softmax, note.kv_tile, last);
@@ -178,7 +177,8 @@ class Consumer {
 
   __device__ TileNote wait_for_k() {
     shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
-    return shared_.notes[k_ring_.stage];
+    const TileNote& note = shared_.notes[k_ring_.stage];
+    return {.kv_tile = read(note.kv_tile), .masked = read(note.masked) != 0};
   }
 
   __device__ void issue_scores(Scores& scores) {
@@ -218,10 +218,11 @@ class Consumer {
   /// O and log-sum-exp of the item, or with kv-split this part's.
   __device__ void store(const Output& output, const RowSoftmax& softmax) const {
     const bool split = arguments_.partial_o != nullptr;
-    const Item& item = work().item;
-    const int64_t flat_head = item.batch * arguments_.problem.heads + item.head;
+    const int batch = read(work().item.batch);
+    const int head = read(work().item.head);
+    const int64_t flat_head = batch * arguments_.problem.heads + head;
     const int64_t flat_part =
-        split ? flat_head * arguments_.schedule.kv_split + item.part : flat_head;
+        split ? flat_head * arguments_.schedule.kv_split + read(work().item.part) : flat_head;
     float* lse = split ? arguments_.partial_lse : arguments_.lse;
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
@@ -234,7 +235,7 @@ class Consumer {
                           valid);
       } else {
         store_row(static_cast<Element*>(arguments_.o) +
-                      arguments_.o_strides.offset(item.batch, item.head, row(half)),
+                      arguments_.o_strides.offset(batch, head, row(half)),
                   output, half, factor, valid);
       }
       if (lse != nullptr && valid && threadIdx.x % 4 == 0) {
@@ -254,6 +255,13 @@ class Consumer {
   /// The same value, known to the compiler to be the same in all lanes.
   __device__ static int uniform(int value) {
     return __shfl_sync(0xffffffff, value, 0);
+  }
+
+  /// A number that a producer has left in shared memory, for the whole warp. It is read by the lane
+  /// that arrives for the warp when the place may be written anew: one thread reads, then arrives.
+  template <class Number>
+  __device__ static int read(const Number& place) {
+    return uniform(threadIdx.x % 32 == 0 ? int(place) : 0);
   }
 
   // Every warp arrives for itself, once all its lanes are done.
