@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/hopper/consumer.cuh"
+#include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/loader.cuh"
 #include "kernels/hopper/scan_warp.cuh"
 #include "kernels/hopper/scheduler_warp.cuh"
@@ -45,7 +46,11 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t aligned = (start + swizzle_group_bytes - 1) / swizzle_group_bytes;
   auto& shared = *reinterpret_cast<SharedStorage<Shape>*>(aligned * swizzle_group_bytes);
+  let_next_launch_begin();
   if (threadIdx.x == 0) {
+    prefetch_tensor_map(q_map);
+    prefetch_tensor_map(k_map);
+    prefetch_tensor_map(v_map);
     shared.initialise_barriers();
     shared.arguments = arguments;
     fence_initialised_barriers();
@@ -58,6 +63,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     produce(shared, q_map, k_map, v_map);
   } else {
     grow_registers<Shape::consumer_registers>();
+    wait_for_launch_before();
     Consumer<Shape>(arguments, shared, warpgroup - 1).run();
   }
   // Nobody leaves while the others may still write into its shared memory.

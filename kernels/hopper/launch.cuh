@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 
 #include <cuda_runtime.h>
 
+#include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/forward.cuh"
 #include "kernels/hopper/variants.hpp"
 #include "kernels/tma/tensor_map.hpp"
@@ -41,13 +43,14 @@ void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
         "setting the shared memory of the Hopper kernel");
   cudaLaunchAttribute cluster{.id = cudaLaunchAttributeClusterDimension, .val = {}};
   cluster.val.clusterDim = {.x = Shape::cluster, .y = 1, .z = 1};
+  std::array attributes{begins_under_launch_before(), cluster};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(unsigned(workers * Shape::cluster));
   config.blockDim = dim3(Shape::threads);
   config.dynamicSmemBytes = shared_bytes<Shape>;
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = Shape::cluster > 1 ? 1 : 0;
+  config.attrs = attributes.data();
+  config.numAttrs = Shape::cluster > 1 ? 2 : 1;
   check(cudaLaunchKernelEx(&config, forward<Shape>, q_map, k_map, v_map, arguments),
         "launching the Hopper kernel");
   check(cudaGetLastError(), "launching the Hopper kernel");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/tma/tma.cuh"
@@ -18,9 +19,7 @@ class Loader {
       : shared_(shared), q_map_(q_map), k_map_(k_map), v_map_(v_map) {}
 
   __device__ void run() {
-    prefetch_tensor_map(q_map_);
-    prefetch_tensor_map(k_map_);
-    prefetch_tensor_map(v_map_);
+    wait_for_launch_before();
     for (RingPosition<work_slots> ring;; ring.advance()) {
       shared_.slot_full[ring.stage].wait(ring.parity);
       const WorkSlot& work = shared_.slots[ring.stage];

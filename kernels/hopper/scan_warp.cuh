@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/ptx.cuh"
@@ -18,6 +19,7 @@ class ScanWarp {
   __device__ explicit ScanWarp(SharedStorage<Shape>& shared) : shared_(shared) {}
 
   __device__ void run() {
+    wait_for_launch_before();
     shared_.scan_steps = 0;
     for (shared_.scan_ring = {};; shared_.scan_ring.advance()) {
       shared_.slot_full[shared_.scan_ring.stage].wait(shared_.scan_ring.parity);

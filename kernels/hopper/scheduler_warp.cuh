@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/mask_range.hpp"
@@ -20,6 +21,7 @@ class SchedulerWarp {
   __device__ explicit SchedulerWarp(SharedStorage<Shape>& shared) : shared_(shared) {}
 
   __device__ void run() {
+    if (reads_global_memory()) wait_for_launch_before();
     for (shared_.scratch.turn = 0;; ++shared_.scratch.turn) {
       shared_.slot_empty[stage()].wait(parity());
       WorkSlot& slot = shared_.slots[stage()];
@@ -105,6 +107,12 @@ class SchedulerWarp {
     }
     slot.prefetch_lines = scratch.share.lines_of(lines_a_tile);
     forget_registers();
+  }
+
+  /// Tickets, attach words and lists; all else is worked out while the launch before still runs.
+  __device__ bool reads_global_memory() const {
+    return schedule().launch == launch_id<DynamicLaunch> ||
+           schedule().scan == scan_id<AttachScan> || schedule().order.list != nullptr;
   }
 
   __device__ bool sends_mail() const {
