@@ -193,9 +193,8 @@ fi
 # work between two launches displaces about 0.9 MiB of L2: a reversed second pass, which finds what the
 # first one left, is compared where nothing comes between, as a range or as one launch.
 compare_with_ncu() {
-  local replay=$1 run theirs=() ours=() together=
-  local tolerance=0.01
-  shift
+  local tolerance=$1 replay=$2 run theirs=() ours=() together=
+  shift 2
   local name="$replay $*"
   name=${name// /-}
   [ "$replay" = app-range ] && together=together
@@ -212,12 +211,15 @@ compare_with_ncu() {
 export -f compare_with_ncu
 export logs once counted
 if have ncu && [ -x "$once" ] && [ -x "$counted" ]; then
-  for point in "application 8 ld same linear" "application 64 ld same linear" \
-    "application 64 ld same there-and-back" "application 64 ld all there-and-back" \
-    "application 64 ld shift linear" "application 64 tma same linear" \
-    "app-range 64 ld same linear" "app-range 64 ld same reversed" \
-    "app-range 64 ld all reversed" "app-range 48 tma same reversed"; do
-    step "ncu-${point// /-}" 90 bash -c "compare_with_ncu $point"
+  # 48 MiB lies on the cliff, where readings of one program may differ by 6 % (docs/stream-counters.md).
+  for point in "0.01 application 8 ld same linear" "0.01 application 64 ld same linear" \
+    "0.01 application 64 ld same there-and-back" "0.01 application 64 ld all there-and-back" \
+    "0.01 application 64 ld shift linear" "0.01 application 64 tma same linear" \
+    "0.01 app-range 64 ld same linear" "0.01 app-range 64 ld same reversed" \
+    "0.01 app-range 64 ld all reversed" "0.01 app-range 64 tma same reversed" \
+    "0.06 app-range 48 tma same reversed"; do
+    name=${point#* }
+    step "ncu-${name// /-}" 90 bash -c "compare_with_ncu $point"
   done
 else
   skip ncu "ncu, stream_once or stream_counted is missing"
