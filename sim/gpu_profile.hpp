@@ -23,6 +23,7 @@ struct GpuProfile {
   // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
   std::optional<double> l2_reserved_share;
   std::optional<double> l2_second_oldest_share;
+  std::optional<double> l2_refresh_share;
   std::optional<double> l2_strided_share;
   std::optional<double> far_first_waiting_share;
   std::optional<double> far_first_running_share;
@@ -39,9 +40,6 @@ struct GpuProfile {
   std::optional<double> latency_dram_ns;
 
   // Of the timed wavefront (docs/timed-wavefront.md says what each does).
-  std::optional<double> l2_tight_share;       // of lines: in sets that fill first
-  std::optional<int64_t> l2_tight_bytes;      // of a buffer that every SM reads: fills those sets
-  std::optional<int64_t> l2_wide_bytes;       // fills the others
   std::optional<int64_t> coalescer_sms;       // SMs whose requests for one line can merge
   std::optional<double> port_gb_per_s;        // of one SM
   std::optional<double> step_tensor_tflops;   // of the whole GPU, as a kernel's steps reach it

@@ -19,7 +19,9 @@ int64_t sampling(int64_t all_sets) {
 }  // namespace
 
 SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
-    : ways_(static_cast<size_t>(parameters.ways)), second_oldest_(parameters.second_oldest) {
+    : ways_(static_cast<size_t>(parameters.ways)),
+      second_oldest_(parameters.second_oldest),
+      refresh_(parameters.refresh) {
   check(parameters);
   const int64_t all_sets = parameters.capacity_lines / parameters.ways;
   lines_a_piece_ = sampling(all_sets);

@@ -43,6 +43,7 @@ class SampledSets {
     Way* const end = ways + ways_of(lines_[piece.id].set);
     Way* const at = std::find_if(ways, end, [&](Way way) { return way.line == piece.id; });
     const bool held = at != end;
+    if (held && !write && !refreshes()) return true;
     Way* const leaves = held ? at : victim(half, lines_[piece.id].set, end);
     if (!held && leaves->dirty) evicted(lines_[leaves->line].atom, units(leaves->line));
     const bool dirty = write || (held && at->dirty);
@@ -82,6 +83,9 @@ class SampledSets {
     return unit_interval(chance) < second_oldest_ ? end - 2 : end - 1;
   }
 
+  /// Chance by the number of the hit.
+  bool refreshes() { return refresh_ == 1 || unit_interval(mix64(++hits_)) < refresh_; }
+
   /// Reserved lines are taken from the first sets, one way each.
   size_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
 
@@ -93,6 +97,8 @@ class SampledSets {
   size_t ways_;
   uint32_t reduced_sets_ = 0;
   double second_oldest_;
+  double refresh_;
+  uint64_t hits_ = 0;                               // of readers
   std::array<std::vector<uint32_t>, 2> evictions_;  // from full sets, by set
   int64_t lines_a_piece_ = 1;               // lines of memory that one simulated line stands for
   std::vector<uint32_t> first_;             // of an atom: its first piece; one more at the end

@@ -21,6 +21,8 @@ enum class Mechanism : uint32_t {
   item_cost = 1u << 9,
   prefetch_cost = 1u << 10,
   age_bias = 1u << 11,
+  lazy_refresh = 1u << 12,
+  ticket_race = 1u << 13,
 };
 
 struct MechanismName {
@@ -37,10 +39,13 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
     {"merging", "the coalescer merges requests of neighbouring SMs", Mechanism::merging},
     {"sharing", "CTAs of one SM share its pipes", Mechanism::sharing},
     {"starts", "CTAs start one after another", Mechanism::starts},
+    {"ticket-race", "one half's SMs draw the first tickets", Mechanism::ticket_race},
     {"jitter", "a step does not take the same time twice", Mechanism::jitter},
-    {"sm-spread", "SMs differ a little in speed", Mechanism::sm_spread},
+    {"sm-spread", "GPCs and the SMs of a TPC differ a little in speed", Mechanism::sm_spread},
     {"age-bias", "of the CTAs of an SM the oldest gets more than its share", Mechanism::age_bias},
-    {"soft-edge", "sets of L2 are not all equally full", Mechanism::soft_edge},
+    {"soft-edge", "L2 keeps lines in sets of ways, and evicts the oldest one or the second oldest",
+     Mechanism::soft_edge},
+    {"lazy-refresh", "only some of the hits make a line young again", Mechanism::lazy_refresh},
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
 });

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/timed/placement.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-constexpr double negligible = 1e-6;  // share of a tile's lines
+std::variant<WholeAtoms, SampledSets> lines_for(const HalvesParameters& parameters,
+                                                const std::vector<AtomSize>& sizes) {
+  check(parameters);
+  if (parameters.ways == 0) return WholeAtoms(parameters, sizes);
+  return SampledSets(parameters, sizes);
+}
 
-double sum(const UnevenLru::Shares& shares) {
-  return std::accumulate(shares.begin(), shares.end(), 0.0);
+double sectors_of(const Piece& piece) {
+  return double(piece.units) / units_per_sector;
 }
 
 }  // namespace
@@ -21,20 +24,19 @@ double sum(const UnevenLru::Shares& shares) {
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units,
                          bool merging, uint64_t seed)
     : parameters_(parameters),
-      halves_(placement_halves(sms, parameters.halves, seed)),
+      placed_(placed_sms(sms, parameters.lines.halves, seed)),
       units_(units),
       merging_(merging && parameters.coalescer_sms > 1),
-      far_first_(units.count() * static_cast<size_t>(parameters.halves)),
+      l2_lines_(lines_for(parameters.lines, units.sizes())),
+      far_first_(units.count() * static_cast<size_t>(parameters.lines.halves)),
       coalescers_((sms + parameters.coalescer_sms - 1) / parameters.coalescer_sms),
       touched_(units.count(), 0),
-      dirty_(units.count(), 0),
       ports_(static_cast<size_t>(sms), BandwidthQueue(parameters.port_bytes_a_ns)),
       l2_(parameters.l2_bytes_a_ns),
       fabric_(parameters.fabric_bytes_a_ns),
       dram_(parameters.dram_bytes_a_ns) {
-  const size_t entries = units.count() * static_cast<size_t>(parameters.halves);
-  for (int half = 0; half < parameters.halves; ++half) {
-    lru_.emplace_back(entries, parameters.sets);
+  const size_t entries = units.count() * static_cast<size_t>(parameters.lines.halves);
+  for (int half = 0; half < parameters.lines.halves; ++half) {
     ready_.emplace_back(entries, 0.0);
   }
   if (merging_) outstanding_.resize(units.count() * static_cast<size_t>(coalescers_));
@@ -47,19 +49,38 @@ double TimedMemory::dram_read(double now_ns, double sectors, ReadTime& time, Tal
   return passed + parameters_.dram_ns;
 }
 
+// Looks a unit's lines up in `half`, and those that it lacks at their home; all of them are then
+// there.
+TimedMemory::Missing TimedMemory::look_up(int half, UnitId unit) {
+  Missing missing;
+  const auto evicted = [&](AtomId owner, int64_t units) {
+    tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
+        double(units) / units_per_sector;
+  };
+  std::visit(
+      [&](auto& lines) {
+        lines.for_pieces(unit, [&](const Piece& piece) {
+          if (lines.touch(half, piece, false, evicted)) return;
+          const auto home = static_cast<size_t>(piece.home);
+          missing.here[home] += sectors_of(piece);
+          if (piece.home == half || !lines.touch(piece.home, piece, false, evicted)) {
+            missing.anywhere[home] += sectors_of(piece);
+          }
+        });
+      },
+      l2_lines_);
+  return missing;
+}
+
 // Brings the lines of `unit` whose home is `home` to `half`; returns when they are there.
-double TimedMemory::fetch(double now_ns, int half, UnitId unit, int home, ReadTime& time,
-                          Tally& tally) {
-  const AtomSize size = units_.size(unit);
-  const double parts = parameters_.halves;
-  const double lines = size.lines / parts;
-  const double sectors = size.sectors / parts;
+double TimedMemory::fetch(double now_ns, int half, UnitId unit, int home, const Missing& missing,
+                          ReadTime& time, Tally& tally) {
+  const double not_here = missing.here[static_cast<size_t>(home)];
+  const double absent = missing.anywhere[static_cast<size_t>(home)];
   const uint32_t here = entry(unit, home);
   double& ready = ready_[static_cast<size_t>(half)][here];
-  const UnevenLru::Shares not_here = lru_[static_cast<size_t>(half)].touch(here, lines);
-  const double missing = sum(not_here);
-  if (missing < negligible) {
-    if (home == half && parameters_.halves == 2 && far_first_[here].sectors > 0) {
+  if (not_here == 0) {
+    if (home == half && parameters_.lines.halves == 2 && far_first_[here].sectors > 0) {
       // Had this half asked before the other half's request had crossed the fabric, its own lookup
       // would have missed: the nearer the two, the more lines are counted as this half's miss.
       FarFirst& far = far_first_[here];
@@ -74,25 +95,22 @@ double TimedMemory::fetch(double now_ns, int half, UnitId unit, int home, ReadTi
     }
     return std::max(ready, now_ns + parameters_.near_ns);
   }
-  tally.near_misses += missing * sectors;
+  tally.near_misses += not_here;
   if (home == half) {
-    ready = dram_read(now_ns, missing * sectors, time, tally);
+    ready = dram_read(now_ns, not_here, time, tally);
     return ready;
   }
-  tally.fabric_reads += missing * sectors;
-  const double crossed = fabric_.pass(now_ns, missing * sectors * sector_bytes);
+  tally.fabric_reads += not_here;
+  const double crossed = fabric_.pass(now_ns, not_here * sector_bytes);
   time.fabric_ns = std::max(time.fabric_ns, crossed - now_ns);
   double& home_ready = ready_[static_cast<size_t>(home)][here];
-  const UnevenLru::Shares not_home = lru_[static_cast<size_t>(home)].touch(here, lines);
-  double absent = 0;
-  for (size_t k = 0; k < not_here.size(); ++k) absent += std::min(not_here[k], not_home[k]);
-  if (absent < negligible) {
+  if (absent == 0) {
     ready = std::max(home_ready, crossed + parameters_.far_ns);
     return ready;
   }
-  tally.fabric_misses += absent * sectors;
-  far_first_[here] = {now_ns, absent * sectors};
-  home_ready = dram_read(crossed, absent * sectors, time, tally);
+  tally.fabric_misses += absent;
+  far_first_[here] = {now_ns, absent};
+  home_ready = dram_read(crossed, absent, time, tally);
   ready = home_ready + parameters_.far_ns - parameters_.near_ns;
   return ready;
 }
@@ -126,10 +144,11 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit, bool prefetch
     asked_ns = std::max(asked_ns, l2_.pass(now_ns, bytes));
   }
   time.l2_ns = asked_ns - now_ns;
-  const int half = half_of(sm);
+  const int half = placed(sm).half;
+  const Missing missing = look_up(half, unit);
   double arrival = 0;
-  for (int home = 0; home < parameters_.halves; ++home) {
-    arrival = std::max(arrival, fetch(now_ns, half, unit, home, time, tally));
+  for (int home = 0; home < parameters_.lines.halves; ++home) {
+    arrival = std::max(arrival, fetch(now_ns, half, unit, home, missing, time, tally));
   }
   if (merging_ && !prefetch && !merged) {
     const auto at = static_cast<int64_t>(unit) * coalescers_ + sm / parameters_.coalescer_sms;
@@ -148,30 +167,20 @@ void TimedMemory::write(double now_ns, int64_t sm, UnitId unit) {
   tally.writes += size.sectors;
   const double bytes = double(size.sectors) * sector_bytes;
   l2_.pass(ports_[static_cast<size_t>(sm)].pass(now_ns, bytes), bytes);
-  const double parts = parameters_.halves;
-  const int half = half_of(sm);
-  for (int home = 0; home < parameters_.halves; ++home) {
-    const uint32_t at = entry(unit, home);
-    const double missing = sum(lru_[static_cast<size_t>(home)].touch(at, size.lines / parts));
-    if (dirty_[unit] == 0) tally.write_misses += missing * size.sectors / parts;
-    if (home != half) lru_[static_cast<size_t>(half)].touch(at, size.lines / parts);
-  }
-  dirty_[unit] = 1;
+  const auto evicted = [&](AtomId owner, int64_t units) {
+    tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
+        double(units) / units_per_sector;
+  };
+  std::visit(
+      [&](auto& lines) {
+        lines.for_pieces(unit, [&](const Piece& piece) {
+          if (!lines.touch(piece.home, piece, true, evicted))
+            tally.write_misses += sectors_of(piece);
+          if (parameters_.lines.halves == 2) lines.drop(1 - piece.home, piece);
+        });
+      },
+      l2_lines_);
   touched_[unit] = 1;
-}
-
-// A tile of O is written once, so what is gone of it by now has been written back once.
-double TimedMemory::written_back(UnitGroup group) const {
-  const double parts = parameters_.halves;
-  double sectors = 0;
-  for (UnitId unit = 0; unit < dirty_.size(); ++unit) {
-    if (dirty_[unit] == 0 || units_.group(unit) != group) continue;
-    for (int home = 0; home < parameters_.halves; ++home) {
-      const double held = lru_[static_cast<size_t>(home)].held(entry(unit, home));
-      sectors += (1 - held) * units_.size(unit).sectors / parts;
-    }
-  }
-  return sectors;
 }
 
 Counters TimedMemory::counters(UnitGroup group) const {
@@ -187,14 +196,14 @@ Counters TimedMemory::counters(UnitGroup group) const {
     const int64_t fabric_misses = std::llround(tally.fabric_misses);
     c.dram_read_sectors = dram;
     c.l2_read_miss_sectors = dram - fabric_misses + fabric;
-    if (parameters_.halves == 2) {
+    if (parameters_.lines.halves == 2) {
       c.fabric_read_sectors = fabric;
       c.fabric_read_miss_sectors = fabric_misses;
     }
   }
   if (tally.written) {
     c.l2_write_miss_sectors = std::llround(tally.write_misses);
-    c.dram_write_sectors = std::llround(written_back(group));
+    c.dram_write_sectors = std::llround(tally.written_back);
   }
   return c;
 }

@@ -10,12 +10,15 @@
 
 #include <array>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "sim/counters.hpp"
+#include "sim/halves/sampled_sets.hpp"
+#include "sim/halves/whole_atoms.hpp"
 #include "sim/timed/bandwidth_queue.hpp"
 #include "sim/timed/parameters.hpp"
-#include "sim/timed/uneven_lru.hpp"
+#include "sim/timed/placement.hpp"
 #include "sim/timed/units.hpp"
 
 namespace sawtooth::sim {
@@ -41,8 +44,8 @@ class TimedMemory {
 
   Counters counters(UnitGroup group) const;
 
-  /// Half that an SM sits at; SMs are numbered in the order of placement (placement.hpp).
-  int half_of(int64_t sm) const { return halves_[static_cast<size_t>(sm)]; }
+  /// SMs are numbered in the order of placement.
+  const PlacedSm& placed(int64_t sm) const { return placed_[static_cast<size_t>(sm)]; }
 
  private:
   struct Tally {
@@ -55,6 +58,7 @@ class TimedMemory {
     double fabric_misses = 0;
     double dram_reads = 0;
     double write_misses = 0;
+    double written_back = 0;
     bool read = false;
     bool written = false;
   };
@@ -70,22 +74,28 @@ class TimedMemory {
   };
 
   uint32_t entry(UnitId unit, int home) const {
-    return unit * static_cast<uint32_t>(parameters_.halves) + static_cast<uint32_t>(home);
+    return unit * static_cast<uint32_t>(parameters_.lines.halves) + static_cast<uint32_t>(home);
   }
-  double fetch(double now_ns, int half, UnitId unit, int home, ReadTime& time, Tally& tally);
-  double written_back(UnitGroup group) const;
+  /// Sectors of a unit that a half looked for in vain, by home, and those that were nowhere.
+  struct Missing {
+    std::array<double, 2> here{};
+    std::array<double, 2> anywhere{};
+  };
+  Missing look_up(int half, UnitId unit);
+  double fetch(double now_ns, int half, UnitId unit, int home, const Missing& missing,
+               ReadTime& time, Tally& tally);
   double dram_read(double now_ns, double sectors, ReadTime& time, Tally& tally);
 
   L2Parameters parameters_;
-  std::vector<uint8_t> halves_;  // of an SM
+  std::vector<PlacedSm> placed_;
   const UnitTable& units_;
   bool merging_;
-  std::vector<UnevenLru> lru_;              // a half each
+  std::variant<WholeAtoms, SampledSets> l2_lines_;
   std::vector<std::vector<double>> ready_;  // [half][entry]: when its lines are all there
   std::vector<FarFirst> far_first_;         // [entry]
   std::vector<Outstanding> outstanding_;    // [unit][coalescer]
   int64_t coalescers_ = 1;
-  std::vector<uint8_t> touched_, dirty_;
+  std::vector<uint8_t> touched_;
   std::vector<BandwidthQueue> ports_;
   BandwidthQueue l2_, fabric_, dram_;
   std::array<Tally, unit_group_count> tallies_{};

@@ -27,16 +27,18 @@ constexpr double ns_a_second = 1e9;
 
 L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
   L2Parameters l2;
-  l2.halves = halves && gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
-  const double lines = double(request.l2_bytes) / l2.halves / line_bytes;
-  l2.sets = {{{1, lines}, {0, lines}}};
-  const bool known =
-      l2.halves == 2 && gpu.l2_tight_share && gpu.l2_tight_bytes && gpu.l2_wide_bytes;
+  l2.lines.halves = halves && gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
+  l2.lines.capacity_lines = request.l2_bytes / l2.lines.halves / line_bytes;
+  const bool known = l2.lines.halves == 2 && gpu.l2_ways && gpu.l2_reserved_share &&
+                     gpu.l2_second_oldest_share && gpu.l2_strided_share;
   if (known && !request.without.has(Mechanism::soft_edge)) {
-    // Measured with the whole L2, so they shrink with a smaller l2-bytes.
-    const double scale = double(request.l2_bytes) / double(gpu.l2_bytes) / line_bytes;
-    l2.sets = {{{*gpu.l2_tight_share, double(*gpu.l2_tight_bytes) * scale},
-                {1 - *gpu.l2_tight_share, double(*gpu.l2_wide_bytes) * scale}}};
+    l2.lines.ways = static_cast<int>(*gpu.l2_ways);
+    l2.lines.reserved = *gpu.l2_reserved_share;
+    l2.lines.second_oldest = *gpu.l2_second_oldest_share;
+    l2.lines.strided = *gpu.l2_strided_share;
+    if (!request.without.has(Mechanism::lazy_refresh)) {
+      l2.lines.refresh = gpu.l2_refresh_share.value_or(1);
+    }
   }
   if (!request.without.has(Mechanism::latency)) {
     l2.near_ns = gpu.latency_near_ns.value_or(usual_near_ns);
@@ -93,6 +95,7 @@ TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, 
           .stalls = !request.without.has(Mechanism::stalls),
           .merging = !request.without.has(Mechanism::merging),
           .sharing = !request.without.has(Mechanism::sharing),
+          .ticket_race = !request.without.has(Mechanism::ticket_race),
           .l2 = l2_parameters(request, gpu, halves),
           .step = step_parameters(request, gpu)};
 }

@@ -6,14 +6,13 @@
 #include <cstdint>
 
 #include "sim/gpu_profile.hpp"
+#include "sim/halves/parameters.hpp"
 #include "sim/request.hpp"
-#include "sim/timed/uneven_lru.hpp"
 
 namespace sawtooth::sim {
 
 struct L2Parameters {
-  int halves = 1;
-  SetKinds sets{};  // of one half
+  HalvesParameters lines{.halves = 1};  // how many halves, and what one keeps
   double near_ns = 0;
   double far_ns = 0;
   double dram_ns = 0;
@@ -48,9 +47,10 @@ struct StepParameters {
 
 struct TimedParameters {
   int64_t sms = 1;
-  bool stalls = true;   // a worker waits for late data; off: it computes as if it had come
-  bool merging = true;  // in the request coalescer
-  bool sharing = true;  // CTAs of an SM take turns at its pipes
+  bool stalls = true;       // a worker waits for late data; off: it computes as if it had come
+  bool merging = true;      // in the request coalescer
+  bool sharing = true;      // CTAs of an SM take turns at its pipes
+  bool ticket_race = true;  // first tickets go to the SMs of one half
   L2Parameters l2;
   StepParameters step;
 };

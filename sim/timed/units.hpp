@@ -25,6 +25,7 @@ class UnitTable {
     return static_cast<UnitId>(block.first + flat_head * block.tiles + tile);
   }
   AtomSize size(UnitId unit) const { return sizes_[unit]; }
+  const std::vector<AtomSize>& sizes() const { return sizes_; }
   UnitGroup group(UnitId unit) const { return groups_[unit]; }
   size_t count() const { return sizes_.size(); }
 

@@ -1,6 +1,7 @@
 #include "sim/timed/wavefront.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -75,20 +76,39 @@ double TimedWavefront::run() {
 }
 
 // CTAs are placed SM after SM, one on each before any gets a second, in the order of their index.
+// Those that draw tickets draw the first ones by half: in every recorded launch with tickets all
+// SMs of one half came before those of the other.
 void TimedWavefront::start() {
   const StepParameters& step = parameters_.step;
   const auto count = static_cast<double>(workers_.size());
+  const std::vector<size_t> turns = start_turns();
   for (size_t w = 0; w < workers_.size(); ++w) {
     Worker& worker = workers_[w];
     worker.sm = static_cast<int64_t>(w) % parameters_.sms;
     worker.random = stream_of(schedule_.seed, static_cast<int64_t>(w));
-    uint64_t of_sm = stream_of(~schedule_.seed, worker.sm);
-    worker.slowness = 1 + step.sm_spread * noise(of_sm);
+    worker.slowness = 1 + step.sm_spread * memory_.placed(worker.sm).slowness;
     residents_[static_cast<size_t>(worker.sm)].push_back(static_cast<int32_t>(w));
     worker.age = ctas_begun_++;
-    events_.push({step.launch_ns + step.start_spread_ns * double(w) / count + step.item_begin_ns,
+    const double late = double(turns[w]) / count;
+    events_.push({step.launch_ns + step.start_spread_ns * late + step.item_begin_ns,
                   static_cast<int32_t>(w)});
   }
+}
+
+// The place of each worker in the order in which they begin.
+std::vector<size_t> TimedWavefront::start_turns() const {
+  const auto half_of = [&](size_t w) {
+    return memory_.placed(static_cast<int64_t>(w) % parameters_.sms).half;
+  };
+  std::vector<size_t> order(workers_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return half_of(a) < half_of(b); });
+  }
+  std::vector<size_t> turns(order.size());
+  for (size_t turn = 0; turn < order.size(); ++turn) turns[order[turn]] = turn;
+  return turns;
 }
 
 void TimedWavefront::next_event(Worker& worker, Next next, double ns) {

@@ -54,6 +54,7 @@ class TimedWavefront {
   };
 
   void start();
+  std::vector<size_t> start_turns() const;
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void end_item(Worker& worker, double now_ns);

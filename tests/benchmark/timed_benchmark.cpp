@@ -11,8 +11,13 @@ namespace {
 sim::TimedParameters parameters() {
   sim::TimedParameters all;
   all.sms = 132;
-  all.l2 = {.halves = 2,
-            .sets = {{{0.73, 28.1 * 8192}, {0.27, 32.3 * 8192}}},
+  all.l2 = {.lines = {.halves = 2,
+                      .capacity_lines = 30 * 8192,
+                      .ways = 16,
+                      .reserved = 0.026,
+                      .second_oldest = 0.32,
+                      .refresh = 0.09,
+                      .strided = 0.54},
             .near_ns = 154,
             .far_ns = 246,
             .dram_ns = 360,

@@ -14,8 +14,7 @@ constexpr double bytes = 16384;
 
 L2Parameters parameters(int halves) {
   L2Parameters l2;
-  l2.halves = halves;
-  l2.sets = {{{1, 4096}, {0, 4096}}};
+  l2.lines = {.halves = halves, .capacity_lines = 4096};
   l2.near_ns = 150;
   l2.far_ns = 250;
   l2.dram_ns = 400;

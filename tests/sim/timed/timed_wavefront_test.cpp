@@ -28,7 +28,7 @@ Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers) {
 TimedParameters plain_parameters(int64_t sms) {
   TimedParameters parameters;
   parameters.sms = sms;
-  parameters.l2.sets = {{{1, 1e9}, {0, 1e9}}};
+  parameters.l2.lines.capacity_lines = 1'000'000'000;
   parameters.step.tensor_flop_a_ns = flop_a_step / step_ns;
   return parameters;
 }
@@ -141,7 +141,7 @@ TEST(TimedWavefront, WithoutLatencyAndJitterCountsAreThoseOfLockstep) {
       request.schedule.launch = {*Launches::find(launch)};
       request.l2_bytes = capacity * line_bytes;
       TimedParameters parameters = plain_parameters(6);
-      parameters.l2.sets = {{{1, double(capacity)}, {0, 0}}};
+      parameters.l2.lines.capacity_lines = capacity;
       const Counters timed = simulate_timed(request, parameters).total;
       request.timing = Timing::lockstep_wave;
       const Counters lockstep = simulate_lru(request).total;
@@ -156,8 +156,12 @@ TEST(TimedWavefront, WithoutLatencyAndJitterCountsAreThoseOfLockstep) {
 
 TimedParameters noisy_parameters(int64_t sms, int halves) {
   TimedParameters parameters = plain_parameters(sms);
-  parameters.l2 = {.halves = halves,
-                   .sets = {{{0.7, 45}, {0.3, 60}}},
+  parameters.l2 = {.lines = {.halves = halves,
+                             .capacity_lines = 48,
+                             .ways = 4,
+                             .second_oldest = 0.3,
+                             .refresh = 0.2,
+                             .strided = 0.5},
                    .near_ns = 150,
                    .far_ns = 250,
                    .dram_ns = 400,
