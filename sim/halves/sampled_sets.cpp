@@ -55,6 +55,7 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
     }
   }
   first_.push_back(static_cast<uint32_t>(lines_.size()));
+  for (std::vector<uint8_t>& held : held_) held.resize(lines_.size(), 0);
 }
 
 }  // namespace sawtooth::sim

@@ -39,24 +39,31 @@ class SampledSets {
   /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
   template <class Evicted>
   bool touch(int half, const Piece& piece, bool write, Evicted evicted) {
-    Way* const ways = set_of(half, piece.id);
-    Way* const end = ways + ways_of(lines_[piece.id].set);
-    Way* const at = std::find_if(ways, end, [&](Way way) { return way.line == piece.id; });
-    const bool held = at != end;
+    uint8_t& here = held_[static_cast<size_t>(half)][piece.id];
+    const bool held = here != 0;
     if (held && !write && !refreshes()) return true;
-    Way* const leaves = held ? at : victim(half, lines_[piece.id].set, end);
-    if (!held && leaves->dirty) evicted(lines_[leaves->line].atom, units(leaves->line));
-    const bool dirty = write || (held && at->dirty);
+    here = 1;
+    const uint32_t set = lines_[piece.id].set;
+    Way* const ways = set_of(half, piece.id);
+    Way* const end = ways + ways_of(set);
+    Way* const leaves = held ? find(ways, piece.id) : victim(half, set, end);
+    if (!held && leaves->line != Way{}.line) {
+      held_[static_cast<size_t>(half)][leaves->line] = 0;
+      if (leaves->dirty) evicted(lines_[leaves->line].atom, units(leaves->line));
+    }
+    const bool dirty = write || (held && leaves->dirty);
     std::move_backward(ways, leaves, leaves + 1);
     *ways = {piece.id, dirty};
     return held;
   }
 
   void drop(int half, const Piece& piece) {
+    uint8_t& here = held_[static_cast<size_t>(half)][piece.id];
+    if (here == 0) return;
+    here = 0;
     Way* const ways = set_of(half, piece.id);
     Way* const end = ways + ways_of(lines_[piece.id].set);
-    Way* const at = std::find_if(ways, end, [&](Way way) { return way.line == piece.id; });
-    if (at == end) return;
+    Way* const at = find(ways, piece.id);
     std::move(at + 1, end, at);
     end[-1] = {};
   }
@@ -74,6 +81,12 @@ class SampledSets {
     uint16_t units = 0;
     uint8_t home = 0;
   };
+
+  /// The way of a line that is held.
+  static Way* find(Way* ways, uint32_t line) {
+    while (ways->line != line) ++ways;
+    return ways;
+  }
 
   /// The way that a new line takes: a free one, else the oldest or the one before it. Chance is a
   /// function of the set and of how often it evicted, so halves that see the same lines agree.
@@ -100,10 +113,11 @@ class SampledSets {
   double refresh_;
   uint64_t hits_ = 0;                               // of readers
   std::array<std::vector<uint32_t>, 2> evictions_;  // from full sets, by set
-  int64_t lines_a_piece_ = 1;               // lines of memory that one simulated line stands for
-  std::vector<uint32_t> first_;             // of an atom: its first piece; one more at the end
-  std::vector<Line> lines_;                 // by piece
-  std::array<std::vector<Way>, 2> halves_;  // set after set, most recent way first
+  int64_t lines_a_piece_ = 1;                 // lines of memory that one simulated line stands for
+  std::vector<uint32_t> first_;               // of an atom: its first piece; one more at the end
+  std::vector<Line> lines_;                   // by piece
+  std::array<std::vector<Way>, 2> halves_;    // set after set, most recent way first
+  std::array<std::vector<uint8_t>, 2> held_;  // by piece: whether the half holds it
 };
 
 }  // namespace sawtooth::sim

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/timed/placement.hpp"
 #include "sim/timed/simulate_timed.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "tests/support/generators.hpp"
@@ -227,6 +228,44 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
                                    item_count(request.problem, request.tiling, request.schedule));
   const double expected = double(workers) * *prediction.time_us * 1000;
   RC_ASSERT(std::abs(sum - expected) <= 1e-6 * expected);
+}
+
+// 132 heads of one Q and one K/V tile; 0 to 65 share a K/V head, 66 to 131 another. If the tickets
+// of the first 66 go to one half, a K/V head is read by one half alone and half of its lines cross
+// the fabric; if not, both halves read both heads and each line crosses. K and V of a head are 2
+// lines.
+TEST(TimedWavefront, FirstTicketsGoToTheSmsOfOneHalf) {
+  Request request = request_of(1, 1, 132);
+  request.problem.heads = 132;
+  request.problem.kv_heads = 2;
+  request.schedule.launch = {*Launches::find("dynamic")};
+  TimedParameters parameters = plain_parameters(132);
+  parameters.l2.lines.halves = 2;
+  parameters.step.start_spread_ns = 132;  // a nanosecond from one to the next
+  const auto crossed = [&] {
+    const Prediction prediction = simulate_timed(request, parameters);
+    return *prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
+           *prediction.by_tensor[static_cast<size_t>(Tensor::v)].fabric_read_sectors;
+  };
+  const int64_t sectors = 2 * 2 * 4;
+  EXPECT_EQ(crossed(), sectors / 2);
+  parameters.ticket_race = false;
+  EXPECT_EQ(crossed(), sectors);
+}
+
+TEST(Placement, HalvesAreEqualAndSlownessIsInStandardDeviations) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    double sum = 0, squares = 0;
+    int64_t of_half_1 = 0;
+    for (const PlacedSm& sm : placed_sms(132, 2, seed)) {
+      sum += sm.slowness;
+      squares += sm.slowness * sm.slowness;
+      of_half_1 += sm.half;
+    }
+    EXPECT_EQ(of_half_1, 66);
+    EXPECT_NEAR(sum / 132, 0, 0.1);
+    EXPECT_NEAR(squares / 132, 1, 0.1);
+  }
 }
 
 TEST(TimedWavefront, RefusesTheLoopThatItCannotReplay) {
