@@ -189,9 +189,11 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"counters", output, text, command_compare, "",
      "counters to compare, comma-separated (default: all that both sides have)"},
     {"baselines", output, text, command_compare, "",
-     "also judge simple rules and the skill over the best of them: `computed` (compulsory, "
+     "also judge simple rules and the skill over each of them: `computed` (compulsory, "
      "lockstep "
      "LRU of the whole L2 and of half, halves), or CSVs of predictions, comma-separated"},
+    {"summary", output, text, command_compare, "",
+     "CSV of what is printed: one row a group, counter, set of points and statistic"},
     {"tolerance", output, tolerance, command_compare, "",
      "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
     {"dry-run", output, toggle, command_measure, "off",

@@ -24,13 +24,17 @@ NAMES = ("batch", "heads", "seq_kv", "head_dim", "mask", "tile_q", "tile_kv", "s
          "launch", "ctas_per_sm", "scan", "prefetch", "kv_split")
 
 
-def read(path):
-    rows = table.read(path, (*errors.COLUMNS, *NAMES))
-    rows = table.where(rows, counter=COUNTER)
+def models_rows(path, counters):
+    """Rows of the first model of a table that is no baseline."""
+    rows = [row for row in table.read(path, (*errors.COLUMNS, *NAMES)) if row["counter"] in counters]
     groups = errors.models(rows)
     if not groups:
-        raise table.TableError(f"{path}: no model with {COUNTER}")
+        raise table.TableError(f"{path}: no model with {', '.join(counters)}")
     return table.where(rows, group=groups[0])
+
+
+def read(path):
+    return models_rows(path, (COUNTER,))
 
 
 def sizes(rows):
