@@ -101,8 +101,7 @@ def record(folder, error_path, summaries):
     write(os.path.join(folder, SUMMARY), RECORDED,
           [dict(row, value=f"{float(row['value']):.6g}") for row in summaries
            if row["counter"] in NAMES])
-    rows = points.models_rows(error_path, change_pairs.COUNTERS)
-    write(os.path.join(folder, POINTS), [name for name in rows[0] if not name.startswith("_")], rows)
+    points.record(os.path.join(folder, POINTS), error_path)
 
 
 def percent(share, digits=1):
