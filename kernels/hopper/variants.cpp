@@ -1,6 +1,9 @@
 #include "kernels/hopper/variants.hpp"
 
 #include <array>
+#include <limits>
+
+#include "kernels/hopper/tile_time.hpp"
 
 namespace sawtooth::kernels::hopper {
 
@@ -54,47 +57,18 @@ std::span<const KernelVariant> hopper_variants() {
   return table;
 }
 
-namespace {
-
-/// How fast the variants are in long sequences that fill the chip, beside the first of their head
-/// dim (experiments/measured/h200/hopper; without a mask).
-double relative_speed(const KernelVariant& variant) {
-  if (variant.head_dim == 64) return variant.tiling.q_rows == 192 ? 1.0 : 0.9;
-  if (variant.head_dim == 128) return variant.tiling.kv_rows == 176 ? 1.03 : 1.0;
-  return 1.0;
-}
-
-/// Time of `problem` on `sms` SMs with tiles of `tiling`, in query rows that the busiest SM works
-/// on for a full row of keys, divided by how fast the variant is once it runs (`speed`).
-double estimated_time(const Problem& problem, const Tiling& tiling, int cluster, int64_t sms,
-                      double speed) {
-  const int64_t heads = problem.batch * problem.heads;
-  const int64_t workers = max_of(1, sms / cluster);
-  const int64_t rows = tiling.q_rows / cluster;
-  const int64_t items = heads * q_tiles(problem, tiling);
-  // Without a mask items are equal and come in waves; with one they differ, and even out.
-  if (problem.mask.kind == MaskKind::none) {
-    return double(ceil_div(items, workers) * rows) / speed;
-  }
-  int64_t visited_keys = 0;
-  for (int64_t tile = 0; tile < q_tiles(problem, tiling); ++tile) {
-    visited_keys += visible_kv_tiles(problem, tiling, tile).size() * tiling.kv_rows;
-  }
-  return double(heads * visited_keys * rows) / double(workers * problem.seq_kv) / speed;
-}
-
-}  // namespace
-
 const KernelVariant* best_hopper_variant(const Problem& problem, int sms) {
   const KernelVariant* best = nullptr;
-  double shortest = 0;
+  double shortest_us = 0;
   for (const KernelVariant& variant : hopper_variants()) {
     if (variant.head_dim != problem.head_dim || variant.dtype != problem.dtype) continue;
-    const double time =
-        estimated_time(problem, variant.tiling, variant.cluster, sms, relative_speed(variant));
-    if (best == nullptr || time < shortest) {
+    // Without a known cost: the only tile of a head dim, or one of two CTAs, which never wins.
+    const auto cost = hopper::tile_cost(variant.head_dim, variant.tiling);
+    const double time_us = cost ? hopper::estimated_us(problem, *cost, max_of(1, sms))
+                                : std::numeric_limits<double>::infinity();
+    if (best == nullptr || time_us < shortest_us) {
       best = &variant;
-      shortest = time;
+      shortest_us = time_us;
     }
   }
   return best;

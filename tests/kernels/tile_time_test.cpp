@@ -1,0 +1,62 @@
+// The estimate behind the choice of a Hopper tile: worked out by hand, and against recorded times.
+#include "kernels/hopper/tile_time.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace sawtooth::kernels::hopper {
+namespace {
+
+constexpr TileCost simple{64, {128, 128}, {1.0, 10.0}, {2.0, 20.0}};
+
+// 2 heads of 2 Q tiles are 4 items of 2 tiles of 128 keys: 1 us + 256 x 10 ns each. On 3 CTAs they
+// take two waves.
+TEST(TileTime, CountsWholeWavesWithoutAMask) {
+  const Problem problem{.heads = 2, .seq_q = 256, .seq_kv = 256};
+  EXPECT_DOUBLE_EQ(estimated_us(problem, simple, 4), 3.56);
+  EXPECT_DOUBLE_EQ(estimated_us(problem, simple, 3), 2 * 3.56);
+}
+
+// Causal: of each head one item visits 128 keys, one 256: 2 us + 2.56 us and 2 us + 5.12 us.
+TEST(TileTime, SharesMaskedItemsOutEvenly) {
+  const Problem problem{.heads = 2, .seq_q = 256, .seq_kv = 256, .mask = {MaskKind::causal, 0}};
+  EXPECT_DOUBLE_EQ(estimated_us(problem, simple, 4), 2 * (4.56 + 7.12) / 4);
+}
+
+struct Measured {
+  int64_t head_dim, seq;
+  MaskKind mask;
+  Tiling faster, slower;
+};
+
+// Lengths that the costs were not taken from; medians of race.csv more than 2 % apart.
+TEST(TileTime, PrefersTheTileThatWasFasterOnAnH200) {
+  constexpr Tiling rows128{128, 128}, rows192{192, 128}, keys176{128, 176};
+  const Measured rows[] = {
+      {64, 1024, MaskKind::causal, rows128, rows192},     // 125.3 and 134.0 us
+      {64, 2048, MaskKind::causal, rows192, rows128},     // 186.6 and 202.4 us
+      {64, 4096, MaskKind::causal, rows192, rows128},     // 317.7 and 356.1 us
+      {128, 1024, MaskKind::causal, rows128, keys176},    // 158.3 and 177.7 us
+      {128, 2048, MaskKind::causal, rows128, keys176},    // 265.9 and 283.8 us
+      {128, 32768, MaskKind::causal, keys176, rows128},   // 7018 and 7270 us
+      {128, 1024, MaskKind::none, rows128, keys176},      // 235.8 and 241.9 us
+      {128, 8192, MaskKind::none, keys176, rows128},      // 1745 and 1823 us
+      {128, 32768, MaskKind::none, keys176, rows128},     // 13738 and 14492 us
+  };
+  for (const Measured& row : rows) {
+    const Problem problem{.batch = std::max<int64_t>(1, 16384 / row.seq),
+                          .heads = 16,
+                          .kv_heads = 16,
+                          .seq_q = row.seq,
+                          .seq_kv = row.seq,
+                          .head_dim = row.head_dim,
+                          .mask = {row.mask, 0}};
+    const double faster = estimated_us(problem, *tile_cost(row.head_dim, row.faster), 132);
+    const double slower = estimated_us(problem, *tile_cost(row.head_dim, row.slower), 132);
+    EXPECT_LT(faster, slower) << "D=" << row.head_dim << " S=" << row.seq;
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::kernels::hopper
