@@ -92,6 +92,8 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
     call_.schedule.order.list = order_.as<WorkCoordinates>();
   }
   workspace_ = DeviceBuffer(int64_t(kernels::workspace_bytes(call_)));
+  SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
+  call_.workspace_starts_zero = true;
 }
 
 void AttentionOnDevice::launch() {

@@ -179,20 +179,18 @@ std::vector<Skill> skills(const std::vector<PointError>& errors,
   const Sets rivals = sets_of(baselines, regime);
   std::vector<Skill> all;
   for (const GroupAndCounter& name : models.order) {
-    std::vector<Skill> found;
+    std::optional<Skill> best;
     for (const GroupAndCounter& rival : rivals.order) {
       if (rival.second != name.second) continue;
       Skill skill = skill_over(models.points.at(name), rivals.points.at(rival));
-      if (skill.points == 0 || skill.baseline_error == 0) continue;
+      if (skill.points == 0) continue;
+      if (best && best->baseline_error <= skill.baseline_error) continue;
       skill.group = name.first;
       skill.counter = name.second;
       skill.baseline = rival.first;
-      found.push_back(std::move(skill));
+      best = std::move(skill);
     }
-    std::stable_sort(found.begin(), found.end(), [](const Skill& a, const Skill& b) {
-      return a.baseline_error < b.baseline_error;
-    });
-    all.insert(all.end(), found.begin(), found.end());
+    if (best && best->baseline_error > 0) all.push_back(std::move(*best));
   }
   return all;
 }

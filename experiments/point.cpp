@@ -172,6 +172,8 @@ void resolve_schedule(Resolver& point, Point& result, const Settings& given) {
     if (schedule.kv_split > 1) point.fail("kv-split", "has no effect with loop = kv-outer");
     if (schedule.prefetch > 0) point.fail("prefetch", "has no effect with loop = kv-outer");
   }
+  if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
+    point.fail("launch", "balanced cuts along K/V; allowed: with loop = kv-inner, kv-split = 1");
   const int64_t parts = kv_tiles(request.problem, request.tiling);
   if (schedule.kv_split > parts) {
     point.fail("kv-split", "allowed: up to the number of K/V tiles, " + std::to_string(parts));
@@ -211,23 +213,6 @@ void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
   }
   result.request.l2_bytes = point.number("l2-bytes");
   result.gpu.l2_bytes = result.request.l2_bytes;
-}
-
-void resolve_speed(Resolver& point, const Settings& given, Point& result) {
-  sim::KernelSpeed& speed = result.request.speed;
-  const auto read = [&]<class Value>(const char* key, std::optional<Value>& value) {
-    if (!point.has(key)) return;
-    if (result.request.timing != sim::Timing::timed) {
-      if (given.contains(key)) point.fail(key, "has no effect without timing = timed");
-      return;
-    }
-    value = static_cast<Value>(std::stod(point.text(key)));
-    if (given.contains(key)) result.speed_label += std::string(" ") + key + " " + point.text(key);
-  };
-  read("step-ns", speed.step_ns);
-  read("step-exposed-ns", speed.exposed_ns);
-  read("age-bias", speed.age_bias);
-  read("stages", speed.stages);
 }
 
 }  // namespace
@@ -274,7 +259,6 @@ Point resolve(const Settings& given, Catalog& catalog) {
   for (const auto& entry : sim::mechanism_names) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
   }
-  resolve_speed(point, given, result);
   settings.erase("seq");
   return result;
 }

@@ -21,9 +21,9 @@ constexpr auto table = std::to_array<TileChoice>({
     {"mma-tma", 96, {64, 64}, 65536},
     {"mma-tma", 128, {128, 64}, 102400},
     {"mma-tma", 128, {64, 64}, 86016},
-    {"hopper", 64, {192, 128}, 92160},
-    {"hopper", 128, {128, 128}, 165888},
-    {"hopper", 256, {128, 80}, 231424},
+    {"hopper", 64, {192, 128}, 93184},
+    {"hopper", 128, {128, 128}, 166912},
+    {"hopper", 256, {128, 80}, 232448},
 });
 
 constexpr std::string_view family_or_usual(std::string_view family) {

@@ -90,7 +90,7 @@ std::string point_title(const CsvRow& cells) {
 }  // namespace
 
 std::vector<WavefrontStep> wavefront_steps(const sim::Request& request, int64_t steps) {
-  const sim::AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
+  const sim::AtomTable atoms(request.problem, request.tiling, request.schedule,
                              request.log_sum_exp);
   StepRecorder recorder(steps);
   sim::LockstepWavefront wavefront(request, atoms, recorder);

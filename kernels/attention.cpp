@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t workspace_alignment = 16;
 
+// Of pieces of the last wave (kernels/hopper/pieces.cuh).
+constexpr int64_t most_q_rows = 256;  // of a tile: two CTAs that work together
+constexpr int64_t warp_rows = 16;     // of a wgmma accumulator
+
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
@@ -21,18 +25,30 @@ constexpr std::size_t aligned(std::size_t bytes) {
 /// Byte offsets inside the workspace: launch state first, because it is zeroed before a launch.
 struct WorkspaceLayout {
   std::size_t attach = 0;
+  std::size_t piece_arrivals = 0;
   std::size_t state_bytes = 0;
   std::size_t partial_o = 0;
   std::size_t partial_lse = 0;
+  std::size_t pieces = 0;
   std::size_t bytes = 0;
 };
+
+/// Numbers that the pieces of the last wave can have; 0 where it is not cut.
+int64_t most_pieces(const Schedule& schedule) {
+  return cuts_last_wave(schedule) ? 2 * schedule.workers : 0;
+}
 
 WorkspaceLayout layout_of(const AttentionForward& call) {
   const Problem& problem = call.problem;
   WorkspaceLayout layout;
   layout.attach = workspace_alignment;  // after the ticket
-  layout.state_bytes =
+  layout.piece_arrivals =
       layout.attach + aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int));
+  // For each 16 rows (a warp) of every piece, of the largest tile where none is named.
+  const int64_t piece_rows =
+      most_pieces(call.schedule) * (call.tiling.q_rows > 0 ? call.tiling.q_rows : most_q_rows);
+  layout.state_bytes =
+      layout.piece_arrivals + aligned(std::size_t(piece_rows / warp_rows) * sizeof(unsigned));
   layout.partial_o = layout.state_bytes;
   const bool split = call.schedule.kv_split > 1;
   const std::size_t part_rows =
@@ -40,7 +56,10 @@ WorkspaceLayout layout_of(const AttentionForward& call) {
             : 0;
   layout.partial_lse =
       layout.partial_o + aligned(part_rows * std::size_t(problem.head_dim) * sizeof(float));
-  layout.bytes = layout.partial_lse + aligned(part_rows * sizeof(float));
+  layout.pieces = layout.partial_lse + aligned(part_rows * sizeof(float));
+  layout.bytes =
+      layout.pieces +
+      std::size_t(piece_rows * (problem.head_dim + piece_floats_beside_o)) * sizeof(float);
   return layout;
 }
 
@@ -60,7 +79,14 @@ constexpr uint64_t policy_of(Eviction eviction) {
 
 /// Whether CTAs read the ticket or the attach words.
 bool reads_state(const Schedule& schedule) {
-  return schedule.launch == launch_id<DynamicLaunch> || schedule.scan == scan_id<AttachScan>;
+  return schedule.launch == launch_id<DynamicLaunch> || schedule.scan == scan_id<AttachScan> ||
+         cuts_last_wave(schedule);
+}
+
+/// Whether the state is zero without a memset, which costs small problems some per cent.
+bool finds_zeros(const AttentionForward& call, const KernelVariant& variant) {
+  return call.workspace_starts_zero && variant.resets_state &&
+         call.schedule.scan != scan_id<AttachScan>;
 }
 
 Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int64_t head_dim) {
@@ -88,8 +114,10 @@ ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
           .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
           .partial_o = split ? reinterpret_cast<float*>(workspace + layout.partial_o) : nullptr,
           .partial_lse = split ? reinterpret_cast<float*>(workspace + layout.partial_lse) : nullptr,
+          .pieces = reinterpret_cast<float*>(workspace + layout.pieces),
           .ticket = reinterpret_cast<unsigned long long*>(workspace),
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
+          .piece_arrivals = reinterpret_cast<unsigned*>(workspace + layout.piece_arrivals),
           .trace = call.trace};
 }
 
@@ -137,9 +165,10 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
     return {Status::no_device, std::string("the ") + variant.family +
                                    " kernels need a device of compute capability " +
                                    needed_device(variant)};
+  if (Outcome bad = check_pieces(call.schedule, variant); !bad) return bad;
   ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
   cudaError_t error = cudaSuccess;
-  if (reads_state(call.schedule)) {  // a memset costs small problems some per cent
+  if (reads_state(call.schedule) && !finds_zeros(call, variant)) {
     error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
     if (error != cudaSuccess) return failed("resetting the launch state", error);
   }

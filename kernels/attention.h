@@ -46,11 +46,11 @@ typedef struct sawtooth_attention {
   int64_t window;          /* keys, read with SAWTOOTH_MASK_WINDOW */
   float scale;             /* > 0; 0 stands for 1 / sqrt(head_dim) */
   int64_t tile_q, tile_kv; /* zeros: the first of the head dim that fits */
-  const char* launch;      /* "grid", "static", "dynamic": names of `sawtooth schedules` */
+  const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules` */
   const char* scan;        /* "linear", "sawtooth", "attach" ... */
   const char* q_order;     /* "ascending", "descending", "fold" */
   int64_t section;         /* heads walked together */
-  int64_t workers;         /* CTAs of static and dynamic */
+  int64_t workers;         /* CTAs, but for grid */
   int64_t kv_split;
   int64_t prefetch; /* steps; 0 is off */
   uint64_t seed;

@@ -70,7 +70,10 @@ struct AttentionForward {
   float scale = 0;  // of the scores, > 0; 0 stands for 1 / sqrt(head_dim)
   CacheHints hints;
   int ctas_per_sm =
-      0;             // at most so many at once, by asking for more shared memory; 0: all that fit
+      0;  // at most so many at once, by asking for more shared memory; 0: all that fit
+  // The workspace was zero, and since then only calls with this flag used it: spares the launches
+  // of kernels that leave zeros (hopper) a memset, some 3 us.
+  bool workspace_starts_zero = false;
   OrderTrace trace;  // device memory; off when null
 };
 

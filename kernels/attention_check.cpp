@@ -4,6 +4,7 @@
 #include <set>
 
 #include "kernels/attention.hpp"
+#include "kernels/mma/launch.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -133,12 +134,23 @@ Outcome check_schedule(const AttentionForward& call) {
     return refuse(Status::bad_schedule, "kv_split and section are 1 or more, prefetch 0 or more");
   const KernelVariant& variant =
       *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+  const bool any_kernel = call.family.empty() && call.tiling.q_rows == 0;
+  if (!any_kernel)
+    if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;
   if (item_count(call.problem, variant.tiling, schedule) > largest_grid)
     return refuse(Status::bad_size, "the problem has more than 2^31 - 1 items");
   return {};
 }
 
 }  // namespace
+
+Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
+  if (!cuts_last_wave(schedule) || variant.merges_pieces) return {};
+  return refuse(Status::bad_schedule,
+                std::string("launch is balanced, and the ") + variant.family +
+                    " kernels merge no pieces; allowed: grid, static, dynamic, or the hopper "
+                    "kernels");
+}
 
 Outcome check(const AttentionForward& call) {
   if (Outcome bad = check_sizes(call.problem); !bad) return bad;

@@ -30,6 +30,8 @@ struct KernelVariant {
   int from_compute_capability = 0;  // of the first devices it runs on
   // Q, K and V by tensor maps; with `panel_columns` the kernel takes them before its arguments.
   bool loads_by_copy_engine = false;
+  bool merges_pieces = false;  // of the last wave: runs the launch `balanced`
+  bool resets_state = false;   // leaves tickets and arrivals as zeros
   int panel_columns = 0;
   // Enqueues kernels that need more than their arguments; empty or what went wrong. Null: none.
   std::string (*launch)(const ForwardArguments& arguments, CUstream_st* stream) = nullptr;

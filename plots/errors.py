@@ -9,7 +9,7 @@ BASELINE = "baseline: "
 OVER = 1.5  # experiments/compare_statistics.hpp: above it the order of work decides
 # (mask, launch) -> colour and marker
 MASK_COLOUR = {"none": "#0072B2", "causal": "#D55E00", "window": "#009E73"}
-LAUNCH_MARKER = {"static": "s", "grid": "o", "dynamic": "^"}
+LAUNCH_MARKER = {"static": "s", "grid": "o", "dynamic": "^", "balanced": "D"}
 BAND = 0.10
 NAMES = {"dram_read_sectors": "DRAM reads (sectors)", "time_us": "time (us)",
          "l2_read_miss_sectors": "near misses (sectors)",

@@ -28,7 +28,13 @@ struct DynamicLaunch {
       "persistent CTAs, each takes the next ticket when it is free";
 };
 
-using Launches = PolicyList<GridLaunch, StaticLaunch, DynamicLaunch>;
+struct BalancedLaunch {
+  static constexpr std::string_view name = "balanced";
+  static constexpr std::string_view description =
+      "as static, but the last, incomplete wave is cut along K/V into equal shares (Stream-K)";
+};
+
+using Launches = PolicyList<GridLaunch, StaticLaunch, DynamicLaunch, BalancedLaunch>;
 
 struct LaunchId {
   int32_t index = Launches::index_of<StaticLaunch>();
@@ -36,5 +42,10 @@ struct LaunchId {
 };
 template <class Policy>
 inline constexpr LaunchId launch_id{Launches::index_of<Policy>()};
+
+/// Whether worker w has the places w, w + W, w + 2W ... of the order.
+SAWTOOTH_HD constexpr bool strides(LaunchId launch) {
+  return launch == launch_id<StaticLaunch> || launch == launch_id<BalancedLaunch>;
+}
 
 }  // namespace sawtooth

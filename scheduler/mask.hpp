@@ -26,6 +26,11 @@ struct Range {
   friend constexpr bool operator==(const Range&, const Range&) = default;
 };
 
+SAWTOOTH_HD constexpr Range intersection(const Range& a, const Range& b) {
+  const Range both{max_of(a.begin, b.begin), min_of(a.end, b.end)};
+  return both.empty() ? Range{} : both;
+}
+
 /// Keys that at least one row of `rows` sees; `rows` lies in [0, seq_q).
 /// The union over rows has no gap, because every row's range starts one key after the last one's.
 SAWTOOTH_HD constexpr Range visible_keys(Mask mask, Range rows, int64_t seq_q, int64_t seq_kv) {

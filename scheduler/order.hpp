@@ -80,7 +80,7 @@ SAWTOOTH_HD constexpr int64_t auto_section(const Problem& problem, int64_t bytes
   return kv_heads * problem.heads_per_kv_head();
 }
 
-/// Where item `index` stands in the sections of `section` heads with `q_tiles` ranks each.
+/// A section, and where an item stands in it.
 struct SectionPlace {
   int64_t first_item = 0;  // index of the section's first item
   int64_t heads = 0;       // heads of this section
@@ -89,15 +89,27 @@ struct SectionPlace {
   int64_t rank = 0;
 
   SAWTOOTH_HD constexpr int64_t head() const { return first_head + head_in_section; }
+  /// To item `index` of this section.
+  SAWTOOTH_HD constexpr void move_to(int64_t index) {
+    head_in_section = (index - first_item) % heads;
+    rank = (index - first_item) / heads;
+  }
 };
+
+/// The section of item `index`, of sections of `section` heads with `q_tiles` ranks each.
+SAWTOOTH_HD constexpr SectionPlace section_of(int64_t index, int64_t section, int64_t all_heads,
+                                              int64_t q_tiles) {
+  const int64_t first_head = index / (section * q_tiles) * section;
+  return {.first_item = first_head * q_tiles,
+          .heads = min_of(section, all_heads - first_head),
+          .first_head = first_head};
+}
 
 SAWTOOTH_HD constexpr SectionPlace section_place(int64_t index, int64_t section, int64_t all_heads,
                                                  int64_t q_tiles) {
-  const int64_t number = index / (section * q_tiles);
-  const int64_t first_head = number * section;
-  const int64_t heads = min_of(section, all_heads - first_head);
-  const int64_t inside = index - first_head * q_tiles;
-  return {first_head * q_tiles, heads, first_head, inside % heads, inside / heads};
+  SectionPlace place = section_of(index, section, all_heads, q_tiles);
+  place.move_to(index);
+  return place;
 }
 
 /// What stands at `place` of an order without a list.

@@ -2,7 +2,8 @@
 // they will need `distance` steps later into L2, each its part of the tile's lines.
 //
 // A wave is the items [w W, (w + 1) W): those of one head among them are its sharers. An explicit
-// order has no such structure, so there every worker prefetches whole tiles.
+// order has no such structure, nor has a last wave in pieces: there a worker prefetches whole
+// tiles.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,7 @@ SAWTOOTH_HD constexpr PrefetchShare share_in_wave(int64_t index, const SectionPl
 SAWTOOTH_HD constexpr PrefetchShare prefetch_share(const Problem& problem, const Tiling& tiling,
                                                    const Schedule& schedule, int64_t item) {
   if (schedule.order.list != nullptr || schedule.loop == Loop::kv_outer) return {};
+  if (cuts_last_wave(schedule) && last_wave(problem, tiling, schedule).cuts(item)) return {};
   const int64_t ranks = q_tiles(problem, tiling);
   const int64_t all_heads = problem.batch * problem.heads * schedule.kv_split;
   const SectionPlace place = section_place(item, schedule.order.section, all_heads, ranks);

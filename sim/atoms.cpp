@@ -29,12 +29,15 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
 
 }  // namespace
 
-AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, int64_t kv_split,
+AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
                      bool log_sum_exp) {
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads;
-  const int64_t parts = kv_split > 1 ? q_heads * kv_split : 0;
+  const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
   const int64_t o_row_bytes = problem.head_dim * float_bytes;
+  const int64_t piece_row_bytes = o_row_bytes + piece_floats_beside_o * float_bytes;
+  const int64_t pieces =
+      cuts_last_wave(schedule) ? last_wave(problem, tiling, schedule).most_pieces() : 0;
   require_whole_lines("tile-q", tiling.q_rows * problem.row_bytes(), q_tiles(problem, tiling));
   require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
 
@@ -47,7 +50,8 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, int64_t kv_sp
       {kv_heads, problem.seq_kv, tiling.kv_rows, problem.row_bytes()},
       {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
       {log_sum_exp ? q_heads : 0, problem.seq_q, tiling.q_rows, float_bytes},
-      {parts, problem.seq_q, tiling.q_rows, o_row_bytes},
+      pieces > 0 ? Shape{pieces, tiling.q_rows, tiling.q_rows, piece_row_bytes}
+                 : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes},
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
       {0, problem.seq_q, tiling.q_rows, 0},
   }};

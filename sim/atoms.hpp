@@ -17,7 +17,8 @@
 
 namespace sawtooth::sim {
 
-/// partial_o and partial_lse exist with kv-split only: float results that a combine kernel reads.
+/// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
+/// of a last wave that is cut have partial_o, which the last of them reads.
 /// other is what a trace does not say more of; a problem has none of it.
 enum class Tensor : uint8_t { q, k, v, o, lse, partial_o, partial_lse, other };
 inline constexpr int tensor_count = 8;
@@ -37,10 +38,11 @@ class AtomTable {
  public:
   /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
   /// where a further tile follows), or when there are more than 2^32 - 1 atoms.
-  AtomTable(const Problem& problem, const Tiling& tiling, int64_t kv_split, bool log_sum_exp);
+  AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+            bool log_sum_exp);
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
-  /// partial results have flat_head * kv_split + part.
+  /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) const {
     const Block& block = blocks_[static_cast<size_t>(tensor)];
     return static_cast<AtomId>(block.first + flat_head * block.tiles + tile);

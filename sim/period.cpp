@@ -247,7 +247,7 @@ bool has_rounds(const Request& request) {
       schedule.scan == scan_id<SawtoothScan> || schedule.scan == scan_id<SawtoothItemScan> ||
       schedule.scan == scan_id<SawtoothWaveScan>;
   return straight && schedule.loop == Loop::kv_inner && schedule.kv_split == 1 &&
-         schedule.prefetch == 0 && schedule.order.list == nullptr &&
+         !cuts_last_wave(schedule) && schedule.prefetch == 0 && schedule.order.list == nullptr &&
          request.problem.mask.kind == MaskKind::none &&
          item_count(request.problem, request.tiling, schedule) > 0;
 }

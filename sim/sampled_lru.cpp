@@ -239,8 +239,7 @@ DistanceHistogram SampledHistogram::histogram() const {
 }  // namespace
 
 Prediction simulate_sampled_lru(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   SampledHistogram sampled(request, atoms);
   MergedVisits<SampledHistogram> visits(sampled, request.merge_lockstep);
   LockstepWavefront wavefront(request, atoms, visits);

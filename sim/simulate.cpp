@@ -91,8 +91,7 @@ void count_all(Prediction& prediction, int64_t capacity_lines) {
 }
 
 Prediction simulate_lru(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   Prediction prediction;
   if (request.use_period && has_rounds(request)) {
     const RoundReplay replay = replay_rounds(request, atoms, prediction.histogram);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "scheduler/prefetch.hpp"
@@ -140,7 +141,7 @@ class LockstepWavefront {
 
   // Takes items until one has something to do; one that sees nothing writes O and is done.
   void take_next(int64_t w, WorkerCursor& worker) {
-    const bool by_stride = schedule_.launch == launch_id<StaticLaunch>;
+    const bool by_stride = strides(schedule_.launch);
     for (;;) {
       const int64_t index = by_stride ? w + worker.items_begun() * schedule_.workers : ticket_++;
       if (index >= items_) return;
@@ -172,9 +173,22 @@ class LockstepWavefront {
       const int64_t head = q_head(item) * schedule_.kv_split + item.part;
       touch(w, Tensor::partial_o, head, item.q_tile, Access::write);
       touch(w, Tensor::partial_lse, head, item.q_tile, Access::write);
-    } else {
+    } else if (is_whole(w, item)) {
       write_rows(w, q_head(item), item.q_tile);
     }
+  }
+
+  // Whether O can be written: at once, or when the last piece of the item has come, whose worker
+  // then reads them all.
+  bool is_whole(int64_t w, const Item& item) {
+    const Pieces& pieces = item.pieces;
+    if (pieces.count <= 1) return pieces.count == 1;
+    touch(w, Tensor::partial_o, pieces.own, 0, Access::write);
+    if (++pieces_come_[pieces.first] < pieces.count) return false;
+    for (int64_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece) {
+      touch(w, Tensor::partial_o, piece, 0, Access::read);
+    }
+    return true;
   }
 
   // The combine kernel of kv-split: Q tile after Q tile, dealt to the workers in turn.
@@ -199,7 +213,8 @@ class LockstepWavefront {
   Sink& sink_;
   int64_t items_ = 0;
   std::vector<WorkerCursor> workers_;
-  std::vector<int64_t> attach_;  // K/V tile last started, a word a (batch, K/V head)
+  std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
+  std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece
   int64_t ticket_ = 0;
   int64_t step_ = 0;
   int64_t busy_ = 0;

@@ -170,10 +170,10 @@ if [ -x "$attention_check" ] && have compute-sanitizer; then
     step "sanitizer-$tool-attention" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
       "$attention_check" --covering
   done
-  # Not the Hopper family: racecheck reports the notes that its warps hand over by mbarriers.
   families=(mma)
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -qE '^(9|1[0-9])\.' &&
     families+=(mma-tma)
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -q '^9\.0' && families+=(hopper)
   for family in "${families[@]}"; do
     step "sanitizer-racecheck-$family" 60 compute-sanitizer --tool racecheck --error-exitcode 9 \
       "$attention_check" --covering "$family"

@@ -8,6 +8,7 @@
 
 #include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/epilogue.cuh"
+#include "kernels/hopper/pieces.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/softmax.cuh"
 #include "kernels/hopper/wgmma.cuh"
@@ -90,7 +91,15 @@ class Consumer {
         if (pending) finish_output(output, packed);
       }
     }
-    store(output, softmax);
+    const int pieces = read(work().item.pieces.count);
+    if (pieces == 1 || (pieces > 1 && merge(pieces, output, softmax))) store(output, softmax);
+  }
+
+  /// Leaves a piece of an item; true where this warp came last and has the whole now.
+  __device__ bool merge(int pieces, Output& output, RowSoftmax& softmax) const {
+    const PieceStore<Shape> store(arguments_, read(work().item.pieces.first),
+                                  int(threadIdx.x) - warpgroup_threads);
+    return store.merge(read(work().item.pieces.own), pieces, output, softmax);
   }
 
   /// Scores and probabilities of a tile, with nothing in flight beside.
@@ -275,7 +284,9 @@ class Consumer {
       release(barrier);
     } else {
       __syncwarp();
-      if (threadIdx.x % 32 < Shape::cluster) arrive_at(barrier, threadIdx.x % 32);
+      // The lane that has read for the warp arrives at its own CTA.
+      const uint32_t lane = threadIdx.x % 32;
+      if (lane < Shape::cluster) arrive_at(barrier, (cluster_rank() + lane) % Shape::cluster);
     }
   }
   __device__ static int rank() {

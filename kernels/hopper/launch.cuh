@@ -84,6 +84,8 @@ KernelVariant table_row() {
           .function = reinterpret_cast<const void*>(&forward<Shape>),
           .compute_capability = hopper,
           .loads_by_copy_engine = true,
+          .merges_pieces = true,
+          .resets_state = true,
           .launch = try_launch_forward<Shape>};
 }
 

@@ -22,10 +22,10 @@ class SchedulerWarp {
 
   __device__ void run() {
     if (reads_global_memory()) wait_for_launch_before();
+    prepare();
     for (shared_.scratch.turn = 0;; ++shared_.scratch.turn) {
       shared_.slot_empty[stage()].wait(parity());
       WorkSlot& slot = shared_.slots[stage()];
-      slot.scan.items_before = shared_.scratch.turn;
       if (!sends_mail() || rank() == 0) {
         slot.item.index = next_item(shared_.scratch.turn);
         describe_item(slot);
@@ -44,10 +44,18 @@ class SchedulerWarp {
   __device__ int64_t next_item(int64_t turn) const {
     const int64_t worker = cluster_number<Shape::cluster>();
     if (schedule().launch == launch_id<DynamicLaunch>) {
-      return int64_t(atomicAdd(shared_.arguments.ticket, 1));
+      return draw_ticket();
     }
-    if (schedule().launch == launch_id<StaticLaunch>) return worker + turn * schedule().workers;
+    if (strides(schedule().launch)) return worker + turn * schedule().workers;
     return turn == 0 ? worker : INT64_MAX;
+  }
+
+  /// Each worker draws one ticket too many; the last of them leaves zero for the next launch.
+  __device__ int64_t draw_ticket() const {
+    const int64_t ticket = int64_t(atomicAdd(shared_.arguments.ticket, 1ull));
+    if (ticket + 1 == shared_.scratch.items + gridDim.x / Shape::cluster)
+      *shared_.arguments.ticket = 0;
+    return ticket;
   }
 
   /// All that is known of item `slot.item.index` before it starts. Every step reads what it needs
@@ -55,10 +63,10 @@ class SchedulerWarp {
   __device__ void describe_item(WorkSlot& slot) const {
     const Problem& problem = shared_.arguments.problem;
     SchedulerScratch& scratch = shared_.scratch;
-    slot.last = slot.item.index >= item_count(problem, Shape::tiling(), schedule());
+    slot.last = slot.item.index >= scratch.items;
     if (slot.last) return;
-    scratch.q_tiles = q_tiles(problem, Shape::tiling());
-    find_work(slot.item.index);
+    find_piece(slot);
+    find_work();
     slot.item.batch = scratch.work.batch;
     slot.item.head = scratch.work.head;
     slot.item.q_tile = scratch.work.q_tile;
@@ -68,7 +76,13 @@ class SchedulerWarp {
     forget_registers();
     slot.item.kv_tiles = kv_tiles_of(problem, Shape::tiling(), schedule(), scratch.work);
     forget_registers();
-    slot.scan = scan_context(schedule(), slot.item, slot.scan.items_before, 0);
+    if (scratch.is_piece) {
+      slot.item.kv_tiles = intersection(slot.item.kv_tiles, scratch.tiles);
+      forget_registers();
+    }
+    slot.scan.items_before = items_before_of(schedule(), slot.item.index, scratch.turn);
+    forget_registers();
+    slot.scan = scan_context_after(slot.scan.items_before, schedule(), slot.item, 0);
     forget_registers();
     // Each CTA masks by its own rows.
     slot.unmasked = unmasked_kv_tiles(problem, {Shape::cta_q_rows, Shape::kv_rows},
@@ -77,18 +91,73 @@ class SchedulerWarp {
     if (schedule().prefetch > 0) share_prefetch(slot);
   }
 
-  __device__ void find_work(int64_t index) const {
+  /// What holds for all items.
+  __device__ void prepare() const {
+    SchedulerScratch& scratch = shared_.scratch;
+    const Problem& problem = shared_.arguments.problem;
+    scratch.q_tiles = q_tiles(problem, Shape::tiling());
+    forget_registers();
+    if (cuts_last_wave(schedule())) {
+      scratch.last_wave = last_wave(problem, Shape::tiling(), schedule());
+      forget_registers();
+      scratch.items = scratch.last_wave.places();
+    } else {
+      scratch.items = whole_item_count(problem, Shape::tiling(), schedule());
+    }
+    forget_registers();
+  }
+
+  /// Finds the item in the order, and where it is a piece of one, of which and of how many.
+  __device__ void find_piece(WorkSlot& slot) const {
+    SchedulerScratch& scratch = shared_.scratch;
+    slot.item.pieces = {};
+    scratch.item_number = slot.item.index;
+    scratch.is_piece = cuts_last_wave(schedule()) && scratch.last_wave.cuts(slot.item.index);
+    if (!scratch.is_piece) return;
+    scratch.piece.share = scratch.last_wave.share_at(slot.item.index);
+    forget_registers();
+    scratch.piece.number = scratch.last_wave.number_at(slot.item.index, scratch.piece.share);
+    forget_registers();
+    scratch.item_number = scratch.last_wave.item(scratch.piece);
+    forget_registers();
+    scratch.begin = scratch.last_wave.begin(scratch.piece.share);
+    forget_registers();
+    scratch.end = scratch.last_wave.begin(scratch.piece.share + 1);
+    forget_registers();
+    cut_piece(slot);
+  }
+
+  __device__ void cut_piece(WorkSlot& slot) const {
+    SchedulerScratch& scratch = shared_.scratch;
+    scratch.tiles = scratch.last_wave.tiles_between(scratch.begin, scratch.end, scratch.piece);
+    forget_registers();
+    if (scratch.tiles.empty()) {
+      slot.item.pieces.count = 0;
+      return;
+    }
+    slot.item.pieces.first = scratch.last_wave.first_piece(scratch.piece.number);
+    forget_registers();
+    slot.item.pieces.count = scratch.last_wave.last_piece(scratch.piece.number);
+    forget_registers();
+    slot.item.pieces.count += 1 - slot.item.pieces.first;
+    slot.item.pieces.own = scratch.piece.share + scratch.piece.number;
+    forget_registers();
+  }
+
+  __device__ void find_work() const {
     const Problem& problem = shared_.arguments.problem;
     SchedulerScratch& scratch = shared_.scratch;
     if (schedule().order.list != nullptr) {
-      scratch.work = schedule().order.list[index];
+      scratch.work = schedule().order.list[scratch.item_number];
       forget_registers();
       return;
     }
     scratch.all_heads = problem.batch * problem.heads * schedule().kv_split;
     forget_registers();
-    scratch.place =
-        section_place(index, schedule().order.section, scratch.all_heads, scratch.q_tiles);
+    scratch.place = section_of(scratch.item_number, schedule().order.section, scratch.all_heads,
+                               scratch.q_tiles);
+    forget_registers();
+    scratch.place.move_to(scratch.item_number);
     forget_registers();
     scratch.work = work_at_place(problem, schedule().order, scratch.q_tiles, schedule().kv_split,
                                  scratch.place);
@@ -99,7 +168,7 @@ class SchedulerWarp {
     constexpr int64_t lines_a_tile = Shape::kv_tile_bytes / line_bytes;
     SchedulerScratch& scratch = shared_.scratch;
     scratch.share = {};
-    if (schedule().order.list == nullptr) {
+    if (schedule().order.list == nullptr && !scratch.is_piece) {
       scratch.wave = wave_in_section(schedule(), slot.item.index, scratch.q_tiles, scratch.place);
       forget_registers();
       scratch.share = share_in_wave(slot.item.index, scratch.place, scratch.wave);

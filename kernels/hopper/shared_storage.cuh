@@ -25,12 +25,20 @@ inline constexpr int work_slots = 3;
 /// Where the scheduler, which has few registers, leaves the steps of its arithmetic.
 struct SchedulerScratch {
   uint32_t turn;
+  int64_t items;
   int64_t q_tiles;
   int64_t all_heads;
   SectionPlace place;
   WorkCoordinates work;
   Range wave;
   PrefetchShare share;
+  // Of the last wave, where it is cut.
+  LastWave last_wave{0, 1, 1};
+  bool is_piece;
+  PiecePlace piece;
+  int64_t begin, end;   // of its share, in the row of all tiles
+  Range tiles;          // of the item, that the piece has
+  int64_t item_number;  // in the order: the item's index, but for pieces
 };
 
 /// What the scan tells the loader about the next step, and the loader the consumers about a stage.

@@ -35,9 +35,12 @@ struct ForwardArguments {
   // [batch, heads, kv_split, seq_q].
   float* partial_o = nullptr;
   float* partial_lse = nullptr;
+  // Of the last wave under `balanced`: what the pieces leave for each other.
+  float* pieces = nullptr;
   // State of one launch, zero when it starts.
   unsigned long long* ticket = nullptr;  // dynamic: the next item
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the tile last started
+  unsigned* piece_arrivals = nullptr;    // balanced: of each warp's rows of an item
   OrderTrace trace;
 };
 

@@ -53,7 +53,7 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
   for (;;) {
     if (threadIdx.x == 0) take_next_item(arguments, Shape::tiling(), work);
     __syncthreads();
-    if (work.next_index >= item_count(problem, Shape::tiling(), arguments.schedule)) return;
+    if (work.next_index >= whole_item_count(problem, Shape::tiling(), arguments.schedule)) return;
     storage.scan.fill(arguments.schedule, work, 0);
     __syncthreads();
 

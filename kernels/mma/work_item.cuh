@@ -61,7 +61,7 @@ __device__ inline volatile int* attach_word(const ForwardArguments& arguments, c
 __device__ inline void take_next_item(const ForwardArguments& arguments, const Tiling& tiling,
                                       WorkItem& work) {
   const Schedule& schedule = arguments.schedule;
-  const int64_t items = item_count(arguments.problem, tiling, schedule);
+  const int64_t items = whole_item_count(arguments.problem, tiling, schedule);
   const int64_t turn = work.items_before + 1;
   int64_t index = 0;
   if (schedule.launch == launch_id<DynamicLaunch>)
@@ -74,7 +74,7 @@ __device__ inline void take_next_item(const ForwardArguments& arguments, const T
   work.items_before = turn;
   if (index >= items) return;
 
-  work.item = item_at(arguments.problem, tiling, schedule, index);
+  work.item = whole_item_at(arguments.problem, tiling, schedule, index);
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t attach_tile = attach ? *attach_word(arguments, work.item) : 0;
   work.context = scan_context(schedule, work.item, turn, attach_tile);

@@ -23,8 +23,7 @@ struct Recorder {
 }  // namespace
 
 Prediction simulate_opt(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   Recorder recorder{AccessTally(atoms), {}, {}};
   MergedVisits<Recorder> visits(recorder, request.merge_lockstep);
   LockstepWavefront wavefront(request, atoms, visits);

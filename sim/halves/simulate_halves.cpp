@@ -77,8 +77,7 @@ class HalvesConsumer {
 
 Prediction simulate_halves(const Request& request, const HalvesParameters& parameters,
                            const CoalescerParameters& coalescer) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   HalvesConsumer consumer(atoms, parameters, coalescer);
   HalfVisits<HalvesConsumer> visits(consumer, parameters.halves, request.merge_lockstep);
   LockstepWavefront wavefront(request, atoms, visits);

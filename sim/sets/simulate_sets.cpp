@@ -83,8 +83,7 @@ class SetsConsumer {
 Prediction simulate_sets(const Request& request) {
   const SetsParameters& parameters = request.sets;
   const SetGeometry geometry = set_geometry(request.l2_bytes, parameters);
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   const std::string why = why_by_lines(parameters);
   const SetPartition partition(line_spans(atoms, geometry.line_bytes),
                                SetHash(parameters, geometry.sets), geometry.line_bytes,

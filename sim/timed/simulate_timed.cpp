@@ -23,8 +23,7 @@ void split_pair(const Counters& pair, Counters& k, Counters& v) {
 
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
-  const UnitTable units(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const UnitTable units(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   TimedMemory memory(parameters.l2, parameters.sms, units, parameters.merging,
                      request.schedule.seed);
   TimedWavefront wavefront(request, parameters, units, memory);

@@ -4,9 +4,9 @@
 
 namespace sawtooth::sim {
 
-UnitTable::UnitTable(const Problem& problem, const Tiling& tiling, int64_t kv_split,
+UnitTable::UnitTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
                      bool log_sum_exp) {
-  const AtomTable atoms(problem, tiling, kv_split, log_sum_exp);
+  const AtomTable atoms(problem, tiling, schedule, log_sum_exp);
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads;
   const auto add = [&](UnitGroup group, std::initializer_list<Tensor> tensors, int64_t heads,
@@ -30,9 +30,13 @@ UnitTable::UnitTable(const Problem& problem, const Tiling& tiling, int64_t kv_sp
   add(UnitGroup::q, {Tensor::q}, q_heads, q_count);
   add(UnitGroup::o, {Tensor::o}, q_heads, q_count);
   if (log_sum_exp) add(UnitGroup::lse, {Tensor::lse}, q_heads, q_count);
-  if (kv_split > 1) {
-    add(UnitGroup::partial_o, {Tensor::partial_o}, q_heads * kv_split, q_count);
-    add(UnitGroup::partial_lse, {Tensor::partial_lse}, q_heads * kv_split, q_count);
+  if (schedule.kv_split > 1) {
+    add(UnitGroup::partial_o, {Tensor::partial_o}, q_heads * schedule.kv_split, q_count);
+    add(UnitGroup::partial_lse, {Tensor::partial_lse}, q_heads * schedule.kv_split, q_count);
+  }
+  if (cuts_last_wave(schedule)) {
+    const int64_t pieces = last_wave(problem, tiling, schedule).most_pieces();
+    add(UnitGroup::partial_o, {Tensor::partial_o}, pieces, 1);
   }
 }
 

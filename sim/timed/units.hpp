@@ -18,7 +18,8 @@ inline constexpr int unit_group_count = 6;
 class UnitTable {
  public:
   /// Throws std::invalid_argument as AtomTable does.
-  UnitTable(const Problem& problem, const Tiling& tiling, int64_t kv_split, bool log_sum_exp);
+  UnitTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+            bool log_sum_exp);
 
   UnitId id(UnitGroup group, int64_t flat_head, int64_t tile) const {
     const Block& block = blocks_[static_cast<size_t>(group)];

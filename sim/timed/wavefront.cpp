@@ -122,7 +122,7 @@ TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
 
 // Takes items until one has something to do; one that sees nothing writes O and is done.
 void TimedWavefront::take(Worker& worker, double now_ns) {
-  const bool by_stride = schedule_.launch == launch_id<StaticLaunch>;
+  const bool by_stride = strides(schedule_.launch);
   const int64_t w = &worker - workers_.data();
   const StepParameters& step = parameters_.step;
   const int64_t index = by_stride ? w + worker.cursor.items_begun() * schedule_.workers : ticket_++;
@@ -264,8 +264,21 @@ void TimedWavefront::write_results(const Worker& worker, double now_ns) {
     write(UnitGroup::partial_lse, head);
     return;
   }
+  if (!is_whole(worker, now_ns)) return;
   write(UnitGroup::o, q_head(item));
   if (request_.log_sum_exp) write(UnitGroup::lse, q_head(item));
+}
+
+// As LockstepWavefront::is_whole. The reads take L2's bandwidth; nobody waits for them.
+bool TimedWavefront::is_whole(const Worker& worker, double now_ns) {
+  const Pieces& pieces = worker.cursor.item().pieces;
+  if (pieces.count <= 1) return pieces.count == 1;
+  memory_.write(now_ns, worker.sm, units_.id(UnitGroup::partial_o, pieces.own, 0));
+  if (++pieces_come_[pieces.first] < pieces.count) return false;
+  for (int64_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece) {
+    memory_.read(now_ns, worker.sm, units_.id(UnitGroup::partial_o, piece, 0));
+  }
+  return true;
 }
 
 // The combine kernel of kv-split: Q tile after Q tile, dealt to the workers in turn. It starts when

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/request.hpp"
@@ -63,6 +64,7 @@ class TimedWavefront {
   void prefetch(Worker& worker, double now_ns);
   void wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const;
   void write_results(const Worker& worker, double now_ns);
+  bool is_whole(const Worker& worker, double now_ns);
   void next_event(Worker& worker, Next next, double ns);
   double step_ns(Worker& worker);
   double noise(uint64_t& random) const;
@@ -81,8 +83,9 @@ class TimedWavefront {
   int64_t items_ = 0;
   std::vector<Worker> workers_;
   std::vector<std::vector<int32_t>> residents_;  // workers of an SM
-  std::vector<int64_t> attach_;   // K/V tile last started, a word a (batch, K/V head)
-  std::vector<double> ended_ns_;  // of a worker
+  std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
+  std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece
+  std::vector<double> ended_ns_;            // of a worker
   EventQueue events_;
   TimePhases phases_;
   int64_t ticket_ = 0;

@@ -67,8 +67,7 @@ class ScheduleTracer : public WavefrontSink {
 }  // namespace
 
 void write_schedule(const Request& request, TraceWriter& writer) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   ScheduleTracer tracer(atoms, writer);
   LockstepWavefront(request, atoms, tracer).run();
   tracer.flush();

@@ -145,6 +145,28 @@ TEST_F(ApiRefuses, SchedulesThatAreNotOnTheLists) {
   expect(SAWTOOTH_BAD_SCHEDULE, "prefetch");
 }
 
+TEST(BalancedLaunch, IsRefusedByKernelsThatMergeNoPiecesUnlessKvIsSplit) {
+  alignas(16) static char memory[16];
+  for (const KernelVariant& variant : kernel_variants()) {
+    AttentionForward call;
+    call.problem = {
+        .seq_q = seq, .seq_kv = seq, .head_dim = variant.head_dim, .dtype = variant.dtype};
+    call.tiling = variant.tiling;
+    call.family = variant.family;
+    call.q = call.k = call.v = call.o = memory;
+    call.schedule.launch = launch_id<BalancedLaunch>;
+    const Outcome outcome = check(call);
+    if (variant.merges_pieces) {
+      EXPECT_EQ(outcome.message, "") << variant.family;
+    } else {
+      EXPECT_EQ(outcome.status, Status::bad_schedule);
+      EXPECT_NE(outcome.message.find("balanced"), std::string::npos) << outcome.message;
+    }
+    call.schedule.kv_split = 2;  // nothing is cut then: as static
+    EXPECT_EQ(check(call).message, "") << variant.family;
+  }
+}
+
 TEST_F(ApiRefuses, NegativeScales) {
   call_.scale = -1;
   expect(SAWTOOTH_BAD_SIZE, "scale");

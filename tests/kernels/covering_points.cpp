@@ -57,9 +57,24 @@ RandomPoint covering_point(const KernelVariant& variant, int mask, int number) {
   schedule.workers = 1 + number % 5;
   schedule.prefetch = number / 2 % 3;
   schedule.seed = uint64_t(number);
+  if (cuts_last_wave(schedule) && !variant.merges_pieces) schedule.launch = launch_id<StaticLaunch>;
   point.call.hints = {Eviction(number % 3), Eviction(number / 3 % 3), Eviction(number / 9 % 3)};
   point.layout = Layout(number / 4 % layouts);
   return point;
+}
+
+/// `balanced` with every scan and on every tiling whose kernels merge pieces.
+void add_balanced_points(std::vector<TilingFamily> tilings, std::vector<RandomPoint>& points) {
+  std::erase_if(tilings, [](const TilingFamily& one) { return !one.types.front().merges_pieces; });
+  if (tilings.empty()) return;
+  for (size_t i = 0; i < std::max(tilings.size(), size_t(Scans::size)); ++i) {
+    const std::vector<KernelVariant>& types = tilings[i % tilings.size()].types;
+    RandomPoint point = covering_point(types[i % types.size()], int(i % masks), int(i));
+    point.call.schedule.launch = launch_id<BalancedLaunch>;
+    point.call.schedule.scan.index = int(i) % Scans::size;
+    point.call.schedule.kv_split = 1;
+    points.push_back(point);
+  }
 }
 
 }  // namespace
@@ -75,6 +90,7 @@ std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants
     const KernelVariant& variant = tiling.types[(i / masks + i) % tiling.types.size()];
     points.push_back(covering_point(variant, mask, int(i)));
   }
+  add_balanced_points(tilings, points);
   return points;
 }
 

@@ -67,6 +67,7 @@ RandomPoint random_point(uint64_t seed) {
   schedule.kv_split = pick(0, 3) == 0 ? pick(2, 4) : 1;
   schedule.prefetch = pick(0, 1) == 0 ? 0 : pick(1, 4);
   schedule.seed = uint64_t(pick(0, 1000));
+  if (cuts_last_wave(schedule) && !variant.merges_pieces) schedule.launch = launch_id<StaticLaunch>;
   point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
   point.layout = Layout(pick(0, 2));
   point.spread = pick(0, 3) == 0 ? 4.0f : 1.0f;
@@ -122,7 +123,7 @@ std::string judge_trace(const AttentionForward& call, const AttentionResults& re
       find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)->tiling;
   const Schedule& schedule = call.schedule;
   const bool grid = schedule.launch == launch_id<GridLaunch>;
-  const bool fixed = schedule.launch == launch_id<StaticLaunch>;
+  const bool fixed = strides(schedule.launch);
   std::vector<std::tuple<int64_t, int64_t, int64_t>> turns;  // worker, its counter, item
   for (int64_t index = 0; index < int64_t(results.items.size()); ++index) {
     const ItemRecord& record = results.items[size_t(index)];

@@ -50,8 +50,7 @@ RC_GTEST_PROP(SimulateLru, TileHistogramEqualsTheLineLevelOneBinByBin, ()) {
   Request request = tests::any_request();
   request.schedule.prefetch = tests::between(0, 3);
   request.merge_lockstep = tests::between(0, 1) == 1;
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   LineLevelHistogram lines(atoms);
   LockstepWavefront(request, atoms, lines).run();
   const Prediction tiles = simulate_lru(request);
@@ -106,8 +105,7 @@ class LineLevelLru : public WavefrontSink {
 
 RC_GTEST_PROP(SimulateLru, CountersEqualADirectLruOfLines, ()) {
   const Request request = tests::any_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   LineLevelLru lru(atoms, request.l2_bytes / line_bytes);
   LockstepWavefront(request, atoms, lru).run();
   const Prediction prediction = simulate_lru(request);
@@ -134,8 +132,7 @@ class TouchedAtoms : public WavefrontSink {
 
 RC_GTEST_PROP(SimulateLru, MassIsTheAccessesAndColdIsTheFootprint, ()) {
   const Request request = tests::any_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   TouchedAtoms touched(atoms);
   LockstepWavefront(request, atoms, touched).run();
   const DistanceHistogram histogram = simulate_lru(request).histogram;
@@ -164,6 +161,7 @@ RC_GTEST_PROP(SimulateLru, SectorsEqualACountOfVisiblePairs, ()) {
   Request request = tests::any_request();
   request.schedule.loop = Loop::kv_inner;
   request.schedule.kv_split = 1;
+  if (cuts_last_wave(request.schedule)) request.schedule.launch = launch_id<StaticLaunch>;
   request.log_sum_exp = false;
   const Problem& problem = request.problem;
   const int64_t row_sectors = problem.row_bytes() / sector_bytes;

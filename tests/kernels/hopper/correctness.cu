@@ -82,6 +82,7 @@ bool check(const Variant& variant, const Case& c, uint64_t seed, bool verbose, d
       sample[size_t(i)] = int64_t(random() % uint64_t(rows));
     }
   }
+  const bool state_left = t.state_is_dirty();
   const auto n = int64_t(sample.size());
   const ReferenceRows reference = reference_rows(t.arguments, sample, Tensors::scale(p));
   const std::vector<double>&want = reference.o, &want_lse = reference.lse;
@@ -117,15 +118,17 @@ bool check(const Variant& variant, const Case& c, uint64_t seed, bool verbose, d
   }
   const double relative = norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
   const double limit = bf16 ? 5e-3 : 1e-3;
-  const bool good = relative < limit && unwritten == 0 && lse_error < 1e-3 && infinity_errors == 0;
+  const bool good =
+      relative < limit && unwritten == 0 && lse_error < 1e-3 && infinity_errors == 0 && !state_left;
   worst = std::max(worst, relative);
   if (!good) {
     std::printf(
         "  FAIL %s %s: relative error %.2e, unwritten %lld of %zu, lse error %.2e, lse inf errors "
-        "%lld\n",
+        "%lld%s\n",
         std::string(variant.name).c_str(), describe(c).c_str(), relative,
         static_cast<long long>(unwritten), o.size(), lse_error,
-        static_cast<long long>(infinity_errors));
+        static_cast<long long>(infinity_errors),
+        state_left ? ", ticket or arrivals not reset" : "");
     if (verbose) print_error_map(want, got, std::min(n, p.seq_q), p.head_dim);
   }
   return good;

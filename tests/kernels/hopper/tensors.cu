@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <vector>
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "kernels/hopper/fragment.hpp"
 #include "scheduler/integer_math.hpp"
 #include "scheduler/permutation.hpp"
 #include "tests/kernels/hopper/tensors.hpp"
@@ -20,6 +24,10 @@ __global__ void fill_random(uint16_t* to, int64_t count, uint64_t seed, bool bf1
                : __half_as_ushort(__float2half(normal));
 }
 
+// Of a cut last wave: two places a worker, the H200's SMs at most; rows of two CTAs.
+constexpr int64_t most_pieces = 2 * 132;
+constexpr int64_t most_q_rows = 256;
+
 Strides strides_of(Layout layout, int64_t heads, int64_t rows, int64_t dim) {
   if (layout == Layout::bhsd) return {heads * rows * dim, rows * dim, dim};
   return {rows * heads * dim, dim, heads * dim};
@@ -34,7 +42,9 @@ Tensors::Tensors(const Problem& p, Layout layout, uint64_t seed)
       o(q.size),
       lse(p.batch * p.heads * p.seq_q),
       ticket(1),
-      attach(p.batch * p.kv_heads) {
+      attach(p.batch * p.kv_heads),
+      pieces(most_pieces * most_q_rows * (p.head_dim + piece_floats_beside_o)),
+      piece_arrivals(most_pieces * most_q_rows / warp_rows) {
   const bool bf16 = p.dtype == ElementType::bf16;
   const auto fill = [&](DeviceArray<uint16_t>& t, uint64_t s) {
     fill_random<<<unsigned(ceil_div(t.size, 256)), 256>>>(t.data, t.size, s, bf16);
@@ -56,7 +66,19 @@ Tensors::Tensors(const Problem& p, Layout layout, uint64_t seed)
   arguments.policies = {evict_first, evict_last, evict_last};
   arguments.ticket = ticket.data;
   arguments.attach_tiles = attach.data;
+  CHECK_CUDA(cudaMemset(pieces.data, 0xff, size_t(pieces.size) * sizeof(float)));  // NaN
+  arguments.pieces = pieces.data;
+  arguments.piece_arrivals = piece_arrivals.data;
   CHECK_CUDA(cudaGetLastError());
+}
+
+bool Tensors::state_is_dirty() const {
+  unsigned long long drawn = 0;
+  std::vector<unsigned> arrivals(static_cast<size_t>(piece_arrivals.size));
+  CHECK_CUDA(cudaMemcpy(&drawn, ticket.data, sizeof drawn, cudaMemcpyDefault));
+  CHECK_CUDA(cudaMemcpy(arrivals.data(), piece_arrivals.data, arrivals.size() * sizeof(unsigned),
+                        cudaMemcpyDefault));
+  return drawn != 0 || std::any_of(arrivals.begin(), arrivals.end(), [](unsigned n) { return n; });
 }
 
 std::string describe(const Case& c) {

@@ -25,13 +25,19 @@ struct Tensors {
   Tensors(const Problem& problem, Layout layout, uint64_t seed);
   static double scale(const Problem& p) { return 1 / std::sqrt(double(p.head_dim)); }
   void reset_state() {
+    CHECK_CUDA(
+        cudaMemsetAsync(piece_arrivals.data, 0, size_t(piece_arrivals.size) * sizeof(unsigned)));
     CHECK_CUDA(cudaMemsetAsync(ticket.data, 0, sizeof(unsigned long long)));
     CHECK_CUDA(cudaMemsetAsync(attach.data, 0, size_t(attach.size) * sizeof(int)));
   }
+  /// Whether the launch has left a ticket or an arrival that is not zero.
+  bool state_is_dirty() const;
   DeviceArray<uint16_t> q, k, v, o;
   DeviceArray<float> lse;
   DeviceArray<unsigned long long> ticket;
   DeviceArray<int> attach;
+  DeviceArray<float> pieces;
+  DeviceArray<unsigned> piece_arrivals;
   ForwardArguments arguments;
 };
 

@@ -86,8 +86,7 @@ Request any_sets_request() {
 
 RC_GTEST_PROP(SimulateSets, EqualsTheDefinitionCounterByCounter, ()) {
   const Request request = any_sets_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule.kv_split,
-                        request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   LineByLine lines(request, atoms);
   LockstepWavefront(request, atoms, lines).run();
   const Prediction prediction = simulate_sets(request);

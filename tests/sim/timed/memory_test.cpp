@@ -24,7 +24,7 @@ L2Parameters parameters(int halves) {
 class Memory {
  public:
   explicit Memory(const L2Parameters& l2)
-      : units_(problem, tiling, 1, false), memory_(l2, sms, units_, true) {}
+      : units_(problem, tiling, Schedule{}, false), memory_(l2, sms, units_, true) {}
   double read(double now, int64_t sm, int64_t tile = 0) {
     return memory_.read(now, sm, units_.id(UnitGroup::kv, 0, tile)).arrival_ns;
   }
