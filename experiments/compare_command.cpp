@@ -7,6 +7,7 @@
 #include "experiments/command_line.hpp"
 #include "experiments/compare.hpp"
 #include "experiments/compare_report.hpp"
+#include "experiments/compare_summary.hpp"
 #include "experiments/exit_code.hpp"
 #include "experiments/option_values.hpp"
 #include "experiments/output_file.hpp"
@@ -76,6 +77,12 @@ int run_compare(const Command& command, const Arguments& arguments) {
 
   std::vector<PointError> points = comparison.errors;
   points.insert(points.end(), baselines.begin(), baselines.end());
+  const std::string summary = value_or(parsed.settings, "summary", "");
+  if (!summary.empty()) {
+    OutputFile file(summary);
+    file.write(summary_table(comparison.errors, baselines));
+    file.commit();
+  }
   const std::string path = value_or(parsed.settings, "csv", "");
   std::ostream& report = path == "-" ? std::cerr : std::cout;
   if (path == "-") std::cout << error_table(points);

@@ -179,18 +179,20 @@ std::vector<Skill> skills(const std::vector<PointError>& errors,
   const Sets rivals = sets_of(baselines, regime);
   std::vector<Skill> all;
   for (const GroupAndCounter& name : models.order) {
-    std::optional<Skill> best;
+    std::vector<Skill> found;
     for (const GroupAndCounter& rival : rivals.order) {
       if (rival.second != name.second) continue;
       Skill skill = skill_over(models.points.at(name), rivals.points.at(rival));
-      if (skill.points == 0) continue;
-      if (best && best->baseline_error <= skill.baseline_error) continue;
+      if (skill.points == 0 || skill.baseline_error == 0) continue;
       skill.group = name.first;
       skill.counter = name.second;
       skill.baseline = rival.first;
-      best = std::move(skill);
+      found.push_back(std::move(skill));
     }
-    if (best && best->baseline_error > 0) all.push_back(std::move(*best));
+    std::stable_sort(found.begin(), found.end(), [](const Skill& a, const Skill& b) {
+      return a.baseline_error < b.baseline_error;
+    });
+    all.insert(all.end(), found.begin(), found.end());
   }
   return all;
 }

@@ -64,15 +64,15 @@ std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& err
 /// the launches' range are 0. 1 is perfect, 0 no better than the baseline.
 struct Skill {
   std::string group;
-  std::string baseline;  // the one with the smallest e0
+  std::string baseline;
   std::string counter;
   size_t points = 0;
   double error = 0;           // e
   double baseline_error = 0;  // e0
   double value() const { return 1 - error / baseline_error; }
 };
-/// One a group and counter of `errors` for which a baseline has points; counters at which the best
-/// baseline makes no error at all are left out.
+/// One a group, counter and baseline that has points in common, of a counter the best baseline (the
+/// smallest e0) first; baselines that make no error at all are left out.
 std::vector<Skill> skills(const std::vector<PointError>& errors,
                           const std::vector<PointError>& baselines, Regime regime = Regime::all);
 

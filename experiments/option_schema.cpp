@@ -39,6 +39,7 @@ constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Techni
 constexpr int64_t most_threads = 4096;
 constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
 constexpr int64_t most_ways = 4096;
+constexpr int64_t most_ns = 1'000'000'000;  // a second
 
 constexpr CommandSet runs = command_measure | command_bench;
 constexpr CommandSet sweeps = command_simulate | runs | command_trace;
@@ -123,6 +124,18 @@ constexpr auto table = std::to_array<OptionSpec>({
        for (const auto& entry : sim::mechanism_names) names.push_back(entry.name);
        return names;
      }},
+    {"step-ns", model, count, sweeps, "",
+     "timing = timed: what a K/V tile step keeps an SM's pipes busy, in nanoseconds (default: as "
+     "kernels/mma)",
+     1, most_ns},
+    {"step-exposed-ns", model, count, sweeps, "",
+     "timing = timed: what a step of a lone CTA takes beyond that (default: as kernels/mma)", 0,
+     most_ns},
+    {"stages", model, count, sweeps, "",
+     "timing = timed: K/V tiles in shared memory, that of the step included (default: 2)", 1, 8},
+    {"age-bias", model, share, sweeps, "",
+     "timing = timed: how much the oldest CTA of an SM is preferred, as a share of the exponentials' "
+     "part of a step (default: as kernels/mma)"},
     {"l2-bytes", model, bytes, sweeps, "", "capacity of L2 (default: the gpu's)", 1,
      int64_t{1} << 50},
     {"sample", model, share, command_simulate, "1",
@@ -189,9 +202,11 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"counters", output, text, command_compare, "",
      "counters to compare, comma-separated (default: all that both sides have)"},
     {"baselines", output, text, command_compare, "",
-     "also judge simple rules and the skill over the best of them: `computed` (compulsory, "
+     "also judge simple rules and the skill over each of them: `computed` (compulsory, "
      "lockstep "
      "LRU of the whole L2 and of half, halves), or CSVs of predictions, comma-separated"},
+    {"summary", output, text, command_compare, "",
+     "CSV of what is printed: one row a group, counter, set of points and statistic"},
     {"tolerance", output, tolerance, command_compare, "",
      "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
     {"dry-run", output, toggle, command_measure, "off",

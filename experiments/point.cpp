@@ -215,6 +215,23 @@ void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
   result.gpu.l2_bytes = result.request.l2_bytes;
 }
 
+void resolve_speed(Resolver& point, const Settings& given, Point& result) {
+  sim::KernelSpeed& speed = result.request.speed;
+  const auto read = [&]<class Value>(const char* key, std::optional<Value>& value) {
+    if (!point.has(key)) return;
+    if (result.request.timing != sim::Timing::timed) {
+      if (given.contains(key)) point.fail(key, "has no effect without timing = timed");
+      return;
+    }
+    value = static_cast<Value>(std::stod(point.text(key)));
+    if (given.contains(key)) result.speed_label += std::string(" ") + key + " " + point.text(key);
+  };
+  read("step-ns", speed.step_ns);
+  read("step-exposed-ns", speed.exposed_ns);
+  read("age-bias", speed.age_bias);
+  read("stages", speed.stages);
+}
+
 }  // namespace
 
 std::string Point::text(std::string_view key) const {
@@ -259,6 +276,7 @@ Point resolve(const Settings& given, Catalog& catalog) {
   for (const auto& entry : sim::mechanism_names) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
   }
+  resolve_speed(point, given, result);
   settings.erase("seq");
   return result;
 }

@@ -22,6 +22,8 @@ struct Point {
 
   /// The value of `key`, or empty.
   std::string text(std::string_view key) const;
+  /// Speeds of the kernel that were asked for beside those of its system, for the model column.
+  std::string speed_label;
 };
 
 /// Reads each GPU profile and system once.

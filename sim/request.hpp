@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
@@ -16,6 +17,15 @@ namespace sawtooth::sim {
 /// timed: steps take time, and what comes late makes its worker wait (sim/timed/).
 enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
 
+/// What is known of a kernel's speed, for `timed`; what is empty is taken from the GPU's profile,
+/// whose steps are those of kernels/mma. Each can be timed without counters, on K/V that fits L2.
+struct KernelSpeed {
+  std::optional<double> step_ns;     // of the SM's pipes for one K/V tile step of this tiling
+  std::optional<double> exposed_ns;  // what a lone CTA needs beyond them
+  std::optional<double> age_bias;    // StepParameters::age_bias
+  std::optional<int64_t> stages;     // K/V tiles in shared memory
+};
+
 struct Request {
   Problem problem{};
   Tiling tiling{};
@@ -25,7 +35,8 @@ struct Request {
   SetsParameters sets;       // of the L2 model `sets` alone
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
   MechanismSet without{};    // mechanisms of `timed` that are switched off
-  double sample = 1;         // share of the tiles that lru follows; 1 is exact
+  KernelSpeed speed{};
+  double sample = 1;  // share of the tiles that lru follows; 1 is exact
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;

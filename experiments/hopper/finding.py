@@ -10,18 +10,17 @@ specification. --check writes nothing and exits 1 if README.md is not what would
 
 import argparse
 import os
-import re
 import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "plots"))
+import fill  # noqa: E402
 import hopper  # noqa: E402
 import table  # noqa: E402
 from hopper_lists import Lists, short  # noqa: E402
 
 MEGA = 1e6
-FIELD = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 SECTOR_BYTES = 32
 CLOSE = 0.03  # of a measured count: what "within 3 %" means below
 # One head of 128K under kernels/hopper, 15 rounds in an order shuffled every round.
@@ -126,15 +125,7 @@ class Finding:
         return "\n".join(lines)
 
     def fill(self, text):
-        words = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
-
-        def replace(match):
-            expression, _, specification = match.group(1).rpartition("|") \
-                if "|" in match.group(1) else (match.group(1), "", "")
-            value = eval(expression.strip(), {"__builtins__": {"dict": dict, "abs": abs}}, words)
-            return format(value, specification.strip())
-
-        return FIELD.sub(replace, text)
+        return fill.filled(text, fill.words_of(self))
 
 
 def main():
@@ -151,18 +142,8 @@ def main():
     except table.TableError as error:
         print(f"finding.py: {error}", file=sys.stderr)
         return 2
-    path = os.path.join(HERE, "README.md")
-    if options.check:
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return 0
-        print("finding.py: README.md is not what the tables and finding.md give; run "
-              "experiments/hopper/finding.sh", file=sys.stderr)
-        return 1
-    with open(f"{path}.tmp", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.tmp", path)
-    return 0
+    return fill.write_or_check(os.path.join(HERE, "README.md"), text, options.check,
+                               "experiments/hopper/finding.sh")
 
 
 if __name__ == "__main__":

@@ -39,14 +39,18 @@ def command(ncu, shape_arguments, peers, repetitions):
             "--peers", ",".join(peers), "--repetitions", str(repetitions), *shape_arguments]
 
 
-def launches(text):
-    """The kernels of every launch: lists of the rows of ncu's raw CSV. Raises ValueError when
-    there is no table."""
+def table(text):
+    """The rows of ncu's raw CSV, a kernel each. Raises ValueError when there is no table."""
     lines = [line for line in text.splitlines() if line.startswith('"')]
     if len(lines) < 3:
         raise ValueError("ncu printed no table")
+    return list(csv.DictReader(lines))[1:]  # the first row has the units
+
+
+def launches(text):
+    """The kernels of every launch: lists of table()'s rows. Raises ValueError as table() does."""
     found = []
-    for kernel in list(csv.DictReader(lines))[1:]:  # the first row has the units
+    for kernel in table(text):
         if SEPARATOR in kernel["Kernel Name"]:
             found.append([])
         elif not found:

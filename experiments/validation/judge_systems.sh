@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Predicts what experiments/peers measured of other libraries' kernels, and compares.
+# Predicts what experiments/peers measured of other libraries' kernels, and compares. An error inside
+# the 5 to 95 % range of a point's own launches counts as zero, as everywhere in `compare`.
 #
 #   experiments/validation/judge_systems.sh [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/systems) gets SYSTEM.predicted.csv, SYSTEM.errors.csv, SYSTEM.txt and a
-# scatter a system, and points.md with every point. $SAWTOOTH is the program (default: build/release/sawtooth). Needs no GPU.
+# scatter a system, points.md with every point and SYSTEM.csv, DRAM reads and duration of every point
+# (recorded in experiments/validation/results/systems). $SAWTOOTH is the program (default: build/release/sawtooth). Needs no GPU.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 
 program=${SAWTOOTH:-build/release/sawtooth}
 measured=experiments/measured/h200/peers/peers.csv
-systems=(flash-attention-2 cudnn triton-tutorial)
+systems=(flash-attention-2 flash-attention-3 cudnn triton-tutorial)
 counters=sm_read_sectors,l2_read_sectors,l2_read_miss_sectors,l2_write_sectors,fabric_read_sectors,fabric_read_miss_sectors,dram_read_sectors,time_us
 
 folder=build/judge/systems
@@ -39,6 +41,7 @@ for system in "${systems[@]}"; do
   "$program" compare "$stem.predicted.csv" "$measured" --baselines computed --counters "$counters" \
     --csv "$stem.errors.csv" | tee "$stem.txt"
   tables+=("$system=$stem.errors.csv")
+  python3 experiments/validation/points.py --record "$stem.csv" "$stem.errors.csv"
   [ -z "$python" ] || "$python" plots/validation.py "$stem.errors.csv" -o "$stem"
 done
 python3 experiments/validation/points.py "${tables[@]}" >"$folder/points.md"

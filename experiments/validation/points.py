@@ -3,11 +3,14 @@
 15 %.
 
     experiments/validation/points.py [NAME=]errors.csv ...
+    experiments/validation/points.py --record points.csv errors.csv    DRAM reads and duration as CSV
+    experiments/validation/points.py --same points.csv recorded.csv    exit 1 if predictions differ
 
 Each table is what `sawtooth compare --csv` writes; of its models the first is taken, and no baseline.
 Standard library only.
 """
 
+import csv
 import os
 import statistics
 import sys
@@ -17,6 +20,8 @@ import errors  # noqa: E402  (the path above leads to it)
 import table  # noqa: E402
 
 COUNTER = "dram_read_sectors"
+RECORDED = (COUNTER, "time_us")
+SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 CLOSE = 0.15  # what a prediction for another library's kernel is asked for
 MEGA = 1e6
 # Columns that name a point, where they differ between points of the table.
@@ -24,13 +29,39 @@ NAMES = ("batch", "heads", "seq_kv", "head_dim", "mask", "tile_q", "tile_kv", "s
          "launch", "ctas_per_sm", "scan", "prefetch", "kv_split")
 
 
-def read(path):
-    rows = table.read(path, (*errors.COLUMNS, *NAMES))
-    rows = table.where(rows, counter=COUNTER)
+def models_rows(path, counters):
+    """Rows of the first model of a table that is no baseline."""
+    rows = [row for row in table.read(path, (*errors.COLUMNS, *NAMES)) if row["counter"] in counters]
     groups = errors.models(rows)
     if not groups:
-        raise table.TableError(f"{path}: no model with {COUNTER}")
+        raise table.TableError(f"{path}: no model with {', '.join(counters)}")
     return table.where(rows, group=groups[0])
+
+
+def read(path):
+    return models_rows(path, (COUNTER,))
+
+
+def record(path, error_path):
+    """Writes DRAM reads and duration of the model's points as a table of their own."""
+    rows = models_rows(error_path, RECORDED)
+    with open(f"{path}.tmp", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if not name.startswith("_")],
+                                extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    os.replace(f"{path}.tmp", path)
+
+
+def differences(path, recorded_path):
+    """A sentence for each point and counter whose prediction is not the recorded one."""
+    rows, recorded = (models_rows(name, RECORDED) for name in (path, recorded_path))
+    places = [{tuple(row[name] for name in ("counter", *NAMES)): table.number(row, "predicted")
+               for row in found} for found in (rows, recorded)]
+    for key in dict.fromkeys((*places[0], *places[1])):
+        now, then = (place.get(key) for place in places)
+        if now is None or then is None or abs(now - then) > SAME * then:
+            yield f"{' '.join(key)}: {now} predicted, {then} recorded"
 
 
 def sizes(rows):
@@ -66,6 +97,16 @@ def main(arguments):
         print(__doc__, file=sys.stderr)
         return 2
     try:
+        if arguments[0] == "--record" and len(arguments) == 3:
+            record(*arguments[1:])
+            return 0
+        if arguments[0] == "--same" and len(arguments) == 3:
+            found = list(differences(*arguments[1:]))
+            if found:
+                print("\n".join(found), file=sys.stderr)
+                print("points.py: predictions have changed; run experiments/validation/publish.sh",
+                      file=sys.stderr)
+            return 1 if found else 0
         tables = [(name or os.path.basename(path).split(".")[0], read(path))
                   for name, _, path in (given.rpartition("=") for given in arguments)]
     except table.TableError as error:

@@ -3,7 +3,8 @@
 #
 #   experiments/validation/teach.sh [FOLDER]
 #
-# FOLDER (default: build/teach) gets causal, changes and elsewhere as .png and .pdf, and changes.md.
+# FOLDER (default: build/teach) gets causal, changes and elsewhere as .png and .pdf, elsewhere.csv, and
+# report.md, summary.csv and points.csv of the lists of experiments/hopper (results/experiment).
 # $SAWTOOTH is the program (default: build/release/sawtooth), $SAWTOOTH_PYTHON a Python with
 # matplotlib (default: python3).
 set -euo pipefail
@@ -49,8 +50,11 @@ done
 join "$folder/predicted.csv" "${predicted[@]}"
 join "$folder/measured.csv" "${measured[@]}"
 rm "${predicted[@]}"
-"$program" compare "$folder/predicted.csv" "$folder/measured.csv" --csv "$folder/errors.csv" >"$folder/report.txt"
-python3 experiments/validation/changes.py "$folder/errors.csv" >"$folder/changes.md"
+"$program" compare "$folder/predicted.csv" "$folder/measured.csv" --csv "$folder/errors.csv" \
+  --summary "$folder/all.summary" >"$folder/report.txt"
+python3 experiments/validation/report.py "$folder/errors.csv" model="$folder/all.summary" \
+  --record "$folder" >"$folder/report.md"
+rm "$folder/all.summary"
 "$python" plots/changes.py "$folder/errors.csv" -o "$folder/changes"
 
 "$program" simulate experiments/validation/elsewhere.ini --quiet --csv "$folder/elsewhere.csv"

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/timed/step_cost.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -85,19 +86,39 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   return step;
 }
 
+// A kernel of another speed: its products and exponentials keep their shares of a step.
+void set_speed(const Request& request, StepParameters& step) {
+  const KernelSpeed& speed = request.speed;
+  if (speed.step_ns) {
+    const StepCost cost = step_cost(step, request.problem, request.tiling);
+    if (cost.pipe_ns() <= 0) {
+      throw std::invalid_argument(
+          "step-ns: the profile has no rate of products to scale; give it "
+          "step-tensor-tflops or bf16-tflops");
+    }
+    const double faster = cost.pipe_ns() / *speed.step_ns;
+    step.tensor_flop_a_ns *= faster;
+    step.exp_a_ns *= faster;
+  }
+  if (speed.stages) step.stages = *speed.stages;
+  if (speed.exposed_ns) step.exposed_ns = *speed.exposed_ns;
+  if (speed.age_bias && !request.without.has(Mechanism::age_bias)) step.age_bias = *speed.age_bias;
+}
+
 }  // namespace
 
 TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
   if (gpu.sms < 1) {
     throw std::invalid_argument("timing = timed: needs a gpu with its number of SMs; name one");
   }
-  return {.sms = gpu.sms,
-          .stalls = !request.without.has(Mechanism::stalls),
-          .merging = !request.without.has(Mechanism::merging),
-          .sharing = !request.without.has(Mechanism::sharing),
-          .ticket_race = !request.without.has(Mechanism::ticket_race),
-          .l2 = l2_parameters(request, gpu, halves),
-          .step = step_parameters(request, gpu)};
+  TimedParameters parameters{.sms = gpu.sms,
+                             .stalls = !request.without.has(Mechanism::stalls),
+                             .merging = !request.without.has(Mechanism::merging),
+                             .sharing = !request.without.has(Mechanism::sharing),
+                             .l2 = l2_parameters(request, gpu, halves),
+                             .step = step_parameters(request, gpu)};
+  set_speed(request, parameters.step);
+  return parameters;
 }
 
 }  // namespace sawtooth::sim

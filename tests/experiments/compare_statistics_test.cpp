@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "experiments/compare_report.hpp"
+#include "experiments/compare_summary.hpp"
+#include "experiments/csv.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -110,15 +112,18 @@ PointError baseline(const std::string& name, double predicted, double measured,
 }
 
 // ln errors: the model ln 2 and 0, mean ln(2)/2; baseline `far` ln 4 and ln 4, baseline `near` ln 2
-// and ln 2: the nearer one counts, and the skill is 1 - 1/2. The third point has no baseline.
-TEST(Skill, IsOneMinusTheErrorOverThatOfTheBestBaseline) {
+// and ln 2: skills 1 - 1/2 over the nearer one, which comes first, and 1 - 1/4. The third point has
+// no baseline.
+TEST(Skill, IsOneMinusTheErrorOverThatOfEachBaselineTheBestOneFirst) {
   const auto found = skills({point(200, 100, "1"), point(100, 100, "2"), point(900, 100, "3")},
                             {baseline("far", 400, 100, "1"), baseline("far", 25, 100, "2"),
                              baseline("near", 50, 100, "1"), baseline("near", 200, 100, "2")});
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].baseline, "near");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].baseline, baseline("near", 1, 1, "").group);
   EXPECT_EQ(found[0].points, 2u);
   EXPECT_NEAR(found[0].value(), 0.5, 1e-12);
+  EXPECT_EQ(found[1].baseline, baseline("far", 1, 1, "").group);
+  EXPECT_NEAR(found[1].value(), 0.75, 1e-12);
 }
 
 TEST(Skill, IsNegativeForAModelThatIsWorseThanTheBaseline) {
@@ -150,6 +155,36 @@ TEST(Report, TheTableOfPointsLeavesAnUndefinedErrorEmpty) {
   EXPECT_EQ(table.rows[0][table.column("measured").value()], "0");
   EXPECT_EQ(table.rows[0][table.column("relative_error").value()], "");
   EXPECT_EQ(table.rows[0][table.column("counted_error").value()], "");
+}
+
+// Errors +10 % and -20 % of two schedules of one problem, 100 and 200 measured (x 2), 110 and 160
+// predicted (x 1.45): the order is right, the size is not. The second is alone over compulsory.
+TEST(Summary, HasARowForEveryStatisticWithItsSetOfPoints) {
+  PointError first = point(110, 100, "1"), second = point(160, 200, "1");
+  second.key[join_column("scan")] = "sawtooth";
+  second.over_compulsory = 2.0;
+  const CsvTable table =
+      parse_csv(summary_table({first, second}, {baseline("b", 50, 100, "1")}), "summary");
+  const auto value = [&](const std::string& points, const std::string& statistic,
+                         const std::string& against = "") {
+    for (const CsvRow& row : table.rows) {
+      if (row[table.column("points").value()] == points &&
+          row[table.column("statistic").value()] == statistic &&
+          row[table.column("against").value()] == against) {
+        return row[table.column("value").value()];
+      }
+    }
+    return std::string("no row");
+  };
+  EXPECT_EQ(value("all", "count"), "2");
+  EXPECT_NEAR(std::stod(value("all", "median")), 0.15, 1e-12);
+  EXPECT_NEAR(std::stod(value("all", "worst")), 0.2, 1e-12);
+  EXPECT_NEAR(std::stod(value("all", "signed")), -0.05, 1e-12);
+  EXPECT_EQ(value("over", "count"), "1");
+  EXPECT_EQ(value("all", "pairs"), "1");
+  EXPECT_EQ(value("all", "order"), "1");
+  EXPECT_EQ(value("all", "size"), "0");
+  EXPECT_NEAR(std::stod(value("all", "skill", "b")), 1 - std::log(1.1) / std::log(2), 1e-12);
 }
 
 }  // namespace

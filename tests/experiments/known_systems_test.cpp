@@ -1,8 +1,10 @@
 // The presets resolve to what their sources publish, through their guarded sections.
 #include <gtest/gtest.h>
 
+#include "experiments/compare.hpp"
 #include "experiments/csv.hpp"
 #include "experiments/point.hpp"
+#include "experiments/usage_error.hpp"
 #include "sim/simulate.hpp"
 
 namespace sawtooth::experiments {
@@ -90,6 +92,69 @@ TEST(KnownSystems, AreTimedOnTheGpuThatIsCalibratedAndNowhereElse) {
     assign(given, "gpu", "gb10", {});
     EXPECT_EQ(resolve(given, catalog).text("timing"), "lockstep") << system;
   }
+}
+
+// (T528 - T264) / 2 / steps of the durations in experiments/measured/h200/peers/speed.csv: the
+// preset's step is the kernel's, within the 2 % that medians of such launches move.
+TEST(KnownSystems, StepsAreAsLongAsDurationsOfLaunchesThatFitL2Say) {
+  struct Timed {
+    const char* system;
+    const char* peer;
+    const char* head_dim;
+    int fewer, more;  // heads of 132 items
+    double rounds;    // of one item a CTA slot between the two
+    double ctas_a_sm;
+  };
+  const CsvTable durations =
+      read_csv(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/measured/h200/peers/speed.csv");
+  const auto median_us = [&](const Timed& timed, int heads) {
+    std::vector<double> times;
+    for (const CsvRow& row : durations.rows) {
+      const auto is = [&](const char* column, const std::string& value) {
+        return row[durations.column(column).value()] == value;
+      };
+      if (is("peer", timed.peer) && is("head_dim", timed.head_dim) && is("seq", "16896") &&
+          is("heads", std::to_string(heads))) {
+        times.push_back(std::stod(row[durations.column("us").value()]));
+      }
+    }
+    return median_of(times);
+  };
+  for (const Timed& timed : {Timed{"flash-attention-2", "sdpa-flash", "64", 2, 4, 1, 2},
+                             Timed{"flash-attention-2", "sdpa-flash", "128", 2, 4, 1, 2},
+                             Timed{"triton-tutorial", "triton", "64", 2, 4, 1, 2},
+                             Timed{"triton-tutorial", "triton", "128", 1, 3, 2, 1},
+                             Timed{"cudnn", "sdpa-cudnn", "64", 1, 4, 3, 1},
+                             Timed{"cudnn", "sdpa-cudnn", "128", 1, 4, 3, 1}}) {
+    Settings given;
+    assign(given, "system", timed.system, {});
+    assign(given, "gpu", "h200", {});
+    assign(given, "head-dim", timed.head_dim, {});
+    assign(given, "seq", "16896", {});
+    Catalog catalog;
+    const Point point = resolve(given, catalog);
+    const auto steps = static_cast<double>(16896 / point.request.tiling.kv_rows);
+    const double ns = (median_us(timed, timed.more) - median_us(timed, timed.fewer)) * 1000;
+    const double step_ns = ns / timed.rounds / timed.ctas_a_sm / steps;
+    ASSERT_TRUE(point.request.speed.step_ns);
+    EXPECT_NEAR(*point.request.speed.step_ns, step_ns, 0.02 * step_ns)
+        << timed.system << " D=" << timed.head_dim;
+  }
+}
+
+TEST(KnownSystems, ASpeedOfOnesOwnIsSaidInTheModelAndNeedsTime) {
+  Settings given;
+  assign(given, "system", "cudnn", {});
+  assign(given, "gpu", "h200", {});
+  assign(given, "seq", "16K", {});
+  Catalog catalog;
+  EXPECT_EQ(resolve(given, catalog).speed_label, "");
+  assign(given, "step-ns", "900", {});
+  const Point faster = resolve(given, catalog);
+  EXPECT_EQ(faster.request.speed.step_ns, 900);
+  EXPECT_EQ(faster.speed_label, " step-ns 900");
+  assign(given, "timing", "lockstep", {});
+  EXPECT_THROW(resolve(given, catalog), UsageError);
 }
 
 // What SMs read depends on the tiles alone: Q once, and K and V once a Q tile that sees them. It

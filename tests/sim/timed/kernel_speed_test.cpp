@@ -1,0 +1,74 @@
+// Kernels whose speed is given beside the GPU's profile.
+#include <gtest/gtest.h>
+
+#include "sim/timed/parameters.hpp"
+#include "sim/timed/step_cost.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+GpuProfile profile() {
+  GpuProfile gpu;
+  gpu.sms = 132;
+  gpu.l2_bytes = 1 << 20;
+  gpu.step_tensor_tflops = 132;    // 1000 FLOP a nanosecond and SM
+  gpu.step_exp_tera_per_s = 1.32;  // 10 exponentials a nanosecond and SM
+  gpu.step_exposed_ns = 100;
+  gpu.age_bias = 0.4;
+  return gpu;
+}
+
+// 4 x 100 x 10 x 10 FLOP in 40 ns and 1000 exponentials in 100 ns at the profile's rates.
+Request request() {
+  Request made;
+  made.problem.head_dim = 10;
+  made.tiling = {100, 10};
+  made.l2_bytes = 1 << 20;
+  made.timing = Timing::timed;
+  return made;
+}
+
+StepCost cost_of(const Request& request) {
+  return step_cost(timed_parameters(request, profile(), false).step, request.problem,
+                   request.tiling);
+}
+
+TEST(KernelSpeed, WithoutOneTheProfileSpeaks) {
+  const StepCost cost = cost_of(request());
+  EXPECT_NEAR(cost.tensor_ns, 40, 1e-9);
+  EXPECT_NEAR(cost.exp_ns, 100, 1e-9);
+  EXPECT_NEAR(cost.exposed_ns, 100, 1e-9);
+}
+
+TEST(KernelSpeed, AStepOfAnotherLengthKeepsTheSharesOfProductsAndExponentials) {
+  Request faster = request();
+  faster.speed.step_ns = 70;  // half of 140
+  const StepCost cost = cost_of(faster);
+  EXPECT_NEAR(cost.tensor_ns, 20, 1e-9);
+  EXPECT_NEAR(cost.exp_ns, 50, 1e-9);
+  EXPECT_NEAR(cost.exposed_ns, 100, 1e-9);
+}
+
+TEST(KernelSpeed, ExposedTimeBiasAndStagesReplaceThoseOfTheProfile) {
+  Request other = request();
+  other.speed = {.step_ns = {}, .exposed_ns = 0, .age_bias = 0.1, .stages = 3};
+  const StepParameters step = timed_parameters(other, profile(), false).step;
+  EXPECT_EQ(step.exposed_ns, 0);
+  EXPECT_EQ(step.age_bias, 0.1);
+  EXPECT_EQ(step.stages, 3);
+  other.without.add(Mechanism::age_bias);
+  EXPECT_EQ(timed_parameters(other, profile(), false).step.age_bias, 0);
+}
+
+TEST(KernelSpeed, NeedsARateToScale) {
+  GpuProfile unknown;
+  unknown.sms = 1;
+  unknown.l2_bytes = 1 << 20;
+  unknown.step_exp_tera_per_s = 0;
+  Request timed = request();
+  timed.speed.step_ns = 70;
+  EXPECT_THROW(timed_parameters(timed, unknown, false), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
