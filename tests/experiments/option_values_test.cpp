@@ -62,7 +62,8 @@ TEST(OptionValues, MessagesSayWhatIsAllowed) {
     canonical("launch", "sideways");
     FAIL() << "not refused";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "'sideways' is not allowed; allowed: one of grid, static, dynamic");
+    EXPECT_STREQ(error.what(),
+                 "'sideways' is not allowed; allowed: one of grid, static, dynamic, balanced");
   }
 }
 
