@@ -174,6 +174,18 @@ class Page:
         return report.table_of(["preset", "DRAM reads within 15 %", "of those over 1.5 x compulsory",
                                 "median", "worst", "duration, median"], rows)
 
+    def missed_systems(self):
+        """The points of other libraries' kernels that are off by more than 15 %, with their errors."""
+        found = []
+        for name, rows in self._systems.items():
+            missed = [row for row in table.where(rows, counter=report.DRAM)
+                      if abs(float(row["counted_error"])) > CLOSE]
+            if missed:
+                found.append(f"{name} " + ", ".join(
+                    f"{int(row['seq_kv']) // KIBI}K D={row['head_dim']} {row['mask']} "
+                    f"({100 * float(row['relative_error']):+.0f} %)" for row in missed))
+        return "; ".join(found)
+
     def _misses(self, row):
         """Million sectors of reads and O writes, as the sawtooth paper counts."""
         return (int(row["dram_read_sectors"]) + int(row["l2_write_miss_sectors"])) / MEGA

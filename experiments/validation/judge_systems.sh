@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 
 program=${SAWTOOTH:-build/release/sawtooth}
-measured=experiments/measured/h200/peers/peers.csv
+peers=experiments/measured/h200/peers
 systems=(flash-attention-2 flash-attention-3 cudnn triton-tutorial)
 counters=sm_read_sectors,l2_read_sectors,l2_read_miss_sectors,l2_write_sectors,fabric_read_sectors,fabric_read_miss_sectors,dram_read_sectors,time_us
 
@@ -32,6 +32,9 @@ done
 [ -n "$python" ] || echo "judge_systems.sh: no python3 with matplotlib: no figures" >&2
 
 mkdir -p "$folder"
+measured=$folder/measured.csv
+head -n 1 "$peers/peers.csv" >"$measured"
+tail -q -n +2 "$peers/peers.csv" "$peers/flash_attention_3.csv" >>"$measured"
 tables=()
 for system in "${systems[@]}"; do
   stem=$folder/$system
