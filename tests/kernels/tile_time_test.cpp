@@ -34,15 +34,15 @@ struct Measured {
 TEST(TileTime, PrefersTheTileThatWasFasterOnAnH200) {
   constexpr Tiling rows128{128, 128}, rows192{192, 128}, keys176{128, 176};
   const Measured rows[] = {
-      {64, 1024, MaskKind::causal, rows128, rows192},     // 125.3 and 134.0 us
-      {64, 2048, MaskKind::causal, rows192, rows128},     // 186.6 and 202.4 us
-      {64, 4096, MaskKind::causal, rows192, rows128},     // 317.7 and 356.1 us
-      {128, 1024, MaskKind::causal, rows128, keys176},    // 158.3 and 177.7 us
-      {128, 2048, MaskKind::causal, rows128, keys176},    // 265.9 and 283.8 us
-      {128, 32768, MaskKind::causal, keys176, rows128},   // 7018 and 7270 us
-      {128, 1024, MaskKind::none, rows128, keys176},      // 235.8 and 241.9 us
-      {128, 8192, MaskKind::none, keys176, rows128},      // 1745 and 1823 us
-      {128, 32768, MaskKind::none, keys176, rows128},     // 13738 and 14492 us
+      {64, 1024, MaskKind::causal, rows128, rows192},    // 125.3 and 134.0 us
+      {64, 2048, MaskKind::causal, rows192, rows128},    // 186.6 and 202.4 us
+      {64, 4096, MaskKind::causal, rows192, rows128},    // 317.7 and 356.1 us
+      {128, 1024, MaskKind::causal, rows128, keys176},   // 158.3 and 177.7 us
+      {128, 2048, MaskKind::causal, rows128, keys176},   // 265.9 and 283.8 us
+      {128, 32768, MaskKind::causal, keys176, rows128},  // 7018 and 7270 us
+      {128, 1024, MaskKind::none, rows128, keys176},     // 235.8 and 241.9 us
+      {128, 8192, MaskKind::none, keys176, rows128},     // 1745 and 1823 us
+      {128, 32768, MaskKind::none, keys176, rows128},    // 13738 and 14492 us
   };
   for (const Measured& row : rows) {
     const Problem problem{.batch = std::max<int64_t>(1, 16384 / row.seq),
