@@ -26,9 +26,14 @@ void write_file(const fs::path& path, Write&& write) {
 }
 
 void say(std::ostream& out, const char* what, const StreamJudgement& judgement) {
-  out << what << ": " << judgement.within << " of " << judgement.points
-      << " second passes within tolerance; worst " << judgement.worst << " ("
-      << judgement.worst_excess << " tolerances)\n";
+  const auto count = [&](const StreamJudgement::Count& of) {
+    out << of.within << " of " << judgement.points << " second passes within tolerance; worst "
+        << of.worst << " (" << of.worst_excess << " tolerances)\n";
+  };
+  out << what << ": ";
+  count(judgement.plain);
+  out << "  errors inside a point's own repetitions set to 0: ";
+  count(judgement.compared);
 }
 
 }  // namespace

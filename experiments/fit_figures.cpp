@@ -23,8 +23,9 @@ constexpr auto numbers = std::to_array<FitNumber>({
      "pass keeps",
      [](StreamFit& f) -> double& { return f.l2.reserved; }, "l2-reserved-share"},
     {"second_oldest", "1",
-     "fitted to streams; evictions from a full set that take the second oldest line; a linear "
-     "pass just over capacity keeps some lines, a reversed one loses some",
+     "fitted to streams; evictions that take the second oldest line of a set while the oldest was "
+     "read by one SM at a time; a linear pass just over capacity keeps some lines, a reversed one "
+     "loses some",
      [](StreamFit& f) -> double& { return f.l2.second_oldest; }, "l2-second-oldest-share"},
     {"strided", "1",
      "fitted to streams; sets whose lines lie at fixed strides, so that the same SMs read them; "
@@ -44,7 +45,12 @@ constexpr auto numbers = std::to_array<FitNumber>({
      [](StreamFit& f) -> double& { return f.coalescer.running_share; }, "coalescer-running-share"},
     {"crossing", "1", "near misses of small `shift` streams; lines that change halves there",
      [](StreamFit& f) -> double& { return f.crossing; }, ""},
-    {"crowded_share", "1", "fitted to `all` streams; sets that get more lines than the mean",
+    {"absent", "1", "fitted to `all` streams; sets that no line falls into; lowers the capacity",
+     [](StreamFit& f) -> double& { return f.absent; }, ""},
+    {"crowded_share", "1",
+     "fitted to `all` streams; sets that get more lines than the mean, as the physical pages of "
+     "the "
+     "buffer lie; the others keep theirs when a linear pass is just over capacity",
      [](StreamFit& f) -> double& { return f.crowded_share; }, ""},
     {"crowding", "1", "fitted to `all` streams; by how much more",
      [](StreamFit& f) -> double& { return f.crowding; }, ""},

@@ -27,9 +27,11 @@ struct StreamKindFit {
 };
 
 struct StreamFit {
-  sim::HalvesParameters l2;  // crowding 0: that is a fact of the buffer of the `all` streams
+  sim::HalvesParameters l2;  // crowding 0: that is a fact of the pages of `all` buffers
   sim::CoalescerParameters coalescer;
   double crossing = 0;  // share of lines that `shift` reads from the other half
+  // Of `all` streams: a fact of the buffer's physical pages.
+  double absent = 0;
   double crowded_share = 0;
   double crowding = 0;
   StreamKindFit ld;
@@ -48,16 +50,22 @@ StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int6
 /// One row a range of `point`, as a measurement would give it.
 std::vector<StreamRow> model_rows(const StreamFit& fit, const std::vector<StreamRow>& like);
 
-/// Deviations of the model from second passes, as shares of the buffer.
+/// Deviations of the model from second passes, as shares of the buffer. A reading's own repetitions
+/// scatter, most of all in who comes first: `compared` judges as compare does, where an error
+/// inside the 5 to 95 % range of the repetitions is none; `plain` is the distance to the median.
 struct StreamJudgement {
+  struct Count {
+    int within = 0;  // points whose four counters are all within their tolerances
+    std::string worst;
+    double worst_excess = 0;  // in tolerances
+  };
   int points = 0;
-  int within = 0;  // all four counters within their tolerances
-  std::string worst;
-  double worst_excess = 0;  // in tolerances
+  Count plain;
+  Count compared;
 };
 
 /// DRAM within 0.02 off the cliff and 0.06 on it (0.45 to 0.81 of L2); near misses, fabric reads
-/// and fabric misses within 0.03. Medians of repetitions are judged; `chosen` says which points.
+/// and fabric misses within 0.03. `chosen` says which points.
 StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>& rows,
                               int64_t l2_bytes,
                               const std::function<bool(const StreamPoint&)>& chosen);

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+
+#include "experiments/compare.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 using cupti::L2Counter;
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
+constexpr double low_share = 0.05;
+constexpr double high_share = 0.95;
 
 bool same_point(const StreamRow& a, const StreamRow& b) {
   return a.point.access == b.point.access && a.point.shape == b.point.shape &&
@@ -23,8 +23,8 @@ bool is_reading(const StreamRow& row) {
   return row.point.access != kernels::StreamAccess::write && row.point.shape != StreamShape::one;
 }
 
-/// Median over `repetitions` of a counter as a share of the buffer.
-double share(const std::vector<const StreamRow*>& repetitions, L2Counter counter) {
+/// Of a counter as a share of the buffer: that share of `repetitions` is below the value.
+double quantile(const std::vector<const StreamRow*>& repetitions, L2Counter counter, double of) {
   std::vector<double> shares;
   for (const StreamRow* row : repetitions) {
     const auto count = row->count(counter);
@@ -35,7 +35,14 @@ double share(const std::vector<const StreamRow*>& repetitions, L2Counter counter
     }
     shares.push_back(double(*count) / double(row->buffer_sectors));
   }
-  return median(shares);
+  return quantile_of(std::move(shares), of);
+}
+
+StreamShares quantiles(const std::vector<const StreamRow*>& repetitions, double of) {
+  return {quantile(repetitions, L2Counter::dram_read, of),
+          quantile(repetitions, L2Counter::l2_read_miss, of),
+          quantile(repetitions, L2Counter::fabric_read, of),
+          quantile(repetitions, L2Counter::fabric_read_miss, of)};
 }
 
 std::optional<double> passed_share(const std::vector<const StreamRow*>& repetitions) {
@@ -45,7 +52,7 @@ std::optional<double> passed_share(const std::vector<const StreamRow*>& repetiti
     if (!l2 || row->expected_sectors == 0) return std::nullopt;
     shares.push_back(double(*l2) / double(row->expected_sectors));
   }
-  return median(shares);
+  return quantile_of(std::move(shares), 0.5);
 }
 
 }  // namespace
@@ -66,13 +73,9 @@ std::vector<StreamReading> stream_readings(const std::vector<StreamRow>& rows) {
   std::vector<StreamReading> readings;
   for (const auto& repetitions : points) {
     const StreamRow& row = *repetitions.front();
-    readings.push_back(
-        {row.point,
-         row.range == "p2",
-         {share(repetitions, L2Counter::dram_read), share(repetitions, L2Counter::l2_read_miss),
-          share(repetitions, L2Counter::fabric_read),
-          share(repetitions, L2Counter::fabric_read_miss)},
-         passed_share(repetitions)});
+    readings.push_back({row.point, row.range == "p2", quantiles(repetitions, 0.5),
+                        quantiles(repetitions, low_share), quantiles(repetitions, high_share),
+                        passed_share(repetitions)});
   }
   return readings;
 }

@@ -23,6 +23,8 @@ struct StreamReading {
   StreamPoint point;
   bool second_pass = false;
   StreamShares shares;           // medians of the repetitions
+  StreamShares low;              // 5 % of the repetitions are below, as compare has it
+  StreamShares high;             // 95 %
   std::optional<double> passed;  // reads that reach L2 / sectors that SMs receive
 };
 

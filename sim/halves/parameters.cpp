@@ -20,6 +20,7 @@ void check(const HalvesParameters& p) {
   require(p.capacity_lines > 0, "capacity_lines", double(p.capacity_lines), "1 or more");
   require(p.ways >= 0 && p.ways <= 256, "ways", p.ways, "0 (off) to 256");
   require(p.ways <= p.capacity_lines, "ways", p.ways, "at most the capacity in lines");
+  require(p.absent >= 0 && p.absent < 1, "absent", p.absent, "0 to below 1");
   require(p.reserved >= 0 && p.reserved * std::max(p.ways, 2) < 1, "reserved", p.reserved,
           "0 to below 1 / ways");
   require(p.second_oldest >= 0 && p.second_oldest < 1, "second_oldest", p.second_oldest,

@@ -16,6 +16,8 @@ struct HalvesParameters {
 
   // Hashed sets of that many ways. 0 switches the sets off: a fully associative LRU half.
   int ways = 0;
+  // Share of the sets of a half that no line ever falls into.
+  double absent = 0;
   // Share of the lines of a half that never hold a reader's line.
   double reserved = 0;
   // Share of evictions from a full set that take the second oldest line instead of the oldest:

@@ -27,26 +27,28 @@ StreamFit recorded_fit(const std::string& path) {
   return fit_from_figures(figures, l2_bytes, sms);
 }
 
-/// Two points on the edge, and one where bulk copies' own repetitions differ by more than 0.03
-/// (docs/two-half-l2.md): their near misses and fabric reads are up to 2.3 tolerances off.
-bool outside(const StreamPoint& point) {
-  const bool edge = point.mib == 32 || (point.mib == 64 && point.access != StreamAccess::ld);
-  return point.shape == StreamShape::all && !point.reversed && edge;
-}
-
 // 14 sizes of same, shift and all by loads, 7 of same and all by bulk copies; linear and reversed.
-TEST(H200Streams, SecondPassesOfOurReadingsAreWithinToleranceButForThree) {
+// Bulk copies' own repetitions differ by more than 0.03 in who comes first (docs/two-half-l2.md),
+// so an error inside the range of a point's repetitions is none, as compare has it.
+TEST(H200Streams, EverySecondPassOfOurReadingsIsWithinTolerance) {
   const StreamFit fit = recorded_fit(measured + "fit.csv");
   const std::vector<StreamRow> rows = read_stream_csv(measured + "stream_counters.csv");
-  const StreamJudgement most = judge_streams(fit, rows, l2_bytes, std::not_fn(outside));
-  EXPECT_EQ(most.points, 2 * (3 * 14 + 2 * 7) - 3);
-  EXPECT_EQ(most.within, most.points) << most.worst;
-  const StreamJudgement rest = judge_streams(fit, rows, l2_bytes, outside);
-  EXPECT_EQ(rest.points, 3);
-  EXPECT_LT(rest.worst_excess, 2.3) << rest.worst;
+  const StreamJudgement judgement =
+      judge_streams(fit, rows, l2_bytes, [](const StreamPoint&) { return true; });
+  EXPECT_EQ(judgement.points, 2 * (3 * 14 + 2 * 7));
+  EXPECT_EQ(judgement.compared.within, judgement.points) << judgement.compared.worst;
 }
 
-// DRAM reads alone, those three included.
+// The distance to the median, without regard to scatter: loads are within everywhere.
+TEST(H200Streams, EverySecondPassOfOurReadingsByLoadsIsWithinToleranceOfTheMedian) {
+  const StreamJudgement judgement = judge_streams(
+      recorded_fit(measured + "fit.csv"), read_stream_csv(measured + "stream_counters.csv"),
+      l2_bytes, [](const StreamPoint& point) { return point.access == StreamAccess::ld; });
+  EXPECT_EQ(judgement.points, 2 * 3 * 14);
+  EXPECT_EQ(judgement.plain.within, judgement.points) << judgement.plain.worst;
+}
+
+// DRAM reads alone.
 TEST(H200Streams, DramReadsOfOurReadingsAreWithinTolerance) {
   const StreamFit fit = recorded_fit(measured + "fit.csv");
   const auto rows = read_stream_csv(measured + "stream_counters.csv");
@@ -60,12 +62,20 @@ TEST(H200Streams, DramReadsOfOurReadingsAreWithinTolerance) {
   }
 }
 
-TEST(H200Streams, EverySecondPassOfTheOtherReadingsIsWithinTolerance) {
-  const StreamJudgement judgement = judge_streams(
-      recorded_fit(measured + "streams/fit.csv"), read_stream_csv(measured + "streams/streams.csv"),
-      l2_bytes, [](const StreamPoint&) { return true; });
-  EXPECT_EQ(judgement.points, 68);
-  EXPECT_EQ(judgement.within, judgement.points) << judgement.worst;
+// That table has means of its repetitions only, so that there is no range to forgive. One pass is
+// outside: fabric misses of `all` linear 32 MiB, 1.25 tolerances.
+TEST(H200Streams, SecondPassesOfTheOtherReadingsAreWithinToleranceButForOne) {
+  const auto outside = [](const StreamPoint& point) {
+    return point.shape == StreamShape::all && !point.reversed && point.mib == 32;
+  };
+  const StreamFit fit = recorded_fit(measured + "streams/fit.csv");
+  const std::vector<StreamRow> rows = read_stream_csv(measured + "streams/streams.csv");
+  const StreamJudgement most = judge_streams(fit, rows, l2_bytes, std::not_fn(outside));
+  EXPECT_EQ(most.points, 67);
+  EXPECT_EQ(most.plain.within, most.points) << most.plain.worst;
+  const StreamJudgement rest = judge_streams(fit, rows, l2_bytes, outside);
+  EXPECT_EQ(rest.points, 1);
+  EXPECT_LT(rest.plain.worst_excess, 1.25) << rest.plain.worst;
 }
 
 // A line fitted to three points by hand: y = 1 + 2 x through (0, 1), (1, 3), (2, 5); a bound at 1.5

@@ -128,6 +128,25 @@ TEST(SetPlacement, CrowdsTheSetsThatItIsToldTo) {
   EXPECT_NEAR(crowded, 384, 1);
 }
 
+// 24 sets of 2 ways. A third absent leaves 16, that is 32 lines: 8 atoms of 4 lines, of which half
+// 0 keeps lines and copies, fit and are read again without a miss; 12 atoms fit into 24 sets only.
+TEST(SampledSets, PutNoLineIntoAbsentSets) {
+  HalvesParameters parameters;
+  parameters.ways = 2;
+  parameters.capacity_lines = 48;
+  const auto misses_again = [&](size_t atoms) {
+    TwoHalves l2 = l2_of(parameters, atoms);
+    for (int pass = 0; pass < 2; ++pass) {
+      for (AtomId atom = 0; atom < atoms; ++atom) l2.visit(by(atom, Access::read, 1, 0));
+    }
+    return *l2.counters(0).l2_read_miss_sectors - static_cast<int64_t>(atoms) * atom_size.sectors;
+  };
+  EXPECT_EQ(misses_again(12), 0);
+  parameters.absent = 1.0 / 3;
+  EXPECT_EQ(misses_again(8), 0);
+  EXPECT_GT(misses_again(12), 0);
+}
+
 // 64 MiB in tiles of 128 lines through halves of 30 MiB, of which a sample of sets is simulated:
 // cold counts are exact whatever the sample.
 TEST(SampledSets, CountColdReadsExactly) {
