@@ -14,14 +14,14 @@
 // every launch, by CUDA events; under a profiler that starts off only these launches are seen.
 // A few rows are checked against the CPU first; exit 1 when they differ. flash_attention_3.py reads
 // counters of it.
-#include <cuda_profiler_api.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
+
+#include <cuda_profiler_api.h>
 
 #include "flash_fwd_launch_template.h"
 
@@ -35,8 +35,9 @@ void check(cudaError_t error, const char* what) {
   std::exit(3);
 }
 
-// L2 is left with clean lines of something else: 4 times its size is written, then read. Kernels do it,
-// because copies and cudaMemset leave part of what was there (DRAM reads below the compulsory ones).
+// L2 is left with clean lines of something else: 4 times its size is written, then read. Kernels do
+// it, because copies and cudaMemset leave part of what was there (DRAM reads below the compulsory
+// ones).
 __global__ void write_all(float4* data, size_t count, float value) {
   const size_t stride = size_t(gridDim.x) * blockDim.x;
   for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) {
@@ -175,8 +176,7 @@ int main(int argc, char** argv) {
     }
     check(cudaMalloc(&tensors.lse, size_t(seq) * sizeof(float)), "cudaMalloc");
     check(cudaMalloc(&tensors.tickets, sizeof(int)), "cudaMalloc");
-    Flash_fwd_params params =
-        params_of(tensors, seq, head_dim, causal, device.multiProcessorCount);
+    Flash_fwd_params params = params_of(tensors, seq, head_dim, causal, device.multiProcessorCount);
     run(params);
     check(cudaDeviceSynchronize(), "launch");
     check(cudaMemcpy(host[3].data(), tensors.o, count * sizeof(Element), cudaMemcpyDefault),
