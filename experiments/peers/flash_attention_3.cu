@@ -25,19 +25,9 @@
 
 #include "flash_fwd_launch_template.h"
 
-namespace {
-
-using Element = cutlass::bfloat16_t;
-
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(3);
-}
-
-// L2 is left with clean lines of something else: 4 times its size is written, then read. Kernels do
-// it, because copies and cudaMemset leave part of what was there (DRAM reads below the compulsory
-// ones).
+// L2 is left with clean lines of something else: 4 times its size is written, then read, after its
+// persisting lines were made ordinary ones. FlashAttention-3 loads K and V with EVICT_LAST
+// (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp), and their lines were seen to outlast such traffic.
 __global__ void write_all(float4* data, size_t count, float value) {
   const size_t stride = size_t(gridDim.x) * blockDim.x;
   for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += stride) {
@@ -51,6 +41,16 @@ __global__ void read_all(const float4* data, size_t count, float* never) {
     sum += data[i].x;
   }
   if (sum == -1) *never = sum;
+}
+
+namespace {
+
+using Element = cutlass::bfloat16_t;
+
+void check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(3);
 }
 
 struct Tensors {
@@ -192,6 +192,7 @@ int main(int argc, char** argv) {
     for (int launch = 0; launch < launches; ++launch) {
       const int blocks = 8 * device.multiProcessorCount;
       const size_t words = other_bytes / sizeof(float4);
+      check(cudaCtxResetPersistingL2Cache(), "resetting persisting lines");
       write_all<<<blocks, 256>>>(other, words, float(launch));
       read_all<<<blocks, 256>>>(other, words, tensors.lse);
       check(cudaDeviceSynchronize(), "emptying L2");
