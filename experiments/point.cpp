@@ -215,7 +215,8 @@ void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
   result.gpu.l2_bytes = result.request.l2_bytes;
 }
 
-void resolve_speed(Resolver& point, const Settings& given, Point& result) {
+// The label names what is not the preset's own: a preset is named by the row's column `system`.
+void resolve_speed(Resolver& point, const Settings& given, const Settings& preset, Point& result) {
   sim::KernelSpeed& speed = result.request.speed;
   const auto read = [&]<class Value>(const char* key, std::optional<Value>& value) {
     if (!point.has(key)) return;
@@ -224,7 +225,9 @@ void resolve_speed(Resolver& point, const Settings& given, Point& result) {
       return;
     }
     value = static_cast<Value>(std::stod(point.text(key)));
-    if (given.contains(key)) result.speed_label += std::string(" ") + key + " " + point.text(key);
+    const auto usual = preset.find(key);
+    if (usual != preset.end() && usual->second.values.front() == point.text(key)) return;
+    result.speed_label += std::string(" ") + key + " " + point.text(key);
   };
   read("step-ns", speed.step_ns);
   read("step-exposed-ns", speed.exposed_ns);
@@ -248,9 +251,11 @@ Point resolve(const Settings& given, Catalog& catalog) {
   overlay(settings, given);
   Resolver point(settings);
   complete_problem(point);
+  Settings preset;
   if (system != nullptr) {
     Settings merged = system->settings;
     overlay(merged, guarded_settings(*system, settings));
+    preset = merged;
     overlay(merged, given);
     settings = std::move(merged);
     complete_problem(point);
@@ -276,7 +281,7 @@ Point resolve(const Settings& given, Catalog& catalog) {
   for (const auto& entry : sim::mechanism_names) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
   }
-  resolve_speed(point, given, result);
+  resolve_speed(point, given, preset, result);
   settings.erase("seq");
   return result;
 }
