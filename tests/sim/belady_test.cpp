@@ -112,10 +112,12 @@ int64_t misses(const Prediction& prediction) {
   return *prediction.total.l2_read_miss_sectors + *prediction.total.l2_write_miss_sectors;
 }
 
-// Lines of equal cost: a row is a line, and without the log-sum-exp all lines are full.
+// Lines of equal cost, for the optimum counts lines: a row is a line, and without the log-sum-exp,
+// which the parts of an item write too, all lines are full.
 RC_GTEST_PROP(Belady, BoundsEveryReplacementOfTheSameCapacity, ()) {
   Request request = tests::any_request();
   request.schedule.kv_split = 1;
+  if (cuts_last_wave(request.schedule)) request.schedule.launch = launch_id<StaticLaunch>;
   request.schedule.prefetch = between(0, 3);
   request.log_sum_exp = false;
   SetsParameters& sets = request.sets;
