@@ -30,7 +30,7 @@ keep() {
   mkdir -p "$2"
   for file in "${@:3}"; do cp "$1/$file" "$2/"; done
 }
-for list in calibration grid holdout; do
+for list in calibration grid holdout drawn; do
   [ -e "$measured/$list.csv" ] || continue
   "$here/judge.sh" "$list"
   keep "build/judge/$list" "$here/results/$list" points.csv summary.csv report.md
