@@ -27,6 +27,7 @@ PARAMETERS = {
     "step-exp-tera-per-s": 1.04,
     "step-exposed-ns": 1.06,
     "age-bias": 1.04,
+    "age-bias-wide": 1.04,
     "prefetch-step-ns": 1.4,
     "prefetch-lines-ns": 1.06,
     "l2-refresh-share": 1.3,

@@ -63,6 +63,7 @@ constexpr auto table = std::to_array<ParameterSpec>({
     {"prefetch-lines-ns", Unit::number, &GpuProfile::prefetch_lines_ns},
     {"sm-spread", Unit::number, &GpuProfile::sm_spread},
     {"age-bias", Unit::number, &GpuProfile::age_bias},
+    {"age-bias-wide", Unit::number, &GpuProfile::age_bias_wide},
     {"launch-ns", Unit::number, &GpuProfile::launch_ns},
     {"start-spread-ns", Unit::number, &GpuProfile::start_spread_ns},
     {"refill-ns", Unit::number, &GpuProfile::refill_ns},

@@ -5,6 +5,7 @@
 #include "experiments/models.hpp"
 #include "experiments/option_values.hpp"
 #include "experiments/order_file.hpp"
+#include "experiments/resident_ctas.hpp"
 #include "experiments/sets_options.hpp"
 #include "experiments/tile_choice.hpp"
 #include "experiments/usage_error.hpp"
@@ -235,6 +236,15 @@ void resolve_speed(Resolver& point, const Settings& given, const Settings& prese
   read("stages", speed.stages);
 }
 
+// Presets are of other kernels, which say what they are in their own keys.
+void resolve_residency(Resolver& point, sim::Request& request) {
+  if (point.has("kernel") && point.text("kernel") != "mma") return;
+  const ResidentCtas* row = resident_ctas(request.problem.head_dim, request.tiling);
+  if (row == nullptr) return;
+  request.resident_ctas = row->ctas;
+  if (row->keep_step && !request.speed.age_bias) request.speed.age_bias = 0;
+}
+
 }  // namespace
 
 std::string Point::text(std::string_view key) const {
@@ -282,6 +292,7 @@ Point resolve(const Settings& given, Catalog& catalog) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
   }
   resolve_speed(point, given, preset, result);
+  if (system == nullptr) resolve_residency(point, result.request);
   settings.erase("seq");
   return result;
 }

@@ -51,7 +51,8 @@ struct GpuProfile {
   std::optional<double> prefetch_step_ns;
   std::optional<double> prefetch_lines_ns;
   std::optional<double> sm_spread;
-  std::optional<double> age_bias;
+  std::optional<double> age_bias;       // of kernels/mma up to head dim 64
+  std::optional<double> age_bias_wide;  // beyond
   std::optional<double> launch_ns;
   std::optional<double> start_spread_ns;
   std::optional<double> refill_ns;

@@ -36,7 +36,8 @@ struct Request {
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
   MechanismSet without{};    // mechanisms of `timed` that are switched off
   KernelSpeed speed{};
-  double sample = 1;  // share of the tiles that lru follows; 1 is exact
+  int64_t resident_ctas = 0;  // that an SM holds of the kernel, for `timed`; 0: all that there are
+  double sample = 1;          // share of the tiles that lru follows; 1 is exact
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;

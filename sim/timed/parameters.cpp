@@ -23,6 +23,9 @@ constexpr double exp_a_clock = 16;
 // mma.sync reaches about half of the datasheet's dense rate on Hopper, where wgmma has the rest.
 constexpr double mma_share = 0.5;
 
+// The shapes of kernels/mma with two CTAs an SM: head dims up to this, and wider ones.
+constexpr int64_t narrow_head_dim = 64;
+
 constexpr double flop_per_tera = 1e12;
 constexpr double ns_a_second = 1e9;
 
@@ -78,7 +81,12 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   }
   if (on(Mechanism::jitter)) step.jitter = gpu.step_jitter.value_or(0);
   if (on(Mechanism::sm_spread)) step.sm_spread = gpu.sm_spread.value_or(0);
-  if (on(Mechanism::age_bias)) step.age_bias = gpu.age_bias.value_or(0);
+  if (on(Mechanism::age_bias)) {
+    step.age_bias = gpu.age_bias.value_or(0);
+    if (request.problem.head_dim > narrow_head_dim) {
+      step.age_bias = gpu.age_bias_wide.value_or(step.age_bias);
+    }
+  }
   if (on(Mechanism::starts)) {
     step.launch_ns = gpu.launch_ns.value_or(0);
     step.start_spread_ns = gpu.start_spread_ns.value_or(0);
@@ -112,6 +120,7 @@ TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, 
     throw std::invalid_argument("timing = timed: needs a gpu with its number of SMs; name one");
   }
   TimedParameters parameters{.sms = gpu.sms,
+                             .resident_ctas = request.resident_ctas,
                              .stalls = !request.without.has(Mechanism::stalls),
                              .merging = !request.without.has(Mechanism::merging),
                              .sharing = !request.without.has(Mechanism::sharing),

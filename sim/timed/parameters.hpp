@@ -47,10 +47,11 @@ struct StepParameters {
 
 struct TimedParameters {
   int64_t sms = 1;
-  bool stalls = true;       // a worker waits for late data; off: it computes as if it had come
-  bool merging = true;      // in the request coalescer
-  bool sharing = true;      // CTAs of an SM take turns at its pipes
-  bool ticket_race = true;  // first tickets go to the SMs of one half
+  int64_t resident_ctas = 0;  // that an SM holds; 0: as many as there are workers for it
+  bool stalls = true;         // a worker waits for late data; off: it computes as if it had come
+  bool merging = true;        // in the request coalescer
+  bool sharing = true;        // CTAs of an SM take turns at its pipes
+  bool ticket_race = true;    // first tickets go to the SMs of one half
   L2Parameters l2;
   StepParameters step;
 };

@@ -20,28 +20,36 @@ struct PlacedSm {
   double slowness = 0;  // in standard deviations over the SMs of the GPU
 };
 
+namespace recorded_ring {
+
+struct Gpc {
+  int64_t sms;
+  uint8_t half;
+  double slowness;
+};
+inline constexpr int64_t sms = 132;
+inline constexpr Gpc first{8, 0, 0.6};  // the other half of the ring's first GPC
+inline constexpr std::array<Gpc, 8> ring{{{8, 0, 0.6},
+                                          {16, 1, -0.3},
+                                          {16, 1, -0.4},
+                                          {16, 1, 0.0},
+                                          {16, 0, -0.1},
+                                          {16, 0, -0.6},
+                                          {18, 0, -0.7},
+                                          {18, 1, 2.0}}};
+
+}  // namespace recorded_ring
+
 /// SM that gets CTA c, for c below `sms`. GPUs other than the recorded one have their SMs of one
 /// half in one piece, and `slowness` 0.
 inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, uint64_t seed) {
-  struct Gpc {
-    int64_t sms;
-    uint8_t half;
-    double slowness;
-  };
-  constexpr Gpc first{8, 0, 0.6};  // the other half of the ring's first GPC
-  constexpr std::array<Gpc, 8> ring{{{8, 0, 0.6},
-                                     {16, 1, -0.3},
-                                     {16, 1, -0.4},
-                                     {16, 1, 0.0},
-                                     {16, 0, -0.1},
-                                     {16, 0, -0.6},
-                                     {18, 0, -0.7},
-                                     {18, 1, 2.0}}};
+  using recorded_ring::first;
+  using recorded_ring::Gpc;
+  using recorded_ring::ring;
   constexpr double tpc = 0.45;  // the first SM of a TPC is slower by it, the second one faster
-  constexpr int64_t recorded_sms = 132;
 
   std::vector<PlacedSm> placed;
-  if (sms == recorded_sms && halves == 2) {
+  if (sms == recorded_ring::sms && halves == 2) {
     const auto place = [&](const Gpc& gpc) {
       for (int64_t i = 0; i < gpc.sms; ++i)
         placed.push_back({gpc.half, gpc.slowness + (i % 2 == 0 ? tpc : -tpc)});

@@ -8,9 +8,15 @@
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
+#include "sim/timed/cta_order.hpp"
 
 namespace sawtooth::sim {
 namespace {
+
+int64_t held_at_once(const TimedParameters& parameters, int64_t workers) {
+  if (parameters.resident_ctas == 0) return workers;
+  return std::min(workers, parameters.resident_ctas * parameters.sms);
+}
 
 // Every worker draws from its own stream, so that nobody's luck depends on another's.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
@@ -30,7 +36,9 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       memory_(memory),
       cost_(step_cost(parameters.step, request.problem, request.tiling)),
       items_(item_count(problem_, tiling_, schedule_)),
-      workers_(static_cast<size_t>(min_of(schedule_.workers, items_))),
+      held_(held_at_once(parameters, min_of(schedule_.workers, items_))),
+      workers_(static_cast<size_t>(
+          schedule_.launch == launch_id<GridLaunch> ? held_ : min_of(schedule_.workers, items_))),
       residents_(static_cast<size_t>(parameters.sms)),
       attach_(static_cast<size_t>(problem_.batch * problem_.kv_heads), 0),
       ended_ns_(workers_.size(), 0.0) {
@@ -75,32 +83,44 @@ double TimedWavefront::run() {
   return end_ns_;
 }
 
-// CTAs are placed SM after SM, one on each before any gets a second, in the order of their index.
-// Those that draw tickets draw the first ones by half: in every recorded launch with tickets all
-// SMs of one half came before those of the other.
+// As many CTAs begin as the SMs hold; the others wait until one ends. Those that draw tickets draw
+// the first ones by half: in every recorded launch with tickets all SMs of one half came before
+// those of the other.
 void TimedWavefront::start() {
   const StepParameters& step = parameters_.step;
-  const auto count = static_cast<double>(workers_.size());
+  sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_, schedule_.seed);
   const std::vector<size_t> turns = start_turns();
-  for (size_t w = 0; w < workers_.size(); ++w) {
-    Worker& worker = workers_[w];
-    worker.sm = static_cast<int64_t>(w) % parameters_.sms;
-    worker.random = stream_of(schedule_.seed, static_cast<int64_t>(w));
-    worker.slowness = 1 + step.sm_spread * memory_.placed(worker.sm).slowness;
-    residents_[static_cast<size_t>(worker.sm)].push_back(static_cast<int32_t>(w));
-    worker.age = ctas_begun_++;
-    const double late = double(turns[w]) / count;
-    events_.push({step.launch_ns + step.start_spread_ns * late + step.item_begin_ns,
-                  static_cast<int32_t>(w)});
+  for (int64_t w = 0; w < held_; ++w) {
+    const auto cta = static_cast<size_t>(w);
+    const double late = double(turns[cta]) / double(held_);
+    begin_cta(w, sms_of_ctas_[cta], step.launch_ns + step.start_spread_ns * late);
   }
+  waiting_ = held_;
+}
+
+// Its first instruction is at `ns`.
+void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
+  const StepParameters& step = parameters_.step;
+  Worker& worker = workers_[static_cast<size_t>(w)];
+  worker.sm = sm;
+  worker.random = stream_of(schedule_.seed, w);
+  worker.slowness = 1 + step.sm_spread * memory_.placed(sm).slowness;
+  residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
+  worker.age = ctas_begun_++;
+  events_.push({ns + step.item_begin_ns, static_cast<int32_t>(w)});
+}
+
+// A CTA has ended for good; the next one that waits takes its place.
+void TimedWavefront::end_cta(const Worker& worker, double now_ns) {
+  events_.pop();
+  if (waiting_ >= static_cast<int64_t>(workers_.size())) return;
+  begin_cta(waiting_++, worker.sm, now_ns + parameters_.step.refill_ns);
 }
 
 // The place of each worker in the order in which they begin.
 std::vector<size_t> TimedWavefront::start_turns() const {
-  const auto half_of = [&](size_t w) {
-    return memory_.placed(static_cast<int64_t>(w) % parameters_.sms).half;
-  };
-  std::vector<size_t> order(workers_.size());
+  const auto half_of = [&](size_t w) { return memory_.placed(sms_of_ctas_[w]).half; };
+  std::vector<size_t> order(static_cast<size_t>(held_));
   std::iota(order.begin(), order.end(), size_t{0});
   if (parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>) {
     std::stable_sort(order.begin(), order.end(),
@@ -127,7 +147,7 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const int64_t index = by_stride ? w + worker.cursor.items_begun() * schedule_.workers : ticket_++;
   if (index >= items_) {
-    events_.pop();
+    end_cta(worker, now_ns);
     return;
   }
   worker.phase = worker.cursor.items_begun();

@@ -56,6 +56,8 @@ class TimedWavefront {
 
   void start();
   std::vector<size_t> start_turns() const;
+  void begin_cta(int64_t w, int64_t sm, double ns);
+  void end_cta(const Worker& worker, double now_ns);
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void end_item(Worker& worker, double now_ns);
@@ -81,7 +83,10 @@ class TimedWavefront {
   TimedMemory& memory_;
   StepCost cost_;
   int64_t items_ = 0;
+  int64_t held_ = 0;     // CTAs that all SMs hold at once
+  int64_t waiting_ = 0;  // the first CTA that has not begun
   std::vector<Worker> workers_;
+  std::vector<int64_t> sms_of_ctas_;
   std::vector<std::vector<int32_t>> residents_;  // workers of an SM
   std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
   std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece

@@ -60,6 +60,18 @@ TEST(KernelSpeed, ExposedTimeBiasAndStagesReplaceThoseOfTheProfile) {
   EXPECT_EQ(timed_parameters(other, profile(), false).step.age_bias, 0);
 }
 
+TEST(KernelSpeed, WideHeadsHaveABiasOfTheirOwnWhereTheProfileKnowsIt) {
+  Request wide = request();
+  wide.problem.head_dim = 128;
+  GpuProfile gpu = profile();
+  EXPECT_EQ(timed_parameters(wide, gpu, false).step.age_bias, 0.4);
+  gpu.age_bias_wide = 0.6;
+  EXPECT_EQ(timed_parameters(wide, gpu, false).step.age_bias, 0.6);
+  EXPECT_EQ(timed_parameters(request(), gpu, false).step.age_bias, 0.4);
+  wide.without.add(Mechanism::age_bias);
+  EXPECT_EQ(timed_parameters(wide, gpu, false).step.age_bias, 0);
+}
+
 TEST(KernelSpeed, NeedsARateToScale) {
   GpuProfile unknown;
   unknown.sms = 1;

@@ -1,0 +1,101 @@
+// CTAs that share an SM: which ones they are, who is served first, and who has to wait for a place.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/timed/cta_order.hpp"
+#include "sim/timed/simulate_timed.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+// One line a row, one row a tile.
+Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, const char* launch) {
+  Request request;
+  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64};
+  request.tiling = {1, 1};
+  request.schedule.workers = workers;
+  request.schedule.launch = {*Launches::find(launch)};
+  request.timing = Timing::timed;
+  return request;
+}
+
+// One SM; a step has 500 ns of products (2 x 2 x 64 FLOP) and 500 of exponentials (one).
+TimedParameters one_sm() {
+  TimedParameters parameters;
+  parameters.sms = 1;
+  parameters.l2.lines.capacity_lines = 1'000'000'000;
+  parameters.step.tensor_flop_a_ns = 256.0 / 500;
+  parameters.step.exp_a_ns = 1.0 / 500;
+  return parameters;
+}
+
+double duration_ns(const Request& request, const TimedParameters& parameters) {
+  return *simulate_timed(request, parameters).time_us * 1000;
+}
+
+// A bias of half of the exponentials' half: of two CTAs the older one takes 2000 / 1.25 = 1600 ns a
+// step and the younger one 2000 / 0.75 = 2666 2/3; alone it takes 1000. Four items of three steps.
+// A persistent CTA stays the older one: its items end at 4800 and 9600. The younger one has begun
+// steps at 0, 2666 2/3, 5333 1/3 and 8000; the one that begins at 10666 2/3 and the next are alone.
+TEST(SmSharing, APersistentCtaStaysTheOlderOneFromItemToItem) {
+  TimedParameters parameters = one_sm();
+  parameters.step.age_bias = 0.5;
+  EXPECT_NEAR(duration_ns(request_of(4, 3, 2, "static"), parameters), 32000.0 / 3 + 2000, 1e-6);
+}
+
+// Under grid the first CTA ends at 4800 and its successor is the younger one of the two: the second
+// CTA's last step, begun at 5333 1/3, takes 1600. Item 2 takes 2666 2/3 from 4800, then 1600 twice
+// (item 3 began at 6933 1/3, after it) and ends at 10666 2/3; item 3 begins steps at 6933 1/3 and
+// 9600 as the younger one, and the last one, at 12266 2/3, alone.
+TEST(SmSharing, UnderGridTheSuccessorOfTheOlderCtaIsTheYoungerOne) {
+  TimedParameters parameters = one_sm();
+  parameters.step.age_bias = 0.5;
+  EXPECT_NEAR(duration_ns(request_of(4, 3, 2, "grid"), parameters), 36800.0 / 3 + 1000, 1e-6);
+}
+
+// Three items of four steps for three CTAs. Two share the SM at 2000 ns a step; the third one
+// begins 100 ns after they have ended, alone, at 1500 with the exposed time. An SM that holds all
+// three has each at 3000 a step.
+TEST(SmSharing, CtasThatDoNotFitBeginWhenOthersEnd) {
+  TimedParameters parameters = one_sm();
+  parameters.step.exposed_ns = 500;
+  parameters.step.refill_ns = 100;
+  for (const char* launch : {"static", "grid"}) {
+    parameters.resident_ctas = 2;
+    EXPECT_NEAR(duration_ns(request_of(3, 4, 3, launch), parameters), 4 * 2000 + 100 + 4 * 1500,
+                1e-6)
+        << launch;
+    parameters.resident_ctas = 0;
+    EXPECT_NEAR(duration_ns(request_of(3, 4, 3, launch), parameters), 4 * 3000, 1e-6) << launch;
+  }
+  // Tickets: who has none left ends, and so does the third one, which finds none.
+  parameters.resident_ctas = 2;
+  EXPECT_NEAR(duration_ns(request_of(3, 4, 3, "dynamic"), parameters), 4 * 2000 + 4 * 1500, 1e-6);
+}
+
+// A recorded launch of 264 CTAs, with five GPCs of 16 SMs first: CTAs 0 to 7 were on the SMs of 88
+// to 95, 8 to 87 on those of 140 to 219, and 96 to 139 on those of 220 to 263.
+TEST(CtaOrder, PairsAreThoseOfARecordedLaunch) {
+  const std::vector<int64_t> sms = sms_of_ctas(132, 2, 264, 1);
+  ASSERT_EQ(sms.size(), 264u);
+  for (size_t cta = 0; cta < 140; ++cta) {
+    if (cta >= 88 && cta < 96) continue;
+    const size_t second = cta < 8 ? cta + 88 : cta < 88 ? cta + 132 : cta + 124;
+    EXPECT_EQ(sms[cta], sms[second]) << cta;
+  }
+}
+
+TEST(CtaOrder, EverySmGetsAsManyAsTheOthers) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    for (const int64_t an_sm : {1, 2, 3}) {
+      std::vector<int64_t> ctas(132, 0);
+      for (const int64_t sm : sms_of_ctas(132, 2, 132 * an_sm, seed)) ++ctas.at(size_t(sm));
+      EXPECT_EQ(ctas, std::vector<int64_t>(132, an_sm));
+    }
+  }
+  EXPECT_EQ(sms_of_ctas(3, 1, 7, 0), (std::vector<int64_t>{0, 1, 2, 0, 1, 2, 0}));
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
