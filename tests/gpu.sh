@@ -128,7 +128,7 @@ if [ ! -x "$selfcheck" ]; then
   cupti_sources=(cupti/status.cpp cupti/metric_plan.cpp cupti/metric_table.cpp cupti/reading.cpp
     cupti/libraries.cpp cupti/metric_host.cpp cupti/range_profiler.cpp)
   step nvcc-selfcheck 240 nvcc "${flags[@]}" -o "$selfcheck" tests/gpu/stream_selfcheck.cpp \
-    experiments/calibration.cpp experiments/stream_*.cpp experiments/l2_half_report.cpp \
+    experiments/calibrate/{calibration,l2_half_report}.cpp experiments/calibrate/stream_*.cpp \
     kernels/stream/*.cpp kernels/stream/*.cu "${cupti_sources[@]}"
   step nvcc-once 240 nvcc "${flags[@]}" -o "$once" tests/gpu/stream_once.cpp kernels/stream/*.cpp \
     kernels/stream/*.cu

@@ -9,11 +9,11 @@
 #include <cuda_runtime_api.h>
 
 #include "cupti/status.hpp"
-#include "experiments/exit_code.hpp"
 #include "experiments/ladder/options.hpp"
 #include "experiments/ladder/table.hpp"
 #include "experiments/ladder/timing.hpp"
-#include "experiments/usage_error.hpp"
+#include "experiments/program/exit_code.hpp"
+#include "experiments/program/usage_error.hpp"
 #include "kernels/ladder/checked_run.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "experiments/usage_error.hpp"
+#include "experiments/program/usage_error.hpp"
 #include "kernels/ladder/ladder.hpp"
 
 namespace sawtooth::experiments::ladder {

@@ -25,7 +25,7 @@ import peers  # noqa: E402
 import rows as results  # noqa: E402
 import shapes as shaping  # noqa: E402
 
-# As in experiments/bench_command.cpp: a burst is long beside the resolution of events, and behind
+# As in experiments/measure/bench_command.cpp: a burst is long beside the resolution of events, and behind
 # another launch, so that its own time on the CPU does not count.
 BURST_US = 1000
 LONG_LAUNCH_US = 5000

@@ -1,10 +1,10 @@
 // The presets resolve to what their sources publish, through their guarded sections.
 #include <gtest/gtest.h>
 
-#include "experiments/compare.hpp"
-#include "experiments/csv.hpp"
-#include "experiments/point.hpp"
-#include "experiments/usage_error.hpp"
+#include "experiments/compare/compare.hpp"
+#include "experiments/program/csv.hpp"
+#include "experiments/program/point.hpp"
+#include "experiments/program/usage_error.hpp"
 #include "sim/simulate.hpp"
 
 namespace sawtooth::experiments {

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/point.hpp"
-#include "experiments/sweep.hpp"
+#include "experiments/program/point.hpp"
+#include "experiments/program/sweep.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -56,7 +56,7 @@ class Arguments(unittest.TestCase):
 
 class Rows(unittest.TestCase):
     def test_the_columns_are_those_of_the_program(self):
-        with open(os.path.join(ROOT, "experiments", "result_row.hpp"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "experiments", "program", "result_row.hpp"), encoding="utf-8") as file:
             table = re.search(r"to_array<std::string_view>\((.*?)\);", file.read(), re.S).group(1)
         self.assertEqual(results.COLUMNS, re.findall(r'"(\w+)"', table))
 

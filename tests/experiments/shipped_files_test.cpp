@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/gpu_file.hpp"
-#include "experiments/point.hpp"
-#include "experiments/resources.hpp"
-#include "experiments/sweep.hpp"
+#include "experiments/program/gpu_file.hpp"
+#include "experiments/program/point.hpp"
+#include "experiments/program/resources.hpp"
+#include "experiments/program/sweep.hpp"
 
 namespace sawtooth::experiments {
 namespace {

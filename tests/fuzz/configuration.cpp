@@ -1,9 +1,9 @@
 #include <string>
 
-#include "experiments/point.hpp"
-#include "experiments/print_config.hpp"
-#include "experiments/sweep.hpp"
-#include "experiments/usage_error.hpp"
+#include "experiments/program/point.hpp"
+#include "experiments/program/print_config.hpp"
+#include "experiments/program/sweep.hpp"
+#include "experiments/program/usage_error.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -1,6 +1,6 @@
-#include "experiments/csv.hpp"
+#include "experiments/program/csv.hpp"
 
-#include "experiments/usage_error.hpp"
+#include "experiments/program/usage_error.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/usage_error.hpp"
+#include "experiments/program/usage_error.hpp"
 
 namespace sawtooth::experiments::ladder {
 namespace {
