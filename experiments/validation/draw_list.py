@@ -23,9 +23,10 @@ ELEMENT_BYTES = 2
 SCHEDULES_A_PROBLEM = 3
 MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s
 
-# (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each.
-KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 3)), 128: ((64, 1), (64, 2), (128, 1))}
-CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 3, (128, 64): 2, (128, 128): 1}
+# (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each
+# (experiments/program/resident_ctas.hpp).
+KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 2)), 128: ((64, 1), (64, 2), (128, 1))}
+CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
 
 
 def lengths_of(lists):
