@@ -54,7 +54,7 @@ CounterPlan plan_results(std::string_view chip) {
 }
 
 void print_counter_plan(std::ostream& out, const CounterPlan& plan) {
-  out << plan.chip << ": ";
+  out << plan.chip << " (" << cupti::chip_info(plan.chip).products << "): ";
   if (plan.problem.empty()) {
     out << plan.passes << " replay passes a repetition\n";
   } else {
@@ -73,13 +73,6 @@ void print_counter_plan(std::ostream& out, const CounterPlan& plan) {
     out << "  " << std::left << std::setw(26) << counter.column << ' ' << std::setw(12) << when
         << ' ' << (counter.metric.empty() ? counter.reason : counter.metric) << '\n';
   }
-}
-
-std::string chip_of_compute_capability(std::string_view compute) {
-  for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
-    if (chip.compute == compute) return std::string(chip.name);
-  }
-  return {};
 }
 
 }  // namespace sawtooth::experiments

@@ -35,7 +35,4 @@ CounterPlan plan_results(std::string_view chip);
 
 void print_counter_plan(std::ostream& out, const CounterPlan& plan);
 
-/// The chip of a compute capability such as "9.0"; empty when no table has it.
-std::string chip_of_compute_capability(std::string_view compute);
-
 }  // namespace sawtooth::experiments

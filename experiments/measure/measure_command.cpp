@@ -10,6 +10,7 @@
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
 #include "experiments/measure/attention_on_device.hpp"
+#include "experiments/measure/counter_plan.hpp"
 #include "experiments/measure/measure_points.hpp"
 #include "experiments/measure/measured_wavefront.hpp"
 #include "experiments/program/command_line.hpp"
@@ -85,27 +86,6 @@ double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
   return times[timed_launches / 2];
 }
 
-/// Replay passes on a chip, or why they are not known here.
-std::string passes_of(const std::string& chip) {
-  try {
-    return std::to_string(cupti::plan_metrics(chip, names_of(chip, cupti::result_counters()),
-                                              names_of(chip, cupti::witness_counters()))
-                              .passes()) +
-           " passes";
-  } catch (const cupti::CounterError& error) {
-    return std::string("passes unknown here: ") + error.what();
-  }
-}
-
-void print_metrics(const std::string& chip, const char* when,
-                   std::span<const cupti::L2Counter> counters) {
-  for (const cupti::L2Counter counter : counters) {
-    const cupti::MetricChoice choice = cupti::metric_for(chip, counter);
-    std::cout << "  " << when << cupti::column_of(counter) << ": "
-              << (choice.available() ? choice.metric : choice.reason) << "\n";
-  }
-}
-
 /// Kernels, metrics and passes of every point on every chip of the tables.
 int dry_run(const MeasurePlan& plan) {
   for (const MeasurePoint& point : plan.points) {
@@ -121,10 +101,7 @@ int dry_run(const MeasurePlan& plan) {
               << item_count(call.problem, variant.tiling, call.schedule) << " items\n";
   }
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
-    const std::string name(chip.name);
-    std::cout << name << " (" << chip.products << "): " << passes_of(name) << "\n";
-    print_metrics(name, "", cupti::result_counters());
-    print_metrics(name, "in every pass, ", cupti::witness_counters());
+    print_counter_plan(std::cout, plan_results(chip.name));
   }
   return exit_fine;
 }

@@ -48,12 +48,6 @@ TEST_F(CounterPlanOfChips, Gb10HasNoDramCountersAndBothFills) {
   EXPECT_FALSE(counter(plan, "fill_system_sectors").metric.empty());
 }
 
-TEST(CounterPlan, ComputeCapabilitiesNameTheirChip) {
-  EXPECT_EQ(chip_of_compute_capability("9.0"), "GH100");
-  EXPECT_EQ(chip_of_compute_capability("12.1"), "GB20B");
-  EXPECT_EQ(chip_of_compute_capability("7.0"), "");
-}
-
 TEST(CounterPlan, AChipWithoutATableIsRefused) {
   EXPECT_THROW(plan_results("GV100"), cupti::CounterError);
 }
