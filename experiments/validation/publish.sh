@@ -30,14 +30,19 @@ keep() {
   mkdir -p "$2"
   for file in "${@:3}"; do cp "$1/$file" "$2/"; done
 }
-for list in calibration grid holdout drawn; do
+declare -A shown=([calibration]="ablation" [grid]="scatter regimes ablation changes" [drawn]="scatter")
+# results/holdout and results/drawn are records of the one look that judged a frozen model: made once.
+for list in calibration grid drawn; do
   [ -e "$measured/$list.csv" ] || continue
+  [ "$list" != drawn ] || [ ! -e "$here/results/drawn" ] || continue
   "$here/judge.sh" "$list"
   keep "build/judge/$list" "$here/results/$list" points.csv summary.csv report.md
-  for picture in scatter regimes ablation changes; do
+  for picture in ${shown[$list]}; do
     cp "build/judge/$list/$picture.png" "$here/pictures/$list-$picture.png"
   done
 done
+QUICK=1 "$here/judge.sh" holdout build/judge/holdout-now
+keep build/judge/holdout-now "$here/results/holdout-now" points.csv summary.csv
 "$here/judge_systems.sh"
 mkdir -p "$here/results/systems"
 for errors in build/judge/systems/*.errors.csv; do
@@ -45,8 +50,6 @@ for errors in build/judge/systems/*.errors.csv; do
 done
 cp build/judge/systems/points.md "$here/results/systems/points.md"
 "$here/teach.sh"
-keep build/teach "$here/results/experiment" points.csv summary.csv report.md
 keep build/teach "$here" elsewhere.csv
 keep build/teach "$here/pictures" causal.png elsewhere.png
-cp build/teach/changes.png "$here/pictures/experiment-changes.png"
 "$here/finding.py"

@@ -4,7 +4,7 @@
 #   experiments/validation/teach.sh [FOLDER]
 #
 # FOLDER (default: build/teach) gets causal, changes and elsewhere as .png and .pdf, elsewhere.csv, and
-# report.md, summary.csv and points.csv of the lists of experiments/hopper (results/experiment).
+# report.md, summary.csv and points.csv of the lists of experiments/hopper.
 # $SAWTOOTH is the program (default: build/release/sawtooth), $SAWTOOTH_PYTHON a Python with
 # matplotlib (default: python3).
 set -euo pipefail
