@@ -89,36 +89,16 @@ bool finds_zeros(const AttentionForward& call, const KernelVariant& variant) {
          call.schedule.scan != scan_id<AttachScan>;
 }
 
-Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int64_t head_dim) {
-  return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
+/// With a launch that every kernel knows: `balanced` that cuts nothing, because kv-split does, is
+/// `static`, and kernels that merge no pieces know it by that name only.
+Schedule known_to_all(Schedule schedule) {
+  if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
+    schedule.launch = launch_id<StaticLaunch>;
+  return schedule;
 }
 
-ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
-  const Problem& problem = call.problem;
-  const WorkspaceLayout layout = layout_of(call);
-  const int64_t head_dim = problem.head_dim;
-  const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(head_dim));
-  const bool split = call.schedule.kv_split > 1;
-  return {.problem = problem,
-          .schedule = call.schedule,
-          .q = call.q,
-          .k = call.k,
-          .v = call.v,
-          .o = call.o,
-          .lse = call.lse,
-          .q_strides = or_contiguous(call.q_strides, problem.heads, problem.seq_q, head_dim),
-          .k_strides = or_contiguous(call.k_strides, problem.kv_heads, problem.seq_kv, head_dim),
-          .v_strides = or_contiguous(call.v_strides, problem.kv_heads, problem.seq_kv, head_dim),
-          .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, head_dim),
-          .scale_log2 = scale * std::numbers::log2e_v<float>,
-          .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
-          .partial_o = split ? reinterpret_cast<float*>(workspace + layout.partial_o) : nullptr,
-          .partial_lse = split ? reinterpret_cast<float*>(workspace + layout.partial_lse) : nullptr,
-          .pieces = reinterpret_cast<float*>(workspace + layout.pieces),
-          .ticket = reinterpret_cast<unsigned long long*>(workspace),
-          .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
-          .piece_arrivals = reinterpret_cast<unsigned*>(workspace + layout.piece_arrivals),
-          .trace = call.trace};
+Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int64_t head_dim) {
+  return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
 }
 
 /// Of the current device; zeros without one.
@@ -143,6 +123,34 @@ std::string needed_device(const KernelVariant& variant) {
 }
 
 }  // namespace
+
+ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
+  const Problem& problem = call.problem;
+  const WorkspaceLayout layout = layout_of(call);
+  const int64_t head_dim = problem.head_dim;
+  const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(head_dim));
+  const bool split = call.schedule.kv_split > 1;
+  return {.problem = problem,
+          .schedule = known_to_all(call.schedule),
+          .q = call.q,
+          .k = call.k,
+          .v = call.v,
+          .o = call.o,
+          .lse = call.lse,
+          .q_strides = or_contiguous(call.q_strides, problem.heads, problem.seq_q, head_dim),
+          .k_strides = or_contiguous(call.k_strides, problem.kv_heads, problem.seq_kv, head_dim),
+          .v_strides = or_contiguous(call.v_strides, problem.kv_heads, problem.seq_kv, head_dim),
+          .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, head_dim),
+          .scale_log2 = scale * std::numbers::log2e_v<float>,
+          .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
+          .partial_o = split ? reinterpret_cast<float*>(workspace + layout.partial_o) : nullptr,
+          .partial_lse = split ? reinterpret_cast<float*>(workspace + layout.partial_lse) : nullptr,
+          .pieces = reinterpret_cast<float*>(workspace + layout.pieces),
+          .ticket = reinterpret_cast<unsigned long long*>(workspace),
+          .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
+          .piece_arrivals = reinterpret_cast<unsigned*>(workspace + layout.piece_arrivals),
+          .trace = call.trace};
+}
 
 std::size_t workspace_bytes(const AttentionForward& call) {
   return layout_of(call).bytes;

@@ -19,6 +19,9 @@ struct DeviceLimits {
 /// Whether this kernel can cut the last wave, where the schedule does.
 Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant);
 
+/// What the kernel of a call that passes `check` gets, with a workspace of workspace_bytes(call).
+ForwardArguments arguments_of(const AttentionForward& call, char* workspace);
+
 /// The kernel that runs a call: that of the named tiling. Where none is named, on a device that the
 /// Hopper kernels are for the best of them for the problem (unless another family is named), else
 /// the first of its head dim, type and family that the device can run; the first of all when it can
