@@ -77,7 +77,43 @@ void add_balanced_points(std::vector<TilingFamily> tilings, std::vector<RandomPo
   }
 }
 
+bool is_of(const RandomPoint& point, std::string_view family, const LaunchAndSplit& way) {
+  const Schedule& schedule = point.call.schedule;
+  return point.call.family == family && schedule.launch == way.launch &&
+         (schedule.kv_split > 1) == way.split && has_second_items(point);
+}
+
+/// Every launch with and without split on every family that runs it, where no point has it yet.
+void add_launches_of_families(const std::vector<TilingFamily>& tilings,
+                              std::vector<RandomPoint>& points) {
+  for (const TilingFamily& tiling : tilings)
+    for (const LaunchAndSplit& way : launches_of(tiling.types.front())) {
+      const KernelVariant& variant = tiling.types.front();
+      const auto wanted = [&](const RandomPoint& one) { return is_of(one, variant.family, way); };
+      if (std::any_of(points.begin(), points.end(), wanted)) continue;
+      RandomPoint point;
+      for (int number = 0; !wanted(point); ++number)
+        point = covering_point(variant, number % masks, number);
+      points.push_back(point);
+    }
+}
+
 }  // namespace
+
+bool has_second_items(const RandomPoint& point) {
+  const AttentionForward& call = point.call;
+  return whole_item_count(call.problem, call.tiling, call.schedule) > call.schedule.workers;
+}
+
+std::vector<LaunchAndSplit> launches_of(const KernelVariant& variant) {
+  std::vector<LaunchAndSplit> launches;
+  for (int launch = 0; launch < Launches::size; ++launch)
+    for (const bool split : {false, true}) {
+      const Schedule schedule{.launch = {launch}, .kv_split = split ? 2 : 1};
+      if (variant.merges_pieces || !cuts_last_wave(schedule)) launches.push_back({{launch}, split});
+    }
+  return launches;
+}
 
 std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants) {
   constexpr size_t schedules = size_t(Launches::size) * Scans::size * splits;
@@ -91,6 +127,7 @@ std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants
     points.push_back(covering_point(variant, mask, int(i)));
   }
   add_balanced_points(tilings, points);
+  add_launches_of_families(tilings, points);
   return points;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -49,6 +51,38 @@ TEST(CoveringPoints, RunEveryScanUnderEveryLaunchWithAndWithoutSplit) {
                                   [](const KernelVariant& one) { return one.merges_pieces; });
   const int without_kernel = merges ? 0 : Scans::size;  // balanced without split
   EXPECT_EQ(seen.size(), size_t(Launches::size * Scans::size * 2 - without_kernel));
+}
+
+using FamilyLaunch = std::tuple<std::string, int, bool>;  // and whether K/V is split
+
+TEST(CoveringPoints, RunEveryLaunchOfEveryFamilyWithSecondItemsWithAndWithoutSplit) {
+  std::set<FamilyLaunch> seen, wanted;
+  for (const RandomPoint& point : all_points())
+    if (has_second_items(point))
+      seen.emplace(point.call.family, point.call.schedule.launch.index,
+                   point.call.schedule.kv_split > 1);
+  for (const KernelVariant& variant : kernel_variants())
+    for (int launch = 0; launch < Launches::size; ++launch)
+      for (const bool split : {false, true})
+        if (split || variant.merges_pieces || launch != launch_id<BalancedLaunch>.index)
+          wanted.emplace(variant.family, launch, split);
+  EXPECT_EQ(seen, wanted);
+}
+
+// The points of one family alone, as `--covering FAMILY` runs them.
+TEST(CoveringPoints, OfOneFamilyRunEveryScanUnderBalancedWithSplitAndSecondItems) {
+  for (const char* family : {"mma", "mma-tma", "hopper"}) {
+    std::vector<KernelVariant> variants;
+    for (const KernelVariant& variant : kernel_variants())
+      if (std::string_view(variant.family) == family) variants.push_back(variant);
+    if (variants.empty()) continue;  // not in this build
+    std::set<int> scans;
+    for (const RandomPoint& point : covering_points(variants))
+      if (point.call.schedule.launch == launch_id<BalancedLaunch> &&
+          point.call.schedule.kv_split > 1 && has_second_items(point))
+        scans.insert(point.call.schedule.scan.index);
+    EXPECT_EQ(scans.size(), size_t(Scans::size)) << family;
+  }
 }
 
 TEST(CoveringPoints, AreAtLeastFortyAndKeepTheirKvRangeBelowThreeTiles) {

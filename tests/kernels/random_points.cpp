@@ -78,9 +78,9 @@ std::string describe(const RandomPoint& point) {
   const Problem& problem = point.call.problem;
   const Schedule& schedule = point.call.schedule;
   std::ostringstream text;
-  text << "B" << problem.batch << " H" << problem.heads << "/" << problem.kv_heads << " Sq"
-       << problem.seq_q << " Skv" << problem.seq_kv << " D" << problem.head_dim
-       << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
+  text << point.call.family << " B" << problem.batch << " H" << problem.heads << "/"
+       << problem.kv_heads << " Sq" << problem.seq_q << " Skv" << problem.seq_kv << " D"
+       << problem.head_dim << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
        << mask_names[size_t(problem.mask.kind)] << ":" << problem.mask.window << " tile "
        << point.call.tiling.q_rows << "x" << point.call.tiling.kv_rows << " "
        << name_of<Launches>(schedule.launch.index) << " W" << schedule.workers << " "
