@@ -156,16 +156,17 @@ struct Device {
 };
 
 /// Measures the repetitions that `log` has not yet, and takes the others over; `device` may be
-/// null when there is nothing to measure.
+/// null when there is nothing to measure. Each repetition has its tensors on pages of its own, so
+/// that the spread of a point is that of launches, not of one launch seen five times.
 void measure_point(const MeasurePoint& point, int64_t repetitions, Device* device,
                    OrderTables& orders, ResultLog& log) {
   std::optional<AttentionOnDevice> attention;
-  const auto on_device = [&]() -> AttentionOnDevice& {
-    if (!attention) {
-      attention.emplace(point.point);
-      attention->launch();  // loads the kernel, so that no later launch pays for it
-    }
-    return *attention;
+  const auto place = [&](int64_t repetition) {
+    attention.reset();  // its memory first
+    attention.emplace(point.point,
+                      std::make_shared<const AttentionTensors>(point.point.request.problem,
+                                                               static_cast<uint64_t>(repetition)));
+    attention->launch();  // loads the kernel, so that no later launch pays for it
   };
   const kernels::L2StateKind state = *kernels::l2_state_named(point.point.text("state"));
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
@@ -174,12 +175,15 @@ void measure_point(const MeasurePoint& point, int64_t repetitions, Device* devic
       log.keep(cells_of_key);
       continue;
     }
+    place(repetition);
     MeasuredCells cells;
-    cells.time_us = median_time_us(on_device(), device->l2, state);
-    device->counters.read(on_device(), device->l2, state, cells);
+    cells.time_us = median_time_us(*attention, device->l2, state);
+    device->counters.read(*attention, device->l2, state, cells);
     log.append(measured_row(point, repetition, cells));
   }
-  if (orders.wanted()) orders.record(point, on_device());
+  if (!orders.wanted()) return;
+  if (!attention) place(0);
+  orders.record(point, *attention);
 }
 
 bool is_complete(const MeasurePlan& plan, int64_t repetitions, const ResultLog& log) {
