@@ -14,7 +14,8 @@ namespace {
 using namespace sawtooth::kernels;
 
 constexpr const char* usage =
-    "attention_check [points] [first seed]: random problems and schedules (300 from seed 0)\n"
+    "attention_check [points] [first seed] [FAMILY]: random problems and schedules (300 from seed\n"
+    "0); of a family alone those of its kernels\n"
     "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n";
 
 struct Tally {
@@ -31,13 +32,14 @@ struct Tally {
   }
 };
 
-void run_random(Tally& tally, uint64_t points, uint64_t first) {
+void run_random(Tally& tally, uint64_t points, uint64_t first, std::string_view family) {
   constexpr uint64_t progress_every = 50;
   for (uint64_t seed = first; seed < first + points; ++seed) {
     if ((seed - first) % progress_every == 0)
       std::fprintf(stderr, "point %llu of %llu\n", static_cast<unsigned long long>(seed - first),
                    static_cast<unsigned long long>(points));
-    tally.run(random_point(seed), seed);
+    const RandomPoint point = random_point(seed);
+    if (family.empty() || family == point.call.family) tally.run(point, seed);
   }
 }
 
@@ -70,7 +72,7 @@ int main(int argc, char** argv) {
       run_covering(tally, argc > 2 ? argv[2] : "");
     else
       run_random(tally, std::strtoull(first.data(), nullptr, 10),
-                 argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0);
+                 argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0, argc > 3 ? argv[3] : "");
   } catch (const std::exception& error) {
     std::printf("FAILED: %s\n", error.what());
     return 1;
