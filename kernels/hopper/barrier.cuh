@@ -14,6 +14,13 @@ __device__ inline void named_barrier_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/// Reads a word of shared memory; a pointer whose origin the compiler has lost takes longer.
+__device__ inline int32_t read_shared(const int32_t* word) {
+  int32_t value;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(shared_address(word)) : "memory");
+  return value;
+}
+
 /// Gives registers back to the SM's pool, or takes them from it (whole warpgroup).
 template <int Registers>
 __device__ inline void shrink_registers() {

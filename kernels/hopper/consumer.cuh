@@ -10,6 +10,8 @@
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/pieces.cuh"
 #include "kernels/hopper/shared_storage.cuh"
+#include "kernels/hopper/sight.hpp"
+#include "kernels/hopper/slot_reading.cuh"
 #include "kernels/hopper/softmax.cuh"
 #include "kernels/hopper/wgmma.cuh"
 #include "kernels/mma/arguments.hpp"
@@ -32,17 +34,22 @@ class Consumer {
       : arguments_(arguments),
         shared_(shared),
         warpgroup_(warpgroup),
-        q_(rows_descriptor(shared_address(shared.q) +
+        q_(rows_descriptor(shared_address(shared.q[0]) +
                            warpgroup * warpgroup_rows * swizzle_row_bytes)) {}
 
   __device__ void run() {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
     for (;; ++turn_) {
       shared_.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
-      if (read(work().last)) break;
-      first_row_ = (read(work().item.q_tile) * Shape::cluster + rank()) * Shape::cta_q_rows +
+      ItemStart start;
+      if (!read_start<Shape::short_items>(work(), start)) break;
+      first_row_ = (start.q_tile * Shape::cluster + rank()) * Shape::cta_q_rows +
                    warpgroup_ * warpgroup_rows;
-      process(read(work().scan.tiles));
+      if (!Shape::short_items || first_row_ < arguments_.problem.seq_q) {
+        process(start.steps);
+      } else {
+        stand_by(start.steps);
+      }
       release(shared_.slot_empty[turn_ % work_slots]);
     }
     // The turn that the last warpgroup has passed on is still open.
@@ -56,13 +63,14 @@ class Consumer {
     for (float& value : output) value = 0;
     RowSoftmax softmax;
     if (steps > 0) {
-      shared_.q_full.wait(q_parity_);
-      q_parity_ ^= 1;
+      shared_.q_full[q_ring_.stage].wait(q_ring_.parity);
+      if constexpr (Shape::q_stages == 1) q_ring_.advance();  // the same stage, so not in the steps
       Scores scores;
       Packed packed;
       if constexpr (Shape::overlap == Overlap::none) {
         for (int step = 0; step < steps; ++step) {
-          first_scores(scores, softmax, wait_for_k(), step + 1 == steps);
+          const TileNote note = wait_for_k();
+          first_scores(scores, softmax, note.kv_tile, note.masked, step + 1 == steps);
           softmax.template apply_rescale<Shape::lazy_rescale>(output);
           pack_probabilities<Element>(packed, scores);
           finish_output(output, packed);
@@ -72,17 +80,20 @@ class Consumer {
         for (int step = 0; step < steps; ++step) {
           const TileNote note = wait_for_k();
           const bool last = step + 1 == steps;
-          if (note.masked && uniform(hides(note.kv_tile))) {
+          const Sight seen = Shape::short_items && note.masked ? sight(note.kv_tile) : Sight::all;
+          const bool masked = Shape::short_items ? seen != Sight::all : note.masked;
+          if (Shape::short_items ? seen == Sight::nothing
+                                 : note.masked && uniform(hides(note.kv_tile))) {
             if (step > 0) pass_turn();
             skip_tile(output, packed, pending, last);
             pending = false;
           } else if (!pending) {
             if (step > 0) pass_turn();
-            first_scores(scores, softmax, note, last);
+            first_scores(scores, softmax, note.kv_tile, masked, last);
             if (step > 0) softmax.template apply_rescale<Shape::lazy_rescale>(output);
             pack_probabilities<Element>(packed, scores);
             pending = true;
-          } else if (note.masked) {
+          } else if (masked) {
             overlapped_step<true>(scores, packed, output, softmax, note.kv_tile, last);
           } else {
             overlapped_step<false>(scores, packed, output, softmax, note.kv_tile, last);
@@ -91,8 +102,12 @@ class Consumer {
         if (pending) finish_output(output, packed);
       }
     }
-    const int pieces = read(work().item.pieces.count);
-    if (pieces == 1 || (pieces > 1 && merge(pieces, output, softmax))) store(output, softmax);
+    ItemEnd end;
+    read_pieces<Shape::short_items>(work(), end);
+    if (end.pieces == 1 || (end.pieces > 1 && merge(end.pieces, output, softmax))) {
+      read_owner<Shape::short_items>(work(), end);
+      store(output, softmax, end.batch, end.head);
+    }
   }
 
   /// Leaves a piece of an item; true where this warp came last and has the whole now.
@@ -103,7 +118,7 @@ class Consumer {
   }
 
   /// Scores and probabilities of a tile, with nothing in flight beside.
-  __device__ void first_scores(Scores& scores, RowSoftmax& softmax, const TileNote& note,
+  __device__ void first_scores(Scores& scores, RowSoftmax& softmax, int kv_tile, bool masked,
                                bool last) {
     pin(scores);
     wgmma_fence();
@@ -111,10 +126,16 @@ class Consumer {
     wgmma_wait<0>();
     pin(scores);
     release_k(last);
-    if (note.masked) mask(scores, note.kv_tile);
+    if (masked) mask(scores, kv_tile);
     softmax.template update<true, Shape::lazy_rescale>(scores, arguments_.scale_log2);
   }
 
+  /// What this warpgroup sees of a tile of which some row of the item does not see every key. With
+  /// `short_items`; else `hides` is all that is asked.
+  __device__ Sight sight(int kv_tile) const {
+    return Sight(uniform(int(sight_of(arguments_.problem, first_row_, warpgroup_rows,
+                                      kv_tile * Shape::kv_rows, Shape::kv_rows))));
+  }
   /// Whether no row of this warpgroup sees a key of the tile, though others of the item may.
   __device__ bool hides(int kv_tile) const {
     const int64_t first_key = int64_t(kv_tile) * Shape::kv_rows;
@@ -130,6 +151,20 @@ class Consumer {
     if (pending) finish_output(output, packed);
     shared_.v_full[v_ring_.stage].wait(v_ring_.parity);
     release_v();
+  }
+
+  /// The last item of a head may have fewer rows than a tile: a warpgroup without any lets the
+  /// tiles pass, so that the others have the SM for themselves. Pieces are merged warp by warp, so
+  /// it has none to leave.
+  __device__ void stand_by(int steps) {
+    if (steps > 0) shared_.q_full[q_ring_.stage].wait(q_ring_.parity);
+    for (int step = 0; step < steps; ++step) {
+      shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
+      if (Shape::overlap != Overlap::none && step > 0) pass_turn();
+      release_k(step + 1 == steps);
+      shared_.v_full[v_ring_.stage].wait(v_ring_.parity);
+      release_v();
+    }
   }
 
   /// Every warpgroup has a turn in every step but the first, whether it multiplies or not.
@@ -186,16 +221,16 @@ class Consumer {
 
   __device__ TileNote wait_for_k() {
     shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
-    const TileNote& note = shared_.notes[k_ring_.stage];
-    return {.kv_tile = read(note.kv_tile), .masked = read(note.masked) != 0};
+    return read(shared_.notes[k_ring_.stage]);
   }
 
   __device__ void issue_scores(Scores& scores) {
+    const uint64_t q = Shape::q_stages == 1 ? q_ : advance(q_, q_ring_.stage * Shape::q_tile_bytes);
     const uint64_t k = rows_descriptor(shared_address(shared_.k[k_ring_.stage]));
 #pragma unroll
     for (int slice = 0; slice < Shape::head_dim / wgmma_k; ++slice) {
       Wgmma<Element, Shape::kv_rows>::from_shared(
-          scores, advance(q_, rows_slice_offset(slice, Shape::cta_q_rows)),
+          scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows)),
           advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
     }
     wgmma_commit();
@@ -217,18 +252,23 @@ class Consumer {
     int end_key[rows_a_thread];
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      const Range keys = seen_keys(arguments_.problem, row(half), first_of_lane, Shape::kv_rows);
-      first_key[half] = int(keys.begin);
-      end_key[half] = int(keys.end);
+      if constexpr (Shape::short_items) {
+        const KeySpan keys = keys_seen(arguments_.problem, row(half), first_of_lane);
+        first_key[half] = min(max(keys.begin, 0), Shape::kv_rows);
+        end_key[half] = min(max(keys.end, 0), Shape::kv_rows);
+      } else {
+        const Range keys = seen_keys(arguments_.problem, row(half), first_of_lane, Shape::kv_rows);
+        first_key[half] = int(keys.begin);
+        end_key[half] = int(keys.end);
+      }
     }
-    mask_scores(scores, first_key, end_key);
+    mask_scores<Shape::short_items>(scores, first_key, end_key);
   }
 
   /// O and log-sum-exp of the item, or with kv-split this part's.
-  __device__ void store(const Output& output, const RowSoftmax& softmax) const {
+  __device__ void store(const Output& output, const RowSoftmax& softmax, int batch,
+                        int head) const {
     const bool split = arguments_.partial_o != nullptr;
-    const int batch = read(work().item.batch);
-    const int head = read(work().item.head);
     const int64_t flat_head = batch * arguments_.problem.heads + head;
     const int64_t flat_part =
         split ? flat_head * arguments_.schedule.kv_split + read(work().item.part) : flat_head;
@@ -243,9 +283,9 @@ class Consumer {
         store_partial_row(arguments_.partial_o + flat_row * Shape::head_dim, output, half, factor,
                           valid);
       } else {
-        store_row(static_cast<Element*>(arguments_.o) +
-                      arguments_.o_strides.offset(batch, head, row(half)),
-                  output, half, factor, valid);
+        store_row<Shape::short_items>(static_cast<Element*>(arguments_.o) +
+                                          arguments_.o_strides.offset(batch, head, row(half)),
+                                      output, half, factor, valid);
       }
       if (lse != nullptr && valid && threadIdx.x % 4 == 0) {
         lse[flat_row] = log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
@@ -259,18 +299,6 @@ class Consumer {
 
   __device__ int row(int half) const {
     return first_row_ + first_row(threadIdx.x % warpgroup_threads) + half * row_half_distance;
-  }
-
-  /// The same value, known to the compiler to be the same in all lanes.
-  __device__ static int uniform(int value) {
-    return __shfl_sync(0xffffffff, value, 0);
-  }
-
-  /// A number that a producer has left in shared memory, for the whole warp. It is read by the lane
-  /// that arrives for the warp when the place may be written anew: one thread reads, then arrives.
-  template <class Number>
-  __device__ static int read(const Number& place) {
-    return uniform(threadIdx.x % 32 == 0 ? int(place) : 0);
   }
 
   // Every warp arrives for itself, once all its lanes are done.
@@ -295,7 +323,10 @@ class Consumer {
   __device__ void release_k(bool last_of_item) {
     release_stage(shared_.k_empty[k_ring_.stage]);
     k_ring_.advance();
-    if (last_of_item) release(shared_.q_empty);
+    if (last_of_item) {
+      release(shared_.q_empty[q_ring_.stage]);
+      if constexpr (Shape::q_stages > 1) q_ring_.advance();
+    }
   }
   __device__ void release_v() {
     release_stage(shared_.v_empty[v_ring_.stage]);
@@ -313,7 +344,7 @@ class Consumer {
   uint64_t q_;
   uint32_t turn_ = 0;  // items so far
   int first_row_ = 0;  // of this warpgroup
-  uint32_t q_parity_ = 0;
+  RingPosition<Shape::q_stages> q_ring_;
   RingPosition<Shape::stages> k_ring_;
   RingPosition<Shape::stages> v_ring_;
 };

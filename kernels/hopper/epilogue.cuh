@@ -29,13 +29,15 @@ __device__ inline uint4 transpose_quad(uint32_t w0, uint32_t w1, uint32_t w2, ui
 }
 
 /// Writes this thread's part of row half `half`, times `factor`, to the row at `row` (16-byte
-/// aligned) where `valid`. All lanes of the warp call it.
-template <class Element, int Count>
+/// aligned) where `valid`. All lanes of the warp call it. `OneAddress`: a lane's stores are offsets
+/// from one address, not each added up anew.
+template <bool OneAddress, class Element, int Count>
 __device__ inline void store_row(Element* row, const float (&output)[Count], int half, float factor,
                                  bool valid) {
   constexpr int columns_a_store = 32;
   constexpr int accumulators_a_store = 16;
   const int lane_in_quad = threadIdx.x % 4;
+  Element* const first = OneAddress ? row + threadIdx.x % 4 * 8 : row;
 #pragma unroll
   for (int store = 0; store < Count / accumulators_a_store; ++store) {
     uint32_t words[4];
@@ -46,7 +48,8 @@ __device__ inline void store_row(Element* row, const float (&output)[Count], int
     }
     const uint4 chunk = transpose_quad(words[0], words[1], words[2], words[3]);
     if (valid) {
-      *reinterpret_cast<uint4*>(row + store * columns_a_store + lane_in_quad * 8) = chunk;
+      *reinterpret_cast<uint4*>(first + store * columns_a_store +
+                                (OneAddress ? 0 : lane_in_quad * 8)) = chunk;
     }
   }
 }

@@ -6,6 +6,8 @@
 // accumulators 8s ... 8s + 7 of a score tile are, pairwise rounded, the A fragment of slice s.
 #pragma once
 
+#include <cstdint>
+
 #include "scheduler/host_device.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -33,6 +35,20 @@ SAWTOOTH_HD constexpr int quad_column(int i) {
 }
 SAWTOOTH_HD constexpr int column_offset(int lane) {
   return 2 * (lane % 4);
+}
+/// Place of register i among those of its row, in the order of their columns.
+SAWTOOTH_HD constexpr int place_in_row(int i) {
+  return i / 4 * 2 + i % 2;
+}
+/// One bit a place: the accumulators of a row, 64 at most, whose columns lie in
+/// [begin, end), counted from the lane's first and not negative. Two of every
+/// eight columns are the lane's own.
+SAWTOOTH_HD constexpr uint64_t accumulators_between(int begin, int end) {
+  const auto before = [](unsigned column) {
+    const unsigned places = column / 8 * 2 + (column % 8 < 2 ? column % 8 : 2);
+    return places < 64 ? (uint64_t(1) << places) - 1 : ~uint64_t(0);
+  };
+  return before(unsigned(end)) & ~before(unsigned(begin));
 }
 
 }  // namespace sawtooth::kernels::hopper

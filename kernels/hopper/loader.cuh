@@ -43,10 +43,11 @@ class Loader {
   }
 
   __device__ void load_q(const Item& item) {
-    shared_.q_empty.wait(q_parity_);
-    q_parity_ ^= 1;
-    shared_.q_full.arrive_expecting(Shape::q_tile_bytes);
-    load_tile(shared_.q, q_map_, shared_.q_full,
+    const int stage = q_.stage;
+    shared_.q_empty[stage].wait(q_.parity);
+    q_.advance();
+    shared_.q_full[stage].arrive_expecting(Shape::q_tile_bytes);
+    load_tile(shared_.q[stage], q_map_, shared_.q_full[stage],
               (int(item.q_tile) * Shape::cluster + int(rank())) * Shape::cta_q_rows, int(item.head),
               int(item.batch), shared_.arguments.policies.q);
   }
@@ -96,10 +97,10 @@ class Loader {
   const CUtensorMap& q_map_;
   const CUtensorMap& k_map_;
   const CUtensorMap& v_map_;
+  RingPosition<Shape::q_stages> q_{0, 1};
   RingPosition<step_slots> step_;
   RingPosition<Shape::stages> k_{0, 1};
   RingPosition<Shape::stages> v_{0, 1};
-  uint32_t q_parity_ = 1;
 };
 
 }  // namespace sawtooth::kernels::hopper

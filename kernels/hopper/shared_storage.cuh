@@ -1,7 +1,8 @@
-// The shared memory of a CTA: one Q tile, rings of K and V tiles, their barriers, the work slot.
+// The shared memory of a CTA: rings of Q, K and V tiles, their barriers, the work slots.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/hopper/barrier.cuh"
 #include "kernels/hopper/shape.hpp"
@@ -47,6 +48,14 @@ struct TileNote {
   bool masked;  // some key is missing or hidden from some row
 };
 inline constexpr int step_slots = 2;
+/// The same in one word.
+struct PackedNote {
+  int32_t word;
+  __device__ PackedNote& operator=(const TileNote& note) {
+    word = note.kv_tile * 2 + int32_t(note.masked);
+    return *this;
+  }
+};
 
 /// From the first CTA of a cluster to the others: a ticket, and where attach stands.
 struct Mail {
@@ -61,10 +70,10 @@ __device__ inline int* attach_word(const ForwardArguments& arguments, const Item
 
 template <class Shape>
 struct SharedStorage {
-  alignas(swizzle_group_bytes) typename Shape::Element q[Shape::q_tile_elements];
+  alignas(swizzle_group_bytes) typename Shape::Element q[Shape::q_stages][Shape::q_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element k[Shape::stages][Shape::kv_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element v[Shape::stages][Shape::kv_tile_elements];
-  Barrier q_full, q_empty;
+  Barrier q_full[Shape::q_stages], q_empty[Shape::q_stages];
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
   Barrier slot_full[work_slots], slot_empty[work_slots];
@@ -78,11 +87,13 @@ struct SharedStorage {
   Mail mail[work_slots];
   // A copy for the producer, whose few registers it would otherwise fill with loop constants.
   ForwardArguments arguments;
-  TileNote notes[Shape::stages];
+  std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
 
   __device__ void initialise_barriers() {
-    q_full.initialise(1);
-    q_empty.initialise(Shape::consumer_warps);
+    for (int stage = 0; stage < Shape::q_stages; ++stage) {
+      q_full[stage].initialise(1);
+      q_empty[stage].initialise(Shape::consumer_warps);
+    }
     for (int stage = 0; stage < Shape::stages; ++stage) {
       k_full[stage].initialise(1);
       v_full[stage].initialise(1);

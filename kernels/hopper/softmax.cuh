@@ -81,16 +81,29 @@ __device__ inline void pack_probabilities(uint32_t (&packed)[Count / 2],
   }
 }
 
-/// Sets scores outside [first_key, end_key) of each row to -inf; both relative to the tile's first
-/// key plus this lane's column offset.
-template <int Count>
+/// Sets scores outside [first_key, end_key) of each row to -inf; both not negative, relative to the
+/// tile's first key plus this lane's column offset. `AsBits`: one bit an accumulator, whose test is
+/// one instruction where two comparisons are two.
+template <bool AsBits, int Count>
 __device__ inline void mask_scores(float (&scores)[Count], const int (&first_key)[rows_a_thread],
                                    const int (&end_key)[rows_a_thread]) {
+  if constexpr (AsBits) {
+    uint64_t visible[rows_a_thread];
 #pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    const int column = quad_column(i);
-    const bool visible = column >= first_key[row_half(i)] && column < end_key[row_half(i)];
-    scores[i] = visible ? scores[i] : -INFINITY;
+    for (int half = 0; half < rows_a_thread; ++half) {
+      visible[half] = accumulators_between(first_key[half], end_key[half]);
+    }
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      if (!(visible[row_half(i)] >> place_in_row(i) & 1)) scores[i] = -INFINITY;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      const int column = quad_column(i);
+      const bool visible = column >= first_key[row_half(i)] && column < end_key[row_half(i)];
+      scores[i] = visible ? scores[i] : -INFINITY;
+    }
   }
 }
 
