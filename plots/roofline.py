@@ -97,7 +97,7 @@ def draw(path):
              xlabel="FLOP a byte (filled: of DRAM, hollow: of L2)", ylabel="TFLOP/s")
     figure.plain_log(axes.xaxis)
     figure.plain_log(axes.yaxis)
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", handlelength=1.2, borderaxespad=0.1)
     return made
 
 
