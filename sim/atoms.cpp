@@ -13,9 +13,10 @@ namespace {
 
 constexpr int64_t float_bytes = 4;
 
-AtomSize size_of_bytes(int64_t bytes) {
-  return {static_cast<uint32_t>(ceil_div(bytes, line_bytes)),
-          static_cast<uint32_t>(ceil_div(bytes, sector_bytes))};
+AtomSize size_of_bytes(int64_t bytes, size_t tensor) {
+  return {.lines = static_cast<uint32_t>(ceil_div(bytes, line_bytes)),
+          .sectors = static_cast<uint32_t>(ceil_div(bytes, sector_bytes)),
+          .tensor = static_cast<uint8_t>(tensor)};
 }
 
 void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles) {
@@ -69,8 +70,8 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
     const int64_t last_rows = shape.rows - (tiles - 1) * shape.tile_rows;
     for (int64_t head = 0; head < shape.heads; ++head) {
       sizes_.insert(sizes_.end(), static_cast<size_t>(tiles - 1),
-                    size_of_bytes(shape.tile_rows * shape.row_bytes));
-      sizes_.push_back(size_of_bytes(last_rows * shape.row_bytes));
+                    size_of_bytes(shape.tile_rows * shape.row_bytes, t));
+      sizes_.push_back(size_of_bytes(last_rows * shape.row_bytes, t));
     }
   }
   blocks_[tensor_count] = {static_cast<int64_t>(sizes_.size()), 0};

@@ -30,6 +30,8 @@ using AtomId = uint32_t;
 struct AtomSize {
   uint32_t lines = 0;    // weight in the cache
   uint32_t sectors = 0;  // what counters count; a ragged tile may not fill its last line
+  uint8_t tensor = 0;    // whose memory it is, a number of Tensor ...
+  uint8_t tensors = 1;   // ... and of as many that follow: K and V of a tile may be one atom
   friend bool operator==(const AtomSize&, const AtomSize&) = default;
 };
 

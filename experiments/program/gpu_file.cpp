@@ -37,7 +37,7 @@ constexpr auto table = std::to_array<ParameterSpec>({
     {"l2-private-kept-bytes", Unit::bytes, &GpuProfile::l2_private_kept_bytes},
     {"l2-reserved-share", Unit::share, &GpuProfile::l2_reserved_share},
     {"l2-second-oldest-share", Unit::share, &GpuProfile::l2_second_oldest_share},
-    {"l2-refresh-share", Unit::share, &GpuProfile::l2_refresh_share},
+    {"l2-scattered-share", Unit::share, &GpuProfile::l2_scattered_share},
     {"l2-strided-share", Unit::share, &GpuProfile::l2_strided_share},
     {"far-first-waiting-share", Unit::share, &GpuProfile::far_first_waiting_share},
     {"far-first-running-share", Unit::share, &GpuProfile::far_first_running_share},

@@ -48,6 +48,7 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
   parameters.reserved = *gpu.l2_reserved_share;
   parameters.second_oldest = *gpu.l2_second_oldest_share;
   parameters.strided = *gpu.l2_strided_share;
+  parameters.scattered = gpu.l2_scattered_share.value_or(0);
   parameters.far_first_waiting = *gpu.far_first_waiting_share;
   parameters.far_first_running = *gpu.far_first_running_share;
   sim::CoalescerParameters coalescer;

@@ -25,8 +25,8 @@ void check(const HalvesParameters& p) {
           "0 to below 1 / ways");
   require(p.second_oldest >= 0 && p.second_oldest < 1, "second_oldest", p.second_oldest,
           "0 to below 1");
-  require(p.refresh >= 0 && p.refresh <= 1, "refresh", p.refresh, "0 to 1");
   require(p.strided >= 0 && p.strided <= 1, "strided", p.strided, "0 to 1");
+  require(p.scattered >= 0 && p.scattered <= 1, "scattered", p.scattered, "0 to 1");
   require(p.crowded_share >= 0 && p.crowded_share < 1, "crowded_share", p.crowded_share,
           "0 to below 1");
   require(p.crowding >= 0 && p.crowding * p.crowded_share <= 1 - p.crowded_share, "crowding",

@@ -23,12 +23,14 @@ struct HalvesParameters {
   // Share of evictions from a full set that take the second oldest line instead of the oldest:
   // replacement is near LRU, not LRU.
   double second_oldest = 0;
-  // Share of hits that make their line the youngest of its set; the others leave the order as it
-  // is. Where all CTAs read a line at once this changes nothing: one of many hits will do.
-  double refresh = 1;
   // Of the sets, those whose lines lie at fixed strides, so that the lines of a set tend to be read
   // by the same SMs.
   double strided = 0;
+  // Share of lines that lie in a set of chance: pages fill sets evenly, but not quite.
+  double scattered = 0;
+  // Which pages the tensors have: where each begins in the order of sets, by chance.
+  uint64_t pages = 0;
+  bool one_allocation = false;  // all tensors follow each other in memory
   // How unevenly a buffer fills the sets: `crowded_share` of the sets get a line more by `crowding`
   // than the mean.
   double crowded_share = 0;

@@ -27,9 +27,7 @@ int64_t present(int64_t sets, double absent) {
 }  // namespace
 
 SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
-    : ways_(static_cast<size_t>(parameters.ways)),
-      second_oldest_(parameters.second_oldest),
-      refresh_(parameters.refresh) {
+    : ways_(static_cast<size_t>(parameters.ways)), second_oldest_(parameters.second_oldest) {
   check(parameters);
   const int64_t all_sets = parameters.capacity_lines / parameters.ways;
   lines_a_piece_ = sampling(all_sets);
@@ -41,8 +39,11 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
 
   reduced_sets_ = static_cast<uint32_t>(
       std::llround(parameters.reserved * double(sets) * double(parameters.ways)));
-  SetPlacement placement(parameters, sets);
-  std::array<int64_t, 2> of_home{};
+  struct Allocation {
+    SetPlacement placement;
+    std::array<int64_t, 2> of_home{};  // lines so far
+  };
+  std::vector<Allocation> allocations;
   first_.reserve(sizes.size() + 1);
   for (size_t atom = 0; atom < sizes.size(); ++atom) {
     first_.push_back(static_cast<uint32_t>(lines_.size()));
@@ -53,7 +54,15 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
       // Homes take turns; which one begins is chance, or it would agree with who reads the atom.
       const bool second = (mix64(atom) + static_cast<uint64_t>(i)) % 2 == 1;
       const int home = parameters.halves == 2 && second ? 1 : 0;
-      const int64_t set = placement.set_of(of_home[static_cast<size_t>(home)]++, home);
+      // An atom of two tensors has half of its lines in each.
+      const int64_t tensor = sizes[atom].tensor + i * sizes[atom].tensors / pieces;
+      const auto number = static_cast<size_t>(parameters.one_allocation ? 0 : tensor);
+      while (allocations.size() <= number) {
+        allocations.push_back({SetPlacement(parameters, sets, allocations.size())});
+      }
+      Allocation& allocation = allocations[number];
+      const int64_t line = allocation.of_home[static_cast<size_t>(home)]++;
+      const int64_t set = allocation.placement.set_of(line, home);
       lines_.push_back({static_cast<AtomId>(atom), static_cast<uint32_t>(set),
                         static_cast<uint16_t>(units * (i + 1) / pieces - units * i / pieces),
                         static_cast<uint8_t>(home)});

@@ -21,11 +21,6 @@ namespace sawtooth::sim {
 /// Sets simulated of a half, about.
 inline constexpr int64_t sampled_sets = 1024;
 
-/// The 53 highest bits of a word as a number in [0, 1).
-constexpr double unit_interval(uint64_t word) {
-  return double(word >> 11) * 0x1p-53;
-}
-
 class SampledSets {
  public:
   SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes);
@@ -41,7 +36,6 @@ class SampledSets {
   bool touch(int half, const Piece& piece, bool write, Evicted evicted) {
     uint8_t& here = held_[static_cast<size_t>(half)][piece.id];
     const bool held = here != 0;
-    if (held && !write && !refreshes()) return true;
     here = 1;
     const uint32_t set = lines_[piece.id].set;
     Way* const ways = set_of(half, piece.id);
@@ -96,9 +90,6 @@ class SampledSets {
     return unit_interval(chance) < second_oldest_ ? end - 2 : end - 1;
   }
 
-  /// Chance by the number of the hit.
-  bool refreshes() { return refresh_ == 1 || unit_interval(mix64(++hits_)) < refresh_; }
-
   /// Reserved lines are taken from the first sets, one way each.
   size_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
 
@@ -110,8 +101,6 @@ class SampledSets {
   size_t ways_;
   uint32_t reduced_sets_ = 0;
   double second_oldest_;
-  double refresh_;
-  uint64_t hits_ = 0;                               // of readers
   std::array<std::vector<uint32_t>, 2> evictions_;  // from full sets, by set
   int64_t lines_a_piece_ = 1;                 // lines of memory that one simulated line stands for
   std::vector<uint32_t> first_;               // of an atom: its first piece; one more at the end

@@ -4,6 +4,10 @@
 // each home apart. So every run of as many lines as there are sets, counted home by home, fills
 // each set once, in a shuffled order. In `strided` sets this order is the same for both homes and
 // for two runs, as it is where a hash is linear. Sets may be crowded.
+//
+// Pages are the allocator's: where an allocation begins in this order is chance. Within one the
+// runs follow each other; K and V, allocated apart, fill sets without regard for each other, which
+// costs a causal launch up to six times the DRAM reads near an edge (lockstep_reads.csv).
 #pragma once
 
 #include <array>
@@ -18,10 +22,18 @@
 
 namespace sawtooth::sim {
 
+/// The 53 highest bits of a word as a number in [0, 1).
+constexpr double unit_interval(uint64_t word) {
+  return double(word >> 11) * 0x1p-53;
+}
+
 class SetPlacement {
  public:
-  SetPlacement(const HalvesParameters& parameters, int64_t sets)
+  /// Of allocation number `allocation`; the first one begins with the first run.
+  SetPlacement(const HalvesParameters& parameters, int64_t sets, uint64_t allocation = 0)
       : sets_(sets),
+        begin_(allocation == 0 ? 0 : first_line(mix_seed(parameters.pages, allocation))),
+        scattered_(parameters.scattered),
         crowded_(std::llround(parameters.crowded_share * double(sets))),
         strided_(sets % 2 == 1 ? 0 : std::llround(parameters.strided * double(sets / 2))) {
     // Lines moved to crowded sets: (1 - moved) + moved / share = 1 + crowding there.
@@ -30,10 +42,17 @@ class SetPlacement {
     slots_.refill(sets / 2, slot_salt);
   }
 
-  /// Set of the line that is number `line` among those of its home, in address order. A function
-  /// of its arguments alone; fast when lines of a home come in order.
-  int64_t set_of(int64_t line, int home) {
+  /// Set of the line that is number `number` among the allocation's of its home, in address order.
+  /// A function of its arguments alone; fast when lines of a home come in order.
+  int64_t set_of(int64_t number, int home) {
+    const int64_t line = begin_ + number;
     const auto seed = static_cast<uint64_t>(home);
+    if (scattered_ > 0) {
+      const uint64_t chance = mix_seed(seed + scattered_salt, static_cast<uint64_t>(line));
+      if (unit_interval(chance) < scattered_) {
+        return static_cast<int64_t>(mix64(chance) % static_cast<uint64_t>(sets_));
+      }
+    }
     Orders& orders = orders_[static_cast<size_t>(home)];
     // floor(line * moved_) rises by one at every line that is moved: evenly, not by chance.
     const auto moved = static_cast<int64_t>(double(line) * moved_);
@@ -59,7 +78,10 @@ class SetPlacement {
 
  private:
   // Apart from the homes' own seeds, 0 and 1.
-  enum : uint64_t { slot_salt = 2, strided_salt = 3, crowded_salt = 4 };
+  enum : uint64_t { slot_salt = 2, strided_salt = 3, crowded_salt = 4, scattered_salt = 6 };
+
+  /// Anywhere in more runs than any memory has.
+  static int64_t first_line(uint64_t chance) { return static_cast<int64_t>(chance >> 24); }
 
   /// 0 to size - 1 in another shuffled order in every turn of `size` places.
   class Shuffled {
@@ -92,6 +114,8 @@ class SetPlacement {
   };
 
   int64_t sets_;
+  int64_t begin_;
+  double scattered_;
   int64_t crowded_;
   int64_t strided_;  // pairs of an even and an odd set
   double moved_ = 0;

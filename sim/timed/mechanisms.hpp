@@ -21,7 +21,7 @@ enum class Mechanism : uint32_t {
   item_cost = 1u << 9,
   prefetch_cost = 1u << 10,
   age_bias = 1u << 11,
-  lazy_refresh = 1u << 12,
+  scattered_pages = 1u << 12,
   ticket_race = 1u << 13,
 };
 
@@ -45,7 +45,8 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
     {"age-bias", "of the CTAs of an SM the oldest gets more than its share", Mechanism::age_bias},
     {"soft-edge", "L2 keeps lines in sets of ways, and evicts the oldest one or the second oldest",
      Mechanism::soft_edge},
-    {"lazy-refresh", "only some of the hits make a line young again", Mechanism::lazy_refresh},
+    {"scattered-pages", "tensors lie on pages of their own, which fill sets not quite evenly",
+     Mechanism::scattered_pages},
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
 });

@@ -40,9 +40,9 @@ L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool h
     l2.lines.reserved = *gpu.l2_reserved_share;
     l2.lines.second_oldest = *gpu.l2_second_oldest_share;
     l2.lines.strided = *gpu.l2_strided_share;
-    if (!request.without.has(Mechanism::lazy_refresh)) {
-      l2.lines.refresh = gpu.l2_refresh_share.value_or(1);
-    }
+    l2.lines.pages = request.schedule.seed;
+    l2.lines.one_allocation = request.without.has(Mechanism::scattered_pages);
+    if (!l2.lines.one_allocation) l2.lines.scattered = gpu.l2_scattered_share.value_or(0);
   }
   if (!request.without.has(Mechanism::latency)) {
     l2.near_ns = gpu.latency_near_ns.value_or(usual_near_ns);

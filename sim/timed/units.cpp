@@ -14,7 +14,8 @@ UnitTable::UnitTable(const Problem& problem, const Tiling& tiling, const Schedul
     blocks_[static_cast<size_t>(group)] = {static_cast<int64_t>(sizes_.size()), tiles};
     for (int64_t head = 0; head < heads; ++head) {
       for (int64_t tile = 0; tile < tiles; ++tile) {
-        AtomSize sum;
+        AtomSize sum{.tensor = static_cast<uint8_t>(*tensors.begin()),
+                     .tensors = static_cast<uint8_t>(tensors.size())};
         for (const Tensor tensor : tensors) {
           const AtomSize part = atoms.size(atoms.id(tensor, head, tile));
           sum.lines += part.lines;

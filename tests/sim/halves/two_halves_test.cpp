@@ -76,6 +76,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   parameters.capacity_lines = parameters.ways * *rc::gen::inRange<int64_t>(1, 12);
   parameters.second_oldest = *rc::gen::element(0.0, 0.3);
   parameters.strided = *rc::gen::element(0.0, 0.5);
+  parameters.scattered = *rc::gen::element(0.0, 0.2);
   const int64_t sets = parameters.capacity_lines / parameters.ways;
   // Half of a way too many for `reserved` to lie inside its bounds.
   if (parameters.ways > 1) parameters.reserved = *rc::gen::element(0.0, 0.4 / parameters.ways);
