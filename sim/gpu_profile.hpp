@@ -46,6 +46,8 @@ struct GpuProfile {
   std::optional<double> step_exp_tera_per_s;  // exponentials of the whole GPU
   std::optional<double> step_exposed_ns;
   std::optional<double> step_jitter;
+  std::optional<double> step_jitter_shared;       // up to head dim 64
+  std::optional<double> step_jitter_shared_wide;  // beyond
   std::optional<double> item_begin_ns;
   std::optional<double> item_end_ns;
   std::optional<double> prefetch_step_ns;

@@ -57,6 +57,8 @@ constexpr auto table = std::to_array<ParameterSpec>({
     {"step-exp-tera-per-s", Unit::number, &GpuProfile::step_exp_tera_per_s},
     {"step-exposed-ns", Unit::number, &GpuProfile::step_exposed_ns},
     {"step-jitter", Unit::number, &GpuProfile::step_jitter},
+    {"step-jitter-shared", Unit::number, &GpuProfile::step_jitter_shared},
+    {"step-jitter-shared-wide", Unit::number, &GpuProfile::step_jitter_shared_wide},
     {"item-begin-ns", Unit::number, &GpuProfile::item_begin_ns},
     {"item-end-ns", Unit::number, &GpuProfile::item_end_ns},
     {"prefetch-step-ns", Unit::number, &GpuProfile::prefetch_step_ns},

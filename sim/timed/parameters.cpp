@@ -79,13 +79,16 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
     step.prefetch_ns = gpu.prefetch_step_ns.value_or(0);
     step.prefetch_lines_ns = gpu.prefetch_lines_ns.value_or(0);
   }
-  if (on(Mechanism::jitter)) step.jitter = gpu.step_jitter.value_or(0);
+  const bool wide = request.problem.head_dim > narrow_head_dim;
+  if (on(Mechanism::jitter)) {
+    step.jitter = gpu.step_jitter.value_or(0);
+    step.jitter_shared = gpu.step_jitter_shared.value_or(step.jitter);
+    if (wide) step.jitter_shared = gpu.step_jitter_shared_wide.value_or(step.jitter_shared);
+  }
   if (on(Mechanism::sm_spread)) step.sm_spread = gpu.sm_spread.value_or(0);
   if (on(Mechanism::age_bias)) {
     step.age_bias = gpu.age_bias.value_or(0);
-    if (request.problem.head_dim > narrow_head_dim) {
-      step.age_bias = gpu.age_bias_wide.value_or(step.age_bias);
-    }
+    if (wide) step.age_bias = gpu.age_bias_wide.value_or(step.age_bias);
   }
   if (on(Mechanism::starts)) {
     step.launch_ns = gpu.launch_ns.value_or(0);
@@ -111,6 +114,8 @@ void set_speed(const Request& request, StepParameters& step) {
   if (speed.stages) step.stages = *speed.stages;
   if (speed.exposed_ns) step.exposed_ns = *speed.exposed_ns;
   if (speed.age_bias && !request.without.has(Mechanism::age_bias)) step.age_bias = *speed.age_bias;
+  // CTAs of which none is preferred alternate, and keep step as well as one alone.
+  if (speed.age_bias == 0) step.jitter_shared = step.jitter;
 }
 
 }  // namespace
@@ -124,6 +129,7 @@ TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, 
                              .stalls = !request.without.has(Mechanism::stalls),
                              .merging = !request.without.has(Mechanism::merging),
                              .sharing = !request.without.has(Mechanism::sharing),
+                             .ticket_race = !request.without.has(Mechanism::ticket_race),
                              .l2 = l2_parameters(request, gpu, halves),
                              .step = step_parameters(request, gpu)};
   set_speed(request, parameters.step);

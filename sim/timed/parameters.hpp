@@ -37,6 +37,7 @@ struct StepParameters {
   double prefetch_ns = 0;        // of every step with prefetch on
   double prefetch_lines_ns = 0;  // of a step that has lines of its own to prefetch, on top
   double jitter = 0;             // standard deviation of a step's cost, as a share of it
+  double jitter_shared = 0;      // the same while other CTAs compute on the SM
   double sm_spread = 0;          // standard deviation of an SM's slowness, as a share of it
   double age_bias = 0;           // bias, as a share of the exponentials' part of a step
   double launch_ns = 0;          // from the launch to the first CTA's first instruction
@@ -51,7 +52,7 @@ struct TimedParameters {
   bool stalls = true;         // a worker waits for late data; off: it computes as if it had come
   bool merging = true;        // in the request coalescer
   bool sharing = true;        // CTAs of an SM take turns at its pipes
-  bool ticket_race = true;    // first tickets go to the SMs of one half
+  bool ticket_race = true;    // first tickets: the half of their counter is nearer to it
   L2Parameters l2;
   StepParameters step;
 };

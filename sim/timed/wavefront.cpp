@@ -1,13 +1,14 @@
 #include "sim/timed/wavefront.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
+#include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
+#include "sim/halves/set_placement.hpp"
 #include "sim/timed/cta_order.hpp"
 
 namespace sawtooth::sim {
@@ -17,6 +18,9 @@ int64_t held_at_once(const TimedParameters& parameters, int64_t workers) {
   if (parameters.resident_ctas == 0) return workers;
   return std::min(workers, parameters.resident_ctas * parameters.sms);
 }
+
+// Apart from the streams of workers.
+constexpr uint64_t start_salt = uint64_t{1} << 32;
 
 // Every worker draws from its own stream, so that nobody's luck depends on another's.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
@@ -83,19 +87,27 @@ double TimedWavefront::run() {
   return end_ns_;
 }
 
-// As many CTAs begin as the SMs hold; the others wait until one ends. Those that draw tickets draw
-// the first ones by half: in every recorded launch with tickets all SMs of one half came before
-// those of the other.
+// As many CTAs begin as the SMs hold; the others wait until one ends. The GPCs start theirs at the
+// same time, TPC by TPC in no order that records show; the second CTAs of all SMs come after the
+// first. First tickets are drawn in that order, but for the way to their counter: it is at home in
+// one half, and the other half's requests cross the fabric.
 void TimedWavefront::start() {
   const StepParameters& step = parameters_.step;
   sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_, schedule_.seed);
-  const std::vector<size_t> turns = start_turns();
+  const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
+  const double hop_ns = race ? parameters_.l2.far_ns - parameters_.l2.near_ns : 0;
+  const auto rounds = double(ceil_div(held_, parameters_.sms));
   for (int64_t w = 0; w < held_; ++w) {
-    const auto cta = static_cast<size_t>(w);
-    const double late = double(turns[cta]) / double(held_);
-    begin_cta(w, sms_of_ctas_[cta], step.launch_ns + step.start_spread_ns * late);
+    const int64_t sm = sms_of_ctas_[static_cast<size_t>(w)];
+    constexpr int64_t sms_a_tpc = 2;
+    const auto tpc = static_cast<uint64_t>(sm / sms_a_tpc);
+    const double turn = unit_interval(mix_seed(mix_seed(schedule_.seed, start_salt), tpc));
+    const double late = (double(w / parameters_.sms) + turn) / rounds;
+    begin_cta(w, sm,
+              step.launch_ns + step.start_spread_ns * late + hop_ns * memory_.placed(sm).half);
   }
   waiting_ = held_;
+  if (schedule_.launch == launch_id<GridLaunch>) ticket_ = held_;
 }
 
 // Its first instruction is at `ns`.
@@ -117,20 +129,6 @@ void TimedWavefront::end_cta(const Worker& worker, double now_ns) {
   begin_cta(waiting_++, worker.sm, now_ns + parameters_.step.refill_ns);
 }
 
-// The place of each worker in the order in which they begin.
-std::vector<size_t> TimedWavefront::start_turns() const {
-  const auto half_of = [&](size_t w) { return memory_.placed(sms_of_ctas_[w]).half; };
-  std::vector<size_t> order(static_cast<size_t>(held_));
-  std::iota(order.begin(), order.end(), size_t{0});
-  if (parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return half_of(a) < half_of(b); });
-  }
-  std::vector<size_t> turns(order.size());
-  for (size_t turn = 0; turn < order.size(); ++turn) turns[order[turn]] = turn;
-  return turns;
-}
-
 void TimedWavefront::next_event(Worker& worker, Next next, double ns) {
   worker.next = next;
   events_.replace_first({ns, static_cast<int32_t>(&worker - workers_.data())});
@@ -140,12 +138,19 @@ TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
   return phases_[static_cast<size_t>(worker.phase)];
 }
 
+// By stride; under grid the first CTAs are the first items, whoever starts first, and each one that
+// ends makes room for the next; else the next ticket.
+int64_t TimedWavefront::next_index(int64_t w, int64_t items_begun) {
+  if (strides(schedule_.launch)) return w + items_begun * schedule_.workers;
+  if (schedule_.launch == launch_id<GridLaunch> && items_begun == 0) return w;
+  return ticket_++;
+}
+
 // Takes items until one has something to do; one that sees nothing writes O and is done.
 void TimedWavefront::take(Worker& worker, double now_ns) {
-  const bool by_stride = strides(schedule_.launch);
   const int64_t w = &worker - workers_.data();
   const StepParameters& step = parameters_.step;
-  const int64_t index = by_stride ? w + worker.cursor.items_begun() * schedule_.workers : ticket_++;
+  const int64_t index = next_index(w, worker.cursor.items_begun());
   if (index >= items_) {
     end_cta(worker, now_ns);
     return;
@@ -211,7 +216,8 @@ double TimedWavefront::step_ns(Worker& worker) {
     ns += parameters_.step.prefetch_ns;
     if (worker.prefetch_share > 0) ns += parameters_.step.prefetch_lines_ns;
   }
-  if (parameters_.step.jitter > 0) ns *= 1 + parameters_.step.jitter * noise(worker.random);
+  const double jitter = ctas > 1 ? parameters_.step.jitter_shared : parameters_.step.jitter;
+  if (jitter > 0) ns *= 1 + jitter * noise(worker.random);
   return ns * worker.slowness;
 }
 

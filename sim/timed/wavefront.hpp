@@ -55,9 +55,9 @@ class TimedWavefront {
   };
 
   void start();
-  std::vector<size_t> start_turns() const;
   void begin_cta(int64_t w, int64_t sm, double ns);
   void end_cta(const Worker& worker, double now_ns);
+  int64_t next_index(int64_t w, int64_t items_begun);
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void end_item(Worker& worker, double now_ns);
@@ -93,7 +93,7 @@ class TimedWavefront {
   std::vector<double> ended_ns_;            // of a worker
   EventQueue events_;
   TimePhases phases_;
-  int64_t ticket_ = 0;
+  int64_t ticket_ = 0;  // of the next item that nobody has
   int64_t ctas_begun_ = 0;
   int64_t tile_visits_ = 0;
   double end_ns_ = 0;

@@ -230,18 +230,20 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
   RC_ASSERT(std::abs(sum - expected) <= 1e-6 * expected);
 }
 
-// 132 heads of one Q and one K/V tile; 0 to 65 share a K/V head, 66 to 131 another. If the tickets
-// of the first 66 go to one half, a K/V head is read by one half alone and half of its lines cross
-// the fabric; if not, both halves read both heads and each line crosses. K and V of a head are 2
-// lines.
-TEST(TimedWavefront, FirstTicketsGoToTheSmsOfOneHalf) {
+// 132 heads of one Q and one K/V tile; 0 to 65 share a K/V head, 66 to 131 another. All CTAs begin
+// at once, so the half of the ticket counter gets the first 66 tickets: a K/V head is read by one
+// half alone, and half of its lines cross the fabric. Without that way to the counter, or where
+// CTAs begin over a hundred times as long, both halves read both heads and each line crosses. K and
+// V of a head are 2 lines.
+TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
   Request request = request_of(1, 1, 132);
   request.problem.heads = 132;
   request.problem.kv_heads = 2;
   request.schedule.launch = {*Launches::find("dynamic")};
   TimedParameters parameters = plain_parameters(132);
   parameters.l2.lines.halves = 2;
-  parameters.step.start_spread_ns = 132;  // a nanosecond from one to the next
+  parameters.l2.near_ns = 1;
+  parameters.l2.far_ns = 2;
   const auto crossed = [&] {
     const Prediction prediction = simulate_timed(request, parameters);
     return *prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
@@ -249,8 +251,30 @@ TEST(TimedWavefront, FirstTicketsGoToTheSmsOfOneHalf) {
   };
   const int64_t sectors = 2 * 2 * 4;
   EXPECT_EQ(crossed(), sectors / 2);
+  parameters.step.start_spread_ns = 100;
+  EXPECT_EQ(crossed(), sectors);
+  parameters.step.start_spread_ns = 0.5;
+  EXPECT_EQ(crossed(), sectors / 2);
   parameters.ticket_race = false;
   EXPECT_EQ(crossed(), sectors);
+}
+
+// Whoever begins first, CTA w of a grid is item w. Four heads that follow each other share a K/V
+// head. GPCs have 8, 8, 16 ... 16 and twice 18 SMs in the order of CTAs, so but for the four on the
+// border of the last two, which are of two halves, all of them sit at one half: half of the two
+// lines of K and V crosses the fabric, on the border both do.
+TEST(TimedWavefront, UnderGridTheFirstItemsGoInTheOrderOfCtas) {
+  Request request = request_of(1, 1, 132);
+  request.problem.heads = 132;
+  request.problem.kv_heads = 33;
+  request.schedule.launch = {*Launches::find("grid")};
+  TimedParameters parameters = plain_parameters(132);
+  parameters.l2.lines.halves = 2;
+  parameters.step.start_spread_ns = 200;
+  const Prediction prediction = simulate_timed(request, parameters);
+  EXPECT_EQ(*prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
+                *prediction.by_tensor[static_cast<size_t>(Tensor::v)].fabric_read_sectors,
+            32 * 4 + 8);
 }
 
 TEST(Placement, HalvesAreEqualAndSlownessIsInStandardDeviations) {
