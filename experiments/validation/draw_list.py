@@ -2,6 +2,8 @@
 """Draws a list of points at random, for judging a model: nobody chooses what it is asked.
 
     experiments/validation/draw_list.py --seed 20261121 > experiments/validation/drawn.ini
+    experiments/validation/draw_list.py --seed 20261122 --problems 40 --most-flop 1e13 \
+        --avoid drawn > experiments/validation/drawn_again.ini
 
 Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads,
 D = 64 and 128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem
@@ -21,7 +23,7 @@ MIB = 1024 * KIB
 HALF_L2 = 30 * MIB  # of an H200
 ELEMENT_BYTES = 2
 SCHEDULES_A_PROBLEM = 3
-MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s
+MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
 
 # (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each
 # (experiments/program/resident_ctas.hpp).
@@ -49,7 +51,7 @@ def pick(source, weighted):
     return key
 
 
-def draw_problem(source, long_kv, known_lengths):
+def draw_problem(source, long_kv, known_lengths, most_flop):
     mask = pick(source, {"none": 9, "causal": 9, "window": 4})
     head_dim = pick(source, {64: 1, 128: 1})
     row_bytes = 2 * head_dim * ELEMENT_BYTES  # of K and V
@@ -59,7 +61,7 @@ def draw_problem(source, long_kv, known_lengths):
         length = round(4 * 64 ** source.random())  # 4K to 256K, evenly by factors
         pairs = (length * KIB) ** 2 * (1 if mask == "none" else 0.5)
         kv_bytes = kv_heads * length * KIB * row_bytes
-        if length in known_lengths or 4 * heads * head_dim * pairs > MOST_FLOP:
+        if length in known_lengths or 4 * heads * head_dim * pairs > most_flop:
             continue
         if (kv_bytes > HALF_L2) != long_kv:
             continue
@@ -96,18 +98,21 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--problems", type=int, default=44)
+    parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
+    parser.add_argument("--avoid", nargs="*", default=[], help="further lists whose lengths not to draw")
     options = parser.parse_args()
-    known = lengths_of(HERE / f"{name}.ini" for name in ("calibration", "grid", "holdout"))
+    looked_at = ["calibration", "grid", "holdout", *options.avoid]
+    known = lengths_of(HERE / f"{name}.ini" for name in looked_at)
     source = random.Random(options.seed)
 
     print(f"""# Points drawn at random by draw_list.py --seed {options.seed} --problems {options.problems}, to judge models that
-# were changed after holdout.ini had been looked at. Drawn before any of them was measured; no parameter
+# were changed after {looked_at[-1]}.ini had been looked at. Drawn before any of them was measured; no parameter
 # and no mechanism is set from them. No length is one of another list.
 experiment = validation
 gpu = h200
 tile-q = 128""")
     for number in range(options.problems):
-        problem = draw_problem(source, number % 3 < 2, known)
+        problem = draw_problem(source, number % 3 < 2, known, options.most_flop)
         schedules = []
         while len(schedules) < SCHEDULES_A_PROBLEM:
             schedule = draw_schedule(source, problem)

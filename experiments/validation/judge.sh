@@ -2,7 +2,7 @@
 # Predicts a list of experiments/validation, compares it with what was measured, and draws the figures:
 # all that is said of a model, with one command, in minutes on two cores and without a GPU.
 #
-#   experiments/validation/judge.sh calibration|grid|holdout|drawn [FOLDER] [-- OPTIONS OF SIMULATE]
+#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/LIST) gets
 #   predicted.csv, errors.csv   every point
@@ -25,7 +25,7 @@ usage() {
 }
 
 list=${1:-}
-case $list in calibration | grid | holdout | drawn) shift ;; *) usage ;; esac
+case $list in calibration | grid | holdout | drawn | drawn_again) shift ;; *) usage ;; esac
 folder=build/judge/$list
 if (($#)) && [ "$1" != -- ]; then
   folder=$1
