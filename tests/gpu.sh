@@ -6,7 +6,7 @@
 # when an earlier one fails. FOLDER gets summary.txt, stream_counters.csv and logs.tar.gz with
 # everything. Exit code: the number of failed steps, at most 100.
 # SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, stream_selfcheck,
-# stream_once, stream_counted, test programs test_*) where the folder has them.
+# stream_once, stream_counted, lockstep_reads, test programs test_*) where the folder has them.
 # SAWTOOTH_STEPS=REGEX runs only the steps whose names match, for instance '^(test_|ncu|calibrate)'.
 #
 # Expected of the streams: a cold read takes 1.000 +- 0.005 of its sectors from DRAM, a hot 8 MiB
@@ -118,7 +118,7 @@ if [ -x "${SAWTOOTH_BIN:-}/stream_selfcheck" ]; then
   counted=$SAWTOOTH_BIN/stream_counted
 elif [ $configured = yes ]; then
   step build-streams 240 cmake --build "$build" -j "$jobs" \
-    --target stream_selfcheck stream_once stream_counted
+    --target stream_selfcheck stream_once stream_counted lockstep_reads
 fi
 if [ ! -x "$selfcheck" ]; then
   mkdir -p "$work/bin"
@@ -152,6 +152,10 @@ if [ -x "$selfcheck" ]; then
   step stream-selfcheck 400 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-2}"
   cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
 fi
+
+lockstep=$build/tests/gpu/lockstep_reads
+[ -x "${SAWTOOTH_BIN:-}/lockstep_reads" ] && lockstep=$SAWTOOTH_BIN/lockstep_reads
+[ -x "$lockstep" ] && step lockstep-reads 90 "$lockstep" "$out/lockstep_reads.csv"
 
 # The attention kernels: against the double-precision reference, then timed.
 for name in attention_check attention_timing; do
