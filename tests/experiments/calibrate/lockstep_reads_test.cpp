@@ -139,16 +139,20 @@ TEST(H200Lockstep, OneFollowerIsPredictedButAtTheEdge) {
         return plain(p) && p.family == LockstepFamily::follow && p.lanes == 4 && p.readers == 1 &&
                p.second_mib == 0 && p.distance_mib >= 13 && p.distance_mib <= 20;
       }),
-      UnorderedElementsAre("follow 480 x4 at 13", "follow 480 x4 at 14", "follow 480 x4 at 15"));
+      UnorderedElementsAre("follow 480 x4 at 13", "follow 480 x4 at 14", "follow 480 x4 at 15",
+                           "follow 480 x4 at 13 apart", "follow 480 x4 at 14 apart",
+                           "follow 480 x4 at 15 apart", "follow 480 x4 at 16 apart"));
 }
 
 TEST(H200Lockstep, OneHalfsReadersArePredictedButAtTheEdge) {
-  EXPECT_THAT(missed([](const LockstepReadings& r) {
-                return r.pattern.family == LockstepFamily::one_half &&
-                       r.pattern.distance_mib >= 14 && r.pattern.distance_mib <= 36;
-              }),
-              UnorderedElementsAre("one-half 480 x4 at 14", "one-half 480 x4 at 30",
-                                   "one-half 480 x4 at 18 across", "one-half 480 x4 at 22 across"));
+  EXPECT_THAT(
+      missed([](const LockstepReadings& r) {
+        return r.pattern.family == LockstepFamily::one_half && r.pattern.distance_mib >= 14 &&
+               r.pattern.distance_mib <= 30;
+      }),
+      UnorderedElementsAre("one-half 480 x4 at 14", "one-half 480 x4 at 30",
+                           "one-half 480 x4 at 18 across", "one-half 480 x4 at 22 across",
+                           "one-half 480 x4 at 14 apart", "one-half 480 x4 at 18 across apart"));
 }
 
 TEST(H200Lockstep, RingsArePredictedButWhereTheyBeginToMiss) {
@@ -163,7 +167,7 @@ TEST(H200Lockstep, RingsArePredictedButWhereTheyBeginToMiss) {
 TEST(H200Lockstep, PlacesOfChanceAndHotTilesArePredictedButAtTheEdge) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
-                return plain(p) && p.readers == 1 &&
+                return plain(p) && p.readers == 1 && !r.apart &&
                        ((p.family == LockstepFamily::single && p.mib == 48) ||
                         (p.family == LockstepFamily::hot && p.distance_mib == 12 &&
                          p.second_mib >= 14 && p.second_mib <= 22));
@@ -172,14 +176,14 @@ TEST(H200Lockstep, PlacesOfChanceAndHotTilesArePredictedButAtTheEdge) {
 }
 
 // Contiguous tiles, and K and V in allocations of their own.
-TEST(H200Lockstep, ACausalLaunchLiesWithinItsPlaces) {
+TEST(H200Lockstep, ACausalLaunchIsPredictedApartAndTooHighTogether) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
                 return plain(p) && !p.across &&
                        ((p.mib == 52 && p.family == LockstepFamily::causal) ||
                         (p.mib == 48 && !r.apart && p.family == LockstepFamily::causal_sawtooth));
               }),
-              UnorderedElementsAre("causal-sawtooth 48"));
+              UnorderedElementsAre("causal 52", "causal-sawtooth 48"));
 }
 
 }  // namespace
