@@ -30,7 +30,7 @@ keep() {
   mkdir -p "$2"
   for file in "${@:3}"; do cp "$1/$file" "$2/"; done
 }
-declare -A shown=([calibration]="ablation" [grid]="scatter regimes ablation changes" [drawn]="scatter")
+declare -A shown=([calibration]="ablation" [grid]="scatter regimes changes" [drawn]="scatter regimes")
 # results/holdout and results/drawn are records of the one look that judged a frozen model: made once.
 for list in calibration grid drawn; do
   [ -e "$measured/$list.csv" ] || continue
