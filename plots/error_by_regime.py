@@ -12,7 +12,7 @@ import table
 
 COUNTER = "dram_read_sectors"
 LINEAR_PART = 0.1
-TICKS = (-0.9, -0.5, -0.2, -0.1, 0, 0.1, 0.2, 0.5, 1, 3, 10, 30)
+TICKS = (-0.5, -0.1, 0, 0.1, 0.5, 2, 10, 50)
 
 
 def draw(path):
