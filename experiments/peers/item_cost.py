@@ -14,10 +14,13 @@ or the table is none of race.py.
 """
 
 import argparse
-import csv
 import heapq
+import os
 import statistics
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "plots"))
+import table as csv_table  # noqa: E402  (the path above leads to it)
 
 LENGTHS = range(512, 16384 + 1)  # longer launches run at the power limit, shorter ones are all launch
 FEWEST_LENGTHS = 4
@@ -103,17 +106,11 @@ def main(arguments=None):
     parser.add_argument("--cudnn-tile", type=tile, default=(128, 128))
     options = parser.parse_args(arguments)
     try:
-        with open(options.race, newline="", encoding="utf-8") as file:
-            rows = csv.DictReader(file)
-            missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-            kernels = {} if missing else best_times(rows, options.cudnn_tile)
-    except OSError as error:
-        print(f"item_cost.py: {options.race}: {error.strerror}", file=sys.stderr)
+        rows = csv_table.read(options.race, COLUMNS)
+    except csv_table.TableError as error:
+        print(f"item_cost.py: {error}", file=sys.stderr)
         return 2
-    if missing:
-        print(f"item_cost.py: {options.race}: no column {missing[0]}; wanted is a table of race.py",
-              file=sys.stderr)
-        return 2
+    kernels = best_times(rows, options.cudnn_tile)
     if not kernels:
         print(f"item_cost.py: no kernel in {options.race} has times of {FEWEST_LENGTHS} lengths from "
               f"{LENGTHS[0]} to {LENGTHS[-1]} rows", file=sys.stderr)

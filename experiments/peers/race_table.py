@@ -12,12 +12,15 @@ Exit 2 when no shape was run by both.
 """
 
 import argparse
-import csv
 import math
+import os
 import statistics
 import sys
 
 import paired
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "plots"))
+import table as csv_table  # noqa: E402  (the path above leads to it)
 
 SCHEDULE = ("kernel", "tile_q", "tile_kv", "launch", "scan", "section", "q_order", "prefetch",
             "kv_split", "hints")
@@ -113,17 +116,11 @@ def main(arguments=None):
     parser.add_argument("--shapes", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        with open(options.race, newline="", encoding="utf-8") as file:
-            rows = csv.DictReader(file)
-            missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-            found = {} if missing else places(rows, options.peer)
-    except OSError as error:
-        print(f"race_table.py: {options.race}: {error.strerror}", file=sys.stderr)
+        rows = csv_table.read(options.race, COLUMNS)
+    except csv_table.TableError as error:
+        print(f"race_table.py: {error}", file=sys.stderr)
         return 2
-    if missing:
-        print(f"race_table.py: {options.race}: no column {missing[0]}; wanted is a table of race.py",
-              file=sys.stderr)
-        return 2
+    found = places(rows, options.peer)
     if not found:
         print(f"race_table.py: {options.race}: no shape was run by {options.peer} and by a schedule "
               "in the same round", file=sys.stderr)

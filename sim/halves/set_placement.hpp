@@ -19,13 +19,9 @@
 
 #include "scheduler/permutation.hpp"
 #include "sim/halves/parameters.hpp"
+#include "sim/unit_interval.hpp"
 
 namespace sawtooth::sim {
-
-/// The 53 highest bits of a word as a number in [0, 1).
-constexpr double unit_interval(uint64_t word) {
-  return double(word >> 11) * 0x1p-53;
-}
 
 class SetPlacement {
  public:

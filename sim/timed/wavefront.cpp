@@ -8,8 +8,8 @@
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
-#include "sim/halves/set_placement.hpp"
 #include "sim/timed/cta_order.hpp"
+#include "sim/unit_interval.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -1,6 +1,7 @@
 // Durations and counts of the timed wavefront, derived by hand, from its limits and from sums.
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/timed/placement.hpp"
@@ -230,25 +231,33 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
   RC_ASSERT(std::abs(sum - expected) <= 1e-6 * expected);
 }
 
+// An item a head on each SM of an H200; `kv_heads` of equally many heads that follow each other.
+Request head_an_sm(int64_t kv_heads, std::string_view launch) {
+  Request request = request_of(1, 1, 132);
+  request.problem.heads = 132;
+  request.problem.kv_heads = kv_heads;
+  request.schedule.launch = {*Launches::find(launch)};
+  return request;
+}
+
+int64_t kv_sectors_that_cross(const Request& request, const TimedParameters& parameters) {
+  const Prediction prediction = simulate_timed(request, parameters);
+  return *prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
+         *prediction.by_tensor[static_cast<size_t>(Tensor::v)].fabric_read_sectors;
+}
+
 // 132 heads of one Q and one K/V tile; 0 to 65 share a K/V head, 66 to 131 another. All CTAs begin
 // at once, so the half of the ticket counter gets the first 66 tickets: a K/V head is read by one
 // half alone, and half of its lines cross the fabric. Without that way to the counter, or where
 // CTAs begin over a hundred times as long, both halves read both heads and each line crosses. K and
 // V of a head are 2 lines.
 TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
-  Request request = request_of(1, 1, 132);
-  request.problem.heads = 132;
-  request.problem.kv_heads = 2;
-  request.schedule.launch = {*Launches::find("dynamic")};
+  const Request request = head_an_sm(2, "dynamic");
   TimedParameters parameters = plain_parameters(132);
   parameters.l2.lines.halves = 2;
   parameters.l2.near_ns = 1;
   parameters.l2.far_ns = 2;
-  const auto crossed = [&] {
-    const Prediction prediction = simulate_timed(request, parameters);
-    return *prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
-           *prediction.by_tensor[static_cast<size_t>(Tensor::v)].fabric_read_sectors;
-  };
+  const auto crossed = [&] { return kv_sectors_that_cross(request, parameters); };
   const int64_t sectors = 2 * 2 * 4;
   EXPECT_EQ(crossed(), sectors / 2);
   parameters.step.start_spread_ns = 100;
@@ -264,17 +273,10 @@ TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
 // border of the last two, which are of two halves, all of them sit at one half: half of the two
 // lines of K and V crosses the fabric, on the border both do.
 TEST(TimedWavefront, UnderGridTheFirstItemsGoInTheOrderOfCtas) {
-  Request request = request_of(1, 1, 132);
-  request.problem.heads = 132;
-  request.problem.kv_heads = 33;
-  request.schedule.launch = {*Launches::find("grid")};
   TimedParameters parameters = plain_parameters(132);
   parameters.l2.lines.halves = 2;
   parameters.step.start_spread_ns = 200;
-  const Prediction prediction = simulate_timed(request, parameters);
-  EXPECT_EQ(*prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
-                *prediction.by_tensor[static_cast<size_t>(Tensor::v)].fabric_read_sectors,
-            32 * 4 + 8);
+  EXPECT_EQ(kv_sectors_that_cross(head_an_sm(33, "grid"), parameters), 32 * 4 + 8);
 }
 
 TEST(Placement, HalvesAreEqualAndSlownessIsInStandardDeviations) {
