@@ -6,6 +6,7 @@
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
 #include "experiments/measure/attention_on_device.hpp"
+#include "experiments/measure/counted_launch.hpp"
 #include "experiments/measure/counter_dump.hpp"
 #include "experiments/measure/measure_points.hpp"
 #include "experiments/measure/no_device.hpp"
@@ -61,10 +62,8 @@ void dump_point(const MeasurePoint& point, int64_t repetitions, cupti::RangeProf
   AttentionOnDevice attention(point.point);
   attention.launch();  // loads the kernel, so that no pass pays for it
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
-    const cupti::Reading reading =
-        profiler.measure(plan, [&] { l2.prepare(*state, [&] { attention.launch(); }); },
-                         {{"attention", [&] { attention.launch(); }}});
-    output.write(dump_rows(point.key_cells, repetition, reading.ranges.front(), units));
+    const CountedLaunch counted = count_launch(profiler, plan, attention, l2, *state);
+    output.write(dump_rows(point.key_cells, repetition, counted.range, units));
   }
 }
 

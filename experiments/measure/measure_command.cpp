@@ -10,6 +10,7 @@
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
 #include "experiments/measure/attention_on_device.hpp"
+#include "experiments/measure/counted_launch.hpp"
 #include "experiments/measure/counter_plan.hpp"
 #include "experiments/measure/measure_points.hpp"
 #include "experiments/measure/measured_wavefront.hpp"
@@ -52,14 +53,12 @@ class Counters {
       cells.status = status_;
       return;
     }
-    const cupti::Reading reading =
-        profiler_->measure(plan_, [&] { l2.prepare(state, [&] { attention.launch(); }); },
-                           {{"attention", [&] { attention.launch(); }}});
-    cells.replay_passes = reading.replay_passes;
+    const CountedLaunch counted = count_launch(*profiler_, plan_, attention, l2, state);
+    cells.replay_passes = counted.replay_passes;
     for (const cupti::L2CounterInfo& info : cupti::l2_counters()) {
       const cupti::MetricChoice choice = cupti::metric_for(profiler_->chip(), info.counter);
       if (!choice.available()) continue;
-      const std::optional<int64_t> count = reading.ranges.front().count(choice.metric);
+      const std::optional<int64_t> count = counted.range.count(choice.metric);
       if (!count) continue;
       constexpr double ns_per_us = 1000;
       if (info.counter == cupti::L2Counter::duration_ns)
