@@ -7,8 +7,9 @@
 Coordinate search: each parameter in turn is moved up and down by its step while that lowers the
 loss, then the steps are halved. The loss is the mean over the points of the squared relative errors
 of duration, DRAM reads, near misses and fabric reads (medians of the measured launches). Durations
-decide the cost of a step, counters how unequally CTAs run; what L2 keeps is of the streams. --write puts the values into the
-profile; without it they are printed. Nothing else is read: not the points that predictions are
+decide the cost of a step, counters how unequally CTAs run. Of what L2 keeps only the reserved share
+is fitted, where reads in lockstep leave it open; the rest is theirs. --write puts the values into
+the profile; without it they are printed. Nothing else is read: not the points that predictions are
 judged on.
 """
 import argparse
@@ -30,6 +31,7 @@ PARAMETERS = {
     "age-bias-wide": 1.04,
     "prefetch-step-ns": 1.4,
     "prefetch-lines-ns": 1.06,
+    "l2-reserved-share": 1.3,
 }
 COUNTERS = ("time_us", "dram_read_sectors", "l2_read_miss_sectors", "fabric_read_sectors")
 KEYS = ("heads", "seq_q", "seq_kv", "head_dim", "mask", "tile_q", "tile_kv", "section", "q_order",

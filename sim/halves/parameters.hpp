@@ -28,7 +28,7 @@ struct HalvesParameters {
   double strided = 0;
   // Share of lines that lie in a set of chance: pages fill sets evenly, but not quite.
   double scattered = 0;
-  // Which pages the tensors have: where each begins in the order of sets, by chance.
+  // Which lines these are, as pages are drawn.
   uint64_t pages = 0;
   bool one_allocation = false;  // all tensors follow each other in memory
   // How unevenly a buffer fills the sets: `crowded_share` of the sets get a line more by `crowding`

@@ -32,6 +32,8 @@ class SampledSets {
     for (uint32_t id = first_[atom]; id < end; ++id) visit(Piece{id, lines_[id].home, units(id)});
   }
 
+  int64_t pieces(AtomId atom) const { return first_[atom + 1] - first_[atom]; }
+
   /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
   template <class Evicted>
   bool touch(int half, const Piece& piece, bool write, Evicted evicted) {

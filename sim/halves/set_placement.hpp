@@ -5,9 +5,9 @@
 // each set once, in a shuffled order. In `strided` sets this order is the same for both homes and
 // for two runs, as it is where a hash is linear. Sets may be crowded.
 //
-// Pages are the allocator's: where an allocation begins in this order is chance. Within one the
-// runs follow each other; K and V, allocated apart, fill sets without regard for each other, which
-// costs a causal launch up to six times the DRAM reads near an edge (lockstep_reads.csv).
+// Every allocation begins anew: lines of K and V at one offset fall into the same set, which costs
+// a causal launch up to six times the DRAM reads near an edge (lockstep_reads.csv). Lines that are
+// scattered go their own way in each.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ namespace sawtooth::sim {
 
 class SetPlacement {
  public:
-  /// Of allocation number `allocation`; the first one begins with the first run.
+  /// Of allocation number `allocation`.
   SetPlacement(const HalvesParameters& parameters, int64_t sets, uint64_t allocation = 0)
       : sets_(sets),
-        begin_(allocation == 0 ? 0 : first_line(mix_seed(parameters.pages, allocation))),
+        chance_(mix_seed(mix_seed(scattered_salt, parameters.pages), allocation)),
         scattered_(parameters.scattered),
         crowded_(std::llround(parameters.crowded_share * double(sets))),
         strided_(sets % 2 == 1 ? 0 : std::llround(parameters.strided * double(sets / 2))) {
@@ -38,13 +38,12 @@ class SetPlacement {
     slots_.refill(sets / 2, slot_salt);
   }
 
-  /// Set of the line that is number `number` among the allocation's of its home, in address order.
+  /// Set of the line that is number `line` among the allocation's of its home, in address order.
   /// A function of its arguments alone; fast when lines of a home come in order.
-  int64_t set_of(int64_t number, int home) {
-    const int64_t line = begin_ + number;
+  int64_t set_of(int64_t line, int home) {
     const auto seed = static_cast<uint64_t>(home);
     if (scattered_ > 0) {
-      const uint64_t chance = mix_seed(seed + scattered_salt, static_cast<uint64_t>(line));
+      const uint64_t chance = mix_seed(mix_seed(chance_, seed), static_cast<uint64_t>(line));
       if (unit_interval(chance) < scattered_) {
         return static_cast<int64_t>(mix64(chance) % static_cast<uint64_t>(sets_));
       }
@@ -75,9 +74,6 @@ class SetPlacement {
  private:
   // Apart from the homes' own seeds, 0 and 1.
   enum : uint64_t { slot_salt = 2, strided_salt = 3, crowded_salt = 4, scattered_salt = 6 };
-
-  /// Anywhere in more runs than any memory has.
-  static int64_t first_line(uint64_t chance) { return static_cast<int64_t>(chance >> 24); }
 
   /// 0 to size - 1 in another shuffled order in every turn of `size` places.
   class Shuffled {
@@ -110,7 +106,7 @@ class SetPlacement {
   };
 
   int64_t sets_;
-  int64_t begin_;
+  uint64_t chance_;  // which lines are scattered, and where to
   double scattered_;
   int64_t crowded_;
   int64_t strided_;  // pairs of an even and an odd set

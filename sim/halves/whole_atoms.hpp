@@ -26,6 +26,8 @@ class WholeAtoms {
     }
   }
 
+  int64_t pieces(AtomId) const { return homes_; }
+
   /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
   template <class Evicted>
   bool touch(int half, const Piece& piece, bool write, Evicted evicted) {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "scheduler/memory_units.hpp"
+#include "scheduler/permutation.hpp"
+#include "sim/unit_interval.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -49,17 +51,29 @@ double TimedMemory::dram_read(double now_ns, double sectors, ReadTime& time, Tal
   return passed + parameters_.dram_ns;
 }
 
-// Looks a unit's lines up in `half`, and those that it lacks at their home; all of them are then
-// there.
-TimedMemory::Missing TimedMemory::look_up(int half, UnitId unit) {
+// Looks lines of a unit up in `half`, and those that it lacks at their home; all of them are then
+// there. A piece that stands for several lines is in the part that has one of them, drawn by
+// chance: parts that make up the tile have every piece once.
+TimedMemory::Missing TimedMemory::look_up(int half, UnitId unit, const TilePart& part) {
   Missing missing;
+  const auto tensors = double(units_.size(unit).tensors);
+  const bool whole = part.begin <= 0 && part.end >= 1;
+  const auto in_part = [&](uint64_t number, int64_t pieces) {
+    const double drawn = unit_interval(mix_seed(unit, number));
+    const double place = (double(number) + drawn) / double(pieces) * tensors;
+    const double share = place - std::floor(place);
+    return part.begin <= share && share < part.end;
+  };
   const auto evicted = [&](AtomId owner, int64_t units) {
     tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
         double(units) / units_per_sector;
   };
   std::visit(
       [&](auto& lines) {
+        const int64_t pieces = lines.pieces(unit);
+        uint64_t number = 0;
         lines.for_pieces(unit, [&](const Piece& piece) {
+          if (!whole && !in_part(number++, pieces)) return;
           if (lines.touch(half, piece, false, evicted)) return;
           const auto home = static_cast<size_t>(piece.home);
           missing.here[home] += sectors_of(piece);
@@ -115,32 +129,33 @@ double TimedMemory::fetch(double now_ns, int half, UnitId unit, int home, const 
   return ready;
 }
 
-ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit, bool prefetch, double share) {
-  const AtomSize size = units_.size(unit);
+TimedMemory::Tally& TimedMemory::note_read(UnitId unit) {
   Tally& tally = tallies_[static_cast<size_t>(units_.group(unit))];
   tally.read = true;
   if (touched_[unit] == 0) {
     touched_[unit] = 1;
-    tally.cold += size.sectors;
+    tally.cold += units_.size(unit).sectors;
   }
-  const double bytes = double(size.sectors) * sector_bytes * share;
+  return tally;
+}
+
+ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit) {
+  const AtomSize size = units_.size(unit);
+  Tally& tally = note_read(unit);
+  const double bytes = double(size.sectors) * sector_bytes;
   ReadTime time;
-  double asked_ns = now_ns;
+  tally.sm_reads += size.sectors;
+  double asked_ns = ports_[static_cast<size_t>(sm)].pass(now_ns, bytes);
   bool merged = false;
-  if (!prefetch) {
-    tally.sm_reads += size.sectors;
-    asked_ns = ports_[static_cast<size_t>(sm)].pass(now_ns, bytes);
-    if (merging_) {
-      const auto at = static_cast<int64_t>(unit) * coalescers_ + sm / parameters_.coalescer_sms;
-      Outstanding& last = outstanding_[static_cast<size_t>(at)];
-      // Both stream the tile's lines in one order, so every line meets the other's request, or
-      // none.
-      merged = now_ns - last.asked_ns < last.answered_ns;
-      if (!merged) last.asked_ns = now_ns;
-    }
+  if (merging_) {
+    const auto at = static_cast<int64_t>(unit) * coalescers_ + sm / parameters_.coalescer_sms;
+    Outstanding& last = outstanding_[static_cast<size_t>(at)];
+    // Both stream the tile's lines in one order, so every line meets the other's request, or none.
+    merged = now_ns - last.asked_ns < last.answered_ns;
+    if (!merged) last.asked_ns = now_ns;
   }
   if (!merged) {
-    tally.l2_reads += double(size.sectors) * share;
+    tally.l2_reads += double(size.sectors);
     asked_ns = std::max(asked_ns, l2_.pass(now_ns, bytes));
   }
   time.l2_ns = asked_ns - now_ns;
@@ -150,7 +165,7 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit, bool prefetch
   for (int home = 0; home < parameters_.lines.halves; ++home) {
     arrival = std::max(arrival, fetch(now_ns, half, unit, home, missing, time, tally));
   }
-  if (merging_ && !prefetch && !merged) {
+  if (merging_ && !merged) {
     const auto at = static_cast<int64_t>(unit) * coalescers_ + sm / parameters_.coalescer_sms;
     outstanding_[static_cast<size_t>(at)].answered_ns = arrival - now_ns;
   }
@@ -158,6 +173,20 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit, bool prefetch
   time.arrival_ns = arrival + time.l2_ns;
   time.latency_ns = time.arrival_ns - now_ns - time.l2_ns - time.fabric_ns - time.dram_ns;
   return time;
+}
+
+void TimedMemory::prefetch(double now_ns, int64_t sm, UnitId unit, const TilePart& part) {
+  Tally& tally = note_read(unit);
+  const double sectors = double(units_.size(unit).sectors) * (part.end - part.begin);
+  tally.l2_reads += sectors;
+  l2_.pass(now_ns, sectors * sector_bytes);
+  const int half = placed(sm).half;
+  const Missing missing = look_up(half, unit, part);
+  ReadTime nobody_waits;
+  for (int home = 0; home < parameters_.lines.halves; ++home) {
+    if (missing.here[static_cast<size_t>(home)] == 0) continue;
+    fetch(now_ns, half, unit, home, missing, nobody_waits, tally);
+  }
 }
 
 void TimedMemory::write(double now_ns, int64_t sm, UnitId unit) {

@@ -32,14 +32,21 @@ struct ReadTime {
   double latency_ns = 0;  // the rest: nobody is in the way, it just takes its time
 };
 
+/// Lines of a tile from `begin` to `end`, as shares of its lines; of K as of V.
+struct TilePart {
+  double begin = 0;
+  double end = 1;
+};
+
 class TimedMemory {
  public:
   TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units, bool merging,
               uint64_t seed = 0);
 
-  /// SM `sm` asks for `share` of the lines of `unit` at `now_ns`; calls must be in order of time.
-  /// A prefetch moves lines into L2 and none to the SM.
-  ReadTime read(double now_ns, int64_t sm, UnitId unit, bool prefetch = false, double share = 1);
+  /// SM `sm` asks for `unit` at `now_ns`; calls must be in order of time.
+  ReadTime read(double now_ns, int64_t sm, UnitId unit);
+  /// The same for a part of its lines, which move into L2 and not to the SM.
+  void prefetch(double now_ns, int64_t sm, UnitId unit, const TilePart& part);
   void write(double now_ns, int64_t sm, UnitId unit);
 
   Counters counters(UnitGroup group) const;
@@ -81,9 +88,11 @@ class TimedMemory {
     std::array<double, 2> here{};
     std::array<double, 2> anywhere{};
   };
-  Missing look_up(int half, UnitId unit);
+  Missing look_up(int half, UnitId unit, const TilePart& part = {});
   double fetch(double now_ns, int half, UnitId unit, int home, const Missing& missing,
                ReadTime& time, Tally& tally);
+  /// Counts a read by somebody; returns the unit's counters.
+  Tally& note_read(UnitId unit);
   double dram_read(double now_ns, double sectors, ReadTime& time, Tally& tally);
 
   L2Parameters parameters_;

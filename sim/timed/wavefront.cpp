@@ -173,7 +173,8 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   if (schedule_.prefetch > 0) {
     const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
     const int64_t lines = tiling_.kv_rows * problem_.row_bytes() / line_bytes;
-    worker.prefetch_share = double(share.lines_of(lines).size()) / double(lines);
+    const Range part = share.lines_of(lines);
+    worker.prefetches = {double(part.begin) / double(lines), double(part.end) / double(lines)};
   }
   worker.active = true;
   if (schedule_.launch == launch_id<GridLaunch>) worker.age = ctas_begun_++;
@@ -214,7 +215,7 @@ double TimedWavefront::step_ns(Worker& worker) {
   double ns = parameters_.sharing ? cost_.shared_ns(ctas, older) : cost_.alone_ns();
   if (schedule_.prefetch > 0) {
     ns += parameters_.step.prefetch_ns;
-    if (worker.prefetch_share > 0) ns += parameters_.step.prefetch_lines_ns;
+    if (worker.has_lines()) ns += parameters_.step.prefetch_lines_ns;
   }
   const double jitter = ctas > 1 ? parameters_.step.jitter_shared : parameters_.step.jitter;
   if (jitter > 0) ns *= 1 + jitter * noise(worker.random);
@@ -227,7 +228,7 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   tile_visits_ += 2;
   attach_[static_cast<size_t>(kv_head(worker.cursor.item()))] = worker.cursor.kv_tile();
   if (step.stages > 1) load_step(worker, now_ns, step.stages - 1);
-  if (schedule_.prefetch > 0 && worker.prefetch_share > 0) prefetch(worker, now_ns);
+  if (schedule_.prefetch > 0 && worker.has_lines()) prefetch(worker, now_ns);
   const double taken_ns = step_ns(worker);
   const double computed_ns = now_ns + taken_ns;
   terms[TimeTerm::tensor] += cost_.tensor_ns;
@@ -263,8 +264,8 @@ void TimedWavefront::wait_for(const ReadTime& load, double computed_ns, TimeTerm
 void TimedWavefront::prefetch(Worker& worker, double now_ns) {
   const int64_t tile = worker.cursor.kv_tile_ahead(schedule_, schedule_.prefetch);
   if (tile < 0) return;
-  memory_.read(now_ns, worker.sm, units_.id(UnitGroup::kv, kv_head(worker.cursor.item()), tile),
-               true, worker.prefetch_share);
+  const UnitId unit = units_.id(UnitGroup::kv, kv_head(worker.cursor.item()), tile);
+  memory_.prefetch(now_ns, worker.sm, unit, worker.prefetches);
 }
 
 void TimedWavefront::end_item(Worker& worker, double now_ns) {

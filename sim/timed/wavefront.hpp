@@ -49,9 +49,10 @@ class TimedWavefront {
     double slowness = 1;  // of its SM
     int64_t phase = 0;
     uint64_t random = 0;
-    bool prefetches = false;  // of the current item: it has lines to fetch for others
-    double prefetch_share = 0;
+    TilePart prefetches{0, 0};  // what it fetches of every tile for the wave of its item
     std::array<ReadTime, max_stages> loads{};  // of step s at s mod max_stages
+
+    bool has_lines() const { return prefetches.end > prefetches.begin; }
   };
 
   void start();

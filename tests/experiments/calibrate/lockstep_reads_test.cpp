@@ -1,5 +1,5 @@
-// Reads in lockstep, recorded on an H200, against the two-half model with its profile. Nothing of
-// the model but `scattered` was taken from these readings.
+// Reads in lockstep, recorded on an H200, against the two-half model with its profile, whose rule
+// of replacement and share of scattered lines are from these readings.
 //
 // Tolerances are what a reader of a prediction needs: DRAM reads within 3 % of all sectors that a
 // visit could have had to fetch (a visit is a tile in a step, however many CTAs read it); of causal
@@ -18,6 +18,7 @@ namespace {
 using kernels::LockstepAccess;
 using kernels::LockstepFamily;
 using kernels::LockstepPattern;
+using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 using tests::LockstepReadings;
 
@@ -129,39 +130,36 @@ TEST(H200Lockstep, NeitherPaceNorKindOfLoadMatters) {
   }
 }
 
-// Where the model is outside of the tolerance today. It makes edges too soft (docs/two-half-l2.md);
-// a better one leaves names out of these lists, a worse one adds some.
+// Where the model is outside of the tolerance today (docs/two-half-l2.md); a better one leaves
+// names out of these lists, a worse one adds some.
 
 TEST(H200Lockstep, OneFollowerIsPredictedButAtTheEdge) {
-  EXPECT_THAT(
-      missed([](const LockstepReadings& r) {
-        const LockstepPattern& p = r.pattern;
-        return plain(p) && p.family == LockstepFamily::follow && p.lanes == 4 && p.readers == 1 &&
-               p.second_mib == 0 && p.distance_mib >= 13 && p.distance_mib <= 20;
-      }),
-      UnorderedElementsAre("follow 480 x4 at 13", "follow 480 x4 at 14", "follow 480 x4 at 15",
-                           "follow 480 x4 at 13 apart", "follow 480 x4 at 14 apart",
-                           "follow 480 x4 at 15 apart", "follow 480 x4 at 16 apart"));
+  EXPECT_THAT(missed([](const LockstepReadings& r) {
+                const LockstepPattern& p = r.pattern;
+                return plain(p) && p.family == LockstepFamily::follow && p.lanes == 4 &&
+                       p.readers == 1 && p.second_mib == 0 && p.distance_mib >= 13 &&
+                       p.distance_mib <= 20;
+              }),
+              UnorderedElementsAre("follow 480 x4 at 14", "follow 480 x4 at 15",
+                                   "follow 480 x4 at 13 apart", "follow 480 x4 at 14 apart",
+                                   "follow 480 x4 at 15 apart"));
 }
 
 TEST(H200Lockstep, OneHalfsReadersArePredictedButAtTheEdge) {
-  EXPECT_THAT(
-      missed([](const LockstepReadings& r) {
-        return r.pattern.family == LockstepFamily::one_half && r.pattern.distance_mib >= 14 &&
-               r.pattern.distance_mib <= 30;
-      }),
-      UnorderedElementsAre("one-half 480 x4 at 14", "one-half 480 x4 at 30",
-                           "one-half 480 x4 at 18 across", "one-half 480 x4 at 22 across",
-                           "one-half 480 x4 at 14 apart", "one-half 480 x4 at 18 across apart"));
+  EXPECT_THAT(missed([](const LockstepReadings& r) {
+                return r.pattern.family == LockstepFamily::one_half &&
+                       r.pattern.distance_mib >= 14 && r.pattern.distance_mib <= 30;
+              }),
+              UnorderedElementsAre("one-half 480 x4 at 22 across", "one-half 480 x4 at 14 apart"));
 }
 
-TEST(H200Lockstep, RingsArePredictedButWhereTheyBeginToMiss) {
+TEST(H200Lockstep, RingsArePredictedButOne) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
                 return p.family == LockstepFamily::ring && p.lanes == 11 && p.mib >= 28 &&
                        p.mib <= 34;
               }),
-              UnorderedElementsAre("ring 30 x11", "ring 28 x11 apart"));
+              UnorderedElementsAre("ring 32 x11"));
 }
 
 TEST(H200Lockstep, PlacesOfChanceAndHotTilesArePredictedButAtTheEdge) {
@@ -172,18 +170,18 @@ TEST(H200Lockstep, PlacesOfChanceAndHotTilesArePredictedButAtTheEdge) {
                         (p.family == LockstepFamily::hot && p.distance_mib == 12 &&
                          p.second_mib >= 14 && p.second_mib <= 22));
               }),
-              UnorderedElementsAre("hot 480 x4 at 12 at 14", "hot 480 x4 at 12 at 18"));
+              UnorderedElementsAre("hot 480 x4 at 12 at 22"));
 }
 
 // Contiguous tiles, and K and V in allocations of their own.
-TEST(H200Lockstep, ACausalLaunchIsPredictedApartAndTooHighTogether) {
+TEST(H200Lockstep, CausalLaunchesArePredictedApartAndTogether) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
                 return plain(p) && !p.across &&
                        ((p.mib == 52 && p.family == LockstepFamily::causal) ||
                         (p.mib == 48 && !r.apart && p.family == LockstepFamily::causal_sawtooth));
               }),
-              UnorderedElementsAre("causal 52", "causal-sawtooth 48"));
+              IsEmpty());
 }
 
 }  // namespace

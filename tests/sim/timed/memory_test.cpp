@@ -28,6 +28,9 @@ class Memory {
   double read(double now, int64_t sm, int64_t tile = 0) {
     return memory_.read(now, sm, units_.id(UnitGroup::kv, 0, tile)).arrival_ns;
   }
+  void prefetch(double now, int64_t sm, TilePart part) {
+    memory_.prefetch(now, sm, units_.id(UnitGroup::kv, 0, 0), part);
+  }
   Counters counters() const { return memory_.counters(UnitGroup::kv); }
 
  private:
@@ -48,6 +51,20 @@ TEST(TimedMemory, WhoWantsLinesOnTheirWayWaitsForThem) {
   EXPECT_EQ(memory.read(100, 1), 400);
   EXPECT_EQ(memory.read(399, 1), 549);
   EXPECT_EQ(*memory.counters().l2_read_miss_sectors, 512);
+}
+
+// A quarter of K and of V, then the rest: every line once, and nothing is left for who reads it.
+TEST(TimedMemory, PartsOfAPrefetchMakeUpTheTile) {
+  L2Parameters l2 = parameters(1);
+  l2.lines.ways = 16;  // line by line
+  Memory memory(l2);
+  memory.prefetch(0, 0, {0, 0.25});
+  EXPECT_EQ(*memory.counters().dram_read_sectors, 128);
+  EXPECT_EQ(memory.counters().sm_read_sectors, 0);
+  memory.prefetch(1000, 1, {0.25, 1});
+  EXPECT_EQ(*memory.counters().dram_read_sectors, 512);
+  EXPECT_EQ(memory.read(2000, 0), 2150);
+  EXPECT_EQ(*memory.counters().dram_read_sectors, 512);
 }
 
 TEST(TimedMemory, DramServesOneAfterTheOther) {
