@@ -22,7 +22,7 @@ import points  # noqa: E402
 import report  # noqa: E402
 import table  # noqa: E402
 
-LISTS = ("calibration", "grid", "holdout", "holdout-now", "drawn")
+LISTS = ("calibration", "drawn_again", "drawn", "holdout", "drawn-now", "holdout-now", "grid-now")
 SYSTEMS = ("flash-attention-2", "flash-attention-3", "cudnn", "triton-tutorial")
 MEGA = 1e6
 KIBI = 1024

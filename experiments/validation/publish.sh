@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes everything that README.md and the tables and pictures beside it show, after a change of the
-# model: judges every list that was measured, the known systems, and what is taught. No GPU; about a
-# quarter of an hour on two cores.
+# model: judges every list that was measured, the known systems, and what is taught. No GPU; a quarter
+# of an hour on two cores.
 #
 #   experiments/validation/publish.sh            writes results/, pictures/, *.md, elsewhere.csv
 #   experiments/validation/publish.sh --check    whether results/calibration and README.md are what the
@@ -30,19 +30,24 @@ keep() {
   mkdir -p "$2"
   for file in "${@:3}"; do cp "$1/$file" "$2/"; done
 }
-declare -A shown=([calibration]="ablation" [grid]="scatter regimes changes" [drawn]="scatter regimes")
-# results/holdout and results/drawn are records of the one look that judged a frozen model: made once.
-for list in calibration grid drawn; do
-  [ -e "$measured/$list.csv" ] || continue
-  [ "$list" != drawn ] || [ ! -e "$here/results/drawn" ] || continue
-  "$here/judge.sh" "$list"
-  keep "build/judge/$list" "$here/results/$list" points.csv summary.csv report.md
-  for picture in ${shown[$list]}; do
-    cp "build/judge/$list/$picture.png" "$here/pictures/$list-$picture.png"
+"$here/judge.sh" calibration
+keep build/judge/calibration "$here/results/calibration" points.csv summary.csv report.md
+cp build/judge/calibration/ablation.png "$here/pictures/calibration-ablation.png"
+# results/grid, holdout, drawn and drawn_again are records of the one look that judged a frozen model:
+# made once.
+if [ -e "$measured/drawn_again.csv" ] && [ ! -e "$here/results/drawn_again" ]; then
+  "$here/judge.sh" drawn_again
+  keep build/judge/drawn_again "$here/results/drawn_again" points.csv summary.csv report.md
+  for picture in scatter regimes ablation; do
+    cp "build/judge/drawn_again/$picture.png" "$here/pictures/drawn-again-$picture.png"
   done
+fi
+# What judged before is a development set now.
+for list in grid holdout drawn; do
+  QUICK=1 "$here/judge.sh" "$list" "build/judge/$list-now"
+  keep "build/judge/$list-now" "$here/results/$list-now" points.csv summary.csv report.md
 done
-QUICK=1 "$here/judge.sh" holdout build/judge/holdout-now
-keep build/judge/holdout-now "$here/results/holdout-now" points.csv summary.csv
+cp build/judge/grid-now/changes.png "$here/pictures/grid-changes.png"
 "$here/judge_systems.sh"
 mkdir -p "$here/results/systems"
 for errors in build/judge/systems/*.errors.csv; do
