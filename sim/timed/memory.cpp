@@ -56,30 +56,33 @@ double TimedMemory::dram_read(double now_ns, double sectors, ReadTime& time, Tal
 // chance: parts that make up the tile have every piece once.
 TimedMemory::Missing TimedMemory::look_up(int half, UnitId unit, const TilePart& part) {
   Missing missing;
-  const auto tensors = double(units_.size(unit).tensors);
-  const bool whole = part.begin <= 0 && part.end >= 1;
-  const auto in_part = [&](uint64_t number, int64_t pieces) {
-    const double drawn = unit_interval(mix_seed(unit, number));
-    const double place = (double(number) + drawn) / double(pieces) * tensors;
-    const double share = place - std::floor(place);
-    return part.begin <= share && share < part.end;
-  };
   const auto evicted = [&](AtomId owner, int64_t units) {
     tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
         double(units) / units_per_sector;
   };
+  const auto touch = [&](auto& lines, const Piece& piece) {
+    if (lines.touch(half, piece, false, evicted)) return;
+    const auto home = static_cast<size_t>(piece.home);
+    missing.here[home] += sectors_of(piece);
+    if (piece.home == half || !lines.touch(piece.home, piece, false, evicted)) {
+      missing.anywhere[home] += sectors_of(piece);
+    }
+  };
   std::visit(
       [&](auto& lines) {
-        const int64_t pieces = lines.pieces(unit);
+        if (part.begin <= 0 && part.end >= 1) {
+          lines.for_pieces(unit, [&](const Piece& piece) { touch(lines, piece); });
+          return;
+        }
+        const auto pieces = double(lines.pieces(unit));
+        const auto tensors = double(units_.size(unit).tensors);
         uint64_t number = 0;
         lines.for_pieces(unit, [&](const Piece& piece) {
-          if (!whole && !in_part(number++, pieces)) return;
-          if (lines.touch(half, piece, false, evicted)) return;
-          const auto home = static_cast<size_t>(piece.home);
-          missing.here[home] += sectors_of(piece);
-          if (piece.home == half || !lines.touch(piece.home, piece, false, evicted)) {
-            missing.anywhere[home] += sectors_of(piece);
-          }
+          const double drawn = double(number) + unit_interval(mix_seed(unit, number));
+          ++number;
+          const double place = drawn / pieces * tensors;
+          const double share = place - std::floor(place);
+          if (part.begin <= share && share < part.end) touch(lines, piece);
         });
       },
       l2_lines_);
