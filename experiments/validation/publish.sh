@@ -33,7 +33,7 @@ keep() {
 "$here/judge.sh" calibration
 keep build/judge/calibration "$here/results/calibration" points.csv summary.csv report.md
 cp build/judge/calibration/ablation.png "$here/pictures/calibration-ablation.png"
-# results/grid, holdout, drawn and drawn_again are records of the one look that judged a frozen model:
+# results/holdout, drawn and drawn_again are records of the one look that judged a frozen model:
 # made once.
 if [ -e "$measured/drawn_again.csv" ] && [ ! -e "$here/results/drawn_again" ]; then
   "$here/judge.sh" drawn_again

@@ -44,6 +44,11 @@ TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const Unit
   if (merging_) outstanding_.resize(units.count() * static_cast<size_t>(coalescers_));
 }
 
+void TimedMemory::write_back(AtomId owner, int64_t units) {
+  tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
+      double(units) / units_per_sector;
+}
+
 double TimedMemory::dram_read(double now_ns, double sectors, ReadTime& time, Tally& tally) {
   tally.dram_reads += sectors;
   const double passed = dram_.pass(now_ns, sectors * sector_bytes);
@@ -56,10 +61,7 @@ double TimedMemory::dram_read(double now_ns, double sectors, ReadTime& time, Tal
 // chance: parts that make up the tile have every piece once.
 TimedMemory::Missing TimedMemory::look_up(int half, UnitId unit, const TilePart& part) {
   Missing missing;
-  const auto evicted = [&](AtomId owner, int64_t units) {
-    tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
-        double(units) / units_per_sector;
-  };
+  const auto evicted = [&](AtomId owner, int64_t units) { write_back(owner, units); };
   const auto touch = [&](auto& lines, const Piece& piece) {
     if (lines.touch(half, piece, false, evicted)) return;
     const auto home = static_cast<size_t>(piece.home);
@@ -149,15 +151,15 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit) {
   ReadTime time;
   tally.sm_reads += size.sectors;
   double asked_ns = ports_[static_cast<size_t>(sm)].pass(now_ns, bytes);
-  bool merged = false;
+  Outstanding* last = nullptr;
   if (merging_) {
     const auto at = static_cast<int64_t>(unit) * coalescers_ + sm / parameters_.coalescer_sms;
-    Outstanding& last = outstanding_[static_cast<size_t>(at)];
-    // Both stream the tile's lines in one order, so every line meets the other's request, or none.
-    merged = now_ns - last.asked_ns < last.answered_ns;
-    if (!merged) last.asked_ns = now_ns;
+    last = &outstanding_[static_cast<size_t>(at)];
   }
+  // Both stream the tile's lines in one order, so every line meets the other's request, or none.
+  const bool merged = last != nullptr && now_ns - last->asked_ns < last->answered_ns;
   if (!merged) {
+    if (last != nullptr) last->asked_ns = now_ns;
     tally.l2_reads += double(size.sectors);
     asked_ns = std::max(asked_ns, l2_.pass(now_ns, bytes));
   }
@@ -168,10 +170,7 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, UnitId unit) {
   for (int home = 0; home < parameters_.lines.halves; ++home) {
     arrival = std::max(arrival, fetch(now_ns, half, unit, home, missing, time, tally));
   }
-  if (merging_ && !merged) {
-    const auto at = static_cast<int64_t>(unit) * coalescers_ + sm / parameters_.coalescer_sms;
-    outstanding_[static_cast<size_t>(at)].answered_ns = arrival - now_ns;
-  }
+  if (last != nullptr && !merged) last->answered_ns = arrival - now_ns;
   // Lines stream: the last one is there when the port has passed it and its own latency is over.
   time.arrival_ns = arrival + time.l2_ns;
   time.latency_ns = time.arrival_ns - now_ns - time.l2_ns - time.fabric_ns - time.dram_ns;
@@ -199,10 +198,7 @@ void TimedMemory::write(double now_ns, int64_t sm, UnitId unit) {
   tally.writes += size.sectors;
   const double bytes = double(size.sectors) * sector_bytes;
   l2_.pass(ports_[static_cast<size_t>(sm)].pass(now_ns, bytes), bytes);
-  const auto evicted = [&](AtomId owner, int64_t units) {
-    tallies_[static_cast<size_t>(units_.group(owner))].written_back +=
-        double(units) / units_per_sector;
-  };
+  const auto evicted = [&](AtomId owner, int64_t units) { write_back(owner, units); };
   std::visit(
       [&](auto& lines) {
         lines.for_pieces(unit, [&](const Piece& piece) {

@@ -91,6 +91,8 @@ class TimedMemory {
   Missing look_up(int half, UnitId unit, const TilePart& part = {});
   double fetch(double now_ns, int half, UnitId unit, int home, const Missing& missing,
                ReadTime& time, Tally& tally);
+  /// A dirty piece of `owner` has left L2.
+  void write_back(AtomId owner, int64_t units);
   /// Counts a read by somebody; returns the unit's counters.
   Tally& note_read(UnitId unit);
   double dram_read(double now_ns, double sectors, ReadTime& time, Tally& tally);
