@@ -119,10 +119,55 @@ double AttentionOnDevice::time_us(int launches, bool behind_another) {
   return double(ms) * us_per_ms / launches;
 }
 
+Tiling AttentionOnDevice::tiling() const {
+  return kernels::find_variant(call_.problem.head_dim, call_.problem.dtype, call_.tiling,
+                               call_.family)
+      ->tiling;
+}
+
+void AttentionOnDevice::launch_recorded(std::vector<kernels::ItemRecord>& items,
+                                        std::vector<kernels::StepRecord>& steps) {
+  const auto item_bytes = int64_t(items.size() * sizeof items[0]);
+  const auto step_bytes = int64_t(steps.size() * sizeof steps[0]);
+  const DeviceBuffer item_buffer(item_bytes), step_buffer(step_bytes);
+  const auto copy = [](void* to, const void* from, int64_t bytes) {
+    if (bytes > 0) SAWTOOTH_CUDA_CHECK(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault));
+  };
+  copy(item_buffer.as(), items.data(), item_bytes);
+  copy(step_buffer.as(), steps.data(), step_bytes);
+  call_.trace = {item_buffer.as<kernels::ItemRecord>(),
+                 steps.empty() ? nullptr : step_buffer.as<kernels::StepRecord>(),
+                 kv_tiles(call_.problem, tiling())};
+  launch();
+  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  call_.trace = {};
+  copy(items.data(), item_buffer.as(), item_bytes);
+  copy(steps.data(), step_buffer.as(), step_bytes);
+}
+
+std::vector<RecordedItem> AttentionOnDevice::record_items() {
+  const int64_t items = item_count(call_.problem, tiling(), call_.schedule);
+  std::vector<kernels::ItemRecord> records(static_cast<size_t>(items));
+  std::vector<kernels::StepRecord> no_steps;
+  launch_recorded(records, no_steps);
+  uint64_t first_ns = ~uint64_t{0};
+  for (const kernels::ItemRecord& record : records)
+    if (record.times_started > 0) first_ns = std::min(first_ns, record.start_ns);
+  std::vector<RecordedItem> recorded;
+  for (int64_t index = 0; index < items; ++index) {
+    const kernels::ItemRecord& record = records[size_t(index)];
+    if (record.times_started == 0) continue;
+    recorded.push_back({.worker = record.worker,
+                        .items_before = record.items_before,
+                        .item = index,
+                        .steps = record.steps,
+                        .start_ns = int64_t(record.start_ns - first_ns)});
+  }
+  return recorded;
+}
+
 std::vector<RecordedStep> AttentionOnDevice::record_order() {
-  const Tiling tiling =
-      kernels::find_variant(call_.problem.head_dim, call_.problem.dtype, call_.tiling, call_.family)
-          ->tiling;
+  const Tiling tiling = this->tiling();
   const int64_t items = item_count(call_.problem, tiling, call_.schedule);
   const int64_t tiles = kv_tiles(call_.problem, tiling);
   if (items > most_traced_steps / tiles)
@@ -131,21 +176,7 @@ std::vector<RecordedStep> AttentionOnDevice::record_order() {
                      std::to_string(most_traced_steps));
   std::vector<kernels::ItemRecord> item_records(static_cast<size_t>(items));
   std::vector<kernels::StepRecord> step_records(static_cast<size_t>(items * tiles));
-  const auto item_bytes = int64_t(item_records.size() * sizeof item_records[0]);
-  const auto step_bytes = int64_t(step_records.size() * sizeof step_records[0]);
-  const DeviceBuffer item_buffer(item_bytes), step_buffer(step_bytes);
-  const auto copy = [](void* to, const void* from, int64_t bytes) {
-    SAWTOOTH_CUDA_CHECK(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault));
-  };
-  copy(item_buffer.as(), item_records.data(), item_bytes);
-  copy(step_buffer.as(), step_records.data(), step_bytes);
-  call_.trace = {item_buffer.as<kernels::ItemRecord>(), step_buffer.as<kernels::StepRecord>(),
-                 tiles};
-  launch();
-  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
-  call_.trace = {};
-  copy(item_records.data(), item_buffer.as(), item_bytes);
-  copy(step_records.data(), step_buffer.as(), step_bytes);
+  launch_recorded(item_records, step_records);
 
   uint64_t first_ns = ~uint64_t{0};
   for (const kernels::StepRecord& step : step_records)

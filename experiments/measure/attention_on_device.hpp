@@ -33,12 +33,22 @@ class AttentionOnDevice {
   /// does not count. Waits for them.
   double time_us(int launches = 1, bool behind_another = false);
 
+  /// One launch that records when each item began and who took it, in the order of items. Never
+  /// counted or timed, though it runs as a launch that records nothing: a record an item is a
+  /// thousandth of what a record a step is (experiments/measured/h200/validation/recording.csv).
+  std::vector<RecordedItem> record_items();
+
   /// One launch with the order trace on, in the order of items and steps. Never counted or timed.
   /// Throws UsageError when the trace would have more than `most_traced_steps` records.
   std::vector<RecordedStep> record_order();
   static constexpr int64_t most_traced_steps = int64_t{1} << 25;  // 512 MiB of device memory
 
  private:
+  /// One launch that records items, and steps where `steps` is not empty.
+  void launch_recorded(std::vector<kernels::ItemRecord>& items,
+                       std::vector<kernels::StepRecord>& steps);
+  Tiling tiling() const;
+
   kernels::AttentionForward call_;
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list_;
   std::shared_ptr<const AttentionTensors> tensors_;

@@ -141,6 +141,29 @@ class OrderTables {
   std::string trace_, wavefront_;
 };
 
+/// When each item began, a launch a repetition.
+class ItemTrace {
+ public:
+  explicit ItemTrace(const Settings& outputs) : path_(value_or(outputs, "item-trace", "")) {
+    if (wanted()) file_.emplace(path_).write(item_trace_header());
+  }
+  bool wanted() const { return !path_.empty(); }
+
+  /// As a counted launch goes: behind what prepares L2.
+  void record(const MeasurePoint& point, int64_t repetition, AttentionOnDevice& attention,
+              kernels::L2State& l2, kernels::L2StateKind state) {
+    l2.prepare(state, [&] { attention.launch(); });
+    file_->write(item_trace_rows(point.key_cells, repetition, attention.record_items()));
+  }
+  void finish() {
+    if (wanted()) file_->commit();
+  }
+
+ private:
+  std::string path_;
+  std::optional<OutputFile> file_;
+};
+
 /// The key cells of one repetition.
 CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition) {
   CsvRow cells = point.key_cells;
@@ -157,7 +180,7 @@ struct Device {
 /// Measures the repetitions that `log` has not yet, and takes the others over; `device` may be
 /// null when there is nothing to measure. Each repetition has its tensors on pages of its own, so
 /// that the spread of a point is that of launches, not of one launch seen five times.
-void measure_point(const MeasurePoint& point, int64_t repetitions, Device* device,
+void measure_point(const MeasurePoint& point, int64_t repetitions, Device* device, ItemTrace& items,
                    OrderTables& orders, ResultLog& log) {
   std::optional<AttentionOnDevice> attention;
   const auto place = [&](int64_t repetition) {
@@ -170,15 +193,17 @@ void measure_point(const MeasurePoint& point, int64_t repetitions, Device* devic
   const kernels::L2StateKind state = *kernels::l2_state_named(point.point.text("state"));
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
     const CsvRow cells_of_key = repetition_cells(point, repetition);
-    if (log.has(cells_of_key)) {
-      log.keep(cells_of_key);
-      continue;
-    }
+    const bool known = log.has(cells_of_key);
+    if (known) log.keep(cells_of_key);
+    if (known && !items.wanted()) continue;
     place(repetition);
-    MeasuredCells cells;
-    cells.time_us = median_time_us(*attention, device->l2, state);
-    device->counters.read(*attention, device->l2, state, cells);
-    log.append(measured_row(point, repetition, cells));
+    if (!known) {
+      MeasuredCells cells;
+      cells.time_us = median_time_us(*attention, device->l2, state);
+      device->counters.read(*attention, device->l2, state, cells);
+      log.append(measured_row(point, repetition, cells));
+    }
+    if (items.wanted()) items.record(point, repetition, *attention, device->l2, state);
   }
   if (!orders.wanted()) return;
   if (!attention) place(0);
@@ -197,19 +222,21 @@ int measure(const MeasurePlan& plan) {
       std::stoll(value_or(plan.outputs, "repetitions", find_option("repetitions")->default_text));
   constexpr size_t with_repetition = key_column_count + 1;
   ResultLog log(value_or(plan.outputs, "csv", "-"), is_on(plan.outputs, "resume"), with_repetition);
+  ItemTrace items(plan.outputs);
   OrderTables orders(plan.outputs);
   std::optional<Device> device;
-  if (orders.wanted() || !is_complete(plan, repetitions, log)) device.emplace();
+  if (items.wanted() || orders.wanted() || !is_complete(plan, repetitions, log)) device.emplace();
   const std::string no_counters = device ? device->counters.message() : "";
   if (!no_counters.empty()) std::cerr << "note: " << no_counters << "\n";
   log.start();
   Progress progress(plan.points.size(), double(plan.points.size()), !is_on(plan.outputs, "quiet"));
   for (const MeasurePoint& point : plan.points) {
-    measure_point(point, repetitions, device ? &*device : nullptr, orders, log);
+    measure_point(point, repetitions, device ? &*device : nullptr, items, orders, log);
     progress.advance(1);
     progress.draw();
   }
   log.finish();
+  items.finish();
   orders.finish();
   return no_counters.empty() ? exit_fine : exit_no_device;
 }

@@ -40,6 +40,24 @@ void number_slots(std::vector<RecordedStep>& recorded, int64_t unit_ns) {
 
 }  // namespace
 
+std::string item_trace_header() {
+  return csv_line({"run_id", "repetition", "worker", "items_before", "item", "steps", "start_ns"});
+}
+
+std::string item_trace_rows(const CsvRow& key_cells, int64_t repetition,
+                            const std::vector<RecordedItem>& recorded) {
+  const std::string id = run_id(key_cells);
+  std::string text;
+  for (const RecordedItem& at : recorded) {
+    CsvRow row{id};
+    for (const int64_t value :
+         {repetition, at.worker, at.items_before, at.item, at.steps, at.start_ns})
+      row.push_back(std::to_string(value));
+    text += csv_line(row);
+  }
+  return text;
+}
+
 std::string order_trace_header() {
   return csv_line({"run_id", "scan", "worker", "items_before", "item", "step", "batch", "head",
                    "q_tile", "kv_tile", "sm", "start_ns"});

@@ -26,6 +26,20 @@ struct RecordedStep {
   int64_t start_ns = 0;  // since the first step of the launch
 };
 
+/// One item, as the CTA recorded it that took it.
+struct RecordedItem {
+  int64_t worker = 0;        // CTA number
+  int64_t items_before = 0;  // of this CTA
+  int64_t item = 0;
+  int64_t steps = 0;
+  int64_t start_ns = 0;  // since the first item of the launch
+};
+
+std::string item_trace_header();
+/// A row an item: run_id, repetition, and the fields of RecordedItem.
+std::string item_trace_rows(const CsvRow& key_cells, int64_t repetition,
+                            const std::vector<RecordedItem>& recorded);
+
 std::string order_trace_header();
 /// A row a step: run_id, scan, and the fields of RecordedStep.
 std::string order_trace_rows(const CsvRow& key_cells, const std::vector<RecordedStep>& recorded);

@@ -172,6 +172,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      "which worker is at which tile at each step; measured: of one more launch, recorded"},
     {"order-trace", output, path, command_measure, "",
      "every step of that launch: CTA, item, K/V tile, SM and time"},
+    {"item-trace", output, path, command_measure, "",
+     "every item of one more launch a repetition: CTA, steps and time"},
     {"wavefront-steps", output, count, command_simulate | command_measure, "1000",
      "steps that wavefront and timeline cover", 1, most_keys},
     {"threads", output, count, command_simulate, "",

@@ -4,6 +4,8 @@
     experiments/validation/draw_list.py --seed 20261121 > experiments/validation/drawn.ini
     experiments/validation/draw_list.py --seed 20261122 --problems 40 --most-flop 1e13 \
         --avoid drawn > experiments/validation/drawn_again.ini
+    experiments/validation/draw_list.py --seed 20261123 --problems 40 --most-flop 1e13 \
+        --avoid drawn drawn_again > experiments/validation/drawn_third.ini
 
 Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads,
 D = 64 and 128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem

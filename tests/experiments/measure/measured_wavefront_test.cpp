@@ -94,6 +94,16 @@ TEST(MeasuredWavefront, OfOneStepHasAUnitAndOneCell) {
   EXPECT_TRUE(sampled_wavefront({}, 5, false).empty());
 }
 
+TEST(ItemTrace, HasARowAnItemWithTheColumnsOfItsHeader) {
+  const CsvRow key_cells(result_columns.size());
+  const std::string row = item_trace_rows(
+      key_cells, 2,
+      {{.worker = 17, .items_before = 3, .item = 411, .steps = 96, .start_ns = 5120}});
+  EXPECT_NE(row.find(",2,17,3,411,96,5120\n"), std::string::npos) << row;
+  const std::string header = item_trace_header();
+  EXPECT_EQ(std::count(header.begin(), header.end(), ','), std::count(row.begin(), row.end(), ','));
+}
+
 TEST(OrderTrace, HasARowAStepWithTheColumnsOfItsHeader) {
   CsvRow key_cells(result_columns.size());
   key_cells[result_column("scan")] = "sawtooth";
