@@ -2,12 +2,14 @@
 """Fits the timed wavefront's parameters of a GPU profile to the calibration set, and to it alone.
 
     python3 experiments/fit_timed.py --gpu experiments/gpus/h200.ini \\
-        --measured experiments/measured/h200/validation/calibration.csv --write
+        --measured experiments/measured/h200/validation/calibration.csv \\
+        --die experiments/measured/h200/validation/die.ini --write
 
 Coordinate search: each parameter in turn is moved up and down by its step while that lowers the
 loss, then the steps are halved. The loss is the mean over the points of the squared relative errors
 of duration, DRAM reads, near misses and fabric reads (medians of the measured launches). Durations
-decide the cost of a step, counters how unequally CTAs run. Of what L2 keeps only the reserved share
+decide the cost of a step. How unequally SMs and CTAs run is read from records of items
+(experiments/read_items.py), and speeds of the GPU that was measured from its file. Of what L2 keeps only the reserved share
 is fitted, where reads in lockstep leave it open; the rest is theirs. --write puts the values into
 the profile; without it they are printed. Nothing else is read: not the points that predictions are
 judged on.
@@ -27,8 +29,6 @@ PARAMETERS = {
     "step-tensor-tflops": 1.02,
     "step-exp-tera-per-s": 1.04,
     "step-exposed-ns": 1.06,
-    "age-bias": 1.04,
-    "age-bias-wide": 1.04,
     "prefetch-step-ns": 1.4,
     "prefetch-lines-ns": 1.06,
     "l2-reserved-share": 1.3,
@@ -69,6 +69,7 @@ class Fit:
     def __init__(self, arguments):
         self.program = arguments.sawtooth
         self.config = arguments.config
+        self.die = arguments.die
         self.text = open(arguments.gpu).read()
         self.measured = medians(rows_of(arguments.measured))
         # The profile's name is the file's stem, and stays what it was.
@@ -81,7 +82,7 @@ class Fit:
             file.write(with_values(self.text, values))
         table = os.path.join(self.folder.name, "predicted.csv")
         subprocess.run([self.program, "simulate", self.config, "--gpu", self.profile, "--timing",
-                        "timed", "--quiet", "--csv", table], check=True)
+                        "timed", "--die", self.die, "--quiet", "--csv", table], check=True)
         predicted = medians(rows_of(table))
         if predicted.keys() != self.measured.keys():
             sys.exit("fit_timed.py: predicted and measured points differ")
@@ -122,6 +123,7 @@ def main():
     parser.add_argument("--gpu", default=os.path.join(here, "gpus/h200.ini"))
     parser.add_argument("--measured", default=os.path.join(
         here, "measured/h200/validation/calibration.csv"))
+    parser.add_argument("--die", default=os.path.join(here, "measured/h200/validation/die.ini"))
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sawtooth::sim {
 
@@ -53,11 +54,16 @@ struct GpuProfile {
   std::optional<double> prefetch_step_ns;
   std::optional<double> prefetch_lines_ns;
   std::optional<double> sm_spread;
+  std::optional<double> tpc_spread;
   std::optional<double> age_bias;       // of kernels/mma up to head dim 64
   std::optional<double> age_bias_wide;  // beyond
   std::optional<double> launch_ns;
   std::optional<double> start_spread_ns;
   std::optional<double> refill_ns;
+
+  // Of one die (experiments/program/die_file.hpp), in the order in which CTAs come to SMs.
+  std::vector<double> sm_slowness;     // slower than the mean by this share; empty: not known
+  std::optional<int64_t> ticket_half;  // half of L2 that the ticket counter lies in
 
   std::optional<int64_t> shared_memory_block_bytes;
   std::optional<int64_t> registers_per_sm;

@@ -20,10 +20,11 @@ enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
 /// What is known of a kernel's speed, for `timed`; what is empty is taken from the GPU's profile,
 /// whose steps are those of kernels/mma. Each can be timed without counters, on K/V that fits L2.
 struct KernelSpeed {
-  std::optional<double> step_ns;     // of the SM's pipes for one K/V tile step of this tiling
-  std::optional<double> exposed_ns;  // what a lone CTA needs beyond them
-  std::optional<double> age_bias;    // StepParameters::age_bias
-  std::optional<int64_t> stages;     // K/V tiles in shared memory
+  std::optional<double> step_ns;       // of the SM's pipes for one K/V tile step of this tiling
+  std::optional<double> exposed_ns;    // what a lone CTA needs beyond them
+  std::optional<double> age_bias;      // StepParameters::age_bias
+  std::optional<int64_t> stages;       // K/V tiles in shared memory
+  std::optional<int64_t> spill_bytes;  // of L2, that a CTA in flight keeps written all the time
 };
 
 struct Request {

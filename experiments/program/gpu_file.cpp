@@ -64,6 +64,7 @@ constexpr auto table = std::to_array<ParameterSpec>({
     {"prefetch-step-ns", Unit::number, &GpuProfile::prefetch_step_ns},
     {"prefetch-lines-ns", Unit::number, &GpuProfile::prefetch_lines_ns},
     {"sm-spread", Unit::number, &GpuProfile::sm_spread},
+    {"tpc-spread", Unit::number, &GpuProfile::tpc_spread},
     {"age-bias", Unit::number, &GpuProfile::age_bias},
     {"age-bias-wide", Unit::number, &GpuProfile::age_bias_wide},
     {"launch-ns", Unit::number, &GpuProfile::launch_ns},

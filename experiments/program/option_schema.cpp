@@ -100,6 +100,9 @@ constexpr auto table = std::to_array<OptionSpec>({
 
     {"gpu", where, name, sweeps | command_calibrate, "",
      "profile, see `sawtooth gpus`; or a path to one"},
+    {"die", where, path, sweeps, "",
+     "timing = timed: facts of the one GPU that is meant, such as the speeds of its SMs (default: "
+     "drawn by seed)"},
     {"system", where, name, sweeps, "",
      "known system, see `sawtooth systems`; gives defaults to all other keys"},
     {"state", where, choice, sweeps, "cold",
@@ -133,6 +136,9 @@ constexpr auto table = std::to_array<OptionSpec>({
      most_ns},
     {"stages", model, count, sweeps, "",
      "timing = timed: K/V tiles in shared memory, that of the step included (default: 2)", 1, 8},
+    {"spill-bytes", model, bytes, sweeps, "",
+     "timing = timed: bytes of L2 that a CTA's spilled registers take (default: none)", 0,
+     int64_t{1} << 30},
     {"age-bias", model, share, sweeps, "",
      "timing = timed: how much the oldest CTA of an SM is preferred, as a share of the exponentials' "
      "part of a step (default: as kernels/mma)"},

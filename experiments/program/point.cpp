@@ -2,10 +2,12 @@
 
 #include <array>
 
+#include "experiments/program/die_file.hpp"
 #include "experiments/program/models.hpp"
 #include "experiments/program/option_values.hpp"
 #include "experiments/program/order_file.hpp"
 #include "experiments/program/resident_ctas.hpp"
+#include "experiments/program/resources.hpp"
 #include "experiments/program/sets_options.hpp"
 #include "experiments/program/tile_choice.hpp"
 #include "experiments/program/usage_error.hpp"
@@ -216,6 +218,22 @@ void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
   result.gpu.l2_bytes = result.request.l2_bytes;
 }
 
+// Facts of one GPU; the label names the file.
+void resolve_die(Resolver& point, Point& result) {
+  if (!point.has("die")) return;
+  if (result.request.timing != sim::Timing::timed)
+    point.fail("die", "has no effect without timing = timed");
+  const std::string path = point.text("die");
+  const DieFile die = read_die_file(path);
+  const auto known = static_cast<int64_t>(die.sm_slowness.size());
+  if (known != 0 && known != result.gpu.sms)
+    point.fail("die", path + " has the speeds of " + std::to_string(known) + " SMs, gpu = " +
+                          result.gpu.name + " has " + std::to_string(result.gpu.sms));
+  result.gpu.sm_slowness = die.sm_slowness;
+  result.gpu.ticket_half = die.ticket_half;
+  result.speed_label += " die " + stem_of(path);
+}
+
 // The label names what is not the preset's own: a preset is named by the row's column `system`.
 void resolve_speed(Resolver& point, const Settings& given, const Settings& preset, Point& result) {
   sim::KernelSpeed& speed = result.request.speed;
@@ -234,6 +252,7 @@ void resolve_speed(Resolver& point, const Settings& given, const Settings& prese
   read("step-exposed-ns", speed.exposed_ns);
   read("age-bias", speed.age_bias);
   read("stages", speed.stages);
+  read("spill-bytes", speed.spill_bytes);
 }
 
 // Presets are of other kernels, which say what they are in their own keys.
@@ -292,6 +311,7 @@ Point resolve(const Settings& given, Catalog& catalog) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
   }
   resolve_speed(point, given, preset, result);
+  resolve_die(point, result);
   if (system == nullptr) resolve_residency(point, result.request);
   settings.erase("seq");
   return result;

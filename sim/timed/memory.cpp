@@ -24,9 +24,9 @@ double sectors_of(const Piece& piece) {
 }  // namespace
 
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units,
-                         bool merging, uint64_t seed)
+                         bool merging)
     : parameters_(parameters),
-      placed_(placed_sms(sms, parameters.lines.halves, seed)),
+      placed_(placed_sms(sms, parameters.lines.halves)),
       units_(units),
       merging_(merging && parameters.coalescer_sms > 1),
       l2_lines_(lines_for(parameters.lines, units.sizes())),

@@ -5,7 +5,7 @@
 // that are missing there come from DRAM if their home is here, otherwise over the fabric from their
 // home, which asks DRAM for those that it lacks, and are then kept in both halves. Lines that are
 // on their way are not asked for again: whoever wants them waits for them. A write takes the same
-// way as a read, without a fill: its lines are then in its home half, and in the writer's.
+// way as a read, without a fill: its lines are then in its home half, and nowhere else.
 #pragma once
 
 #include <array>
@@ -40,8 +40,7 @@ struct TilePart {
 
 class TimedMemory {
  public:
-  TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units, bool merging,
-              uint64_t seed = 0);
+  TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units, bool merging);
 
   /// SM `sm` asks for `unit` at `now_ns`; calls must be in order of time.
   ReadTime read(double now_ns, int64_t sm, UnitId unit);
@@ -52,6 +51,7 @@ class TimedMemory {
   Counters counters(UnitGroup group) const;
 
   /// SMs are numbered in the order of placement.
+  const std::vector<PlacedSm>& placed() const { return placed_; }
   const PlacedSm& placed(int64_t sm) const { return placed_[static_cast<size_t>(sm)]; }
 
  private:

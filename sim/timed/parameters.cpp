@@ -27,12 +27,18 @@ constexpr double mma_share = 0.5;
 constexpr int64_t narrow_head_dim = 64;
 
 constexpr double flop_per_tera = 1e12;
+constexpr int64_t rows_of_uneven_tpcs = 128;  // of K/V; recorded with 64 and 128
 constexpr double ns_a_second = 1e9;
 
 L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
   L2Parameters l2;
   l2.lines.halves = halves && gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
-  l2.lines.capacity_lines = request.l2_bytes / l2.lines.halves / line_bytes;
+  // A written line lies in its home half alone, and the spilled ones of all CTAs are always young.
+  const int64_t spilled = request.speed.spill_bytes.value_or(0) * request.schedule.workers;
+  if (spilled >= request.l2_bytes)
+    throw std::invalid_argument("spill-bytes: the CTAs in flight spill " + std::to_string(spilled) +
+                                " bytes, all that L2 has; allowed: less than l2-bytes / workers");
+  l2.lines.capacity_lines = (request.l2_bytes - spilled) / l2.lines.halves / line_bytes;
   const bool known = l2.lines.halves == 2 && gpu.l2_ways && gpu.l2_reserved_share &&
                      gpu.l2_second_oldest_share && gpu.l2_strided_share;
   if (known && !request.without.has(Mechanism::soft_edge)) {
@@ -83,9 +89,14 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   if (on(Mechanism::jitter)) {
     step.jitter = gpu.step_jitter.value_or(0);
     step.jitter_shared = gpu.step_jitter_shared.value_or(step.jitter);
-    if (wide) step.jitter_shared = gpu.step_jitter_shared_wide.value_or(step.jitter_shared);
+    step.jitter_in_step = gpu.step_jitter_shared_wide.value_or(step.jitter_shared);
+    if (wide) step.jitter_shared = step.jitter_in_step;
   }
-  if (on(Mechanism::sm_spread)) step.sm_spread = gpu.sm_spread.value_or(0);
+  if (on(Mechanism::sm_spread)) {
+    step.sm_spread = gpu.sm_spread.value_or(0);
+    step.sm_slowness = gpu.sm_slowness;
+    if (request.tiling.kv_rows >= rows_of_uneven_tpcs) step.tpc_spread = gpu.tpc_spread.value_or(0);
+  }
   if (on(Mechanism::age_bias)) {
     step.age_bias = gpu.age_bias.value_or(0);
     if (wide) step.age_bias = gpu.age_bias_wide.value_or(step.age_bias);
@@ -114,8 +125,7 @@ void set_speed(const Request& request, StepParameters& step) {
   if (speed.stages) step.stages = *speed.stages;
   if (speed.exposed_ns) step.exposed_ns = *speed.exposed_ns;
   if (speed.age_bias && !request.without.has(Mechanism::age_bias)) step.age_bias = *speed.age_bias;
-  // CTAs of which none is preferred alternate, and keep step as well as one alone.
-  if (speed.age_bias == 0) step.jitter_shared = step.jitter;
+  step.in_step = speed.age_bias == 0;
 }
 
 }  // namespace
@@ -130,6 +140,7 @@ TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, 
                              .merging = !request.without.has(Mechanism::merging),
                              .sharing = !request.without.has(Mechanism::sharing),
                              .ticket_race = !request.without.has(Mechanism::ticket_race),
+                             .ticket_half = static_cast<int>(gpu.ticket_half.value_or(0)),
                              .l2 = l2_parameters(request, gpu, halves),
                              .step = step_parameters(request, gpu)};
   set_speed(request, parameters.step);

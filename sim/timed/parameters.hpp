@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sim/gpu_profile.hpp"
 #include "sim/halves/parameters.hpp"
@@ -38,12 +39,16 @@ struct StepParameters {
   double prefetch_lines_ns = 0;  // of a step that has lines of its own to prefetch, on top
   double jitter = 0;             // standard deviation of a step's cost, as a share of it
   double jitter_shared = 0;      // the same while other CTAs compute on the SM
-  double sm_spread = 0;          // standard deviation of an SM's slowness, as a share of it
-  double age_bias = 0;           // bias, as a share of the exponentials' part of a step
-  double launch_ns = 0;          // from the launch to the first CTA's first instruction
-  double start_spread_ns = 0;    // from the first CTA's start to the last one's
-  double refill_ns = 0;          // from a CTA's end to its successor's first instruction
-  int64_t stages = 2;            // K/V tiles in shared memory
+  double jitter_in_step = 0;     // and of CTAs that alternate
+  double sm_spread = 0;          // standard deviation of a GPC's slowness, as a share of it
+  double tpc_spread = 0;  // the first SM of a TPC is slower than the GPC by it, the second faster
+  std::vector<double> sm_slowness;  // of this die, in the order of placement; empty: drawn
+  double age_bias = 0;              // bias, as a share of the exponentials' part of a step
+  double launch_ns = 0;             // from the launch to the first CTA's first instruction
+  double start_spread_ns = 0;       // from a GPC's first TPC to its last
+  double refill_ns = 0;             // from a CTA's end to its successor's first instruction
+  int64_t stages = 2;               // K/V tiles in shared memory
+  bool in_step = false;  // CTAs of an SM alternate: none is preferred, and their luck is one
 };
 
 struct TimedParameters {
@@ -53,6 +58,7 @@ struct TimedParameters {
   bool merging = true;        // in the request coalescer
   bool sharing = true;        // CTAs of an SM take turns at its pipes
   bool ticket_race = true;    // first tickets: the half of their counter is nearer to it
+  int ticket_half = 0;        // where that counter lies
   L2Parameters l2;
   StepParameters step;
 };

@@ -1,12 +1,9 @@
-// Where the hardware places CTAs, in the order in which it does: the half of L2 that each SM sits
-// at, and how slow it is.
+// Where the hardware places CTAs, in the order in which it does: the half of L2 and the GPC that
+// each SM sits at.
 //
-// On an H200 CTAs go to eight SMs first, and then to GPC after GPC, in a fixed ring that begins
-// anywhere (step records of the calibration points, 24 launches, with the half of each SM as
-// `sawtooth calibrate` tells it). Where the ring begins changes from launch to launch; here the
-// seed says. The same records show that the SMs of a GPC are equally fast but for the two of a TPC,
-// and that GPCs differ: by up to 2 parts in 1000, alike in every launch. So neighbours stay
-// together.
+// On an H200 CTAs go to eight SMs first, the last four TPCs of the first GPC, and then to GPC after
+// GPC. Records of items say so, on three GPUs (experiments/measured/h200/validation): SMs of a GPC
+// run at one speed, which tells GPCs apart, and every launch behind another one has the same order.
 #pragma once
 
 #include <array>
@@ -17,49 +14,49 @@ namespace sawtooth::sim {
 
 struct PlacedSm {
   uint8_t half = 0;
-  double slowness = 0;  // in standard deviations over the SMs of the GPU
+  int16_t gpc = 0;
+  int16_t tpc = 0;  // of its GPC
 };
+
+inline constexpr int64_t sms_a_tpc = 2;
 
 namespace recorded_ring {
 
-struct Gpc {
+struct Part {
   int64_t sms;
   uint8_t half;
-  double slowness;
+  int16_t gpc;
+  int16_t first_tpc;
 };
 inline constexpr int64_t sms = 132;
-inline constexpr Gpc first{8, 0, 0.6};  // the other half of the ring's first GPC
-inline constexpr std::array<Gpc, 8> ring{{{8, 0, 0.6},
-                                          {16, 1, -0.3},
-                                          {16, 1, -0.4},
-                                          {16, 1, 0.0},
-                                          {16, 0, -0.1},
-                                          {16, 0, -0.6},
-                                          {18, 0, -0.7},
-                                          {18, 1, 2.0}}};
+inline constexpr std::array<Part, 9> parts{{{8, 0, 0, 4},
+                                            {8, 0, 0, 0},
+                                            {16, 1, 1, 0},
+                                            {16, 1, 2, 0},
+                                            {16, 1, 3, 0},
+                                            {16, 0, 4, 0},
+                                            {16, 0, 5, 0},
+                                            {18, 0, 6, 0},
+                                            {18, 1, 7, 0}}};
 
 }  // namespace recorded_ring
 
 /// SM that gets CTA c, for c below `sms`. GPUs other than the recorded one have their SMs of one
-/// half in one piece, and `slowness` 0.
-inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, uint64_t seed) {
-  using recorded_ring::first;
-  using recorded_ring::Gpc;
-  using recorded_ring::ring;
-  constexpr double tpc = 0.45;  // the first SM of a TPC is slower by it, the second one faster
-
+/// half in one piece, and GPCs of 16.
+inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves) {
+  constexpr int64_t usual_sms_a_gpc = 16;
   std::vector<PlacedSm> placed;
   if (sms == recorded_ring::sms && halves == 2) {
-    const auto place = [&](const Gpc& gpc) {
-      for (int64_t i = 0; i < gpc.sms; ++i)
-        placed.push_back({gpc.half, gpc.slowness + (i % 2 == 0 ? tpc : -tpc)});
-    };
-    place(first);
-    for (size_t g = 0; g < ring.size(); ++g) place(ring[(g + seed) % ring.size()]);
+    for (const recorded_ring::Part& part : recorded_ring::parts)
+      for (int64_t i = 0; i < part.sms; ++i)
+        placed.push_back(
+            {part.half, part.gpc, static_cast<int16_t>(part.first_tpc + i / sms_a_tpc)});
     return placed;
   }
   for (int64_t sm = 0; sm < sms; ++sm)
-    placed.push_back({static_cast<uint8_t>(sm * halves / sms), 0});
+    placed.push_back({static_cast<uint8_t>(sm * halves / sms),
+                      static_cast<int16_t>(sm / usual_sms_a_gpc),
+                      static_cast<int16_t>(sm % usual_sms_a_gpc / sms_a_tpc)});
   return placed;
 }
 

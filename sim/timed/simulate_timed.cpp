@@ -24,8 +24,7 @@ void split_pair(const Counters& pair, Counters& k, Counters& v) {
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
   const UnitTable units(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  TimedMemory memory(parameters.l2, parameters.sms, units, parameters.merging,
-                     request.schedule.seed);
+  TimedMemory memory(parameters.l2, parameters.sms, units, parameters.merging);
   TimedWavefront wavefront(request, parameters, units, memory);
   Prediction prediction;
   prediction.time_us = wavefront.run() / ns_a_us;

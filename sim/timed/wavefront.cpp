@@ -8,8 +8,10 @@
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
+#include "sim/noise.hpp"
 #include "sim/timed/cta_order.hpp"
-#include "sim/unit_interval.hpp"
+#include "sim/timed/sm_speed.hpp"
+#include "sim/timed/start_order.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -19,8 +21,8 @@ int64_t held_at_once(const TimedParameters& parameters, int64_t workers) {
   return std::min(workers, parameters.resident_ctas * parameters.sms);
 }
 
-// Apart from the streams of workers.
-constexpr uint64_t start_salt = uint64_t{1} << 32;
+// Streams of SMs, apart from those of workers.
+constexpr int64_t sm_salt = int64_t{1} << 33;
 
 // Every worker draws from its own stream, so that nobody's luck depends on another's.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
@@ -87,24 +89,21 @@ double TimedWavefront::run() {
   return end_ns_;
 }
 
-// As many CTAs begin as the SMs hold; the others wait until one ends. The GPCs start theirs at the
-// same time, TPC by TPC in no order that records show; the second CTAs of all SMs come after the
-// first. First tickets are drawn in that order, but for the way to their counter: it is at home in
-// one half, and the other half's requests cross the fabric.
+// As many CTAs begin as the SMs hold; the others wait until one ends. First tickets go to who
+// begins first, but for the way to their counter: it is at home in one half, and the other half's
+// requests cross the fabric.
 void TimedWavefront::start() {
   const StepParameters& step = parameters_.step;
-  sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_, schedule_.seed);
+  sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_);
+  const std::vector<double> late_ns =
+      start_ns(memory_.placed(), step.start_spread_ns, schedule_.seed);
+  slowness_ = slowness_of(memory_.placed(), step, schedule_.seed);
   const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
   const double hop_ns = race ? parameters_.l2.far_ns - parameters_.l2.near_ns : 0;
-  const auto rounds = double(ceil_div(held_, parameters_.sms));
   for (int64_t w = 0; w < held_; ++w) {
     const int64_t sm = sms_of_ctas_[static_cast<size_t>(w)];
-    constexpr int64_t sms_a_tpc = 2;
-    const auto tpc = static_cast<uint64_t>(sm / sms_a_tpc);
-    const double turn = unit_interval(mix_seed(mix_seed(schedule_.seed, start_salt), tpc));
-    const double late = (double(w / parameters_.sms) + turn) / rounds;
-    begin_cta(w, sm,
-              step.launch_ns + step.start_spread_ns * late + hop_ns * memory_.placed(sm).half);
+    const bool far = memory_.placed(sm).half != parameters_.ticket_half;
+    begin_cta(w, sm, step.launch_ns + late_ns[static_cast<size_t>(sm)] + (far ? hop_ns : 0));
   }
   waiting_ = held_;
   if (schedule_.launch == launch_id<GridLaunch>) ticket_ = held_;
@@ -116,7 +115,7 @@ void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
   Worker& worker = workers_[static_cast<size_t>(w)];
   worker.sm = sm;
   worker.random = stream_of(schedule_.seed, w);
-  worker.slowness = 1 + step.sm_spread * memory_.placed(sm).slowness;
+  worker.slowness = slowness_[static_cast<size_t>(sm)];
   residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
   worker.age = ctas_begun_++;
   events_.push({ns + step.item_begin_ns, static_cast<int32_t>(w)});
@@ -194,15 +193,6 @@ ReadTime TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead)
   return worker.loads[slot] = memory_.read(now_ns, worker.sm, unit);
 }
 
-// A triangular distribution of mean 0 and standard deviation 1.
-double TimedWavefront::noise(uint64_t& random) const {
-  constexpr double scale = 2.449489742783178;  // sqrt(6)
-  constexpr double unit = 1.0 / 4294967296.0;
-  random = mix_seed(random, 0);
-  const uint64_t word = random;
-  return scale * (double(word >> 32) * unit + double(word & 0xffffffffU) * unit - 1);
-}
-
 // What the next step takes on the worker's SM, with the CTAs that compute there now.
 double TimedWavefront::step_ns(Worker& worker) {
   int ctas = 0, older = 0;
@@ -217,9 +207,25 @@ double TimedWavefront::step_ns(Worker& worker) {
     ns += parameters_.step.prefetch_ns;
     if (worker.has_lines()) ns += parameters_.step.prefetch_lines_ns;
   }
-  const double jitter = ctas > 1 ? parameters_.step.jitter_shared : parameters_.step.jitter;
-  if (jitter > 0) ns *= 1 + jitter * noise(worker.random);
+  ns *= 1 + luck(worker, ctas, older);
   return ns * worker.slowness;
+}
+
+// What the step takes longer by chance, as a share. Of CTAs that share an SM the older ones are the
+// steadier ones; those that alternate have one luck, that of their SM at that time.
+double TimedWavefront::luck(Worker& worker, int ctas, int older) {
+  constexpr double steadier = 0.2;  // D = 64, tiles of 128x128: 6 to 8 % and 10 %
+  const StepParameters& step = parameters_.step;
+  if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
+  if (step.in_step) {
+    if (step.jitter_in_step <= 0) return 0;
+    const auto now = static_cast<uint64_t>(events_.first().ns / cost_.shared_ns(ctas, 0));
+    uint64_t of_sm = mix_seed(stream_of(schedule_.seed, sm_salt + worker.sm), now);
+    return step.jitter_in_step * noise(of_sm);
+  }
+  if (step.jitter_shared <= 0) return 0;
+  const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
+  return step.jitter_shared * (1 + steadier * youth) * noise(worker.random);
 }
 
 void TimedWavefront::begin_step(Worker& worker, double now_ns) {

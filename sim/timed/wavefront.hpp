@@ -70,7 +70,7 @@ class TimedWavefront {
   bool is_whole(const Worker& worker, double now_ns);
   void next_event(Worker& worker, Next next, double ns);
   double step_ns(Worker& worker);
-  double noise(uint64_t& random) const;
+  double luck(Worker& worker, int ctas, int older);
   TimeTerms& terms_of(const Worker& worker);
   int64_t q_head(const Item& item) const;
   int64_t kv_head(const Item& item) const;
@@ -88,6 +88,7 @@ class TimedWavefront {
   int64_t waiting_ = 0;  // the first CTA that has not begun
   std::vector<Worker> workers_;
   std::vector<int64_t> sms_of_ctas_;
+  std::vector<double> slowness_;                 // of an SM
   std::vector<std::vector<int32_t>> residents_;  // workers of an SM
   std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
   std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece

@@ -33,6 +33,20 @@ StepCost cost_of(const Request& request) {
                    request.tiling);
 }
 
+TEST(KernelSpeed, SpilledBytesOfTheCtasInFlightAreMissingInL2) {
+  Request spills = request();
+  const auto lines = [&] {
+    return timed_parameters(spills, profile(), false).l2.lines.capacity_lines;
+  };
+  spills.l2_bytes = 1 << 20;
+  spills.schedule.workers = 4;
+  EXPECT_EQ(lines(), 8192);
+  spills.speed.spill_bytes = 3200;  // 25 lines
+  EXPECT_EQ(lines(), 8192 - 100);
+  spills.speed.spill_bytes = 1 << 18;
+  EXPECT_THROW(lines(), std::invalid_argument);
+}
+
 TEST(KernelSpeed, WithoutOneTheProfileSpeaks) {
   const StepCost cost = cost_of(request());
   EXPECT_NEAR(cost.tensor_ns, 40, 1e-9);
@@ -51,7 +65,7 @@ TEST(KernelSpeed, AStepOfAnotherLengthKeepsTheSharesOfProductsAndExponentials) {
 
 TEST(KernelSpeed, ExposedTimeBiasAndStagesReplaceThoseOfTheProfile) {
   Request other = request();
-  other.speed = {.step_ns = {}, .exposed_ns = 0, .age_bias = 0.1, .stages = 3};
+  other.speed = {.step_ns = {}, .exposed_ns = 0, .age_bias = 0.1, .stages = 3, .spill_bytes = {}};
   const StepParameters step = timed_parameters(other, profile(), false).step;
   EXPECT_EQ(step.exposed_ns, 0);
   EXPECT_EQ(step.age_bias, 0.1);

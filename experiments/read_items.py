@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Reads what `sawtooth measure --item-trace` recorded: how fast SMs are, how CTAs share one, who starts first.
+
+    sawtooth measure experiments/validation/calibration.ini --csv calibration.csv --item-trace items.csv
+    python3 experiments/read_items.py calibration.csv items.csv --die die.ini
+
+Prints the parameters of a GPU profile that items show, and with --die writes the file that `sawtooth
+simulate --die` takes: the speeds of this GPU's SMs and the half of L2 that its tickets are drawn in,
+medians over the launches. An item lasts until its CTA's next one begins, so the last one of a CTA is
+not used. SMs are in the order in which CTAs come to them (sim/timed/placement.hpp); H200 alone.
+"""
+import argparse
+import csv
+import lzma
+import math
+import statistics
+import sys
+from collections import defaultdict
+
+# CTAs of one GPC, as sim/timed/placement.hpp has them; the first eight are taken TPC by TPC.
+SMS = 132
+PARTS = [(c, c + 2) for c in range(0, 8, 2)] + [(8, 16)] + [(c, c + 16) for c in range(16, 96, 16)] + \
+        [(96, 114), (114, 132)]
+HALF_ONE = set(range(16, 64)) | set(range(114, 132))
+SECOND_CTAS = set(range(80, 88)) | set(range(140, 264))  # of 264: sim/timed/cta_order.hpp
+LONG_STEPS = 500
+ITEM_NS = 3400  # item-begin-ns and item-end-ns of experiments/gpus/h200.ini
+
+
+def opened(path):
+    return lzma.open(path, "rt", newline="") if path.endswith(".xz") else open(path, newline="", encoding="utf-8")
+
+
+class Launch:
+    """One recorded launch: of each CTA its items, in the order of time, as (start, item, steps)."""
+
+    def __init__(self, point):
+        self.point = point
+        self.items = defaultdict(list)
+
+    def add(self, row):
+        self.items[int(row["worker"])].append((int(row["start_ns"]), int(row["item"]), int(row["steps"])))
+
+    def sort(self):
+        for items in self.items.values():
+            items.sort()
+
+    def is_lone(self):
+        p = self.point
+        return p["launch"] != "grid" and p["workers"] == str(SMS) and p["prefetch"] == "0"
+
+    def shows_speeds(self):
+        """One CTA an SM, items alike and so long that what is between them does not count."""
+        return self.is_lone() and self.point["mask"] == "none" and \
+            all(item[2] >= LONG_STEPS for items in self.items.values() for item in items)
+
+    def pace(self, cta):
+        """Nanoseconds a step, from a CTA's first start to its last."""
+        items = self.items[cta]
+        steps = sum(item[2] for item in items[:-1])
+        return (items[-1][0] - items[0][0] - ITEM_NS * (len(items) - 1)) / steps
+
+    def first_tickets(self):
+        return {cta: items[0][1] for cta, items in self.items.items()}
+
+
+def launches_of(points_path, items_path):
+    with opened(points_path) as file:
+        points = {row["run_id"]: row for row in csv.DictReader(file)}
+    launches = {}
+    with opened(items_path) as file:
+        for row in csv.DictReader(file):
+            if row["run_id"] not in points:
+                sys.exit(f"read_items.py: {items_path} has launches of a point that {points_path} has not: "
+                         f"run_id {row['run_id']}")
+            key = row["run_id"], row["repetition"]
+            launches.setdefault(key, Launch(points[row["run_id"]])).add(row)
+    for launch in launches.values():
+        launch.sort()
+    return list(launches.values())
+
+
+def slowness(launch):
+    """Of each SM, as a share: medians of the TPCs of a GPC, so that the two SMs of a TPC count alike."""
+    paces = [launch.pace(cta) for cta in range(SMS)]
+    mean = statistics.mean(paces)
+    shares = [0.0] * SMS
+    for begin, end in PARTS:
+        tpcs = [statistics.mean(paces[c:c + 2]) / mean - 1 for c in range(begin, end, 2)]
+        shares[begin:end] = [statistics.median(tpcs)] * (end - begin)
+    middle = statistics.mean(shares)
+    return [share - middle for share in shares]
+
+
+def tpc_spread(launch):
+    paces = [launch.pace(cta) for cta in range(SMS)]
+    halves = [(paces[c] - paces[c + 1]) / 2 for c in range(0, SMS, 2)]
+    return statistics.mean(halves) / statistics.mean(paces)
+
+
+def jitter(launch):
+    """Standard deviation of a step: items of a GPC's SMs two apart, taken at the same place of their CTAs."""
+    values = []
+    for begin, end in PARTS[5:]:
+        for cta in range(begin, end - 2, 4):
+            here, there = launch.items[cta], launch.items[cta + 2]
+            for k in range(min(len(here), len(there)) - 1):
+                steps = here[k][2], there[k][2]
+                times = [(items[k + 1][0] - items[k][0] - ITEM_NS) / n for items, n in zip((here, there), steps)]
+                values.append((times[0] / times[1] - 1) * math.sqrt(statistics.mean(steps) / 2))
+    return statistics.pstdev(values)
+
+
+def bias_persistent(launch):
+    """(younger - older) / (younger + older), times of a step of the two CTAs of an SM."""
+    younger = statistics.mean(launch.pace(c) for c in launch.items if c in SECOND_CTAS)
+    older = statistics.mean(launch.pace(c) for c in launch.items if c not in SECOND_CTAS)
+    return (younger - older) / (younger + older)
+
+
+def bias_grid(launch, held):
+    """The same from a launch of one item a CTA. The older CTA ends first, after t; then the younger
+    one is the older, and ends after 2 t - t * older / younger: the starts of the CTAs that follow."""
+    starts = sorted(items[0][0] for items in launch.items.values())[held:2 * held]
+    first = statistics.median(starts[:held // 2])
+    second = statistics.median(starts[held // 2:])
+    ratio = 2 - second / first
+    return (1 - ratio) / (1 + ratio)
+
+
+def start_spread(launch):
+    """From the first TPC of a GPC to its last, ns."""
+    spreads = []
+    for begin, end in PARTS[5:10]:
+        starts = [launch.items[cta][0][0] for cta in range(begin, end, 2)]
+        spreads.append(max(starts) - min(starts))
+    return statistics.median(spreads)
+
+
+def ticket_half(launches):
+    """The half whose SMs draw the earlier first tickets in most launches."""
+    votes = []
+    for launch in launches:
+        tickets = launch.first_tickets()
+        mean = [statistics.mean(t for cta, t in tickets.items() if (cta in HALF_ONE) == bool(half)) for half in (0, 1)]
+        votes.append(mean[1] < mean[0])
+    return int(statistics.mean(votes) > 0.5)
+
+
+def shape(launch):
+    p = launch.point
+    return f"D={p['head_dim']} {p['tile_q']}x{p['tile_kv']} {p['mask']} {p['launch']}"
+
+
+def report(launches):
+    for launch in launches:
+        if launch.shows_speeds():
+            shares = slowness(launch)
+            print(f"{shape(launch)}: GPCs differ by {100 * statistics.pstdev(shares):.3f} %, "
+                  f"SMs of a TPC by {200 * tpc_spread(launch):.3f} %, step jitter {jitter(launch):.4f}")
+        elif launch.point["workers"] == str(2 * SMS) and launch.point["launch"] == "static":
+            print(f"{shape(launch)}: older CTA preferred by {100 * bias_persistent(launch):.2f} %")
+        elif launch.point["launch"] == "grid" and launch.point["mask"] == "none":
+            print(f"{shape(launch)}: older CTA preferred by {100 * bias_grid(launch, 2 * SMS):.2f} %")
+
+
+def die_text(launches, name):
+    steady = [launch for launch in launches if launch.shows_speeds()]
+    shares = [statistics.median(values) for values in zip(*(slowness(launch) for launch in steady))]
+    dynamic = [launch for launch in launches if launch.is_lone() and launch.point["launch"] == "dynamic"]
+    text = (f"# Facts of one die, written by experiments/read_items.py\n[die]\nname = {name}\n\n[sm-slowness]\n"
+            f"value = {','.join(f'{share:.6f}' for share in shares)}\nsource = measured\n"
+            f"note = median of {len(steady)} launches; in the order in which CTAs come to SMs\n")
+    if dynamic:
+        text += (f"\n[ticket-half]\nvalue = {ticket_half(dynamic)}\nsource = measured\n"
+                 f"note = half whose SMs draw the first tickets in most of {len(dynamic)} launches\n")
+    return text
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("points", help="CSV of sawtooth measure")
+    parser.add_argument("items", help="its --item-trace, or that compressed by xz")
+    parser.add_argument("--die", help="file to write")
+    parser.add_argument("--name", default="NVIDIA H200")
+    options = parser.parse_args(arguments)
+    launches = launches_of(options.points, options.items)
+    steady = [launch for launch in launches if launch.shows_speeds()]
+    if not steady:
+        sys.exit(f"read_items.py: {options.items} has no launch of {SMS} persistent CTAs, one an SM, without a mask "
+                 f"and with items of at least {LONG_STEPS} steps")
+    report(launches)
+    print(f"step-jitter {statistics.median(map(jitter, steady)):.4f}, "
+          f"start-spread-ns {statistics.median(map(start_spread, steady)):.0f}")
+    if options.die:
+        with open(options.die, "w", encoding="utf-8") as file:
+            file.write(die_text(launches, options.name))
+
+
+if __name__ == "__main__":
+    main()

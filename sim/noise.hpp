@@ -1,0 +1,18 @@
+// Noise of the timed wavefront.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/permutation.hpp"
+
+namespace sawtooth::sim {
+
+/// A triangular distribution of mean 0 and standard deviation 1; moves `stream` on.
+inline double noise(uint64_t& stream) {
+  constexpr double scale = 2.449489742783178;  // sqrt(6)
+  constexpr double unit = 1.0 / 4294967296.0;
+  stream = mix_seed(stream, 0);
+  return scale * (double(stream >> 32) * unit + double(stream & 0xffffffffU) * unit - 1);
+}
+
+}  // namespace sawtooth::sim

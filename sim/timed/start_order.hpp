@@ -1,0 +1,47 @@
+// When each SM gets its CTAs at the start of a launch, relative to the first one.
+//
+// All GPCs of an H200 fill their TPCs at the same time, each in the same order, and both CTAs of an
+// SM come together (first starts in records of items of the calibration points, three GPUs; within
+// 20 ns from launch to launch).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/noise.hpp"
+#include "sim/timed/placement.hpp"
+
+namespace sawtooth::sim {
+
+/// In nanoseconds: a GPC's last TPC comes `spread_ns` after its first. GPCs of other sizes than the
+/// recorded ones fill their TPCs in turn.
+inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed, double spread_ns,
+                                    uint64_t seed) {
+  constexpr std::array<int, 8> turn_of_eight{4, 5, 7, 2, 3, 6, 0, 1};
+  constexpr std::array<int, 9> turn_of_nine{4, 5, 8, 2, 3, 7, 0, 1, 6};
+  constexpr double uneven = 0.12;  // standard deviation of a GPC's and of a TPC's start
+  constexpr uint64_t start_salt = uint64_t{1} << 32;
+  std::vector<int> tpcs;
+  for (const PlacedSm& sm : placed) {
+    if (tpcs.size() <= size_t(sm.gpc)) tpcs.resize(size_t(sm.gpc) + 1);
+    tpcs[size_t(sm.gpc)] = std::max(tpcs[size_t(sm.gpc)], sm.tpc + 1);
+  }
+  std::vector<double> starts;
+  for (const PlacedSm& sm : placed) {
+    const int all = tpcs[size_t(sm.gpc)];
+    const int turn = all == 8   ? turn_of_eight[size_t(sm.tpc)]
+                     : all == 9 ? turn_of_nine[size_t(sm.tpc)]
+                                : sm.tpc;
+    const uint64_t gpc = mix_seed(mix_seed(seed, start_salt), uint64_t(sm.gpc));
+    uint64_t of_gpc = gpc, of_tpc = mix_seed(gpc, uint64_t(sm.tpc) + 1);
+    const double chance = uneven * (noise(of_gpc) + noise(of_tpc));
+    starts.push_back(spread_ns * (double(turn) / std::max(1, all - 1) + chance));
+  }
+  const double first = *std::min_element(starts.begin(), starts.end());
+  for (double& start : starts) start -= first;
+  return starts;
+}
+
+}  // namespace sawtooth::sim

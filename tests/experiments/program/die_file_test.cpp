@@ -1,0 +1,55 @@
+#include "experiments/program/die_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/program/usage_error.hpp"
+#include "tests/experiments/program/temporary_folder.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+class DieFileTest : public testing::Test {
+ protected:
+  DieFile read(const std::string& text) { return read_die_file(folder_.write("die.ini", text)); }
+  std::string refusal(const std::string& text) {
+    try {
+      read(text);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(DieFileTest, HasSpeedsAndTheHalfOfTickets) {
+  const DieFile die = read(
+      "[die]\nname = NVIDIA H200\n[sm-half]\nvalue = 0,1\n[sm-slowness]\nvalue = "
+      "0.001,-0.0005,0\nnote = by hand\n[ticket-half]\nvalue = 1\n");
+  EXPECT_THAT(die.sm_slowness, testing::ElementsAre(0.001, -0.0005, 0));
+  EXPECT_EQ(die.ticket_half, 1);
+}
+
+TEST_F(DieFileTest, MayLackThem) {
+  const DieFile die = read("[die]\nname = NVIDIA H200\n");
+  EXPECT_TRUE(die.sm_slowness.empty());
+  EXPECT_EQ(die.ticket_half, std::nullopt);
+}
+
+TEST_F(DieFileTest, NamesWhatIsWrong) {
+  EXPECT_THAT(refusal("[die]\n[sm-slowness]\nvalue = 0.001,fast\n"),
+              testing::HasSubstr(":3: [sm-slowness] value: number 2 is not allowed"));
+  EXPECT_THAT(refusal("[die]\n[sm-slowness]\nvalue = 0.001,\n"), testing::HasSubstr("number 2"));
+  EXPECT_THAT(refusal("[die]\n[sm-slowness]\nvalue = 7\n"),
+              testing::HasSubstr("between -0.5 and 0.5"));
+  EXPECT_THAT(refusal("[die]\n[ticket-half]\nvalue = 2\n"),
+              testing::HasSubstr(":3: [ticket-half] value: '2' is not allowed; allowed: 0, 1"));
+  EXPECT_THAT(refusal("[die]\n[sm-speed]\nvalue = 2\n"),
+              testing::HasSubstr("[sm-speed]: unknown section"));
+  EXPECT_THAT(refusal("[sm-slowness]\nvalue = 0\n"),
+              testing::HasSubstr("section [die] is missing"));
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments

@@ -1,0 +1,100 @@
+// Where SMs are, how fast, and when they get their first CTAs.
+#include "sim/timed/placement.hpp"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/timed/sm_speed.hpp"
+#include "sim/timed/start_order.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+TEST(Placement, AnH200HasTwoEqualHalvesAndEightGpcs) {
+  int64_t of_half_1 = 0;
+  std::map<int, int> sms_of_gpc;
+  std::set<std::pair<int, int>> halves_of_gpcs;
+  for (const PlacedSm& sm : placed_sms(132, 2)) {
+    of_half_1 += sm.half;
+    ++sms_of_gpc[sm.gpc];
+    halves_of_gpcs.insert({sm.gpc, sm.half});
+  }
+  EXPECT_EQ(of_half_1, 66);
+  EXPECT_EQ(halves_of_gpcs.size(), 8u) << "a GPC sits at one half";
+  std::multiset<int> sizes;
+  for (const auto& [gpc, sms] : sms_of_gpc) sizes.insert(sms);
+  EXPECT_THAT(sizes, testing::ElementsAre(16, 16, 16, 16, 16, 16, 18, 18));
+}
+
+TEST(Placement, EveryTpcHasTwoSms) {
+  for (const int64_t sms : {132, 48, 108}) {
+    std::map<std::pair<int, int>, int> sms_of_tpc;
+    for (const PlacedSm& sm : placed_sms(sms, sms == 132 ? 2 : 1)) ++sms_of_tpc[{sm.gpc, sm.tpc}];
+    EXPECT_EQ(int64_t(sms_of_tpc.size()), sms / 2);
+    for (const auto& [tpc, count] : sms_of_tpc) EXPECT_EQ(count, 2);
+  }
+}
+
+TEST(SmSpeed, OfADieIsThatOfItsFileAndOfItsTpcs) {
+  StepParameters step;
+  step.sm_spread = 0.5;  // has no effect where the speeds are known
+  for (int sm = 0; sm < 132; ++sm) step.sm_slowness.push_back(sm * 1e-5);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  EXPECT_NEAR(slowness_of(placed, step, 0)[100], 1.001, 1e-12);
+  step.tpc_spread = 0.01;
+  EXPECT_NEAR(slowness_of(placed, step, 0)[100], 1.011, 1e-12);
+  EXPECT_NEAR(slowness_of(placed, step, 0)[101], 0.99101, 1e-12);
+}
+
+TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
+  StepParameters step;
+  step.sm_spread = 0.01;
+  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  constexpr int seeds = 400;
+  double sum = 0, squares = 0;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const std::vector<double> factors = slowness_of(placed, step, seed);
+    std::map<int, std::set<double>> of_gpc;
+    for (size_t sm = 0; sm < placed.size(); ++sm) of_gpc[placed[sm].gpc].insert(factors[sm]);
+    EXPECT_EQ(of_gpc.size(), 8u);
+    for (const auto& [gpc, different] : of_gpc) {
+      EXPECT_EQ(different.size(), 1u);
+      sum += *different.begin() - 1;
+      squares += std::pow(*different.begin() - 1, 2);
+    }
+  }
+  constexpr double draws = seeds * 8;
+  EXPECT_NEAR(sum / draws, 0, 5 * step.sm_spread / std::sqrt(draws));
+  EXPECT_NEAR(std::sqrt(squares / draws), step.sm_spread, 0.1 * step.sm_spread);
+  EXPECT_EQ(slowness_of(placed, step, 3), slowness_of(placed, step, 3));
+}
+
+// First starts of the TPCs of a GPC of 16 SMs, from the recorded launches of one GPU (ns, means):
+// 92, 101, 146, 56, 69, 118, 12 and 34.
+TEST(StartOrder, OfAGpcIsTheRecordedOne) {
+  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  std::vector<double> means(8, 0);
+  constexpr int seeds = 64;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const std::vector<double> starts = start_ns(placed, 130, seed);
+    EXPECT_EQ(*std::min_element(starts.begin(), starts.end()), 0);
+    for (size_t sm = 80; sm < 96; ++sm) {
+      means[(sm - 80) / 2] += starts[sm] / 2 / seeds;
+      EXPECT_EQ(starts[sm], starts[sm / 2 * 2]) << "both SMs of a TPC at once";
+    }
+  }
+  const std::vector<double> recorded{92, 101, 146, 56, 69, 118, 12, 34};
+  for (size_t tpc = 0; tpc < 8; ++tpc)
+    EXPECT_NEAR(means[tpc] - means[6], recorded[tpc] - recorded[6], 15) << tpc;
+}
+
+TEST(StartOrder, WithoutSpreadAllStartAtOnce) {
+  for (const double start : start_ns(placed_sms(132, 2), 0, 5)) EXPECT_EQ(start, 0);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
