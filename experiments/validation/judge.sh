@@ -2,7 +2,7 @@
 # Predicts a list of experiments/validation, compares it with what was measured, and draws the figures:
 # all that is said of a model, with one command, in minutes on two cores and without a GPU.
 #
-#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again [FOLDER] [-- OPTIONS OF SIMULATE]
+#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again|drawn_third [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/LIST) gets
 #   predicted.csv, errors.csv   every point
@@ -25,7 +25,7 @@ usage() {
 }
 
 list=${1:-}
-case $list in calibration | grid | holdout | drawn | drawn_again) shift ;; *) usage ;; esac
+case $list in calibration | grid | holdout | drawn | drawn_again | drawn_third) shift ;; *) usage ;; esac
 folder=build/judge/$list
 if (($#)) && [ "$1" != -- ]; then
   folder=$1
@@ -35,6 +35,11 @@ if (($#)); then
   [ "$1" = -- ] || usage
   shift
 fi
+# Measured on one GPU, whose SMs' speeds are known; of the others they are drawn.
+case $list in calibration | drawn_third)
+  options+=(--die experiments/measured/h200/validation/die.ini)
+  ;;
+esac
 options+=("$@")
 measured=experiments/measured/h200/validation/$list.csv
 for file in "$program" "$measured"; do

@@ -33,17 +33,17 @@ keep() {
 "$here/judge.sh" calibration
 keep build/judge/calibration "$here/results/calibration" points.csv summary.csv report.md
 cp build/judge/calibration/ablation.png "$here/pictures/calibration-ablation.png"
-# results/holdout, drawn and drawn_again are records of the one look that judged a frozen model:
-# made once.
-if [ -e "$measured/drawn_again.csv" ] && [ ! -e "$here/results/drawn_again" ]; then
-  "$here/judge.sh" drawn_again
-  keep build/judge/drawn_again "$here/results/drawn_again" points.csv summary.csv report.md
+# results/holdout, drawn, drawn_again and drawn_third are records of the one look that judged a frozen
+# model: made once.
+if [ -e "$measured/drawn_third.csv" ] && [ ! -e "$here/results/drawn_third" ]; then
+  "$here/judge.sh" drawn_third
+  keep build/judge/drawn_third "$here/results/drawn_third" points.csv summary.csv report.md
   for picture in scatter regimes ablation; do
-    cp "build/judge/drawn_again/$picture.png" "$here/pictures/drawn-again-$picture.png"
+    cp "build/judge/drawn_third/$picture.png" "$here/pictures/drawn-third-$picture.png"
   done
 fi
 # What judged before is a development set now.
-for list in grid holdout drawn; do
+for list in grid holdout drawn drawn_again; do
   QUICK=1 "$here/judge.sh" "$list" "build/judge/$list-now"
   keep "build/judge/$list-now" "$here/results/$list-now" points.csv summary.csv report.md
 done

@@ -28,7 +28,7 @@ SUMMARY, POINTS = "summary.csv", "points.csv"
 COLUMNS = ("group", "counter", "points", "statistic", "against", "value")
 RECORDED = ("variant", *COLUMNS[1:])
 MODEL = "model"
-WITHOUT = re.compile(r" without ([a-z0-9-]+)$")
+WITHOUT = re.compile(r" without ([a-z0-9-]+)(?: die \S+)?$")
 DRAM = "dram_read_sectors"
 NAMES = {DRAM: "DRAM reads", "l2_read_miss_sectors": "near misses", "fabric_read_sectors": "fabric reads",
          "l2_read_sectors": "sectors let through by the coalescer",

@@ -1,12 +1,15 @@
 // Every profile, system and configuration that the project ships can be used as it is.
+#include <cmath>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
+#include "experiments/program/die_file.hpp"
 #include "experiments/program/gpu_file.hpp"
 #include "experiments/program/point.hpp"
 #include "experiments/program/resources.hpp"
 #include "experiments/program/sweep.hpp"
+#include "experiments/program/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -19,6 +22,35 @@ TEST(ShippedFiles, EveryGpuProfileIsRead) {
     EXPECT_EQ(gpu.profile.name, name);
     EXPECT_GT(gpu.profile.sms, 0);
   }
+}
+
+// Speeds are shares of a mean, and a GPC of an H200 differs by less than 1 % from it.
+TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
+  int with_speeds = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/measured/h200")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find("die") == std::string::npos || entry.path().extension() != ".ini") continue;
+    const DieFile die = read_die_file(entry.path().string());
+    if (die.sm_slowness.empty()) continue;
+    ++with_speeds;
+    double sum = 0;
+    for (const double slowness : die.sm_slowness) {
+      EXPECT_LT(std::abs(slowness), 0.01) << entry.path();
+      sum += slowness;
+    }
+    EXPECT_NEAR(sum / double(die.sm_slowness.size()), 0, 1e-3) << entry.path();
+    Catalog catalog;
+    Settings given;
+    for (const auto& [key, value] : {std::pair{"seq", "4K"}, std::pair{"timing", "timed"}})
+      assign(given, key, value, {});
+    assign(given, "die", entry.path().string(), {});
+    assign(given, "gpu", "h200", {});
+    EXPECT_EQ(resolve(given, catalog).gpu.sm_slowness, die.sm_slowness);
+    given["gpu"] = {{"gb10"}, {}};
+    EXPECT_THROW(resolve(given, catalog), UsageError);
+  }
+  EXPECT_GE(with_speeds, 2);
 }
 
 TEST(ShippedFiles, EverySystemResolvesOnEveryGpuForEveryMaskAndHeadDim) {

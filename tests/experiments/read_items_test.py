@@ -1,0 +1,98 @@
+"""experiments/read_items.py: launches made from known speeds, found again."""
+
+import contextlib
+import csv
+import io
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "experiments"))
+import read_items  # noqa: E402
+
+STEP_NS = 2000
+POINT = {"run_id": "a", "head_dim": "64", "mask": "none", "tile_q": "128", "tile_kv": "128", "launch": "static",
+         "workers": "132", "prefetch": "0"}
+
+
+def slow(cta):
+    """GPC of CTAs 32 to 47 by 0.2 %, the first SM of a TPC by 0.05 % more than the second."""
+    return 1 + (0.002 if 32 <= cta < 48 else 0) + (0.00025 if cta % 2 == 0 else -0.00025)
+
+
+def items_of(run_id, ctas, pace, steps=1000, items=4, ticket=None):
+    rows = []
+    for cta in range(ctas):
+        for k in range(items):
+            rows.append({"run_id": run_id, "repetition": 0, "worker": cta, "items_before": k,
+                         "item": (ticket(cta) if ticket else cta) + k * ctas, "steps": steps,
+                         "start_ns": round(k * (steps * pace(cta) + read_items.ITEM_NS))})
+    return rows
+
+
+def read(points, rows):
+    """Standard output and the die file, or the message of what was refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("points.csv", "items.csv", "die.ini")]
+        for path, table in zip(paths, (points, rows)):
+            with open(path, "w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, table[0].keys())
+                writer.writeheader()
+                writer.writerows(table)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            read_items.main([paths[0], paths[1], "--die", paths[2]])
+        with open(paths[2], encoding="utf-8") as file:
+            return out.getvalue(), file.read()
+
+
+class Speeds(unittest.TestCase):
+    def test_a_slow_gpc_is_found_and_tpcs_do_not_blur_it(self):
+        out, die = read([POINT], items_of("a", 132, lambda cta: STEP_NS * slow(cta)))
+        values = [float(v) for v in re.search(r"\[sm-slowness\]\nvalue = (\S+)", die).group(1).split(",")]
+        self.assertEqual(len(values), 132)
+        mean = 0.002 * 16 / 132
+        for cta, value in enumerate(values):
+            self.assertAlmostEqual(value, (0.002 if 32 <= cta < 48 else 0) - mean, delta=3e-6)
+        self.assertIn("SMs of a TPC by 0.050 %", out)
+        self.assertNotIn("ticket-half", die)
+
+    def test_the_half_that_draws_first_is_that_of_the_tickets(self):
+        first = [cta for cta in range(132) if cta in read_items.HALF_ONE]
+        order = first + [cta for cta in range(132) if cta not in read_items.HALF_ONE]
+        tickets = dict(POINT, run_id="b", launch="dynamic")
+        _, die = read([POINT, tickets], items_of("a", 132, lambda cta: STEP_NS) +
+                      items_of("b", 132, lambda cta: STEP_NS, ticket=order.index))
+        self.assertIn("[ticket-half]\nvalue = 1\n", die)
+
+
+class TwoCtas(unittest.TestCase):
+    def test_the_older_one_is_found_by_stride_and_under_grid(self):
+        older, younger = STEP_NS * 0.95, STEP_NS * 1.05
+        by_stride = items_of("b", 264, lambda cta: younger if cta in read_items.SECOND_CTAS else older)
+        # 1000 steps: the older CTAs end after 1000 * older, the younger ones, alone with a new one,
+        # do the rest at the older one's pace.
+        ends = 1000 * older, 1000 * older + 1000 * (1 - older / younger) * older
+        grid = [{"run_id": "c", "repetition": 0, "worker": cta, "items_before": 0, "item": cta, "steps": 1000,
+                 "start_ns": 0 if cta < 264 else round(ends[cta >= 396])} for cta in range(528)]
+        out, _ = read([POINT, dict(POINT, run_id="b", workers="264"),
+                       dict(POINT, run_id="c", workers="264", launch="grid")],
+                      items_of("a", 132, lambda cta: STEP_NS) + by_stride + grid)
+        self.assertEqual(out.count("older CTA preferred by 5.00 %"), 2, out)
+
+
+class Refusals(unittest.TestCase):
+    def test_items_of_another_table_are_named(self):
+        with self.assertRaisesRegex(SystemExit, "run_id b"):
+            read([POINT], items_of("b", 132, lambda cta: STEP_NS))
+
+    def test_short_items_say_nothing_of_speeds(self):
+        with self.assertRaisesRegex(SystemExit, "at least 500 steps"):
+            read([POINT], items_of("a", 132, lambda cta: STEP_NS, steps=100))
+
+
+if __name__ == "__main__":
+    unittest.main()
