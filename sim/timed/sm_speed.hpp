@@ -1,9 +1,10 @@
 // How slow each SM is, in the order of placement.
 //
 // A GPC has a clock of its own: records of items show the SMs of a GPC at one speed, to 1 part in
-// 10,000, and GPCs of an H200 0.1 to 0.3 % apart, each die in its own way
-// (experiments/measured/h200/validation/die.ini). In kernels with tiles of 128 K/V rows the first
-// SM of a TPC is slower than the second one by less than 0.1 %; with 64 rows they are alike.
+// 10,000, and GPCs of an H200 apart, each die in its own way: by a standard deviation of 0.01 to
+// 0.23 % (die.ini and other_die.ini in experiments/measured/h200/validation). In kernels with tiles
+// of 128 K/V rows the first SM of a TPC is slower than the second one by up to 0.1 %; with 64 rows
+// they are alike.
 #pragma once
 
 #include <cstdint>
