@@ -9,10 +9,10 @@ Coordinate search: each parameter in turn is moved up and down by its step while
 loss, then the steps are halved. The loss is the mean over the points of the squared relative errors
 of duration, DRAM reads, near misses and fabric reads (medians of the measured launches). Durations
 decide the cost of a step. How unequally SMs and CTAs run is read from records of items
-(experiments/read_items.py), and speeds of the GPU that was measured from its file. Of what L2 keeps only the reserved share
-is fitted, where reads in lockstep leave it open; the rest is theirs. --write puts the values into
-the profile; without it they are printed. Nothing else is read: not the points that predictions are
-judged on.
+(experiments/read_items.py), the speeds of the GPU that was measured from its file. Of what L2 keeps
+only the reserved share is fitted, where reads in lockstep leave it open; the rest is theirs. --write
+puts the values into the profile; without it they are printed. Nothing else is read: not the points
+that predictions are judged on.
 """
 import argparse
 import csv

@@ -98,17 +98,26 @@ def tpc_spread(launch):
     return statistics.mean(halves) / statistics.mean(paces)
 
 
-def jitter(launch):
-    """Standard deviation of a step: items of a GPC's SMs two apart, taken at the same place of their CTAs."""
+def jitter(launch, parts=None, first=0):
+    """Standard deviation of a step: items of a GPC's SMs two apart, taken at the same place of their CTAs, which
+    are numbered from `first` on."""
     values = []
-    for begin, end in PARTS[5:]:
-        for cta in range(begin, end - 2, 4):
+    for begin, end in parts or PARTS[5:]:
+        for cta in range(first + begin, first + end - 2, 4):
             here, there = launch.items[cta], launch.items[cta + 2]
             for k in range(min(len(here), len(there)) - 1):
                 steps = here[k][2], there[k][2]
                 times = [(items[k + 1][0] - items[k][0] - ITEM_NS) / n for items, n in zip((here, there), steps)]
                 values.append((times[0] / times[1] - 1) * math.sqrt(statistics.mean(steps) / 2))
     return statistics.pstdev(values)
+
+
+def jitter_shared(launch):
+    """The same for the older and the younger CTA of an SM: 16 to 79 and, on the same SMs, 148 to 211. The last
+    item but one of a CTA may run alone, and is left out."""
+    shortened = Launch(launch.point)
+    shortened.items = {cta: items[:-1] for cta, items in launch.items.items()}
+    return [jitter(shortened, PARTS[5:9], first) for first in (0, SMS)]
 
 
 def bias_persistent(launch):
@@ -137,14 +146,16 @@ def start_spread(launch):
     return statistics.median(spreads)
 
 
+def mean_tickets(launch):
+    """Of the first ones, by half; 32.5 and 98.5 where one half draws all of its 66 before the other."""
+    tickets = launch.first_tickets()
+    return [statistics.mean(t for cta, t in tickets.items() if (cta in HALF_ONE) == bool(half)) for half in (0, 1)]
+
+
 def ticket_half(launches):
     """The half whose SMs draw the earlier first tickets in most launches."""
-    votes = []
-    for launch in launches:
-        tickets = launch.first_tickets()
-        mean = [statistics.mean(t for cta, t in tickets.items() if (cta in HALF_ONE) == bool(half)) for half in (0, 1)]
-        votes.append(mean[1] < mean[0])
-    return int(statistics.mean(votes) > 0.5)
+    means = [mean_tickets(launch) for launch in launches]
+    return int(sum(one < zero for zero, one in means) > len(means) / 2)
 
 
 def shape(launch):
@@ -159,7 +170,11 @@ def report(launches):
             print(f"{shape(launch)}: GPCs differ by {100 * statistics.pstdev(shares):.3f} %, "
                   f"SMs of a TPC by {200 * tpc_spread(launch):.3f} %, step jitter {jitter(launch):.4f}")
         elif launch.point["workers"] == str(2 * SMS) and launch.point["launch"] == "static":
-            print(f"{shape(launch)}: older CTA preferred by {100 * bias_persistent(launch):.2f} %")
+            older, younger = jitter_shared(launch)
+            print(f"{shape(launch)}: older CTA preferred by {100 * bias_persistent(launch):.2f} %, "
+                  f"step jitter {older:.3f} and {younger:.3f}")
+        elif launch.is_lone() and launch.point["launch"] == "dynamic":
+            print(f"{shape(launch)}: first tickets of the halves {' and '.join(f'{t:.0f}' for t in mean_tickets(launch))}")
         elif launch.point["launch"] == "grid" and launch.point["mask"] == "none":
             print(f"{shape(launch)}: older CTA preferred by {100 * bias_grid(launch, 2 * SMS):.2f} %")
 

@@ -7,9 +7,9 @@
 //   source = measured
 //   note = how
 //
-// `sm-slowness` is a share by which an SM is slower than the mean, and `ticket-half` the half of L2
-// that tickets are drawn in; both in the order in which a launch's CTAs come to SMs. `sm-half` (the
-// half of each SM, by SM id) is not read by any model.
+// `sm-slowness` has the share by which each SM is slower than the mean, in the order in which a
+// launch's CTAs come to SMs, and `ticket-half` the half of L2 that tickets are drawn in. `sm-half`
+// (the half of each SM, by SM id) is not read by any model.
 #pragma once
 
 #include <cstdint>

@@ -214,7 +214,7 @@ double TimedWavefront::step_ns(Worker& worker) {
 // What the step takes longer by chance, as a share. Of CTAs that share an SM the older ones are the
 // steadier ones; those that alternate have one luck, that of their SM at that time.
 double TimedWavefront::luck(Worker& worker, int ctas, int older) {
-  constexpr double steadier = 0.2;  // D = 64, tiles of 128x128: 6 to 8 % and 10 %
+  constexpr double steadier = 0.2;  // read_items.py, D = 64, 128x128: 5 to 6.5 % and 8 to 10 %
   const StepParameters& step = parameters_.step;
   if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
   if (step.in_step) {

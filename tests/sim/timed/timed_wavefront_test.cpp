@@ -240,6 +240,15 @@ Request head_an_sm(int64_t kv_heads, std::string_view launch) {
   return request;
 }
 
+// The SMs of an H200, and a nanosecond from half to half.
+TimedParameters two_halves() {
+  TimedParameters parameters = plain_parameters(132);
+  parameters.l2.lines.halves = 2;
+  parameters.l2.near_ns = 1;
+  parameters.l2.far_ns = 2;
+  return parameters;
+}
+
 int64_t kv_sectors_that_cross(const Request& request, const TimedParameters& parameters) {
   const Prediction prediction = simulate_timed(request, parameters);
   return *prediction.by_tensor[static_cast<size_t>(Tensor::k)].fabric_read_sectors +
@@ -253,10 +262,7 @@ int64_t kv_sectors_that_cross(const Request& request, const TimedParameters& par
 // V of a head are 2 lines.
 TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
   const Request request = head_an_sm(2, "dynamic");
-  TimedParameters parameters = plain_parameters(132);
-  parameters.l2.lines.halves = 2;
-  parameters.l2.near_ns = 1;
-  parameters.l2.far_ns = 2;
+  TimedParameters parameters = two_halves();
   const auto crossed = [&] { return kv_sectors_that_cross(request, parameters); };
   const int64_t sectors = 2 * 2 * 4;
   EXPECT_EQ(crossed(), sectors / 2);
@@ -268,17 +274,19 @@ TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
   EXPECT_EQ(crossed(), sectors);
 }
 
-// 132 tickets for 132 heads that two K/V heads share: the counter's half gets the first 66. Where
-// it lies makes no difference to what crosses, only to who asks for which head.
-TEST(TimedWavefront, TheTicketCounterMayLieInEitherHalf) {
-  const Request request = head_an_sm(2, "dynamic");
-  TimedParameters parameters = plain_parameters(132);
-  parameters.l2.lines.halves = 2;
-  parameters.l2.near_ns = 1;
-  parameters.l2.far_ns = 2;
+// 132 causal items, the longest first, with 132 steps. The SMs of half 1 are slower by a tenth, so
+// the launch is as long as that item on the half that draws the first ticket.
+TEST(TimedWavefront, TheFirstTicketIsDrawnInTheHalfOfTheCounter) {
+  Request request = request_of(132, 132, 132);
+  request.problem.mask.kind = MaskKind::causal;
+  request.schedule.order.q_order = {*QOrders::find("descending")};
+  request.schedule.launch = {*Launches::find("dynamic")};
+  TimedParameters parameters = two_halves();
+  for (const PlacedSm& sm : placed_sms(132, 2))
+    parameters.step.sm_slowness.push_back(sm.half == 1 ? 0.1 : 0);
   for (const int half : {0, 1}) {
     parameters.ticket_half = half;
-    EXPECT_EQ(kv_sectors_that_cross(request, parameters), 2 * 2 * 4 / 2) << half;
+    EXPECT_NEAR(duration_ns(request, parameters), 132 * step_ns * (half == 1 ? 1.1 : 1), 100);
   }
 }
 
