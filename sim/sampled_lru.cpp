@@ -135,17 +135,18 @@ std::vector<AtomSize> SampledHistogram::follow() {
 }
 
 // Of D lines between two visits the stack sees a binomial share. Its largest step is one tile,
-// which stands for all, so that the interval is not too narrow when tiles differ.
+// which stands for all, so that the interval is not too narrow when tiles differ. Counted in lines
+// throughout: a quotient by the tile's lines would move distances off whole numbers of lines even
+// where every tile is followed.
 Distances SampledHistogram::distances(int64_t between, uint32_t lines) const {
   const double left_out = 1 - rate_;
-  const double unit = largest_lines_;
-  const double tiles = double(between) / unit;
-  const double square = normal_quantile * normal_quantile * left_out;
-  const double middle = tiles + square / 2;
-  const double half = std::sqrt(square * (tiles + square / 4));
+  const double square = normal_quantile * normal_quantile * left_out * double(largest_lines_);
+  const auto seen = double(between);
+  const double middle = seen + square / 2;
+  const double half = std::sqrt(square * (seen + square / 4));
   const double own = double(lines) - 1;
-  return {std::max(0.0, middle - half) * unit / rate_ + own, double(between) / rate_ + own,
-          (middle + half) * unit / rate_ + own};
+  return {std::max(0.0, middle - half) / rate_ + own, seen / rate_ + own,
+          (middle + half) / rate_ + own};
 }
 
 MissesByGroup SampledHistogram::misses_by_group(const Followed& followed, End end,

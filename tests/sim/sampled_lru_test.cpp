@@ -96,6 +96,24 @@ RC_GTEST_PROP(SampledLru, FollowingEveryTileIsExactAndItsIntervalHasNoWidth, ())
   RC_ASSERT(all.sampling->tiles == all.sampling->all_tiles);
 }
 
+// Tiles of seven lines: a seventh of a whole distance has no exact double, and a distance that is
+// off by its last bit is on the wrong side of the capacity that it equals.
+TEST(SampledLru, DistancesOfWholeLinesMeetTheCapacityThatEqualsThem) {
+  Request request;
+  request.problem = {.seq_q = 145, .seq_kv = 145, .head_dim = 64};
+  request.tiling = {.q_rows = 7, .kv_rows = 7};  // the last tile has five rows, lines
+  request.schedule.workers = 3;
+  request.schedule.scan = scan_id<SawtoothScan>;  // many distances
+  for (int64_t lines = 1; lines <= 300; ++lines) {
+    request.l2_bytes = lines * 128;
+    const Prediction exact = simulate_lru(request);
+    const Prediction all = simulate_sampled_lru(request);
+    const int64_t misses = *exact.total.l2_read_miss_sectors;
+    EXPECT_EQ(all.sampling->l2_read_miss_sectors.low, misses) << lines << " lines";
+    EXPECT_EQ(all.sampling->l2_read_miss_sectors.high, misses) << lines << " lines";
+  }
+}
+
 TEST(SampledLru, TooSmallAShareIsRefused) {
   Request request;
   request.problem = {.seq_q = 6400, .seq_kv = 6400};  // 400 tiles
