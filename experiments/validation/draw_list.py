@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Draws a list of points at random, for judging a model: nobody chooses what it is asked.
 
-    experiments/validation/draw_list.py --seed 20261121 > experiments/validation/drawn.ini
-    experiments/validation/draw_list.py --seed 20261122 --problems 40 --most-flop 1e13 \
-        --avoid drawn > experiments/validation/drawn_again.ini
-    experiments/validation/draw_list.py --seed 20261123 --problems 40 --most-flop 1e13 \
-        --avoid drawn drawn_again > experiments/validation/drawn_third.ini
+    draw_list.py --seed 20261121 --avoid-lengths 12 > drawn.ini
+    draw_list.py --seed 20261122 --problems 40 --most-flop 1e13 --avoid-lengths 12 --avoid drawn > drawn_again.ini
+
+and so on: every list avoids those before it, and 12K, which was the length of a calibration point until
+drawn_fourth.ini. Whole KiB below 60K are used up with that list; the fifth one has lengths in steps of half a KiB:
+
+    draw_list.py --seed 20261126 --problems 42 --most-flop 1e13 --step 512 --avoid-lengths 12 \
+        --avoid drawn drawn_again drawn_third drawn_fourth > drawn_fifth.ini
 
 Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads,
 D = 64 and 128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem
@@ -18,13 +21,17 @@ import argparse
 import pathlib
 import random
 import re
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 KIB = 1024
 MIB = 1024 * KIB
 HALF_L2 = 30 * MIB  # of an H200
+SHORTEST = 4 * KIB  # of the lengths that predictions are judged on
+LONGEST = 256 * KIB
 ELEMENT_BYTES = 2
 SCHEDULES_A_PROBLEM = 3
+MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
 MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
 
 # (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each
@@ -34,13 +41,18 @@ CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
 
 
 def lengths_of(lists):
-    """Every length in KiB that a list names."""
+    """Every length in tokens that a list names."""
     known = set()
     for path in lists:
         for line in path.read_text(encoding="utf-8").splitlines():
             if re.match(r"seq *=", line):
-                known |= {int(number) for number in re.findall(r"(\d+)K", line)}
+                known |= {int(number) * (KIB if unit else 1)
+                          for number, unit in re.findall(r"(\d+)(K?)", line)}
     return known
+
+
+def as_written(tokens):
+    return f"{tokens // KIB}K" if tokens % KIB == 0 else str(tokens)
 
 
 def pick(source, weighted):
@@ -53,26 +65,30 @@ def pick(source, weighted):
     return key
 
 
-def draw_problem(source, long_kv, known_lengths, most_flop):
+def draw_problem(source, long_kv, known_lengths, options):
     mask = pick(source, {"none": 9, "causal": 9, "window": 4})
     head_dim = pick(source, {64: 1, 128: 1})
     row_bytes = 2 * head_dim * ELEMENT_BYTES  # of K and V
-    while True:
+    for _ in range(MOST_TRIES):
         heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
         kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
-        length = round(4 * 64 ** source.random())  # 4K to 256K, evenly by factors
-        pairs = (length * KIB) ** 2 * (1 if mask == "none" else 0.5)
-        kv_bytes = kv_heads * length * KIB * row_bytes
-        if length in known_lengths or 4 * heads * head_dim * pairs > most_flop:
+        steps = SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()  # evenly by factors
+        length = round(steps) * options.step
+        pairs = length**2 * (1 if mask == "none" else 0.5)
+        kv_bytes = kv_heads * length * row_bytes
+        if length in known_lengths or 4 * heads * head_dim * pairs > options.most_flop:
             continue
         if (kv_bytes > HALF_L2) != long_kv:
             continue
-        problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": f"{length}K"}
+        problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
         if kv_heads != heads:
             problem["kv-heads"] = kv_heads
         if mask == "window":
-            problem["mask"] = f"window:{max(1, round(length * (0.25 + 0.5 * source.random())))}K"
+            share = 0.25 + 0.5 * source.random()
+            problem["mask"] = f"window:{max(1, round(length / KIB * share))}K"
         return problem
+    sys.exit(f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
+             f"{'over' if long_kv else 'up to'} half an L2; avoid fewer lists")
 
 
 def draw_schedule(source, problem):
@@ -101,10 +117,13 @@ def main():
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--problems", type=int, default=44)
     parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
+    parser.add_argument("--step", type=int, default=KIB, help="between lengths, in tokens")
     parser.add_argument("--avoid", nargs="*", default=[], help="further lists whose lengths not to draw")
+    parser.add_argument("--avoid-lengths", nargs="*", default=[], type=int, help="further ones, in KiB")
     options = parser.parse_args()
     looked_at = ["calibration", "grid", "holdout", *options.avoid]
-    known = lengths_of(HERE / f"{name}.ini" for name in looked_at)
+    known = lengths_of(HERE / f"{name}.ini" for name in looked_at) | {
+        length * KIB for length in options.avoid_lengths}
     source = random.Random(options.seed)
 
     print(f"""# Points drawn at random by draw_list.py --seed {options.seed} --problems {options.problems}, to judge models that
@@ -113,16 +132,21 @@ def main():
 experiment = validation
 gpu = h200
 tile-q = 128""")
+    printed = []
     for number in range(options.problems):
-        problem = draw_problem(source, number % 3 < 2, known, options.most_flop)
+        problem = draw_problem(source, number % 3 < 2, known, options)
         schedules = []
         while len(schedules) < SCHEDULES_A_PROBLEM:
             schedule = draw_schedule(source, problem)
             if schedule not in schedules:
                 schedules.append(schedule)
         for letter, schedule in zip("abc", schedules):
+            point = {**problem, **schedule}
+            if point in printed:
+                continue  # the same problem, drawn twice
+            printed.append(point)
             print(f"\n[{number + 1}{letter}]")
-            for key, value in {**problem, **schedule}.items():
+            for key, value in point.items():
                 print(f"{key} = {value}")
 
 

@@ -58,16 +58,18 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
         EXPECT_TRUE(different.insert(identity(point)).second) << entry << ": " << identity(point);
       EXPECT_GE(points.size(), 1u) << entry;
     }
-  EXPECT_THAT(lists, testing::ElementsAre("calibration", "drawn", "drawn_again", "drawn_third",
-                                          "elsewhere", "grid", "holdout", "launches", "length",
-                                          "prefetch", "scans", "sections", "split"));
+  EXPECT_THAT(lists,
+              testing::ElementsAre("calibration", "drawn", "drawn_again", "drawn_fifth",
+                                   "drawn_fourth", "drawn_third", "elsewhere", "grid", "holdout",
+                                   "launches", "length", "prefetch", "scans", "sections", "split"));
 }
 
 TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
   const auto calibration = points_of("validation/calibration.ini");
   EXPECT_LE(calibration.size(), 12u);
   for (const char* list : {"validation/grid.ini", "validation/holdout.ini", "validation/drawn.ini",
-                           "validation/drawn_again.ini", "validation/drawn_third.ini"}) {
+                           "validation/drawn_again.ini", "validation/drawn_third.ini",
+                           "validation/drawn_fourth.ini", "validation/drawn_fifth.ini"}) {
     const auto judged = numbers(points_of(list), "seq-kv");
     for (const int64_t length : numbers(calibration, "seq-kv"))
       EXPECT_FALSE(judged.contains(length)) << list;
@@ -90,9 +92,12 @@ TEST(Lists, TheHeldOutListSharesNoPointWithTheGridAndOnlyItsOuterLengths) {
 TEST(Lists, DrawnListsShareNoLengthWithTheOthers) {
   EXPECT_GE(points_of("validation/drawn_again.ini").size(), 120u);
   EXPECT_GE(points_of("validation/drawn_third.ini").size(), 120u);
+  EXPECT_GE(points_of("validation/drawn_fourth.ini").size(), 120u);
+  EXPECT_GE(points_of("validation/drawn_fifth.ini").size(), 120u);
   std::map<int64_t, std::string> list_of;
   for (const char* list :
-       {"validation/drawn.ini", "validation/drawn_again.ini", "validation/drawn_third.ini"})
+       {"validation/drawn.ini", "validation/drawn_again.ini", "validation/drawn_third.ini",
+        "validation/drawn_fourth.ini", "validation/drawn_fifth.ini"})
     for (const int64_t length : numbers(points_of(list), "seq-kv"))
       EXPECT_TRUE(list_of.emplace(length, list).second) << list << ": " << length;
   for (const char* list : {"validation/grid.ini", "validation/holdout.ini"})
