@@ -5,8 +5,8 @@
     python3 experiments/read_items.py calibration.csv items.csv --die die.ini
 
 Prints the parameters of a GPU profile that items show, and with --die writes the file that `sawtooth
-simulate --die` takes: the speeds of this GPU's SMs and the half of L2 that its tickets are drawn in,
-medians over the launches. An item lasts until its CTA's next one begins, so the last one of a CTA is
+simulate --die` takes: the speeds of this GPU's SMs, the half of L2 that each sits at and the half that tickets
+are drawn in, medians over the launches. An item lasts until its CTA's next one begins, so the last one of a CTA is
 not used. SMs are in the order in which CTAs come to them (sim/timed/placement.hpp); H200 alone.
 """
 import argparse
@@ -21,7 +21,8 @@ from collections import defaultdict
 SMS = 132
 PARTS = [(c, c + 2) for c in range(0, 8, 2)] + [(8, 16)] + [(c, c + 16) for c in range(16, 96, 16)] + \
         [(96, 114), (114, 132)]
-HALF_ONE = set(range(16, 64)) | set(range(114, 132))
+GPCS = [(0, 16)] + PARTS[5:]
+SMS_A_HALF = 66
 SECOND_CTAS = set(range(80, 88)) | set(range(140, 264))  # of 264: sim/timed/cta_order.hpp
 LONG_STEPS = 500
 ITEM_NS = 3400  # item-begin-ns and item-end-ns of experiments/gpus/h200.ini
@@ -49,10 +50,14 @@ class Launch:
         p = self.point
         return p["launch"] != "grid" and p["workers"] == str(SMS) and p["prefetch"] == "0"
 
-    def shows_speeds(self):
+    def is_steady(self):
         """One CTA an SM, items alike and so long that what is between them does not count."""
-        return self.is_lone() and self.point["mask"] == "none" and \
+        p = self.point
+        return p["launch"] != "grid" and p["workers"] == str(SMS) and p["mask"] == "none" and \
             all(item[2] >= LONG_STEPS for items in self.items.values() for item in items)
+
+    def shows_speeds(self):
+        return self.is_steady() and self.is_lone()
 
     def pace(self, cta):
         """Nanoseconds a step, from a CTA's first start to its last."""
@@ -62,6 +67,9 @@ class Launch:
 
     def first_tickets(self):
         return {cta: items[0][1] for cta, items in self.items.items()}
+
+    def first_starts(self):
+        return [self.items[cta][0][0] for cta in range(SMS)]
 
 
 def launches_of(points_path, items_path):
@@ -146,16 +154,28 @@ def start_spread(launch):
     return statistics.median(spreads)
 
 
-def mean_tickets(launch):
-    """Of the first ones, by half; 32.5 and 98.5 where one half draws all of its 66 before the other."""
+def near_tickets(launches):
+    """CTAs of the GPCs that draw the first tickets: those at the half of L2 that has the counter."""
+    tickets = [launch.first_tickets() for launch in launches]
+    mean = {gpc: statistics.median(statistics.mean(t[cta] for cta in range(*gpc)) for t in tickets) for gpc in GPCS}
+    near = {cta for gpc in GPCS if mean[gpc] < (SMS - 1) / 2 for cta in range(*gpc)}
+    if len(near) != SMS_A_HALF:
+        sys.exit(f"read_items.py: first tickets do not tell the halves of L2 apart: {len(near)} SMs draw early ones, "
+                 f"where a half has {SMS_A_HALF}; record more launches with tickets")
+    return near
+
+
+def mean_tickets(launch, near):
+    """Of the first ones, near and far from the counter; 32.5 and 98.5 where those of one half come first."""
     tickets = launch.first_tickets()
-    return [statistics.mean(t for cta, t in tickets.items() if (cta in HALF_ONE) == bool(half)) for half in (0, 1)]
+    return [statistics.mean(t for cta, t in tickets.items() if (cta in near) == side) for side in (True, False)]
 
 
-def ticket_half(launches):
-    """The half whose SMs draw the earlier first tickets in most launches."""
-    means = [mean_tickets(launch) for launch in launches]
-    return int(sum(one < zero for zero, one in means) > len(means) / 2)
+def ticket_hop(launch, near):
+    """How much later the first items of the far SMs begin, ns."""
+    starts = launch.first_starts()
+    far, here = [[t for cta, t in enumerate(starts) if (cta in near) == side] for side in (False, True)]
+    return statistics.mean(far) - statistics.mean(here)
 
 
 def shape(launch):
@@ -163,32 +183,38 @@ def shape(launch):
     return f"D={p['head_dim']} {p['tile_q']}x{p['tile_kv']} {p['mask']} {p['launch']}"
 
 
-def report(launches):
+def report(launches, near):
     for launch in launches:
         if launch.shows_speeds():
             shares = slowness(launch)
             print(f"{shape(launch)}: GPCs differ by {100 * statistics.pstdev(shares):.3f} %, "
                   f"SMs of a TPC by {200 * tpc_spread(launch):.3f} %, step jitter {jitter(launch):.4f}")
+        elif launch.is_steady():
+            print(f"{shape(launch)}, prefetch: SMs of a TPC by {200 * tpc_spread(launch):.3f} %")
         elif launch.point["workers"] == str(2 * SMS) and launch.point["launch"] == "static":
             older, younger = jitter_shared(launch)
             print(f"{shape(launch)}: older CTA preferred by {100 * bias_persistent(launch):.2f} %, "
                   f"step jitter {older:.3f} and {younger:.3f}")
         elif launch.is_lone() and launch.point["launch"] == "dynamic":
-            print(f"{shape(launch)}: first tickets of the halves {' and '.join(f'{t:.0f}' for t in mean_tickets(launch))}")
+            print(f"{shape(launch)}: first tickets near and far "
+                  f"{' and '.join(f'{t:.0f}' for t in mean_tickets(launch, near))}, "
+                  f"far ones {ticket_hop(launch, near):.0f} ns later")
         elif launch.point["launch"] == "grid" and launch.point["mask"] == "none":
             print(f"{shape(launch)}: older CTA preferred by {100 * bias_grid(launch, 2 * SMS):.2f} %")
 
 
-def die_text(launches, name):
-    steady = [launch for launch in launches if launch.shows_speeds()]
+def die_text(steady, dynamic, near, name):
     shares = [statistics.median(values) for values in zip(*(slowness(launch) for launch in steady))]
-    dynamic = [launch for launch in launches if launch.is_lone() and launch.point["launch"] == "dynamic"]
     text = (f"# Facts of one die, written by experiments/read_items.py\n[die]\nname = {name}\n\n[sm-slowness]\n"
             f"value = {','.join(f'{share:.6f}' for share in shares)}\nsource = measured\n"
             f"note = median of {len(steady)} launches; in the order in which CTAs come to SMs\n")
     if dynamic:
-        text += (f"\n[ticket-half]\nvalue = {ticket_half(dynamic)}\nsource = measured\n"
-                 f"note = half whose SMs draw the first tickets in most of {len(dynamic)} launches\n")
+        halves = [int((cta in near) != (0 in near)) for cta in range(SMS)]
+        text += (f"\n[cta-half]\nvalue = {','.join(map(str, halves))}\nsource = measured\n"
+                 f"note = GPCs that draw the first tickets in {len(dynamic)} launches sit at one half of L2; "
+                 f"0 is that of the first CTA\n"
+                 f"\n[ticket-half]\nvalue = {int(0 not in near)}\nsource = measured\n"
+                 f"note = half whose SMs draw the first tickets\n")
     return text
 
 
@@ -204,12 +230,16 @@ def main(arguments=None):
     if not steady:
         sys.exit(f"read_items.py: {options.items} has no launch of {SMS} persistent CTAs, one an SM, without a mask "
                  f"and with items of at least {LONG_STEPS} steps")
-    report(launches)
+    dynamic = [launch for launch in launches if launch.is_lone() and launch.point["launch"] == "dynamic"]
+    near = near_tickets(dynamic) if dynamic else set()
+    report(launches, near)
     print(f"step-jitter {statistics.median(map(jitter, steady)):.4f}, "
           f"start-spread-ns {statistics.median(map(start_spread, steady)):.0f}")
+    if dynamic:
+        print(f"ticket-hop-ns {statistics.median(ticket_hop(launch, near) for launch in dynamic):.0f}")
     if options.die:
         with open(options.die, "w", encoding="utf-8") as file:
-            file.write(die_text(launches, options.name))
+            file.write(die_text(steady, dynamic, near, options.name))
 
 
 if __name__ == "__main__":

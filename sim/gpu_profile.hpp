@@ -45,24 +45,29 @@ struct GpuProfile {
   std::optional<double> port_gb_per_s;        // of one SM
   std::optional<double> step_tensor_tflops;   // of the whole GPU, as a kernel's steps reach it
   std::optional<double> step_exp_tera_per_s;  // exponentials of the whole GPU
+  std::optional<double> step_fixed_ns;
   std::optional<double> step_exposed_ns;
   std::optional<double> step_jitter;
   std::optional<double> step_jitter_shared;       // up to head dim 64
   std::optional<double> step_jitter_shared_wide;  // beyond
+  std::optional<double> step_jitter_in_step;      // of CTAs that alternate
   std::optional<double> item_begin_ns;
   std::optional<double> item_end_ns;
   std::optional<double> prefetch_step_ns;
   std::optional<double> prefetch_lines_ns;
   std::optional<double> sm_spread;
   std::optional<double> tpc_spread;
-  std::optional<double> age_bias;       // of kernels/mma up to head dim 64
-  std::optional<double> age_bias_wide;  // beyond
+  std::optional<double> tpc_spread_prefetch;  // of kernels that prefetch
+  std::optional<double> age_bias;             // of kernels/mma up to head dim 64
+  std::optional<double> age_bias_wide;        // beyond
   std::optional<double> launch_ns;
   std::optional<double> start_spread_ns;
+  std::optional<double> ticket_hop_ns;  // longer way to the ticket counter from the other half
   std::optional<double> refill_ns;
 
   // Of one die (experiments/program/die_file.hpp), in the order in which CTAs come to SMs.
   std::vector<double> sm_slowness;     // slower than the mean by this share; empty: not known
+  std::vector<int> cta_half;           // half of L2 that each SM sits at; empty: not known
   std::optional<int64_t> ticket_half;  // half of L2 that the ticket counter lies in
 
   std::optional<int64_t> shared_memory_block_bytes;

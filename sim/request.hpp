@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
@@ -38,10 +39,17 @@ struct Request {
   MechanismSet without{};    // mechanisms of `timed` that are switched off
   KernelSpeed speed{};
   int64_t resident_ctas = 0;  // that an SM holds of the kernel, for `timed`; 0: all that there are
+  int64_t launches = 1;       // of `timed` that are simulated, the middle one of which is predicted
+  int64_t launch = 0;         // this one among them
   double sample = 1;          // share of the tiles that lru follows; 1 is exact
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;
+
+  /// Of what is random in time and in memory, apart from what is random in the schedule.
+  uint64_t seed_of_launch() const {
+    return launch == 0 ? schedule.seed : mix_seed(schedule.seed, static_cast<uint64_t>(launch));
+  }
 };
 
 }  // namespace sawtooth::sim

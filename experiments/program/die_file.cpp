@@ -14,6 +14,21 @@ constexpr double most_slowness = 0.5;
   throw UsageError(path + ":" + std::to_string(line) + ": " + what);
 }
 
+std::vector<int> halves_of(const std::string& path, const IniEntry& entry) {
+  std::vector<int> halves;
+  for (size_t at = 0; at < entry.value.size() || at == 0; at += 2) {
+    const char digit = at < entry.value.size() ? entry.value[at] : '\0';
+    const bool ends = at + 1 == entry.value.size();
+    if ((digit != '0' && digit != '1') || (!ends && entry.value[at + 1] != ',') ||
+        at + 2 == entry.value.size())
+      refuse(path, entry.line,
+             "[cta-half] value: number " + std::to_string(halves.size() + 1) +
+                 " is not allowed; allowed: 0 and 1, separated by commas");
+    halves.push_back(digit - '0');
+  }
+  return halves;
+}
+
 std::vector<double> numbers_of(const std::string& path, const IniEntry& entry) {
   std::vector<double> numbers;
   const char* at = entry.value.data();
@@ -41,13 +56,15 @@ DieFile read_die_file(const std::string& path) {
     if (section.name.empty() && section.entries.empty()) continue;
     is_die |= section.name == "die";
     const bool slowness = section.name == "sm-slowness", tickets = section.name == "ticket-half";
-    if (!slowness && !tickets && section.name != "die" && section.name != "sm-half")
+    const bool halves = section.name == "cta-half";
+    if (!slowness && !tickets && !halves && section.name != "die" && section.name != "sm-half")
       refuse(path, section.line,
              "[" + section.name +
-                 "]: unknown section; allowed: die, sm-half, sm-slowness, ticket-half");
+                 "]: unknown section; allowed: die, cta-half, sm-half, sm-slowness, ticket-half");
     for (const IniEntry& entry : section.entries) {
       if (entry.key != "value") continue;
       if (slowness) die.sm_slowness = numbers_of(path, entry);
+      if (halves) die.cta_half = halves_of(path, entry);
       if (!tickets) continue;
       if (entry.value != "0" && entry.value != "1")
         refuse(path, entry.line,

@@ -8,8 +8,9 @@
 //   note = how
 //
 // `sm-slowness` has the share by which each SM is slower than the mean, in the order in which a
-// launch's CTAs come to SMs, and `ticket-half` the half of L2 that tickets are drawn in. `sm-half`
-// (the half of each SM, by SM id) is not read by any model.
+// launch's CTAs come to SMs, `cta-half` the half of L2 that each of these SMs sits at, and
+// `ticket-half` the half that tickets are drawn in. `sm-half` (the half of each SM, by SM id) is
+// not read by any model.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace sawtooth::experiments {
 
 struct DieFile {
   std::vector<double> sm_slowness;  // empty: not known
+  std::vector<int> cta_half;        // the same
   std::optional<int64_t> ticket_half;
 };
 

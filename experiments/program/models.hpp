@@ -100,7 +100,7 @@ inline constexpr std::string_view without_nothing = "nothing";
 inline sim::Prediction predict(const sim::Request& request, const sim::GpuProfile& gpu,
                                const L2Model& l2) {
   if (request.timing != sim::Timing::timed) return l2.predict(request, gpu);
-  return sim::simulate_timed(request, sim::timed_parameters(request, gpu, l2.halves));
+  return sim::median_launch(request, gpu, l2.halves);
 }
 
 /// The entry called `name` of one of the tables above; the option table has checked the name.

@@ -39,6 +39,7 @@ constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Techni
 constexpr int64_t most_threads = 4096;
 constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
 constexpr int64_t most_ways = 4096;
+constexpr int64_t most_launches = 999;
 constexpr int64_t most_ns = 1'000'000'000;  // a second
 
 constexpr CommandSet runs = command_measure | command_bench;
@@ -147,6 +148,10 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"sample", model, share, command_simulate, "1",
      "share of the tiles that l2 = lru follows, for points too large to do exactly; prints its "
      "error"},
+    {"launches", model, count, command_simulate, "1",
+     "launches of timing = timed, each with a luck of its own; the row is the one with the median of "
+     "DRAM reads",
+     1, most_launches},
     {"l2-ways", model, count, sweeps, "", "l2 = sets: lines of a set (default: the gpu's, or 16)",
      1, most_ways},
     {"l2-line-bytes", model, bytes, sweeps, "",

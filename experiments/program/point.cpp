@@ -225,11 +225,16 @@ void resolve_die(Resolver& point, Point& result) {
     point.fail("die", "has no effect without timing = timed");
   const std::string path = point.text("die");
   const DieFile die = read_die_file(path);
-  const auto known = static_cast<int64_t>(die.sm_slowness.size());
-  if (known != 0 && known != result.gpu.sms)
-    point.fail("die", path + " has the speeds of " + std::to_string(known) + " SMs, gpu = " +
-                          result.gpu.name + " has " + std::to_string(result.gpu.sms));
+  const auto check_count = [&](const char* what, size_t known) {
+    if (known != 0 && static_cast<int64_t>(known) != result.gpu.sms)
+      point.fail("die", path + " has the " + what + " of " + std::to_string(known) +
+                            " SMs, gpu = " + result.gpu.name + " has " +
+                            std::to_string(result.gpu.sms));
+  };
+  check_count("speeds", die.sm_slowness.size());
+  check_count("halves", die.cta_half.size());
   result.gpu.sm_slowness = die.sm_slowness;
+  result.gpu.cta_half = die.cta_half;
   result.gpu.ticket_half = die.ticket_half;
   result.speed_label += " die " + stem_of(path);
 }
@@ -305,7 +310,11 @@ Point resolve(const Settings& given, Catalog& catalog) {
   if (samples && (point.text("l2") != "lru" || point.text("timing") == "timed")) {
     point.fail("sample", "only l2 = lru in lockstep follows a share of the tiles; leave it out");
   }
+  result.request.launches = std::stoll(point.text("launches"));
   result.request.timing = model_named(timing_models, point.text("timing")).timing;
+  if (result.request.launches > 1 && result.request.timing != sim::Timing::timed) {
+    point.fail("launches", "only timing = timed has luck; leave it out");
+  }
   resolve_sets(settings, result.gpu, result.request);
   for (const auto& entry : sim::mechanism_names) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);

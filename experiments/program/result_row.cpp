@@ -50,6 +50,7 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   const std::string without = point.text("without");
   if (!without.empty() && without != without_nothing) model += " without " + without;
   if (point.request.sample < 1) model += " sample " + point.text("sample");
+  if (point.request.launches > 1) model += " launches " + std::to_string(point.request.launches);
   model += point.speed_label;
   cells[result_column("model")] = model;
   return cells;

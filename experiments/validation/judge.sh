@@ -2,7 +2,8 @@
 # Predicts a list of experiments/validation, compares it with what was measured, and draws the figures:
 # all that is said of a model, with one command, in minutes on two cores and without a GPU.
 #
-#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again|drawn_third [FOLDER] [-- OPTIONS OF SIMULATE]
+#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again|drawn_third|drawn_fourth \
+#       [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/LIST) gets
 #   predicted.csv, errors.csv   every point
@@ -10,6 +11,7 @@
 #   summary.csv, points.csv     the same for scripts (experiments/validation/results has them recorded)
 #   scatter, regimes, ablation, changes   figures, where a Python with matplotlib is
 # $QUICK=1 leaves out what needs further simulations (other seeds, mechanisms switched off, rules).
+# A prediction is the median of $LAUNCHES (default: 3) simulated launches; mechanisms are switched off in one.
 # Options after -- go to every `simulate`. $SAWTOOTH is the program (default: build/release/sawtooth).
 # Exit code 1 where two runs of one seed differ by a byte.
 set -euo pipefail
@@ -18,6 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 program=${SAWTOOTH:-build/release/sawtooth}
 options=(--timing timed --l2 halves --quiet)
 other_seeds=(1 2 3 4)
+launches=(--launches "${LAUNCHES:-3}")
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
@@ -25,7 +28,7 @@ usage() {
 }
 
 list=${1:-}
-case $list in calibration | grid | holdout | drawn | drawn_again | drawn_third) shift ;; *) usage ;; esac
+case $list in calibration | grid | holdout | drawn | drawn_again | drawn_third | drawn_fourth) shift ;; *) usage ;; esac
 folder=build/judge/$list
 if (($#)) && [ "$1" != -- ]; then
   folder=$1
@@ -36,9 +39,9 @@ if (($#)); then
   shift
 fi
 # Measured on one GPU, whose SMs' speeds are known; of the others they are drawn.
-case $list in calibration | drawn_third)
-  options+=(--die experiments/measured/h200/validation/die.ini)
-  ;;
+case $list in
+  calibration | drawn_fourth) options+=(--die experiments/measured/h200/validation/die.ini) ;;
+  drawn_third) options+=(--die experiments/measured/h200/validation/third_die.ini) ;;
 esac
 options+=("$@")
 measured=experiments/measured/h200/validation/$list.csv
@@ -57,20 +60,20 @@ judge() {
   "$program" compare "$folder/$1.csv" "$measured" --summary "$folder/$1.summary" "${@:2}"
 }
 
-predict predicted
+predict predicted "${launches[@]}"
 rules=(--baselines computed)
 [ -z "${QUICK:-}" ] || rules=()
 judge predicted "${rules[@]}" --csv "$folder/errors.csv" >"$folder/report.txt"
 variants=("model=$folder/predicted.summary")
 
 if [ -z "${QUICK:-}" ]; then
-  predict again
+  predict again "${launches[@]}"
   cmp "$folder/predicted.csv" "$folder/again.csv" || {
     echo "judge.sh: one seed gives two results" >&2
     exit 1
   }
   for seed in "${other_seeds[@]}"; do
-    predict "seed-$seed" --seed "$seed"
+    predict "seed-$seed" "${launches[@]}" --seed "$seed"
     judge "seed-$seed" >/dev/null
     variants+=("seed $seed=$folder/seed-$seed.summary")
   done

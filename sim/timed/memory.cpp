@@ -26,7 +26,7 @@ double sectors_of(const Piece& piece) {
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const UnitTable& units,
                          bool merging)
     : parameters_(parameters),
-      placed_(placed_sms(sms, parameters.lines.halves)),
+      placed_(placed_sms(sms, parameters.lines.halves, parameters.half_of_sms)),
       units_(units),
       merging_(merging && parameters.coalescer_sms > 1),
       l2_lines_(lines_for(parameters.lines, units.sizes())),

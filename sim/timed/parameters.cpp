@@ -46,7 +46,7 @@ L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool h
     l2.lines.reserved = *gpu.l2_reserved_share;
     l2.lines.second_oldest = *gpu.l2_second_oldest_share;
     l2.lines.strided = *gpu.l2_strided_share;
-    l2.lines.pages = request.schedule.seed;
+    l2.lines.pages = request.seed_of_launch();
     l2.lines.one_allocation = request.without.has(Mechanism::scattered_pages);
     if (!l2.lines.one_allocation) l2.lines.scattered = gpu.l2_scattered_share.value_or(0);
   }
@@ -61,6 +61,7 @@ L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool h
     l2.fabric_bytes_a_ns = gpu.fabric_gb_per_s.value_or(0);
     l2.dram_bytes_a_ns = gpu.dram_gb_per_s.value_or(0);
   }
+  l2.half_of_sms = gpu.cta_half;
   l2.coalescer_sms = static_cast<int>(gpu.coalescer_sms.value_or(1));
   return l2;
 }
@@ -75,6 +76,7 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   step.exp_a_ns = gpu.step_exp_tera_per_s
                       ? *gpu.step_exp_tera_per_s * flop_per_tera / ns_a_second / sms
                       : usual_exp;
+  step.fixed_ns = gpu.step_fixed_ns.value_or(0);
   step.exposed_ns = gpu.step_exposed_ns.value_or(usual_exposed_ns);
   if (on(Mechanism::item_cost)) {
     step.item_begin_ns = gpu.item_begin_ns.value_or(usual_item_ns);
@@ -89,13 +91,15 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   if (on(Mechanism::jitter)) {
     step.jitter = gpu.step_jitter.value_or(0);
     step.jitter_shared = gpu.step_jitter_shared.value_or(step.jitter);
-    step.jitter_in_step = gpu.step_jitter_shared_wide.value_or(step.jitter_shared);
-    if (wide) step.jitter_shared = step.jitter_in_step;
+    if (wide) step.jitter_shared = gpu.step_jitter_shared_wide.value_or(step.jitter_shared);
+    step.jitter_in_step = gpu.step_jitter_in_step.value_or(step.jitter_shared);
   }
   if (on(Mechanism::sm_spread)) {
     step.sm_spread = gpu.sm_spread.value_or(0);
     step.sm_slowness = gpu.sm_slowness;
     if (request.tiling.kv_rows >= rows_of_uneven_tpcs) step.tpc_spread = gpu.tpc_spread.value_or(0);
+    if (request.schedule.prefetch > 0)
+      step.tpc_spread = gpu.tpc_spread_prefetch.value_or(step.tpc_spread);
   }
   if (on(Mechanism::age_bias)) {
     step.age_bias = gpu.age_bias.value_or(0);
@@ -121,6 +125,7 @@ void set_speed(const Request& request, StepParameters& step) {
     const double faster = cost.pipe_ns() / *speed.step_ns;
     step.tensor_flop_a_ns *= faster;
     step.exp_a_ns *= faster;
+    step.fixed_ns /= faster;
   }
   if (speed.stages) step.stages = *speed.stages;
   if (speed.exposed_ns) step.exposed_ns = *speed.exposed_ns;
@@ -143,6 +148,9 @@ TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, 
                              .ticket_half = static_cast<int>(gpu.ticket_half.value_or(0)),
                              .l2 = l2_parameters(request, gpu, halves),
                              .step = step_parameters(request, gpu)};
+  parameters.ticket_hop_ns = gpu.ticket_hop_ns && !request.without.has(Mechanism::latency)
+                                 ? *gpu.ticket_hop_ns
+                                 : parameters.l2.far_ns - parameters.l2.near_ns;
   set_speed(request, parameters.step);
   return parameters;
 }

@@ -21,17 +21,21 @@ struct L2Parameters {
   double l2_bytes_a_ns = 0;
   double fabric_bytes_a_ns = 0;
   double dram_bytes_a_ns = 0;
-  int coalescer_sms = 1;  // neighbouring SMs whose requests for one line can merge
+  std::vector<int> half_of_sms{};  // of this die, in the order of placement; empty: as recorded
+  int coalescer_sms = 1;           // neighbouring SMs whose requests for one line can merge
 };
 
 /// What a K/V tile step costs on an SM (kernels/mma is the kernel behind the calibration).
-/// A step occupies the SM's pipes for tensor + exp; the dependence from Q K^T over the softmax to
-/// P V adds `exposed_ns`, in which other CTAs of the SM can use them. Of n CTAs on an SM the oldest
-/// gets (1 + bias) / n of its pipes and the youngest (1 - bias) / n: warp schedulers prefer old
-/// warps when instructions compete for issue, as those of the softmax do.
+/// A step occupies the SM's pipes for tensor + exp + fixed, the last for what every step does
+/// however large its tile is (barriers, addresses, row statistics, O's rescaling); the dependence
+/// from Q K^T over the softmax to P V adds `exposed_ns`, in which other CTAs of the SM can use
+/// them. Of n CTAs on an SM the oldest gets (1 + bias) / n of its pipes and the youngest (1 - bias)
+/// / n: warp schedulers prefer old warps when instructions compete for issue, as those of the
+/// softmax do.
 struct StepParameters {
   double tensor_flop_a_ns = 0;  // of one SM; 0: products take no time
   double exp_a_ns = 0;          // exponentials of one SM; 0: take no time
+  double fixed_ns = 0;
   double exposed_ns = 0;
   double item_begin_ns = 0;      // ticket, coordinates and scan table, before Q is asked for
   double item_end_ns = 0;        // epilogue: O through shared memory
@@ -59,6 +63,7 @@ struct TimedParameters {
   bool sharing = true;        // CTAs of an SM take turns at its pipes
   bool ticket_race = true;    // first tickets: the half of their counter is nearer to it
   int ticket_half = 0;        // where that counter lies
+  double ticket_hop_ns = 0;   // how much longer the way to it is from the other half
   L2Parameters l2;
   StepParameters step;
 };

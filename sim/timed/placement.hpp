@@ -1,5 +1,6 @@
 // Where the hardware places CTAs, in the order in which it does: the half of L2 and the GPC that
-// each SM sits at.
+// each SM sits at. Which GPCs sit at which half is each die's own matter: of four H200s with
+// records of items two agree (read_items.py finds them by who draws the first tickets).
 //
 // On an H200 CTAs go to eight SMs first, the last four TPCs of the first GPC, and then to GPC after
 // GPC. Records of items say so, on three GPUs (experiments/measured/h200/validation): SMs of a GPC
@@ -7,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -42,8 +44,9 @@ inline constexpr std::array<Part, 9> parts{{{8, 0, 0, 4},
 }  // namespace recorded_ring
 
 /// SM that gets CTA c, for c below `sms`. GPUs other than the recorded one have their SMs of one
-/// half in one piece, and GPCs of 16.
-inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves) {
+/// half in one piece, and GPCs of 16. `half_of` has the halves of a known die, in this order.
+inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves,
+                                        const std::vector<int>& half_of = {}) {
   constexpr int64_t usual_sms_a_gpc = 16;
   std::vector<PlacedSm> placed;
   if (sms == recorded_ring::sms && halves == 2) {
@@ -51,12 +54,14 @@ inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves) {
       for (int64_t i = 0; i < part.sms; ++i)
         placed.push_back(
             {part.half, part.gpc, static_cast<int16_t>(part.first_tpc + i / sms_a_tpc)});
-    return placed;
+  } else {
+    for (int64_t sm = 0; sm < sms; ++sm)
+      placed.push_back({static_cast<uint8_t>(sm * halves / sms),
+                        static_cast<int16_t>(sm / usual_sms_a_gpc),
+                        static_cast<int16_t>(sm % usual_sms_a_gpc / sms_a_tpc)});
   }
-  for (int64_t sm = 0; sm < sms; ++sm)
-    placed.push_back({static_cast<uint8_t>(sm * halves / sms),
-                      static_cast<int16_t>(sm / usual_sms_a_gpc),
-                      static_cast<int16_t>(sm % usual_sms_a_gpc / sms_a_tpc)});
+  for (size_t sm = 0; halves == 2 && sm < half_of.size(); ++sm)
+    placed[sm].half = static_cast<uint8_t>(half_of[sm]);
   return placed;
 }
 

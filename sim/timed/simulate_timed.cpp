@@ -1,5 +1,9 @@
 #include "sim/timed/simulate_timed.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "sim/timed/memory.hpp"
 #include "sim/timed/units.hpp"
 #include "sim/timed/wavefront.hpp"
@@ -43,6 +47,20 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
     add(prediction.total, counters);
   }
   return prediction;
+}
+
+Prediction median_launch(Request request, const GpuProfile& gpu, bool halves) {
+  std::vector<Prediction> launches;
+  for (request.launch = 0; request.launch < std::max<int64_t>(1, request.launches);
+       ++request.launch) {
+    launches.push_back(simulate_timed(request, timed_parameters(request, gpu, halves)));
+  }
+  const auto middle = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 2);
+  std::nth_element(launches.begin(), middle, launches.end(),
+                   [](const Prediction& a, const Prediction& b) {
+                     return a.total.dram_read_sectors < b.total.dram_read_sectors;
+                   });
+  return std::move(*middle);
 }
 
 }  // namespace sawtooth::sim

@@ -8,8 +8,13 @@ namespace sawtooth::sim {
 
 /// All counters of sim/counters.hpp, by tensor and in total, the duration, and where the workers'
 /// time goes. K and V of a tile are read together, so their counts are halves of the pair's. The
-/// histogram stays empty. Randomness comes from request.schedule.seed alone.
+/// histogram stays empty. Randomness comes from request.schedule.seed and request.launch alone.
 /// Throws std::invalid_argument for tiles that share lines and for loop = kv-outer.
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters);
+
+/// Of request.launches launches, each with a luck of its own, the one with the median of DRAM reads
+/// (the lower one of two).
+/// Throws std::invalid_argument as timed_parameters and simulate_timed.
+Prediction median_launch(Request request, const GpuProfile& gpu, bool halves);
 
 }  // namespace sawtooth::sim

@@ -21,7 +21,7 @@ inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed, double 
                                     uint64_t seed) {
   constexpr std::array<int, 8> turn_of_eight{4, 5, 7, 2, 3, 6, 0, 1};
   constexpr std::array<int, 9> turn_of_nine{4, 5, 8, 2, 3, 7, 0, 1, 6};
-  constexpr double uneven = 0.12;  // of a GPC and of a TPC, in parts of the spread: 15 ns each
+  constexpr double uneven = 0.07;  // of a GPC and of a TPC, in parts of the spread: 9 ns each
   constexpr uint64_t start_salt = uint64_t{1} << 32;
   std::vector<int> tpcs;
   for (const PlacedSm& sm : placed) {

@@ -1,5 +1,5 @@
 // What a K/V tile step costs an SM: the tensor cores' share by FLOP, the exponentials' share by
-// their number, and what neither of them fills.
+// their number, what every step does once, and what none of them fills.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,12 @@ namespace sawtooth::sim {
 struct StepCost {
   double tensor_ns = 0;
   double exp_ns = 0;
+  double fixed_ns = 0;
   double exposed_ns = 0;
 
   double bias = 0;  // of the oldest CTA on an SM
 
-  double pipe_ns() const { return tensor_ns + exp_ns; }
+  double pipe_ns() const { return tensor_ns + exp_ns + fixed_ns; }
   double alone_ns() const { return pipe_ns() + exposed_ns; }
 
   /// For the `rank`-oldest (from 0) of `ctas` that compute on one SM.
@@ -38,6 +39,7 @@ inline StepCost step_cost(const StepParameters& parameters, const Problem& probl
   StepCost cost{.tensor_ns = time(products * flop_a_term * pairs * double(problem.head_dim),
                                   parameters.tensor_flop_a_ns),
                 .exp_ns = time(pairs, parameters.exp_a_ns),
+                .fixed_ns = parameters.fixed_ns,
                 .exposed_ns = parameters.exposed_ns};
   if (cost.exp_ns > 0) cost.bias = parameters.age_bias * cost.exp_ns / cost.pipe_ns();
   return cost;

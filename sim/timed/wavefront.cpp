@@ -40,6 +40,7 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       parameters_(parameters),
       units_(units),
       memory_(memory),
+      seed_(request.seed_of_launch()),
       cost_(step_cost(parameters.step, request.problem, request.tiling)),
       items_(item_count(problem_, tiling_, schedule_)),
       held_(held_at_once(parameters, min_of(schedule_.workers, items_))),
@@ -95,11 +96,10 @@ double TimedWavefront::run() {
 void TimedWavefront::start() {
   const StepParameters& step = parameters_.step;
   sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_);
-  const std::vector<double> late_ns =
-      start_ns(memory_.placed(), step.start_spread_ns, schedule_.seed);
-  slowness_ = slowness_of(memory_.placed(), step, schedule_.seed);
+  const std::vector<double> late_ns = start_ns(memory_.placed(), step.start_spread_ns, seed_);
+  slowness_ = slowness_of(memory_.placed(), step, seed_);
   const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
-  const double hop_ns = race ? parameters_.l2.far_ns - parameters_.l2.near_ns : 0;
+  const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
   for (int64_t w = 0; w < held_; ++w) {
     const int64_t sm = sms_of_ctas_[static_cast<size_t>(w)];
     const bool far = memory_.placed(sm).half != parameters_.ticket_half;
@@ -114,7 +114,7 @@ void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
   const StepParameters& step = parameters_.step;
   Worker& worker = workers_[static_cast<size_t>(w)];
   worker.sm = sm;
-  worker.random = stream_of(schedule_.seed, w);
+  worker.random = stream_of(seed_, w);
   worker.slowness = slowness_[static_cast<size_t>(sm)];
   residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
   worker.age = ctas_begun_++;
@@ -214,13 +214,13 @@ double TimedWavefront::step_ns(Worker& worker) {
 // What the step takes longer by chance, as a share. Of CTAs that share an SM the older ones are the
 // steadier ones; those that alternate have one luck, that of their SM at that time.
 double TimedWavefront::luck(Worker& worker, int ctas, int older) {
-  constexpr double steadier = 0.2;  // read_items.py, D = 64, 128x128: 5 to 6.5 % and 8 to 10 %
+  constexpr double steadier = 0.2;  // read_items.py, D = 64, 128x128: 6 to 7.5 % and 9 to 10 %
   const StepParameters& step = parameters_.step;
   if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
   if (step.in_step) {
     if (step.jitter_in_step <= 0) return 0;
     const auto now = static_cast<uint64_t>(events_.first().ns / cost_.shared_ns(ctas, 0));
-    uint64_t of_sm = mix_seed(stream_of(schedule_.seed, sm_salt + worker.sm), now);
+    uint64_t of_sm = mix_seed(stream_of(seed_, sm_salt + worker.sm), now);
     return step.jitter_in_step * noise(of_sm);
   }
   if (step.jitter_shared <= 0) return 0;
@@ -239,7 +239,7 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   const double computed_ns = now_ns + taken_ns;
   terms[TimeTerm::tensor] += cost_.tensor_ns;
   terms[TimeTerm::exp] += cost_.exp_ns;
-  terms[TimeTerm::exposed] += cost_.exposed_ns;
+  terms[TimeTerm::exposed] += cost_.fixed_ns + cost_.exposed_ns;
   terms[TimeTerm::sharing] += taken_ns - cost_.alone_ns();
   worker.cursor.advance(problem_, tiling_, schedule_);
   if (worker.cursor.done()) {

@@ -82,6 +82,7 @@ class TimedWavefront {
   const TimedParameters& parameters_;
   const UnitTable& units_;
   TimedMemory& memory_;
+  uint64_t seed_;
   StepCost cost_;
   int64_t items_ = 0;
   int64_t held_ = 0;     // CTAs that all SMs hold at once

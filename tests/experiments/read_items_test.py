@@ -58,15 +58,27 @@ class Speeds(unittest.TestCase):
         for cta, value in enumerate(values):
             self.assertAlmostEqual(value, (0.002 if 32 <= cta < 48 else 0) - mean, delta=3e-6)
         self.assertIn("SMs of a TPC by 0.050 %", out)
-        self.assertNotIn("ticket-half", die)
+        self.assertNotIn("half", die)
 
-    def test_the_half_that_draws_first_is_that_of_the_tickets(self):
-        first = [cta for cta in range(132) if cta in read_items.HALF_ONE]
-        order = first + [cta for cta in range(132) if cta not in read_items.HALF_ONE]
-        tickets = dict(POINT, run_id="b", launch="dynamic")
-        _, die = read([POINT, tickets], items_of("a", 132, lambda cta: STEP_NS) +
-                      items_of("b", 132, lambda cta: STEP_NS, ticket=order.index))
+    def test_gpcs_that_draw_first_sit_at_the_half_of_the_tickets(self):
+        near = [*range(16, 48), *range(80, 96), *range(114, 132)]
+        order = near + [cta for cta in range(132) if cta not in near]
+        tickets = dict(POINT, run_id="b", launch="dynamic", mask="causal")
+        late = items_of("b", 132, lambda cta: STEP_NS, ticket=order.index)
+        for row in late:
+            row["start_ns"] += 0 if row["worker"] in near else 120
+        out, die = read([POINT, tickets], items_of("a", 132, lambda cta: STEP_NS) + late)
+        halves = re.search(r"\[cta-half\]\nvalue = (\S+)", die).group(1).split(",")
+        self.assertEqual([cta for cta, half in enumerate(halves) if half == "1"], near)
         self.assertIn("[ticket-half]\nvalue = 1\n", die)
+        self.assertIn("first tickets near and far 32 and 98, far ones 120 ns later", out)
+        self.assertIn("ticket-hop-ns 120", out)
+
+    def test_tickets_that_do_not_tell_the_halves_apart_are_refused(self):
+        tickets = dict(POINT, run_id="b", launch="dynamic")
+        with self.assertRaisesRegex(SystemExit, "do not tell the halves of L2 apart"):
+            read([POINT, tickets], items_of("a", 132, lambda cta: STEP_NS) +
+                 items_of("b", 132, lambda cta: STEP_NS, ticket=lambda cta: cta))
 
 
 class TwoCtas(unittest.TestCase):

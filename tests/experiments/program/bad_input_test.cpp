@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--seq 64 --dtype int8", "--dtype: 'int8' is not allowed; allowed: one of bf16"},
         Mistake{"--seq 64 --system nothing", "--system: 'nothing' is not known; allowed: "},
         Mistake{"--seq 64 --die die.ini", "--die: has no effect without timing = timed"},
+        Mistake{"--seq 64 --launches 3", "--launches: only timing = timed has luck; leave it out"},
         Mistake{"--seq 64 --timing timed --die no-such-file.ini",
                 "no-such-file.ini: cannot be read"},
         Mistake{"--seq 64 --colour red", "--colour: not an option of simulate"},

@@ -26,14 +26,16 @@ class DieFileTest : public testing::Test {
 TEST_F(DieFileTest, HasSpeedsAndTheHalfOfTickets) {
   const DieFile die = read(
       "[die]\nname = NVIDIA H200\n[sm-half]\nvalue = 0,1\n[sm-slowness]\nvalue = "
-      "0.001,-0.0005,0\nnote = by hand\n[ticket-half]\nvalue = 1\n");
+      "0.001,-0.0005,0\nnote = by hand\n[cta-half]\nvalue = 0,1,1\n[ticket-half]\nvalue = 1\n");
   EXPECT_THAT(die.sm_slowness, testing::ElementsAre(0.001, -0.0005, 0));
+  EXPECT_THAT(die.cta_half, testing::ElementsAre(0, 1, 1));
   EXPECT_EQ(die.ticket_half, 1);
 }
 
 TEST_F(DieFileTest, MayLackThem) {
   const DieFile die = read("[die]\nname = NVIDIA H200\n");
   EXPECT_TRUE(die.sm_slowness.empty());
+  EXPECT_TRUE(die.cta_half.empty());
   EXPECT_EQ(die.ticket_half, std::nullopt);
 }
 
@@ -45,6 +47,10 @@ TEST_F(DieFileTest, NamesWhatIsWrong) {
               testing::HasSubstr("between -0.5 and 0.5"));
   EXPECT_THAT(refusal("[die]\n[ticket-half]\nvalue = 2\n"),
               testing::HasSubstr(":3: [ticket-half] value: '2' is not allowed; allowed: 0, 1"));
+  for (const char* halves : {"0,2", "0,", "0 1", "0,01"})
+    EXPECT_THAT(refusal(std::string("[die]\n[cta-half]\nvalue = ") + halves + "\n"),
+                testing::HasSubstr("[cta-half] value: number"))
+        << halves;
   EXPECT_THAT(refusal("[die]\n[sm-speed]\nvalue = 2\n"),
               testing::HasSubstr("[sm-speed]: unknown section"));
   EXPECT_THAT(refusal("[sm-slowness]\nvalue = 0\n"),

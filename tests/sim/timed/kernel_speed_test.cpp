@@ -63,6 +63,43 @@ TEST(KernelSpeed, AStepOfAnotherLengthKeepsTheSharesOfProductsAndExponentials) {
   EXPECT_NEAR(cost.exposed_ns, 100, 1e-9);
 }
 
+// 60 ns that every step takes of the pipes: alone 40 + 100 + 60 + 100, two CTAs twice the first
+// three.
+TEST(KernelSpeed, TheFixedPartOfAStepIsSharedAndKeepsItsShareOfAnotherLength) {
+  GpuProfile gpu = profile();
+  gpu.step_fixed_ns = 60;
+  gpu.age_bias = 0;
+  const auto cost = [&](const Request& request) {
+    return step_cost(timed_parameters(request, gpu, false).step, request.problem, request.tiling);
+  };
+  EXPECT_NEAR(cost(request()).alone_ns(), 300, 1e-9);
+  EXPECT_NEAR(cost(request()).shared_ns(2, 0), 400, 1e-9);
+  Request faster = request();
+  faster.speed.step_ns = 100;  // half of 200
+  EXPECT_NEAR(cost(faster).fixed_ns, 30, 1e-9);
+  EXPECT_NEAR(cost(faster).alone_ns(), 200, 1e-9);
+}
+
+TEST(KernelSpeed, CtasThatAlternateHaveALuckOfTheirOwnAndPrefetchingSmsAreFurtherApart) {
+  GpuProfile gpu = profile();
+  gpu.step_jitter_shared = 0.08;
+  gpu.step_jitter_shared_wide = 0.05;
+  gpu.tpc_spread = 0.1;
+  gpu.tpc_spread_prefetch = 0.2;
+  Request asked = request();
+  const auto step = [&] { return timed_parameters(asked, gpu, false).step; };
+  EXPECT_EQ(step().jitter_in_step, 0.08) << "that of the others, where it is not known";
+  gpu.step_jitter_in_step = 0.02;
+  EXPECT_EQ(step().jitter_in_step, 0.02);
+  EXPECT_EQ(step().jitter_shared, 0.08);
+  EXPECT_EQ(step().tpc_spread, 0) << "tiles of few K/V rows";
+  asked.schedule.prefetch = 2;
+  EXPECT_EQ(step().tpc_spread, 0.2);
+  asked.problem.head_dim = 128;
+  EXPECT_EQ(step().jitter_shared, 0.05);
+  EXPECT_EQ(step().jitter_in_step, 0.02);
+}
+
 TEST(KernelSpeed, ExposedTimeBiasAndStagesReplaceThoseOfTheProfile) {
   Request other = request();
   other.speed = {.step_ns = {}, .exposed_ns = 0, .age_bias = 0.1, .stages = 3, .spill_bytes = {}};

@@ -30,6 +30,17 @@ TEST(Placement, AnH200HasTwoEqualHalvesAndEightGpcs) {
   EXPECT_THAT(sizes, testing::ElementsAre(16, 16, 16, 16, 16, 16, 18, 18));
 }
 
+TEST(Placement, AKnownDieHasItsOwnHalves) {
+  std::vector<int> halves(132, 1);
+  halves[5] = 0;
+  const std::vector<PlacedSm> usual = placed_sms(132, 2), known = placed_sms(132, 2, halves);
+  for (size_t sm = 0; sm < usual.size(); ++sm) {
+    EXPECT_EQ(known[sm].half, sm == 5 ? 0 : 1);
+    EXPECT_EQ(known[sm].gpc, usual[sm].gpc);
+  }
+  for (const PlacedSm& sm : placed_sms(132, 1, halves)) EXPECT_EQ(sm.half, 0) << "one block";
+}
+
 TEST(Placement, EveryTpcHasTwoSms) {
   for (const int64_t sms : {132, 48, 108}) {
     std::map<std::pair<int, int>, int> sms_of_tpc;

@@ -1,7 +1,9 @@
 // Durations and counts of the timed wavefront, derived by hand, from its limits and from sums.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
+#include <vector>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/timed/placement.hpp"
@@ -246,6 +248,7 @@ TimedParameters two_halves() {
   parameters.l2.lines.halves = 2;
   parameters.l2.near_ns = 1;
   parameters.l2.far_ns = 2;
+  parameters.ticket_hop_ns = 1;
   return parameters;
 }
 
@@ -272,6 +275,39 @@ TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
   EXPECT_EQ(crossed(), sectors / 2);
   parameters.ticket_race = false;
   EXPECT_EQ(crossed(), sectors);
+}
+
+// As above, but the die has every second SM at half 1, and the counter there: SMs of half 1 are the
+// first, whatever the usual halves are.
+TEST(TimedWavefront, FirstTicketsGoToTheNearHalfOfAKnownDie) {
+  const Request request = head_an_sm(2, "dynamic");
+  TimedParameters parameters = two_halves();
+  for (int sm = 0; sm < 132; ++sm) parameters.l2.half_of_sms.push_back(sm % 2);
+  parameters.ticket_half = 1;
+  EXPECT_EQ(kv_sectors_that_cross(request, parameters), 2 * 2 * 4 / 2);
+  parameters.ticket_hop_ns = 0;
+  EXPECT_EQ(kv_sectors_that_cross(request, parameters), 2 * 2 * 4);
+}
+
+// One launch in three is the median of three, and the others are launches of luck alone: the seed's
+// own schedule stays.
+TEST(TimedWavefront, ThreeLaunchesGiveTheOneInTheMiddle) {
+  GpuProfile gpu;
+  gpu.sms = 2;
+  gpu.l2_bytes = 16 * line_bytes;  // 8 tiles of K and V: two CTAs further apart share nothing
+  gpu.step_jitter = 0.3;
+  Request request = request_of(2, 512, 2);
+  request.l2_bytes = gpu.l2_bytes;
+  std::vector<int64_t> reads;
+  for (request.launch = 0; request.launch < 3; ++request.launch)
+    reads.push_back(
+        *simulate_timed(request, timed_parameters(request, gpu, false)).total.dram_read_sectors);
+  request.launch = 0;
+  EXPECT_NE(reads[0], reads[1]);
+  EXPECT_EQ(*median_launch(request, gpu, false).total.dram_read_sectors, reads[0]);
+  request.launches = 3;
+  std::ranges::sort(reads);
+  EXPECT_EQ(*median_launch(request, gpu, false).total.dram_read_sectors, reads[1]);
 }
 
 // 132 causal items, the longest first, with 132 steps. The SMs of half 1 are slower by a tenth, so
