@@ -8,8 +8,8 @@
 Coordinate search: each parameter in turn is moved up and down by its step while that lowers the
 loss, then the steps are halved. The loss is the mean over the points of the squared relative errors
 of duration, DRAM reads, near misses and fabric reads (medians of the measured launches). Durations
-decide the cost of a step. How unequally SMs and CTAs run is read from records of items
-(experiments/read_items.py), the speeds of the GPU that was measured from its file. Of what L2 keeps
+decide the cost of a step. How unequally SMs and CTAs run, and what prefetch costs, is read from records
+of items (experiments/read_items.py), the speeds of the GPU that was measured from its file. Of what L2 keeps
 only the reserved share is fitted, where reads in lockstep leave it open; the rest is theirs. --write
 puts the values into the profile; without it they are printed. Nothing else is read: not the points
 that predictions are judged on.
@@ -30,8 +30,7 @@ PARAMETERS = {
     "step-exp-tera-per-s": 1.04,
     "step-fixed-ns": 1.2,
     "step-exposed-ns": 1.06,
-    "prefetch-step-ns": 1.4,
-    "prefetch-lines-ns": 1.06,
+    "step-exposed-ns d128-128x128": 1.06,
     "l2-reserved-share": 1.3,
 }
 # Reads in lockstep allow no more (docs/two-half-l2.md).

@@ -5,8 +5,8 @@
     python3 experiments/read_items.py calibration.csv items.csv --die die.ini
 
 Prints the parameters of a GPU profile that items show, and with --die writes the file that `sawtooth
-simulate --die` takes: the speeds of this GPU's SMs, the half of L2 that each sits at and the half that tickets
-are drawn in, medians over the launches. An item lasts until its CTA's next one begins, so the last one of a CTA is
+simulate --die` takes: the speeds of this GPU's SMs, for each kernel, alone and with two CTAs, the half of L2 that
+each sits at and the half that tickets are drawn in, medians over the launches. An item lasts until its CTA's next one begins, so the last one of a CTA is
 not used. SMs are in the order in which CTAs come to them (sim/timed/placement.hpp); H200 alone.
 """
 import argparse
@@ -26,6 +26,13 @@ SMS_A_HALF = 66
 SECOND_CTAS = set(range(80, 88)) | set(range(140, 264))  # of 264: sim/timed/cta_order.hpp
 LONG_STEPS = 500
 ITEM_NS = 3400  # item-begin-ns and item-end-ns of experiments/gpus/h200.ini
+APART = 0.002  # a TPC that is further from the median of its GPC has a speed of its own
+NORMAL = 1.4826  # standard deviation of a normal distribution over its median absolute deviation
+LINE_BYTES = 128
+ELEMENT_BYTES = 2
+LOCKSTEP_ITEMS = 2  # the first items of a launch, in which CTAs still are where they started
+# Turns of a GPC's TPCs, as sim/timed/start_order.hpp has them, by their number.
+TURNS = {8: (4, 5, 7, 2, 3, 6, 0, 1), 9: (4, 5, 8, 2, 3, 7, 0, 1, 6)}
 
 
 def opened(path):
@@ -46,18 +53,41 @@ class Launch:
         for items in self.items.values():
             items.sort()
 
-    def is_lone(self):
+    def has_ctas(self, an_sm):
         p = self.point
-        return p["launch"] != "grid" and p["workers"] == str(SMS) and p["prefetch"] == "0"
+        return p["launch"] != "grid" and p["workers"] == str(an_sm * SMS)
+
+    def is_lone(self):
+        return self.has_ctas(1) and not self.prefetches()
+
+    def prefetches(self):
+        return self.point["prefetch"] != "0"
 
     def is_steady(self):
-        """One CTA an SM, items alike and so long that what is between them does not count."""
+        """Persistent CTAs, items alike and so long that what is between them does not count."""
         p = self.point
-        return p["launch"] != "grid" and p["workers"] == str(SMS) and p["mask"] == "none" and \
+        return p["launch"] != "grid" and p["mask"] == "none" and \
             all(item[2] >= LONG_STEPS for items in self.items.values() for item in items)
+
+    def is_unequal(self):
+        """One CTA an SM, with enough items, of lengths that differ."""
+        items = [item for of_cta in self.items.values() for item in of_cta]
+        return self.is_lone() and len({item[2] for item in items}) > 2 and \
+            len(items) > (LOCKSTEP_ITEMS + 2) * SMS
 
     def shows_speeds(self):
         return self.is_steady() and self.is_lone()
+
+    def kernel(self):
+        p = self.point
+        return f"d{p['head_dim']}-{p['tile_q']}x{p['tile_kv']}"
+
+    def has_lines(self, cta):
+        """Whether lines of a tile fall to this CTA to prefetch (scheduler/prefetch.hpp, one head)."""
+        p = self.point
+        lines = int(p["tile_kv"]) * int(p["head_dim"]) * ELEMENT_BYTES // LINE_BYTES
+        workers = int(p["workers"])
+        return self.prefetches() and cta * lines // workers < (cta + 1) * lines // workers
 
     def pace(self, cta):
         """Nanoseconds a step, from a CTA's first start to its last."""
@@ -88,15 +118,23 @@ def launches_of(points_path, items_path):
     return list(launches.values())
 
 
-def slowness(launch):
-    """Of each SM, as a share: medians of the TPCs of a GPC, so that the two SMs of a TPC count alike."""
-    paces = [launch.pace(cta) for cta in range(SMS)]
-    mean = statistics.mean(paces)
-    shares = [0.0] * SMS
-    for begin, end in PARTS:
-        tpcs = [statistics.mean(paces[c:c + 2]) / mean - 1 for c in range(begin, end, 2)]
-        shares[begin:end] = [statistics.median(tpcs)] * (end - begin)
-    middle = statistics.mean(shares)
+def older_and_younger():
+    """Of each SM the CTAs that share it, of 264 (sim/timed/cta_order.hpp)."""
+    pairs = [(sm, sm + 80) for sm in range(8)] + [(sm, sm + 132) for sm in range(8, 80)]
+    return pairs + [(sm + 8, sm + 132) for sm in range(80, SMS)]
+
+
+def slowness(launch, ctas=range(SMS)):
+    """Of each SM, as a share of a step of its CTA: the median over the TPCs of its GPC, and of a TPC that is apart
+    from that its own; the two SMs of a TPC count alike."""
+    paces = [launch.pace(cta) for cta in ctas]
+    usual = statistics.median(paces)
+    tpcs = [statistics.mean(paces[c:c + 2]) / usual - 1 for c in range(0, SMS, 2)]
+    shares = []
+    for begin, end in GPCS:
+        of_gpc = statistics.median(tpcs[begin // 2:end // 2])
+        shares += [own if abs(own - of_gpc) > APART else of_gpc for own in tpcs[begin // 2:end // 2] for _ in range(2)]
+    middle = statistics.median(shares)
     return [share - middle for share in shares]
 
 
@@ -117,7 +155,7 @@ def jitter(launch, parts=None, first=0):
                 steps = here[k][2], there[k][2]
                 times = [(items[k + 1][0] - items[k][0] - ITEM_NS) / n for items, n in zip((here, there), steps)]
                 values.append((times[0] / times[1] - 1) * math.sqrt(statistics.mean(steps) / 2))
-    return statistics.pstdev(values)
+    return NORMAL * statistics.median(abs(value) for value in values)
 
 
 def jitter_shared(launch):
@@ -154,6 +192,52 @@ def start_spread(launch):
     return statistics.median(spreads)
 
 
+def prefetch_costs(launch, alone):
+    """What a step takes longer than that of the same kernel without prefetch, ns: without lines of its own and, on
+    top, with them; of CTAs that all have some, all and nothing."""
+    usual = statistics.median(other.pace(cta) for other in alone for cta in range(SMS))
+    with_lines = [launch.pace(cta) for cta in range(SMS) if launch.has_lines(cta)]
+    without = [launch.pace(cta) for cta in range(SMS) if not launch.has_lines(cta)] or with_lines
+    return statistics.median(without) - usual, statistics.median(with_lines) - statistics.median(without)
+
+
+def turn(cta):
+    """Of an SM's TPC in its GPC's order of starts, 0 to 1."""
+    begin, end = next(gpc for gpc in GPCS if gpc[0] <= cta < gpc[1])
+    tpcs = (end - begin) // 2
+    number = (cta - begin) // 2
+    if begin == 0:  # its last four TPCs come first
+        number = (number + 4) % 8
+    return TURNS[tpcs][number] / (tpcs - 1)
+
+
+def line_through(points):
+    """Least squares: (at 0, slope)."""
+    xs, ys = zip(*points)
+    x_mean, y_mean = statistics.mean(xs), statistics.mean(ys)
+    square = sum((x - x_mean) ** 2 for x in xs)
+    slope = sum((x - x_mean) * (y - y_mean) for x, y in points) / square
+    return y_mean - slope * x_mean, slope
+
+
+def item_times(launch):
+    """What items of unequal length take beyond their steps, ns, and by how much more in the TPC of a GPC that starts
+    last than in the first; the first items, in which CTAs stay together, are not used for the latter."""
+    times = [(cta, k, item[2], after[0] - item[0]) for cta, items in launch.items.items()
+             for k, (item, after) in enumerate(zip(items, items[1:]))]
+    item_ns, step_ns = line_through([(steps, ns) for _, _, steps, ns in times])
+    late = []
+    for begin, end in GPCS:
+        for k in {time[1] for time in times if time[1] >= LOCKSTEP_ITEMS}:
+            own = [(turn(cta), ns - step_ns * steps) for cta, at, steps, ns in times if begin <= cta < end and at == k]
+            if not own:
+                continue
+            middle = statistics.median(ns for _, ns in own)
+            usual = NORMAL * statistics.median(abs(ns - middle) for _, ns in own)
+            late += [(at, ns - middle) for at, ns in own if abs(ns - middle) < 3 * usual]  # no TPC that is apart
+    return item_ns, line_through(late)[1]
+
+
 def near_tickets(launches):
     """CTAs of the GPCs that draw the first tickets: those at the half of L2 that has the counter."""
     tickets = [launch.first_tickets() for launch in launches]
@@ -185,29 +269,47 @@ def shape(launch):
 
 def report(launches, near):
     for launch in launches:
-        if launch.shows_speeds():
-            shares = slowness(launch)
-            print(f"{shape(launch)}: GPCs differ by {100 * statistics.pstdev(shares):.3f} %, "
-                  f"SMs of a TPC by {200 * tpc_spread(launch):.3f} %, step jitter {jitter(launch):.4f}")
-        elif launch.is_steady():
-            print(f"{shape(launch)}, prefetch: SMs of a TPC by {200 * tpc_spread(launch):.3f} %")
-        elif launch.point["workers"] == str(2 * SMS) and launch.point["launch"] == "static":
-            older, younger = jitter_shared(launch)
-            print(f"{shape(launch)}: older CTA preferred by {100 * bias_persistent(launch):.2f} %, "
-                  f"step jitter {older:.3f} and {younger:.3f}")
-        elif launch.is_lone() and launch.point["launch"] == "dynamic":
+        prefetch = ", prefetch" if launch.prefetches() else ""
+        if launch.has_ctas(1) and launch.point["launch"] == "dynamic":
             print(f"{shape(launch)}: first tickets near and far "
                   f"{' and '.join(f'{t:.0f}' for t in mean_tickets(launch, near))}, "
                   f"far ones {ticket_hop(launch, near):.0f} ns later")
+        if launch.shows_speeds():
+            shares = slowness(launch)
+            print(f"{shape(launch)}: SMs differ by {100 * statistics.pstdev(shares):.3f} %, "
+                  f"those of a TPC by {200 * tpc_spread(launch):.3f} %, step jitter {jitter(launch):.4f}")
+        elif launch.is_steady() and launch.has_ctas(1):
+            alone = [other for other in launches if other.shows_speeds() and other.kernel() == launch.kernel()]
+            costs = prefetch_costs(launch, alone) if alone else (math.nan, math.nan)
+            print(f"{shape(launch)}{prefetch}: SMs of a TPC differ by {200 * tpc_spread(launch):.3f} %, a step takes "
+                  f"{costs[0]:.1f} ns more, with lines of its own another {costs[1]:.1f}")
+        elif launch.has_ctas(2):
+            older, younger = jitter_shared(launch)
+            print(f"{shape(launch)}{prefetch}: older CTA preferred by {100 * bias_persistent(launch):.2f} %, "
+                  f"step jitter {older:.3f} and {younger:.3f}")
+        elif launch.is_unequal():
+            item_ns, spread_ns = item_times(launch)
+            print(f"{shape(launch)}: an item takes {item_ns:.0f} ns beyond its steps, {spread_ns:.0f} more in the last "
+                  f"TPC of a GPC than in the first")
         elif launch.point["launch"] == "grid" and launch.point["mask"] == "none":
             print(f"{shape(launch)}: older CTA preferred by {100 * bias_grid(launch, 2 * SMS):.2f} %")
 
 
-def die_text(steady, dynamic, near, name):
-    shares = [statistics.median(values) for values in zip(*(slowness(launch) for launch in steady))]
-    text = (f"# Facts of one die, written by experiments/read_items.py\n[die]\nname = {name}\n\n[sm-slowness]\n"
-            f"value = {','.join(f'{share:.6f}' for share in shares)}\nsource = measured\n"
-            f"note = median of {len(steady)} launches; in the order in which CTAs come to SMs\n")
+def speeds_text(key, launches, ctas=range(SMS)):
+    shares = [statistics.median(values) for values in zip(*(slowness(launch, ctas) for launch in launches))]
+    return (f"\n[{key}]\nvalue = {','.join(f'{share:.6f}' for share in shares)}\nsource = measured\n"
+            f"note = median of {len(launches)} launches; in the order in which CTAs come to SMs\n")
+
+
+def die_text(steady, shared, dynamic, near, name):
+    text = f"# Facts of one die, written by experiments/read_items.py\n[die]\nname = {name}\n"
+    text += speeds_text("sm-slowness", steady)
+    for kernel in sorted({launch.kernel() for launch in steady}):
+        text += speeds_text(f"sm-slowness {kernel}", [launch for launch in steady if launch.kernel() == kernel])
+    for kernel in sorted({launch.kernel() for launch in shared}):
+        for key, ctas in zip(("older", "younger"), zip(*older_and_younger())):
+            text += speeds_text(f"sm-slowness-{key} {kernel}",
+                                [launch for launch in shared if launch.kernel() == kernel], ctas)
     if dynamic:
         halves = [int((cta in near) != (0 in near)) for cta in range(SMS)]
         text += (f"\n[cta-half]\nvalue = {','.join(map(str, halves))}\nsource = measured\n"
@@ -230,7 +332,9 @@ def main(arguments=None):
     if not steady:
         sys.exit(f"read_items.py: {options.items} has no launch of {SMS} persistent CTAs, one an SM, without a mask "
                  f"and with items of at least {LONG_STEPS} steps")
-    dynamic = [launch for launch in launches if launch.is_lone() and launch.point["launch"] == "dynamic"]
+    shared = [launch for launch in launches
+              if launch.has_ctas(2) and launch.is_steady() and not launch.prefetches()]
+    dynamic = [launch for launch in launches if launch.has_ctas(1) and launch.point["launch"] == "dynamic"]
     near = near_tickets(dynamic) if dynamic else set()
     report(launches, near)
     print(f"step-jitter {statistics.median(map(jitter, steady)):.4f}, "
@@ -239,7 +343,7 @@ def main(arguments=None):
         print(f"ticket-hop-ns {statistics.median(ticket_hop(launch, near) for launch in dynamic):.0f}")
     if options.die:
         with open(options.die, "w", encoding="utf-8") as file:
-            file.write(die_text(steady, dynamic, near, options.name))
+            file.write(die_text(steady, shared, dynamic, near, options.name))
 
 
 if __name__ == "__main__":

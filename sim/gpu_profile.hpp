@@ -53,22 +53,29 @@ struct GpuProfile {
   std::optional<double> step_jitter_in_step;      // of CTAs that alternate
   std::optional<double> item_begin_ns;
   std::optional<double> item_end_ns;
+  std::optional<double> item_spread_ns;  // of an item, from a GPC's first TPC to its last
   std::optional<double> prefetch_step_ns;
   std::optional<double> prefetch_lines_ns;
+  std::optional<double> prefetch_step_shared_ns;   // of CTAs that share an SM
+  std::optional<double> prefetch_lines_shared_ns;  // the same
+  std::optional<double> prefetch_lines_bias;       // of a CTA with lines beside one without
   std::optional<double> sm_spread;
   std::optional<double> tpc_spread;
   std::optional<double> tpc_spread_prefetch;  // of kernels that prefetch
   std::optional<double> age_bias;             // of kernels/mma up to head dim 64
   std::optional<double> age_bias_wide;        // beyond
+  std::optional<double> age_bias_prefetch;    // of kernels that prefetch
   std::optional<double> launch_ns;
   std::optional<double> start_spread_ns;
   std::optional<double> ticket_hop_ns;  // longer way to the ticket counter from the other half
   std::optional<double> refill_ns;
 
   // Of one die (experiments/program/die_file.hpp), in the order in which CTAs come to SMs.
-  std::vector<double> sm_slowness;     // slower than the mean by this share; empty: not known
-  std::vector<int> cta_half;           // half of L2 that each SM sits at; empty: not known
-  std::optional<int64_t> ticket_half;  // half of L2 that the ticket counter lies in
+  std::vector<double> sm_slowness;          // slower than the mean by this share; empty: not known
+  std::vector<double> sm_slowness_older;    // the same of the older one of two CTAs
+  std::vector<double> sm_slowness_younger;  // and of the younger one; both empty: as alone
+  std::vector<int> cta_half;                // half of L2 that each SM sits at; empty: not known
+  std::optional<int64_t> ticket_half;       // half of L2 that the ticket counter lies in
 
   std::optional<int64_t> shared_memory_block_bytes;
   std::optional<int64_t> registers_per_sm;

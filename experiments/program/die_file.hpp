@@ -8,23 +8,38 @@
 //   note = how
 //
 // `sm-slowness` has the share by which each SM is slower than the mean, in the order in which a
-// launch's CTAs come to SMs, `cta-half` the half of L2 that each of these SMs sits at, and
-// `ticket-half` the half that tickets are drawn in. `sm-half` (the half of each SM, by SM id) is
-// not read by any model.
+// launch's CTAs come to SMs; [sm-slowness d64-128x128] has it for one kernel of kernels/mma, and
+// sm-slowness-older and -younger for the two CTAs that share an SM. `cta-half` has the half of L2
+// that each of these SMs sits at, and `ticket-half` the half that tickets are drawn in. `sm-half`
+// (the half of each SM, by SM id) is not read by any model.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "experiments/program/kernel_shape.hpp"
 
 namespace sawtooth::experiments {
 
+/// Shares, an SM each; empty: not known.
+struct SmSpeeds {
+  std::vector<double> slowness;
+  std::vector<double> older;
+  std::vector<double> younger;
+};
+
 struct DieFile {
-  std::vector<double> sm_slowness;  // empty: not known
-  std::vector<int> cta_half;        // the same
+  SmSpeeds speeds;
+  std::vector<std::pair<KernelShape, SmSpeeds>> of_kernels;
+  std::vector<int> cta_half;  // empty: not known
   std::optional<int64_t> ticket_half;
 };
+
+/// What `die` knows of this kernel of kernels/mma, else what it knows of all.
+const SmSpeeds& speeds_of(const DieFile& die, int64_t head_dim, const Tiling& tiling);
 
 /// Throws UsageError with file, line and what is allowed.
 DieFile read_die_file(const std::string& path);

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "experiments/program/ini.hpp"
+#include "experiments/program/kernel_shape.hpp"
 #include "experiments/program/option_values.hpp"
 #include "experiments/program/resources.hpp"
 #include "experiments/program/usage_error.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using sim::GpuProfile;
 
-enum class Unit { count, bytes, number, share };
+enum class Unit { count, bytes, number, share, real };
 
 struct ParameterSpec {
   std::string_view key;
@@ -63,13 +64,18 @@ constexpr auto table = std::to_array<ParameterSpec>({
     {"step-jitter-in-step", Unit::number, &GpuProfile::step_jitter_in_step},
     {"item-begin-ns", Unit::number, &GpuProfile::item_begin_ns},
     {"item-end-ns", Unit::number, &GpuProfile::item_end_ns},
-    {"prefetch-step-ns", Unit::number, &GpuProfile::prefetch_step_ns},
-    {"prefetch-lines-ns", Unit::number, &GpuProfile::prefetch_lines_ns},
+    {"item-spread-ns", Unit::number, &GpuProfile::item_spread_ns},
+    {"prefetch-step-ns", Unit::real, &GpuProfile::prefetch_step_ns},
+    {"prefetch-lines-ns", Unit::real, &GpuProfile::prefetch_lines_ns},
+    {"prefetch-step-shared-ns", Unit::real, &GpuProfile::prefetch_step_shared_ns},
+    {"prefetch-lines-shared-ns", Unit::real, &GpuProfile::prefetch_lines_shared_ns},
+    {"prefetch-lines-bias", Unit::real, &GpuProfile::prefetch_lines_bias},
     {"sm-spread", Unit::number, &GpuProfile::sm_spread},
-    {"tpc-spread", Unit::number, &GpuProfile::tpc_spread},
-    {"tpc-spread-prefetch", Unit::number, &GpuProfile::tpc_spread_prefetch},
+    {"tpc-spread", Unit::real, &GpuProfile::tpc_spread},
+    {"tpc-spread-prefetch", Unit::real, &GpuProfile::tpc_spread_prefetch},
     {"age-bias", Unit::number, &GpuProfile::age_bias},
     {"age-bias-wide", Unit::number, &GpuProfile::age_bias_wide},
+    {"age-bias-prefetch", Unit::number, &GpuProfile::age_bias_prefetch},
     {"launch-ns", Unit::number, &GpuProfile::launch_ns},
     {"start-spread-ns", Unit::number, &GpuProfile::start_spread_ns},
     {"ticket-hop-ns", Unit::number, &GpuProfile::ticket_hop_ns},
@@ -137,7 +143,9 @@ void store(GpuProfile& profile, const ParameterSpec& spec, std::string_view text
     profile.** count = whole();
   } else {
     profile.*std::get<std::optional<double> GpuProfile::*>(spec.field) =
-        spec.unit == Unit::share ? parse_share(text) : parse_positive(text);
+        spec.unit == Unit::share  ? parse_share(text)
+        : spec.unit == Unit::real ? parse_number(text)
+                                  : parse_positive(text);
   }
 }
 
@@ -180,12 +188,23 @@ void read_head(GpuFile& gpu, const IniSection& section, const std::string& path)
   }
 }
 
-void read_parameter(GpuFile& gpu, const IniSection& section, const std::string& path) {
+/// Null: no parameter.
+const ParameterSpec* spec_of(std::string_view key) {
   const auto spec = std::find_if(table.begin(), table.end(),
-                                 [&](const ParameterSpec& p) { return p.key == section.name; });
-  if (spec == table.end()) {
+                                 [&](const ParameterSpec& p) { return p.key == key; });
+  return spec == table.end() ? nullptr : &*spec;
+}
+
+void read_parameter(GpuFile& gpu, const IniSection& section, const std::string& path) {
+  const SectionName name = split_section_name(section.name);
+  const ParameterSpec* spec = spec_of(name.key);
+  if (spec == nullptr) {
     throw UsageError(at(path, section.line) + "[" + section.name +
                      "]: unknown parameter; allowed: " + joined(gpu_parameter_keys()));
+  }
+  if (!name.kernel.empty() && !parse_kernel_shape(name.kernel)) {
+    throw UsageError(at(path, section.line) + "[" + section.name + "]: '" +
+                     std::string(name.kernel) + "' is no kernel; allowed: such as d128-128x64");
   }
   const GpuParameter parameter = parameter_of(section, path);
   for (const GpuParameter& earlier : gpu.parameters) {
@@ -194,11 +213,13 @@ void read_parameter(GpuFile& gpu, const IniSection& section, const std::string& 
     }
   }
   try {
-    store(gpu.profile, *spec, parameter.value);
+    GpuProfile of_kernel;
+    store(name.kernel.empty() ? gpu.profile : of_kernel, *spec, parameter.value);
   } catch (const std::logic_error&) {
     const std::string_view allowed = spec->unit == Unit::bytes   ? "bytes, such as 24 MiB"
                                      : spec->unit == Unit::count ? "a whole number from 1 on"
                                      : spec->unit == Unit::share ? "a number from 0 to 1"
+                                     : spec->unit == Unit::real  ? "a number"
                                                                  : "a number above 0";
     throw UsageError(at(path, section.line) + "[" + section.name + "] value: '" + parameter.value +
                      "' is not allowed; allowed: " + std::string(allowed));
@@ -212,6 +233,16 @@ std::vector<std::string_view> gpu_parameter_keys() {
   std::vector<std::string_view> keys;
   for (const ParameterSpec& spec : table) keys.push_back(spec.key);
   return keys;
+}
+
+void set_kernel_parameters(const GpuFile& gpu, int64_t head_dim, const Tiling& tiling,
+                           GpuProfile& profile) {
+  for (const GpuParameter& parameter : gpu.parameters) {
+    const SectionName name = split_section_name(parameter.key);
+    const auto shape = parse_kernel_shape(name.kernel);
+    if (shape && shape->is_of(head_dim, tiling))
+      store(profile, *spec_of(name.key), parameter.value);
+  }
 }
 
 GpuFile read_gpu_file(const std::string& path) {

@@ -218,8 +218,14 @@ void resolve_gpu(Resolver& point, Point& result, const GpuFile* gpu) {
   result.gpu.l2_bytes = result.request.l2_bytes;
 }
 
+// The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
+// another family.
+bool is_of_mma(Resolver& point, bool preset) {
+  return !preset && (!point.has("kernel") || point.text("kernel") == "mma");
+}
+
 // Facts of one GPU; the label names the file.
-void resolve_die(Resolver& point, Point& result) {
+void resolve_die(Resolver& point, bool mma, Point& result) {
   if (!point.has("die")) return;
   if (result.request.timing != sim::Timing::timed)
     point.fail("die", "has no effect without timing = timed");
@@ -231,9 +237,14 @@ void resolve_die(Resolver& point, Point& result) {
                             " SMs, gpu = " + result.gpu.name + " has " +
                             std::to_string(result.gpu.sms));
   };
-  check_count("speeds", die.sm_slowness.size());
+  const SmSpeeds& speeds =
+      mma ? speeds_of(die, result.request.problem.head_dim, result.request.tiling) : die.speeds;
+  for (const auto* known : {&speeds.slowness, &speeds.older, &speeds.younger})
+    check_count("speeds", known->size());
   check_count("halves", die.cta_half.size());
-  result.gpu.sm_slowness = die.sm_slowness;
+  result.gpu.sm_slowness = speeds.slowness;
+  result.gpu.sm_slowness_older = speeds.older;
+  result.gpu.sm_slowness_younger = speeds.younger;
   result.gpu.cta_half = die.cta_half;
   result.gpu.ticket_half = die.ticket_half;
   result.speed_label += " die " + stem_of(path);
@@ -260,9 +271,11 @@ void resolve_speed(Resolver& point, const Settings& given, const Settings& prese
   read("spill-bytes", speed.spill_bytes);
 }
 
-// Presets are of other kernels, which say what they are in their own keys.
-void resolve_residency(Resolver& point, sim::Request& request) {
-  if (point.has("kernel") && point.text("kernel") != "mma") return;
+// What is known of the kernel of kernels/mma that the point is of.
+void resolve_kernel(const GpuFile* gpu, Point& result) {
+  sim::Request& request = result.request;
+  if (gpu != nullptr)
+    set_kernel_parameters(*gpu, request.problem.head_dim, request.tiling, result.gpu);
   const ResidentCtas* row = resident_ctas(request.problem.head_dim, request.tiling);
   if (row == nullptr) return;
   request.resident_ctas = row->ctas;
@@ -297,13 +310,14 @@ Point resolve(const Settings& given, Catalog& catalog) {
   // Time without the halves that a GPU has would be a model of another GPU.
   const bool timed = point.has("timing") && point.text("timing") == "timed";
   if (timed) point.set_if_missing("l2", "halves");
-  choose_tiles(point, given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr);
+  const GpuFile* gpu = given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr;
+  choose_tiles(point, gpu);
   for (const OptionSpec& option : option_table()) {
     const bool of_points = option.group != OptionGroup::output && !option.default_text.empty();
     if (of_points) point.set_if_missing(std::string(option.key), std::string(option.default_text));
   }
   result.request.problem = problem_of(point);
-  resolve_gpu(point, result, given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr);
+  resolve_gpu(point, result, gpu);
   resolve_schedule(point, result, given);
   result.request.sample = std::stod(point.text("sample"));
   const bool samples = result.request.sample < 1;
@@ -320,8 +334,9 @@ Point resolve(const Settings& given, Catalog& catalog) {
     if (entry.name == point.text("without")) result.request.without.add(entry.mechanism);
   }
   resolve_speed(point, given, preset, result);
-  resolve_die(point, result);
-  if (system == nullptr) resolve_residency(point, result.request);
+  const bool mma = is_of_mma(point, system != nullptr);
+  resolve_die(point, mma, result);
+  if (mma) resolve_kernel(gpu, result);
   settings.erase("seq");
   return result;
 }

@@ -2,7 +2,7 @@
 # Predicts a list of experiments/validation, compares it with what was measured, and draws the figures:
 # all that is said of a model, with one command, in minutes on two cores and without a GPU.
 #
-#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again|drawn_third|drawn_fourth \
+#   experiments/validation/judge.sh calibration|grid|holdout|drawn|drawn_again|drawn_third|drawn_fourth|drawn_fifth \
 #       [FOLDER] [-- OPTIONS OF SIMULATE]
 #
 # FOLDER (default: build/judge/LIST) gets
@@ -11,7 +11,7 @@
 #   summary.csv, points.csv     the same for scripts (experiments/validation/results has them recorded)
 #   scatter, regimes, ablation, changes   figures, where a Python with matplotlib is
 # $QUICK=1 leaves out what needs further simulations (other seeds, mechanisms switched off, rules).
-# A prediction is the median of $LAUNCHES (default: 3) simulated launches; mechanisms are switched off in one.
+# A prediction is the median of $LAUNCHES (default: 5) simulated launches; mechanisms are switched off in one.
 # Options after -- go to every `simulate`. $SAWTOOTH is the program (default: build/release/sawtooth).
 # Exit code 1 where two runs of one seed differ by a byte.
 set -euo pipefail
@@ -20,7 +20,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 program=${SAWTOOTH:-build/release/sawtooth}
 options=(--timing timed --l2 halves --quiet)
 other_seeds=(1 2 3 4)
-launches=(--launches "${LAUNCHES:-3}")
+launches=(--launches "${LAUNCHES:-5}")
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
@@ -28,7 +28,10 @@ usage() {
 }
 
 list=${1:-}
-case $list in calibration | grid | holdout | drawn | drawn_again | drawn_third | drawn_fourth) shift ;; *) usage ;; esac
+case $list in
+  calibration | grid | holdout | drawn | drawn_again | drawn_third | drawn_fourth | drawn_fifth) shift ;;
+  *) usage ;;
+esac
 folder=build/judge/$list
 if (($#)) && [ "$1" != -- ]; then
   folder=$1
@@ -40,7 +43,8 @@ if (($#)); then
 fi
 # Measured on one GPU, whose SMs' speeds are known; of the others they are drawn.
 case $list in
-  calibration | drawn_fourth) options+=(--die experiments/measured/h200/validation/die.ini) ;;
+  calibration | drawn_fifth) options+=(--die experiments/measured/h200/validation/die.ini) ;;
+  drawn_fourth) options+=(--die experiments/measured/h200/validation/fourth_die.ini) ;;
   drawn_third) options+=(--die experiments/measured/h200/validation/third_die.ini) ;;
 esac
 options+=("$@")

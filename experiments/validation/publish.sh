@@ -33,17 +33,17 @@ keep() {
 "$here/judge.sh" calibration
 keep build/judge/calibration "$here/results/calibration" points.csv summary.csv report.md
 cp build/judge/calibration/ablation.png "$here/pictures/calibration-ablation.png"
-# results/holdout, drawn, drawn_again, drawn_third and drawn_fourth are records of the one look that judged a frozen
-# model: made once.
-if [ -e "$measured/drawn_fourth.csv" ] && [ ! -e "$here/results/drawn_fourth" ]; then
-  "$here/judge.sh" drawn_fourth
-  keep build/judge/drawn_fourth "$here/results/drawn_fourth" points.csv summary.csv report.md
+# results/holdout, drawn, drawn_again, drawn_third, drawn_fourth and drawn_fifth are records of the one look that
+# judged a frozen model: made once.
+if [ -e "$measured/drawn_fifth.csv" ] && [ ! -e "$here/results/drawn_fifth" ]; then
+  "$here/judge.sh" drawn_fifth
+  keep build/judge/drawn_fifth "$here/results/drawn_fifth" points.csv summary.csv report.md
   for picture in scatter regimes ablation; do
-    cp "build/judge/drawn_fourth/$picture.png" "$here/pictures/drawn-fourth-$picture.png"
+    cp "build/judge/drawn_fifth/$picture.png" "$here/pictures/drawn-fifth-$picture.png"
   done
 fi
 # What judged before is a development set now.
-for list in grid holdout drawn drawn_again drawn_third; do
+for list in grid holdout drawn drawn_again drawn_third drawn_fourth; do
   QUICK=1 LAUNCHES=1 "$here/judge.sh" "$list" "build/judge/$list-now"
   keep "build/judge/$list-now" "$here/results/$list-now" points.csv summary.csv report.md
 done

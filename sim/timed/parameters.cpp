@@ -27,7 +27,6 @@ constexpr double mma_share = 0.5;
 constexpr int64_t narrow_head_dim = 64;
 
 constexpr double flop_per_tera = 1e12;
-constexpr int64_t rows_of_uneven_tpcs = 128;  // of K/V; recorded with 64 and 128
 constexpr double ns_a_second = 1e9;
 
 L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool halves) {
@@ -81,11 +80,16 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   if (on(Mechanism::item_cost)) {
     step.item_begin_ns = gpu.item_begin_ns.value_or(usual_item_ns);
     step.item_end_ns = gpu.item_end_ns.value_or(usual_item_ns);
+    step.item_spread_ns = gpu.item_spread_ns.value_or(0);
     step.refill_ns = gpu.refill_ns.value_or(0);
   }
   if (on(Mechanism::prefetch_cost)) {
-    step.prefetch_ns = gpu.prefetch_step_ns.value_or(0);
-    step.prefetch_lines_ns = gpu.prefetch_lines_ns.value_or(0);
+    step.prefetch = {.step_ns = gpu.prefetch_step_ns.value_or(0),
+                     .lines_ns = gpu.prefetch_lines_ns.value_or(0)};
+    step.prefetch_shared = {
+        .step_ns = gpu.prefetch_step_shared_ns.value_or(step.prefetch.step_ns),
+        .lines_ns = gpu.prefetch_lines_shared_ns.value_or(step.prefetch.lines_ns),
+        .lines_bias = gpu.prefetch_lines_bias.value_or(0)};
   }
   const bool wide = request.problem.head_dim > narrow_head_dim;
   if (on(Mechanism::jitter)) {
@@ -97,13 +101,17 @@ StepParameters step_parameters(const Request& request, const GpuProfile& gpu) {
   if (on(Mechanism::sm_spread)) {
     step.sm_spread = gpu.sm_spread.value_or(0);
     step.sm_slowness = gpu.sm_slowness;
-    if (request.tiling.kv_rows >= rows_of_uneven_tpcs) step.tpc_spread = gpu.tpc_spread.value_or(0);
+    step.sm_slowness_older = gpu.sm_slowness_older;
+    step.sm_slowness_younger = gpu.sm_slowness_younger;
+    step.tpc_spread = gpu.tpc_spread.value_or(0);
     if (request.schedule.prefetch > 0)
       step.tpc_spread = gpu.tpc_spread_prefetch.value_or(step.tpc_spread);
   }
   if (on(Mechanism::age_bias)) {
     step.age_bias = gpu.age_bias.value_or(0);
     if (wide) step.age_bias = gpu.age_bias_wide.value_or(step.age_bias);
+    if (request.schedule.prefetch > 0)
+      step.age_bias = gpu.age_bias_prefetch.value_or(step.age_bias);
   }
   if (on(Mechanism::starts)) {
     step.launch_ns = gpu.launch_ns.value_or(0);

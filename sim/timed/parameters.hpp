@@ -25,6 +25,18 @@ struct L2Parameters {
   int coalescer_sms = 1;           // neighbouring SMs whose requests for one line can merge
 };
 
+/// What prefetch adds to a step. CTAs that share an SM have equal parts in what their lines cost,
+/// and one with lines falls behind one without.
+struct PrefetchCost {
+  double step_ns = 0;
+  double lines_ns = 0;    // on top, of a CTA that has lines of its own
+  double lines_bias = 0;  // as a share of a step, for the difference of one CTA's lines
+
+  /// `own` is 1 for a CTA with lines and 0 for one without, `mean` that of the CTAs on the SM.
+  double added_ns(double mean) const { return step_ns + mean * lines_ns; }
+  double factor(double own, double mean) const { return 1 + 2 * (own - mean) * lines_bias; }
+};
+
 /// What a K/V tile step costs on an SM (kernels/mma is the kernel behind the calibration).
 /// A step occupies the SM's pipes for tensor + exp + fixed, the last for what every step does
 /// however large its tile is (barriers, addresses, row statistics, O's rescaling); the dependence
@@ -39,20 +51,23 @@ struct StepParameters {
   double exposed_ns = 0;
   double item_begin_ns = 0;      // ticket, coordinates and scan table, before Q is asked for
   double item_end_ns = 0;        // epilogue: O through shared memory
-  double prefetch_ns = 0;        // of every step with prefetch on
-  double prefetch_lines_ns = 0;  // of a step that has lines of its own to prefetch, on top
+  double item_spread_ns = 0;     // of an item, from the TPC of a GPC that starts first to the last
+  PrefetchCost prefetch;         // of a lone CTA
+  PrefetchCost prefetch_shared;  // of one that shares its SM
   double jitter = 0;             // standard deviation of a step's cost, as a share of it
   double jitter_shared = 0;      // the same while other CTAs compute on the SM
   double jitter_in_step = 0;     // and of CTAs that alternate
   double sm_spread = 0;          // standard deviation of a GPC's slowness, as a share of it
   double tpc_spread = 0;  // the first SM of a TPC is slower than the GPC by it, the second faster
-  std::vector<double> sm_slowness;  // of this die, in the order of placement; empty: drawn
-  double age_bias = 0;              // bias, as a share of the exponentials' part of a step
-  double launch_ns = 0;             // from the launch to the first CTA's first instruction
-  double start_spread_ns = 0;       // from a GPC's first TPC to its last
-  double refill_ns = 0;             // from a CTA's end to its successor's first instruction
-  int64_t stages = 2;               // K/V tiles in shared memory
-  bool in_step = false;  // CTAs of an SM alternate: none is preferred, and their luck is one
+  std::vector<double> sm_slowness;        // of this die, in the order of placement; empty: drawn
+  std::vector<double> sm_slowness_older;  // of two CTAs that share an SM; empty: as alone
+  std::vector<double> sm_slowness_younger;
+  double age_bias = 0;         // bias, as a share of the exponentials' part of a step
+  double launch_ns = 0;        // from the launch to the first CTA's first instruction
+  double start_spread_ns = 0;  // from a GPC's first TPC to its last
+  double refill_ns = 0;        // from a CTA's end to its successor's first instruction
+  int64_t stages = 2;          // K/V tiles in shared memory
+  bool in_step = false;        // CTAs of an SM alternate: none is preferred, and their luck is one
 };
 
 struct TimedParameters {

@@ -2,9 +2,10 @@
 //
 // A GPC has a clock of its own: records of items show the SMs of a GPC at one speed, to 1 part in
 // 10,000, and GPCs of an H200 apart, each die in its own way: by a standard deviation of 0.01 to
-// 0.23 % (die.ini and other_die.ini in experiments/measured/h200/validation). In kernels with tiles
-// of 128 K/V rows the first SM of a TPC is slower than the second one by up to 0.1 %; with 64 rows
-// they are alike.
+// 0.23 % (die.ini and other_die.ini in experiments/measured/h200/validation). Of a lone CTA's steps
+// one SM of a TPC is slower than the other by up to 0.15 %; which one, and how much, is the
+// kernel's. A die can have TPCs that are apart from their GPC, by 3 % in one kernel and by nothing
+// in another, and in yet another way where two CTAs share an SM.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +18,34 @@
 
 namespace sawtooth::sim {
 
-/// As a factor of a step's time. Where the die's speeds are not known, `seed` draws its GPCs.
-inline std::vector<double> slowness_of(const std::vector<PlacedSm>& placed,
-                                       const StepParameters& step, uint64_t seed) {
+/// As factors of a step's time, an SM each.
+struct SmSlowness {
+  std::vector<double> alone;  // of a lone CTA
+  std::vector<double> older;  // of those that share an SM
+  std::vector<double> younger;
+
+  /// For the CTA of `ctas` on `sm` that `older_ones` of them are older than.
+  double of(size_t sm, int ctas, int older_ones) const {
+    return ctas < 2 ? alone[sm] : older_ones == 0 ? older[sm] : younger[sm];
+  }
+};
+
+/// Where the die's speeds are not known, `seed` draws its GPCs.
+inline SmSlowness slowness_of(const std::vector<PlacedSm>& placed, const StepParameters& step,
+                              uint64_t seed) {
   constexpr uint64_t gpc_salt = uint64_t{3} << 32;
-  std::vector<double> factors;
+  SmSlowness factors;
   for (size_t sm = 0; sm < placed.size(); ++sm) {
     uint64_t drawn = mix_seed(mix_seed(seed, gpc_salt), static_cast<uint64_t>(placed[sm].gpc));
-    const double gpc =
+    const double usual =
         step.sm_slowness.empty() ? step.sm_spread * noise(drawn) : step.sm_slowness[sm];
+    const auto shared = [&](const std::vector<double>& known) {
+      return 1 + (known.empty() ? usual : known[sm]);
+    };
     const bool first_of_tpc = sm % sms_a_tpc == 0;
-    factors.push_back(1 + gpc + (first_of_tpc ? step.tpc_spread : -step.tpc_spread));
+    factors.alone.push_back(1 + usual + (first_of_tpc ? step.tpc_spread : -step.tpc_spread));
+    factors.older.push_back(shared(step.sm_slowness_older));
+    factors.younger.push_back(shared(step.sm_slowness_younger));
   }
   return factors;
 }

@@ -98,6 +98,7 @@ void TimedWavefront::start() {
   sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_);
   const std::vector<double> late_ns = start_ns(memory_.placed(), step.start_spread_ns, seed_);
   slowness_ = slowness_of(memory_.placed(), step, seed_);
+  item_late_ns_ = item_late_ns(memory_.placed(), step.item_spread_ns);
   const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
   const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
   for (int64_t w = 0; w < held_; ++w) {
@@ -115,7 +116,6 @@ void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
   Worker& worker = workers_[static_cast<size_t>(w)];
   worker.sm = sm;
   worker.random = stream_of(seed_, w);
-  worker.slowness = slowness_[static_cast<size_t>(sm)];
   residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
   worker.age = ctas_begun_++;
   events_.push({ns + step.item_begin_ns, static_cast<int32_t>(w)});
@@ -195,20 +195,23 @@ ReadTime TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead)
 
 // What the next step takes on the worker's SM, with the CTAs that compute there now.
 double TimedWavefront::step_ns(Worker& worker) {
-  int ctas = 0, older = 0;
+  int ctas = 0, older = 0, with_lines = 0;
   for (const int32_t w : residents_[static_cast<size_t>(worker.sm)]) {
     const Worker& other = workers_[static_cast<size_t>(w)];
     if (!other.active) continue;
     ++ctas;
     if (other.age < worker.age) ++older;
+    if (other.has_lines()) ++with_lines;
   }
   double ns = parameters_.sharing ? cost_.shared_ns(ctas, older) : cost_.alone_ns();
   if (schedule_.prefetch > 0) {
-    ns += parameters_.step.prefetch_ns;
-    if (worker.has_lines()) ns += parameters_.step.prefetch_lines_ns;
+    const PrefetchCost& cost =
+        ctas < 2 ? parameters_.step.prefetch : parameters_.step.prefetch_shared;
+    const double mean = double(with_lines) / ctas;
+    ns = (ns + cost.added_ns(mean)) * cost.factor(worker.has_lines() ? 1 : 0, mean);
   }
   ns *= 1 + luck(worker, ctas, older);
-  return ns * worker.slowness;
+  return ns * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
 }
 
 // What the step takes longer by chance, as a share. Of CTAs that share an SM the older ones are the
@@ -279,8 +282,9 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
   write_results(worker, now_ns);
-  terms_of(worker)[TimeTerm::item] += step.item_end_ns;
-  const double ended_ns = now_ns + step.item_end_ns;
+  const double taken_ns = step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)];
+  terms_of(worker)[TimeTerm::item] += taken_ns;
+  const double ended_ns = now_ns + taken_ns;
   ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);
   next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);

@@ -16,6 +16,7 @@
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
+#include "sim/timed/sm_speed.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/time_terms.hpp"
 #include "sim/timed/units.hpp"
@@ -46,7 +47,6 @@ class TimedWavefront {
     int64_t sm = 0;
     int64_t age = 0;      // lower is older, among the CTAs of an SM
     bool active = false;  // computes on an item
-    double slowness = 1;  // of its SM
     int64_t phase = 0;
     uint64_t random = 0;
     TilePart prefetches{0, 0};  // what it fetches of every tile for the wave of its item
@@ -89,7 +89,8 @@ class TimedWavefront {
   int64_t waiting_ = 0;  // the first CTA that has not begun
   std::vector<Worker> workers_;
   std::vector<int64_t> sms_of_ctas_;
-  std::vector<double> slowness_;                 // of an SM
+  SmSlowness slowness_;
+  std::vector<double> item_late_ns_;             // of an SM: what an item takes beyond the usual
   std::vector<std::vector<int32_t>> residents_;  // workers of an SM
   std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
   std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece

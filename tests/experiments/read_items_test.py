@@ -54,11 +54,49 @@ class Speeds(unittest.TestCase):
         out, die = read([POINT], items_of("a", 132, lambda cta: STEP_NS * slow(cta)))
         values = [float(v) for v in re.search(r"\[sm-slowness\]\nvalue = (\S+)", die).group(1).split(",")]
         self.assertEqual(len(values), 132)
-        mean = 0.002 * 16 / 132
         for cta, value in enumerate(values):
-            self.assertAlmostEqual(value, (0.002 if 32 <= cta < 48 else 0) - mean, delta=3e-6)
-        self.assertIn("SMs of a TPC by 0.050 %", out)
+            self.assertAlmostEqual(value, 0.002 if 32 <= cta < 48 else 0, delta=3e-6)
+        self.assertIn("those of a TPC by 0.050 %", out)
+        self.assertIn("\n[sm-slowness d64-128x128]\n", die)
         self.assertNotIn("half", die)
+
+    def test_a_tpc_that_is_apart_from_its_gpc_keeps_its_own_speed_alone_and_with_two_ctas(self):
+        def pace(cta):
+            return STEP_NS * (1.03 if cta in (52, 53) else 1)
+
+        def shared(cta):  # SM 52 has CTAs 52 and 184
+            return STEP_NS * {52: 1.02, 53: 1.02, 184: 0.99, 185: 0.99}.get(cta, 1)
+        _, die = read([POINT, dict(POINT, run_id="b", workers="264")],
+                      items_of("a", 132, pace) + items_of("b", 264, shared))
+        for key, slow_by in (("sm-slowness", 0.03), ("sm-slowness d64-128x128", 0.03),
+                             ("sm-slowness-older d64-128x128", 0.02), ("sm-slowness-younger d64-128x128", -0.01)):
+            values = [float(v) for v in re.search(rf"\[{key}\]\nvalue = (\S+)", die).group(1).split(",")]
+            for cta, value in enumerate(values):
+                self.assertAlmostEqual(value, slow_by if cta in (52, 53) else 0, delta=1e-5, msg=f"{key} {cta}")
+
+
+class Items(unittest.TestCase):
+    def test_what_an_item_takes_beyond_its_steps_and_how_late_the_last_tpcs_are(self):
+        rows = []
+        for cta in range(132):
+            start = 0
+            for k in range(8):
+                steps = 1000 - 100 * k - cta % 16
+                rows.append({"run_id": "b", "repetition": 0, "worker": cta, "items_before": k, "item": cta + 132 * k,
+                             "steps": steps, "start_ns": round(start)})
+                start += steps * STEP_NS + 5000 + 400 * read_items.turn(cta)
+        out, _ = read([POINT, dict(POINT, run_id="b", mask="causal")],
+                      items_of("a", 132, lambda cta: STEP_NS) + rows)
+        found = re.search(r"an item takes (\d+) ns beyond its steps, (\d+) more in the last TPC", out)
+        self.assertAlmostEqual(int(found[1]), 5200, delta=30)
+        self.assertAlmostEqual(int(found[2]), 400, delta=30)
+
+    def test_what_prefetch_costs_ctas_with_lines_and_without(self):
+        def pace(cta):  # of 132 CTAs 0, 33, 66 and 99 have none of 128 lines
+            return STEP_NS + 50 + (0 if cta % 33 == 0 else 90)
+        out, _ = read([POINT, dict(POINT, run_id="b", prefetch="2")],
+                      items_of("a", 132, lambda cta: STEP_NS) + items_of("b", 132, pace))
+        self.assertIn("a step takes 50.0 ns more, with lines of its own another 90.0", out)
 
     def test_gpcs_that_draw_first_sit_at_the_half_of_the_tickets(self):
         near = [*range(16, 48), *range(80, 96), *range(114, 132)]

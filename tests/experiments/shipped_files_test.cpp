@@ -24,7 +24,8 @@ TEST(ShippedFiles, EveryGpuProfileIsRead) {
   }
 }
 
-// Speeds are shares of a mean, and a GPC of an H200 differs by less than 1 % from it.
+// Speeds are shares of the usual one; a GPC of an H200 differs by less than 1 % from it, a TPC that
+// is apart by 3 %.
 TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
   int with_speeds = 0;
   for (const auto& entry :
@@ -32,21 +33,21 @@ TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
     const std::string name = entry.path().filename().string();
     if (name.find("die") == std::string::npos || entry.path().extension() != ".ini") continue;
     const DieFile die = read_die_file(entry.path().string());
-    if (die.sm_slowness.empty()) continue;
+    if (die.speeds.slowness.empty()) continue;
     ++with_speeds;
     double sum = 0;
-    for (const double slowness : die.sm_slowness) {
-      EXPECT_LT(std::abs(slowness), 0.01) << entry.path();
+    for (const double slowness : die.speeds.slowness) {
+      EXPECT_LT(std::abs(slowness), 0.05) << entry.path();
       sum += slowness;
     }
-    EXPECT_NEAR(sum / double(die.sm_slowness.size()), 0, 1e-3) << entry.path();
+    EXPECT_NEAR(sum / double(die.speeds.slowness.size()), 0, 1e-3) << entry.path();
     Catalog catalog;
     Settings given;
     for (const auto& [key, value] : {std::pair{"seq", "4K"}, std::pair{"timing", "timed"}})
       assign(given, key, value, {});
     assign(given, "die", entry.path().string(), {});
     assign(given, "gpu", "h200", {});
-    EXPECT_EQ(resolve(given, catalog).gpu.sm_slowness, die.sm_slowness);
+    EXPECT_EQ(resolve(given, catalog).gpu.sm_slowness, speeds_of(die, 64, {64, 64}).slowness);
     given["gpu"] = {{"gb10"}, {}};
     EXPECT_THROW(resolve(given, catalog), UsageError);
   }

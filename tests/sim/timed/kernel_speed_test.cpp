@@ -92,7 +92,7 @@ TEST(KernelSpeed, CtasThatAlternateHaveALuckOfTheirOwnAndPrefetchingSmsAreFurthe
   gpu.step_jitter_in_step = 0.02;
   EXPECT_EQ(step().jitter_in_step, 0.02);
   EXPECT_EQ(step().jitter_shared, 0.08);
-  EXPECT_EQ(step().tpc_spread, 0) << "tiles of few K/V rows";
+  EXPECT_EQ(step().tpc_spread, 0.1);
   asked.schedule.prefetch = 2;
   EXPECT_EQ(step().tpc_spread, 0.2);
   asked.problem.head_dim = 128;
@@ -109,6 +109,32 @@ TEST(KernelSpeed, ExposedTimeBiasAndStagesReplaceThoseOfTheProfile) {
   EXPECT_EQ(step.stages, 3);
   other.without.add(Mechanism::age_bias);
   EXPECT_EQ(timed_parameters(other, profile(), false).step.age_bias, 0);
+}
+
+TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
+  GpuProfile gpu = profile();
+  gpu.prefetch_step_ns = 50;
+  gpu.prefetch_lines_ns = 90;
+  Request asked = request();
+  EXPECT_EQ(timed_parameters(asked, gpu, false).step.prefetch_shared.lines_ns, 90) << "as alone";
+  gpu.age_bias_prefetch = 0.7;
+  gpu.prefetch_step_shared_ns = 40;
+  gpu.prefetch_lines_shared_ns = 60;
+  gpu.prefetch_lines_bias = 0.05;
+  EXPECT_EQ(timed_parameters(asked, gpu, false).step.age_bias, 0.4);
+  asked.schedule.prefetch = 2;
+  const StepParameters step = timed_parameters(asked, gpu, false).step;
+  EXPECT_EQ(step.age_bias, 0.7);
+  EXPECT_EQ(step.prefetch.added_ns(0), 50);
+  EXPECT_EQ(step.prefetch.added_ns(1), 140);
+  EXPECT_EQ(step.prefetch.factor(1, 1), 1);
+  const PrefetchCost& shared = step.prefetch_shared;
+  EXPECT_EQ(shared.added_ns(1), 100);
+  EXPECT_EQ(shared.added_ns(0.5), 70) << "one of two has lines";
+  EXPECT_NEAR(shared.factor(1, 0.5), 1.05, 1e-12);
+  EXPECT_NEAR(shared.factor(0, 0.5), 0.95, 1e-12);
+  asked.without.add(Mechanism::prefetch_cost);
+  EXPECT_EQ(timed_parameters(asked, gpu, false).step.prefetch_shared.added_ns(1), 0);
 }
 
 TEST(KernelSpeed, WideHeadsHaveABiasOfTheirOwnWhereTheProfileKnowsIt) {

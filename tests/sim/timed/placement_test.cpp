@@ -55,10 +55,42 @@ TEST(SmSpeed, OfADieIsThatOfItsFileAndOfItsTpcs) {
   step.sm_spread = 0.5;  // has no effect where the speeds are known
   for (int sm = 0; sm < 132; ++sm) step.sm_slowness.push_back(sm * 1e-5);
   const std::vector<PlacedSm> placed = placed_sms(132, 2);
-  EXPECT_NEAR(slowness_of(placed, step, 0)[100], 1.001, 1e-12);
+  EXPECT_NEAR(slowness_of(placed, step, 0).alone[100], 1.001, 1e-12);
   step.tpc_spread = 0.01;
-  EXPECT_NEAR(slowness_of(placed, step, 0)[100], 1.011, 1e-12);
-  EXPECT_NEAR(slowness_of(placed, step, 0)[101], 0.99101, 1e-12);
+  EXPECT_NEAR(slowness_of(placed, step, 0).alone[100], 1.011, 1e-12);
+  EXPECT_NEAR(slowness_of(placed, step, 0).alone[101], 0.99101, 1e-12);
+}
+
+TEST(SmSpeed, OfTwoCtasIsThatOfEachWhereTheDieKnowsItAndHasNoTpcs) {
+  StepParameters step;
+  step.tpc_spread = 0.01;
+  step.sm_slowness.assign(132, 0.001);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  SmSlowness known = slowness_of(placed, step, 0);
+  EXPECT_NEAR(known.of(7, 1, 0), 0.991, 1e-12);
+  EXPECT_NEAR(known.of(7, 2, 0), 1.001, 1e-12);
+  EXPECT_NEAR(known.of(7, 2, 1), 1.001, 1e-12);
+  step.sm_slowness_older.assign(132, 0.03);
+  step.sm_slowness_younger.assign(132, -0.02);
+  known = slowness_of(placed, step, 0);
+  EXPECT_NEAR(known.of(7, 1, 0), 0.991, 1e-12);
+  EXPECT_NEAR(known.of(7, 2, 0), 1.03, 1e-12);
+  EXPECT_NEAR(known.of(7, 2, 1), 0.98, 1e-12);
+  EXPECT_NEAR(known.of(7, 3, 2), 0.98, 1e-12) << "all but the oldest are younger ones";
+}
+
+TEST(Starts, ItemsAreLateInTheOrderOfStartsAndNotOnTheWhole) {
+  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  const std::vector<double> late = item_late_ns(placed, 350);
+  const std::vector<double> turns = turns_of(placed);
+  double sum = 0;
+  for (size_t sm = 0; sm < placed.size(); ++sm) {
+    sum += late[sm];
+    EXPECT_NEAR(late[sm] - late[0], 350 * (turns[sm] - turns[0]), 1e-9);
+  }
+  EXPECT_NEAR(sum, 0, 1e-9);
+  // The third TPC of a GPC of eight starts last, the seventh first.
+  EXPECT_NEAR(late[16 + 4] - late[16 + 12], 350, 1e-9);
 }
 
 TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
@@ -68,7 +100,7 @@ TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
   constexpr int seeds = 400;
   double sum = 0, squares = 0;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
-    const std::vector<double> factors = slowness_of(placed, step, seed);
+    const std::vector<double> factors = slowness_of(placed, step, seed).alone;
     std::map<int, std::set<double>> of_gpc;
     for (size_t sm = 0; sm < placed.size(); ++sm) of_gpc[placed[sm].gpc].insert(factors[sm]);
     EXPECT_EQ(of_gpc.size(), 8u);
@@ -81,7 +113,7 @@ TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
   constexpr double draws = seeds * 8;
   EXPECT_NEAR(sum / draws, 0, 5 * step.sm_spread / std::sqrt(draws));
   EXPECT_NEAR(std::sqrt(squares / draws), step.sm_spread, 0.1 * step.sm_spread);
-  EXPECT_EQ(slowness_of(placed, step, 3), slowness_of(placed, step, 3));
+  EXPECT_EQ(slowness_of(placed, step, 3).alone, slowness_of(placed, step, 3).alone);
 }
 
 // First starts of the TPCs of a GPC of 16 SMs, from the recorded launches of one GPU (ns, means):

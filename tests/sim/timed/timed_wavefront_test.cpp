@@ -128,7 +128,7 @@ TEST(TimedWavefront, WorkersWithoutLinesToPrefetchRunAhead) {
   request.schedule.prefetch = 2;
   TimedParameters parameters = plain_parameters(5);
   parameters.step.tensor_flop_a_ns = 16 * flop_a_step / step_ns;
-  parameters.step.prefetch_lines_ns = 10;
+  parameters.step.prefetch.lines_ns = 10;
   EXPECT_NEAR(duration_ns(request, parameters), 64 * (step_ns + 10), 1e-6);
   const Prediction prediction = simulate_timed(request, parameters);
   double sharing = 0;
