@@ -28,6 +28,9 @@ LONG_STEPS = 500
 ITEM_NS = 3400  # item-begin-ns and item-end-ns of experiments/gpus/h200.ini
 APART = 0.002  # a TPC that is further from the median of its GPC has a speed of its own
 NORMAL = 1.4826  # standard deviation of a normal distribution over its median absolute deviation
+KERNELS = ("d64-128x128", "d64-128x64", "d128-128x64", "d128-128x128")
+PAIRS = 128 * 128  # of a query and a key, a step of the larger tiles
+FLOP_A_PAIR = 4  # a product and a sum for Q K^T and for P V, an element of a row
 LINE_BYTES = 128
 ELEMENT_BYTES = 2
 LOCKSTEP_ITEMS = 2  # the first items of a launch, in which CTAs still are where they started
@@ -192,6 +195,36 @@ def start_spread(launch):
     return statistics.median(spreads)
 
 
+def paces(launches, ctas_an_sm):
+    """Of each kernel without prefetch, ns a step."""
+    known = defaultdict(list)
+    for launch in launches:
+        if launch.is_steady() and launch.has_ctas(ctas_an_sm) and not launch.prefetches():
+            older = [launch.pace(cta) for cta in launch.items if cta not in SECOND_CTAS or ctas_an_sm == 1]
+            younger = [launch.pace(cta) for cta in launch.items if cta in SECOND_CTAS and ctas_an_sm > 1] or older
+            known[launch.kernel()].append((statistics.median(older) + statistics.median(younger)) / 2)
+    return {kernel: statistics.median(values) for kernel, values in known.items()}
+
+
+def step_costs(launches):
+    """(TFLOP/s, tera exponentials a second, {kernel: (fixed ns, exposed ns)}) of sim/timed/step_cost.hpp, from paces
+    alone and with two CTAs, or nothing where a kernel is missing. Between the two kernels of head dim 64 half of all
+    products and exponentials differ, between 128x128 at 64 and 128x64 at 128 half of the exponentials alone; two CTAs
+    take twice the pipes' time, and what a lone one takes beyond it is exposed."""
+    narrow, small, wide, large = KERNELS
+    alone, shared = paces(launches, 1), paces(launches, 2)
+    if set(alone) < set(KERNELS) or set(shared) < {narrow, small, wide}:
+        return None
+    exp_ns = 2 * (alone[narrow] - alone[wide])  # of 128 x 128
+    tensor_ns = 2 * (alone[narrow] - alone[small]) - exp_ns  # of 128 x 128 x 64
+    works = {narrow: (1, 1), small: (0.5, 0.5), wide: (1, 0.5), large: (2, 1)}
+    busy = {kernel: works[kernel][0] * tensor_ns + works[kernel][1] * exp_ns for kernel in KERNELS}
+    fixed = {kernel: max(0, shared[kernel] / 2 - busy[kernel]) for kernel in shared}
+    fixed[large] = fixed[wide]  # nobody has two CTAs of it on an SM
+    costs = {kernel: (fixed[kernel], alone[kernel] - busy[kernel] - fixed[kernel]) for kernel in KERNELS}
+    return PAIRS * 64 * FLOP_A_PAIR * SMS / tensor_ns / 1000, PAIRS * SMS / exp_ns / 1000, costs
+
+
 def prefetch_costs(launch, alone):
     """What a step takes longer than that of the same kernel without prefetch, ns: without lines of its own and, on
     top, with them; of CTAs that all have some, all and nothing."""
@@ -337,6 +370,11 @@ def main(arguments=None):
     dynamic = [launch for launch in launches if launch.has_ctas(1) and launch.point["launch"] == "dynamic"]
     near = near_tickets(dynamic) if dynamic else set()
     report(launches, near)
+    costs = step_costs(launches)
+    if costs:
+        print(f"step-tensor-tflops {costs[0]:.1f}, step-exp-tera-per-s {costs[1]:.2f}")
+        for kernel, (fixed_ns, exposed_ns) in costs[2].items():
+            print(f"step-fixed-ns {kernel} {fixed_ns:.0f}, step-exposed-ns {kernel} {exposed_ns:.0f}")
     print(f"step-jitter {statistics.median(map(jitter, steady)):.4f}, "
           f"start-spread-ns {statistics.median(map(start_spread, steady)):.0f}")
     if dynamic:

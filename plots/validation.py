@@ -3,6 +3,8 @@
 Points whose measured DRAM reads are at most 1.5 x compulsory are hollow.
 """
 
+import textwrap
+
 import errors
 import figure
 import table
@@ -10,6 +12,7 @@ from matplotlib.lines import Line2D
 
 COUNTERS = ("dram_read_sectors", "l2_read_miss_sectors", "time_us")
 PANEL_INCHES = 2.5
+LABEL_WIDTH = 36  # characters, that a model's name is not cut off beside its panels
 MARGIN = 1.6  # of the axes beyond the outermost points
 
 
@@ -61,7 +64,7 @@ def draw(path):
                 panel(axes, found, counter)
             else:
                 axes.set_axis_off()
-        row_of_panels[0].set_ylabel(f"predicted\n{group}")
+        row_of_panels[0].set_ylabel("predicted\n" + textwrap.fill(group, LABEL_WIDTH))
     panels[0][0].legend(handles=legend_handles(rows), loc="upper left", handlelength=1)
     return fig
 

@@ -22,7 +22,8 @@ import points  # noqa: E402
 import report  # noqa: E402
 import table  # noqa: E402
 
-LISTS = ("calibration", "drawn_fourth", "drawn_third", "drawn_again", "drawn", "holdout", "drawn_third-now",
+LISTS = ("calibration", "drawn_fifth", "drawn_fourth", "drawn_third", "drawn_again", "drawn", "holdout",
+         "drawn_fourth-now", "drawn_third-now",
          "drawn_again-now", "drawn-now", "holdout-now", "grid-now")
 SYSTEMS = ("flash-attention-2", "flash-attention-3", "cudnn", "triton-tutorial")
 MEGA = 1e6

@@ -1,6 +1,6 @@
 // Where the hardware places CTAs, in the order in which it does: the half of L2 and the GPC that
-// each SM sits at. Which GPCs sit at which half is each die's own matter: of four H200s with
-// records of items two agree (read_items.py finds them by who draws the first tickets).
+// each SM sits at. Which GPCs sit at which half is each die's own matter: of five H200s with
+// records of items three agree (read_items.py finds them by who draws the first tickets).
 //
 // On an H200 CTAs go to eight SMs first, the last four TPCs of the first GPC, and then to GPC after
 // GPC. Records of items say so, on three GPUs (experiments/measured/h200/validation): SMs of a GPC

@@ -4,7 +4,7 @@
 // All GPCs of an H200 fill their TPCs at the same time, each in the same order, and both CTAs of an
 // SM come together (first starts in records of items of the calibration points, three GPUs; within
 // 20 ns from launch to launch). In the same order items take longer, whatever their length: the
-// TPC that starts last is late by another third of a microsecond with each (read_items.py).
+// TPC that starts last is late by another fifth of a microsecond with each (read_items.py).
 #pragma once
 
 #include <algorithm>

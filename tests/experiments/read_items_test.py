@@ -134,6 +134,28 @@ class TwoCtas(unittest.TestCase):
         self.assertEqual(out.count("older CTA preferred by 5.00 %"), 2, out)
 
 
+class StepCosts(unittest.TestCase):
+    def test_are_those_that_the_paces_of_all_kernels_were_made_from(self):
+        tensor_ns, exp_ns = 1000, 400  # of 128 x 128 x 64 and of 128 x 128
+        made = {("64", "128"): (1, 1, 10, 450), ("64", "64"): (0.5, 0.5, 60, 400),
+                ("128", "64"): (1, 0.5, 35, 425), ("128", "128"): (2, 1, 35, 600)}
+        points, rows = [], []
+        for (head_dim, tile_kv), (products, exps, fixed_ns, exposed_ns) in made.items():
+            pipe_ns = products * tensor_ns + exps * exp_ns + fixed_ns
+            for ctas, pace in ((1, pipe_ns + exposed_ns), (2, 2 * pipe_ns)):
+                if ctas == 2 and (head_dim, tile_kv) == ("128", "128"):
+                    continue
+                run_id = f"{head_dim}{tile_kv}{ctas}"
+                points.append(dict(POINT, run_id=run_id, head_dim=head_dim, tile_kv=tile_kv, workers=str(132 * ctas)))
+                rows += items_of(run_id, 132 * ctas, lambda cta, pace=pace: pace)
+        out, _ = read(points, rows)
+        self.assertIn(f"step-tensor-tflops {128 * 128 * 64 * 4 * 132 / 1000 / 1000:.1f}, "
+                      f"step-exp-tera-per-s {128 * 128 * 132 / 400 / 1000:.2f}", out)
+        for (head_dim, tile_kv), (_, _, fixed_ns, exposed_ns) in made.items():
+            self.assertIn(f"step-fixed-ns d{head_dim}-128x{tile_kv} {fixed_ns}, "
+                          f"step-exposed-ns d{head_dim}-128x{tile_kv} {exposed_ns}\n", out)
+
+
 class Refusals(unittest.TestCase):
     def test_items_of_another_table_are_named(self):
         with self.assertRaisesRegex(SystemExit, "run_id b"):

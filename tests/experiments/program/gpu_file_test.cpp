@@ -37,6 +37,21 @@ TEST(GpuFile, EveryParameterReachesTheProfileAndUnknownOnesStayEmpty) {
   EXPECT_EQ(gpu.parameters[1].source, "assumed");
 }
 
+TEST(GpuFile, AKernelsOwnValueReplacesThatOfTheOthersForItAlone) {
+  const TemporaryFolder folder;
+  const GpuFile gpu = read_gpu_file(
+      folder.write("mine.ini", head + sms + l2 +
+                                   "[tpc-spread]\nvalue = 0.1\nsource = measured\nnote = n\n"
+                                   "[tpc-spread d64-128x128]\nvalue = -0.2\nsource = measured\n"
+                                   "note = n\n"));
+  EXPECT_EQ(gpu.profile.tpc_spread, 0.1);
+  sim::GpuProfile of_kernel = gpu.profile;
+  set_kernel_parameters(gpu, 64, {128, 64}, of_kernel);
+  EXPECT_EQ(of_kernel.tpc_spread, 0.1);
+  set_kernel_parameters(gpu, 64, {128, 128}, of_kernel);
+  EXPECT_EQ(of_kernel.tpc_spread, -0.2);
+}
+
 TEST(GpuFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(message(head + sms), ": section [l2-bytes] is missing");
   EXPECT_EQ(message(sms + l2), ": [gpu] has no description");
@@ -51,6 +66,10 @@ TEST(GpuFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(message(head + "[sms]\nvalu = 1\n"), ":4: valu: unknown; allowed: value, source, note");
   EXPECT_TRUE(
       message(head + "[smms]\n").starts_with(":3: [smms]: unknown parameter; allowed: sms,"));
+  EXPECT_EQ(message(head + "[sms d64]\nvalue = 4\nsource = measured\nnote = n\n"),
+            ":3: [sms d64]: 'd64' is no kernel; allowed: such as d128-128x64");
+  EXPECT_TRUE(message(head + "[tpc-spread]\nvalue = much\nsource = measured\nnote = n\n")
+                  .ends_with("[tpc-spread] value: 'much' is not allowed; allowed: a number"));
   EXPECT_TRUE(message("sms = 3\n").starts_with(":1: sms: stands before the first section"));
 }
 

@@ -1,5 +1,5 @@
-// How many CTAs an SM holds, in points of this project's kernels and of others, and by the kernels
-// themselves.
+// What is known of this project's kernels and not of others: how many CTAs an SM holds, by the
+// kernels themselves too, and values of the GPU's profile.
 #include "experiments/program/resident_ctas.hpp"
 
 #include <gtest/gtest.h>
@@ -12,14 +12,18 @@
 namespace sawtooth::experiments {
 namespace {
 
-sim::Request request(std::vector<std::pair<std::string, std::string>> options) {
+Point point(std::vector<std::pair<std::string, std::string>> options) {
   Settings given;
   assign(given, "gpu", "h200", {});
   assign(given, "seq", "16384", {});
   assign(given, "timing", "timed", {});
   for (const auto& [key, value] : options) assign(given, key, value, {});
   Catalog catalog;
-  return resolve(given, catalog).request;
+  return resolve(given, catalog);
+}
+
+sim::Request request(std::vector<std::pair<std::string, std::string>> options) {
+  return point(std::move(options)).request;
 }
 
 TEST(ResidentCtas, AreThoseOfTheTileWhateverTheLaunchAsksFor) {
@@ -38,6 +42,17 @@ TEST(ResidentCtas, OfOtherKernelsAreNotKnown) {
   EXPECT_EQ(request({{"system", "triton-tutorial"}}).resident_ctas, 0);
   EXPECT_EQ(request({{"kernel", "hopper"}, {"tile-q", "128"}, {"tile-kv", "128"}}).resident_ctas,
             0);
+}
+
+TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
+  const auto tpc_spread = [](std::vector<std::pair<std::string, std::string>> options) {
+    options.insert(options.end(), {{"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "64"}});
+    return point(std::move(options)).gpu.tpc_spread;
+  };
+  EXPECT_EQ(tpc_spread({}), 0.0);
+  const auto of_others = tpc_spread({{"kernel", "hopper"}});
+  EXPECT_GT(of_others, 0.0);
+  EXPECT_EQ(tpc_spread({{"system", "triton-tutorial"}}), of_others);
 }
 
 TEST(ResidentCtas, AKnownAgeBiasOfThePointIsKept) {
