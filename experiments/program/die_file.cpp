@@ -67,10 +67,14 @@ void read_speeds(const std::string& path, const IniSection& section, const Secti
 
 }  // namespace
 
-const SmSpeeds& speeds_of(const DieFile& die, int64_t head_dim, const Tiling& tiling) {
-  for (const auto& [shape, speeds] : die.of_kernels)
-    if (shape.is_of(head_dim, tiling)) return speeds;
-  return die.speeds;
+SmSpeeds speeds_of(const DieFile& die, int64_t head_dim, const Tiling& tiling) {
+  SmSpeeds known = die.speeds;
+  for (const auto& [shape, speeds] : die.of_kernels) {
+    if (!shape.is_of(head_dim, tiling)) continue;
+    for (const auto field : {&SmSpeeds::slowness, &SmSpeeds::older, &SmSpeeds::younger})
+      if (!(speeds.*field).empty()) known.*field = speeds.*field;
+  }
+  return known;
 }
 
 DieFile read_die_file(const std::string& path) {

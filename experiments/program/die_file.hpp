@@ -38,8 +38,9 @@ struct DieFile {
   std::optional<int64_t> ticket_half;
 };
 
-/// What `die` knows of this kernel of kernels/mma, else what it knows of all.
-const SmSpeeds& speeds_of(const DieFile& die, int64_t head_dim, const Tiling& tiling);
+/// What `die` knows of this kernel of kernels/mma, and where it knows nothing, what it knows of
+/// all.
+SmSpeeds speeds_of(const DieFile& die, int64_t head_dim, const Tiling& tiling);
 
 /// Throws UsageError with file, line and what is allowed.
 DieFile read_die_file(const std::string& path);

@@ -237,7 +237,7 @@ void resolve_die(Resolver& point, bool mma, Point& result) {
                             " SMs, gpu = " + result.gpu.name + " has " +
                             std::to_string(result.gpu.sms));
   };
-  const SmSpeeds& speeds =
+  const SmSpeeds speeds =
       mma ? speeds_of(die, result.request.problem.head_dim, result.request.tiling) : die.speeds;
   for (const auto* known : {&speeds.slowness, &speeds.older, &speeds.younger})
     check_count("speeds", known->size());

@@ -44,13 +44,22 @@ TEST_F(DieFileTest, HasSpeedsOfOneKernelAndOfTwoCtas) {
       "[die]\n[sm-slowness]\nvalue = 0,0\n[sm-slowness d64-128x128]\nvalue = 0.03,0\n"
       "[sm-slowness-older d64-128x128]\nvalue = 0.02,0\n"
       "[sm-slowness-younger d64-128x128]\nvalue = -0.01,0\n");
-  const SmSpeeds& known = speeds_of(die, 64, {128, 128});
+  const SmSpeeds known = speeds_of(die, 64, {128, 128});
   EXPECT_THAT(known.slowness, testing::ElementsAre(0.03, 0));
   EXPECT_THAT(known.older, testing::ElementsAre(0.02, 0));
   EXPECT_THAT(known.younger, testing::ElementsAre(-0.01, 0));
-  const SmSpeeds& others = speeds_of(die, 64, {128, 64});
+  const SmSpeeds others = speeds_of(die, 64, {128, 64});
   EXPECT_THAT(others.slowness, testing::ElementsAre(0, 0));
   EXPECT_TRUE(others.older.empty());
+}
+
+TEST_F(DieFileTest, OfAKernelThatItKnowsInPartHasTheRestOfAll) {
+  const DieFile die = read(
+      "[die]\n[sm-slowness]\nvalue = 0.01,0\n[sm-slowness-older d64-128x128]\nvalue = 0.02,0\n");
+  const SmSpeeds known = speeds_of(die, 64, {128, 128});
+  EXPECT_THAT(known.slowness, testing::ElementsAre(0.01, 0));
+  EXPECT_THAT(known.older, testing::ElementsAre(0.02, 0));
+  EXPECT_TRUE(known.younger.empty());
 }
 
 TEST_F(DieFileTest, NamesWhatIsWrong) {
