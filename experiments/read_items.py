@@ -23,7 +23,10 @@ PARTS = [(c, c + 2) for c in range(0, 8, 2)] + [(8, 16)] + [(c, c + 16) for c in
         [(96, 114), (114, 132)]
 GPCS = [(0, 16)] + PARTS[5:]
 SMS_A_HALF = 66
-SECOND_CTAS = set(range(80, 88)) | set(range(140, 264))  # of 264: sim/timed/cta_order.hpp
+# The older and the younger CTA of each SM, of 264: sim/timed/cta_order.hpp.
+SHARERS = [(sm, sm + 80) for sm in range(8)] + [(sm, sm + 132) for sm in range(8, 80)] + \
+          [(sm + 8, sm + 132) for sm in range(80, SMS)]
+SECOND_CTAS = {younger for _, younger in SHARERS}
 LONG_STEPS = 500
 ITEM_NS = 3400  # item-begin-ns and item-end-ns of experiments/gpus/h200.ini
 APART = 0.002  # a TPC that is further from the median of its GPC has a speed of its own
@@ -121,12 +124,6 @@ def launches_of(points_path, items_path):
     return list(launches.values())
 
 
-def older_and_younger():
-    """Of each SM the CTAs that share it, of 264 (sim/timed/cta_order.hpp)."""
-    pairs = [(sm, sm + 80) for sm in range(8)] + [(sm, sm + 132) for sm in range(8, 80)]
-    return pairs + [(sm + 8, sm + 132) for sm in range(80, SMS)]
-
-
 def slowness(launch, ctas=range(SMS)):
     """Of each SM, as a share of a step of its CTA: the median over the TPCs of its GPC, and of a TPC that is apart
     from that its own; the two SMs of a TPC count alike."""
@@ -213,13 +210,13 @@ def step_costs(launches):
     take twice the pipes' time, and what a lone one takes beyond it is exposed."""
     narrow, small, wide, large = KERNELS
     alone, shared = paces(launches, 1), paces(launches, 2)
-    if set(alone) < set(KERNELS) or set(shared) < {narrow, small, wide}:
+    if not (set(KERNELS) <= set(alone) and {narrow, small, wide} <= set(shared)):
         return None
     exp_ns = 2 * (alone[narrow] - alone[wide])  # of 128 x 128
     tensor_ns = 2 * (alone[narrow] - alone[small]) - exp_ns  # of 128 x 128 x 64
     works = {narrow: (1, 1), small: (0.5, 0.5), wide: (1, 0.5), large: (2, 1)}
     busy = {kernel: works[kernel][0] * tensor_ns + works[kernel][1] * exp_ns for kernel in KERNELS}
-    fixed = {kernel: max(0, shared[kernel] / 2 - busy[kernel]) for kernel in shared}
+    fixed = {kernel: max(0, shared[kernel] / 2 - busy[kernel]) for kernel in (narrow, small, wide)}
     fixed[large] = fixed[wide]  # nobody has two CTAs of it on an SM
     costs = {kernel: (fixed[kernel], alone[kernel] - busy[kernel] - fixed[kernel]) for kernel in KERNELS}
     return PAIRS * 64 * FLOP_A_PAIR * SMS / tensor_ns / 1000, PAIRS * SMS / exp_ns / 1000, costs
@@ -232,6 +229,23 @@ def prefetch_costs(launch, alone):
     with_lines = [launch.pace(cta) for cta in range(SMS) if launch.has_lines(cta)]
     without = [launch.pace(cta) for cta in range(SMS) if not launch.has_lines(cta)] or with_lines
     return statistics.median(without) - usual, statistics.median(with_lines) - statistics.median(without)
+
+
+def prefetch_costs_shared(launch, usual):
+    """The same of two CTAs on an SM, whose steps take `usual` ns on average without prefetch: where neither has lines;
+    on top, where both have; and by which share a step of a CTA with lines beside one without is the longer one, where
+    the older and the younger one are such CTAs equally often."""
+    times = defaultdict(list)
+    for older, younger in SHARERS:
+        times[launch.has_lines(older), launch.has_lines(younger)].append((launch.pace(older), launch.pace(younger)))
+    if len(times) < 4:
+        return None
+    older, younger = ({key: statistics.median(pair[at] for pair in pairs) for key, pairs in times.items()}
+                      for at in (0, 1))
+    mean = {key: (older[key] + younger[key]) / 2 for key in times}
+    ratio = {key: older[key] / younger[key] for key in times}
+    neither, both = (False, False), (True, True)
+    return mean[neither] - usual, mean[both] - mean[neither], math.log(ratio[True, False] / ratio[False, True]) / 4
 
 
 def turn(cta):
@@ -320,6 +334,11 @@ def report(launches, near):
             older, younger = jitter_shared(launch)
             print(f"{shape(launch)}{prefetch}: older CTA preferred by {100 * bias_persistent(launch):.2f} %, "
                   f"step jitter {older:.3f} and {younger:.3f}")
+            usual = paces(launches, 2).get(launch.kernel())
+            costs = prefetch_costs_shared(launch, usual) if launch.prefetches() and usual else None
+            if costs:
+                print(f"{shape(launch)}{prefetch}, two CTAs: a step takes {costs[0]:.1f} ns more, with lines of both "
+                      f"another {costs[1]:.1f}; with lines beside a CTA without {100 * costs[2]:.1f} % longer")
         elif launch.is_unequal():
             item_ns, spread_ns = item_times(launch)
             print(f"{shape(launch)}: an item takes {item_ns:.0f} ns beyond its steps, {spread_ns:.0f} more in the last "
@@ -340,7 +359,7 @@ def die_text(steady, shared, dynamic, near, name):
     for kernel in sorted({launch.kernel() for launch in steady}):
         text += speeds_text(f"sm-slowness {kernel}", [launch for launch in steady if launch.kernel() == kernel])
     for kernel in sorted({launch.kernel() for launch in shared}):
-        for key, ctas in zip(("older", "younger"), zip(*older_and_younger())):
+        for key, ctas in zip(("older", "younger"), zip(*SHARERS)):
             text += speeds_text(f"sm-slowness-{key} {kernel}",
                                 [launch for launch in shared if launch.kernel() == kernel], ctas)
     if dynamic:

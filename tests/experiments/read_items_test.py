@@ -134,6 +134,23 @@ class TwoCtas(unittest.TestCase):
         self.assertEqual(out.count("older CTA preferred by 5.00 %"), 2, out)
 
 
+class TwoCtasThatPrefetch(unittest.TestCase):
+    def test_costs_are_those_that_their_paces_were_made_from(self):
+        def has_lines(cta):  # 128 lines for 264 CTAs
+            return cta * 128 // 264 < (cta + 1) * 128 // 264
+        partner = dict(read_items.SHARERS) | {b: a for a, b in read_items.SHARERS}
+
+        def pace(cta):
+            own, other = has_lines(cta), has_lines(partner[cta])
+            return (STEP_NS + 40 + 30 * (own + other)) * (1 + 0.05 * (own - other))
+        out, _ = read([POINT, dict(POINT, run_id="b", workers="264"),
+                       dict(POINT, run_id="c", workers="264", prefetch="2")],
+                      items_of("a", 132, lambda cta: STEP_NS) + items_of("b", 264, lambda cta: STEP_NS) +
+                      items_of("c", 264, pace))
+        self.assertIn("two CTAs: a step takes 40.0 ns more, with lines of both another 60.0; "
+                      "with lines beside a CTA without 5.0 % longer", out)
+
+
 class StepCosts(unittest.TestCase):
     def test_are_those_that_the_paces_of_all_kernels_were_made_from(self):
         tensor_ns, exp_ns = 1000, 400  # of 128 x 128 x 64 and of 128 x 128
