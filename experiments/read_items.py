@@ -6,8 +6,8 @@
 
 Prints the parameters of a GPU profile that items show, and with --die writes the file that `sawtooth
 simulate --die` takes: the speeds of this GPU's SMs, for each kernel, alone and with two CTAs, the half of L2 that
-each sits at and the half that tickets are drawn in, medians over the launches. An item lasts until its CTA's next one begins, so the last one of a CTA is
-not used. SMs are in the order in which CTAs come to them (sim/timed/placement.hpp); H200 alone.
+each sits at and the half that tickets are drawn in, medians over the launches. An item lasts until its CTA's next one
+begins, so the last one of a CTA is not used. SMs are in the order in which CTAs come to them (sim/timed/placement.hpp); H200 alone.
 """
 import argparse
 import csv
