@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reproduces the analysis of the sawtooth paper (arXiv 2601.16032) on a CPU: builds the program, runs
-# every configuration of experiments/paper/, and writes CSVs, claims.csv and plots to runs/paper/.
+# every configuration of experiments/studies/paper/, and writes CSVs, claims.csv and plots to runs/paper/.
 #   --quick   a thinner sweep, at most two minutes with the build
 #   --out DIR another folder than runs/paper
 # A run that was interrupted goes on where it stopped. $SAWTOOTH names a program that is there already.
@@ -28,4 +28,4 @@ if [ -z "$program" ]; then
   cmake --preset cpu >/dev/null
   cmake --build build/cpu --target sawtooth --parallel "$(nproc)"
 fi
-experiments/paper/run.sh "$program" "$out" "$quick"
+experiments/studies/paper/run.sh "$program" "$out" "$quick"

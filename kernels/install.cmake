@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the kernel library, its headers as "kernels/attention.hpp"
+# What `cmake --install` puts where: the kernel library, its headers as "kernels/attention/attention.hpp"
 # below include/sawtooth, and the package file for find_package(sawtooth).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -20,9 +20,11 @@ install(TARGETS sawtooth_kernels ${hopper_target} ${tma_target} sawtooth_schedul
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scheduler
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth COMPONENT kernels
         FILES_MATCHING PATTERN "*.hpp")
-install(FILES kernels/attention.h kernels/attention.hpp kernels/order_trace.hpp kernels/strides.hpp
-              kernels/variants.hpp
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels COMPONENT kernels)
+install(FILES kernels/attention/attention.h kernels/attention/attention.hpp
+              kernels/attention/variants.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT kernels)
+install(FILES kernels/common/order_trace.hpp kernels/common/strides.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT kernels)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sawtooth)
 install(EXPORT sawtooth_targets NAMESPACE sawtooth:: DESTINATION ${package_folder}

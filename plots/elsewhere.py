@@ -71,4 +71,4 @@ def draw(path):
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("results", "CSV of `sawtooth simulate experiments/validation/elsewhere.ini`")])
+    figure.run(__doc__, draw, [("results", "CSV of `sawtooth simulate experiments/studies/validation/elsewhere.ini`")])

@@ -6,7 +6,7 @@ COLUMNS = ("group", "counter", "predicted", "measured", "counted_error", "measur
            "measured_high", "over_compulsory", "mask", "launch", "head_dim", "q_order", "scan",
            "section", "ctas_per_sm", "prefetch")
 BASELINE = "baseline: "
-OVER = 1.5  # experiments/compare/compare_statistics.hpp: above it the order of work decides
+OVER = 1.5  # experiments/sawtooth/compare/compare_statistics.hpp: above it the order of work decides
 # (mask, launch) -> colour and marker
 MASK_COLOUR = {"none": "#0072B2", "causal": "#D55E00", "window": "#009E73"}
 LAUNCH_MARKER = {"static": "s", "grid": "o", "dynamic": "^", "balanced": "D"}

@@ -1,4 +1,4 @@
-"""The figures of experiments/hopper/README.md: what a scan, an order, a launch, prefetch, sections and
+"""The figures of experiments/studies/hopper/README.md: what a scan, an order, a launch, prefetch, sections and
 split K/V do to DRAM reads on an H200.
 
     python3 plots/hopper.py MEASURED_FOLDER PREDICTED_FOLDER -o FOLDER
@@ -145,7 +145,7 @@ def draw_prefetch(lists):
     return fig
 
 
-TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/hopper/prefetch.ini
+TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/studies/hopper/prefetch.ini
 
 
 def steps(point):

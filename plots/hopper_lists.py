@@ -1,6 +1,6 @@
-"""The lists of experiments/hopper, measured and predicted, as medians that can be asked for.
+"""The lists of experiments/studies/hopper, measured and predicted, as medians that can be asked for.
 
-    lists = Lists("experiments/measured/h200/experiment", {"half": "runs/hopper/half"})
+    lists = Lists("experiments/data/h200/hopper", {"half": "runs/hopper/half"})
     lists.measured("length", "dram_read_sectors", d=64, s="192K", scan="sawtooth")
 
 What a question does not name must be the same in all of its rows, but for the repetition: two points

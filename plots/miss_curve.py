@@ -6,7 +6,7 @@ import table
 
 MEGA = 1e6
 MIB = 1 << 20
-L2_MIB = {"GB10": 24, "H200 half": 30, "A100": 40, "H100": 50}  # experiments/gpus/
+L2_MIB = {"GB10": 24, "H200 half": 30, "A100": 40, "H100": 50}  # experiments/profiles/gpus/
 SHOWN_FROM_MIB = 1  # below, even the tiles in flight do not fit
 
 

@@ -7,7 +7,7 @@ MEGA = 1e6
 MIB = 1 << 20
 LINE_BYTES = 128
 BIN_MIB = 1
-GB10_L2_MIB = 24  # experiments/gpus/gb10.ini
+GB10_L2_MIB = 24  # experiments/profiles/gpus/gb10.ini
 
 
 def binned(rows):

@@ -4,11 +4,11 @@
     plots/roofline.py race.csv -o roofline
 
 One point a shape and kernel, the fastest schedule of each kernel, from rows with times
-(experiments/peers/race.py, `sawtooth bench`). The x axis is FLOP a byte, at the two levels that
+(experiments/studies/peers/race.py, `sawtooth bench`). The x axis is FLOP a byte, at the two levels that
 could bind: filled, of DRAM, with every tensor moved once (the fewest bytes possible); hollow, of L2,
 with K and V read once for every Q tile (`tile_q` rows; without it, a library's, only DRAM is drawn).
 Roofs as measured on one H200: a large copy, a large 16-bit matrix product on random data, and the
-streams of `sawtooth calibrate` (experiments/measured/h200).
+streams of `sawtooth calibrate` (experiments/data/h200).
 """
 
 import statistics

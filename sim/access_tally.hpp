@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/atoms.hpp"
 #include "sim/counters.hpp"
-#include "sim/visit.hpp"
+#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/visit.hpp"
 
 namespace sawtooth::sim {
 

@@ -1,5 +1,5 @@
-// What a model knows of a GPU: plain numbers from experiments/gpus/NAME.ini, where each one stands
-// with its source. An empty value is unknown, and a model that needs it must say so.
+// What a model knows of a GPU: plain numbers from experiments/profiles/gpus/NAME.ini, where each
+// one stands with its source. An empty value is unknown, and a model that needs it must say so.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct GpuProfile {
   std::optional<double> ticket_hop_ns;  // longer way to the ticket counter from the other half
   std::optional<double> refill_ns;
 
-  // Of one die (experiments/program/die_file.hpp), in the order in which CTAs come to SMs.
+  // Of one die (experiments/sawtooth/inputs/die_file.hpp), in the order in which CTAs come to SMs.
   std::vector<double> sm_slowness;          // slower than the mean by this share; empty: not known
   std::vector<double> sm_slowness_older;    // the same of the older one of two CTAs
   std::vector<double> sm_slowness_younger;  // and of the younger one; both empty: as alone

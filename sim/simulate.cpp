@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/merged_visits.hpp"
-#include "sim/period.hpp"
-#include "sim/stack_distance.hpp"
-#include "sim/wavefront.hpp"
+#include "sim/lru/period.hpp"
+#include "sim/lru/stack_distance.hpp"
+#include "sim/schedule/merged_visits.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

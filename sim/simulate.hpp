@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "sim/atoms.hpp"
 #include "sim/counters.hpp"
-#include "sim/distance_histogram.hpp"
+#include "sim/lru/distance_histogram.hpp"
 #include "sim/request.hpp"
+#include "sim/schedule/atoms.hpp"
 #include "sim/timed/time_terms.hpp"
 
 namespace sawtooth::sim {
@@ -20,7 +20,7 @@ struct Interval {
   int64_t high = 0;
 };
 
-/// What a prediction from a sample of tiles (sim/sampled_lru.hpp) rests on.
+/// What a prediction from a sample of tiles (sim/lru/sampled_lru.hpp) rests on.
 struct Sampling {
   int64_t tiles = 0;  // that were followed
   int64_t all_tiles = 0;

@@ -128,7 +128,7 @@ if [ ! -x "$selfcheck" ]; then
   cupti_sources=(cupti/status.cpp cupti/metric_plan.cpp cupti/metric_table.cpp cupti/reading.cpp
     cupti/libraries.cpp cupti/metric_host.cpp cupti/range_profiler.cpp)
   step nvcc-selfcheck 240 nvcc "${flags[@]}" -o "$selfcheck" tests/gpu/stream_selfcheck.cpp \
-    experiments/calibrate/{calibration,l2_half_report}.cpp experiments/calibrate/stream_*.cpp \
+    experiments/sawtooth/calibrate/{calibration,l2_half_report}.cpp experiments/sawtooth/calibrate/stream_*.cpp \
     kernels/stream/*.cpp kernels/stream/*.cu "${cupti_sources[@]}"
   step nvcc-once 240 nvcc "${flags[@]}" -o "$once" tests/gpu/stream_once.cpp kernels/stream/*.cpp \
     kernels/stream/*.cu
@@ -137,7 +137,7 @@ if [ ! -x "$selfcheck" ]; then
 fi
 
 attention_check=$build/tests/kernels/attention_check
-attention_timing=$build/tests/kernels/attention_timing
+attention_timing=$build/experiments/studies/attention_timing
 if [ $configured = yes ]; then
   step build-attention 300 cmake --build "$build" -j "$jobs" --target attention_check attention_timing
 fi
@@ -153,7 +153,7 @@ if [ -x "$selfcheck" ]; then
   cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
 fi
 
-lockstep=$build/tests/gpu/lockstep_reads
+lockstep=$build/experiments/studies/streams/lockstep_reads
 [ -x "${SAWTOOTH_BIN:-}/lockstep_reads" ] && lockstep=$SAWTOOTH_BIN/lockstep_reads
 [ -x "$lockstep" ] && step lockstep-reads 90 "$lockstep" "$out/lockstep_reads.csv"
 
@@ -272,14 +272,14 @@ fi
 if [ -x "$program" ]; then
   export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
   cd "$work" || exit 2
-  step attention-run 150 "$program" run "$root/experiments/matching/h200.ini"
+  step attention-run 150 "$program" run "$root/experiments/studies/matching/h200.ini"
   cd "$root" || exit 2
   cp "$work"/runs/matching-h200/results.csv "$out/matching_h200.csv" 2>/dev/null
   cp -r "$work"/runs "$logs/" 2>/dev/null
-  step attention-schedules 120 "$program" bench "$root/experiments/matching/schedules.ini"
+  step attention-schedules 120 "$program" bench "$root/experiments/studies/matching/schedules.ini"
   cp "$logs/attention-schedules.log" "$out/attention_schedules.txt"
   if python3 -c 'import torch' 2>/dev/null; then
-    step attention-peers 300 python3 experiments/peers/sdpa.py --bench "$program" \
+    step attention-peers 300 python3 experiments/studies/peers/sdpa.py --bench "$program" \
       --csv "$out/peers.csv"
     cp "$logs/attention-peers.log" "$out/attention_peers.txt"
   else
@@ -308,10 +308,10 @@ if python3 -c 'import torch' 2>/dev/null; then
   bench=()
   "$build/sawtooth" bench --help >/dev/null 2>&1 &&
     bench=(--sawtooth "$build/sawtooth" --bench-options '--tile-q 128 --tile-kv 64')
-  step peers 240 python3 experiments/peers/peers.py --seq 4K,16K,128K --head-dim 64,128 \
+  step peers 240 python3 experiments/studies/peers/peers.py --seq 4K,16K,128K --head-dim 64,128 \
     --mask none,causal --rounds 9 "${bench[@]}" --csv "$logs/peers.csv"
   if have ncu; then
-    step peers-counters 300 python3 experiments/peers/peers.py --seq 128K --mask none,causal \
+    step peers-counters 300 python3 experiments/studies/peers/peers.py --seq 128K --mask none,causal \
       --peers sdpa-flash,triton --rounds 3 --count --csv "$logs/peers_counters.csv"
   fi
 else

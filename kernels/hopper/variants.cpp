@@ -41,7 +41,7 @@ std::span<const Variant> variants() {
 
 namespace sawtooth::kernels {
 
-// Declared where kernels/variant_table.cpp joins the families.
+// Declared where kernels/attention/variant_table.cpp joins the families.
 std::span<const KernelVariant> hopper_variants();
 const KernelVariant* best_hopper_variant(const Problem& problem, int sms);
 

@@ -6,8 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/attention/variants.hpp"
 #include "kernels/mma/arguments.hpp"
-#include "kernels/variants.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels::hopper {

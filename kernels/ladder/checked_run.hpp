@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/device_buffer.hpp"
+#include "kernels/common/device_buffer.hpp"
 #include "kernels/ladder/ladder.hpp"
 
 namespace sawtooth::kernels::ladder {

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/common/cuda_check.hpp"
 #include "kernels/ladder/ladder.hpp"
 #include "kernels/ladder/level_5_kv_outer.cuh"
 

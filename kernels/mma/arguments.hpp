@@ -3,14 +3,15 @@
 
 #include <cstdint>
 
-#include "kernels/order_trace.hpp"
-#include "kernels/strides.hpp"
+#include "kernels/common/order_trace.hpp"
+#include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 
 namespace sawtooth::kernels {
 
-/// L2 cache policies of the loads, in the encoding of createpolicy (kernels/attention.cpp).
+/// L2 cache policies of the loads, in the encoding of createpolicy
+/// (kernels/attention/attention.cpp).
 struct LoadPolicies {
   uint64_t q = 0;
   uint64_t k = 0;

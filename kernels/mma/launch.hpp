@@ -1,7 +1,7 @@
 // Enqueues a kernel of the variant table: shared memory, grid and parameters.
 #pragma once
 
-#include "kernels/attention.hpp"
+#include "kernels/attention/attention.hpp"
 #include "kernels/mma/arguments.hpp"
 
 namespace sawtooth::kernels {

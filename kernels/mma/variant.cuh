@@ -2,8 +2,8 @@
 // instantiates one tile and head dim for both element types.
 #pragma once
 
+#include "kernels/attention/variants.hpp"
 #include "kernels/mma/forward.cuh"
-#include "kernels/variants.hpp"
 
 namespace sawtooth::kernels {
 

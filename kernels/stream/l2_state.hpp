@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "kernels/device_buffer.hpp"
+#include "kernels/common/device_buffer.hpp"
 
 namespace sawtooth::kernels {
 

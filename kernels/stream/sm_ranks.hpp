@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/device_buffer.hpp"
+#include "kernels/common/device_buffer.hpp"
 
 namespace sawtooth::kernels {
 

@@ -11,7 +11,7 @@
 
 #include <cuda.h>
 
-#include "kernels/strides.hpp"
+#include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 
 namespace sawtooth::kernels {

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "sim/atoms.hpp"
 #include "sim/belady/latest_time.hpp"
+#include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 

@@ -3,8 +3,8 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/access_tally.hpp"
 #include "sim/belady/belady_lines.hpp"
-#include "sim/merged_visits.hpp"
-#include "sim/wavefront.hpp"
+#include "sim/schedule/merged_visits.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

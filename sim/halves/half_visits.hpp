@@ -1,11 +1,11 @@
 // Joins touches of one atom in direct succession into one visit with the number of its workers at
-// each half: the two-half counterpart of sim/merged_visits.hpp.
+// each half: the two-half counterpart of sim/schedule/merged_visits.hpp.
 #pragma once
 
 #include <cstdint>
 
 #include "sim/halves/two_halves.hpp"
-#include "sim/wavefront.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 

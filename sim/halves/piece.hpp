@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/atoms.hpp"
+#include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 

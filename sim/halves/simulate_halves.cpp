@@ -5,7 +5,7 @@
 
 #include "sim/halves/half_visits.hpp"
 #include "sim/halves/two_halves.hpp"
-#include "sim/wavefront.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

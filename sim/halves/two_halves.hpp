@@ -13,12 +13,12 @@
 #include <variant>
 #include <vector>
 
-#include "sim/atoms.hpp"
 #include "sim/counters.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/sampled_sets.hpp"
 #include "sim/halves/whole_atoms.hpp"
-#include "sim/visit.hpp"
+#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/visit.hpp"
 
 namespace sawtooth::sim {
 

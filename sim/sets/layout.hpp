@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/atoms.hpp"
+#include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 

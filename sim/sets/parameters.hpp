@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/atoms.hpp"
-#include "sim/stack_distance.hpp"
+#include "sim/lru/stack_distance.hpp"
+#include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 

@@ -18,7 +18,7 @@
 namespace sawtooth::sim {
 
 /// Neighbouring lines that `balanced` keeps together, where the number of sets allows: on an H200
-/// the half of a line changes every 32 or 64 lines (experiments/measured/h200/line_halves.csv).
+/// the half of a line changes every 32 or 64 lines (experiments/data/h200/streams/line_halves.csv).
 inline constexpr int64_t chunk_lines = 32;
 
 /// Throws std::invalid_argument unless `matrix` has log2(sets) rows, linearly independent over

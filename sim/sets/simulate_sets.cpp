@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "sim/access_tally.hpp"
-#include "sim/merged_visits.hpp"
+#include "sim/schedule/merged_visits.hpp"
+#include "sim/schedule/wavefront.hpp"
 #include "sim/sets/opt_sets.hpp"
 #include "sim/sets/set_engine.hpp"
-#include "sim/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

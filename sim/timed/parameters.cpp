@@ -8,7 +8,7 @@
 namespace sawtooth::sim {
 namespace {
 
-// For GPUs that nobody has calibrated, as measured on an H200 (experiments/gpus/h200.ini).
+// For GPUs that nobody has calibrated, as measured on an H200 (experiments/profiles/gpus/h200.ini).
 constexpr double usual_near_ns = 154;
 constexpr double usual_far_ns = 246;
 constexpr double usual_dram_ns = 360;

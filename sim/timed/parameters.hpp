@@ -1,6 +1,6 @@
 // What the timed wavefront knows of a GPU and of a kernel on it. All times in nanoseconds, all
 // bandwidths in bytes a nanosecond (10^9 bytes a second). Values come from a GPU profile
-// (experiments/gpus/NAME.ini, where each stands with its source) by timed_parameters().
+// (experiments/profiles/gpus/NAME.ini, where each stands with its source) by timed_parameters().
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // records of items three agree (read_items.py finds them by who draws the first tickets).
 //
 // On an H200 CTAs go to eight SMs first, the last four TPCs of the first GPC, and then to GPC after
-// GPC. Records of items say so, on three GPUs (experiments/measured/h200/validation): SMs of a GPC
+// GPC. Records of items say so, on three GPUs (experiments/data/h200/validation): SMs of a GPC
 // run at one speed, which tells GPCs apart, and every launch behind another one has the same order.
 #pragma once
 

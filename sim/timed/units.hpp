@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/atoms.hpp"
+#include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/request.hpp"
+#include "sim/schedule/worker_cursor.hpp"
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
@@ -20,7 +21,6 @@
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/time_terms.hpp"
 #include "sim/timed/units.hpp"
-#include "sim/worker_cursor.hpp"
 
 namespace sawtooth::sim {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/stack_distance.hpp"
+#include "sim/lru/stack_distance.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "sim/wavefront.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

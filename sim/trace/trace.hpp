@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/atoms.hpp"
-#include "sim/visit.hpp"
+#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/visit.hpp"
 
 namespace sawtooth::sim {
 

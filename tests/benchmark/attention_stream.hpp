@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "sim/atoms.hpp"
+#include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::tests {
 

@@ -7,7 +7,7 @@
 namespace sawtooth {
 namespace {
 
-// H200-like: latencies and bandwidths of experiments/gpus/h200.ini, rounded.
+// H200-like: latencies and bandwidths of experiments/profiles/gpus/h200.ini, rounded.
 sim::TimedParameters parameters() {
   sim::TimedParameters all;
   all.sms = 132;

@@ -1,10 +1,10 @@
 // The presets resolve to what their sources publish, through their guarded sections.
 #include <gtest/gtest.h>
 
-#include "experiments/compare/compare.hpp"
-#include "experiments/program/csv.hpp"
-#include "experiments/program/point.hpp"
-#include "experiments/program/usage_error.hpp"
+#include "experiments/sawtooth/compare/compare.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/simulate.hpp"
 
 namespace sawtooth::experiments {
@@ -94,7 +94,7 @@ TEST(KnownSystems, AreTimedOnTheGpuThatIsCalibratedAndNowhereElse) {
   }
 }
 
-// (T528 - T264) / 2 / steps of the durations in experiments/measured/h200/peers/speed.csv: the
+// (T528 - T264) / 2 / steps of the durations in experiments/data/h200/peers/speed.csv: the
 // preset's step is the kernel's, within the 2 % that medians of such launches move.
 TEST(KnownSystems, StepsAreAsLongAsDurationsOfLaunchesThatFitL2Say) {
   struct Timed {
@@ -106,7 +106,7 @@ TEST(KnownSystems, StepsAreAsLongAsDurationsOfLaunchesThatFitL2Say) {
     double ctas_a_sm;
   };
   const CsvTable durations =
-      read_csv(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/measured/h200/peers/speed.csv");
+      read_csv(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/data/h200/peers/speed.csv");
   const auto median_us = [&](const Timed& timed, int heads) {
     std::vector<double> times;
     for (const CsvRow& row : durations.rows) {
@@ -158,11 +158,11 @@ TEST(KnownSystems, ASpeedOfOnesOwnIsSaidInTheModelAndNeedsTime) {
 }
 
 // What SMs read depends on the tiles alone: Q once, and K and V once a Q tile that sees them. It
-// was counted on an H200 (experiments/measured/h200/peers), and the presets have it to a
+// was counted on an H200 (experiments/data/h200/peers), and the presets have it to a
 // thousandth.
 TEST(KnownSystems, TilesExplainWhatSmsWereMeasuredToRead) {
   const CsvTable measured =
-      read_csv(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/measured/h200/peers/peers.csv");
+      read_csv(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/data/h200/peers/peers.csv");
   const auto cell = [&](const CsvRow& row, std::string_view name) {
     return row[measured.column(name).value()];
   };

@@ -1,5 +1,5 @@
-// The lists of points in experiments/hopper and experiments/validation: that each resolves, and
-// that the two sets of the validation are what they claim to be.
+// The lists of points in experiments/studies/hopper and experiments/studies/validation: that each
+// resolves, and that the two sets of the validation are what they claim to be.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/program/point.hpp"
-#include "experiments/program/sweep.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -21,7 +21,7 @@ const std::string root = SAWTOOTH_EXPERIMENTS_DIR;
 std::vector<Point> points_of(const std::string& list) {
   Catalog catalog;
   std::vector<Point> points;
-  for (const Settings& settings : expand(read_configuration(root + "/" + list), {}))
+  for (const Settings& settings : expand(read_configuration(root + "/studies/" + list), {}))
     points.push_back(resolve(settings, catalog));
   return points;
 }
@@ -49,7 +49,7 @@ std::set<int64_t> numbers(const std::vector<Point>& points, const std::string& k
 TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
   std::set<std::string> lists;
   for (const char* folder : {"/hopper", "/validation"})
-    for (const auto& entry : std::filesystem::directory_iterator(root + folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(root + "/studies" + folder)) {
       if (entry.path().extension() != ".ini") continue;
       lists.insert(entry.path().stem().string());
       const auto points = points_of(std::string(folder) + "/" + entry.path().filename().string());

@@ -4,21 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/program/die_file.hpp"
-#include "experiments/program/gpu_file.hpp"
-#include "experiments/program/point.hpp"
-#include "experiments/program/resources.hpp"
-#include "experiments/program/sweep.hpp"
-#include "experiments/program/usage_error.hpp"
+#include "experiments/sawtooth/inputs/die_file.hpp"
+#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 TEST(ShippedFiles, EveryGpuProfileIsRead) {
-  const auto names = resource_names("gpus");
+  const auto names = resource_names("profiles/gpus");
   ASSERT_GE(names.size(), 7u);
   for (const std::string& name : names) {
-    const GpuFile gpu = read_gpu_file(resource_path("gpus", name, "gpu"));
+    const GpuFile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu"));
     EXPECT_EQ(gpu.profile.name, name);
     EXPECT_GT(gpu.profile.sms, 0);
   }
@@ -29,7 +29,7 @@ TEST(ShippedFiles, EveryGpuProfileIsRead) {
 TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
   int with_speeds = 0;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/measured/h200")) {
+       std::filesystem::recursive_directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/data/h200")) {
     const std::string name = entry.path().filename().string();
     if (name.find("die") == std::string::npos || entry.path().extension() != ".ini") continue;
     const DieFile die = read_die_file(entry.path().string());
@@ -56,10 +56,10 @@ TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
 
 TEST(ShippedFiles, EverySystemResolvesOnEveryGpuForEveryMaskAndHeadDim) {
   Catalog catalog;
-  const auto systems = resource_names("systems");
+  const auto systems = resource_names("profiles/systems");
   ASSERT_GE(systems.size(), 13u);
   for (const std::string& system : systems) {
-    for (const std::string& gpu : resource_names("gpus")) {
+    for (const std::string& gpu : resource_names("profiles/gpus")) {
       for (const char* mask : {"none", "causal", "window:1024"}) {
         for (const char* head_dim : {"64", "128", "256"}) {
           Settings given;
@@ -78,7 +78,8 @@ TEST(ShippedFiles, EverySystemResolvesOnEveryGpuForEveryMaskAndHeadDim) {
 TEST(ShippedFiles, EveryConfigurationOfThePaperResolves) {
   Catalog catalog;
   int configurations = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/paper")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/studies/paper")) {
     if (entry.path().extension() != ".ini") continue;
     ++configurations;
     Settings tiles;

@@ -1,9 +1,9 @@
 #include <string>
 
-#include "experiments/program/point.hpp"
-#include "experiments/program/print_config.hpp"
-#include "experiments/program/sweep.hpp"
-#include "experiments/program/usage_error.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/print_config.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/fuzz/targets.hpp"
 

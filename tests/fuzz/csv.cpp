@@ -1,6 +1,6 @@
-#include "experiments/program/csv.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 
-#include "experiments/program/usage_error.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
-#include "kernels/cuda_check.hpp"
+#include "kernels/common/cuda_check.hpp"
 
 namespace sawtooth {
 

@@ -15,8 +15,8 @@
 
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
-#include "experiments/calibrate/calibration.hpp"
-#include "experiments/calibrate/l2_half_report.hpp"
+#include "experiments/sawtooth/calibrate/calibration.hpp"
+#include "experiments/sawtooth/calibrate/l2_half_report.hpp"
 #include "tests/gpu/h200_readings.hpp"
 
 namespace sawtooth::experiments {

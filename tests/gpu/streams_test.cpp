@@ -1,5 +1,5 @@
-#include "experiments/calibrate/stream_campaign.hpp"
-#include "experiments/calibrate/stream_checks.hpp"
+#include "experiments/sawtooth/calibrate/stream_campaign.hpp"
+#include "experiments/sawtooth/calibrate/stream_checks.hpp"
 #include "kernels/stream/stream.hpp"
 #include "tests/gpu/counters_available.hpp"
 

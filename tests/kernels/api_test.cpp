@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/attention.h"
-#include "kernels/attention.hpp"
+#include "kernels/attention/attention.h"
+#include "kernels/attention/attention.hpp"
 #include "kernels/mma/launch.hpp"
 
 namespace sawtooth::kernels {

@@ -7,8 +7,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "kernels/cuda_check.hpp"
-#include "kernels/device_buffer.hpp"
+#include "kernels/common/cuda_check.hpp"
+#include "kernels/common/device_buffer.hpp"
 
 namespace sawtooth::kernels {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/attention.hpp"
-#include "kernels/order_trace.hpp"
+#include "kernels/attention/attention.hpp"
+#include "kernels/common/order_trace.hpp"
 
 namespace sawtooth::kernels {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/attention.hpp"
+#include "kernels/attention/attention.hpp"
 #include "kernels/reference/attention_reference.hpp"
 #include "tests/kernels/device_attention.hpp"
 

@@ -1,5 +1,5 @@
 /* The installed C API: a valid call knows its workspace, an invalid one says what is wrong. */
-#include <kernels/attention.h>
+#include <kernels/attention/attention.h>
 #include <stdio.h>
 #include <string.h>
 

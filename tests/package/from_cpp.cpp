@@ -1,5 +1,5 @@
 // The installed C++ API.
-#include <kernels/attention.hpp>
+#include <kernels/attention/attention.hpp>
 
 int main() {
   using namespace sawtooth;

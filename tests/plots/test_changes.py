@@ -34,7 +34,7 @@ class Pairs(unittest.TestCase):
 
 class Table(unittest.TestCase):
     def test_a_row_a_change_where_one_point_is_over_compulsory(self):
-        done = subprocess.run([sys.executable, ROOT / "experiments/validation/changes.py", TABLE],
+        done = subprocess.run([sys.executable, ROOT / "experiments/studies/validation/changes.py", TABLE],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         timed_rows = done.stdout.split("lockstep")[0]
@@ -45,7 +45,7 @@ class Table(unittest.TestCase):
         self.assertNotIn("| sawtooth | none", timed_rows)
 
     def test_a_file_that_is_no_comparison_is_refused_by_name(self):
-        done = subprocess.run([sys.executable, ROOT / "experiments/validation/changes.py",
+        done = subprocess.run([sys.executable, ROOT / "experiments/studies/validation/changes.py",
                                TABLE.with_name("wave.csv")], capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.returncode, 2)
@@ -54,7 +54,7 @@ class Table(unittest.TestCase):
 
 class Points(unittest.TestCase):
     def points(self, *arguments):
-        return subprocess.run([sys.executable, ROOT / "experiments/validation/points.py", *arguments],
+        return subprocess.run([sys.executable, ROOT / "experiments/studies/validation/points.py", *arguments],
                               capture_output=True, text=True, check=False)
 
     def test_every_point_is_a_row_and_the_close_ones_are_counted(self):

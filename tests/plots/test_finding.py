@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The lists of experiments/hopper and the page that is filled from them, on tables of two points."""
+"""The lists of experiments/studies/hopper and the page that is filled from them, on tables of two points."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ except ImportError:
     sys.exit(77)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "plots"), os.path.join(ROOT, "experiments", "hopper")]
+sys.path[:0] = [os.path.join(ROOT, "plots"), os.path.join(ROOT, "experiments", "studies", "hopper")]
 import finding  # noqa: E402
 import hopper_lists  # noqa: E402
 import table  # noqa: E402

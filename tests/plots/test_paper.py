@@ -1,4 +1,4 @@
-"""The closed forms of experiments/paper against sums by hand, and the check that uses them."""
+"""The closed forms of experiments/studies/paper against sums by hand, and the check that uses them."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PAPER = Path(__file__).resolve().parents[2] / "experiments" / "paper"
+PAPER = Path(__file__).resolve().parents[2] / "experiments" / "studies" / "paper"
 sys.path.append(str(PAPER))
 import closed_forms  # noqa: E402  (the path above leads to it)
 

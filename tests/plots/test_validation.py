@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""experiments/validation: reports from tables of two points, and the page that is filled from results/."""
+"""experiments/studies/validation: reports from tables of two points, and the page that is filled from results/."""
 
 import csv
 import os
@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "plots"), os.path.join(ROOT, "experiments", "validation")]
+sys.path[:0] = [os.path.join(ROOT, "plots"), os.path.join(ROOT, "experiments", "studies", "validation")]
 import finding  # noqa: E402
 import points  # noqa: E402
 import report  # noqa: E402

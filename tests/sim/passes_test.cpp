@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/stack_distance.hpp"
+#include "sim/lru/stack_distance.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/program/csv.hpp"
-#include "experiments/program/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 #include "kernels/stream/lockstep_patterns.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/two_halves.hpp"

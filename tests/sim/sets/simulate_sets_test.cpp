@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/schedule/wavefront.hpp"
 #include "sim/sets/set_hash.hpp"
-#include "sim/wavefront.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"

@@ -1,0 +1,137 @@
+// sawtooth calibrate: streams on the GPU at hand -> profile, die file, raw counters, checks.
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "experiments/sawtooth/calibrate/calibration.hpp"
+#include "experiments/sawtooth/calibrate/calibration_profile.hpp"
+#include "experiments/sawtooth/calibrate/fit_command.hpp"
+#include "experiments/sawtooth/calibrate/l2_half_report.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/measure/no_device.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/provenance.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+int attribute(cudaDeviceAttr what) {
+  int value = 0;
+  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, 0));
+  return value;
+}
+
+std::string pci_bus_id() {
+  char text[32] = {};
+  SAWTOOTH_CUDA_CHECK(cudaDeviceGetPCIBusId(text, sizeof text, 0));
+  return text;
+}
+
+MeasuredGpu measured_gpu(const Provenance& state, int64_t l2_bytes) {
+  return {.description = state.value("name"),
+          .compute_capability = std::to_string(attribute(cudaDevAttrComputeCapabilityMajor)) + "." +
+                                std::to_string(attribute(cudaDevAttrComputeCapabilityMinor)),
+          .sms = attribute(cudaDevAttrMultiProcessorCount),
+          .l2_bytes = l2_bytes,
+          .shared_memory_block_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+          .registers_per_sm = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
+          .threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
+          .max_sm_clock_mhz = state.value("max-sm-clock-mhz"),
+          .how = "driver " + state.value("driver") + ", " + state.value("utc")};
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  OutputFile file(path.string());
+  file.write(text);
+  file.commit();
+}
+
+template <class Write>
+void write_with(const fs::path& path, Write&& write) {
+  std::ostringstream text;
+  write(text);
+  write_file(path, text.str());
+}
+
+void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibration& result,
+               const Arguments& arguments, int repetitions, const Provenance& before) {
+  const Provenance after = gpu_state(pci_bus_id());
+  const MeasuredGpu gpu = measured_gpu(after, campaign.l2().l2_bytes());
+  const kernels::SmRanks& sms = campaign.streams().sms();
+  write_with(folder / "stream_counters.csv",
+             [&](std::ostream& out) { write_stream_csv(out, result.rows); });
+  write_with(folder / "sm_halves.csv", [&](std::ostream& out) {
+    write_sm_halves_csv(out, sms, result.halves, result.near_miss_share);
+  });
+  write_with(folder / "line_halves.csv",
+             [&](std::ostream& out) { write_line_halves_csv(out, result.halves); });
+  write_with(folder / "figures.csv",
+             [&](std::ostream& out) { write_figures_csv(out, result.figures); });
+  write_with(folder / "checks.txt", [&](std::ostream& out) { print_checks(out, result.checks); });
+  std::string profile = gpu_profile_ini(gpu, result.figures);
+  if (result.halves.halves == 2) {
+    const StreamFit fit =
+        fit_and_write(folder, result.rows, gpu.l2_bytes, gpu.sms, assumed_ways, gpu.how, std::cout);
+    profile += fit_profile_ini(fit, gpu.how);
+  }
+  write_file(folder / "gpu.ini", profile);
+  write_file(
+      folder / ("die-" + after.value("uuid-hash") + ".ini"),
+      die_ini(after.value("uuid-hash"), gpu.description, result.halves.half_of_rank, gpu.how));
+  write_with(folder / "provenance.ini", [&](std::ostream& out) {
+    Provenance run = program_provenance(arguments);
+    run.add("replay-mode", "user ranges, user replay");
+    run.add("state-control", "cold before every pass: write 4 x L2, read 4 x L2");
+    run.add("repetitions", std::to_string(repetitions));
+    run.add("replay-passes", std::to_string(campaign.plan().passes()));
+    run.add("chip", campaign.profiler().chip());
+    run.add("sms", std::to_string(gpu.sms));
+    run.add("l2-bytes", std::to_string(gpu.l2_bytes));
+    write_provenance(out, "run", run);
+    write_provenance(out, "gpu-before", before);
+    write_provenance(out, "gpu-after", after);
+  });
+}
+
+int calibrate(const Settings& settings, const Arguments& arguments) {
+  const fs::path folder = value_or(settings, "output", "runs/calibrate");
+  const int repetitions = std::stoi(value_or(settings, "repetitions", "3"));
+  // Before anything is written: without a GPU or counters nothing half done stays behind.
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(0));
+  StreamCampaign campaign(dram_buffer_mib);
+  const Provenance before = gpu_state(pci_bus_id());
+  const bool quiet = is_on(settings, "quiet");
+  const Calibration result = run_calibration(campaign, repetitions, [&](const std::string& part) {
+    if (!quiet) std::cerr << "calibrate: " << part << '\n';
+  });
+  fs::create_directories(folder);
+  write_all(folder, campaign, result, arguments, repetitions, before);
+  for (const Figure& figure : result.figures) {
+    std::cout << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
+  }
+  const bool passed = print_checks(std::cout, result.checks);
+  std::cout << "written to " << folder.string() << "; draw with: python3 plots/calibration.py "
+            << (folder / "stream_counters.csv").string();
+  if (result.halves.halves == 2) std::cout << ' ' << (folder / "model_counters.csv").string();
+  std::cout << " -o " << (folder / "streams").string() << '\n';
+  return passed ? exit_fine : exit_check_failed;
+}
+
+}  // namespace
+
+int run_calibrate(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 0);
+  if (!value_or(parsed.settings, "from", "").empty()) return calibrate_from(parsed.settings);
+  try {
+    return calibrate(parsed.settings, arguments);
+  } catch (const cupti::CounterError& error) {
+    return report_no_device(error);
+  } catch (const kernels::CudaError& error) {
+    return report_no_device(error);
+  }
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,92 @@
+#include "experiments/sawtooth/calibrate/fit_command.hpp"
+
+#include <iostream>
+#include <sstream>
+
+#include "experiments/sawtooth/calibrate/stream_table.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Write>
+void write_file(const fs::path& path, Write&& write) {
+  std::ostringstream text;
+  write(text);
+  OutputFile file(path.string());
+  file.write(text.str());
+  file.commit();
+}
+
+void say(std::ostream& out, const char* what, const StreamJudgement& judgement) {
+  const auto count = [&](const StreamJudgement::Count& of) {
+    out << of.within << " of " << judgement.points << " second passes within tolerance; worst "
+        << of.worst << " (" << of.worst_excess << " tolerances)\n";
+  };
+  out << what << ": ";
+  count(judgement.plain);
+  out << "  errors inside a point's own repetitions set to 0: ";
+  count(judgement.compared);
+}
+
+}  // namespace
+
+StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& rows,
+                        int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
+                        std::ostream& out) {
+  std::vector<StreamRow> half;
+  for (const StreamRow& row : rows) {
+    if (fitted_half(row.point)) half.push_back(row);
+  }
+  const StreamFit held_out = fit_streams(half, l2_bytes, sms, ways);
+  say(out, "fitted to sizes that 16 MiB divides, judged on the others",
+      judge_streams(held_out, rows, l2_bytes,
+                    [](const StreamPoint& point) { return !fitted_half(point); }));
+  const StreamFit fit = fit_streams(rows, l2_bytes, sms, ways);
+  say(out, "fitted to all sizes and judged on them",
+      judge_streams(fit, rows, l2_bytes, [](const StreamPoint&) { return true; }));
+
+  fs::create_directories(folder);
+  const std::vector<Figure> figures = fit_figures(fit);
+  for (const Figure& figure : figures) {
+    out << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
+  }
+  write_file(folder / "fit.csv", [&](std::ostream& file) { write_figures_csv(file, figures); });
+  write_file(folder / "halves.ini",
+             [&](std::ostream& file) { file << fit_profile_ini(fit, from); });
+  write_file(folder / "model_counters.csv",
+             [&](std::ostream& file) { write_stream_csv(file, model_rows(fit, rows)); });
+  return fit;
+}
+
+int calibrate_from(const Settings& settings) {
+  const std::string path = value_or(settings, "from", "");
+  const std::string name = value_or(settings, "gpu", "");
+  if (name.empty())
+    throw UsageError("calibrate --from: --gpu is missing (its L2 and SMs are used)");
+  const sim::GpuProfile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu")).profile;
+  if (gpu.l2_halves.value_or(0) != 2) {
+    throw UsageError("calibrate --from: gpu " + gpu.name +
+                     " is not known to have two halves; nothing is to be fitted");
+  }
+  const fs::path folder = value_or(settings, "output", "runs/calibrate");
+  try {
+    fit_and_write(folder, read_stream_csv(path), gpu.l2_bytes, gpu.sms,
+                  static_cast<int>(gpu.l2_ways.value_or(assumed_ways)), path, std::cout);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(path + ": " + error.what());
+  }
+  std::cout << "written to " << folder.string() << "; draw with: python3 plots/calibration.py "
+            << path << ' ' << (folder / "model_counters.csv").string() << " -o "
+            << (folder / "streams").string() << '\n';
+  return exit_fine;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,99 @@
+#include "experiments/sawtooth/calibrate/least_squares.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <Eigen/Dense>
+
+namespace sawtooth::experiments {
+namespace {
+
+Eigen::VectorXd evaluate(const Residuals& residuals, const std::vector<FreeParameter>& parameters) {
+  const std::vector<double> values = residuals(parameters);
+  if (values.size() < parameters.size()) {
+    throw std::invalid_argument("least squares: fewer readings than parameters");
+  }
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), Eigen::Index(values.size()));
+}
+
+/// Central differences inside the bounds, per step of each parameter.
+Eigen::MatrixXd jacobian(const Residuals& residuals, const std::vector<FreeParameter>& parameters,
+                         Eigen::Index rows) {
+  Eigen::MatrixXd matrix(rows, Eigen::Index(parameters.size()));
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const FreeParameter& p = parameters[i];
+    std::vector<FreeParameter> moved = parameters;
+    moved[i].value = std::min(p.high, p.value + p.step);
+    const double up = moved[i].value;
+    const Eigen::VectorXd above = evaluate(residuals, moved);
+    moved[i].value = std::max(p.low, p.value - p.step);
+    const double steps = (up - moved[i].value) / p.step;
+    matrix.col(Eigen::Index(i)) = (above - evaluate(residuals, moved)) / steps;
+  }
+  return matrix;
+}
+
+std::vector<FreeParameter> stepped(std::vector<FreeParameter> parameters,
+                                   const Eigen::VectorXd& steps) {
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    FreeParameter& p = parameters[i];
+    p.value = std::clamp(p.value + steps[Eigen::Index(i)] * p.step, p.low, p.high);
+  }
+  return parameters;
+}
+
+/// The damped Gauss-Newton step, without the parameters that it would push over a bound that they
+/// stand at.
+Eigen::VectorXd damped_step(Eigen::MatrixXd slopes, const Eigen::VectorXd& current, double damping,
+                            const std::vector<FreeParameter>& parameters) {
+  const Eigen::Index n = slopes.cols();
+  Eigen::VectorXd right(current.size() + n);
+  right << -current, Eigen::VectorXd::Zero(n);
+  while (true) {
+    Eigen::MatrixXd matrix(current.size() + n, n);
+    matrix << slopes, std::sqrt(damping) * Eigen::MatrixXd::Identity(n, n);
+    const Eigen::VectorXd step = matrix.colPivHouseholderQr().solve(right);
+    bool held = false;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const FreeParameter& p = parameters[static_cast<size_t>(i)];
+      const bool outwards = (p.value >= p.high && step[i] > 0) || (p.value <= p.low && step[i] < 0);
+      if (!outwards) continue;
+      slopes.col(i).setZero();  // its step becomes 0
+      held = true;
+    }
+    if (!held) return step;
+  }
+}
+
+}  // namespace
+
+double minimise(std::vector<FreeParameter>& parameters, const Residuals& residuals,
+                int most_steps) {
+  constexpr double enough = 0.998;  // of the sum of squares
+  constexpr int most_trials = 5;
+  Eigen::VectorXd current = evaluate(residuals, parameters);
+  double sum = current.squaredNorm();
+  double damping = 0.01 * double(current.size());
+  for (int step = 0; step < most_steps; ++step) {
+    const Eigen::MatrixXd slopes = jacobian(residuals, parameters, current.size());
+    bool gained = false;
+    for (int trial = 0; trial < most_trials; ++trial) {
+      const auto moved = stepped(parameters, damped_step(slopes, current, damping, parameters));
+      const Eigen::VectorXd next = evaluate(residuals, moved);
+      if (next.squaredNorm() >= sum) {
+        damping *= 4;
+        continue;
+      }
+      gained = next.squaredNorm() < enough * sum;
+      current = next;
+      sum = current.squaredNorm();
+      parameters = moved;
+      damping /= 3;
+      break;
+    }
+    if (!gained) break;
+  }
+  return sum;
+}
+
+}  // namespace sawtooth::experiments

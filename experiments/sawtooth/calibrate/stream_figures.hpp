@@ -1,0 +1,37 @@
+// What stream counters say about an L2: capacities, the edge, coalescing, who reaches a line first.
+// Each figure is computed from named rows only and says how.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/calibrate/stream_row.hpp"
+
+namespace sawtooth::experiments {
+
+struct Figure {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::string how;
+};
+
+/// Figures that the rows allow; a missing series leaves its figure out, never a made-up value.
+///  private_kept, shared_kept (MiB): what stays of a buffer that is read from the same SMs (by all
+///    SMs), second time reversed: N - DRAM bytes of the second pass, median over buffers above
+///    0.9 of L2.
+///  private_edge_10, _90 (and shared_): the sizes where a linear second pass misses 10 % and 90 %,
+///    by linear interpolation between measured sizes: how soft the edge is.
+///  far_first_share: f, the share of lines that the far half's request reaches first when all SMs
+///    read in step: fabric misses / DRAM reads of cold `all` passes.
+///  coalescer_all_low, _high: reads that reach L2 / sectors that SMs receive in `all`.
+std::vector<Figure> stream_figures(const std::vector<StreamRow>& rows, int64_t l2_bytes);
+
+/// name,value,unit,how
+void write_figures_csv(std::ostream& out, const std::vector<Figure>& figures);
+
+/// The figure called `name`, or null.
+const Figure* find_figure(const std::vector<Figure>& figures, std::string_view name);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,60 @@
+// The program `sawtooth`: finds the command in the table, runs it, and turns errors into one line
+// and an exit code.
+#include <algorithm>
+#include <iostream>
+
+#include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+bool asks_for_help(const std::string& word) {
+  return word == "--help" || word == "-h";
+}
+
+int run(const Arguments& words) {
+  if (words.empty()) {
+    std::cerr << program_help();
+    return exit_wrong_usage;
+  }
+  if (asks_for_help(words.front()) || words.front() == "help") {
+    std::cout << program_help();
+    return exit_fine;
+  }
+  if (words.front() == "--version") {
+    std::cout << "sawtooth " << SAWTOOTH_VERSION << "\n";
+    return exit_fine;
+  }
+  for (const Command& command : commands()) {
+    if (command.name != words.front()) continue;
+    const Arguments arguments(words.begin() + 1, words.end());
+    if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
+      std::cout << command_help(command);
+      return exit_fine;
+    }
+    return command.run(command, arguments);
+  }
+  std::string known;
+  for (const Command& command : commands()) known.append(" ").append(command.name);
+  throw UsageError("'" + words.front() + "' is no command; allowed:" + known);
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
+
+int main(int argc, char** argv) {
+  namespace ex = sawtooth::experiments;
+  try {
+    const int code = ex::run(ex::Arguments(argv + 1, argv + argc));
+    std::cout.flush();
+    return std::cout ? code : ex::exit_check_failed;
+  } catch (const ex::UsageError& error) {
+    std::cerr << "sawtooth: " << error.what() << "\n";
+    return ex::exit_wrong_usage;
+  } catch (const std::exception& error) {
+    std::cerr << "sawtooth: " << error.what() << "\n";
+    return ex::exit_check_failed;
+  }
+}

@@ -1,0 +1,264 @@
+#include "experiments/sawtooth/compare/compare.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr std::string_view dram_reads = "dram_read_sectors";
+constexpr std::string_view compulsory_reads = "cold_read_sectors";
+constexpr double low_share = 0.05;
+constexpr double high_share = 0.95;
+
+struct Entry {
+  CsvRow key;
+  std::string group;
+  std::string system;
+  std::string source;
+  std::map<std::string, std::vector<double>> values;
+  bool joined = false;
+
+  bool has(const std::string& counter) const { return values.contains(counter); }
+};
+
+size_t required_column(const CsvTable& table, std::string_view name) {
+  const auto column = table.column(name);
+  if (!column) {
+    throw UsageError(table.path + ": has no column '" + std::string(name) +
+                     "'; both tables need the columns of results.csv");
+  }
+  return *column;
+}
+
+double parse_number(const CsvTable& table, size_t row, size_t column) {
+  const std::string& text = table.rows[row][column];
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::isfinite(value)) {
+    throw UsageError(table.path + ":" + std::to_string(table.line_of_row[row]) + ": " +
+                     table.header[column] + ": '" + text + "' is not a number");
+  }
+  return value;
+}
+
+std::string family(const std::string& kernel) {
+  return kernel.substr(0, kernel.find('-'));
+}
+
+// "lockstep, lru, 30 MiB, sawtooth 0.1".
+std::string group_of(const CsvTable& table, const CsvRow& row) {
+  constexpr int64_t mebibyte = 1 << 20;
+  const std::string& model = row[required_column(table, "model")];
+  if (model.starts_with(baseline_prefix)) return model;
+  std::string group;
+  for (const std::string_view name : {"timing", "l2", "l2_bytes", "model"}) {
+    std::string cell = row[required_column(table, name)];
+    if (cell.empty()) continue;
+    if (name == "l2_bytes") {
+      const bool whole = cell.size() < 19 && std::all_of(cell.begin(), cell.end(), [](char c) {
+                           return c >= '0' && c <= '9';
+                         });
+      if (whole && std::stoll(cell) % mebibyte == 0) {
+        cell = std::to_string(std::stoll(cell) / mebibyte) + " MiB";
+      } else {
+        cell += " B";
+      }
+    }
+    group += (group.empty() ? "" : ", ") + cell;
+  }
+  return group;
+}
+
+// Whether some point is there with several seeds: they are no repetitions of each other.
+bool has_seeds(const CsvTable& table, const std::vector<size_t>& key_columns) {
+  const size_t seed = required_column(table, "seed");
+  std::map<std::string, std::string> seed_of;
+  for (const CsvRow& row : table.rows) {
+    CsvRow point{group_of(table, row)};
+    for (const size_t column : key_columns) point.push_back(row[column]);
+    if (seed_of.try_emplace(csv_line(point), row[seed]).first->second != row[seed]) return true;
+  }
+  return false;
+}
+
+// The points of a table, repetitions gathered.
+std::vector<Entry> entries_of(const CsvTable& table, std::vector<std::string> counters,
+                              bool grouped) {
+  for (const std::string_view needed : {dram_reads, compulsory_reads}) {
+    if (std::find(counters.begin(), counters.end(), needed) == counters.end()) {
+      counters.emplace_back(needed);
+    }
+  }
+  std::vector<size_t> key_columns;
+  for (const std::string_view name : join_columns()) {
+    key_columns.push_back(required_column(table, name));
+  }
+  const size_t source = required_column(table, "source");
+  const size_t system = required_column(table, "system");
+  const bool with_seed = grouped && has_seeds(table, key_columns);
+  std::map<std::string, size_t> known;
+  std::vector<Entry> entries;
+  for (size_t r = 0; r < table.rows.size(); ++r) {
+    const CsvRow& row = table.rows[r];
+    Entry entry;
+    for (const size_t column : key_columns) entry.key.push_back(row[column]);
+    std::string& kernel = entry.key[join_column("kernel")];
+    kernel = family(kernel);
+    entry.source = row[source];
+    entry.system = row[system];
+    if (grouped) entry.group = group_of(table, row);
+    if (with_seed) entry.group += ", seed " + row[required_column(table, "seed")];
+    const std::string identity =
+        csv_line(entry.key) + entry.group + "|" + entry.system + "|" + entry.source;
+    const auto [place, is_new] = known.try_emplace(identity, entries.size());
+    if (is_new) entries.push_back(std::move(entry));
+    for (const std::string& counter : counters) {
+      const auto column = table.column(counter);
+      if (!column || row[*column].empty()) continue;
+      entries[place->second].values[counter].push_back(parse_number(table, r, *column));
+    }
+  }
+  return entries;
+}
+
+// Whether an empty cell of `entry` in this column means "not known" and agrees with everything.
+bool is_open(const Entry& entry, size_t place) {
+  if (entry.source == "published" || place == join_column("kernel")) return true;
+  const bool of_schedule = place >= join_column("tile_q") && place <= join_column("lse");
+  const bool from_outside = entry.source == "measured" && !entry.system.empty() &&
+                            entry.key[join_column("launch")].empty();
+  return of_schedule && from_outside;
+}
+
+bool agree(const Entry& predicted, const Entry& measured) {
+  if (predicted.system != measured.system && !predicted.system.empty() &&
+      !measured.system.empty()) {
+    return false;
+  }
+  for (size_t i = 0; i < predicted.key.size(); ++i) {
+    const std::string& p = predicted.key[i];
+    const std::string& m = measured.key[i];
+    const bool open = (p.empty() && is_open(predicted, i)) || (m.empty() && is_open(measured, i));
+    if (p != m && !open) return false;
+  }
+  // What was measured from outside is that system's, not any kernel's of the same problem.
+  const size_t launch = join_column("launch");
+  const bool known_order = !measured.key[launch].empty() || measured.source == "published";
+  return known_order || predicted.key[launch].empty() || predicted.system == measured.system;
+}
+
+std::optional<double> relative_error(double predicted, double measured) {
+  if (measured != 0) return (predicted - measured) / measured;
+  return predicted == 0 ? std::optional<double>(0.0) : std::nullopt;
+}
+
+std::optional<double> over_compulsory(const Entry& predicted, const Entry& measured) {
+  const auto reads = measured.values.find(std::string(dram_reads));
+  const auto least = predicted.values.find(std::string(compulsory_reads));
+  if (reads == measured.values.end() || least == predicted.values.end()) return std::nullopt;
+  const double sectors = median_of(least->second);
+  if (sectors == 0) return std::nullopt;
+  return median_of(reads->second) / sectors;
+}
+
+void add_errors(Comparison& comparison, const Entry& predicted, const Entry& measured,
+                const std::vector<std::string>& counters) {
+  CsvRow key = measured.key;
+  for (size_t i = 0; i < key.size(); ++i) {
+    if (key[i].empty()) key[i] = predicted.key[i];
+  }
+  for (const std::string& counter : counters) {
+    if (!predicted.has(counter) || !measured.has(counter)) continue;
+    const std::vector<double>& launches = measured.values.at(counter);
+    PointError error{.group = predicted.group, .counter = counter, .key = key};
+    error.predicted = median_of(predicted.values.at(counter));
+    error.measured = median_of(launches);
+    error.relative = relative_error(error.predicted, error.measured);
+    error.low = quantile_of(launches, low_share);
+    error.high = quantile_of(launches, high_share);
+    error.launches = launches.size();
+    error.over_compulsory = over_compulsory(predicted, measured);
+    comparison.errors.push_back(std::move(error));
+  }
+}
+
+size_t count_alone(const std::vector<Entry>& entries) {
+  return static_cast<size_t>(
+      std::count_if(entries.begin(), entries.end(), [](const Entry& e) { return !e.joined; }));
+}
+
+}  // namespace
+
+std::optional<double> PointError::counted() const {
+  return predicted >= low && predicted <= high ? std::optional<double>(0.0) : relative;
+}
+
+double PointError::spread() const {
+  return measured == 0 ? 0 : (high - low) / measured;
+}
+
+size_t join_column(std::string_view name) {
+  const auto columns = join_columns();
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  return static_cast<size_t>(found - columns.begin());
+}
+
+std::vector<std::string_view> join_columns() {
+  std::vector<std::string_view> columns{"gpu", "kernel", "pass"};
+  for (size_t i = result_column("batch"); i <= result_column("state"); ++i) {
+    columns.push_back(result_columns[i]);
+  }
+  return columns;
+}
+
+std::vector<std::string_view> comparable_columns() {
+  std::vector<std::string_view> columns;
+  for (size_t i = first_counter_column; i <= result_column("cold_read_sectors"); ++i) {
+    columns.push_back(result_columns[i]);
+  }
+  columns.push_back("time_us");
+  columns.push_back("tflops");
+  return columns;
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double quantile_of(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double place = share * static_cast<double>(values.size() - 1);
+  const size_t below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
+                          const std::vector<std::string>& counters) {
+  auto left = entries_of(predicted, counters, true);
+  auto right = entries_of(measured, counters, false);
+  Comparison comparison;
+  for (Entry& p : left) {
+    for (Entry& m : right) {
+      if (!agree(p, m)) continue;
+      p.joined = m.joined = true;
+      add_errors(comparison, p, m, counters);
+    }
+  }
+  comparison.predicted_points = left.size();
+  comparison.measured_points = right.size();
+  comparison.predicted_alone = count_alone(left);
+  comparison.measured_alone = count_alone(right);
+  return comparison;
+}
+
+}  // namespace sawtooth::experiments

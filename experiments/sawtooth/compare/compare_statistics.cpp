@@ -1,0 +1,200 @@
+#include "experiments/sawtooth/compare/compare_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace sawtooth::experiments {
+namespace {
+
+using GroupAndCounter = std::pair<std::string, std::string>;
+using Errors = std::vector<const PointError*>;
+
+// Points by group and counter; `order` keeps the counters of a group in the order of their points.
+struct Sets {
+  std::vector<GroupAndCounter> order;
+  std::map<GroupAndCounter, Errors> points;
+};
+
+Sets sets_of(const std::vector<PointError>& errors, Regime regime) {
+  Sets sets;
+  for (const PointError& error : errors) {
+    if (!belongs(error, regime)) continue;
+    const auto [set, is_new] = sets.points.try_emplace({error.group, error.counter});
+    if (is_new) sets.order.emplace_back(error.group, error.counter);
+    set->second.push_back(&error);
+  }
+  std::stable_sort(sets.order.begin(), sets.order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return sets;
+}
+
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double mean = static_cast<double>(begin + end - 1) / 2;
+    for (; begin < end; ++begin) ranks[order[begin]] = mean;
+  }
+  return ranks;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// What two schedules of one problem share: the key without its schedule columns.
+CsvRow problem_of(const CsvRow& key) {
+  CsvRow problem = key;
+  const auto at = [&](std::string_view name) {
+    return problem.begin() + static_cast<std::ptrdiff_t>(join_column(name));
+  };
+  problem.erase(at("tile_q"), at("lse") + 1);
+  return problem;
+}
+
+void add_pair(ScheduleChanges& changes, const PointError& a, const PointError& b) {
+  if (a.measured <= 0 || b.measured <= 0) return;
+  const double measured = a.measured / b.measured;
+  if (std::max(measured, 1 / measured) <= 1 + schedule_difference) return;
+  ++changes.pairs;
+  if (measured < 1 ? a.predicted < b.predicted : a.predicted > b.predicted) ++changes.right_order;
+  if (b.predicted <= 0) return;
+  const double predicted = a.predicted / b.predicted;
+  if (std::abs(predicted / measured - 1) <= size_tolerance) ++changes.right_size;
+}
+
+// |ln(predicted / measured)|, or nothing where it has no meaning.
+std::optional<double> log_error(const PointError& error) {
+  if (error.counted() == 0.0) return 0.0;
+  if (error.predicted <= 0 || error.measured <= 0) return std::nullopt;
+  return std::abs(std::log(error.predicted / error.measured));
+}
+
+Skill skill_over(const Errors& model, const Errors& baseline) {
+  std::map<CsvRow, double> by_key;
+  for (const PointError* error : baseline) {
+    if (const auto size = log_error(*error)) by_key[error->key] = *size;
+  }
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  for (const PointError* error : model) {
+    const auto partner = by_key.find(error->key);
+    const auto size = log_error(*error);
+    if (partner == by_key.end() || !size) continue;
+    ours.push_back(*size);
+    theirs.push_back(partner->second);
+  }
+  if (ours.empty()) return {};
+  return {"", "", "", ours.size(), mean_of(ours), mean_of(theirs)};
+}
+
+}  // namespace
+
+bool belongs(const PointError& error, Regime regime) {
+  return regime == Regime::all ||
+         (error.over_compulsory && *error.over_compulsory > over_compulsory_factor);
+}
+
+std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size() || a.size() < 2) return std::nullopt;
+  const auto ranks_a = ranks_of(a);
+  const auto ranks_b = ranks_of(b);
+  const double mean = static_cast<double>(a.size() - 1) / 2;
+  double product = 0;
+  double square_a = 0;
+  double square_b = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    product += (ranks_a[i] - mean) * (ranks_b[i] - mean);
+    square_a += (ranks_a[i] - mean) * (ranks_a[i] - mean);
+    square_b += (ranks_b[i] - mean) * (ranks_b[i] - mean);
+  }
+  if (square_a == 0 || square_b == 0) return std::nullopt;
+  return product / std::sqrt(square_a * square_b);
+}
+
+std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors, Regime regime) {
+  constexpr double ninety_percent = 0.9;
+  const Sets sets = sets_of(errors, regime);
+  std::vector<ErrorSummary> summaries;
+  for (const GroupAndCounter& name : sets.order) {
+    ErrorSummary summary{.group = name.first, .counter = name.second};
+    std::vector<double> sizes, with_sign, predicted, measured;
+    for (const PointError* error : sets.points.at(name)) {
+      ++summary.points;
+      predicted.push_back(error->predicted);
+      measured.push_back(error->measured);
+      const auto counted = error->counted();
+      if (!counted) {
+        ++summary.undefined;
+        continue;
+      }
+      with_sign.push_back(*counted);
+      sizes.push_back(std::abs(*counted));
+      if (error->spread() < steady_spread) {
+        summary.worst_steady = std::max(summary.worst_steady, sizes.back());
+      }
+    }
+    summary.rank = rank_correlation(predicted, measured);
+    if (summary.has_figures()) {
+      std::sort(sizes.begin(), sizes.end());
+      const double rank = std::ceil(ninety_percent * static_cast<double>(sizes.size()));
+      summary.median = median_of(sizes);
+      summary.ninety = sizes[static_cast<size_t>(rank) - 1];
+      summary.worst = sizes.back();
+      summary.signed_median = median_of(with_sign);
+    }
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& errors) {
+  const Sets sets = sets_of(errors, Regime::all);
+  std::vector<ScheduleChanges> all;
+  for (const GroupAndCounter& name : sets.order) {
+    ScheduleChanges changes{.group = name.first, .counter = name.second};
+    std::map<CsvRow, Errors> problems;
+    for (const PointError* error : sets.points.at(name)) {
+      problems[problem_of(error->key)].push_back(error);
+    }
+    for (const auto& [problem, points] : problems) {
+      for (size_t i = 0; i < points.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) add_pair(changes, *points[i], *points[j]);
+      }
+    }
+    if (changes.pairs > 0) all.push_back(std::move(changes));
+  }
+  return all;
+}
+
+std::vector<Skill> skills(const std::vector<PointError>& errors,
+                          const std::vector<PointError>& baselines, Regime regime) {
+  const Sets models = sets_of(errors, regime);
+  const Sets rivals = sets_of(baselines, regime);
+  std::vector<Skill> all;
+  for (const GroupAndCounter& name : models.order) {
+    std::vector<Skill> found;
+    for (const GroupAndCounter& rival : rivals.order) {
+      if (rival.second != name.second) continue;
+      Skill skill = skill_over(models.points.at(name), rivals.points.at(rival));
+      if (skill.points == 0 || skill.baseline_error == 0) continue;
+      skill.group = name.first;
+      skill.counter = name.second;
+      skill.baseline = rival.first;
+      found.push_back(std::move(skill));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Skill& a, const Skill& b) {
+      return a.baseline_error < b.baseline_error;
+    });
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+}  // namespace sawtooth::experiments

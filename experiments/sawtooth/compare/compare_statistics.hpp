@@ -1,0 +1,79 @@
+// What the errors of many points say of a model: their size, whether it ranks points and changes of
+// schedule rightly, and whether it is worth more than a simple rule.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/compare/compare.hpp"
+
+namespace sawtooth::experiments {
+
+/// A point is over compulsory when its measured DRAM reads are over this many times the compulsory
+/// ones: there the order of work matters.
+inline constexpr double over_compulsory_factor = 1.5;
+/// A point is steady when its launches differ by less than this share.
+inline constexpr double steady_spread = 0.05;
+/// Two schedules of one problem differ when one measures more than this share above the other.
+inline constexpr double schedule_difference = 0.10;
+/// The size of a change is right when predicted and measured ratio agree within this share.
+inline constexpr double size_tolerance = 0.10;
+
+enum class Regime { all, over_compulsory };
+bool belongs(const PointError& error, Regime regime);
+
+/// The errors of one counter over the points of a group, as PointError::counted() has them.
+struct ErrorSummary {
+  std::string group;
+  std::string counter;
+  size_t points = 0;
+  size_t undefined = 0;          // measured 0, predicted more: no relative error, in none of these:
+  double median = 0;             // of |error|
+  double ninety = 0;             // 90 % of the points have at most this |error| (nearest rank)
+  double worst = 0;              // largest |error|
+  double worst_steady = 0;       // the same over points whose launches differ by less than 5 %
+  double signed_median = 0;      // of the error itself: above 0 the model predicts too much
+  std::optional<double> rank{};  // rank_correlation() of predicted and measured
+
+  bool has_figures() const { return points > undefined; }
+};
+
+/// Groups in the order of their names, counters in the order of their first points.
+std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors,
+                                    Regime regime = Regime::all);
+
+/// Spearman's rho: the correlation of the ranks, equal values share their mean rank. Nothing for
+/// fewer than two pairs or when one side is constant.
+std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
+
+/// How changes of schedule are predicted: over all pairs of points of one gpu, kernel, problem and
+/// state whose measured values differ by more than 10 %.
+struct ScheduleChanges {
+  std::string group;
+  std::string counter;
+  size_t pairs = 0;
+  size_t right_order =
+      0;                  // the smaller one is predicted to be smaller; equal predictions are wrong
+  size_t right_size = 0;  // the predicted ratio is within 10 % of the measured ratio
+};
+std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& errors);
+
+/// What a model adds to a baseline at one counter: 1 - e / e0, where e and e0 are the mean of
+/// |ln(predicted / measured)| of model and baseline over the points that both have; errors inside
+/// the launches' range are 0. 1 is perfect, 0 no better than the baseline.
+struct Skill {
+  std::string group;
+  std::string baseline;
+  std::string counter;
+  size_t points = 0;
+  double error = 0;           // e
+  double baseline_error = 0;  // e0
+  double value() const { return 1 - error / baseline_error; }
+};
+/// One a group, counter and baseline that has points in common, of a counter the best baseline (the
+/// smallest e0) first; baselines that make no error at all are left out.
+std::vector<Skill> skills(const std::vector<PointError>& errors,
+                          const std::vector<PointError>& baselines, Regime regime = Regime::all);
+
+}  // namespace sawtooth::experiments

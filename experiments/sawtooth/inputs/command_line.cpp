@@ -1,0 +1,85 @@
+#include "experiments/sawtooth/inputs/command_line.hpp"
+
+#include <boost/program_options.hpp>
+
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+namespace po = boost::program_options;
+using Values = std::vector<std::string>;
+
+po::options_description described_options(const Command& command) {
+  po::options_description description;
+  for (const OptionSpec& option : option_table()) {
+    if ((option.commands & command.options) == 0) continue;
+    const std::string key(option.key);
+    auto* value = po::value<Values>()->composing();
+    if (option.kind == OptionKind::toggle) value->implicit_value(Values{"on"}, "on");
+    description.add_options()(key.c_str(), value, "");
+  }
+  return description;
+}
+
+// One line, in the words of this program.
+std::string explained(const po::error& error, const Command& command) {
+  const std::string see = "; see `sawtooth " + std::string(command.name) + " --help`";
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
+    return unknown->get_option_name() + ": not an option of " + std::string(command.name) + see;
+  }
+  if (const auto* syntax = dynamic_cast<const po::error_with_option_name*>(&error)) {
+    return syntax->get_option_name() + ": a value is missing or one too many" + see;
+  }
+  return error.what() + see;
+}
+
+po::parsed_options parse(const Command& command, const Arguments& arguments,
+                         const po::options_description& description) {
+  using namespace po::command_line_style;
+  try {
+    return po::command_line_parser(arguments)
+        .options(description)
+        .style(allow_long | long_allow_adjacent | long_allow_next)
+        .run();
+  } catch (const po::error& error) {
+    throw UsageError(explained(error, command));
+  }
+}
+
+}  // namespace
+
+ParsedCommandLine parse_command_line(const Command& command, const Arguments& arguments,
+                                     size_t most_operands) {
+  const po::options_description description = described_options(command);
+  ParsedCommandLine parsed;
+  for (const auto& option : parse(command, arguments, description).options) {
+    if (option.position_key >= 0) {
+      const std::string& operand = option.value.front();
+      if (operand.starts_with('-') && operand != "-") {
+        throw UsageError(operand + ": options have two dashes; see `sawtooth " +
+                         std::string(command.name) + " --help`");
+      }
+      parsed.operands.push_back(operand);
+      continue;
+    }
+    assign(parsed.settings, option.string_key, option.value.empty() ? "on" : option.value.front(),
+           {});
+  }
+  if (parsed.operands.size() > most_operands) {
+    throw UsageError("'" + parsed.operands[most_operands] + "' is one operand too many; usage: " +
+                     "sawtooth " + std::string(command.name) + " " + std::string(command.operands));
+  }
+  return parsed;
+}
+
+std::string value_or(const Settings& settings, std::string_view key, std::string_view otherwise) {
+  const auto found = settings.find(key);
+  return std::string(found == settings.end() ? otherwise : found->second.values.front());
+}
+
+bool is_on(const Settings& settings, std::string_view key) {
+  return value_or(settings, key, "off") == "on";
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,115 @@
+// The models that a prediction is made with. A model of L2 or of time is added to its table here,
+// and then exists for the command line, the help and `sawtooth schedules`.
+#pragma once
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "scheduler/memory_units.hpp"
+#include "sim/belady/simulate_opt.hpp"
+#include "sim/gpu_profile.hpp"
+#include "sim/halves/simulate_halves.hpp"
+#include "sim/lru/sampled_lru.hpp"
+#include "sim/request.hpp"
+#include "sim/sets/simulate_sets.hpp"
+#include "sim/simulate.hpp"
+#include "sim/timed/simulate_timed.hpp"
+
+namespace sawtooth::experiments {
+
+struct L2Model {
+  std::string_view name;
+  std::string_view description;
+  /// Replays the request in lockstep; throws std::invalid_argument for what the model cannot do.
+  sim::Prediction (*predict)(const sim::Request& request, const sim::GpuProfile& gpu);
+  bool has_curve;       // fills the histogram of reuse distances
+  bool halves = false;  // two of them where the GPU has them
+};
+
+/// Throws for a GPU with two halves that nobody has calibrated: one chip's parameters are not
+/// another's.
+inline sim::Prediction predict_halves(const sim::Request& request, const sim::GpuProfile& gpu) {
+  sim::HalvesParameters parameters;
+  parameters.halves = static_cast<int>(gpu.l2_halves.value_or(0));
+  parameters.capacity_lines = request.l2_bytes / line_bytes;
+  if (parameters.halves == 1) return sim::simulate_halves(request, parameters, {});
+  const bool calibrated = gpu.l2_reserved_share && gpu.l2_second_oldest_share &&
+                          gpu.l2_strided_share && gpu.far_first_waiting_share &&
+                          gpu.far_first_running_share && gpu.l2_ways;
+  if (parameters.halves != 2 || !calibrated) {
+    throw std::invalid_argument("l2 = halves: the profile of gpu " + gpu.name +
+                                " has no calibrated halves (sawtooth calibrate writes them); "
+                                "allowed: one that has, or a GPU with one half");
+  }
+  parameters.capacity_lines /= 2;
+  parameters.ways = static_cast<int>(*gpu.l2_ways);
+  parameters.reserved = *gpu.l2_reserved_share;
+  parameters.second_oldest = *gpu.l2_second_oldest_share;
+  parameters.strided = *gpu.l2_strided_share;
+  parameters.scattered = gpu.l2_scattered_share.value_or(0);
+  parameters.far_first_waiting = *gpu.far_first_waiting_share;
+  parameters.far_first_running = *gpu.far_first_running_share;
+  sim::CoalescerParameters coalescer;
+  if (gpu.coalescer_waiting_share && gpu.coalescer_running_share) {
+    coalescer = {.sms = gpu.sms,
+                 .waiting_share = *gpu.coalescer_waiting_share,
+                 .running_share = *gpu.coalescer_running_share};
+  }
+  return sim::simulate_halves(request, parameters, coalescer);
+}
+
+inline constexpr auto l2_models = std::to_array<L2Model>({
+    {"lru", "one block of memory, fully associative, least recently used leaves, exact",
+     [](const sim::Request& request, const sim::GpuProfile&) {
+       return request.sample < 1 ? sim::simulate_sampled_lru(request) : sim::simulate_lru(request);
+     },
+     true},
+    {"sets", "hashed sets of some ways with a policy each (l2-ways, l2-hash, l2-policy, hints)",
+     [](const sim::Request& request, const sim::GpuProfile&) {
+       return sim::simulate_sets(request);
+     },
+     false},
+    {"opt", "as lru, but the line that is needed last leaves: the bound of every replacement",
+     [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_opt(request); },
+     false},
+    {"halves", "two halves with copies, a fabric and hashed sets, as calibrated (h200)",
+     predict_halves, false, true},
+});
+
+struct TimingModel {
+  std::string_view name;
+  std::string_view description;
+  sim::Timing timing;
+};
+
+inline constexpr auto timing_models = std::to_array<TimingModel>({
+    {"lockstep", "all workers advance one K/V tile a step and go on at once",
+     sim::Timing::lockstep},
+    {"lockstep-wave", "as lockstep, but nobody goes on before all items in flight have ended",
+     sim::Timing::lockstep_wave},
+    {"timed", "steps take time, late data makes its CTA wait, tickets go to the first in time",
+     sim::Timing::timed},
+});
+
+/// Value of `without` that leaves every mechanism of `timed` on.
+inline constexpr std::string_view without_nothing = "nothing";
+
+/// Replays the request with its model of time on `l2`.
+inline sim::Prediction predict(const sim::Request& request, const sim::GpuProfile& gpu,
+                               const L2Model& l2) {
+  if (request.timing != sim::Timing::timed) return l2.predict(request, gpu);
+  return sim::median_launch(request, gpu, l2.halves);
+}
+
+/// The entry called `name` of one of the tables above; the option table has checked the name.
+template <class Table>
+constexpr const auto& model_named(const Table& table, std::string_view name) {
+  for (const auto& entry : table) {
+    if (entry.name == name) return entry;
+  }
+  return table.front();
+}
+
+}  // namespace sawtooth::experiments

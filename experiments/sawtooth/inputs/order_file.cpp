@@ -1,0 +1,72 @@
+#include "experiments/sawtooth/inputs/order_file.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
+  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
+}
+
+WorkCoordinates parse_line(const std::string& text, const std::string& path, int line) {
+  std::istringstream words(text);
+  std::vector<int64_t> numbers;
+  for (std::string word; words >> word;) {
+    if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 12) {
+      fail(path, line, "'" + word + "' is no index; a line is: batch head q_tile [part]");
+    }
+    numbers.push_back(std::stoll(word));
+  }
+  if (numbers.size() != 3 && numbers.size() != 4) {
+    fail(path, line,
+         std::to_string(numbers.size()) + " numbers; a line is: batch head q_tile [part]");
+  }
+  return {numbers[0], numbers[1], numbers[2], numbers.size() == 4 ? numbers[3] : 0};
+}
+
+}  // namespace
+
+std::vector<WorkCoordinates> read_order_file(const std::string& path, const Problem& problem,
+                                             const Tiling& tiling, const Schedule& schedule) {
+  const int64_t ranks = schedule.loop == Loop::kv_outer ? 1 : q_tiles(problem, tiling);
+  const int64_t items = item_count(problem, tiling, schedule);
+  std::vector<WorkCoordinates> list;
+  std::vector<bool> seen(static_cast<size_t>(items), false);
+  std::istringstream lines(read_text_file(path));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string content(trimmed(line.substr(0, line.find('#'))));
+    if (content.empty()) continue;
+    const WorkCoordinates item = parse_line(content, path, number);
+    const auto require_below = [&](const char* what, int64_t value, int64_t bound) {
+      if (value < bound) return;
+      fail(path, number,
+           std::string(what) + " " + std::to_string(value) + " does not exist; allowed: 0 to " +
+               std::to_string(bound - 1));
+    };
+    require_below("batch", item.batch, problem.batch);
+    require_below("head", item.head, problem.heads);
+    require_below("q_tile", item.q_tile, ranks);
+    require_below("part", item.part, schedule.kv_split);
+    const int64_t head = (item.batch * problem.heads + item.head) * schedule.kv_split + item.part;
+    const auto index = static_cast<size_t>(head * ranks + item.q_tile);
+    if (seen[index]) fail(path, number, "'" + content + "' is there twice");
+    seen[index] = true;
+    list.push_back(item);
+  }
+  if (static_cast<int64_t>(list.size()) != items) {
+    fail(path, number,
+         "the file ends after " + std::to_string(list.size()) + " of " + std::to_string(items) +
+             " items; each item must be there once");
+  }
+  return list;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,53 @@
+// One point of a sweep with everything resolved: the request of the simulator and the text of
+// every key, as the CSV prints it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/system_file.hpp"
+#include "sim/request.hpp"
+
+namespace sawtooth::experiments {
+
+struct Point {
+  sim::Request request;  // its order's list, if any, lives in `order_list`
+  sim::GpuProfile gpu;   // nameless, with l2_bytes only, when no gpu was given
+  Settings settings;     // single resolved values of all keys that have one
+  std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
+
+  /// The value of `key`, or empty.
+  std::string text(std::string_view key) const;
+  /// Speeds of the kernel that were asked for beside those of its system, for the model column.
+  std::string speed_label;
+};
+
+/// Reads each GPU profile and system once.
+class Catalog {
+ public:
+  /// `assignment` says where the name was written, for the message of a UsageError.
+  const GpuFile& gpu(const Assignment& assignment);
+  /// The system behind an alias is returned for the alias; the limits of both are in `limits`.
+  const SystemFile& system(const Assignment& assignment);
+
+  /// Systems that were used, by name, with what their models leave out.
+  const std::map<std::string, std::string>& limits() const { return limits_; }
+
+ private:
+  const SystemFile& read_system(const std::string& path);
+
+  std::map<std::string, GpuFile> gpus_;
+  std::map<std::string, SystemFile> systems_;
+  std::map<std::string, std::string> limits_;
+};
+
+/// Resolves a point: command line and configuration (`given`) over the system's guarded sections
+/// over its other keys over the defaults. Throws UsageError that names key, file and what is
+/// allowed.
+Point resolve(const Settings& given, Catalog& catalog);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,59 @@
+#include "experiments/sawtooth/inputs/settings.hpp"
+
+#include <stdexcept>
+
+#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+
+std::string place_of(const std::string& key, const Origin& origin) {
+  if (origin.file.empty()) return "--" + key;
+  return origin.file + ":" + std::to_string(origin.line) + ": " + key;
+}
+
+void assign(Settings& settings, const std::string& key, const std::string& text,
+            const Origin& origin) {
+  const OptionSpec* option = find_option(key);
+  if (option == nullptr) {
+    throw UsageError(place_of(key, origin) +
+                     ": unknown key; `sawtooth COMMAND --help` lists the keys of a command");
+  }
+  Assignment& assignment = settings[key];
+  assignment.origin = origin;
+  const auto parts = option->is_axis() ? split_list(text) : std::vector<std::string>{text};
+  for (const std::string& part : parts) {
+    try {
+      assignment.values.push_back(canonical_value(*option, part));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(place_of(key, origin) + ": " + error.what());
+    }
+  }
+  if (!option->is_axis() && assignment.values.size() > 1) {
+    throw UsageError(place_of(key, origin) + ": given twice; it takes one value");
+  }
+}
+
+Settings settings_of(const IniSection& section, const std::string& path) {
+  Settings settings;
+  for (const IniEntry& entry : section.entries) {
+    assign(settings, entry.key, entry.value, {path, entry.line});
+  }
+  return settings;
+}
+
+void overlay(Settings& low, const Settings& high) {
+  const auto seq = high.find("seq");
+  if (seq != high.end()) {
+    if (high.contains("seq-q") && high.contains("seq-kv")) {
+      throw UsageError(place_of("seq", seq->second.origin) +
+                       ": has no effect beside seq-q and seq-kv; leave one of the three out");
+    }
+    low.erase("seq-q");
+    low.erase("seq-kv");
+  }
+  for (const auto& [key, assignment] : high) low[key] = assignment;
+  if (low.contains("seq-q") && low.contains("seq-kv")) low.erase("seq");
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,40 @@
+// From a configuration and a command line to the points of a sweep.
+//
+// Keys before the first section of a configuration are its base. Without sections that is one
+// sweep; each [SECTION] is a sweep of its own in which its keys replace those of the base, which
+// is how one thing at a time is varied. The points of a sweep are the cross product of all keys
+// with several values, in the order of the option table: its first key varies slowest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/settings.hpp"
+
+namespace sawtooth::experiments {
+
+struct Sweep {
+  std::string section;  // empty for a configuration without sections
+  Settings settings;    // the section over the base
+};
+
+struct Configuration {
+  std::string path;  // empty without a configuration file
+  Settings base;
+  std::vector<Sweep> sweeps;  // at least one
+};
+
+/// Throws UsageError with file, line and what is allowed; `path` is for messages.
+Configuration parse_configuration(const std::string& text, const std::string& path);
+Configuration read_configuration(const std::string& path);
+/// The configuration of a command line without one.
+Configuration empty_configuration();
+
+/// Settings of each point, one value a key; the command line is the upper layer. Throws UsageError
+/// for more than 65536 points.
+std::vector<Settings> expand(const Configuration& configuration, const Settings& command_line);
+
+/// Output options may stand in the base only: the base overlaid with the command line.
+Settings output_settings(const Configuration& configuration, const Settings& command_line);
+
+}  // namespace sawtooth::experiments

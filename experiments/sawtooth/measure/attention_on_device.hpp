@@ -1,0 +1,58 @@
+// One point of a sweep as something that can be launched: random tensors in device memory, the
+// kernel variant and the schedule.
+#pragma once
+
+#include <vector>
+
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/measure/attention_tensors.hpp"
+#include "experiments/sawtooth/measure/measured_wavefront.hpp"
+#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "kernels/attention/attention.hpp"
+#include "kernels/common/device_buffer.hpp"
+
+namespace sawtooth::experiments {
+
+/// The launch of a point without its tensors. Throws UsageError that names key and what is
+/// allowed when no kernel runs it (head dim, dtype, tiling, loop).
+kernels::AttentionForward attention_call(const Point& point);
+
+class AttentionOnDevice {
+ public:
+  /// Takes the tensors of the point's problem, or makes its own. Throws UsageError as
+  /// attention_call, when the GPU has other SMs than the point's profile, or when memory lacks;
+  /// CudaError without a device.
+  explicit AttentionOnDevice(const Point& point,
+                             std::shared_ptr<const AttentionTensors> tensors = nullptr);
+
+  /// Enqueues one launch on the default stream. Throws std::runtime_error when it fails.
+  void launch();
+
+  /// Duration of a launch by events, us: mean of `launches` in a row. `behind_another`: one more
+  /// goes before them, so that the GPU is busy when they are enqueued and their own time on the CPU
+  /// does not count. Waits for them.
+  double time_us(int launches = 1, bool behind_another = false);
+
+  /// One launch that records when each item began and who took it, in the order of items. Never
+  /// counted or timed, though it runs as a launch that records nothing: a record an item is a
+  /// thousandth of what a record a step is (experiments/data/h200/validation/recording.csv).
+  std::vector<RecordedItem> record_items();
+
+  /// One launch with the order trace on, in the order of items and steps. Never counted or timed.
+  /// Throws UsageError when the trace would have more than `most_traced_steps` records.
+  std::vector<RecordedStep> record_order();
+  static constexpr int64_t most_traced_steps = int64_t{1} << 25;  // 512 MiB of device memory
+
+ private:
+  /// One launch that records items, and steps where `steps` is not empty.
+  void launch_recorded(std::vector<kernels::ItemRecord>& items,
+                       std::vector<kernels::StepRecord>& steps);
+  Tiling tiling() const;
+
+  kernels::AttentionForward call_;
+  std::shared_ptr<const std::vector<WorkCoordinates>> order_list_;
+  std::shared_ptr<const AttentionTensors> tensors_;
+  kernels::DeviceBuffer lse_, order_, workspace_;
+};
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,23 @@
+// Q, K, V and O of one problem in device memory, filled with random values.
+//
+// Which lines share a set of L2 depends on the physical pages, so DRAM reads of one launch do too:
+// near an edge by a factor of two (docs/two-half-l2.md). Nobody chooses pages; they are drawn.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/device_buffer.hpp"
+#include "scheduler/problem.hpp"
+
+namespace sawtooth::experiments {
+
+struct AttentionTensors {
+  /// Contiguous [batch, head, length, dim]; inputs of a fixed seed, O as the allocator left it.
+  /// `placement` 0 takes the pages that the allocator gives; every other number leaves gaps of a
+  /// drawn size before each tensor. Throws CudaError without a device or without memory.
+  explicit AttentionTensors(const Problem& problem, uint64_t placement = 0);
+
+  kernels::DeviceBuffer q, k, v, o;
+};
+
+}  // namespace sawtooth::experiments

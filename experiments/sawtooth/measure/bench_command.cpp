@@ -1,0 +1,134 @@
+// sawtooth bench: times all points of a sweep against each other. Every round launches each point
+// once, in an order that is shuffled anew, so that clocks, heat and the neighbour before are the
+// same for all; the first round warms up and says how many launches make a measurable burst.
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
+#include "experiments/sawtooth/measure/measure_points.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr const char* default_rounds = "15";
+/// A burst lasts so long that the resolution of events (0.5 us, CUDA Runtime API) is 0.05 %.
+constexpr double burst_us = 1000;
+/// From here on a launch's own time on the CPU, some 10 us, is below 0.2 %.
+constexpr double long_launch_us = 5000;
+constexpr uint32_t shuffle_seed = 20260118;
+
+struct Contender {
+  const MeasurePoint* point;
+  std::unique_ptr<AttentionOnDevice> attention;
+  std::vector<double> times_us;
+  int launches = 1;
+  bool behind_another = false;
+};
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[size_t(share * double(values.size() - 1) + 0.5)];
+}
+
+void print_contender(const Contender& contender) {
+  const Point& point = contender.point->point;
+  const double middle = quantile(contender.times_us, 0.5);
+  constexpr double flop_per_us_of_a_teraflop = 1e6;
+  std::cout << std::fixed << std::setprecision(1) << std::setw(8)
+            << forward_flop(point.request.problem) / middle / flop_per_us_of_a_teraflop
+            << " TFLOP/s  median " << std::setw(10) << middle << " us  10-90 % "
+            << quantile(contender.times_us, 0.1) << " to " << quantile(contender.times_us, 0.9);
+  for (const char* key :
+       {"batch", "heads", "seq-q", "seq-kv", "head-dim", "mask", "tile-q", "tile-kv", "section",
+        "launch", "workers", "scan", "q-order", "prefetch", "hints"})
+    if (const std::string value = point.text(key); !value.empty())
+      std::cout << "  " << key << " " << value;
+  std::cout << "\n";
+}
+
+/// Points of one problem share its tensors.
+std::vector<Contender> contenders_of(const std::vector<MeasurePoint>& points) {
+  std::map<std::string, std::shared_ptr<const AttentionTensors>> tensors;
+  std::vector<Contender> contenders;
+  for (const MeasurePoint& point : points) {
+    std::string problem;
+    for (const char* key : {"batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim", "dtype"})
+      problem += point.point.text(key) + " ";
+    std::shared_ptr<const AttentionTensors>& shared = tensors[problem];
+    if (shared == nullptr)
+      shared = std::make_shared<const AttentionTensors>(point.point.request.problem);
+    contenders.push_back({&point, std::make_unique<AttentionOnDevice>(point.point, shared), {}});
+  }
+  return contenders;
+}
+
+void warm_up(std::vector<Contender>& contenders) {
+  for (Contender& contender : contenders) {
+    contender.attention->time_us();
+    const double time_us = contender.attention->time_us();
+    contender.behind_another = time_us < long_launch_us;
+    contender.launches = std::max(1, int(burst_us / time_us));
+  }
+}
+
+void run_round(std::vector<Contender>& contenders, std::mt19937& random) {
+  std::vector<size_t> turns(contenders.size());
+  std::iota(turns.begin(), turns.end(), size_t(0));
+  std::shuffle(turns.begin(), turns.end(), random);
+  for (const size_t turn : turns) {
+    Contender& contender = contenders[turn];
+    contender.times_us.push_back(
+        contender.attention->time_us(contender.launches, contender.behind_another));
+  }
+}
+
+void write_rows(const std::vector<Contender>& contenders, const std::string& path) {
+  ResultLog log(path, false);
+  log.start();
+  for (const Contender& contender : contenders)
+    for (size_t round = 0; round < contender.times_us.size(); ++round)
+      log.append(measured_row(*contender.point, int64_t(round),
+                              {.counts = {}, .time_us = contender.times_us[round]}));
+  log.finish();
+}
+
+}  // namespace
+
+int run_bench(const Command& command, const Arguments& arguments) {
+  const MeasurePlan plan = measure_plan(command, arguments);
+  const int64_t rounds = std::stoll(value_or(plan.outputs, "repetitions", default_rounds));
+  const bool paced = value_or(plan.outputs, "paced", "off") == "on";
+  try {
+    std::vector<Contender> contenders = contenders_of(plan.points);
+    warm_up(contenders);
+    std::mt19937 random(shuffle_seed);
+    if (paced) {
+      std::cout << "ready" << std::endl;
+      for (std::string line; std::getline(std::cin, line) && !line.empty();) {
+        run_round(contenders, random);
+        std::cout << "done" << std::endl;
+      }
+      if (contenders.front().times_us.empty()) return exit_fine;
+    } else {
+      for (int64_t round = 0; round < rounds; ++round) run_round(contenders, random);
+    }
+    for (const Contender& contender : contenders) print_contender(contender);
+    const std::string path = value_or(plan.outputs, "csv", "");
+    if (!path.empty()) write_rows(contenders, path);
+    return exit_fine;
+  } catch (const kernels::CudaError& error) {
+    std::cerr << "sawtooth bench: " << error.what() << "\n";
+    return error.no_device() ? exit_no_device : exit_check_failed;
+  }
+}
+
+}  // namespace sawtooth::experiments

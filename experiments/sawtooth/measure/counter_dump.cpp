@@ -1,0 +1,77 @@
+#include "experiments/sawtooth/measure/counter_dump.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+std::string printed(double value) {
+  constexpr double exact_below = 9007199254740992.0;  // 2^53
+  char text[40];
+  const bool whole = std::trunc(value) == value && std::abs(value) < exact_below;
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+  return text;
+}
+
+CsvRow row_of(const CsvRow& key_cells, const std::string& repetition, const std::string& pass,
+              const std::string& metric, const std::string& value, const std::string& unit,
+              std::string_view status) {
+  CsvRow row{run_id(key_cells)};
+  row.insert(row.end(), key_cells.begin(), key_cells.end());
+  row.insert(row.end(), {repetition, pass, metric, value, unit, std::string(status)});
+  return row;
+}
+
+}  // namespace
+
+std::string dump_header() {
+  CsvRow header{"run_id"};
+  header.insert(header.end(), result_columns.begin(), result_columns.begin() + key_column_count);
+  header.insert(header.end(), {"repetition", "replay_pass", "metric", "value", "unit", "status"});
+  return csv_line(header);
+}
+
+std::vector<CsvRow> dump_rows(const CsvRow& key_cells, int64_t repetition,
+                              const cupti::RangeReading& range, const MetricUnits& units) {
+  std::vector<CsvRow> rows;
+  for (const cupti::MetricValue& value : range.values) {
+    const auto unit = units.find(value.metric);
+    const bool finite = std::isfinite(value.value);  // 0 / 0 for a ratio of nothing
+    rows.push_back(row_of(key_cells, std::to_string(repetition),
+                          std::to_string(value.replay_pass + 1), value.metric,
+                          finite ? printed(value.value) : "",
+                          unit == units.end() ? "" : unit->second, finite ? "ok" : "no-value"));
+  }
+  return rows;
+}
+
+std::vector<CsvRow> missing_rows(const CsvRow& key_cells, const std::vector<std::string>& metrics,
+                                 std::string_view status) {
+  std::vector<CsvRow> rows;
+  for (const std::string& metric : metrics) {
+    rows.push_back(row_of(key_cells, "", "", metric, "", "", status));
+  }
+  return rows;
+}
+
+std::vector<std::string> metric_list(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view name = text.substr(0, comma);
+    if (!name.empty()) names.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  if (names.empty()) {
+    throw UsageError(
+        "--metrics: name at least one metric with its rollup, such as "
+        "lts__t_sectors.sum; `sawtooth counters list --chip NAME` lists them");
+  }
+  return names;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,78 @@
+#include "experiments/sawtooth/measure/counter_plan.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+
+#include "cupti/metric_plan.hpp"
+#include "cupti/status.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+void assign_passes(CounterPlan& plan, std::span<const cupti::L2Counter> counters) {
+  const cupti::MetricPlan metrics =
+      cupti::plan_metrics(plan.chip, cupti::metrics_for(plan.chip, counters),
+                          cupti::metrics_for(plan.chip, cupti::witness_counters()));
+  plan.passes = metrics.passes();
+  int pass = 1;
+  for (const cupti::MetricGroup& group : metrics.groups) {
+    for (PlannedCounter& counter : plan.counters) {
+      const auto& names = group.metrics();
+      if (std::find(names.begin(), names.end(), counter.metric) != names.end()) {
+        counter.passes.push_back(pass);
+      }
+    }
+    pass += static_cast<int>(group.passes());
+  }
+}
+
+}  // namespace
+
+CounterPlan plan_counters(std::string_view chip, std::span<const cupti::L2Counter> counters) {
+  CounterPlan plan{std::string(chip), {}, 0, ""};
+  std::vector<cupti::L2Counter> all(cupti::witness_counters().begin(),
+                                    cupti::witness_counters().end());
+  all.insert(all.end(), counters.begin(), counters.end());
+  for (const cupti::L2Counter counter : all) {
+    const cupti::MetricChoice choice = cupti::metric_for(chip, counter);
+    plan.counters.push_back({std::string(cupti::column_of(counter)),
+                             std::string(choice.metric),
+                             std::string(choice.reason),
+                             {}});
+  }
+  try {
+    assign_passes(plan, counters);
+  } catch (const cupti::CounterError& error) {
+    plan.problem = error.what();
+  }
+  return plan;
+}
+
+CounterPlan plan_results(std::string_view chip) {
+  return plan_counters(chip, cupti::result_counters());
+}
+
+void print_counter_plan(std::ostream& out, const CounterPlan& plan) {
+  out << plan.chip << " (" << cupti::chip_info(plan.chip).products << "): ";
+  if (plan.problem.empty()) {
+    out << plan.passes << " replay passes a repetition\n";
+  } else {
+    out << "passes unknown, " << plan.problem << '\n';
+  }
+  for (const PlannedCounter& counter : plan.counters) {
+    std::string when = "none";
+    if (!counter.metric.empty()) {
+      when = "pass ";
+      for (const int pass : counter.passes) {
+        if (pass != counter.passes.front()) when += ',';
+        when += std::to_string(pass);
+      }
+      if (counter.passes.empty()) when += '?';
+    }
+    out << "  " << std::left << std::setw(26) << counter.column << ' ' << std::setw(12) << when
+        << ' ' << (counter.metric.empty() ? counter.reason : counter.metric) << '\n';
+  }
+}
+
+}  // namespace sawtooth::experiments

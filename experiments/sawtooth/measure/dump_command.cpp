@@ -1,0 +1,104 @@
+// sawtooth counters dump: any metrics around the kernels of a configuration.
+#include <iostream>
+#include <optional>
+
+#include "cupti/metric_host.hpp"
+#include "cupti/range_profiler.hpp"
+#include "cupti/status.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
+#include "experiments/sawtooth/measure/counted_launch.hpp"
+#include "experiments/sawtooth/measure/counter_dump.hpp"
+#include "experiments/sawtooth/measure/measure_points.hpp"
+#include "experiments/sawtooth/measure/no_device.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "kernels/stream/l2_state.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+MetricUnits units_of(const std::string& chip, const std::vector<std::string>& metrics) {
+  MetricUnits units;
+  for (const std::string& metric : metrics) {
+    const std::string base = metric.substr(0, metric.find('.'));
+    for (const cupti::MetricInfo& info : cupti::list_metrics(chip, base)) {
+      if (info.name == base) units[metric] = info.unit;
+    }
+  }
+  return units;
+}
+
+class Output {
+ public:
+  explicit Output(const std::string& path) {
+    if (path != "-") file_.emplace(path);
+    write(dump_header());
+  }
+  void write(const std::vector<CsvRow>& rows) {
+    for (const CsvRow& row : rows) write(csv_line(row));
+  }
+  void finish() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  void write(const std::string& text) {
+    if (file_) {
+      file_->write(text);
+    } else {
+      std::cout << text;
+    }
+  }
+  std::optional<OutputFile> file_;
+};
+
+void dump_point(const MeasurePoint& point, int64_t repetitions, cupti::RangeProfiler& profiler,
+                const cupti::MetricPlan& plan, const MetricUnits& units, kernels::L2State& l2,
+                Output& output) {
+  const auto state = kernels::l2_state_named(point.point.text("state"));
+  if (!state) throw UsageError("state: allowed: cold, warm, as-is");
+  AttentionOnDevice attention(point.point);
+  attention.launch();  // loads the kernel, so that no pass pays for it
+  for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
+    const CountedLaunch counted = count_launch(profiler, plan, attention, l2, *state);
+    output.write(dump_rows(point.key_cells, repetition, counted.range, units));
+  }
+}
+
+}  // namespace
+
+int run_counters_dump(const Command& command, const Arguments& arguments) {
+  const MeasurePlan points = measure_plan(command, arguments);
+  const std::vector<std::string> metrics = metric_list(value_or(points.outputs, "metrics", ""));
+  const int64_t repetitions = std::stoll(value_or(points.outputs, "repetitions", "3"));
+  const std::string path = value_or(points.outputs, "csv", "-");
+  try {
+    cupti::RangeProfiler profiler;
+    const cupti::MetricPlan plan = profiler.plan(metrics);
+    const MetricUnits units = units_of(profiler.chip(), metrics);
+    kernels::L2State l2;
+    Output output(path);
+    for (const MeasurePoint& point : points.points) {
+      dump_point(point, repetitions, profiler, plan, units, l2, output);
+    }
+    output.finish();
+    return exit_fine;
+  } catch (const cupti::CounterError& error) {
+    if (error.status() == cupti::Status::unknown_metric ||
+        error.status() == cupti::Status::metric_not_schedulable) {
+      throw UsageError(error.what());
+    }
+    Output output(path);
+    for (const MeasurePoint& point : points.points) {
+      output.write(missing_rows(point.key_cells, metrics, cupti::status_name(error.status())));
+    }
+    output.finish();
+    return report_no_device(error);
+  } catch (const kernels::CudaError& error) {
+    return report_no_device(error);
+  }
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,257 @@
+// sawtooth measure: runs the kernels of every point, reads counters, and times launches without
+// the profiler. With --dry-run: what would run, with which metrics and passes, without a GPU.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "cupti/metric_plan.hpp"
+#include "cupti/metric_table.hpp"
+#include "cupti/range_profiler.hpp"
+#include "cupti/status.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
+#include "experiments/sawtooth/measure/counted_launch.hpp"
+#include "experiments/sawtooth/measure/counter_plan.hpp"
+#include "experiments/sawtooth/measure/measure_points.hpp"
+#include "experiments/sawtooth/measure/measured_wavefront.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/progress.hpp"
+#include "kernels/stream/l2_state.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr int timed_launches = 5;  // a repetition's time is their median
+
+std::vector<std::string> names_of(const std::string& chip, std::span<const cupti::L2Counter> list) {
+  return cupti::metrics_for(chip, list);
+}
+
+/// Counters of this process, or the reason why there are none.
+class Counters {
+ public:
+  Counters() {
+    try {
+      profiler_.emplace();
+      plan_ = profiler_->plan(names_of(profiler_->chip(), cupti::result_counters()),
+                              names_of(profiler_->chip(), cupti::witness_counters()));
+    } catch (const cupti::CounterError& error) {
+      profiler_.reset();
+      status_ = cupti::status_name(error.status());
+      message_ = error.what();
+    }
+  }
+  const std::string& message() const { return message_; }
+
+  void read(AttentionOnDevice& attention, kernels::L2State& l2, kernels::L2StateKind state,
+            MeasuredCells& cells) {
+    if (!profiler_) {
+      cells.status = status_;
+      return;
+    }
+    const CountedLaunch counted = count_launch(*profiler_, plan_, attention, l2, state);
+    cells.replay_passes = counted.replay_passes;
+    for (const cupti::L2CounterInfo& info : cupti::l2_counters()) {
+      const cupti::MetricChoice choice = cupti::metric_for(profiler_->chip(), info.counter);
+      if (!choice.available()) continue;
+      const std::optional<int64_t> count = counted.range.count(choice.metric);
+      if (!count) continue;
+      constexpr double ns_per_us = 1000;
+      if (info.counter == cupti::L2Counter::duration_ns)
+        cells.profiled_time_us = double(*count) / ns_per_us;
+      else
+        cells.counts.emplace_back(info.column, *count);
+    }
+  }
+
+ private:
+  std::optional<cupti::RangeProfiler> profiler_;
+  cupti::MetricPlan plan_;
+  std::string status_, message_;
+};
+
+double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
+                      kernels::L2StateKind state) {
+  std::vector<double> times;
+  for (int i = 0; i < timed_launches; ++i) {
+    l2.prepare(state, [&] { attention.launch(); });
+    times.push_back(attention.time_us());
+  }
+  std::nth_element(times.begin(), times.begin() + timed_launches / 2, times.end());
+  return times[timed_launches / 2];
+}
+
+/// Kernels, metrics and passes of every point on every chip of the tables.
+int dry_run(const MeasurePlan& plan) {
+  for (const MeasurePoint& point : plan.points) {
+    const kernels::AttentionForward call = attention_call(point.point);
+    const kernels::KernelVariant& variant =
+        *kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+    std::cout << "point: seq " << call.problem.seq_q << "x" << call.problem.seq_kv << ", head_dim "
+              << call.problem.head_dim << ", " << point.point.text("mask") << ", "
+              << point.point.text("launch") << ", " << point.point.text("scan") << " -> kernel "
+              << variant.family << " " << variant.tiling.q_rows << "x" << variant.tiling.kv_rows
+              << ", " << variant.threads() << " threads, " << variant.shared_bytes
+              << " bytes of shared memory, "
+              << item_count(call.problem, variant.tiling, call.schedule) << " items\n";
+  }
+  for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
+    print_counter_plan(std::cout, plan_results(chip.name));
+  }
+  return exit_fine;
+}
+
+/// The order traces of all points, as the tables that were asked for.
+class OrderTables {
+ public:
+  explicit OrderTables(const Settings& outputs)
+      : trace_path_(value_or(outputs, "order-trace", "")),
+        wavefront_path_(value_or(outputs, "wavefront", "")),
+        steps_(std::stoll(
+            value_or(outputs, "wavefront-steps", find_option("wavefront-steps")->default_text))),
+        trace_(order_trace_header()),
+        wavefront_(wavefront_header()) {}
+
+  bool wanted() const { return !trace_path_.empty() || !wavefront_path_.empty(); }
+
+  void record(const MeasurePoint& point, AttentionOnDevice& attention) {
+    const std::vector<RecordedStep> recorded = attention.record_order();
+    trace_ += order_trace_rows(point.key_cells, recorded);
+    const bool grid = point.point.request.schedule.launch == launch_id<GridLaunch>;
+    wavefront_ += wavefront_rows(point.key_cells, sampled_wavefront(recorded, steps_, grid));
+  }
+  void finish() const {
+    write(trace_path_, trace_);
+    write(wavefront_path_, wavefront_);
+  }
+
+ private:
+  static void write(const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+  }
+  std::string trace_path_, wavefront_path_;
+  int64_t steps_;
+  std::string trace_, wavefront_;
+};
+
+/// When each item began, a launch a repetition.
+class ItemTrace {
+ public:
+  explicit ItemTrace(const Settings& outputs) : path_(value_or(outputs, "item-trace", "")) {
+    if (wanted()) file_.emplace(path_).write(item_trace_header());
+  }
+  bool wanted() const { return !path_.empty(); }
+
+  /// As a counted launch goes: behind what prepares L2.
+  void record(const MeasurePoint& point, int64_t repetition, AttentionOnDevice& attention,
+              kernels::L2State& l2, kernels::L2StateKind state) {
+    l2.prepare(state, [&] { attention.launch(); });
+    file_->write(item_trace_rows(point.key_cells, repetition, attention.record_items()));
+  }
+  void finish() {
+    if (wanted()) file_->commit();
+  }
+
+ private:
+  std::string path_;
+  std::optional<OutputFile> file_;
+};
+
+/// The key cells of one repetition.
+CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition) {
+  CsvRow cells = point.key_cells;
+  cells.push_back(std::to_string(repetition));
+  return cells;
+}
+
+/// What is opened once: without a device this throws, before anything is written.
+struct Device {
+  kernels::L2State l2;
+  Counters counters;
+};
+
+/// Measures the repetitions that `log` has not yet, and takes the others over; `device` may be
+/// null when there is nothing to measure. Each repetition has its tensors on pages of its own, so
+/// that the spread of a point is that of launches, not of one launch seen five times.
+void measure_point(const MeasurePoint& point, int64_t repetitions, Device* device, ItemTrace& items,
+                   OrderTables& orders, ResultLog& log) {
+  std::optional<AttentionOnDevice> attention;
+  const auto place = [&](int64_t repetition) {
+    attention.reset();  // its memory first
+    attention.emplace(point.point,
+                      std::make_shared<const AttentionTensors>(point.point.request.problem,
+                                                               static_cast<uint64_t>(repetition)));
+    attention->launch();  // loads the kernel, so that no later launch pays for it
+  };
+  const kernels::L2StateKind state = *kernels::l2_state_named(point.point.text("state"));
+  for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
+    const CsvRow cells_of_key = repetition_cells(point, repetition);
+    const bool known = log.has(cells_of_key);
+    if (known) log.keep(cells_of_key);
+    if (known && !items.wanted()) continue;
+    place(repetition);
+    if (!known) {
+      MeasuredCells cells;
+      cells.time_us = median_time_us(*attention, device->l2, state);
+      device->counters.read(*attention, device->l2, state, cells);
+      log.append(measured_row(point, repetition, cells));
+    }
+    if (items.wanted()) items.record(point, repetition, *attention, device->l2, state);
+  }
+  if (!orders.wanted()) return;
+  if (!attention) place(0);
+  orders.record(point, *attention);
+}
+
+bool is_complete(const MeasurePlan& plan, int64_t repetitions, const ResultLog& log) {
+  for (const MeasurePoint& point : plan.points)
+    for (int64_t repetition = 0; repetition < repetitions; ++repetition)
+      if (!log.has(repetition_cells(point, repetition))) return false;
+  return true;
+}
+
+int measure(const MeasurePlan& plan) {
+  const int64_t repetitions =
+      std::stoll(value_or(plan.outputs, "repetitions", find_option("repetitions")->default_text));
+  constexpr size_t with_repetition = key_column_count + 1;
+  ResultLog log(value_or(plan.outputs, "csv", "-"), is_on(plan.outputs, "resume"), with_repetition);
+  ItemTrace items(plan.outputs);
+  OrderTables orders(plan.outputs);
+  std::optional<Device> device;
+  if (items.wanted() || orders.wanted() || !is_complete(plan, repetitions, log)) device.emplace();
+  const std::string no_counters = device ? device->counters.message() : "";
+  if (!no_counters.empty()) std::cerr << "note: " << no_counters << "\n";
+  log.start();
+  Progress progress(plan.points.size(), double(plan.points.size()), !is_on(plan.outputs, "quiet"));
+  for (const MeasurePoint& point : plan.points) {
+    measure_point(point, repetitions, device ? &*device : nullptr, items, orders, log);
+    progress.advance(1);
+    progress.draw();
+  }
+  log.finish();
+  items.finish();
+  orders.finish();
+  return no_counters.empty() ? exit_fine : exit_no_device;
+}
+
+}  // namespace
+
+int run_measure(const Command& command, const Arguments& arguments) {
+  const MeasurePlan plan = measure_plan(command, arguments);
+  if (is_on(plan.outputs, "dry-run")) return dry_run(plan);
+  try {
+    return measure(plan);
+  } catch (const kernels::CudaError& error) {
+    std::cerr << "sawtooth measure: " << error.what() << "\n";
+    return error.no_device() ? exit_no_device : exit_check_failed;
+  }
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,78 @@
+#include "experiments/sawtooth/measure/measure_points.hpp"
+
+#include <set>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+std::string decimal(double value, int digits) {
+  std::ostringstream text;
+  text.precision(digits);
+  text << std::fixed << value;
+  return text.str();
+}
+
+CsvRow measured_key_cells(const Point& point, const std::string& experiment) {
+  CsvRow cells = key_cells(point, experiment, "measured");
+  const kernels::AttentionForward call = attention_call(point);
+  cells[result_column("kernel")] =
+      kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
+          ->family;
+  for (const size_t column : {result_column("timing"), result_column("l2"),
+                              result_column("l2_bytes"), result_column("model")})
+    cells[column].clear();
+  return cells;
+}
+
+}  // namespace
+
+MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  const Configuration configuration =
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
+  MeasurePlan plan{output_settings(configuration, parsed.settings), {}, {}};
+  plan.experiment =
+      value_or(plan.outputs, "experiment",
+               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  Catalog catalog;
+  std::set<std::string> seen;
+  for (Settings& settings : expand(configuration, parsed.settings)) {
+    settings.try_emplace("tiles", Assignment{{"kernel"}, {"default", 0}});
+    MeasurePoint point{resolve(settings, catalog), {}};
+    attention_call(point.point);  // refuses what no kernel runs, before anything is launched
+    point.key_cells = measured_key_cells(point.point, plan.experiment);
+    if (seen.insert(csv_line(point.key_cells)).second) plan.points.push_back(std::move(point));
+  }
+  return plan;
+}
+
+CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const MeasuredCells& cells) {
+  constexpr double flop_per_us_of_a_teraflop = 1e6;
+  CsvRow row = point.key_cells;
+  row.resize(result_columns.size());
+  row[result_column("repetition")] = std::to_string(repetition);
+  for (const auto& [name, value] : cells.counts)
+    for (size_t column = first_counter_column; column < result_column("time_us"); ++column)
+      if (result_columns[column] == name) row[column] = std::to_string(value);
+  if (cells.time_us > 0) {
+    const double flop = forward_flop(point.point.request.problem);
+    row[result_column("time_us")] = decimal(cells.time_us, 2);
+    row[result_column("tflops")] = decimal(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
+  }
+  if (cells.profiled_time_us > 0)
+    row[result_column("profiled_time_us")] = decimal(cells.profiled_time_us, 2);
+  if (cells.replay_passes > 0)
+    row[result_column("replay_passes")] = std::to_string(cells.replay_passes);
+  row[result_column("status")] = cells.status;
+  row[result_column("run_id")] = run_id(point.key_cells);
+  return row;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,38 @@
+// The points of a measuring command: a sweep resolved, duplicates left out, kernels checked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
+
+namespace sawtooth::experiments {
+
+struct MeasurePoint {
+  Point point;
+  CsvRow key_cells;
+};
+
+struct MeasurePlan {
+  Settings outputs;
+  std::string experiment;
+  std::vector<MeasurePoint> points;
+};
+
+/// Reads [CONFIG] and options; throws UsageError also for points that no kernel runs.
+MeasurePlan measure_plan(const Command& command, const Arguments& arguments);
+
+/// The row of one repetition: key cells, counters (by column name, empty cells for the rest), time.
+struct MeasuredCells {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  double time_us = 0;
+  double profiled_time_us = 0;  // 0: not profiled
+  int64_t replay_passes = 0;
+  std::string status = "ok";
+};
+CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const MeasuredCells& cells);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,118 @@
+#include "experiments/sawtooth/measure/measured_wavefront.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+/// Replaces CTA numbers by slots: an item takes the first place of its SM that is free when it
+/// starts. `recorded` is in the order of time.
+void number_slots(std::vector<RecordedStep>& recorded, int64_t unit_ns) {
+  struct Slot {
+    int64_t number;
+    int64_t free_from_ns;
+  };
+  std::map<int64_t, int64_t> last_start;  // CTA -> start of its last step
+  for (const RecordedStep& at : recorded) last_start[at.worker] = at.start_ns;
+  std::map<int64_t, std::vector<Slot>> slots_of_sm;
+  std::map<int64_t, int64_t> slot_of_cta;
+  int64_t slots = 0;
+  for (RecordedStep& at : recorded) {
+    const auto known = slot_of_cta.find(at.worker);
+    if (known != slot_of_cta.end()) {
+      at.worker = known->second;
+      continue;
+    }
+    std::vector<Slot>& here = slots_of_sm[at.sm];
+    auto slot = std::find_if(here.begin(), here.end(),
+                             [&](const Slot& one) { return one.free_from_ns <= at.start_ns; });
+    if (slot == here.end()) slot = here.insert(here.end(), {slots++, 0});
+    // A CTA leaves after its last step; its follower may begin within the same unit.
+    slot->free_from_ns = last_start[at.worker] + unit_ns / 2;
+    slot_of_cta[at.worker] = slot->number;
+    at.worker = slot->number;
+  }
+}
+
+}  // namespace
+
+std::string item_trace_header() {
+  return csv_line({"run_id", "repetition", "worker", "items_before", "item", "steps", "start_ns"});
+}
+
+std::string item_trace_rows(const CsvRow& key_cells, int64_t repetition,
+                            const std::vector<RecordedItem>& recorded) {
+  const std::string id = run_id(key_cells);
+  std::string text;
+  for (const RecordedItem& at : recorded) {
+    CsvRow row{id};
+    for (const int64_t value :
+         {repetition, at.worker, at.items_before, at.item, at.steps, at.start_ns})
+      row.push_back(std::to_string(value));
+    text += csv_line(row);
+  }
+  return text;
+}
+
+std::string order_trace_header() {
+  return csv_line({"run_id", "scan", "worker", "items_before", "item", "step", "batch", "head",
+                   "q_tile", "kv_tile", "sm", "start_ns"});
+}
+
+std::string order_trace_rows(const CsvRow& key_cells, const std::vector<RecordedStep>& recorded) {
+  const std::string id = run_id(key_cells);
+  std::string text;
+  for (const RecordedStep& at : recorded) {
+    CsvRow row{id, key_cells[result_column("scan")]};
+    for (const int64_t value : {at.worker, at.items_before, at.item, at.step, at.batch, at.head,
+                                at.q_tile, at.kv_tile, at.sm, at.start_ns})
+      row.push_back(std::to_string(value));
+    text += csv_line(row);
+  }
+  return text;
+}
+
+int64_t median_step_ns(const std::vector<RecordedStep>& recorded) {
+  std::map<std::tuple<int64_t, int64_t>, int64_t> starts;  // (item, step) -> start
+  for (const RecordedStep& at : recorded) starts[{at.item, at.step}] = at.start_ns;
+  std::vector<int64_t> times;
+  for (const auto& [key, start] : starts) {
+    const auto next = starts.find({std::get<0>(key), std::get<1>(key) + 1});
+    if (next != starts.end()) times.push_back(next->second - start);
+  }
+  if (times.empty()) return 1;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return std::max<int64_t>(1, *middle);
+}
+
+std::vector<WavefrontStep> sampled_wavefront(std::vector<RecordedStep> recorded, int64_t steps,
+                                             bool slots) {
+  const int64_t unit_ns = median_step_ns(recorded);
+  std::stable_sort(recorded.begin(), recorded.end(),
+                   [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  if (slots) number_slots(recorded, unit_ns);
+  std::map<int64_t, std::vector<const RecordedStep*>> of_worker;
+  for (const RecordedStep& at : recorded) of_worker[at.worker].push_back(&at);
+  std::vector<WavefrontStep> wavefront;
+  for (const auto& [worker, history] : of_worker) {
+    size_t next = 0;  // first record that starts after the sample
+    for (int64_t step = 0; step < steps; ++step) {
+      const int64_t now_ns = step * unit_ns;
+      while (next < history.size() && history[next]->start_ns <= now_ns) ++next;
+      if (next == 0) continue;
+      const RecordedStep& at = *history[next - 1];
+      if (next == history.size() && now_ns >= at.start_ns + unit_ns) break;
+      wavefront.push_back({step, worker, at.item, at.batch, at.head, at.q_tile, at.kv_tile});
+    }
+  }
+  std::stable_sort(wavefront.begin(), wavefront.end(),
+                   [](const auto& a, const auto& b) { return a.step < b.step; });
+  return wavefront;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,90 @@
+#include "experiments/sawtooth/results/result_log.hpp"
+
+#include <filesystem>
+#include <iostream>
+#include <stdexcept>
+
+#include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+
+ResultLog::ResultLog(std::string path, bool resume, size_t key_columns)
+    : path_(std::move(path)), key_columns_(key_columns) {
+  if (!to_standard_output()) require_replaceable(path_);
+  if (!resume) return;
+  if (to_standard_output()) throw UsageError("--resume: needs --csv FILE to go on with");
+  if (std::filesystem::exists(path_)) take_over(path_, false);
+  if (std::filesystem::exists(partial_path())) take_over(partial_path(), true);
+}
+
+std::string ResultLog::key_of(const CsvRow& cells) const {
+  return csv_line(CsvRow(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(key_columns_)));
+}
+
+void ResultLog::take_over(const std::string& path, bool may_end_early) {
+  std::string text = read_text_file(path);
+  if (may_end_early) text.resize(text.rfind('\n') + 1);  // npos + 1 is 0: no complete line
+  if (text.empty() && may_end_early) return;
+  const CsvTable table = parse_csv(text, path);
+  if (csv_line(table.header) != result_header()) {
+    throw UsageError(path + ": --resume: its columns are not those of results.csv; choose " +
+                     "another --csv file, or leave --resume out to replace it");
+  }
+  for (const CsvRow& row : table.rows) {
+    if (row[result_column("status")] != "ok") continue;
+    const std::string key = key_of(row);
+    if (old_.insert_or_assign(key, csv_line(row)).second) old_order_.push_back(key);
+  }
+}
+
+bool ResultLog::has(const CsvRow& key_cells) const {
+  return old_.contains(key_of(key_cells));
+}
+
+void ResultLog::start() {
+  if (to_standard_output()) {
+    std::cout << result_header() << std::flush;
+    return;
+  }
+  OutputFile file(partial_path());
+  file.write(result_header());
+  for (const std::string& key : old_order_) file.write(old_.at(key));
+  file.commit();
+  partial_.open(partial_path(), std::ios::binary | std::ios::app);
+}
+
+void ResultLog::append(const CsvRow& row) {
+  const std::string line = csv_line(row);
+  if (to_standard_output()) {
+    std::cout << line << std::flush;
+    if (!std::cout) throw std::runtime_error("standard output cannot be written");
+    return;
+  }
+  used_[key_of(row)] = true;
+  lines_.push_back(line);
+  partial_ << line << std::flush;
+  if (!partial_) throw std::runtime_error(partial_path() + ": writing failed; is the disk full?");
+}
+
+void ResultLog::keep(const CsvRow& key_cells) {
+  const std::string key = key_of(key_cells);
+  used_[key] = true;
+  lines_.push_back(old_.at(key));
+}
+
+void ResultLog::finish() {
+  if (to_standard_output()) return;
+  OutputFile file(path_);
+  file.write(result_header());
+  for (const std::string& key : old_order_) {
+    if (!used_.contains(key)) file.write(old_.at(key));
+  }
+  for (const std::string& line : lines_) file.write(line);
+  file.commit();
+  partial_.close();
+  std::filesystem::remove(partial_path());
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,50 @@
+// results.csv while it grows. Rows are appended one by one to PATH.partial, so that an interrupted
+// sweep leaves complete rows; finish() writes PATH in the order of the sweep and removes the
+// partial file. A later run with resume takes the rows of both files over.
+#pragma once
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
+
+namespace sawtooth::experiments {
+
+class ResultLog {
+ public:
+  /// `path` "-" is standard output. The first `key_columns` cells tell rows apart: those of a
+  /// point, or one more where a point has repetitions. Throws UsageError when the file cannot be
+  /// written, or with `resume` when a file of that name has other columns than results.csv.
+  ResultLog(std::string path, bool resume, size_t key_columns = key_column_count);
+
+  /// Whether a row with these key cells was there before.
+  bool has(const CsvRow& key_cells) const;
+  /// Creates the partial file; before it nothing is written.
+  void start();
+  /// Appends the row of the next point; rows come in the order of the sweep.
+  void append(const CsvRow& row);
+  /// Takes over the old row of the next point.
+  void keep(const CsvRow& key_cells);
+  /// Writes the whole file; rows of an earlier run that this sweep has not stay, in front.
+  void finish();
+
+  std::string partial_path() const { return path_ + ".partial"; }
+
+ private:
+  std::string key_of(const CsvRow& cells) const;
+  void take_over(const std::string& path, bool may_end_early);
+  bool to_standard_output() const { return path_ == "-"; }
+
+  std::string path_;
+  size_t key_columns_;
+  std::vector<std::string> old_order_;      // keys of old rows, in their order
+  std::map<std::string, std::string> old_;  // key -> line
+  std::map<std::string, bool> used_;        // old keys that this sweep has
+  std::vector<std::string> lines_;          // of this sweep, in its order
+  std::ofstream partial_;
+};
+
+}  // namespace sawtooth::experiments

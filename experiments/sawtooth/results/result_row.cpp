@@ -1,0 +1,106 @@
+#include "experiments/sawtooth/results/result_row.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iomanip>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/sets_options.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+std::string key_of(std::string_view column) {
+  std::string key(column);
+  std::replace(key.begin(), key.end(), '_', '-');
+  return key;
+}
+
+std::string fixed(double value) {
+  constexpr int digits = 2;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+}  // namespace
+
+CsvRow counter_cells(const sim::Counters& c) {
+  CsvRow cells;
+  for (const sim::Sectors& value :
+       {c.sm_read_sectors, c.l2_read_sectors, c.l2_read_miss_sectors, c.l2_write_sectors,
+        c.l2_write_miss_sectors, c.fabric_read_sectors, c.fabric_read_miss_sectors,
+        c.dram_read_sectors, c.dram_write_sectors, c.cold_read_sectors}) {
+    cells.push_back(value ? std::to_string(*value) : std::string());
+  }
+  return cells;
+}
+
+CsvRow key_cells(const Point& point, std::string_view experiment, std::string_view source) {
+  CsvRow cells;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    cells.push_back(point.text(key_of(result_columns[i])));
+  }
+  cells[result_column("experiment")] = experiment;
+  cells[result_column("source")] = source;
+  cells[result_column("pass")] = "forward";
+  cells[result_column("l2")] = l2_label(point.settings);
+  std::string model(model_name);
+  const std::string without = point.text("without");
+  if (!without.empty() && without != without_nothing) model += " without " + without;
+  if (point.request.sample < 1) model += " sample " + point.text("sample");
+  if (point.request.launches > 1) model += " launches " + std::to_string(point.request.launches);
+  model += point.speed_label;
+  cells[result_column("model")] = model;
+  return cells;
+}
+
+std::string run_id(const CsvRow& key_cells) {
+  // FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv, section 2).
+  constexpr uint64_t offset_basis = 0xcbf29ce484222325ULL;
+  constexpr uint64_t prime = 0x100000001b3ULL;
+  constexpr int digits = 12;
+  constexpr int bits_a_digit = 4;
+  uint64_t hash = offset_basis;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (i == result_column("experiment") || i == result_column("source") ||
+        i == result_column("kernel") || i == result_column("model")) {
+      continue;
+    }
+    for (const char c : key_cells[i] + '\n') {
+      hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+    }
+  }
+  std::ostringstream text;
+  text << std::hex << std::setw(digits) << std::setfill('0')
+       << (hash >> (64 - digits * bits_a_digit));
+  return text.str();
+}
+
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {
+  CsvRow row = key_cells;
+  row.resize(first_counter_column);
+  for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
+  row.resize(result_columns.size());
+  row[result_column("status")] = "ok";
+  row[result_column("run_id")] = run_id(key_cells);
+  return row;
+}
+
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop) {
+  CsvRow row = predicted_row(key_cells, prediction.total);
+  if (prediction.time_us) {
+    constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
+    row[result_column("time_us")] = fixed(*prediction.time_us);
+    row[result_column("tflops")] =
+        fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera);
+  }
+  return row;
+}
+
+std::string result_header() {
+  return csv_line({result_columns.begin(), result_columns.end()});
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,154 @@
+#include "experiments/sawtooth/results/side_tables.hpp"
+
+#include <map>
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using sim::Access;
+using sim::Tensor;
+
+CsvRow leading_cells(const CsvRow& key_cells) {
+  return {run_id(key_cells), key_cells[result_column("experiment")],
+          key_cells[result_column("scan")]};
+}
+
+template <class... Cells>
+std::string line_after(const CsvRow& leading, const Cells&... cells) {
+  CsvRow row = leading;
+  (row.emplace_back(cells), ...);
+  return csv_line(row);
+}
+
+template <class Function>
+void for_each_class(const sim::DistanceHistogram& histogram, Function function) {
+  for (int t = 0; t < sim::tensor_count; ++t) {
+    for (int a = 0; a < sim::access_count; ++a) {
+      const auto tensor = static_cast<Tensor>(t);
+      const auto access = static_cast<Access>(a);
+      function(tensor, access, histogram.of(tensor, access));
+    }
+  }
+}
+
+struct Sums {
+  int64_t reads = 0;
+  int64_t writes = 0;
+  void add(Access access, int64_t sectors) {
+    (access == Access::write ? writes : reads) += sectors;
+  }
+};
+
+}  // namespace
+
+std::string by_tensor_header() {
+  CsvRow header{"run_id", "experiment", "scan", "tensor"};
+  for (size_t i = first_counter_column; i <= result_column("cold_read_sectors"); ++i) {
+    header.emplace_back(result_columns[i]);
+  }
+  return csv_line(header);
+}
+
+std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
+  std::string text;
+  for (size_t t = 0; t < sim::tensor_count; ++t) {
+    const sim::Counters& counters = prediction.by_tensor[t];
+    const bool untouched =
+        counters.l2_read_sectors.value_or(0) == 0 && counters.l2_write_sectors.value_or(0) == 0;
+    if (static_cast<Tensor>(t) == Tensor::other && untouched) continue;  // of traces only
+    CsvRow row = leading_cells(key_cells);
+    row.emplace_back(sim::tensor_names[t]);
+    for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
+    text += csv_line(row);
+  }
+  return text;
+}
+
+std::string miss_curve_header() {
+  return csv_line({"run_id", "experiment", "scan", "capacity_bytes", "read_miss_sectors",
+                   "write_miss_sectors", "miss_sectors"});
+}
+
+std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
+  std::map<int64_t, Sums> hits_at;  // capacity in lines -> sectors that hit from it on
+  Sums missing;
+  for_each_class(prediction.histogram, [&](Tensor, Access access, const auto& distances) {
+    missing.add(access, distances.sectors());
+    for (const sim::DistanceBin& bin : distances.bins()) {
+      hits_at[bin.lines + 1].add(access, bin.sectors);
+    }
+  });
+  hits_at.try_emplace(0);
+  const CsvRow leading = leading_cells(key_cells);
+  std::string text;
+  for (const auto& [lines, hits] : hits_at) {
+    missing.reads -= hits.reads;
+    missing.writes -= hits.writes;
+    text +=
+        line_after(leading, std::to_string(lines * line_bytes), std::to_string(missing.reads),
+                   std::to_string(missing.writes), std::to_string(missing.reads + missing.writes));
+  }
+  return text;
+}
+
+std::string histogram_header() {
+  return csv_line(
+      {"run_id", "experiment", "scan", "tensor", "access", "distance_lines", "sectors"});
+}
+
+std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
+  const CsvRow leading = leading_cells(key_cells);
+  std::string text;
+  for_each_class(prediction.histogram, [&](Tensor tensor, Access access, const auto& distances) {
+    const std::string_view tensor_name = sim::tensor_names[static_cast<size_t>(tensor)];
+    const std::string_view access_name = sim::access_names[static_cast<size_t>(access)];
+    if (distances.cold_sectors() > 0) {
+      text += line_after(leading, tensor_name, access_name, "",
+                         std::to_string(distances.cold_sectors()));
+    }
+    for (const sim::DistanceBin& bin : distances.bins()) {
+      text += line_after(leading, tensor_name, access_name, std::to_string(bin.lines),
+                         std::to_string(bin.sectors));
+    }
+  });
+  return text;
+}
+
+SideTables::SideTables(const Settings& outputs) {
+  static constexpr struct {
+    std::string_view key;
+    std::string (*header)();
+    Rows rows;
+  } tables[] = {
+      {"by-tensor", by_tensor_header, by_tensor_rows},
+      {"miss-curve", miss_curve_header, miss_curve_rows},
+      {"histogram", histogram_header, histogram_rows},
+  };
+  for (const auto& table : tables) {
+    const std::string path = value_or(outputs, table.key, "");
+    if (path.empty()) continue;
+    open_.push_back({std::make_unique<OutputFile>(path), table.rows});
+    open_.back().file->write(table.header());
+  }
+}
+
+std::vector<std::string> SideTables::rows(const CsvRow& key_cells,
+                                          const sim::Prediction& prediction) const {
+  std::vector<std::string> texts;
+  for (const Open& table : open_) texts.push_back(table.rows(key_cells, prediction));
+  return texts;
+}
+
+void SideTables::write(const std::vector<std::string>& rows) {
+  for (size_t t = 0; t < open_.size(); ++t) open_[t].file->write(rows[t]);
+}
+
+void SideTables::commit() {
+  for (const Open& table : open_) table.file->commit();
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,144 @@
+#include "experiments/sawtooth/results/wavefront_tables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "sim/schedule/wavefront.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// Perfetto's page stays quick up to about this many slices.
+constexpr size_t most_slices = 200'000;
+
+struct Enough {};  // ends a replay early
+
+class StepRecorder : public sim::WavefrontSink {
+ public:
+  explicit StepRecorder(int64_t steps) : limit_(steps) {}
+
+  void at(int64_t step, int64_t worker, const Item& item, int64_t q_tile, int64_t kv_tile) {
+    if (step >= limit_) throw Enough();
+    steps_.push_back({step, worker, item.index, item.batch, item.head, q_tile, kv_tile});
+  }
+  std::vector<WavefrontStep> take() { return std::move(steps_); }
+
+ private:
+  int64_t limit_;
+  std::vector<WavefrontStep> steps_;
+};
+
+struct Slice {
+  WavefrontStep first;
+  WavefrontStep last;
+};
+
+// Steps of one worker on one item, merged when `merge`; in the order of their beginnings.
+std::vector<Slice> slices_of(const std::vector<WavefrontStep>& wavefront, bool merge) {
+  std::vector<Slice> slices;
+  std::map<int64_t, size_t> open;  // worker -> its last slice
+  for (const WavefrontStep& step : wavefront) {
+    const auto found = open.find(step.worker);
+    if (merge && found != open.end() && slices[found->second].first.item == step.item) {
+      slices[found->second].last = step;
+      continue;
+    }
+    open[step.worker] = slices.size();
+    slices.push_back({step, step});
+  }
+  return slices;
+}
+
+std::string quoted(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return json + '"';
+}
+
+std::string slice_event(const Slice& slice, size_t process) {
+  const WavefrontStep& step = slice.first;
+  std::ostringstream json;
+  json << R"({"name":"K/V )" << step.kv_tile;
+  if (slice.last.step != step.step) json << ".." << slice.last.kv_tile;
+  json << R"(","ph":"X","ts":)" << step.step << R"(,"dur":)" << slice.last.step - step.step + 1
+       << R"(,"pid":)" << process << R"(,"tid":)" << step.worker << R"(,"args":{"item":)"
+       << step.item << R"(,"batch":)" << step.batch << R"(,"head":)" << step.head << R"(,"q_tile":)"
+       << step.q_tile << R"(,"kv_tile":)" << step.kv_tile << R"(,"last_kv_tile":)"
+       << slice.last.kv_tile << "}}";
+  return json.str();
+}
+
+std::string name_event(std::string_view what, size_t process, int64_t thread,
+                       const std::string& name) {
+  std::ostringstream json;
+  json << R"({"name":")" << what << R"(","ph":"M","pid":)" << process << R"(,"tid":)" << thread
+       << R"(,"args":{"name":)" << quoted(name) << "}}";
+  return json.str();
+}
+
+std::string point_title(const CsvRow& cells) {
+  return cells[result_column("scan")] + ", " + cells[result_column("launch")] + ", " +
+         cells[result_column("timing")] + ", mask " + cells[result_column("mask")] + ", seq " +
+         cells[result_column("seq_kv")];
+}
+
+}  // namespace
+
+std::vector<WavefrontStep> wavefront_steps(const sim::Request& request, int64_t steps) {
+  const sim::AtomTable atoms(request.problem, request.tiling, request.schedule,
+                             request.log_sum_exp);
+  StepRecorder recorder(steps);
+  sim::LockstepWavefront wavefront(request, atoms, recorder);
+  try {
+    wavefront.run();
+  } catch (const Enough&) {
+  }
+  return recorder.take();
+}
+
+std::string wavefront_header() {
+  return csv_line(
+      {"run_id", "scan", "step", "worker", "item", "batch", "head", "q_tile", "kv_tile"});
+}
+
+std::string wavefront_rows(const CsvRow& key_cells, const std::vector<WavefrontStep>& wavefront) {
+  const std::string id = run_id(key_cells);
+  std::string text;
+  for (const WavefrontStep& at : wavefront) {
+    text +=
+        csv_line({id, key_cells[result_column("scan")], std::to_string(at.step),
+                  std::to_string(at.worker), std::to_string(at.item), std::to_string(at.batch),
+                  std::to_string(at.head), std::to_string(at.q_tile), std::to_string(at.kv_tile)});
+  }
+  return text;
+}
+
+std::string timeline_json(const std::vector<TimelinePoint>& points) {
+  size_t all_steps = 0;
+  for (const TimelinePoint& point : points) all_steps += point.wavefront.size();
+  const bool merge = all_steps > most_slices;
+  std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  const auto add = [&](const std::string& event) {
+    if (!json.ends_with("[\n")) json += ",\n";
+    json += event;
+  };
+  for (size_t p = 0; p < points.size(); ++p) {
+    add(name_event("process_name", p, 0, point_title(points[p].key_cells)));
+    int64_t workers = 0;
+    for (const WavefrontStep& step : points[p].wavefront) {
+      workers = std::max(workers, step.worker + 1);
+    }
+    for (int64_t w = 0; w < workers; ++w) {
+      add(name_event("thread_name", p, w, "CTA " + std::to_string(w)));
+    }
+    for (const Slice& slice : slices_of(points[p].wavefront, merge)) add(slice_event(slice, p));
+  }
+  return json + "\n]}\n";
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,112 @@
+// sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
+// together in runs/NAME with what is needed to repeat it, and drawn where Python has matplotlib.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/draw.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/provenance.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Wavefronts of more points than this are no picture; each has up to `wavefront-steps` steps.
+constexpr size_t most_wavefronts = 8;
+
+const Command& command_named(std::string_view name) {
+  for (const Command& command : commands())
+    if (command.name == name) return command;
+  throw std::logic_error("no command " + std::string(name));
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  OutputFile file(path.string());
+  file.write(text);
+  file.commit();
+}
+
+bool names_key(const Configuration& configuration, const char* key) {
+  return configuration.base.contains(key) ||
+         std::any_of(configuration.sweeps.begin(), configuration.sweeps.end(),
+                     [&](const Sweep& sweep) { return sweep.settings.contains(key); });
+}
+
+/// Both tables under one header; they have the same columns.
+void join_results(const fs::path& folder, bool measured) {
+  std::string text = read_text_file((folder / "predicted.csv").string());
+  if (measured) {
+    const std::string rows = read_text_file((folder / "measured.csv").string());
+    text += rows.substr(rows.find('\n') + 1);
+  }
+  write_text(folder / "results.csv", text);
+}
+
+#if defined(SAWTOOTH_HAVE_KERNELS)
+int measure_into(const std::string& configuration, const fs::path& folder, bool with_wavefront) {
+  Arguments measure{configuration, "--csv", (folder / "measured.csv").string()};
+  if (with_wavefront)
+    measure.insert(measure.end(), {"--wavefront", (folder / "wavefront_measured.csv").string()});
+  return run_measure(command_named("measure"), measure);
+}
+#else
+int measure_into(const std::string&, const fs::path&, bool) {
+  std::cerr << "note: built without a CUDA compiler, nothing is measured\n";
+  return exit_no_device;
+}
+#endif
+
+}  // namespace
+
+int run_run(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (parsed.operands.empty()) throw UsageError("run: needs a configuration: sawtooth run CONFIG");
+  const std::string& path = parsed.operands.front();
+  const Configuration configuration = read_configuration(path);
+  const Settings outputs = output_settings(configuration, {});
+  const fs::path folder =
+      fs::path("runs") / value_or(outputs, "experiment", stem_of(configuration.path));
+  fs::create_directories(folder);
+  write_text(folder / "config.ini", read_text_file(path));
+
+  Arguments simulate{path, "--quiet", "--csv", (folder / "predicted.csv").string()};
+  if (!names_key(configuration, "tiles"))  // as measure does
+    simulate.insert(simulate.end(), {"--tiles", "kernel"});
+  const bool with_wavefront =
+      expand(configuration, {}).size() <= most_wavefronts && !outputs.contains("wavefront");
+  if (with_wavefront) {
+    simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
+  }
+  const int predicted = run_simulate(command_named("simulate"), simulate);
+  if (predicted != exit_fine) return predicted;
+  const int measured = measure_into(path, folder, with_wavefront);
+  const bool has_measured = measured == exit_fine;
+  join_results(folder, has_measured);
+
+  std::ostringstream provenance;
+  write_provenance(provenance, "run", program_provenance(arguments));
+  write_text(folder / "provenance.ini", provenance.str());
+  std::cout << "written to " << folder.string() << "\n";
+  int compared = measured;
+  if (has_measured) {
+    compared = run_compare(command_named("compare"),
+                           {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
+                            "--csv", (folder / "compare.csv").string()});
+  } else {
+    fs::remove(folder / "compare.csv");  // of an earlier run: it would be drawn again
+  }
+  draw_run(folder.string());
+  return compared;
+}
+
+}  // namespace sawtooth::experiments

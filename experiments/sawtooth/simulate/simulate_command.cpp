@@ -1,0 +1,275 @@
+// sawtooth simulate: predicts every point of a sweep.
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/print_config.hpp"
+#include "experiments/sawtooth/inputs/sets_options.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/side_tables.hpp"
+#include "experiments/sawtooth/results/wavefront_tables.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/ordered_workers.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/progress.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void note_interrupt(int) {
+  interrupted = 1;
+}
+
+struct Job {
+  Point point;
+  CsvRow key_cells;
+  double work = 0;  // pairs of tiles, a measure of its time
+  bool old = false;
+};
+
+struct Done {
+  CsvRow row;
+  std::vector<std::string> side_rows;
+  std::string method;
+  std::string note;  // about the error of a sample
+};
+
+std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
+  if (!prediction.sampling) return "";
+  const sim::Sampling& sampling = *prediction.sampling;
+  std::ostringstream note;
+  note << "note: " << row[result_column("run_id")] << ": followed " << sampling.tiles << " of "
+       << sampling.all_tiles << " tiles";
+  const auto add = [&](const char* name, const sim::Sectors& count, sim::Interval interval) {
+    note << "; " << name << " " << count.value_or(0) << ", 95 % interval " << interval.low << " to "
+         << interval.high;
+  };
+  add("l2_read_miss_sectors", prediction.total.l2_read_miss_sectors, sampling.l2_read_miss_sectors);
+  add("l2_write_miss_sectors", prediction.total.l2_write_miss_sectors,
+      sampling.l2_write_miss_sectors);
+  note << "\n";
+  return note.str();
+}
+
+class Simulation {
+ public:
+  Simulation(std::vector<Job> jobs, const Settings& outputs)
+      : jobs_(std::move(jobs)),
+        outputs_(outputs),
+        log_(value_or(outputs, "csv", "-"), is_on(outputs, "resume")),
+        sides_(outputs) {}
+
+  int run() {
+    std::vector<size_t> open;  // jobs that are not there yet
+    double work = 0;
+    for (size_t j = 0; j < jobs_.size(); ++j) {
+      // Tables beside results.csv need the replay of every point again.
+      jobs_[j].old = sides_.empty() && log_.has(jobs_[j].key_cells);
+      if (jobs_[j].old) continue;
+      open.push_back(j);
+      work += jobs_[j].work;
+    }
+    write_wavefronts();
+    log_.start();
+    std::signal(SIGINT, note_interrupt);
+    Progress progress(open.size(), work, !is_on(outputs_, "quiet"));
+    std::string notes;
+    size_t next = 0;
+    const auto keep_until = [&](size_t job) {
+      for (; next < job; ++next) log_.keep(jobs_[next].key_cells);
+    };
+    run_in_order(
+        open.size(), threads(), [&](size_t i) { return predict(jobs_[open[i]]); },
+        [&](size_t i, const Done& done) {
+          keep_until(open[i]);
+          log_.append(done.row);
+          if (!done.method.empty()) ++methods_[done.method];
+          next = open[i] + 1;
+          sides_.write(done.side_rows);
+          notes += done.note;
+          progress.advance(jobs_[open[i]].work);
+        },
+        [&] {
+          progress.draw();
+          if (interrupted != 0) stop_now(next);
+        });
+    keep_until(jobs_.size());
+    log_.finish();
+    sides_.commit();
+    print_methods();
+    if (!is_on(outputs_, "quiet")) std::cerr << notes;
+    return exit_fine;
+  }
+
+ private:
+  size_t threads() const {
+    const std::string given = value_or(outputs_, "threads", "");
+    if (!given.empty()) return static_cast<size_t>(std::stoull(given));
+    return std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  static sim::Prediction predicted(const L2Model& model, const Point& point) {
+    try {
+      return experiments::predict(point.request, point.gpu, model);
+    } catch (const std::invalid_argument& error) {  // what a model cannot do
+      throw UsageError(error.what());
+    }
+  }
+
+  Done predict(const Job& job) const {
+    const L2Model& model = model_named(l2_models, job.point.text("l2"));
+    const sim::Prediction prediction = predicted(model, job.point);
+    Done done{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
+              sides_.rows(job.key_cells, prediction), "", ""};
+    done.note = sampling_note(done.row, prediction);
+    if (!prediction.method.empty()) {
+      done.method = job.key_cells[result_column("l2")] + ": " + prediction.method;
+    }
+    return done;
+  }
+
+  void print_methods() const {
+    if (is_on(outputs_, "quiet")) return;
+    for (const auto& [method, points] : methods_) {
+      std::cerr << "note: " << method << " (" << points << (points == 1 ? " point" : " points")
+                << ")\n";
+    }
+  }
+
+  void write_wavefronts() const {
+    const std::string table_path = value_or(outputs_, "wavefront", "");
+    const std::string timeline_path = value_or(outputs_, "timeline", "");
+    if (table_path.empty() && timeline_path.empty()) return;
+    const int64_t steps = std::stoll(
+        value_or(outputs_, "wavefront-steps", find_option("wavefront-steps")->default_text));
+    std::string table = wavefront_header();
+    std::vector<TimelinePoint> timeline;
+    for (const Job& job : jobs_) {
+      auto wavefront = wavefront_steps(job.point.request, steps);
+      if (!table_path.empty()) table += wavefront_rows(job.key_cells, wavefront);
+      if (!timeline_path.empty()) timeline.push_back({job.key_cells, std::move(wavefront)});
+    }
+    if (!table_path.empty()) write_file(table_path, table);
+    if (!timeline_path.empty()) write_file(timeline_path, timeline_json(timeline));
+  }
+
+  static void write_file(const std::string& path, const std::string& text) {
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+  }
+
+  // Rows are complete lines in the partial file, so nothing is lost by ending here; points that
+  // are under way may take minutes and are not waited for.
+  [[noreturn]] void stop_now(size_t done) {
+    sides_.abandon();
+    std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
+    if (value_or(outputs_, "csv", "-") != "-") {
+      std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
+    }
+    std::cerr << std::endl;
+    std::cout.flush();
+    std::_Exit(exit_interrupted);
+  }
+
+  std::vector<Job> jobs_;
+  const Settings& outputs_;
+  ResultLog log_;
+  SideTables sides_;
+  std::map<std::string, int64_t> methods_;  // how models counted, and at how many points
+};
+
+double tile_pairs(const sim::Request& request) {
+  const double pairs = static_cast<double>(request.problem.batch * request.problem.heads) *
+                       static_cast<double>(q_tiles(request.problem, request.tiling)) *
+                       static_cast<double>(kv_tiles(request.problem, request.tiling));
+  return request.problem.mask.kind == MaskKind::causal ? pairs / 2 : pairs;
+}
+
+// What only the L2 model `sets` reads is refused where no point has that model.
+void refuse_idle_sets_keys(const std::vector<Settings>& points, const std::vector<Job>& jobs) {
+  for (const Job& job : jobs) {
+    if (job.point.text("l2") == "sets") return;
+  }
+  for (const Settings& settings : points) {
+    for (const auto& [key, assignment] : settings) {
+      if (!is_sets_key(key)) continue;
+      throw UsageError(place_of(key, assignment.origin) + ": has no effect without l2 = sets");
+    }
+  }
+}
+
+// Tables over capacities need a model that counts at all of them.
+void refuse_idle_curves(const Settings& outputs, const std::vector<Job>& jobs) {
+  for (const char* key : {"miss-curve", "histogram"}) {
+    if (!outputs.contains(key)) continue;
+    for (const Job& job : jobs) {
+      const std::string l2 = job.point.text("l2");
+      if (model_named(l2_models, l2).has_curve) continue;
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + l2 +
+                       " counts at one capacity; allowed: l2 = lru");
+    }
+  }
+}
+
+std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::string& experiment,
+                               Catalog& catalog) {
+  std::vector<Job> jobs;
+  std::set<std::string> seen;  // sections of a configuration may share points
+  for (const Settings& settings : points) {
+    Job job{resolve(settings, catalog), {}, 0, false};
+    if (job.point.text("state") != "cold")
+      throw UsageError("state: simulate starts from an empty L2; allowed: cold");
+    job.key_cells = key_cells(job.point, experiment, "predicted");
+    job.work = tile_pairs(job.point.request);
+    if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
+  }
+  refuse_idle_sets_keys(points, jobs);
+  return jobs;
+}
+
+void print_notes(const Configuration& configuration, const Catalog& catalog,
+                 const Command& command) {
+  for (const auto& [name, limits] : catalog.limits()) {
+    std::cerr << "note: system " << name << ": " << limits << "\n";
+  }
+  for (const auto& [key, assignment] : configuration.base) {
+    if ((find_option(key)->commands & command.options) != 0) continue;
+    std::cerr << "note: " << place_of(key, assignment.origin) << ": has no effect in "
+              << command.name << "\n";
+  }
+}
+
+}  // namespace
+
+int run_simulate(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  const Configuration configuration =
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
+  const Settings outputs = output_settings(configuration, parsed.settings);
+  const std::string experiment =
+      value_or(outputs, "experiment",
+               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  Catalog catalog;
+  if (is_on(outputs, "print-config")) {
+    std::cout << resolved_configuration(configuration, parsed.settings, experiment, catalog);
+    return exit_fine;
+  }
+  auto jobs = resolved_jobs(expand(configuration, parsed.settings), experiment, catalog);
+  refuse_idle_curves(outputs, jobs);
+  if (!is_on(outputs, "quiet")) print_notes(configuration, catalog, command);
+  return Simulation(std::move(jobs), outputs).run();
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,217 @@
+// sawtooth trace: writes the trace of one point, reads traces, converts them, and predicts from
+// them what simulate predicts from the schedule.
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/side_tables.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "sim/trace/analyse.hpp"
+#include "sim/trace/line_splitter.hpp"
+#include "sim/trace/schedule_trace.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// What --read leaves to be said: all else stands in the trace.
+constexpr std::string_view keys_beside_read[] = {"gpu", "l2-bytes"};
+
+sim::TraceFormat format_of(const Settings& outputs) {
+  const std::string name = value_or(outputs, "format", "binary");
+  return name == "csv"   ? sim::TraceFormat::csv
+         : name == "din" ? sim::TraceFormat::din
+                         : sim::TraceFormat::binary;
+}
+
+/// Calls `produce(writer)` with the writer that --write, --format and --unit ask for.
+template <class Produce>
+void write_trace(const Settings& outputs, const std::string& description, Produce produce) {
+  OutputFile file(value_or(outputs, "write", ""));
+  const auto writer = sim::trace_writer(format_of(outputs), file.stream(), description);
+  sim::LineSplitter splitter(*writer);
+  const bool by_lines = value_or(outputs, "unit", "visits") == "lines";
+  produce(by_lines ? static_cast<sim::TraceWriter&>(splitter) : *writer);
+  file.commit();
+}
+
+// The key cells of results.csv, so that a prediction from the trace is the row of its point.
+std::string description_of(const CsvRow& key_cells) {
+  std::string text;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (key_cells[i].empty()) continue;
+    text.append(result_columns[i]).append(" = ").append(key_cells[i]).append("\n");
+  }
+  return text;
+}
+
+CsvRow described_cells(const std::string& description) {
+  CsvRow cells(key_column_count);
+  std::istringstream lines(description);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find(" = ");
+    if (equals == std::string::npos) continue;
+    for (size_t i = 0; i < key_column_count; ++i) {
+      if (result_columns[i] == line.substr(0, equals)) cells[i] = line.substr(equals + 3);
+    }
+  }
+  return cells;
+}
+
+int write_point(const Configuration& configuration, const Settings& command_line,
+                const Settings& outputs, const std::string& experiment) {
+  if (!outputs.contains("write")) {
+    throw UsageError("--write: not given; name the trace to write, or one to --read");
+  }
+  for (const char* key : {"csv", "by-tensor", "miss-curve", "histogram"}) {
+    if (outputs.contains(key)) {
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": needs --read, or use simulate");
+    }
+  }
+  const auto points = expand(configuration, command_line);
+  if (points.size() != 1) {
+    throw UsageError("trace: a trace is of one point, the sweep has " +
+                     std::to_string(points.size()) + "; give every key one value");
+  }
+  Catalog catalog;
+  const Point point = resolve(points.front(), catalog);
+  if (point.request.timing == sim::Timing::timed) {
+    throw UsageError("timing: traces are written in lockstep; allowed: lockstep, lockstep-wave");
+  }
+  if (point.text("l2") != "lru") throw UsageError("l2: traces are analysed with lru only");
+  const CsvRow cells = key_cells(point, experiment, "predicted");
+  write_trace(outputs, description_of(cells),
+              [&](sim::TraceWriter& writer) { sim::write_schedule(point.request, writer); });
+  return exit_fine;
+}
+
+class ReadTrace {
+ public:
+  ReadTrace(const Settings& command_line, const Settings& outputs)
+      : path_(outputs.at("read").values.front()), outputs_(outputs) {
+    limits_.atoms = static_cast<uint32_t>(
+        std::stoll(value_or(outputs, "most-atoms", std::to_string(limits_.atoms))));
+    for (const auto& [key, assignment] : command_line) {
+      const bool has_effect =
+          find_option(key)->group == OptionGroup::output ||
+          std::ranges::find(keys_beside_read, key) != std::end(keys_beside_read);
+      if (!has_effect) {
+        throw UsageError(place_of(key, assignment.origin) +
+                         ": has no effect with --read; the trace says it");
+      }
+      if (find_option(key)->group != OptionGroup::output) given_[key] = assignment;
+    }
+  }
+
+  int run() {
+    try {
+      return convert_and_analyse();
+    } catch (const sim::TraceError& error) {
+      const std::string what = error.what();
+      throw UsageError(what.starts_with(path_) ? what : path_ + ": " + what);
+    }
+  }
+
+ private:
+  int convert_and_analyse() {
+    // Opened first of all, so that a bad trace leaves no file behind.
+    const std::string description = open()->description();
+    bool analyses = !outputs_.contains("write");
+    for (const char* key : {"csv", "by-tensor", "miss-curve", "histogram"}) {
+      analyses = analyses || outputs_.contains(key);
+    }
+    if (analyses) analyse(described_cells(description));
+    if (outputs_.contains("write")) {
+      const auto reader = open();
+      write_trace(outputs_, description,
+                  [&](sim::TraceWriter& writer) { sim::copy_trace(*reader, writer); });
+    }
+    return exit_fine;
+  }
+
+  std::unique_ptr<sim::TraceReader> open() {
+    stream_ = std::ifstream(path_, std::ios::binary);
+    if (!stream_ || stream_.peek() == std::ifstream::traits_type::eof()) {
+      throw UsageError(path_ + ": cannot be read, or is empty");
+    }
+    return sim::open_trace(stream_, path_, limits_);
+  }
+
+  void analyse(CsvRow cells) {
+    complete(cells);
+    const int64_t l2_bytes = parse_l2_bytes(cells[result_column("l2_bytes")]);
+    SideTables sides(outputs_);
+    ResultLog log(value_or(outputs_, "csv", "-"), false);
+    const sim::Prediction prediction =
+        sim::analyse_trace([&] { return open(); }, l2_bytes, limits_);
+    log.start();
+    log.append(predicted_row(cells, prediction.total));
+    sides.write(sides.rows(cells, prediction));
+    log.finish();
+    sides.commit();
+  }
+
+  // What the command line says, over what the trace says, over what its name says.
+  void complete(CsvRow& cells) const {
+    if (given_.contains("gpu")) {
+      Catalog catalog;
+      const sim::GpuProfile gpu = catalog.gpu(given_.at("gpu")).profile;
+      cells[result_column("gpu")] = gpu.name;
+      cells[result_column("l2_bytes")] = std::to_string(gpu.l2_bytes);
+    }
+    const std::string l2_bytes = value_or(given_, "l2-bytes", "");
+    if (!l2_bytes.empty()) cells[result_column("l2_bytes")] = l2_bytes;
+    if (cells[result_column("l2_bytes")].empty()) {
+      throw UsageError("--l2-bytes: not given, and " + path_ +
+                       " does not say it; give --l2-bytes or --gpu");
+    }
+    std::string& experiment = cells[result_column("experiment")];
+    experiment = value_or(outputs_, "experiment", experiment.empty() ? stem_of(path_) : experiment);
+    cells[result_column("source")] = "predicted";
+    cells[result_column("pass")] = "forward";
+    cells[result_column("l2")] = "lru";
+    cells[result_column("model")] = model_name;
+  }
+
+  int64_t parse_l2_bytes(const std::string& text) const {
+    try {
+      return std::stoll(canonical_value(*find_option("l2-bytes"), text));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(path_ + ": l2_bytes of its description: " + error.what());
+    }
+  }
+
+  std::string path_;
+  const Settings& outputs_;
+  Settings given_;
+  sim::TraceLimits limits_;
+  std::ifstream stream_;
+};
+
+}  // namespace
+
+int run_trace(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  const Configuration configuration =
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
+  const Settings outputs = output_settings(configuration, parsed.settings);
+  if (outputs.contains("read")) {
+    if (!configuration.path.empty()) {
+      throw UsageError(configuration.path + ": has no effect with --read; the trace says it");
+    }
+    return ReadTrace(parsed.settings, outputs).run();
+  }
+  const std::string experiment =
+      value_or(outputs, "experiment",
+               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  return write_point(configuration, parsed.settings, outputs, experiment);
+}
+
+}  // namespace sawtooth::experiments

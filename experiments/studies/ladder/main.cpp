@@ -1,0 +1,106 @@
+// ladder [LEVEL ...]: runs the levels of kernels/ladder, checks each against the double-precision
+// reference, times them in turn, counts, and prints a table. Exit codes as `sawtooth`.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include <cuda_runtime_api.h>
+
+#include "cupti/status.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/studies/ladder/options.hpp"
+#include "experiments/studies/ladder/table.hpp"
+#include "experiments/studies/ladder/timing.hpp"
+#include "kernels/ladder/checked_run.hpp"
+
+namespace {
+
+using namespace sawtooth;
+using namespace sawtooth::experiments::ladder;
+
+std::vector<Row> timed_rows(const Options& options, const kernels::ladder::CheckedRun& run) {
+  std::vector<Row> rows;
+  std::vector<std::function<void()>> launches;
+  for (const int level : options.levels) {
+    Row row;
+    row.level = kernels::ladder::levels()[size_t(level - 1)];
+    row.footprint = kernels::ladder::footprint(level, options.problem.dtype);
+    row.output_error = run.check(level, options.check_tiles, options.seed).output;
+    row.allowed_error = kernels::ladder::allowed_error(level, options.problem);
+    rows.push_back(row);
+    launches.push_back([&run, level] { run.launch(level); });
+  }
+  const auto times = interleaved_times_us(launches, options.repetitions);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].time_us = median(times[i]);
+    rows[i].fastest_us = *std::min_element(times[i].begin(), times[i].end());
+    rows[i].slowest_us = *std::max_element(times[i].begin(), times[i].end());
+    rows[i].tflops = kernels::ladder::flop_count(options.problem) / rows[i].time_us / 1e6;
+  }
+  return rows;
+}
+
+/// Counters are read after all times: launches under a profiler are slower.
+void count_rows(std::vector<Row>& rows, const kernels::ladder::CheckedRun& run) {
+  try {
+    cupti::RangeProfiler profiler;
+    const cupti::MetricPlan plan = counter_plan(profiler);
+    for (Row& row : rows) {
+      const int level = row.level.number;
+      row.counters = read_counters(profiler, plan, [&run, level] { run.launch(level); });
+    }
+  } catch (const cupti::CounterError& error) {
+    std::cerr << "ladder: counters are off: " << error.what() << "\n";
+    for (Row& row : rows) row.status = cupti::status_name(error.status());
+  }
+}
+
+void write_file(const std::string& path, const Problem& problem, const std::vector<Row>& rows) {
+  cudaDeviceProp device{};
+  SAWTOOTH_CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary);
+  write_csv(file, device.name, problem, rows);
+  file.close();
+  if (!file) throw std::runtime_error(path + ": cannot be written");
+  std::filesystem::rename(temporary, path);
+}
+
+int run_ladder(const Options& options) {
+  const kernels::ladder::CheckedRun run(options.problem, options.seed);
+  std::vector<Row> rows = timed_rows(options, run);
+  if (options.read_counters) count_rows(rows, run);
+  print_table(std::cout, options.problem, rows);
+  if (!options.csv.empty()) write_file(options.csv, options.problem, rows);
+  // A NaN fails too.
+  const bool correct = std::all_of(rows.begin(), rows.end(), [](const Row& row) {
+    return row.output_error <= row.allowed_error;
+  });
+  if (!correct) std::cerr << "ladder: a level differs from the reference by more than allowed\n";
+  return correct ? experiments::exit_fine : experiments::exit_check_failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Options options = parse_options(argc, argv);
+    if (options.help) {
+      std::cout << usage();
+      return experiments::exit_fine;
+    }
+    return run_ladder(options);
+  } catch (const experiments::UsageError& error) {
+    std::cerr << "ladder: " << error.what() << "\n";
+    return experiments::exit_wrong_usage;
+  } catch (const kernels::CudaError& error) {
+    std::cerr << "ladder: " << error.what() << "\n";
+    return error.no_device() ? experiments::exit_no_device : experiments::exit_check_failed;
+  } catch (const std::exception& error) {
+    std::cerr << "ladder: " << error.what() << "\n";
+    return experiments::exit_check_failed;
+  }
+}

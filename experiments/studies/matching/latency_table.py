@@ -1,0 +1,72 @@
+"""Prints the table of experiments/studies/matching/latency.ini as Markdown, without the profiler's own rows.
+
+    python3 experiments/studies/matching/latency_table.py FOLDER
+
+FOLDER holds latency_times.csv (bench), latency_measured.csv (measure) and latency_stalls.csv
+(counters dump). A stall is the share of a warp's time: warps stalled for the reason per issue over
+warps active per issue.
+"""
+
+import collections
+import csv
+import os
+import statistics
+import sys
+
+STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
+ACTIVE = "smsp__average_warps_active_per_issue_active.ratio"
+TENSOR = "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active"
+COLUMNS = ["D", "tile", "CTAs an SM", "K/V, MiB", "scan", "prefetch", "TFLOP/s", "DRAM reads, M",
+           "near misses, M", "waits for memory, %", "for the other warps, %", "tensor pipe, %"]
+MIB = 1 << 20
+
+
+def rows_of(folder, name):
+    with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def key(row):
+    """What tells the points apart; K/V bytes of one head in 16 bits."""
+    kv_mib = int(row["kv_heads"]) * int(row["seq_kv"]) * int(row["head_dim"]) * 4 // MIB
+    return (int(row["head_dim"]), f"{row['tile_q']}x{row['tile_kv']}", int(row["ctas_per_sm"]),
+            kv_mib, row["scan"], int(row["prefetch"]))
+
+
+def millions(text):
+    return f"{int(text) / 1e6:.2f}" if text else ""
+
+
+def lines(folder):
+    times, stalls = collections.defaultdict(list), collections.defaultdict(dict)
+    for row in rows_of(folder, "latency_times.csv"):
+        times[key(row)].append(float(row["tflops"]))
+    counters = {key(row): row for row in rows_of(folder, "latency_measured.csv")}
+    for row in rows_of(folder, "latency_stalls.csv"):
+        stalls[key(row)][row["metric"]] = float(row["value"]) if row["value"] else None
+    for point, values in sorted(times.items()):
+        if point not in counters:
+            continue
+        counts, of_point = counters[point], stalls.get(point, {})
+        cells = [*map(str, point), f"{statistics.median(values):.0f}",
+                 millions(counts["dram_read_sectors"]), millions(counts["l2_read_miss_sectors"])]
+        for reason in ("long_scoreboard", "barrier"):
+            share = of_point.get(STALL % reason)
+            cells.append("" if share is None else f"{100 * share / of_point[ACTIVE]:.1f}")
+        tensor = of_point.get(TENSOR)
+        cells.append("" if tensor is None else f"{tensor:.1f}")
+        yield cells
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
+    for cells in lines(arguments[0]):
+        print("| " + " | ".join(cells) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

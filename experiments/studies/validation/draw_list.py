@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Draws a list of points at random, for judging a model: nobody chooses what it is asked.
+
+    draw_list.py --seed 20261121 --avoid-lengths 12 > drawn.ini
+    draw_list.py --seed 20261122 --problems 40 --most-flop 1e13 --avoid-lengths 12 --avoid drawn > drawn_again.ini
+
+and so on: every list avoids those before it, and 12K, which was the length of a calibration point until
+drawn_fourth.ini. Whole KiB below 60K are used up with that list; the fifth one has lengths in steps of half a KiB:
+
+    draw_list.py --seed 20261126 --problems 42 --most-flop 1e13 --step 512 --avoid-lengths 12 \
+        --avoid drawn drawn_again drawn_third drawn_fourth > drawn_fifth.ini
+
+Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads,
+D = 64 and 128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem
+has three, so that changes of schedule can be judged. Two problems in three have K/V of more than half
+an L2 in front of a wave. Lengths of the lists that are there are not drawn. The same seed gives the
+same list.
+"""
+
+import argparse
+import pathlib
+import random
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+KIB = 1024
+MIB = 1024 * KIB
+HALF_L2 = 30 * MIB  # of an H200
+SHORTEST = 4 * KIB  # of the lengths that predictions are judged on
+LONGEST = 256 * KIB
+ELEMENT_BYTES = 2
+SCHEDULES_A_PROBLEM = 3
+MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
+MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
+
+# (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each
+# (experiments/sawtooth/inputs/resident_ctas.hpp).
+KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 2)), 128: ((64, 1), (64, 2), (128, 1))}
+CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
+
+
+def lengths_of(lists):
+    """Every length in tokens that a list names."""
+    known = set()
+    for path in lists:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if re.match(r"seq *=", line):
+                known |= {int(number) * (KIB if unit else 1)
+                          for number, unit in re.findall(r"(\d+)(K?)", line)}
+    return known
+
+
+def as_written(tokens):
+    return f"{tokens // KIB}K" if tokens % KIB == 0 else str(tokens)
+
+
+def pick(source, weighted):
+    """One of the keys of `weighted`, by weight."""
+    place = source.random() * sum(weighted.values())
+    for key, weight in weighted.items():
+        place -= weight
+        if place < 0:
+            return key
+    return key
+
+
+def draw_problem(source, long_kv, known_lengths, options):
+    mask = pick(source, {"none": 9, "causal": 9, "window": 4})
+    head_dim = pick(source, {64: 1, 128: 1})
+    row_bytes = 2 * head_dim * ELEMENT_BYTES  # of K and V
+    for _ in range(MOST_TRIES):
+        heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
+        kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
+        steps = SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()  # evenly by factors
+        length = round(steps) * options.step
+        pairs = length**2 * (1 if mask == "none" else 0.5)
+        kv_bytes = kv_heads * length * row_bytes
+        if length in known_lengths or 4 * heads * head_dim * pairs > options.most_flop:
+            continue
+        if (kv_bytes > HALF_L2) != long_kv:
+            continue
+        problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
+        if kv_heads != heads:
+            problem["kv-heads"] = kv_heads
+        if mask == "window":
+            share = 0.25 + 0.5 * source.random()
+            problem["mask"] = f"window:{max(1, round(length / KIB * share))}K"
+        return problem
+    sys.exit(f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
+             f"{'over' if long_kv else 'up to'} half an L2; avoid fewer lists")
+
+
+def draw_schedule(source, problem):
+    head_dim, heads = problem["head-dim"], problem["heads"]
+    launch = pick(source, {"static": 4, "dynamic": 3, "grid": 3})
+    tile_kv, ctas = KERNELS[head_dim][int(source.random() * len(KERNELS[head_dim]))]
+    schedule = {"tile-kv": tile_kv, "launch": launch}
+    schedule["ctas-per-sm"] = CTAS_UNDER_GRID[head_dim, tile_kv] if launch == "grid" else ctas
+    scans = {"linear": 3, "sawtooth": 3, "reverse": 1}
+    if launch != "grid":
+        scans["attach"] = 1
+    schedule["scan"] = pick(source, scans)
+    if problem["mask"] != "none":
+        schedule["q-order"] = pick(source, {"ascending": 1, "descending": 1})
+    if launch != "grid":
+        schedule["prefetch"] = pick(source, {0: 6, 2: 1, 8: 1})
+    if heads > 1:
+        schedule["section"] = pick(source, {size: 1 for size in (1, 2, 4, 8, 16, 32)
+                                            if size <= heads})
+    return schedule
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--problems", type=int, default=44)
+    parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
+    parser.add_argument("--step", type=int, default=KIB, help="between lengths, in tokens")
+    parser.add_argument("--avoid", nargs="*", default=[], help="further lists whose lengths not to draw")
+    parser.add_argument("--avoid-lengths", nargs="*", default=[], type=int, help="further ones, in KiB")
+    options = parser.parse_args()
+    looked_at = ["calibration", "grid", "holdout", *options.avoid]
+    known = lengths_of(HERE / f"{name}.ini" for name in looked_at) | {
+        length * KIB for length in options.avoid_lengths}
+    source = random.Random(options.seed)
+
+    print(f"""# Points drawn at random by draw_list.py --seed {options.seed} --problems {options.problems}, to judge models that
+# were changed after {looked_at[-1]}.ini had been looked at. Drawn before any of them was measured; no parameter
+# and no mechanism is set from them. No length is one of another list.
+experiment = validation
+gpu = h200
+tile-q = 128""")
+    printed = []
+    for number in range(options.problems):
+        problem = draw_problem(source, number % 3 < 2, known, options)
+        schedules = []
+        while len(schedules) < SCHEDULES_A_PROBLEM:
+            schedule = draw_schedule(source, problem)
+            if schedule not in schedules:
+                schedules.append(schedule)
+        for letter, schedule in zip("abc", schedules):
+            point = {**problem, **schedule}
+            if point in printed:
+                continue  # the same problem, drawn twice
+            printed.append(point)
+            print(f"\n[{number + 1}{letter}]")
+            for key, value in point.items():
+                print(f"{key} = {value}")
+
+
+if __name__ == "__main__":
+    main()

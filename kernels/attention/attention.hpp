@@ -1,0 +1,98 @@
+// Attention forward as a library call: O = softmax(Q K^T * scale + mask) V on tensor cores, with
+// the schedule as a parameter. No CUDA header is needed to include this one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernels/attention/variants.hpp"
+#include "kernels/common/order_trace.hpp"
+#include "kernels/common/strides.hpp"
+#include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
+#include "scheduler/tiling.hpp"
+
+struct CUstream_st;  // cudaStream_t is a pointer to it
+
+namespace sawtooth::kernels {
+
+/// The same values as enum sawtooth_status of the C API.
+enum class Status : int {
+  ok = 0,
+  null_pointer = 1,
+  bad_size = 2,
+  unsupported_head_dim = 3,
+  unsupported_type = 4,
+  unsupported_tiling = 5,
+  misaligned = 6,
+  bad_schedule = 7,
+  workspace_too_small = 8,
+  no_device = 9,
+  launch_failed = 10,
+};
+
+/// `message` says what is wrong and what is allowed; empty when all is well.
+struct Outcome {
+  Status status = Status::ok;
+  std::string message;
+
+  explicit operator bool() const { return status == Status::ok; }
+};
+
+/// How long L2 should keep what is loaded (PTX ISA, createpolicy).
+enum class Eviction : uint8_t { normal, first, last };
+
+struct CacheHints {
+  Eviction q = Eviction::normal;
+  Eviction k = Eviction::normal;
+  Eviction v = Eviction::normal;
+};
+
+/// Device pointers, 16-byte aligned; strides in elements, multiples of 8, all zero for the
+/// contiguous layout [batch, head, length, dim].
+struct AttentionForward {
+  Problem problem;
+  Schedule schedule;
+  Tiling tiling{0, 0};  // zeros: the first of the head dim that fits the device
+  std::string_view
+      family;  // of the kernel: mma, mma-tma, hopper; empty: the first that has the tiling
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  void* o = nullptr;
+  float* lse = nullptr;  // [batch, heads, seq_q]; may be null
+  Strides q_strides;
+  Strides k_strides;
+  Strides v_strides;
+  Strides o_strides;
+  float scale = 0;  // of the scores, > 0; 0 stands for 1 / sqrt(head_dim)
+  CacheHints hints;
+  int ctas_per_sm =
+      0;  // at most so many at once, by asking for more shared memory; 0: all that fit
+  // The workspace was zero, and since then only calls with this flag used it: spares the launches
+  // of kernels that leave zeros (hopper) a memset, some 3 us.
+  bool workspace_starts_zero = false;
+  OrderTrace trace;  // device memory; off when null
+};
+
+/// Checks everything that can be checked without a device: sizes, types, pointers, schedule.
+Outcome check(const AttentionForward& call);
+
+/// Device memory that a launch needs beside its tensors: launch state, and with kv-split the
+/// partial results. Defined for calls that pass `check`.
+std::size_t workspace_bytes(const AttentionForward& call);
+
+/// Enqueues the attention on `stream`; does not wait. The workspace is 16-byte aligned, and free
+/// for reuse when the stream has come to this point. What `check` refuses launches nothing.
+Outcome attention_forward(const AttentionForward& call, void* workspace, std::size_t bytes,
+                          CUstream_st* stream);
+
+/// Whether the current device is one that this variant runs on; false with no device.
+bool runs_here(const KernelVariant& variant);
+
+/// CTAs of this variant that an SM of the current device holds at once; 0 with no device.
+int resident_ctas_per_sm(const KernelVariant& variant);
+
+}  // namespace sawtooth::kernels

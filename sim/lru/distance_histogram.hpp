@@ -1,0 +1,83 @@
+// The histogram of LRU stack distances, split by tensor and kind of access: all that is needed to
+// say how many sectors hit or miss in a fully associative LRU of any capacity (Mattson, Gecsei,
+// Slutz, Traiger, "Evaluation techniques for storage hierarchies", IBM Systems Journal 1970).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/visit.hpp"
+
+namespace sawtooth::sim {
+
+/// One bin: `sectors` were accessed at a distance of `lines` distinct other lines.
+struct DistanceBin {
+  int64_t lines = 0;
+  int64_t sectors = 0;
+  friend bool operator==(const DistanceBin&, const DistanceBin&) = default;
+};
+
+/// The distances of one tensor under one kind of access: a hash table with open addressing, because
+/// a sawtooth has almost as many bins as visits.
+class DistanceClass {
+ public:
+  void add(int64_t lines, int64_t sectors) {
+    size_t place = home(lines);
+    while (table_[place].lines != lines) {
+      if (table_[place].lines == free) {
+        place = claim(lines);
+        break;
+      }
+      place = next(place);
+    }
+    table_[place].sectors += sectors;
+  }
+  void add_cold(int64_t sectors) { cold_ += sectors; }
+
+  int64_t cold_sectors() const { return cold_; }
+  size_t bin_count() const { return used_; }
+  int64_t sectors() const;
+  /// Sectors that miss in an LRU of `capacity_lines` lines: the cold ones and every distance that
+  /// is at least the capacity.
+  int64_t misses(int64_t capacity_lines) const;
+  /// Bins by ascending distance, without the cold ones.
+  std::vector<DistanceBin> bins() const;
+
+ private:
+  static constexpr int64_t free = -1;
+  static constexpr int initial_bits = 4;
+
+  // Multiplicative hashing by the golden ratio (Knuth, TAOCP 3, 6.4) spreads even steps evenly.
+  size_t home(int64_t lines) const {
+    return size_t(uint64_t(lines) * 0x9e3779b97f4a7c15 >> (64 - table_bits_));
+  }
+  size_t next(size_t place) const { return (place + 1) & (table_.size() - 1); }
+  size_t claim(int64_t lines);
+  size_t free_place(int64_t lines) const;
+
+  int table_bits_ = initial_bits;
+  std::vector<DistanceBin> table_ =
+      std::vector<DistanceBin>(size_t{1} << initial_bits, DistanceBin{free, 0});
+  size_t used_ = 0;  // at most half of the table
+  int64_t cold_ = 0;
+};
+
+class DistanceHistogram {
+ public:
+  DistanceClass& of(Tensor tensor, Access access) {
+    return classes_[static_cast<size_t>(tensor)][static_cast<size_t>(access)];
+  }
+  const DistanceClass& of(Tensor tensor, Access access) const {
+    return classes_[static_cast<size_t>(tensor)][static_cast<size_t>(access)];
+  }
+  /// All tensors and accesses in one list by ascending distance.
+  std::vector<DistanceBin> merged_bins() const;
+  int64_t cold_sectors() const;
+
+ private:
+  std::array<std::array<DistanceClass, access_count>, tensor_count> classes_;
+};
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,34 @@
+// Schedules that repeat are multiplied, not replayed (docs/exactness.md, C).
+//
+// Without a mask all items have the same number of steps, so lockstep falls into rounds: every
+// worker takes one item, and all end together. What a round adds to the histogram depends on what
+// the round before it touched and on nothing older, when it scans no other K/V heads than that one.
+// So where rounds repeat, with a period of one (linear) or two (sawtooth), one period is replayed
+// and its counts are multiplied. Q and O tiles never come back: for them only weights must agree.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/lru/distance_histogram.hpp"
+#include "sim/request.hpp"
+#include "sim/schedule/atoms.hpp"
+
+namespace sawtooth::sim {
+
+/// Whether `request` falls into rounds: kv-inner without mask, kv-split, prefetch or order file,
+/// with a scan that runs forwards or backwards.
+bool has_rounds(const Request& request);
+
+struct RoundReplay {
+  int64_t steps = 0;
+  int64_t tile_visits = 0;
+  int64_t rounds = 0;
+  int64_t rounds_multiplied = 0;  // of these, not replayed
+};
+
+/// Adds the distances of the whole schedule to `histogram`, the same as a plain replay would.
+/// `request` must have rounds.
+RoundReplay replay_rounds(const Request& request, const AtomTable& atoms,
+                          DistanceHistogram& histogram);
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,265 @@
+#include "sim/lru/stack_distance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+// Functions that hold the inner loop, compiled for more than the build's own instructions.
+#define SAWTOOTH_INLINE [[gnu::always_inline]] inline
+#if defined(__x86_64__)
+#define SAWTOOTH_AVX2 [[gnu::target("avx2,bmi,bmi2,popcnt")]]
+#if defined(__clang__)
+#define SAWTOOTH_AVX512 [[gnu::target("avx512f,bmi,bmi2,popcnt")]]
+#else
+#define SAWTOOTH_AVX512 [[gnu::target("avx512f,bmi,bmi2,popcnt,prefer-vector-width=512")]]
+#endif
+#else
+#define SAWTOOTH_AVX2
+#define SAWTOOTH_AVX512
+#endif
+
+namespace sawtooth::sim {
+namespace {
+
+/// A node's sums at once: one vector of AVX-512, two of AVX2, four of SSE2 or NEON.
+constexpr uint32_t lane_count = 16;
+using Lanes [[gnu::vector_size(4 * lane_count), gnu::may_alias]] = uint32_t;
+
+/// Set bits (Knuth, TAOCP 4A, 7.1.3): what compilers turn into one instruction where there is one,
+/// while std::popcount calls a library where there is none.
+SAWTOOTH_INLINE uint32_t popcount(uint64_t bits) {
+  constexpr uint64_t pairs = 0x5555555555555555, fours = 0x3333333333333333;
+  constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f, ones = 0x0101010101010101;
+  bits -= bits >> 1 & pairs;
+  bits = (bits & fours) + (bits >> 2 & fours);
+  return uint32_t((((bits + (bits >> 4)) & bytes) * ones) >> 56);
+}
+
+/// Row `lane` holds -1 in the lanes after `lane` and 0 in the others.
+/// alignof(Lanes) is 16 where the build itself has no longer vectors, less than their loads need.
+struct alignas(4 * lane_count) Row {
+  uint32_t of[lane_count];
+};
+constexpr std::array<Row, lane_count> minus_one_after = [] {
+  std::array<Row, lane_count> rows{};
+  for (uint32_t lane = 0; lane < lane_count; ++lane) {
+    for (uint32_t later = lane + 1; later < lane_count; ++later) rows[lane].of[later] = UINT32_MAX;
+  }
+  return rows;
+}();
+
+}  // namespace
+
+bool vector_path_available(VectorPath path) {
+#if defined(__x86_64__)
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f");
+#else
+  const bool avx2 = false, avx512 = false;
+#endif
+  return path == VectorPath::avx512 ? avx512 : path == VectorPath::avx2 ? avx2 : true;
+}
+
+StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) : path_(path) {
+  if (!vector_path_available(path)) {
+    throw std::invalid_argument("stack distance: this CPU or build has no such vector path");
+  }
+  for (const VectorPath faster : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
+    if (path == VectorPath::automatic && vector_path_available(faster)) path_ = faster;
+  }
+  uint64_t unit = 0;
+  uint64_t total = 0;
+  for (const AtomSize& size : sizes) {
+    if (size.lines == 0) throw std::invalid_argument("stack distance: an atom has no lines");
+    if (unit != size.lines) unit = std::gcd(unit, uint64_t(size.lines));
+    total += size.lines;
+  }
+  if (unit != 0) unit_lines_ = int64_t(unit);
+  if (total / uint64_t(unit_lines_) > UINT32_MAX) {
+    throw std::invalid_argument("stack distance: all atoms together have " + std::to_string(total) +
+                                " lines, more than 2^32 units of " + std::to_string(unit_lines_) +
+                                "; use larger tiles");
+  }
+  uint32_t digits = 0;
+  weights_.reserve(sizes.size());
+  for (const AtomSize& size : sizes) {
+    weights_.push_back(size.lines / uint32_t(unit_lines_));
+    digits |= weights_.back();
+  }
+  for (uint32_t digit = 0; digit < 32; ++digit) {
+    if (digits >> digit & 1) planes_.push_back(digit);
+  }
+  slot_.assign(sizes.size(), never);
+  allocate(initial_slots);
+}
+
+void StackDistance::allocate(uint32_t slots) {
+  slots_ = slots;
+  size_t children = slots / leaf_slots;
+  leaves_.assign(children * planes_.size(), 0);
+  level_count_ = 0;
+  do {
+    children = (children + fan_out - 1) / fan_out;
+    levels_[level_count_++].assign(children, Sums{});
+  } while (children > 1);
+}
+
+void StackDistance::visit(std::span<const AtomId> atoms, std::span<int64_t> distances) {
+  if (distances.size() < atoms.size()) {
+    throw std::invalid_argument("stack distance: fewer distances than visits");
+  }
+  if (path_ == VectorPath::avx512) return visit_avx512(atoms, distances.data());
+  if (path_ == VectorPath::avx2) return visit_avx2(atoms, distances.data());
+  visit_scalar(atoms, distances.data());
+}
+
+// Visits until the row is full, leaf by leaf. Every visit takes one slot, a repeated one too.
+template <bool one_size>
+SAWTOOTH_INLINE void StackDistance::visit_all(std::span<const AtomId> atoms, int64_t* distances) {
+  while (!atoms.empty()) {
+    if (now_ == slots_) make_room();
+    const size_t count = std::min(atoms.size(), size_t{leaf_slots - now_ % leaf_slots});
+    fill_leaf<one_size>(atoms, count, distances);
+    if (now_ % leaf_slots == 0) close_leaf();
+    atoms = atoms.subspan(count);
+    distances += count;
+  }
+}
+
+// The first `count` visits of `atoms`, whose slots lie in one leaf. Atoms of one size weigh 1 unit.
+template <bool one_size>
+SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, size_t count,
+                                              int64_t* distances) {
+  static_assert(fan_out == lane_count);
+  const size_t planes = one_size ? 1 : planes_.size();
+  const uint32_t* const plane = planes_.data();
+  uint32_t* const slot_of = slot_.data();
+  uint64_t* const leaves = leaves_.data();
+  uint64_t* const open_leaf = leaves + now_ / leaf_slots * planes;
+  const int levels = level_count_;
+  uint32_t now = now_;
+  uint32_t total = total_;
+  for (size_t i = 0; i < count; ++i, ++now) {
+    __builtin_prefetch(&slot_of[atoms[std::min(i + visits_fetched_ahead, atoms.size() - 1)]]);
+    const uint32_t slot = slot_of[atoms[i]];
+    const uint32_t weight = one_size ? 1 : weights_[atoms[i]];
+    slot_of[atoms[i]] = now;
+    if (slot == never) {
+      ++live_;
+      total += weight;
+      distances[i] = cold;
+    } else {
+      uint32_t child = slot / leaf_slots;
+      uint64_t* const leaf = leaves + child * planes;
+      const uint64_t own_bit = uint64_t{1} << slot % leaf_slots;
+      uint32_t up_to_own = 0;
+      for (size_t p = 0; p < planes; ++p) {
+        const uint32_t owned = popcount(leaf[p] & (own_bit | (own_bit - 1)));
+        up_to_own += one_size ? owned : owned << plane[p];
+        leaf[p] &= ~own_bit;
+      }
+      for (int level = 0; level < levels; ++level, child /= fan_out) {
+        Sums& sums = levels_[level][child / fan_out];
+        up_to_own += sums.before[child % fan_out];
+        const auto& minus_one = reinterpret_cast<const Lanes&>(minus_one_after[child % fan_out]);
+        if constexpr (one_size) {
+          reinterpret_cast<Lanes&>(sums) += minus_one;
+        } else {
+          reinterpret_cast<Lanes&>(sums) -= minus_one & weight;
+        }
+      }
+      distances[i] = (total - up_to_own) * unit_lines_;
+    }
+    for (size_t p = 0; p < planes; ++p) {
+      const uint64_t digit = one_size ? 1 : weight >> plane[p] & 1;
+      open_leaf[p] |= digit << now % leaf_slots;
+    }
+  }
+  now_ = now;
+  total_ = total;
+}
+
+void StackDistance::visit_scalar(std::span<const AtomId> atoms, int64_t* distances) {
+  planes_.size() == 1 ? visit_all<true>(atoms, distances) : visit_all<false>(atoms, distances);
+}
+SAWTOOTH_AVX2 void StackDistance::visit_avx2(std::span<const AtomId> atoms, int64_t* distances) {
+  planes_.size() == 1 ? visit_all<true>(atoms, distances) : visit_all<false>(atoms, distances);
+}
+SAWTOOTH_AVX512 void StackDistance::visit_avx512(std::span<const AtomId> atoms,
+                                                 int64_t* distances) {
+  planes_.size() == 1 ? visit_all<true>(atoms, distances) : visit_all<false>(atoms, distances);
+}
+
+/// Gives the leaf that begins at now_, and the nodes that begin with it, the weight before them.
+void StackDistance::close_leaf() {
+  uint32_t child = now_ / leaf_slots - 1;
+  uint32_t weight = 0;
+  for (size_t p = 0; p < planes_.size(); ++p) {
+    weight += popcount(leaves_[child * planes_.size() + p]) << planes_[p];
+  }
+  for (int level = 0; level < level_count_; ++level, child /= fan_out) {
+    Sums& sums = levels_[level][child / fan_out];
+    weight += sums.before[child % fan_out];
+    if (child % fan_out + 1 < fan_out) {
+      sums.before[child % fan_out + 1] = weight;
+      return;
+    }
+  }
+}
+
+/// Closes the gaps that later visits have left; the row grows with the number of atoms.
+void StackDistance::make_room() {
+  if (live_ > most_atoms)
+    throw std::runtime_error("stack distance: more than 2^31 atoms were visited");
+  const std::vector<Owned> owned = owned_slots();
+  const uint64_t wanted = uint64_t{live_} * slots_per_atom;
+  allocate(uint32_t(std::clamp<uint64_t>((wanted + leaf_slots - 1) / leaf_slots * leaf_slots,
+                                         slots_, most_slots)));
+  for (size_t atom = 0; atom < slot_.size(); ++atom) {
+    if (slot_[atom] == never) continue;
+    slot_[atom] = rank(owned, slot_[atom]);
+    own(slot_[atom], weights_[atom]);
+  }
+  for (now_ = leaf_slots; now_ <= live_; now_ += leaf_slots) close_leaf();
+  now_ = live_;
+}
+
+void StackDistance::own(uint32_t slot, uint32_t weight) {
+  for (size_t p = 0; p < planes_.size(); ++p) {
+    leaves_[slot / leaf_slots * planes_.size() + p] |= uint64_t(weight >> planes_[p] & 1)
+                                                       << slot % leaf_slots;
+  }
+}
+
+std::vector<StackDistance::Owned> StackDistance::owned_slots() const {
+  std::vector<Owned> owned(slots_ / leaf_slots);
+  uint32_t before = 0;
+  for (size_t leaf = 0; leaf < owned.size(); ++leaf) {
+    owned[leaf].before = before;
+    for (size_t p = 0; p < planes_.size(); ++p) {
+      owned[leaf].slots |= leaves_[leaf * planes_.size() + p];
+    }
+    before += popcount(owned[leaf].slots);
+  }
+  return owned;
+}
+
+/// How many owned slots come before `slot`.
+uint32_t StackDistance::rank(const std::vector<Owned>& owned, uint32_t slot) {
+  const Owned& leaf = owned[slot / leaf_slots];
+  return leaf.before + popcount(leaf.slots & ((uint64_t{1} << slot % leaf_slots) - 1));
+}
+
+std::vector<AtomId> StackDistance::recency_order() const {
+  const std::vector<Owned> owned = owned_slots();
+  std::vector<AtomId> order(live_);
+  for (size_t atom = 0; atom < slot_.size(); ++atom) {
+    if (slot_[atom] != never) order[live_ - 1 - rank(owned, slot_[atom])] = AtomId(atom);
+  }
+  return order;
+}
+
+}  // namespace sawtooth::sim

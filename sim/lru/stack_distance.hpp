@@ -1,0 +1,114 @@
+// Exact LRU stack distances of weighted atoms, all capacities in one pass.
+//
+// Time is a row of slots, and each atom owns the slot of its last visit. The distance of a visit
+// is the weight of all owned slots less that of the slots up to the atom's own (Bennett and
+// Kruskal, IBM J. R&D 19(4), 1975, with atoms for lines: docs/exactness.md, A). Slots are bits, 64
+// to a leaf. Above the leaves stands a tree of 16 children a node; a node holds, for each child,
+// the weight of the children before it (Pibiri and Venturini, "Practical trade-offs for the
+// prefix-sum problem", Software: Practice and Experience 51(5), 2021). So a visit reads one number
+// a level and takes its weight from all later ones of that node in one or a few vector
+// instructions; only an atom's first visit takes another branch. Its new slot is the last of all:
+// the bit is set, and sums follow when a leaf is full. Mixed sizes have a bit plane for each binary
+// digit of their weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/schedule/atoms.hpp"
+
+namespace sawtooth::sim {
+
+/// What the inner loop is compiled for. `scalar` runs on every CPU that the build is for,
+/// `automatic` is the fastest that this CPU runs.
+enum class VectorPath : uint8_t { automatic, scalar, avx2, avx512 };
+
+/// Whether this build and this CPU can run `path`.
+bool vector_path_available(VectorPath path);
+
+/// Distance of line `line` of an atom of `lines` lines, `others` being what visit() returned. A
+/// visit is turned when it touches the lines in the opposite order of the atom's last visit.
+constexpr int64_t line_distance(int64_t others, uint32_t lines, uint32_t line, bool turned) {
+  return others + lines - 1 - (turned ? line : 0);
+}
+
+class StackDistance {
+ public:
+  static constexpr int64_t cold = -1;
+
+  /// Sizes are weights in lines, at least 1 each and together less than 2^32 times their greatest
+  /// common divisor. Throws std::invalid_argument otherwise, or when `path` cannot run here.
+  explicit StackDistance(std::span<const AtomSize> sizes, VectorPath path = VectorPath::automatic);
+
+  /// Visits `atoms` in turn. distances[i] is the lines of the distinct other atoms visited since
+  /// the last visit to atoms[i], or `cold` at its first. An access to each of its lines then has
+  /// this distance plus its own lines - 1. Many visits in one call are fastest: the next ones are
+  /// fetched ahead. Throws std::invalid_argument when `distances` is shorter than `atoms`.
+  void visit(std::span<const AtomId> atoms, std::span<int64_t> distances);
+
+  /// One visit, and its distance.
+  int64_t visit(AtomId atom) {
+    int64_t distance = 0;
+    visit({&atom, 1}, {&distance, 1});
+    return distance;
+  }
+
+  /// The atoms visited so far, the most recent first: the LRU stack.
+  std::vector<AtomId> recency_order() const;
+
+  VectorPath path() const { return path_; }
+  /// Slots of time held at present: bounded by a multiple of the atoms visited, not of the visits.
+  int64_t slots() const { return slots_; }
+
+ private:
+  static constexpr uint32_t never = UINT32_MAX;
+  static constexpr uint32_t leaf_slots = 64;  // bits of a word
+  static constexpr uint32_t fan_out = 16;     // 32-bit sums of a cache line and an AVX-512 vector
+  static constexpr int max_levels = 7;        // 64 * 16^7 slots are more than 2^32
+  // Gaps are closed when all slots are used. Eight slots, which is a byte, for every live atom make
+  // that rare: a visit costs some nanoseconds, and one atom at that time about as much.
+  static constexpr uint32_t slots_per_atom = 8;
+  static constexpr uint32_t initial_slots = leaf_slots * fan_out;
+  static constexpr uint32_t most_slots = UINT32_MAX / leaf_slots * leaf_slots;
+  static constexpr uint32_t most_atoms = most_slots / 2;
+  // Far enough for a load from memory, near enough to stay in the first-level cache.
+  static constexpr size_t visits_fetched_ahead = 16;
+
+  struct alignas(64) Sums {
+    uint32_t before[fan_out];
+  };
+  struct Owned {
+    uint64_t slots = 0;   // the owned slots of a leaf, as bits
+    uint32_t before = 0;  // how many earlier leaves have
+  };
+
+  void visit_scalar(std::span<const AtomId> atoms, int64_t* distances);
+  void visit_avx2(std::span<const AtomId> atoms, int64_t* distances);
+  void visit_avx512(std::span<const AtomId> atoms, int64_t* distances);
+  template <bool one_size>
+  void visit_all(std::span<const AtomId> atoms, int64_t* distances);
+  template <bool one_size>
+  void fill_leaf(std::span<const AtomId> atoms, size_t count, int64_t* distances);
+  void own(uint32_t slot, uint32_t weight);
+  void close_leaf();
+  void make_room();
+  void allocate(uint32_t slots);
+  std::vector<Owned> owned_slots() const;
+  static uint32_t rank(const std::vector<Owned>& owned, uint32_t slot);
+
+  VectorPath path_;
+  int64_t unit_lines_ = 1;                // greatest common divisor of all sizes
+  std::vector<uint32_t> weights_;         // size / unit_lines_
+  std::vector<uint32_t> planes_;          // which binary digits occur in weights
+  std::vector<uint32_t> slot_;            // last visit of every atom, or never
+  std::vector<uint64_t> leaves_;          // [leaf][plane]: digits of the weights that slots own
+  std::vector<Sums> levels_[max_levels];  // over leaves, over 16 leaves, over 256 leaves ...
+  int level_count_ = 0;
+  uint32_t slots_ = 0;
+  uint32_t now_ = 0;    // the next free slot; sums of later leaves and nodes mean nothing yet
+  uint32_t total_ = 0;  // weight of all atoms visited so far
+  uint32_t live_ = 0;   // how many these are
+};
+
+}  // namespace sawtooth::sim

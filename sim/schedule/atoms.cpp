@@ -1,0 +1,86 @@
+#include "sim/schedule/atoms.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "scheduler/integer_math.hpp"
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+constexpr int64_t float_bytes = 4;
+
+AtomSize size_of_bytes(int64_t bytes, size_t tensor) {
+  return {.lines = static_cast<uint32_t>(ceil_div(bytes, line_bytes)),
+          .sectors = static_cast<uint32_t>(ceil_div(bytes, sector_bytes)),
+          .tensor = static_cast<uint8_t>(tensor)};
+}
+
+void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles) {
+  if (tiles > 1 && tile_bytes % line_bytes != 0) {
+    throw std::invalid_argument(std::string(key) + ": a tile of " + std::to_string(tile_bytes) +
+                                " bytes shares a line with the next one; tile rows x head-dim x "
+                                "element bytes must be a multiple of " +
+                                std::to_string(line_bytes));
+  }
+}
+
+}  // namespace
+
+AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+                     bool log_sum_exp) {
+  const int64_t q_heads = problem.batch * problem.heads;
+  const int64_t kv_heads = problem.batch * problem.kv_heads;
+  const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
+  const int64_t o_row_bytes = problem.head_dim * float_bytes;
+  const int64_t piece_row_bytes = o_row_bytes + piece_floats_beside_o * float_bytes;
+  const int64_t pieces =
+      cuts_last_wave(schedule) ? last_wave(problem, tiling, schedule).most_pieces() : 0;
+  require_whole_lines("tile-q", tiling.q_rows * problem.row_bytes(), q_tiles(problem, tiling));
+  require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
+
+  struct Shape {
+    int64_t heads, rows, tile_rows, row_bytes;
+  };
+  const std::array<Shape, tensor_count> shapes{{
+      {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
+      {kv_heads, problem.seq_kv, tiling.kv_rows, problem.row_bytes()},
+      {kv_heads, problem.seq_kv, tiling.kv_rows, problem.row_bytes()},
+      {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
+      {log_sum_exp ? q_heads : 0, problem.seq_q, tiling.q_rows, float_bytes},
+      pieces > 0 ? Shape{pieces, tiling.q_rows, tiling.q_rows, piece_row_bytes}
+                 : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes},
+      {parts, problem.seq_q, tiling.q_rows, float_bytes},
+      {0, problem.seq_q, tiling.q_rows, 0},
+  }};
+  int64_t count = 0;
+  for (const Shape& shape : shapes) count += shape.heads * ceil_div(shape.rows, shape.tile_rows);
+  if (count >= std::numeric_limits<AtomId>::max()) {
+    throw std::invalid_argument("the problem has " + std::to_string(count) +
+                                " tiles; the simulator numbers fewer than 2^32: use larger tiles");
+  }
+  sizes_.reserve(static_cast<size_t>(count));
+  for (size_t t = 0; t < shapes.size(); ++t) {
+    const Shape& shape = shapes[t];
+    const int64_t tiles = ceil_div(shape.rows, shape.tile_rows);
+    blocks_[t] = {static_cast<int64_t>(sizes_.size()), tiles};
+    const int64_t last_rows = shape.rows - (tiles - 1) * shape.tile_rows;
+    for (int64_t head = 0; head < shape.heads; ++head) {
+      sizes_.insert(sizes_.end(), static_cast<size_t>(tiles - 1),
+                    size_of_bytes(shape.tile_rows * shape.row_bytes, t));
+      sizes_.push_back(size_of_bytes(last_rows * shape.row_bytes, t));
+    }
+  }
+  blocks_[tensor_count] = {static_cast<int64_t>(sizes_.size()), 0};
+}
+
+Tensor AtomTable::tensor_of(AtomId atom) const {
+  int tensor = 0;
+  while (blocks_[static_cast<size_t>(tensor) + 1].first <= atom) ++tensor;
+  return static_cast<Tensor>(tensor);
+}
+
+}  // namespace sawtooth::sim

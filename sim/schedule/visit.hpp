@@ -1,0 +1,26 @@
+// What a wavefront tells a cache model: who touched which atom, in time order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "sim/schedule/atoms.hpp"
+
+namespace sawtooth::sim {
+
+enum class Access : uint8_t { read, write, prefetch };
+inline constexpr int access_count = 3;
+inline constexpr std::array<std::string_view, access_count> access_names{"read", "write",
+                                                                         "prefetch"};
+
+/// `times` visits to `atom` in direct succession, by `times` different workers from `worker` on.
+/// The first may miss; the others hit at the distance of the atom's own lines (docs/exactness.md,
+/// D). A prefetch brings the atom into L2 without delivering it to an SM.
+struct Visit {
+  AtomId atom = 0;
+  Access access = Access::read;
+  uint32_t times = 1;
+};
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,191 @@
+#include "experiments/sawtooth/compare/compare_statistics.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "experiments/sawtooth/compare/compare_report.hpp"
+#include "experiments/sawtooth/compare/compare_summary.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// A point measured once, of the problem `seq_q` under the schedule `scan`.
+PointError point(double predicted, double measured, const std::string& seq = "1",
+                 const std::string& scan = "linear") {
+  PointError error{.group = "g", .counter = "c", .key = CsvRow(join_columns().size())};
+  error.key[join_column("seq_q")] = seq;
+  error.key[join_column("scan")] = scan;
+  error.predicted = predicted;
+  error.measured = error.low = error.high = measured;
+  if (measured != 0) error.relative = (predicted - measured) / measured;
+  return error;
+}
+
+// Ten errors -0.01 ... -0.09, +0.5: the median of sizes is (0.05 + 0.06) / 2, nine of ten are at
+// most 0.09, and the signed median lies between -0.04 and -0.05.
+TEST(ErrorSummary, GivesMedianNinetyPercentWorstAndSign) {
+  std::vector<PointError> errors;
+  for (int i = 1; i <= 9; ++i) errors.push_back(point(100 - i, 100));
+  errors.push_back(point(150, 100));
+  const ErrorSummary s = summarise(errors).at(0);
+  EXPECT_EQ(s.points, 10u);
+  EXPECT_NEAR(s.median, 0.055, 1e-12);
+  EXPECT_NEAR(s.ninety, 0.09, 1e-12);
+  EXPECT_NEAR(s.worst, 0.5, 1e-12);
+  EXPECT_NEAR(s.signed_median, -0.045, 1e-12);
+}
+
+TEST(ErrorSummary, AnErrorInsideTheLaunchesRangeIsZero) {
+  PointError inside = point(104, 100);
+  inside.low = 95;
+  inside.high = 105;
+  EXPECT_EQ(summarise({inside}).at(0).worst, 0.0);
+}
+
+// The launches of the second point lie 10 % apart, so only the first counts as steady.
+TEST(ErrorSummary, NamesTheWorstOfTheSteadyPointsApart) {
+  PointError noisy = point(150, 100);
+  noisy.low = 95;
+  noisy.high = 105;
+  const ErrorSummary s = summarise({point(110, 100), noisy}).at(0);
+  EXPECT_NEAR(s.worst, 0.5, 1e-12);
+  EXPECT_NEAR(s.worst_steady, 0.1, 1e-12);
+}
+
+TEST(ErrorSummary, APointWithoutARelativeErrorIsCountedButInNoFigure) {
+  const auto mixed = summarise({point(5, 0), point(110, 100)}).at(0);
+  EXPECT_EQ(mixed.points, 2u);
+  EXPECT_EQ(mixed.undefined, 1u);
+  EXPECT_NEAR(mixed.worst, 0.1, 1e-12);
+  EXPECT_FALSE(summarise({point(5, 0)}).at(0).has_figures());
+}
+
+TEST(ErrorSummary, APointBelongsAboveOneAndAHalfTimesCompulsoryOnly) {
+  PointError at = point(110, 100);
+  at.over_compulsory = 1.5;
+  PointError above = point(120, 100);
+  above.over_compulsory = 1.51;
+  const auto hard = summarise({at, above, point(130, 100)}, Regime::over_compulsory);
+  ASSERT_EQ(hard.size(), 1u);
+  EXPECT_EQ(hard[0].points, 1u);
+  EXPECT_NEAR(hard[0].worst, 0.2, 1e-12);
+}
+
+// Ranks of 10, 20, 20, 40 are 0, 1.5, 1.5, 3; of 1, 2, 3, 4 they are 0, 1, 2, 3. Around their mean
+// 1.5: the products are 2.25 + 0 + 0 + 2.25 = 4.5, the squares 4.5 and 5: rho = 4.5 / sqrt(22.5).
+TEST(RankCorrelation, IsSpearmansWithMeanRanksForEqualValues) {
+  EXPECT_NEAR(rank_correlation({10, 20, 20, 40}, {1, 2, 3, 4}).value(), 4.5 / std::sqrt(22.5),
+              1e-12);
+  EXPECT_NEAR(rank_correlation({1, 2, 3}, {9, 100, 1000}).value(), 1, 1e-12);
+  EXPECT_NEAR(rank_correlation({1, 2, 3}, {3, 2, 1}).value(), -1, 1e-12);
+  EXPECT_FALSE(rank_correlation({1, 1}, {1, 2}).has_value());
+  EXPECT_FALSE(rank_correlation({1}, {1}).has_value());
+}
+
+// One problem measured at 100, 105, 200 and 400: 100 and 105 are the same within 10 %, so there are
+// five pairs. Predicted 100, 100, 190, 190: 200 against 400 is predicted equal, a wrong order.
+// Sizes: 200/100 is 1.9 (5 % off), 200/105 = 1.905 is 1.9, 400/100 is 1.9 (wrong), 400/105 is wrong
+// too.
+TEST(ScheduleChanges, CountPairsOfOneProblemThatDifferByMoreThanTenPercent) {
+  const auto changes = schedule_changes({point(100, 100, "1", "a"), point(100, 105, "1", "b"),
+                                         point(190, 200, "1", "c"), point(190, 400, "1", "d"),
+                                         point(1, 1000, "2", "a")});
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].pairs, 5u);
+  EXPECT_EQ(changes[0].right_order, 4u);
+  EXPECT_EQ(changes[0].right_size, 2u);
+}
+
+TEST(ScheduleChanges, AWrongDirectionIsWrong) {
+  const auto changes = schedule_changes({point(2, 100, "1", "a"), point(1, 200, "1", "b")});
+  EXPECT_EQ(changes.at(0).right_order, 0u);
+  EXPECT_EQ(changes.at(0).right_size, 0u);
+}
+
+PointError baseline(const std::string& name, double predicted, double measured,
+                    const std::string& seq) {
+  PointError error = point(predicted, measured, seq);
+  error.group = name;
+  return error;
+}
+
+// ln errors: the model ln 2 and 0, mean ln(2)/2; baseline `far` ln 4 and ln 4, baseline `near` ln 2
+// and ln 2: skills 1 - 1/2 over the nearer one, which comes first, and 1 - 1/4. The third point has
+// no baseline.
+TEST(Skill, IsOneMinusTheErrorOverThatOfEachBaselineTheBestOneFirst) {
+  const auto found = skills({point(200, 100, "1"), point(100, 100, "2"), point(900, 100, "3")},
+                            {baseline("far", 400, 100, "1"), baseline("far", 25, 100, "2"),
+                             baseline("near", 50, 100, "1"), baseline("near", 200, 100, "2")});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].baseline, baseline("near", 1, 1, "").group);
+  EXPECT_EQ(found[0].points, 2u);
+  EXPECT_NEAR(found[0].value(), 0.5, 1e-12);
+  EXPECT_EQ(found[1].baseline, baseline("far", 1, 1, "").group);
+  EXPECT_NEAR(found[1].value(), 0.75, 1e-12);
+}
+
+TEST(Skill, IsNegativeForAModelThatIsWorseThanTheBaseline) {
+  EXPECT_NEAR(skills({point(400, 100)}, {baseline("b", 200, 100, "1")}).at(0).value(), -1, 1e-12);
+}
+
+TEST(Skill, IsNotDefinedOverABaselineWithoutError) {
+  EXPECT_TRUE(skills({point(400, 100)}, {baseline("b", 100, 100, "1")}).empty());
+}
+
+TEST(Report, SaysWhatAZeroMeansAndMarksWhatIsBeyondItsTolerance) {
+  PointError zero = point(4096, 0);
+  zero.counter = "l2_write_miss_sectors";
+  PointError late = point(120, 100);
+  late.counter = "time_us";
+  const std::string text = report_text({late, zero}, {}, Tolerances::parse("time_us=10%"));
+  EXPECT_NE(text.find("beyond 10.00 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("0 measured at 1 of 1 points where up to 4096 were predicted"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("inf"), std::string::npos) << text;
+  EXPECT_TRUE(beyond({zero}, Tolerances::parse("99%")));
+  EXPECT_FALSE(beyond({zero}, {}));
+}
+
+TEST(Report, TheTableOfPointsLeavesAnUndefinedErrorEmpty) {
+  const CsvTable table = parse_csv(error_table({point(5, 0)}), "errors");
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0][table.column("measured").value()], "0");
+  EXPECT_EQ(table.rows[0][table.column("relative_error").value()], "");
+  EXPECT_EQ(table.rows[0][table.column("counted_error").value()], "");
+}
+
+// Errors +10 % and -20 % of two schedules of one problem, 100 and 200 measured (x 2), 110 and 160
+// predicted (x 1.45): the order is right, the size is not. The second is alone over compulsory.
+TEST(Summary, HasARowForEveryStatisticWithItsSetOfPoints) {
+  PointError first = point(110, 100, "1"), second = point(160, 200, "1");
+  second.key[join_column("scan")] = "sawtooth";
+  second.over_compulsory = 2.0;
+  const CsvTable table =
+      parse_csv(summary_table({first, second}, {baseline("b", 50, 100, "1")}), "summary");
+  const auto value = [&](const std::string& points, const std::string& statistic,
+                         const std::string& against = "") {
+    for (const CsvRow& row : table.rows) {
+      if (row[table.column("points").value()] == points &&
+          row[table.column("statistic").value()] == statistic &&
+          row[table.column("against").value()] == against) {
+        return row[table.column("value").value()];
+      }
+    }
+    return std::string("no row");
+  };
+  EXPECT_EQ(value("all", "count"), "2");
+  EXPECT_NEAR(std::stod(value("all", "median")), 0.15, 1e-12);
+  EXPECT_NEAR(std::stod(value("all", "worst")), 0.2, 1e-12);
+  EXPECT_NEAR(std::stod(value("all", "signed")), -0.05, 1e-12);
+  EXPECT_EQ(value("over", "count"), "1");
+  EXPECT_EQ(value("all", "pairs"), "1");
+  EXPECT_EQ(value("all", "order"), "1");
+  EXPECT_EQ(value("all", "size"), "0");
+  EXPECT_NEAR(std::stod(value("all", "skill", "b")), 1 - std::log(1.1) / std::log(2), 1e-12);
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments

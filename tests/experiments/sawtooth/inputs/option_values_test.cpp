@@ -1,0 +1,88 @@
+#include "experiments/sawtooth/inputs/option_values.hpp"
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace sawtooth::experiments {
+namespace {
+
+std::string canonical(std::string_view key, std::string_view text) {
+  return canonical_value(*find_option(key), text);
+}
+
+TEST(OptionValues, SuffixesOfCountsArePowersOf1024) {
+  EXPECT_EQ(canonical("seq", "128K"), "131072");
+  EXPECT_EQ(canonical("seq", "2M"), "2097152");
+  EXPECT_EQ(canonical("seq", "1G"), "1073741824");
+  EXPECT_EQ(canonical("seq", "7"), "7");
+}
+
+TEST(OptionValues, BytesTakeUnitsAndFractionsOfThem) {
+  EXPECT_EQ(parse_bytes("24MiB"), 24 * 1024 * 1024);
+  EXPECT_EQ(parse_bytes("24 MiB"), 24 * 1024 * 1024);
+  EXPECT_EQ(parse_bytes("1.5 KiB"), 1536);
+  EXPECT_EQ(parse_bytes("32"), 32);
+}
+
+TEST(OptionValues, BytesThatAreNoBytesAreRefused) {
+  for (const char* text : {"12 bananas", "", "-1", "0", "1.5", "nan", "1e400", "MiB", "1 MB"}) {
+    EXPECT_THROW(parse_bytes(text), std::invalid_argument) << text;
+  }
+}
+
+TEST(OptionValues, CountsOutsideTheirRangeAreRefused) {
+  EXPECT_NO_THROW(canonical("tile-q", "1048576"));
+  EXPECT_THROW(canonical("tile-q", "1048577"), std::invalid_argument);
+  EXPECT_THROW(canonical("head-dim", "0"), std::invalid_argument);
+  EXPECT_THROW(canonical("workers", "0"), std::invalid_argument);
+  EXPECT_NO_THROW(canonical("prefetch", "0"));
+  EXPECT_THROW(parse_count("9223372036854775807K"), std::invalid_argument);
+}
+
+TEST(OptionValues, MasksAreReadWithTheirWindow) {
+  EXPECT_EQ(parse_mask("window:4K").window, 4096);
+  EXPECT_EQ(canonical("mask", "window:4K"), "window:4096");
+  for (const char* text : {"window:0", "window:", "window", "Causal", "window:-3"}) {
+    EXPECT_THROW(canonical("mask", text), std::invalid_argument) << text;
+  }
+}
+
+TEST(OptionValues, SectionsAreCountsAllOrAutomatic) {
+  EXPECT_EQ(canonical("section", "all"), "all");
+  EXPECT_EQ(canonical("section", "auto:32MiB"), "auto:33554432");
+  EXPECT_EQ(canonical("section", "8"), "8");
+  for (const char* text : {"0", "auto", "auto:", "auto:x", "some"}) {
+    EXPECT_THROW(canonical("section", text), std::invalid_argument) << text;
+  }
+}
+
+TEST(OptionValues, MessagesSayWhatIsAllowed) {
+  try {
+    canonical("launch", "sideways");
+    FAIL() << "not refused";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "'sideways' is not allowed; allowed: one of grid, static, dynamic, balanced");
+  }
+}
+
+TEST(OptionValues, EveryDefaultOfTheTableIsAllowedAndCanonical) {
+  for (const OptionSpec& option : option_table()) {
+    if (option.default_text.empty()) continue;
+    EXPECT_EQ(canonical_value(option, option.default_text), option.default_text) << option.key;
+  }
+}
+
+TEST(OptionValues, NoKeyIsInTheTableTwice) {
+  for (const OptionSpec& option : option_table()) {
+    EXPECT_EQ(find_option(option.key), &option) << option.key;
+  }
+}
+
+TEST(OptionValues, ListsKeepEmptyPartsSoThatTheyAreSeen) {
+  EXPECT_EQ(split_list("1, 2,,3"), (std::vector<std::string>{"1", "2", "", "3"}));
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments

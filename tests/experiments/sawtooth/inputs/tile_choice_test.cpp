@@ -1,0 +1,74 @@
+// The tile of a point that names none, and that the table is of the kernels that are built.
+#include "experiments/sawtooth/inputs/tile_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
+#if defined(SAWTOOTH_HAVE_KERNELS)
+#include "kernels/attention/variants.hpp"
+#endif
+
+namespace sawtooth::experiments {
+namespace {
+
+Point point(const std::string& gpu, std::vector<std::pair<std::string, std::string>> options) {
+  Settings given;
+  assign(given, "gpu", gpu, {});
+  assign(given, "seq", "1024", {});
+  for (const auto& [key, value] : options) assign(given, key, value, {});
+  Catalog catalog;
+  return resolve(given, catalog);
+}
+
+std::string tile(const std::string& gpu, std::vector<std::pair<std::string, std::string>> options) {
+  const Point p = point(gpu, std::move(options));
+  return p.text("tile-q") + "x" + p.text("tile-kv");
+}
+
+TEST(TileChoice, GoesByHeadDimAndByTheSharedMemoryOfTheGpu) {
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}}), "128x128");
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"head-dim", "128"}}), "128x64");
+  // 128x64 at D = 128 needs 102400 bytes; a block has 101376 of them on compute capability 12.x.
+  EXPECT_EQ(tile("gb10", {{"tiles", "kernel"}, {"head-dim", "128"}}), "64x64");
+  EXPECT_EQ(tile("gb10", {{"tiles", "kernel"}}), "128x128");
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"kernel", "hopper"}}), "192x128");
+}
+
+TEST(TileChoice, LeavesTilesThatAreNamedAndSimulatesUsualOne) {
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"tile-q", "80"}, {"tile-kv", "80"}}), "80x80");
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"tile-q", "128"}}), "128x64");
+  EXPECT_EQ(tile("h200", {}), "64x64");
+  EXPECT_EQ(tile("h200", {{"tiles", "64x64"}}), "64x64");
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"system", "flash-attention-3"}}), "192x192");
+}
+
+TEST(TileChoice, RefusesByNameWhatFitsNowhere) {
+  const std::string message = test::message_of<UsageError>([] {
+    point("gb10", {{"tiles", "kernel"}, {"head-dim", "256"}});
+  });
+  EXPECT_NE(message.find("--head-dim"), std::string::npos) << message;
+  EXPECT_NE(message.find("101376 bytes"), std::string::npos) << message;
+  EXPECT_NE(message.find("64x64 (167936 bytes)"), std::string::npos) << message;
+}
+
+#if defined(SAWTOOTH_HAVE_KERNELS)
+TEST(TileChoice, IsOfTheVariantsOfTheBuildWithTheirSharedMemory) {
+  int found = 0;
+  for (const TileChoice& choice : tile_choices())
+    for (const kernels::KernelVariant& variant : kernels::kernel_variants()) {
+      if (choice.family != variant.family || choice.head_dim != variant.head_dim ||
+          choice.tiling.q_rows != variant.tiling.q_rows ||
+          choice.tiling.kv_rows != variant.tiling.kv_rows)
+        continue;
+      ++found;
+      EXPECT_EQ(choice.shared_bytes, variant.shared_bytes)
+          << choice.family << " D=" << choice.head_dim;
+    }
+  EXPECT_GE(found, 2);
+}
+#endif
+
+}  // namespace
+}  // namespace sawtooth::experiments

@@ -1,0 +1,115 @@
+// Interrupting a sweep and going on.
+#include <chrono>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/experiments/sawtooth/cli/program.hpp"
+
+namespace sawtooth::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string sweep = "simulate --gpu gb10 --seq 512,1K,2K --scan linear,sawtooth ";
+
+std::string after_header(const std::string& table) {
+  return table.substr(table.find('\n') + 1);
+}
+
+TEST(Resume, GoesOnFromThePartialFileToTheSameBytes) {
+  const TemporaryFolder folder;
+  const std::string options = sweep + "--csv " + folder.path("r.csv");
+  ASSERT_EQ(run_program(options).exit_code, 0);
+  const std::string whole = folder.read("r.csv");
+  // What an interruption in the middle of the third row leaves behind.
+  size_t end = 0;
+  for (int line = 0; line < 3; ++line) end = whole.find('\n', end) + 1;
+  std::filesystem::remove(folder.path("r.csv"));
+  folder.write("r.csv.partial", whole.substr(0, end + 20));
+  ASSERT_EQ(run_program(options + " --resume").exit_code, 0);
+  EXPECT_EQ(folder.read("r.csv"), whole);
+  EXPECT_EQ(folder.files(), 1u);
+}
+
+// Interrupted after each of its rows, in the middle of the next one, and resumed on other numbers
+// of threads.
+TEST(Resume, GivesTheSameBytesWhereverItWasInterruptedOnAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  const std::string options = sweep + "--mask none,causal --quiet --csv " + folder.path("r.csv");
+  ASSERT_EQ(run_program(options + " --threads 1").exit_code, 0);
+  const std::string whole = folder.read("r.csv");
+  const auto rows = std::count(whole.begin(), whole.end(), '\n') - 1;
+  ASSERT_EQ(rows, 12);
+  size_t end = whole.find('\n') + 1;
+  for (int row = 0; row < rows; ++row, end = whole.find('\n', end) + 1) {
+    std::filesystem::remove(folder.path("r.csv"));
+    folder.write("r.csv.partial", whole.substr(0, end + 30));
+    const std::string threads = " --threads " + std::to_string(row % 5 + 1);
+    ASSERT_EQ(run_program(options + " --resume" + threads).exit_code, 0);
+    ASSERT_EQ(folder.read("r.csv"), whole) << "after row " << row << threads;
+  }
+}
+
+TEST(Resume, DoesNotRepeatRowsThatAreThere) {
+  const TemporaryFolder folder;
+  const std::string options = sweep + "--csv " + folder.path("r.csv");
+  ASSERT_EQ(run_program(options).exit_code, 0);
+  // A count that no model gives shows that the row was taken over and not made again.
+  std::string marked = folder.read("r.csv");
+  const size_t row = marked.find('\n') + 1;
+  const size_t cells = marked.find(",,", marked.find("sawtooth 0", row));
+  marked.insert(cells + 2, "123456789");
+  const size_t next_comma = marked.find(',', cells + 2);
+  const size_t after = marked.find(',', next_comma + 1);
+  ASSERT_LT(after, marked.size());
+  folder.write("r.csv", marked);
+  ASSERT_EQ(run_program(options + " --resume").exit_code, 0);
+  EXPECT_EQ(folder.read("r.csv"), marked);
+}
+
+TEST(Resume, RefusesATableOfAnotherShape) {
+  const TemporaryFolder folder;
+  folder.write("r.csv", "a,b\n1,2\n");
+  const Outcome outcome = run_program(sweep + "--resume --csv " + folder.path("r.csv"));
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("its columns are not those of results.csv"));
+  EXPECT_EQ(folder.read("r.csv"), "a,b\n1,2\n");
+}
+
+TEST(Resume, NeedsAFile) {
+  EXPECT_EQ(run_program(sweep + "--resume --csv -").exit_code, 2);
+}
+
+// The last point would take minutes; the first is done at once. The shell sends the signal. A sweep
+// without that point goes on from what is left.
+TEST(Interrupt, LeavesCompleteRowsOnly) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path("r.csv");
+  const std::string command = "simulate --gpu gb10 --heads 1,4096 --seq 512,1M --threads 1 --csv " +
+                              out + " --by-tensor " + folder.path("t.csv");
+  const std::string shell =
+      "/bin/sh -c '\"$0\" \"$@\" & pid=$!; n=0; while [ $(wc -l <" + out +
+      ".partial 2>/dev/null || echo 0) -lt 2 ] && [ $n -lt 600 ]; do sleep 0.1; "
+      "n=$((n+1)); done; kill -INT $pid; wait $pid; echo $? >" +
+      folder.path("code") + "' " SAWTOOTH_PROGRAM " " + command + " 2>" + folder.path("err");
+  ASSERT_EQ(WEXITSTATUS(std::system(shell.c_str())), 0);
+  EXPECT_EQ(folder.read("code"), "130\n");
+  EXPECT_THAT(folder.read("err"), HasSubstr("--resume goes on"));
+  const std::string rows = folder.read("r.csv.partial");
+  EXPECT_TRUE(rows.ends_with("\n"));
+  EXPECT_GE(std::count(rows.begin(), rows.end(), '\n'), 2);
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv.tmp")));
+
+  const std::string rest = "simulate --gpu gb10 --quiet --heads 1 --seq 256,512 --csv ";
+  ASSERT_EQ(run_program(rest + out + " --resume --threads 3").exit_code, 0);
+  ASSERT_EQ(run_program(rest + folder.path("fresh") + " --threads 1").exit_code, 0);
+  EXPECT_THAT(folder.read("r.csv"), testing::EndsWith(after_header(folder.read("fresh"))));
+}
+
+}  // namespace
+}  // namespace sawtooth::test

@@ -1,0 +1,133 @@
+// The L2 model `sets` as a user meets it: options, the cell of the results, the note, the matrix.
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/experiments/sawtooth/cli/program.hpp"
+
+namespace sawtooth::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view small = "simulate --gpu gb10 --seq 2K --workers 8 --l2-bytes 256KiB ";
+
+// The cells of one column, from the first row on.
+std::vector<std::string> column(const std::string& text, const std::string& name) {
+  std::vector<std::string> cells;
+  std::vector<std::string> header;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> row;
+    std::istringstream parts(line);
+    for (std::string cell; std::getline(parts, cell, ',');) row.push_back(cell);
+    if (header.empty()) {
+      header = row;
+    } else {
+      const auto at = std::find(header.begin(), header.end(), name) - header.begin();
+      cells.push_back(row.at(static_cast<size_t>(at)));
+    }
+  }
+  return cells;
+}
+
+TEST(SetsOptions, EachGeometryIsARowWithACellOfItsOwn) {
+  const Outcome outcome =
+      run_program(std::string(small) + "--l2 lru,sets --l2-ways 8,16 --l2-policy lru,plru");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(column(outcome.out, "l2"),
+              testing::ElementsAre("lru", "sets:8-way:balanced:lru", "sets:8-way:balanced:plru",
+                                   "sets:16-way:balanced:lru", "sets:16-way:balanced:plru"));
+}
+
+TEST(SetsOptions, OneSetCountsWhatTheFullyAssociativeModelCounts) {
+  const Outcome lru = run_program(std::string(small) + "--l2 lru --scan sawtooth");
+  const Outcome sets = run_program(std::string(small) + "--l2 sets --l2-ways 2048 --scan sawtooth");
+  ASSERT_EQ(lru.exit_code, 0) << lru.err;
+  ASSERT_EQ(sets.exit_code, 0) << sets.err;
+  for (const char* counter : {"l2_read_sectors", "l2_read_miss_sectors", "l2_write_miss_sectors",
+                              "dram_read_sectors", "cold_read_sectors"}) {
+    EXPECT_EQ(column(lru.out, counter), column(sets.out, counter)) << counter;
+    EXPECT_NE(column(lru.out, counter).front(), "") << counter;
+  }
+}
+
+TEST(SetsOptions, NoteSaysHowLinesWereCounted) {
+  // 128 sets: two groups of 64 for aligned tiles of 64 lines under xor, four chunks of 32 under
+  // balanced.
+  EXPECT_THAT(run_program(std::string(small) + "--l2 sets --l2-hash xor").err,
+              HasSubstr("note: sets:16-way:xor:lru: tile-granular, 2 groups of sets (1 point)"));
+  EXPECT_THAT(run_program(std::string(small) + "--l2 sets --scan linear,sawtooth").err,
+              HasSubstr("split: tiles of 64 lines into 2 parts, 4 groups of sets (2 points)"));
+  EXPECT_THAT(run_program(std::string(small) + "--l2 sets --l2-policy random").err,
+              HasSubstr("line by line, because every set draws random victims of its own"));
+  EXPECT_EQ(run_program(std::string(small) + "--l2 sets --quiet").err, "");
+}
+
+TEST(SetsOptions, IdentityMatrixCountsLikeModulo) {
+  const TemporaryFolder folder;
+  std::string rows = "# 128 sets\n";
+  for (int bit = 0; bit < 7; ++bit) rows += std::to_string(1 << bit) + "\n";
+  const std::string file = folder.write("identity.txt", rows);
+  const Outcome matrix =
+      run_program(std::string(small) + "--l2 sets --l2-hash xor --l2-hash-matrix " + file);
+  const Outcome modulo = run_program(std::string(small) + "--l2 sets --l2-hash modulo");
+  ASSERT_EQ(matrix.exit_code, 0) << matrix.err;
+  EXPECT_EQ(column(matrix.out, "l2_read_miss_sectors"), column(modulo.out, "l2_read_miss_sectors"));
+  EXPECT_EQ(column(matrix.out, "l2").front(), "sets:16-way:xor:" + file + ":lru");
+}
+
+TEST(SetsOptions, BadMatrixIsNamedWithItsLine) {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& rows) {
+    const Outcome outcome =
+        run_program(std::string(small) + "--l2 sets --l2-hash xor --l2-hash-matrix " +
+                    folder.write("m.txt", rows));
+    EXPECT_EQ(outcome.exit_code, 2);
+    return outcome.err;
+  };
+  EXPECT_THAT(message("1\n2\nfour\n"), HasSubstr("m.txt:3: 'four' is not allowed"));
+  EXPECT_THAT(message("1\n2\n"), HasSubstr("2 rows for 128 sets; allowed: log2"));
+  EXPECT_THAT(message("1\n2\n4\n8\n16\n32\n63\n"), HasSubstr("row 7 is a sum of the rows before"));
+  EXPECT_THAT(message("# none\n"), HasSubstr("has no rows"));
+}
+
+TEST(SetsOptions, HintsKeepTensorsInTheSetAside) {
+  // Cyclic scans would miss in any set-aside that K and V do not fit into.
+  const std::string kept = std::string(small) + "--scan sawtooth --l2 sets --hints k-last-v-last";
+  const Outcome most = run_program(kept);
+  const Outcome little = run_program(kept + " --l2-set-aside 16KiB");
+  ASSERT_EQ(most.exit_code, 0) << most.err;
+  ASSERT_EQ(little.exit_code, 0) << little.err;
+  EXPECT_EQ(column(little.out, "l2").front(), "sets:16-way:balanced:lru:set-aside=16384");
+  EXPECT_LT(std::stoll(column(most.out, "l2_read_miss_sectors").front()),
+            std::stoll(column(little.out, "l2_read_miss_sectors").front()));
+}
+
+TEST(SetsOptions, OptimumBoundsLruAndSets) {
+  const Outcome outcome = run_program(std::string(small) + "--l2 opt,lru,sets --scan sawtooth");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::vector<int64_t> misses;
+  for (const std::string& cell : column(outcome.out, "l2_read_miss_sectors")) {
+    misses.push_back(std::stoll(cell));
+  }
+  ASSERT_EQ(misses.size(), 3u);
+  EXPECT_LT(misses[0], misses[1]);
+  EXPECT_LT(misses[0], misses[2]);
+}
+
+TEST(SetsOptions, PrintedConfigurationGivesTheSameRows) {
+  const TemporaryFolder folder;
+  const std::string options = "--l2 sets --l2-ways 8 --l2-policy fifo,random --seed 5";
+  const Outcome rows = run_program(std::string(small) + options);
+  const Outcome config = run_program(std::string(small) + options + " --print-config");
+  ASSERT_EQ(config.exit_code, 0) << config.err;
+  const Outcome again = run_program("simulate " + folder.write("c.ini", config.out));
+  EXPECT_EQ(rows.out, again.out);
+}
+
+}  // namespace
+}  // namespace sawtooth::test

@@ -1,0 +1,67 @@
+#include "experiments/sawtooth/support/csv.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using test::message_of;
+
+TEST(Csv, QuotedFieldsHoldCommasQuotesAndLineBreaks) {
+  const CsvTable table = parse_csv("a,b\r\n\"1,\"\"x\"\"\",\"two\nlines\"\r\n3,\n", "f.csv");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0], (CsvRow{"1,\"x\"", "two\nlines"}));
+  EXPECT_EQ(table.rows[1], (CsvRow{"3", ""}));
+  EXPECT_EQ(table.line_of_row, (std::vector<int>{2, 4}));
+}
+
+TEST(Csv, TheLastLineBreakIsOptional) {
+  EXPECT_EQ(parse_csv("a\n1", "f.csv").rows, (std::vector<CsvRow>{{"1"}}));
+}
+
+TEST(Csv, ACellThatBeginsWithAByteOrderMarkIsWrittenSoThatItComesBack) {
+  const CsvRow header{"\xEF\xBB\xBFx"};
+  EXPECT_EQ(parse_csv(csv_line(header), "f.csv").header, header);
+  EXPECT_EQ(parse_csv("\xEF\xBB\xBF" + csv_line({"x"}), "f.csv").header, CsvRow{"x"});
+}
+
+TEST(Csv, ErrorsNameFileLineAndColumn) {
+  const auto message = [](const char* text) {
+    return message_of<UsageError>([&] { parse_csv(text, "f.csv"); });
+  };
+  EXPECT_EQ(message(""), "f.csv:1:1: the file is empty; a header is needed");
+  EXPECT_EQ(message("a,b\n1\n"), "f.csv:2:1: 1 cells; the header has 2");
+  EXPECT_EQ(message("a,b\n1,2,3\n"), "f.csv:2:1: 3 cells; the header has 2");
+  EXPECT_EQ(message("a,b\n1,\"2\n"), "f.csv:2:3: a quote that is never closed");
+  EXPECT_EQ(message("a,b\n1,2\"3\n"),
+            "f.csv:2:4: a quote inside a field that does not begin with one");
+  EXPECT_EQ(message("a\n\"1\"2\n"),
+            "f.csv:2:4: a closing quote must be followed by ',' or the end of the line");
+  EXPECT_EQ(message("a,a\n"), "f.csv:1:1: column 'a' is there twice");
+  EXPECT_EQ(message("a,\n"), "f.csv:1:1: column 2 has no name");
+}
+
+// Any cells come back as they were; a row of one empty cell is an empty line and is left out here.
+RC_GTEST_PROP(Csv, WhatIsWrittenIsReadBack, (const std::vector<std::string>& cells)) {
+  RC_PRE(cells.size() >= 2u);
+  CsvRow header;
+  for (size_t i = 0; i < cells.size(); ++i) header.push_back(std::to_string(i).append("c"));
+  const CsvTable table = parse_csv(csv_line(header) + csv_line(cells), "f.csv");
+  RC_ASSERT(table.rows == std::vector<CsvRow>{cells});
+}
+
+RC_GTEST_PROP(Csv, AnyTextIsATableOrAUsageError, (const std::string& text)) {
+  try {
+    const CsvTable table = parse_csv(text, "f.csv");
+    for (const CsvRow& row : table.rows) RC_ASSERT(row.size() == table.header.size());
+  } catch (const UsageError& error) {
+    RC_ASSERT(std::string(error.what()).starts_with("f.csv:"));
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments

@@ -1,0 +1,109 @@
+#include "sim/lru/period.hpp"
+
+#include "sim/simulate.hpp"
+#include "tests/support/generators.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+void expect_same(const Prediction& one, const Prediction& other) {
+  for (int t = 0; t < tensor_count; ++t) {
+    for (int a = 0; a < access_count; ++a) {
+      const DistanceClass& left = one.histogram.of(static_cast<Tensor>(t), static_cast<Access>(a));
+      const DistanceClass& right =
+          other.histogram.of(static_cast<Tensor>(t), static_cast<Access>(a));
+      RC_ASSERT(left.bins() == right.bins());
+      RC_ASSERT(left.cold_sectors() == right.cold_sectors());
+    }
+  }
+  RC_ASSERT(one.steps == other.steps);
+  RC_ASSERT(one.tile_visits == other.tile_visits);
+}
+
+/// Many Q tiles for few workers, so that rounds repeat; sections, GQA and ragged tiles as they
+/// come.
+Request any_request_with_rounds() {
+  Request request = tests::any_request();
+  request.problem.mask = {};
+  request.problem.seq_q = tests::between(1, 120);
+  request.problem.seq_kv = tests::between(1, 12);
+  request.tiling.q_rows = tests::between(1, 4);
+  request.schedule.loop = Loop::kv_inner;
+  request.schedule.kv_split = 1;
+  request.schedule.workers = tests::between(1, 6);
+  request.merge_lockstep = tests::between(0, 1) == 1;
+  return request;
+}
+
+RC_GTEST_PROP(Period, MultipliedSchedulesEqualReplayedOnesBinByBin, ()) {
+  Request request = any_request_with_rounds();
+  const Prediction multiplied = simulate_lru(request);
+  request.use_period = false;
+  expect_same(multiplied, simulate_lru(request));
+}
+
+RC_GTEST_PROP(Period, SchedulesThatCannotRepeatAreUntouched, ()) {
+  Request request = tests::any_request();
+  const Prediction with = simulate_lru(request);
+  request.use_period = false;
+  expect_same(with, simulate_lru(request));
+}
+
+RC_GTEST_PROP(Period, MergedLockstepVisitsEqualSingleOnesBinByBin, ()) {
+  Request request = any_request_with_rounds();
+  request.use_period = tests::between(0, 1) == 1;
+  request.merge_lockstep = true;
+  const Prediction merged = simulate_lru(request);
+  request.merge_lockstep = false;
+  expect_same(merged, simulate_lru(request));
+}
+
+TEST(Period, ThePaperPointIsMostlyMultiplied) {
+  for (const ScanId scan : {scan_id<LinearScan>, scan_id<SawtoothScan>}) {
+    Request request;
+    request.problem = {.batch = 8, .seq_q = 131072, .seq_kv = 131072};
+    request.schedule.workers = 48;
+    request.schedule.scan = scan;
+    const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+    DistanceHistogram histogram;
+    ASSERT_TRUE(has_rounds(request));
+    const RoundReplay replay = replay_rounds(request, atoms, histogram);
+    // 8 batches x 2048 Q tiles on 48 workers; a batch replays its first rounds and its edges.
+    EXPECT_EQ(replay.rounds, 342);
+    EXPECT_GE(replay.rounds_multiplied, 342 - 8 * 6);
+  }
+}
+
+// Twice the sequence has twice the steps a round and twice the rounds. Only the steps may show in
+// what is replayed: rounds at the heads' edges, as many for every length.
+TEST(Period, ReplayedRoundsDoNotGrowWithTheSequence) {
+  for (const ScanId scan : {scan_id<LinearScan>, scan_id<SawtoothScan>}) {
+    int64_t most = 0;
+    for (const int64_t seq : {32768, 65536, 131072}) {
+      Request request;
+      request.problem = {.batch = 8, .seq_q = seq, .seq_kv = seq};
+      request.schedule.workers = 48;
+      request.schedule.scan = scan;
+      const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+      DistanceHistogram histogram;
+      const RoundReplay replay = replay_rounds(request, atoms, histogram);
+      const int64_t replayed = replay.rounds - replay.rounds_multiplied;
+      if (seq == 32768) most = replayed + replayed / 10;
+      EXPECT_LE(replayed, most) << "sequence " << seq;
+    }
+  }
+}
+
+TEST(Period, MasksAndPrefetchesHaveNoRounds) {
+  Request causal;
+  causal.problem = {.seq_q = 64, .seq_kv = 64, .mask = {MaskKind::causal, 0}};
+  EXPECT_FALSE(has_rounds(causal));
+  Request prefetching;
+  prefetching.problem = {.seq_q = 64, .seq_kv = 64};
+  prefetching.schedule.prefetch = 1;
+  EXPECT_FALSE(has_rounds(prefetching));
+}
+
+}  // namespace
+}  // namespace sawtooth::sim

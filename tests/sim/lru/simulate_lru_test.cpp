@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "scheduler/memory_units.hpp"
+#include "sim/schedule/wavefront.hpp"
+#include "sim/simulate.hpp"
+#include "tests/support/brute_force.hpp"
+#include "tests/support/generators.hpp"
+#include "tests/support/mattson_stack.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+// Every touch of a tile becomes an access to each of its lines, in ascending order.
+class LineLevelHistogram : public WavefrontSink {
+ public:
+  explicit LineLevelHistogram(const AtomTable& atoms) : atoms_(atoms), first_line_{0} {
+    for (const AtomSize& size : atoms.sizes()) {
+      first_line_.push_back(first_line_.back() + size.lines);
+    }
+  }
+
+  void touch(int64_t, AtomId atom, Access access) {
+    const AtomSize size = atoms_.size(atom);
+    DistanceClass& distances = histogram.of(atoms_.tensor_of(atom), access);
+    for (uint32_t line = 0; line < size.lines; ++line) {
+      const int64_t sectors =
+          min_of(sectors_per_line, int64_t{size.sectors} - line * sectors_per_line);
+      const int64_t distance = stack_.access(first_line_[atom] + line);
+      if (distance == tests::MattsonStack::cold) {
+        distances.add_cold(sectors);
+      } else {
+        distances.add(distance, sectors);
+      }
+    }
+  }
+
+  DistanceHistogram histogram;
+
+ private:
+  const AtomTable& atoms_;
+  std::vector<int64_t> first_line_;
+  tests::MattsonStack stack_;
+};
+
+RC_GTEST_PROP(SimulateLru, TileHistogramEqualsTheLineLevelOneBinByBin, ()) {
+  Request request = tests::any_request();
+  request.schedule.prefetch = tests::between(0, 3);
+  request.merge_lockstep = tests::between(0, 1) == 1;
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LineLevelHistogram lines(atoms);
+  LockstepWavefront(request, atoms, lines).run();
+  const Prediction tiles = simulate_lru(request);
+  for (int t = 0; t < tensor_count; ++t) {
+    for (int a = 0; a < access_count; ++a) {
+      const auto tensor = static_cast<Tensor>(t);
+      const auto access = static_cast<Access>(a);
+      const DistanceClass& by_lines = lines.histogram.of(tensor, access);
+      const DistanceClass& by_tiles = tiles.histogram.of(tensor, access);
+      RC_ASSERT(by_tiles.bins() == by_lines.bins());
+      RC_ASSERT(by_tiles.cold_sectors() == by_lines.cold_sectors());
+    }
+  }
+}
+
+// A direct LRU of whole schedules, line by line, at a capacity of its own.
+class LineLevelLru : public WavefrontSink {
+ public:
+  LineLevelLru(const AtomTable& atoms, int64_t capacity_lines)
+      : atoms_(atoms), capacity_(capacity_lines), first_line_{0} {
+    for (const AtomSize& size : atoms.sizes()) {
+      first_line_.push_back(first_line_.back() + size.lines);
+    }
+  }
+
+  void touch(int64_t, AtomId atom, Access) {
+    for (uint32_t line = 0; line < atoms_.size(atom).lines; ++line) {
+      access(first_line_[atom] + line, min_of(sectors_per_line, int64_t{atoms_.size(atom).sectors} -
+                                                                    line * sectors_per_line));
+    }
+  }
+
+  int64_t miss_sectors = 0;
+
+ private:
+  void access(int64_t line, int64_t sectors) {
+    const auto found = std::find(stack_.begin(), stack_.end(), line);
+    if (found != stack_.end()) {
+      stack_.erase(found);
+    } else {
+      miss_sectors += sectors;
+    }
+    stack_.insert(stack_.begin(), line);
+    if (int64_t(stack_.size()) > capacity_) stack_.pop_back();
+  }
+
+  const AtomTable& atoms_;
+  int64_t capacity_;
+  std::vector<int64_t> first_line_;
+  std::vector<int64_t> stack_;  // the most recent first
+};
+
+RC_GTEST_PROP(SimulateLru, CountersEqualADirectLruOfLines, ()) {
+  const Request request = tests::any_request();
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LineLevelLru lru(atoms, request.l2_bytes / line_bytes);
+  LockstepWavefront(request, atoms, lru).run();
+  const Prediction prediction = simulate_lru(request);
+  RC_ASSERT(*prediction.total.l2_read_miss_sectors + *prediction.total.l2_write_miss_sectors ==
+            lru.miss_sectors);
+}
+
+// Notes every atom and counts the sectors that pass.
+class TouchedAtoms : public WavefrontSink {
+ public:
+  explicit TouchedAtoms(const AtomTable& atoms) : atoms_(atoms), seen_(atoms.sizes().size()) {}
+  void touch(int64_t, AtomId atom, Access) {
+    accessed_sectors += atoms_.size(atom).sectors;
+    if (!seen_[atom]) footprint_sectors += atoms_.size(atom).sectors;
+    seen_[atom] = true;
+  }
+  int64_t accessed_sectors = 0;
+  int64_t footprint_sectors = 0;
+
+ private:
+  const AtomTable& atoms_;
+  std::vector<bool> seen_;
+};
+
+RC_GTEST_PROP(SimulateLru, MassIsTheAccessesAndColdIsTheFootprint, ()) {
+  const Request request = tests::any_request();
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  TouchedAtoms touched(atoms);
+  LockstepWavefront(request, atoms, touched).run();
+  const DistanceHistogram histogram = simulate_lru(request).histogram;
+  int64_t mass = histogram.cold_sectors();
+  for (const DistanceBin& bin : histogram.merged_bins()) mass += bin.sectors;
+  RC_ASSERT(mass == touched.accessed_sectors);
+  RC_ASSERT(histogram.cold_sectors() == touched.footprint_sectors);
+}
+
+RC_GTEST_PROP(SimulateLru, MissesNeverIncreaseWithCapacity, ()) {
+  Request request = tests::any_request();
+  const Prediction prediction = simulate_lru(request);
+  int64_t larger_cache = -1;
+  for (int64_t capacity = 400; capacity >= 0; --capacity) {
+    int64_t misses = 0;
+    for (int t = 0; t < tensor_count; ++t) {
+      const Counters c = count_lru(prediction.histogram, static_cast<Tensor>(t), capacity);
+      misses += *c.l2_read_miss_sectors + *c.l2_write_miss_sectors;
+    }
+    RC_ASSERT(misses >= larger_cache);
+    larger_cache = misses;
+  }
+}
+
+RC_GTEST_PROP(SimulateLru, SectorsEqualACountOfVisiblePairs, ()) {
+  Request request = tests::any_request();
+  request.schedule.loop = Loop::kv_inner;
+  request.schedule.kv_split = 1;
+  if (cuts_last_wave(request.schedule)) request.schedule.launch = launch_id<StaticLaunch>;
+  request.log_sum_exp = false;
+  const Problem& problem = request.problem;
+  const int64_t row_sectors = problem.row_bytes() / sector_bytes;
+  int64_t reads = 0;
+  for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
+    bool sees_any = false;
+    for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv) {
+      if (!tests::tile_sees(problem, request.tiling, q, kv)) continue;
+      sees_any = true;
+      reads += 2 * row_sectors * tile_rows(kv, request.tiling.kv_rows, problem.seq_kv).size();
+    }
+    if (sees_any) reads += row_sectors * tile_rows(q, request.tiling.q_rows, problem.seq_q).size();
+  }
+  const int64_t heads = problem.batch * problem.heads;
+  const Prediction prediction = simulate_lru(request);
+  RC_ASSERT(*prediction.total.l2_read_sectors == heads * reads);
+  RC_ASSERT(*prediction.total.l2_write_sectors == heads * row_sectors * problem.seq_q);
+}
+
+TEST(SimulateLru, TheSameRequestGivesTheSamePrediction) {
+  Request request;
+  request.problem = {
+      .heads = 4, .kv_heads = 2, .seq_q = 500, .seq_kv = 700, .mask = {MaskKind::causal, 0}};
+  request.schedule.workers = 7;
+  request.schedule.scan = scan_id<RandomScan>;
+  EXPECT_EQ(simulate_lru(request).histogram.merged_bins(),
+            simulate_lru(request).histogram.merged_bins());
+}
+
+TEST(SimulateLru, TilesThatWouldShareALineAreRefused) {
+  Request request;
+  request.problem = {.seq_q = 10, .seq_kv = 10, .head_dim = 32};
+  request.tiling = {.q_rows = 2, .kv_rows = 3};  // 3 rows of 64 bytes: a line and a half
+  EXPECT_THROW(simulate_lru(request), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim

@@ -1,0 +1,323 @@
+// The engine of whole atoms against engines of single lines, on all of its instruction paths.
+#include "sim/lru/stack_distance.hpp"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/support/generators.hpp"
+#include "tests/support/line_engine.hpp"
+#include "tests/support/mattson_stack.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+using Bins = std::map<int64_t, int64_t>;  // distance -> line accesses; cold at -1
+
+struct Trace {
+  std::vector<AtomSize> sizes;
+  std::vector<AtomId> visits;
+};
+
+std::vector<VectorPath> paths() {
+  std::vector<VectorPath> runnable;
+  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
+    if (vector_path_available(path)) runnable.push_back(path);
+  }
+  return runnable;
+}
+
+/// Some thousand visits of uniform or mixed atoms: enough that slots run out more than once.
+Trace any_trace() {
+  Trace trace;
+  const auto atoms = static_cast<size_t>(tests::between(1, 60));
+  const int64_t largest = tests::between(1, 12);
+  enum { one_size, any_size, two_sizes };  // two sizes are what log-sum-exp beside tiles makes
+  const int64_t kind = tests::between(one_size, two_sizes);
+  for (size_t i = 0; i < atoms; ++i) {
+    const bool small = kind == two_sizes && i % 3 == 0;
+    const auto lines = static_cast<uint32_t>(small              ? 1
+                                             : kind == any_size ? tests::between(1, largest)
+                                                                : largest);
+    trace.sizes.push_back({lines, lines});
+  }
+  // A window of atoms that moves: near and far distances in one trace.
+  std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+  const auto window = static_cast<size_t>(tests::between(1, static_cast<int64_t>(atoms)));
+  const auto length = static_cast<size_t>(tests::between(0, 2400));
+  for (size_t i = 0; i < length; ++i) {
+    trace.visits.push_back(static_cast<AtomId>((i / 7 + random() % window) % atoms));
+  }
+  return trace;
+}
+
+Bins atom_bins(const Trace& trace, VectorPath path) {
+  StackDistance stack(trace.sizes, path);
+  Bins bins;
+  for (const AtomId atom : trace.visits) {
+    const int64_t others = stack.visit(atom);
+    const uint32_t lines = trace.sizes[atom].lines;
+    bins[others == StackDistance::cold ? others : line_distance(others, lines, 0, false)] += lines;
+  }
+  return bins;
+}
+
+std::vector<uint32_t> first_lines(const Trace& trace) {
+  std::vector<uint32_t> first{0};
+  for (const AtomSize& size : trace.sizes) first.push_back(first.back() + size.lines);
+  return first;
+}
+
+Bins line_bins(const Trace& trace) {
+  const std::vector<uint32_t> first = first_lines(trace);
+  tests::LineEngine engine(first.back());
+  Bins bins;
+  for (const AtomId atom : trace.visits) {
+    for (uint32_t line = first[atom]; line < first[atom + 1]; ++line) ++bins[engine.access(line)];
+  }
+  return bins;
+}
+
+RC_GTEST_PROP(StackDistance, EqualsTheLineLevelEngineBinByBin, ()) {
+  const Trace trace = any_trace();
+  const Bins expected = line_bins(trace);
+  for (const VectorPath path : paths()) RC_ASSERT(atom_bins(trace, path) == expected);
+}
+
+// Batches end in the middle of leaves, at their ends, and are empty.
+RC_GTEST_PROP(StackDistance, BatchesOfVisitsEqualSingleVisits, ()) {
+  const Trace trace = any_trace();
+  for (const VectorPath path : paths()) {
+    StackDistance one_by_one(trace.sizes, path);
+    StackDistance in_batches(trace.sizes, path);
+    std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+    std::span<const AtomId> left(trace.visits);
+    while (!left.empty()) {
+      const std::span<const AtomId> batch =
+          left.first(std::min<size_t>(left.size(), random() % 90));
+      left = left.subspan(batch.size());
+      std::vector<int64_t> distances(batch.size());
+      in_batches.visit(batch, distances);
+      for (size_t i = 0; i < batch.size(); ++i) {
+        RC_ASSERT(one_by_one.visit(batch[i]) == distances[i]);
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(StackDistance, LinesOfATurnedVisitDifferByTheirPlaceInTheAtom, ()) {
+  const Trace trace = any_trace();
+  const std::vector<uint32_t> first = first_lines(trace);
+  tests::LineEngine lines(first.back());
+  StackDistance atoms(trace.sizes);
+  std::vector<bool> last_backwards(trace.sizes.size(), false);
+  std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+  for (const AtomId atom : trace.visits) {
+    const uint32_t size = trace.sizes[atom].lines;
+    const bool backwards = random() % 2 == 1;
+    const bool turned = backwards != last_backwards[atom];
+    last_backwards[atom] = backwards;
+    const int64_t others = atoms.visit(atom);
+    std::vector<int64_t> measured(size);
+    for (uint32_t step = 0; step < size; ++step) {
+      const uint32_t line = backwards ? size - 1 - step : step;
+      measured[step] = lines.access(first[atom] + line);
+    }
+    // In its own direction a visit's step s meets the line that the last visit met at s, or, when
+    // it is turned, at size - 1 - s.
+    for (uint32_t step = 0; step < size; ++step) {
+      if (others == StackDistance::cold) {
+        RC_ASSERT(measured[step] == tests::LineEngine::cold);
+      } else if (!turned) {
+        RC_ASSERT(measured[step] == line_distance(others, size, step, false));
+      } else {
+        // s lines came before in this visit, of which all lie after this one in the last visit.
+        RC_ASSERT(measured[step] == line_distance(others, size, size - 1 - step, true));
+      }
+    }
+  }
+}
+
+int64_t lru_misses(const Trace& trace, int64_t capacity) {
+  const std::vector<uint32_t> first = first_lines(trace);
+  std::list<uint32_t> cache;
+  std::vector<std::list<uint32_t>::iterator> where(first.back(), cache.end());
+  int64_t misses = 0;
+  for (const AtomId atom : trace.visits) {
+    for (uint32_t line = first[atom]; line < first[atom + 1]; ++line) {
+      if (where[line] != cache.end()) {
+        cache.erase(where[line]);
+      } else {
+        ++misses;
+      }
+      cache.push_front(line);
+      where[line] = cache.begin();
+      if (static_cast<int64_t>(cache.size()) > capacity) {
+        where[cache.back()] = cache.end();
+        cache.pop_back();
+      }
+    }
+  }
+  return misses;
+}
+
+RC_GTEST_PROP(StackDistance, MissCurveEqualsADirectLruAtEveryCapacity, ()) {
+  Trace trace = any_trace();
+  trace.sizes.resize(std::min<size_t>(trace.sizes.size(), 12));
+  trace.visits.resize(std::min<size_t>(trace.visits.size(), 120));
+  for (AtomId& atom : trace.visits) atom %= static_cast<AtomId>(trace.sizes.size());
+  const Bins bins = atom_bins(trace, VectorPath::automatic);
+  for (int64_t capacity = 0; capacity <= first_lines(trace).back() + 1; ++capacity) {
+    int64_t misses = 0;
+    for (const auto& [distance, accesses] : bins) {
+      if (distance == StackDistance::cold || distance >= capacity) misses += accesses;
+    }
+    RC_ASSERT(misses == lru_misses(trace, capacity));
+  }
+}
+
+RC_GTEST_PROP(StackDistance, MassIsTheAccessesAndColdIsTheFootprint, ()) {
+  const Trace trace = any_trace();
+  Bins bins = atom_bins(trace, VectorPath::automatic);
+  int64_t accesses = 0;
+  int64_t footprint = 0;
+  std::vector<bool> seen(trace.sizes.size(), false);
+  for (const AtomId atom : trace.visits) {
+    accesses += trace.sizes[atom].lines;
+    if (!seen[atom]) footprint += trace.sizes[atom].lines;
+    seen[atom] = true;
+  }
+  const int64_t mass = std::accumulate(
+      bins.begin(), bins.end(), int64_t{0},
+      [](int64_t sum, const std::pair<const int64_t, int64_t>& bin) { return sum + bin.second; });
+  RC_ASSERT(mass == accesses);
+  RC_ASSERT(bins[StackDistance::cold] == footprint);
+}
+
+RC_GTEST_PROP(StackDistance, RenamingAtomsChangesNothing, ()) {
+  const Trace trace = any_trace();
+  const auto atoms = static_cast<int64_t>(trace.sizes.size());
+  const auto key = static_cast<uint64_t>(tests::between(0, 1 << 30));
+  Trace renamed{std::vector<AtomSize>(trace.sizes.size()), {}};
+  const auto name = [&](AtomId atom) { return static_cast<AtomId>(permuted(atom, atoms, key)); };
+  for (AtomId atom = 0; atom < trace.sizes.size(); ++atom) {
+    renamed.sizes[name(atom)] = trace.sizes[atom];
+  }
+  for (const AtomId atom : trace.visits) renamed.visits.push_back(name(atom));
+  RC_ASSERT(atom_bins(renamed, VectorPath::automatic) == atom_bins(trace, VectorPath::automatic));
+}
+
+RC_GTEST_PROP(StackDistance, ReversingATraceKeepsItsHistogram, ()) {
+  const Trace trace = any_trace();
+  const Trace reversed{trace.sizes, {trace.visits.rbegin(), trace.visits.rend()}};
+  RC_ASSERT(atom_bins(reversed, VectorPath::automatic) == atom_bins(trace, VectorPath::automatic));
+}
+
+RC_GTEST_PROP(StackDistance, RecencyOrderIsTheLruStack, ()) {
+  const Trace trace = any_trace();
+  StackDistance stack(trace.sizes);
+  std::list<AtomId> expected;
+  for (const AtomId atom : trace.visits) {
+    stack.visit(atom);
+    expected.remove(atom);
+    expected.push_front(atom);
+  }
+  RC_ASSERT(stack.recency_order() == std::vector<AtomId>(expected.begin(), expected.end()));
+}
+
+// Small traces hardly fill the second level of sums, 1024 slots a node. These have four levels; the
+// mixed sizes make bit planes of the digits 0 and 2.
+TEST(StackDistance, ManyAtomsInManyLeavesEqualTheLineLevelEngine) {
+  constexpr uint32_t atoms = 70'000;
+  constexpr int visits = 700'000;
+  for (const uint32_t lines_of_odd_atoms : {1U, 4U}) {
+    std::vector<AtomSize> sizes;
+    std::vector<uint32_t> first_line;
+    uint32_t lines = 0;
+    for (uint32_t atom = 0; atom < atoms; ++atom) {
+      sizes.push_back({atom % 2 == 0 ? 1 : lines_of_odd_atoms, 4});
+      first_line.push_back(lines);
+      lines += sizes.back().lines;
+    }
+    for (const VectorPath path : paths()) {
+      StackDistance stack(sizes, path);
+      tests::LineEngine engine(lines);
+      std::mt19937_64 random(1);
+      for (int i = 0; i < visits; ++i) {
+        const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));
+        int64_t distance = engine.access(first_line[atom]);
+        for (uint32_t line = 1; line < sizes[atom].lines; ++line) {
+          distance = engine.access(first_line[atom] + line);
+        }
+        const int64_t others = stack.visit(atom);
+        ASSERT_EQ(others == StackDistance::cold ? others : others + sizes[atom].lines - 1, distance)
+            << "visit " << i;
+      }
+    }
+  }
+}
+
+// A leaf has 64 slots and a node 16 children, so that sums begin to matter after 64, 1024, 16384
+// and 262144 visits. A cyclic scan's distance is its length less one atom, whichever slot it ends
+// at; pinned from both sides of each bound.
+TEST(StackDistance, CyclicScansAroundFullLeavesAndNodesSeeAllOtherAtoms) {
+  for (const uint32_t bound : {64U, 1024U, 16384U, 262144U}) {
+    for (uint32_t atoms = bound - 1; atoms <= bound + 1; ++atoms) {
+      const std::vector<AtomSize> sizes(atoms, AtomSize{128, 512});
+      std::vector<AtomId> scan(atoms);
+      std::iota(scan.begin(), scan.end(), AtomId{0});
+      for (const VectorPath path : paths()) {
+        StackDistance stack(sizes, path);
+        std::vector<int64_t> distances(atoms);
+        for (int pass = 0; pass < 3; ++pass) {
+          stack.visit(scan, distances);
+          const int64_t expected = pass == 0 ? StackDistance::cold : 128 * int64_t{atoms - 1};
+          ASSERT_TRUE(std::all_of(distances.begin(), distances.end(),
+                                  [&](int64_t distance) { return distance == expected; }))
+              << atoms << " atoms, pass " << pass;
+        }
+      }
+    }
+  }
+}
+
+TEST(StackDistance, VectorPathsOfThisCpuRunInTheseTests) {
+  if (!vector_path_available(VectorPath::avx2)) GTEST_SKIP() << "no AVX2 here: tested scalar only";
+  EXPECT_EQ(StackDistance({}, VectorPath::avx2).path(), VectorPath::avx2);
+  if (!vector_path_available(VectorPath::avx512)) GTEST_SKIP() << "no AVX-512 here: not tested";
+  EXPECT_EQ(StackDistance({}).path(), VectorPath::avx512);
+}
+
+TEST(StackDistance, MemoryIsBoundedByAtomsNotByVisits) {
+  const std::vector<AtomSize> sizes(1000, AtomSize{128, 512});
+  StackDistance stack(sizes);
+  for (AtomId visit = 0; visit < 1'000'000; ++visit) stack.visit(visit % 1000);
+  EXPECT_LE(stack.slots(), 8 * 1000);
+}
+
+TEST(StackDistance, AtomsWithoutLinesAndTooManyLinesAreRefused) {
+  const std::vector<AtomSize> empty{{0, 0}};
+  EXPECT_THROW(StackDistance{empty}, std::invalid_argument);
+  const std::vector<AtomSize> huge{{UINT32_MAX, 1}, {UINT32_MAX - 1, 1}};
+  EXPECT_THROW(StackDistance{huge}, std::invalid_argument);
+  const std::vector<AtomSize> huge_units{{1U << 31, 1}, {1U << 31, 1}};  // two units of 2^31 lines
+  StackDistance stack(huge_units);
+  stack.visit(0);
+  stack.visit(1);
+  EXPECT_EQ(stack.visit(0), int64_t{1} << 31);
+}
+
+TEST(StackDistance, FewerDistancesThanVisitsAreRefused) {
+  StackDistance stack(std::vector<AtomSize>(2, AtomSize{1, 4}));
+  const std::vector<AtomId> atoms{0, 1};
+  std::vector<int64_t> distances(1);
+  EXPECT_THROW(stack.visit(atoms, distances), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
