@@ -13,7 +13,7 @@ except ImportError:
     sys.exit(77)
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "plots"), os.path.join(ROOT, "experiments", "studies", "hopper")]
+sys.path[:0] = [os.path.join(ROOT, "plots", "lib"), os.path.join(ROOT, "experiments", "studies", "hopper")]
 import finding  # noqa: E402
 import hopper_lists  # noqa: E402
 import table  # noqa: E402

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PLOTS = Path(__file__).resolve().parents[2] / "plots"
+PLOTS = Path(__file__).resolve().parents[2] / "plots" / "figures"
 TABLES = Path(__file__).resolve().parent / "tables"
 SKIPPED = 77  # the exit code that tests/plots/CMakeLists.txt declares
 

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "plots"), os.path.join(ROOT, "experiments", "studies", "validation")]
+sys.path[:0] = [os.path.join(ROOT, "plots", "lib"), os.path.join(ROOT, "experiments", "studies", "validation")]
 import finding  # noqa: E402
 import points  # noqa: E402
 import report  # noqa: E402

@@ -47,7 +47,7 @@ std::string resource_path(std::string_view folder, const std::string& name,
 }
 
 std::string plot_script(std::string_view name) {
-  return (root() / ".." / "plots" / name).lexically_normal().string();
+  return (root() / ".." / "plots" / "figures" / name).lexically_normal().string();
 }
 
 std::string stem_of(const std::string& path) {

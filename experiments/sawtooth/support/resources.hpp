@@ -16,7 +16,7 @@ std::string resource_path(std::string_view folder, const std::string& name,
 /// Names of the files NAME.ini in `folder`, sorted.
 std::vector<std::string> resource_names(std::string_view folder);
 
-/// The script of that name in plots/, beside the experiments folder; it may not be there.
+/// The script of that name in plots/figures/, beside the experiments folder; it may not be there.
 std::string plot_script(std::string_view name);
 
 /// NAME of "some/path/NAME.ini".

@@ -14,7 +14,7 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "plots"))
+sys.path[:0] = [os.path.join(HERE, "..", "..", "..", "plots", name) for name in ("lib", "figures")]
 import fill  # noqa: E402
 import hopper  # noqa: E402
 import table  # noqa: E402

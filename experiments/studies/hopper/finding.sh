@@ -22,6 +22,6 @@ for list in length launches scans prefetch sections split; do
 done
 "$python" "$here/finding.py" "$measured" "$predicted" $check
 if [ -z "$check" ]; then
-  "$python" "$root/plots/hopper.py" "$measured" "$predicted" -o "$here/pictures"
+  "$python" "$root/plots/figures/hopper.py" "$measured" "$predicted" -o "$here/pictures"
   rm "$here"/pictures/*.pdf
 fi

@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "plots"))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "plots" / "lib"))
 import table  # noqa: E402  (the path above leads to it)
 
 COLUMNS = ("claim", "source", "unit", "published", "predicted", "difference",

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "plots"))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "plots" / "lib"))
 import figure  # noqa: E402  (the path above leads to them)
 import hit_rate  # noqa: E402
 import launches  # noqa: E402

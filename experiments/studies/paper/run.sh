@@ -5,7 +5,7 @@
 # mode, where CTAs that run on from one batch to the next matter).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
+root=$here/../../..
 source "$root/experiments/packages.sh"
 sawtooth=$1
 out=$2

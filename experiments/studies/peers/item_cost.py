@@ -19,7 +19,7 @@ import os
 import statistics
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "plots"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "plots", "lib"))
 import table as csv_table  # noqa: E402  (the path above leads to it)
 
 LENGTHS = range(512, 16384 + 1)  # longer launches run at the power limit, shorter ones are all launch

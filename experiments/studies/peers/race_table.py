@@ -19,7 +19,7 @@ import sys
 
 import paired
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "plots"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "plots", "lib"))
 import table as csv_table  # noqa: E402  (the path above leads to it)
 
 SCHEDULE = ("kernel", "tile_q", "tile_kv", "launch", "scan", "section", "q_order", "prefetch",

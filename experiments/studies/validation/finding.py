@@ -13,7 +13,7 @@ import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "..", "plots")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "..", "plots", "lib")]
 import change_pairs  # noqa: E402  (the path above leads to it)
 import changes  # noqa: E402
 import errors  # noqa: E402

@@ -97,11 +97,11 @@ for candidate in ${SAWTOOTH_PYTHON:-} python3 /usr/bin/python3; do
   "$candidate" -c "import matplotlib" 2>/dev/null && python=$candidate && break
 done
 if [ -n "$python" ]; then
-  "$python" plots/validation.py "$folder/errors.csv" -o "$folder/scatter"
-  "$python" plots/error_by_regime.py "$folder/errors.csv" -o "$folder/regimes"
+  "$python" plots/figures/validation.py "$folder/errors.csv" -o "$folder/scatter"
+  "$python" plots/figures/error_by_regime.py "$folder/errors.csv" -o "$folder/regimes"
   [ ! -e "$folder/without.errors" ] ||
-    "$python" plots/ablation.py "$folder/without.errors" -o "$folder/ablation"
-  "$python" plots/changes.py "$folder/errors.csv" -o "$folder/changes"
+    "$python" plots/figures/ablation.py "$folder/without.errors" -o "$folder/ablation"
+  "$python" plots/figures/changes.py "$folder/errors.csv" -o "$folder/changes"
 else
   echo "judge.sh: no python3 with matplotlib: no figures" >&2
 fi

@@ -45,7 +45,7 @@ for system in "${systems[@]}"; do
     --csv "$stem.errors.csv" | tee "$stem.txt"
   tables+=("$system=$stem.errors.csv")
   python3 experiments/studies/validation/points.py --record "$stem.csv" "$stem.errors.csv"
-  [ -z "$python" ] || "$python" plots/validation.py "$stem.errors.csv" -o "$stem"
+  [ -z "$python" ] || "$python" plots/figures/validation.py "$stem.errors.csv" -o "$stem"
 done
 python3 experiments/studies/validation/points.py "${tables[@]}" >"$folder/points.md"
 head -n $((2 + ${#systems[@]})) "$folder/points.md"

@@ -29,7 +29,7 @@ for order in ascending descending; do
     --launch dynamic --q-order "$order" --quiet --csv "$folder/$order.csv" \
     --wavefront "$folder/$order.wave.csv" --wavefront-steps 2500
 done
-"$python" plots/wavefront.py "shortest first"="$folder/ascending.wave.csv" \
+"$python" plots/figures/wavefront.py "shortest first"="$folder/ascending.wave.csv" \
   "longest first"="$folder/descending.wave.csv" -o "$folder/causal"
 rm "$folder"/*.wave.csv
 
@@ -55,8 +55,8 @@ rm "${predicted[@]}"
 python3 experiments/studies/validation/report.py "$folder/errors.csv" model="$folder/all.summary" \
   --record "$folder" >"$folder/report.md"
 rm "$folder/all.summary"
-"$python" plots/changes.py "$folder/errors.csv" -o "$folder/changes"
+"$python" plots/figures/changes.py "$folder/errors.csv" -o "$folder/changes"
 
 "$program" simulate experiments/studies/validation/elsewhere.ini --quiet --csv "$folder/elsewhere.csv"
-"$python" plots/elsewhere.py "$folder/elsewhere.csv" -o "$folder/elsewhere"
+"$python" plots/figures/elsewhere.py "$folder/elsewhere.csv" -o "$folder/elsewhere"
 echo "written to $folder"

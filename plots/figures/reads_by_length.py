@@ -3,6 +3,7 @@ compulsory line: one colour a schedule."""
 
 import statistics
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

@@ -1,7 +1,7 @@
 """The figures of experiments/studies/hopper/README.md: what a scan, an order, a launch, prefetch, sections and
 split K/V do to DRAM reads on an H200.
 
-    python3 plots/hopper.py MEASURED_FOLDER PREDICTED_FOLDER -o FOLDER
+    python3 plots/figures/hopper.py MEASURED_FOLDER PREDICTED_FOLDER -o FOLDER
 
 Coloured marks and bars are measured (medians); black dashes are predicted, lockstep LRU of half of
 L2. DRAM reads are multiples of the compulsory ones (every byte read once).
@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 from hopper_lists import Lists, short

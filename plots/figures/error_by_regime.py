@@ -6,6 +6,7 @@ Points whose measured DRAM reads are at most 1.5 x compulsory are hollow.
 
 import statistics
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import errors
 import figure
 import table

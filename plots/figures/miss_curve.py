@@ -1,6 +1,7 @@
 """Misses at every L2 capacity, linear and sawtooth: a cyclic scan falls off a cliff, a reversed one
 slides down (Escalona, McKellips, Ding, "Symmetric Locality", arXiv 2407.19291)."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

@@ -1,5 +1,6 @@
 """Predicted against published: every claim of claims.csv that has both numbers as sector counts."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

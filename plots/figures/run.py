@@ -1,12 +1,13 @@
 """Draws all that a folder of `sawtooth run` allows, into FOLDER/plots: the scatter of predicted and
 measured, DRAM reads against the length, and the wavefront, predicted beside the recorded one.
 
-    python3 plots/run.py runs/NAME
+    python3 plots/figures/run.py runs/NAME
 """
 
 import os
 import sys
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import error_by_regime
 import figure
 import reads_by_length

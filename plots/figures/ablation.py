@@ -9,6 +9,7 @@ import math
 import os
 import statistics
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import errors
 import figure
 import table

@@ -1,5 +1,6 @@
 """Sectors that reach L2 against the length, for several tiles: predicted points on closed forms."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

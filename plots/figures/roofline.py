@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A roofline of attention kernels: how near they are to what the chip can do.
 
-    plots/roofline.py race.csv -o roofline
+    plots/figures/roofline.py race.csv -o roofline
 
 One point a shape and kernel, the fastest schedule of each kernel, from rows with times
 (experiments/studies/peers/race.py, `sawtooth bench`). The x axis is FLOP a byte, at the two levels that
@@ -13,6 +13,7 @@ streams of `sawtooth calibrate` (experiments/data/h200).
 
 import statistics
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

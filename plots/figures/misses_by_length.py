@@ -1,5 +1,6 @@
 """L2 misses against the sequence length, linear and sawtooth, with the compulsory line."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

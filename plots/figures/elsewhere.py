@@ -3,6 +3,7 @@ of the compulsory ones, every launch and model of time. On a GPU with one L2 the
 the sawtooth paper's numbers for GB10 are marked.
 """
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

@@ -7,6 +7,7 @@ drawn as a line: a model, or another die.
 
 import os
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

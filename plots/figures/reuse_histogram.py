@@ -1,5 +1,6 @@
 """Reuse distances of all L2 accesses, scan by scan: how much data lies between two uses."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

@@ -1,5 +1,6 @@
 """Misses of every scan policy, without and with a causal mask."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

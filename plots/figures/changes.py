@@ -5,6 +5,7 @@ A mark left of 1 is a change that wins, on the line one whose size was predicted
 has no right panel.
 """
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import change_pairs
 import errors
 import figure

@@ -1,5 +1,6 @@
 """The wavefront made visible: which K/V tile each CTA visits at each step."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import numpy
 import table

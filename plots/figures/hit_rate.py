@@ -1,5 +1,6 @@
 """L2 hit rate against the number of CTAs, with 1 - 1/n: one CTA misses, the others hit."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 

@@ -1,6 +1,7 @@
 """Linear against sawtooth by launch, timing and Q order: how many misses there are, and the share
 that sawtooth removes beside the one that the paper prints."""
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 
