@@ -7,7 +7,7 @@ namespace {
 
 // Two equations a pair, the times of 512 and of 16K rows (16 heads, 16K rows of all sequences
 // together, 132 CTAs), of launches that cut no item: experiments/data/h200/race,
-// race_earlier.csv for head dim 128 and short_items.csv for 64. There 128 rows were not timed
+// race_with_prefetch.csv for head dim 128 and short_items.csv for 64. There 128 rows were not timed
 // without a mask and stand with their masked cost.
 constexpr auto costs = std::to_array<TileCost>({
     {64, {192, 128}, {1.8, 11.9}, {2.0, 12.2}},

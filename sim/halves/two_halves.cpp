@@ -7,7 +7,8 @@ namespace sawtooth::sim {
 namespace {
 
 // `running` forgets over this share of a half's lines read. In `all` streams that turn from hits to
-// misses the far half's lead decays over some 10 to 20 MiB (experiments/data/h200/streams/earlier).
+// misses the far half's lead decays over some 10 to 20 MiB
+// (experiments/data/h200/streams/five_pass_fit.csv).
 constexpr double running_memory = 0.5;
 
 std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& parameters,

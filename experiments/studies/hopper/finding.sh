@@ -6,11 +6,11 @@
 # SAWTOOTH_READINGS=FOLDER takes other readings, such as those that measure.sh wrote.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$here/../..
+root=$here/../../..
 check=
 if [ "${1:-}" = --check ]; then check=--check; shift; fi
 program=${1:-$root/build/release/sawtooth}
-measured=${SAWTOOTH_READINGS:-$root/experiments/data/h200/experiment}
+measured=${SAWTOOTH_READINGS:-$root/experiments/data/h200/hopper}
 predicted=$root/runs/hopper/predicted
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3

@@ -2,7 +2,7 @@
 
     python3 experiments/studies/matching/latency_table.py FOLDER
 
-FOLDER holds latency_times.csv (bench), latency_measured.csv (measure) and latency_stalls.csv
+FOLDER holds times.csv (bench), counters.csv (measure) and stalls.csv
 (counters dump). A stall is the share of a warp's time: warps stalled for the reason per issue over
 warps active per issue.
 """
@@ -19,11 +19,12 @@ TENSOR = "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active
 COLUMNS = ["D", "tile", "CTAs an SM", "K/V, MiB", "scan", "prefetch", "TFLOP/s", "DRAM reads, M",
            "near misses, M", "waits for memory, %", "for the other warps, %", "tensor pipe, %"]
 MIB = 1 << 20
+EXPERIMENT = "matching-latency"
 
 
 def rows_of(folder, name):
     with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if row["experiment"] == EXPERIMENT]
 
 
 def key(row):
@@ -39,10 +40,10 @@ def millions(text):
 
 def lines(folder):
     times, stalls = collections.defaultdict(list), collections.defaultdict(dict)
-    for row in rows_of(folder, "latency_times.csv"):
+    for row in rows_of(folder, "times.csv"):
         times[key(row)].append(float(row["tflops"]))
-    counters = {key(row): row for row in rows_of(folder, "latency_measured.csv")}
-    for row in rows_of(folder, "latency_stalls.csv"):
+    counters = {key(row): row for row in rows_of(folder, "counters.csv")}
+    for row in rows_of(folder, "stalls.csv"):
         stalls[key(row)][row["metric"]] = float(row["value"]) if row["value"] else None
     for point, values in sorted(times.items()):
         if point not in counters:

@@ -48,7 +48,11 @@ case $list in
   drawn_third) options+=(--die experiments/data/h200/validation/third_die.ini) ;;
 esac
 options+=("$@")
-measured=experiments/data/h200/validation/$list.csv
+measured=experiments/data/h200/validation/development.csv
+case $list in
+  calibration) measured=experiments/data/h200/validation/calibration.csv ;;
+  drawn_fifth) measured=experiments/data/h200/validation/judgement.csv ;;
+esac
 for file in "$program" "$measured"; do
   [ -e "$file" ] && continue
   echo "judge.sh: $file is not there (cmake --build --preset release; sawtooth measure)" >&2
