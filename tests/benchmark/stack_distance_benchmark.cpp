@@ -1,7 +1,7 @@
 // Exact stack distances, all capacities in one pass, on one core: the engine of whole tiles on its
 // instruction paths, and in the same run the good line-level engine. All fill the histogram that
 // gives the miss curve. lines/s are simulated line accesses, events/s visits of tiles (line-level:
-// of lines). tests/benchmark/table.py runs this and divides.
+// of lines). experiments/studies/speed/table.py runs this and divides.
 #include <algorithm>
 #include <bit>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The walk-through docs/add-your-own-scan.md: its code is the header that is compiled here.
+// The walk-through docs/guide/tutorial.md: its code is the header that is compiled here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ std::string read(const std::string& path) {
 }
 
 TEST(OwnScan, ThePageShowsTheHeaderThatIsCompiled) {
-  const std::string page = read(SAWTOOTH_DOCS "/add-your-own-scan.md");
-  const std::string header = read(SAWTOOTH_DOCS "/examples/middle_out_scan.hpp");
+  const std::string page = read(SAWTOOTH_DOCS "/guide/tutorial.md");
+  const std::string header = read(SAWTOOTH_DOCS "/guide/middle_out_scan.hpp");
   ASSERT_FALSE(header.empty());
   const std::string opening = "```cpp\n";
   const size_t begin = page.find(opening) + opening.size();

@@ -1,5 +1,5 @@
 // A scan of one's own: starts in the middle of the visible K/V tiles and goes outwards, one tile
-// to the right, one to the left, in turn (docs/add-your-own-scan.md).
+// to the right, one to the left, in turn (docs/guide/tutorial.md).
 #pragma once
 
 #include <cstdint>

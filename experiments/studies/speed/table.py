@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs stack_distance_benchmark and writes its tables into README.md and docs/performance.md.
+"""Runs stack_distance_benchmark and writes its tables into docs/reference/performance.md.
 
-    tests/benchmark/table.py build/release/tests/benchmark/stack_distance_benchmark
-    tests/benchmark/table.py --json RUN.json    # tables of a run made elsewhere
+    experiments/studies/speed/table.py build/release/tests/benchmark/stack_distance_benchmark
+    experiments/studies/speed/table.py --json RUN.json    # tables of a run made elsewhere
 
 All engines run in random order in one process, several times; figures are medians of CPU time.
 """
@@ -15,13 +15,17 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PAGE = ROOT / "docs/reference/performance.md"
 REPETITIONS = 5
 ENGINES = ["lines", "scalar", "avx2", "avx512"]
 TITLES = {"scalar": "scalar", "avx2": "AVX2", "avx512": "AVX-512"}
 # Rows of sets_benchmark.cpp: one geometry of 16 ways.
-GEOMETRIES = {"sets_xor_avx512": "XOR hash, AVX-512", "sets_xor_scalar": "XOR hash, scalar",
-              "sets_balanced_avx512": "balanced hash, AVX-512"}
+GEOMETRIES = {
+    "sets_xor_avx512": "XOR hash, AVX-512",
+    "sets_xor_scalar": "XOR hash, scalar",
+    "sets_balanced_avx512": "balanced hash, AVX-512",
+}
 # What must be reached: lines a tile -> kind of K/V -> ratio to the engine of lines.
 GOALS = {128: {"shared": 100, "private": 300}, 16: {"shared": 15, "private": 40}}
 
@@ -29,10 +33,17 @@ GOALS = {128: {"shared": 100, "private": 300}, 16: {"shared": 15, "private": 40}
 def run(binary, repetitions):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "run.json"
-        subprocess.run([binary, f"--benchmark_repetitions={repetitions}",
-                        "--benchmark_enable_random_interleaving=true",
-                        f"--benchmark_out={out}", "--benchmark_out_format=json"],
-                       check=True, stdout=sys.stderr)
+        subprocess.run(
+            [
+                binary,
+                f"--benchmark_repetitions={repetitions}",
+                "--benchmark_enable_random_interleaving=true",
+                f"--benchmark_out={out}",
+                "--benchmark_out_format=json",
+            ],
+            check=True,
+            stdout=sys.stderr,
+        )
         return json.loads(out.read_text())
 
 
@@ -46,8 +57,13 @@ def medians(result):
         if name[0] == "paper_point":
             points.setdefault((int(name[1]), name[2], name[3]), []).append(row["cpu_time"])
         else:
-            ctas, kind, scan, lines, tile = (name[1].removesuffix("_ctas"), name[2], name[3],
-                                             name[4].removesuffix("_lines"), name[5].split("_")[-1])
+            ctas, kind, scan, lines, tile = (
+                name[1].removesuffix("_ctas"),
+                name[2],
+                name[3],
+                name[4].removesuffix("_lines"),
+                name[5].split("_")[-1],
+            )
             stream = (int(tile), kind, int(ctas), int(lines), scan)
             streams.setdefault((stream, name[0]), []).append(row["lines/s"])
     median = lambda rates: {key: statistics.median(rates[key]) for key in sorted(rates)}
@@ -55,74 +71,91 @@ def medians(result):
 
 
 def table(header, rows):
-    return "\n".join("| " + " | ".join(map(str, row)) + " |"
-                     for row in [header, ["---"] * len(header), *rows])
+    return "\n".join(
+        "| " + " | ".join(map(str, row)) + " |" for row in [header, ["---"] * len(header), *rows]
+    )
 
 
 def machine(result, repetitions):
     context = result["context"]
-    caches = ", ".join(f"L{cache['level']} {cache['size'] // 1024} KiB"
-                       for cache in context["caches"] if cache["type"] != "Instruction")
-    return (f"{context.get('cpu', 'unknown CPU')} ({caches}), one core, "
-            f"medians of {repetitions} runs in random order, {context['date'][:10]}.")
+    caches = ", ".join(
+        f"L{cache['level']} {cache['size'] // 1024} KiB"
+        for cache in context["caches"]
+        if cache["type"] != "Instruction"
+    )
+    return (
+        f"{context.get('cpu', 'unknown CPU')} ({caches}), one core, "
+        f"medians of {repetitions} runs in random order, {context['date'][:10]}."
+    )
 
 
 def engines_of(rates):
     return [engine for engine in ENGINES if any(key[1] == engine for key in rates)]
 
 
-def all_streams(rates):
-    engines = engines_of(rates)
-    best = engines[-1]
-    header = ["lines a tile", "K/V", "CTAs", "lines a scan", "scan", "by lines, M/s",
-              *(f"tiles, {TITLES[engine]}, M/s" for engine in engines[1:]),
-              f"{TITLES[best]}, M events/s",
-              *(f"{TITLES[engine]} : lines" for engine in (engines[1], best))]
-    rows = []
-    for stream in dict.fromkeys(key[0] for key in rates if key[1] == "lines"):
-        rate = {engine: rates[stream, engine] for engine in engines}
-        rows.append([*stream, f"{rate['lines'] / 1e6:.1f}",
-                     *(f"{rate[engine] / 1e6:.0f}" for engine in engines[1:]),
-                     f"{rate[best] / stream[0] / 1e6:.0f}",
-                     *(f"{rate[engine] / rate['lines']:.0f}" for engine in (engines[1], best))])
-    return table(header, rows)
-
-
 def one_geometry(rates):
     """The streams that the set-associative engine ran too, against all capacities in one pass."""
     best = engines_of(rates)[-1]
     kinds = [kind for kind in GEOMETRIES if any(key[1] == kind for key in rates)]
-    header = ["lines a tile", "K/V", "CTAs", "lines a scan", "scan", "all capacities, M/s",
-              *(f"{GEOMETRIES[kind]}, M/s" for kind in kinds), "ratio"]
+    header = [
+        "lines a tile",
+        "K/V",
+        "CTAs",
+        "lines a scan",
+        "scan",
+        "all capacities, M/s",
+        *(f"{GEOMETRIES[kind]}, M/s" for kind in kinds),
+        "ratio",
+    ]
     rows = []
     for stream in dict.fromkeys(key[0] for key in rates if key[1] in kinds):
         speeds = [rates[stream, kind] for kind in kinds]
-        rows.append([*stream, f"{rates[stream, best] / 1e6:.0f}",
-                     *(f"{speed / 1e6:.0f}" for speed in speeds),
-                     f"{speeds[0] / rates[stream, best]:.1f}"])
+        rows.append(
+            [
+                *stream,
+                f"{rates[stream, best] / 1e6:.0f}",
+                *(f"{speed / 1e6:.0f}" for speed in speeds),
+                f"{speeds[0] / rates[stream, best]:.1f}",
+            ]
+        )
     return table(header, rows)
 
 
 def summary(rates):
     engines = engines_of(rates)
     best = engines[-1]
-    header = ["lines a tile", "K/V", "by lines, M/s", f"tiles, {TITLES[best]}, M/s", "M events/s",
-              "ratio", "ratio, scalar", "goal"]
+    header = [
+        "lines a tile",
+        "K/V",
+        "by lines, M/s",
+        f"tiles, {TITLES[best]}, M/s",
+        "M events/s",
+        "ratio",
+        "ratio, scalar",
+        "goal",
+    ]
     rows = []
     for tile, goals in GOALS.items():
         for kind, goal in goals.items():
-            streams = [key[0] for key in rates if key[1] == "lines"
-                       and key[0][:2] == (tile, kind)]
-            span = lambda values, digits=0: (f"{min(values):.{digits}f} to "
-                                             f"{max(values):.{digits}f}")
+            streams = [key[0] for key in rates if key[1] == "lines" and key[0][:2] == (tile, kind)]
+            span = lambda values, digits=0: (
+                f"{min(values):.{digits}f} to " f"{max(values):.{digits}f}"
+            )
             lines = [rates[stream, "lines"] for stream in streams]
             fast = [rates[stream, best] for stream in streams]
             scalar = [rates[stream, "scalar"] for stream in streams]
-            rows.append([tile, kind, span([rate / 1e6 for rate in lines]),
-                         span([rate / 1e6 for rate in fast]),
-                         span([rate / tile / 1e6 for rate in fast]),
-                         span([a / b for a, b in zip(fast, lines)]),
-                         span([a / b for a, b in zip(scalar, lines)]), goal])
+            rows.append(
+                [
+                    tile,
+                    kind,
+                    span([rate / 1e6 for rate in lines]),
+                    span([rate / 1e6 for rate in fast]),
+                    span([rate / tile / 1e6 for rate in fast]),
+                    span([a / b for a, b in zip(fast, lines)]),
+                    span([a / b for a, b in zip(scalar, lines)]),
+                    goal,
+                ]
+            )
     return table(header, rows)
 
 
@@ -134,10 +167,14 @@ def paper_points(points):
             continue
         time = points[seq, scan, mode]
         half = points.get((seq // 2, scan, mode))
-        replayed = next(value for key, value in points.items()
-                        if key[:2] == (seq, scan) and key[2].startswith("replayed"))
-        rows.append([seq, scan, f"{time:.1f}", f"x {time / half:.2f}" if half else "",
-                     f"{replayed:.0f}"])
+        replayed = next(
+            value
+            for key, value in points.items()
+            if key[:2] == (seq, scan) and key[2].startswith("replayed")
+        )
+        rows.append(
+            [seq, scan, f"{time:.1f}", f"x {time / half:.2f}" if half else "", f"{replayed:.0f}"]
+        )
     return table(header, rows)
 
 
@@ -170,18 +207,17 @@ def main():
     has = {engine for _, engine in streams}
     tables = []
     if has.issuperset({"lines", "scalar"}):
-        tables += [("README.md", "speed", summary(streams)),
-                   ("docs/performance.md", "streams", all_streams(streams))]
+        tables.append(("streams", summary(streams)))
     if has & GEOMETRIES.keys():
-        tables.append(("docs/performance.md", "one geometry", one_geometry(streams)))
+        tables.append(("one geometry", one_geometry(streams)))
     if points:
-        tables.append(("docs/performance.md", "schedules", paper_points(points)))
-    for path, name, text in tables:  # a filtered run leaves the other tables alone
+        tables.append(("schedules", paper_points(points)))
+    for name, text in tables:  # a filtered run leaves the other tables alone
         text = f"{where}\n\n{text}"
         if arguments.print:
-            print(f"{path}, {name}:\n{text}\n")
+            print(f"{name}:\n{text}\n")
         else:
-            write_into(ROOT / path, name, text)
+            write_into(PAGE, name, text)
 
 
 if __name__ == "__main__":
