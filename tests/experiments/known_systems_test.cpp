@@ -4,6 +4,7 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/simulate.hpp"
 

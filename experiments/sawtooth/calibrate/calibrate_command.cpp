@@ -1,4 +1,6 @@
 // sawtooth calibrate: streams on the GPU at hand -> profile, die file, raw counters, checks.
+#include "experiments/sawtooth/calibrate/calibrate_command.hpp"
+
 #include <filesystem>
 #include <iostream>
 #include <sstream>

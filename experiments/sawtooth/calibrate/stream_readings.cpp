@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/sawtooth/compare/compare.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -216,30 +217,6 @@ std::vector<std::string_view> join_columns() {
     columns.push_back(result_columns[i]);
   }
   return columns;
-}
-
-std::vector<std::string_view> comparable_columns() {
-  std::vector<std::string_view> columns;
-  for (size_t i = first_counter_column; i <= result_column("cold_read_sectors"); ++i) {
-    columns.push_back(result_columns[i]);
-  }
-  columns.push_back("time_us");
-  columns.push_back("tflops");
-  return columns;
-}
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-double quantile_of(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const double place = share * static_cast<double>(values.size() - 1);
-  const size_t below = static_cast<size_t>(place);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 
 namespace sawtooth::experiments {
@@ -55,18 +56,9 @@ struct Comparison {
 std::vector<std::string_view> join_columns();
 /// The place of a column in join_columns(), and so in PointError::key.
 size_t join_column(std::string_view name);
-/// The columns that can be compared: counters, time_us and tflops.
-std::vector<std::string_view> comparable_columns();
-
 /// Compares `counters` where both sides have a value; throws UsageError with file and line for a
 /// missing column or a cell that is no number.
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
                           const std::vector<std::string>& counters);
-
-/// Median of at least one value; the mean of the two in the middle of an even number.
-double median_of(std::vector<double> values);
-/// The value below which `share` of the sorted values lie, linearly between neighbours (type 7 of
-/// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996).
-double quantile_of(std::vector<double> values, double share);
 
 }  // namespace sawtooth::experiments

@@ -1,5 +1,7 @@
 // sawtooth compare PREDICTED MEASURED: prints the errors of every counter, and fails beyond
 // --tolerance.
+#include "experiments/sawtooth/compare/compare_command.hpp"
+
 #include <algorithm>
 #include <iostream>
 
@@ -7,11 +9,11 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/compare/compare_summary.hpp"
-#include "experiments/sawtooth/compare/tolerances.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/compare/compare.hpp"
-#include "experiments/sawtooth/compare/tolerances.hpp"
+#include "experiments/sawtooth/inputs/tolerances.hpp"
 
 namespace sawtooth::experiments {
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "experiments/sawtooth/support/statistics.hpp"
+
 namespace sawtooth::experiments {
 namespace {
 

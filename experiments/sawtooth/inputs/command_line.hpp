@@ -1,13 +1,25 @@
-// Reads a command's options from the command line, with Boost.Program_options.
+// What a command is, and its options from the command line, with Boost.Program_options.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 
 namespace sawtooth::experiments {
+
+/// What follows the command's name on the command line.
+using Arguments = std::vector<std::string>;
+
+struct Command {
+  std::string_view name;
+  std::string_view operands;     // as the help shows them, e.g. "[CONFIG]"
+  std::string_view description;  // one line
+  /// Returns an exit code; throws UsageError for a mistake of the user's.
+  int (*run)(const Command& command, const Arguments& arguments);
+  CommandSet options = 0;  // which rows of the option table it reads
+};
 
 struct ParsedCommandLine {
   Settings settings;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -11,9 +11,11 @@
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
+#include "experiments/sawtooth/measure/measure_command.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -34,19 +36,15 @@ struct Contender {
   bool behind_another = false;
 };
 
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[size_t(share * double(values.size() - 1) + 0.5)];
-}
-
 void print_contender(const Contender& contender) {
   const Point& point = contender.point->point;
-  const double middle = quantile(contender.times_us, 0.5);
+  const double middle = median_of(contender.times_us);
   constexpr double flop_per_us_of_a_teraflop = 1e6;
   std::cout << std::fixed << std::setprecision(1) << std::setw(8)
             << forward_flop(point.request.problem) / middle / flop_per_us_of_a_teraflop
             << " TFLOP/s  median " << std::setw(10) << middle << " us  10-90 % "
-            << quantile(contender.times_us, 0.1) << " to " << quantile(contender.times_us, 0.9);
+            << quantile_of(contender.times_us, 0.1) << " to "
+            << quantile_of(contender.times_us, 0.9);
   for (const char* key :
        {"batch", "heads", "seq-q", "seq-kv", "head-dim", "mask", "tile-q", "tile-kv", "section",
         "launch", "workers", "scan", "q-order", "prefetch", "hints"})

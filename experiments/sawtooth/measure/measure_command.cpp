@@ -1,5 +1,7 @@
 // sawtooth measure: runs the kernels of every point, reads counters, and times launches without
 // the profiler. With --dry-run: what would run, with which metrics and passes, without a GPU.
+#include "experiments/sawtooth/measure/measure_command.hpp"
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -20,6 +22,7 @@
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::experiments {
@@ -81,8 +84,7 @@ double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
     l2.prepare(state, [&] { attention.launch(); });
     times.push_back(attention.time_us());
   }
-  std::nth_element(times.begin(), times.begin() + timed_launches / 2, times.end());
-  return times[timed_launches / 2];
+  return median_of(times);
 }
 
 /// Kernels, metrics and passes of every point on every chip of the tables.

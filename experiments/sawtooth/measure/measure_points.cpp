@@ -1,23 +1,16 @@
 #include "experiments/sawtooth/measure/measure_points.hpp"
 
 #include <set>
-#include <sstream>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-std::string decimal(double value, int digits) {
-  std::ostringstream text;
-  text.precision(digits);
-  text << std::fixed << value;
-  return text.str();
-}
 
 CsvRow measured_key_cells(const Point& point, const std::string& experiment) {
   CsvRow cells = key_cells(point, experiment, "measured");
@@ -63,11 +56,11 @@ CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const Measure
       if (result_columns[column] == name) row[column] = std::to_string(value);
   if (cells.time_us > 0) {
     const double flop = forward_flop(point.point.request.problem);
-    row[result_column("time_us")] = decimal(cells.time_us, 2);
-    row[result_column("tflops")] = decimal(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
+    row[result_column("time_us")] = fixed(cells.time_us, 2);
+    row[result_column("tflops")] = fixed(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
   }
   if (cells.profiled_time_us > 0)
-    row[result_column("profiled_time_us")] = decimal(cells.profiled_time_us, 2);
+    row[result_column("profiled_time_us")] = fixed(cells.profiled_time_us, 2);
   if (cells.replay_passes > 0)
     row[result_column("replay_passes")] = std::to_string(cells.replay_passes);
   row[result_column("status")] = cells.status;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/support/csv.hpp"

@@ -7,6 +7,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -15,13 +16,6 @@ std::string key_of(std::string_view column) {
   std::string key(column);
   std::replace(key.begin(), key.end(), '_', '-');
   return key;
-}
-
-std::string fixed(double value) {
-  constexpr int digits = 2;
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
 }
 
 }  // namespace
@@ -92,9 +86,9 @@ CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction,
   CsvRow row = predicted_row(key_cells, prediction.total);
   if (prediction.time_us) {
     constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
-    row[result_column("time_us")] = fixed(*prediction.time_us);
+    row[result_column("time_us")] = fixed(*prediction.time_us, 2);
     row[result_column("tflops")] =
-        fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera);
+        fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera, 2);
   }
   return row;
 }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::experiments {
@@ -51,15 +52,6 @@ std::vector<Slice> slices_of(const std::vector<WavefrontStep>& wavefront, bool m
   return slices;
 }
 
-std::string quoted(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return json + '"';
-}
-
 std::string slice_event(const Slice& slice, size_t process) {
   const WavefrontStep& step = slice.first;
   std::ostringstream json;
@@ -77,7 +69,7 @@ std::string name_event(std::string_view what, size_t process, int64_t thread,
                        const std::string& name) {
   std::ostringstream json;
   json << R"({"name":")" << what << R"(","ph":"M","pid":)" << process << R"(,"tid":)" << thread
-       << R"(,"args":{"name":)" << quoted(name) << "}}";
+       << R"(,"args":{"name":)" << json_string(name) << "}}";
   return json.str();
 }
 

@@ -1,15 +1,17 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
 // together in runs/NAME with what is needed to repeat it, and drawn where Python has matplotlib.
+#include "experiments/sawtooth/run/run_command.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/compare/compare_command.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/draw.hpp"
+#include "experiments/sawtooth/measure/measure_command.hpp"
+#include "experiments/sawtooth/run/draw.hpp"
+#include "experiments/sawtooth/simulate/simulate_command.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
@@ -23,12 +25,6 @@ namespace fs = std::filesystem;
 
 // Wavefronts of more points than this are no picture; each has up to `wavefront-steps` steps.
 constexpr size_t most_wavefronts = 8;
-
-const Command& command_named(std::string_view name) {
-  for (const Command& command : commands())
-    if (command.name == name) return command;
-  throw std::logic_error("no command " + std::string(name));
-}
 
 void write_text(const fs::path& path, const std::string& text) {
   OutputFile file(path.string());
@@ -57,7 +53,7 @@ int measure_into(const std::string& configuration, const fs::path& folder, bool 
   Arguments measure{configuration, "--csv", (folder / "measured.csv").string()};
   if (with_wavefront)
     measure.insert(measure.end(), {"--wavefront", (folder / "wavefront_measured.csv").string()});
-  return run_measure(command_named("measure"), measure);
+  return run_measure(measure_command, measure);
 }
 #else
 int measure_into(const std::string&, const fs::path&, bool) {
@@ -87,7 +83,7 @@ int run_run(const Command& command, const Arguments& arguments) {
   if (with_wavefront) {
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
   }
-  const int predicted = run_simulate(command_named("simulate"), simulate);
+  const int predicted = run_simulate(simulate_command, simulate);
   if (predicted != exit_fine) return predicted;
   const int measured = measure_into(path, folder, with_wavefront);
   const bool has_measured = measured == exit_fine;
@@ -99,7 +95,7 @@ int run_run(const Command& command, const Arguments& arguments) {
   std::cout << "written to " << folder.string() << "\n";
   int compared = measured;
   if (has_measured) {
-    compared = run_compare(command_named("compare"),
+    compared = run_compare(compare_command,
                            {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
                             "--csv", (folder / "compare.csv").string()});
   } else {

@@ -1,4 +1,6 @@
 // sawtooth simulate: predicts every point of a sweep.
+#include "experiments/sawtooth/simulate/simulate_command.hpp"
+
 #include <csignal>
 #include <cstdlib>
 #include <iostream>

@@ -6,7 +6,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

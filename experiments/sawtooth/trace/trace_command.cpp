@@ -1,5 +1,7 @@
 // sawtooth trace: writes the trace of one point, reads traces, converts them, and predicts from
 // them what simulate predicts from the schedule.
+#include "experiments/sawtooth/trace/trace_command.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>

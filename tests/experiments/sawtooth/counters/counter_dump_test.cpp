@@ -1,4 +1,4 @@
-#include "experiments/sawtooth/measure/counter_dump.hpp"
+#include "experiments/sawtooth/counters/counter_dump.hpp"
 
 #include <limits>
 

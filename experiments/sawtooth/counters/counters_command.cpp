@@ -1,4 +1,6 @@
 // sawtooth counters list: the metrics of a chip, without a GPU.
+#include "experiments/sawtooth/counters/counters_command.hpp"
+
 #include <iomanip>
 #include <iostream>
 
@@ -41,6 +43,13 @@ int list(const Settings& settings) {
 }
 
 }  // namespace
+
+#if !defined(SAWTOOTH_HAVE_KERNELS)
+int run_counters_dump(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 1);
+  return report_not_built("counters dump");
+}
+#endif
 
 int run_counters(const Command& command, const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments.front();

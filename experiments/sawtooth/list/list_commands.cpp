@@ -1,4 +1,6 @@
 // sawtooth gpus, systems, schedules: what is known, one line each, from the tables themselves.
+#include "experiments/sawtooth/list/list_commands.hpp"
+
 #include <iomanip>
 #include <iostream>
 #include <sstream>

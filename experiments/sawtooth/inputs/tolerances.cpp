@@ -1,28 +1,19 @@
-#include "experiments/sawtooth/compare/tolerances.hpp"
+#include "experiments/sawtooth/inputs/tolerances.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
-#include "experiments/sawtooth/compare/compare.hpp"
-#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "sim/counters.hpp"
 
 namespace sawtooth::experiments {
-namespace {
-
-double parse_share(std::string_view text) {
-  const bool percent = text.ends_with('%');
-  if (percent) text = trimmed(text.substr(0, text.size() - 1));
-  double share = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, share);
-  if (error != std::errc{} || stop != end || !(share >= 0)) {
-    throw std::invalid_argument("no share");
-  }
-  return percent ? share / 100 : share;
+std::vector<std::string_view> comparable_columns() {
+  std::vector<std::string_view> columns;
+  for (const sim::CounterColumn& counter : sim::counter_columns) columns.push_back(counter.name);
+  columns.push_back("time_us");
+  columns.push_back("tflops");
+  return columns;
 }
-
-}  // namespace
 
 Tolerances Tolerances::parse(std::string_view text) {
   Tolerances tolerances;

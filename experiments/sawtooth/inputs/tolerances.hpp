@@ -5,8 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sawtooth::experiments {
+
+/// The columns of results.csv that can be compared: counters, time_us and tflops.
+std::vector<std::string_view> comparable_columns();
 
 class Tolerances {
  public:

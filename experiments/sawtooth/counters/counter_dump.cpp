@@ -1,9 +1,10 @@
-#include "experiments/sawtooth/measure/counter_dump.hpp"
+#include "experiments/sawtooth/counters/counter_dump.hpp"
 
 #include <cmath>
 #include <cstdio>
 
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -59,13 +60,8 @@ std::vector<CsvRow> missing_rows(const CsvRow& key_cells, const std::vector<std:
 }
 
 std::vector<std::string> metric_list(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view name = text.substr(0, comma);
-    if (!name.empty()) names.emplace_back(name);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
+  std::vector<std::string> names = split_list(text);
+  std::erase(names, "");
   if (names.empty()) {
     throw UsageError(
         "--metrics: name at least one metric with its rollup, such as "

@@ -1,4 +1,4 @@
-#include "experiments/sawtooth/support/draw.hpp"
+#include "experiments/sawtooth/run/draw.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,0 +1,118 @@
+#include "experiments/sawtooth/support/text.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+
+namespace sawtooth::experiments {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  int64_t factor;
+};
+constexpr int64_t kibi = 1024;
+constexpr auto count_units =
+    std::to_array<Unit>({{"", 1}, {"K", kibi}, {"M", kibi* kibi}, {"G", kibi* kibi* kibi}});
+constexpr auto byte_units = std::to_array<Unit>({{"", 1},
+                                                 {"B", 1},
+                                                 {"K", kibi},
+                                                 {"M", kibi* kibi},
+                                                 {"G", kibi* kibi* kibi},
+                                                 {"KiB", kibi},
+                                                 {"MiB", kibi* kibi},
+                                                 {"GiB", kibi* kibi* kibi}});
+
+[[noreturn]] void fail(std::string_view text) {
+  throw std::invalid_argument("'" + std::string(text) + "' is not a number of that kind");
+}
+
+int64_t factor_of(std::span<const Unit> units, std::string_view name, std::string_view text) {
+  for (const Unit& unit : units) {
+    if (unit.name == name) return unit.factor;
+  }
+  fail(text);
+}
+
+template <class Number>
+Number leading_number(std::string_view text, std::string_view& rest) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || !(number >= 0)) fail(text);
+  rest = trimmed({stop, static_cast<size_t>(end - stop)});
+  return number;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0;;) {
+    const size_t comma = text.find(',', begin);
+    parts.emplace_back(trimmed(text.substr(begin, comma - begin)));
+    if (comma == std::string_view::npos) return parts;
+    begin = comma + 1;
+  }
+}
+
+int64_t parse_count(std::string_view text) {
+  std::string_view unit;
+  const int64_t number = leading_number<int64_t>(text, unit);
+  const int64_t factor = factor_of(count_units, unit, text);
+  if (number > std::numeric_limits<int64_t>::max() / factor) fail(text);
+  return number * factor;
+}
+
+int64_t parse_bytes(std::string_view text) {
+  std::string_view unit;
+  const double number = leading_number<double>(text, unit);
+  const double value = number * static_cast<double>(factor_of(byte_units, unit, text));
+  constexpr double most = 9007199254740992.0;  // 2^53: every whole number below it is a double
+  if (!(value >= 1) || value > most) fail(text);
+  const bool fraction_of_a_byte = unit.empty() && value != std::floor(value);
+  if (fraction_of_a_byte) fail(text);
+  return std::llround(value);
+}
+
+double parse_share(std::string_view text) {
+  std::string_view unit;
+  const double number = leading_number<double>(text, unit);
+  if (!std::isfinite(number) || (!unit.empty() && unit != "%")) fail(text);
+  return unit == "%" ? number / 100 : number;
+}
+
+std::string fixed(double value, int decimals) {
+  std::ostringstream text;
+  text.precision(decimals);
+  text << std::fixed << value;
+  return text.str();
+}
+
+std::string shortest(double value) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  return {digits, end};
+}
+
+std::string json_string(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return json + '"';
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,30 @@
+// Numbers and lists as text, both ways.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sawtooth::experiments {
+
+std::string_view trimmed(std::string_view text);
+/// The parts of `text` between commas, without white space around them; empty parts stay.
+std::vector<std::string> split_list(std::string_view text);
+
+/// A whole number from 0 on with an optional K, M or G; throws std::invalid_argument.
+int64_t parse_count(std::string_view text);
+/// A number of bytes with an optional unit (B, K, M, G, KiB, MiB, GiB); throws
+/// std::invalid_argument. A fraction of a unit is rounded to whole bytes.
+int64_t parse_bytes(std::string_view text);
+/// A number from 0 on, or a percentage; throws std::invalid_argument.
+double parse_share(std::string_view text);
+
+/// With so many decimals, no more and no fewer.
+std::string fixed(double value, int decimals);
+/// The fewest digits that read back as the same number.
+std::string shortest(double value);
+/// A JSON string with its quotes; control characters become blanks.
+std::string json_string(std::string_view text);
+
+}  // namespace sawtooth::experiments
