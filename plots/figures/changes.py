@@ -10,29 +10,25 @@ import change_pairs
 import errors
 import figure
 import table
-from change_pairs import KINDS, pairs, ratio
 
-LOOKS = {
-    "longest first": ("#D55E00", "^"), "sawtooth": ("#0072B2", "s"), "attach": ("#CC79A7", "P"),
-    "smaller sections": ("#009E73", "D"), "wave prefetch": ("#E69F00", "v"),
-    "tickets": ("#56B4E9", "o"), "hardware grid": ("#000000", "x"), "split K/V": (figure.GREY, "*"),
-}
+MARKERS = dict(zip(change_pairs.KINDS, zip(figure.SERIES, "^sPDvox*")))
+MARGIN = 1.15  # of the axes beyond the outermost points
 
 
-def panel(axes, rows, counter):
-    ends = [1.0, 1.0]
-    for kind, before, after in pairs(rows):
-        colour, marker = LOOKS[kind]
-        x, y = (ratio(before, after, column) for column in ("measured", "predicted"))
-        ends = [min(ends[0], x, y), max(ends[1], x, y)]
-        axes.plot(x, y, color=colour, marker=marker, linestyle="none", markersize=4, alpha=0.8)
-    ends = [ends[0] / 1.15, ends[1] * 1.15]
-    axes.plot(ends, ends, color="black", linewidth=0.8)
-    axes.fill_between(ends, [(1 - errors.BAND) * end for end in ends],
-                      [(1 + errors.BAND) * end for end in ends], color="#DDDDDD", zorder=0)
+def mark(axes, kind, x, y, **changes):
+    colour, marker = MARKERS[kind]
+    axes.plot(x, y, color=colour, marker=marker, linestyle="none", **changes)
+
+
+def panel(axes, pairs, counter):
+    ratios = [1.0]
+    for kind, before, after in pairs:
+        x, y = (change_pairs.ratio(before, after, side) for side in ("measured", "predicted"))
+        ratios += [x, y]
+        mark(axes, kind, x, y, markersize=4, alpha=0.8)
+    figure.equality(axes, min(ratios) / MARGIN, max(ratios) * MARGIN)
     axes.axvline(1, color=figure.GREY, linewidth=0.6)
     axes.axhline(1, color=figure.GREY, linewidth=0.6)
-    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
     figure.plain_log(axes.xaxis)
     figure.plain_log(axes.yaxis)
     axes.set_title(errors.NAMES[counter].split(" (")[0], loc="left", pad=2)
@@ -41,26 +37,22 @@ def panel(axes, rows, counter):
 
 def draw(path):
     rows = change_pairs.read(path)
-    groups = errors.models(rows)
-    if not groups:
-        raise table.TableError(f"{path}: no model but baselines")
-    group = groups[0]
-    counters = [counter for counter in change_pairs.COUNTERS
-                if any(pairs(table.where(rows, group=group, counter=counter)))]
-    if not counters:
+    group = errors.models_of(rows, path)[0]
+    chosen = {
+        counter: list(change_pairs.pairs(table.where(rows, group=group, counter=counter)))
+        for counter in change_pairs.COUNTERS
+    }
+    chosen = {counter: pairs for counter, pairs in chosen.items() if pairs}
+    if not chosen:
         raise table.TableError(f"{path}: no two points that differ in one thing")
-    fig, panels = figure.new_figure(figure.COLUMN_INCHES * len(counters), 3.4, ncols=len(counters),
-                                    squeeze=False)
-    found = set()
-    for axes, counter in zip(panels[0], counters):
-        chosen = table.where(rows, group=group, counter=counter)
-        panel(axes, chosen, counter)
-        found |= {kind for kind, _, _ in pairs(chosen)}
+    width = figure.COLUMN_INCHES * len(chosen)
+    fig, panels = figure.new_figure(width, 3.4, ncols=len(chosen), squeeze=False)
+    for axes, (counter, pairs) in zip(panels[0], chosen.items()):
+        panel(axes, pairs, counter)
     panels[0][0].set_ylabel("predicted, after / before")
-    for kind in KINDS:
-        if kind in found:
-            colour, marker = LOOKS[kind]
-            panels[0][0].plot([], [], color=colour, marker=marker, linestyle="none", label=kind)
+    found = {kind for pairs in chosen.values() for kind, _, _ in pairs}
+    for kind in (kind for kind in MARKERS if kind in found):
+        mark(panels[0][0], kind, [], [], label=kind)
     panels[0][0].legend(loc="upper left", handletextpad=0.2)
     return fig
 

@@ -10,66 +10,67 @@ import table
 # arXiv 2601.16032: CuTile 64x64, batch 8, S = 128K, D = 64, no mask: misses in million sectors. With a
 # causal mask the paper prints a share only (about -67 %).
 PAPER = {("gb10", "none", "131072", "64"): {"linear": 370, "sawtooth": 120}}
+PAPER_LOOK = dict(color="black", marker="|", markersize=8, linestyle="")
 MEGA = 1e6
 ROW_INCHES = 0.17
 
 
-def compulsory(row):
-    return table.integer(row, "cold_read_sectors") + table.integer(row, "l2_write_sectors")
-
-
-def sectors(row):
-    return table.integer(row, "dram_read_sectors") + table.integer(row, "l2_write_miss_sectors")
+def multiple(row):
+    moved = table.integer(row, "dram_read_sectors") + table.integer(row, "l2_write_miss_sectors")
+    return moved / table.compulsory(row)
 
 
 def name(row):
     order = "" if row["mask"] == "none" else f", {row['q_order']}"
-    return (f"{row['mask']} {int(row['seq_kv']) // 1024}K D={row['head_dim']}, {row['launch']}{order}, "
-            f"{row['timing']}")
+    problem = f"{row['mask']} {int(row['seq_kv']) // 1024}K D={row['head_dim']}"
+    return f"{problem}, {row['launch']}{order}, {row['timing']}"
 
 
-def panel(axes, rows):
-    lines = list(dict.fromkeys(name(row) for row in rows))
+def by_name(rows):
+    lines = {}
     for row in rows:
-        place = lines.index(name(row))
-        value = sectors(row) / compulsory(row)
-        axes.plot(value, place, **{**figure.look(row["scan"]), "linestyle": ""})
-        printed = PAPER.get((row["gpu"], row["mask"], row["seq_kv"], row["head_dim"]))
-        if printed:
-            axes.plot(printed[row["scan"]] * MEGA / compulsory(row), place, color="black", marker="|",
-                      markersize=8, linestyle="")
-    for place, line in enumerate(lines):
-        values = [sectors(row) / compulsory(row) for row in rows if name(row) == line]
-        axes.plot([min(values), max(values)], [place, place], color=figure.GREY, linewidth=0.8,
-                  zorder=1)
+        lines.setdefault(name(row), []).append(row)
+    return lines
+
+
+def panel(axes, gpu, lines):
+    for place, rows in enumerate(lines.values()):
+        for row in rows:
+            axes.plot(multiple(row), place, **figure.look(row["scan"], linestyle=""))
+            printed = PAPER.get(table.cells(row, ("gpu", "mask", "seq_kv", "head_dim")))
+            if printed:
+                paper = printed[row["scan"]] * MEGA / table.compulsory(row)
+                axes.plot(paper, place, **PAPER_LOOK)
+        values = [multiple(row) for row in rows]
+        ends = [min(values), max(values)]
+        axes.plot(ends, [place, place], color=figure.GREY, linewidth=0.8, zorder=1)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_yticks(range(len(lines)), lines, fontsize=5.5)
     axes.set_ylim(len(lines) - 0.5, -0.5)
     axes.set_xscale("log")
-    axes.set_title(f"{rows[0]['gpu']}, predicted", loc="left", pad=2)
+    axes.set_title(f"{gpu}, predicted", loc="left", pad=2)
 
 
 def draw(path):
-    rows = table.read(path, ("source", "gpu", "mask", "seq_kv", "head_dim", "launch", "q_order", "timing",
-                             "scan", "cold_read_sectors", "dram_read_sectors", "l2_write_sectors",
-                             "l2_write_miss_sectors"))
-    gpus = table.values(rows, "gpu")
-    heights = [len({name(row) for row in table.where(rows, gpu=gpu)}) for gpu in gpus]
-    fig, panels = figure.new_figure(figure.PAGE_INCHES, 0.5 + ROW_INCHES * (sum(heights) + 3),
-                                    nrows=len(gpus), height_ratios=heights, sharex=True,
-                                    squeeze=False)
-    for axes, gpu in zip(panels[:, 0], gpus):
-        panel(axes, table.where(rows, gpu=gpu))
+    rows = table.read(path)
+    gpus = {gpu: by_name(found) for gpu, found in table.grouped(rows, "gpu").items()}
+    heights = [len(lines) for lines in gpus.values()]
+    size = figure.PAGE_INCHES, 0.5 + ROW_INCHES * (sum(heights) + 3)
+    shape = dict(nrows=len(gpus), height_ratios=heights, sharex=True, squeeze=False)
+    fig, panels = figure.new_figure(*size, **shape)
+    panels = panels[:, 0]
+    for axes, (gpu, lines) in zip(panels, gpus.items()):
+        panel(axes, gpu, lines)
     for scan in table.values(rows, "scan"):
-        panels[0][0].plot([], [], **{**figure.look(scan), "linestyle": ""}, label=scan)
+        panels[0].plot([], [], label=scan, **figure.look(scan, linestyle=""))
     if "gb10" in gpus:
-        panels[0][0].plot([], [], color="black", marker="|", markersize=8, linestyle="",
-                          label="printed in the paper")
-    panels[0][0].legend(loc="upper right")
-    figure.plain_log(panels[-1][0].xaxis)
-    panels[-1][0].set_xlabel("DRAM reads and O writes (x compulsory)")
+        panels[0].plot([], [], label="printed in the paper", **PAPER_LOOK)
+    panels[0].legend(loc="upper right")
+    figure.plain_log(panels[-1].xaxis)
+    panels[-1].set_xlabel("DRAM reads and O writes (x compulsory)")
     return fig
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("results", "CSV of `sawtooth simulate experiments/studies/validation/elsewhere.ini`")])
+    title = "CSV of `sawtooth simulate experiments/studies/validation/elsewhere.ini`"
+    figure.run(__doc__, draw, [("results", title)])

@@ -5,28 +5,24 @@ import figure
 import table
 
 
-def hit_rate(row):
+def hit_percent(row):
     reads = table.integer(row, "l2_read_sectors")
-    return 1 - table.integer(row, "l2_read_miss_sectors") / reads
+    return 100 * (1 - table.integer(row, "l2_read_miss_sectors") / reads)
 
 
 def draw(path):
-    rows = table.read(path, ("workers", "scan", "l2_read_sectors", "l2_read_miss_sectors"))
+    rows = table.ascending(table.read(path), "workers")
     fig, axes = figure.new_figure(height=2.2)
-    for scan in table.values(rows, "scan"):
-        line = sorted(table.where(rows, scan=scan), key=lambda row: table.integer(row, "workers"))
-        axes.plot([table.integer(row, "workers") for row in line],
-                  [100 * hit_rate(row) for row in line], label=scan, **figure.look(scan))
-    counts = sorted({table.integer(row, "workers") for row in rows})
+    for scan, line in table.grouped(rows, "scan").items():
+        rates = [hit_percent(row) for row in line]
+        axes.plot(table.integers(line, "workers"), rates, label=scan, **figure.look(scan))
+    counts = sorted(set(table.integers(rows, "workers")))
     workers = [counts[-1] ** (i / 200) for i in range(201)]
-    axes.plot(workers, [100 * (1 - 1 / n) for n in workers], color="black", linewidth=0.8,
-              label="1 \N{MINUS SIGN} 1/n", zorder=1)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(counts, counts)
-    axes.minorticks_off()
-    axes.set_xlabel("CTAs in step, n")
-    axes.set_ylabel("L2 hit rate of reads (%)")
-    axes.set_ylim(-3, 103)
+    ideal = [100 * (1 - 1 / n) for n in workers]
+    label = "1 \N{MINUS SIGN} 1/n"
+    axes.plot(workers, ideal, color="black", linewidth=0.8, label=label, zorder=1)
+    figure.doubling(axes, counts, counts)
+    axes.set(xlabel="CTAs in step, n", ylabel="L2 hit rate of reads (%)", ylim=(-3, 103))
     axes.legend(loc="lower right")
     return fig
 

@@ -1,5 +1,5 @@
-"""The figures of experiments/studies/hopper/README.md: what a scan, an order, a launch, prefetch, sections and
-split K/V do to DRAM reads on an H200.
+"""The figures of experiments/studies/hopper/README.md: what a scan, an order, a launch, prefetch,
+sections and split K/V do to DRAM reads on an H200.
 
     python3 plots/figures/hopper.py MEASURED_FOLDER PREDICTED_FOLDER -o FOLDER
 
@@ -7,30 +7,42 @@ Coloured marks and bars are measured (medians); black dashes are predicted, lock
 L2. DRAM reads are multiples of the compulsory ones (every byte read once).
 """
 
-import argparse
-import os
-import sys
+import functools
 
 import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
-import table
 from hopper_lists import Lists, short
 
 MODEL = "half"
+DRAM = "dram_read_sectors"
 LONG = {64: "192K", 128: "128K"}  # of the lists that stay at one length, per head dim
 BAR = 0.38
 FLOOR = 0.9  # of every axis of multiples: nothing can be under 1
 LEGEND_ROOM = 2.5
-TICKET = dict(launch="dynamic", order="descending", mask="causal")
+SCANS = ("linear", "sawtooth")
+LAUNCHES = ("grid", "static", "dynamic")
+TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/studies/hopper/prefetch.ini
+LENGTH_PANELS = {
+    "no mask": dict(mask="none"),
+    "causal, ascending, static": dict(mask="causal", order="ascending"),
+    "causal, longest first, tickets": dict(launch="dynamic", order="descending", mask="causal"),
+}
+SECTION_PANELS = ((8, 64, "none"), (16, 64, "none"), (8, 64, "causal"), (16, 64, "causal"))
+SECTION_PANELS += ((8, 128, "causal"), (16, 128, "causal"))
+
+
+def mask_title(mask):
+    return "no mask" if mask == "none" else mask
 
 
 def times_compulsory(lists, name, point):
+    """DRAM reads of a point, (measured, predicted)."""
     cold = lists.compulsory(name, **point)
-    return (lists.measured(name, "dram_read_sectors", **point) / cold,
-            lists.predicted(MODEL, name, "dram_read_sectors", **point) / cold)
+    measured = lists.measured(name, DRAM, **point)
+    return measured / cold, lists.predicted(MODEL, name, DRAM, **point) / cold
 
 
-def level(panels, room=1.3):
+def level(panels, room):
     """One logarithmic range for all of `panels`, with `room` above the highest mark."""
     top = max(axes.dataLim.y1 for axes in panels) * room
     for axes in panels:
@@ -40,27 +52,19 @@ def level(panels, room=1.3):
 
 
 def draw_length(lists):
-    panels = (("no mask", dict(mask="none")),
-              ("causal, ascending, static", dict(mask="causal", order="ascending")),
-              ("causal, longest first, tickets", TICKET))
-    fig, grid = figure.new_figure(width=figure.PAGE_INCHES, height=3.9, nrows=2, ncols=3,
-                                  sharex=True)
+    shape = dict(nrows=2, ncols=3, sharex=True)
+    fig, grid = figure.new_figure(figure.PAGE_INCHES, 3.9, **shape)
     for row, d in zip(grid, (64, 128)):
-        for axes, (title, point) in zip(row, panels):
-            for scan in ("linear", "sawtooth"):
+        for axes, (title, point) in zip(row, LENGTH_PANELS.items()):
+            for scan in SCANS:
                 points = lists.points("length", d=d, scan=scan, **point)
                 lengths = [int(p["s"]) for p in points]
-                both = [times_compulsory(lists, "length", p) for p in points]
-                colour = figure.look(scan)["color"]
-                axes.plot(lengths, [m for m, _ in both], linestyle="", color=colour,
-                          marker=figure.look(scan)["marker"], label=scan)
-                axes.plot(lengths, [p for _, p in both], color=colour, linewidth=0.8,
-                          linestyle=figure.look(scan)["linestyle"])
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(lengths, [short(s) for s in lengths], rotation=60)
-            axes.minorticks_off()
+                measured, predicted = zip(*(times_compulsory(lists, "length", p) for p in points))
+                axes.plot(lengths, measured, label=scan, **figure.look(scan, linestyle=""))
+                axes.plot(lengths, predicted, linewidth=0.8, **figure.look(scan, marker=""))
+            figure.doubling(axes, lengths, rotation=60)
             axes.set_title(f"D={d}, {title}")
-            level([axes])
+            level([axes], 1.3)
         row[0].set_ylabel("DRAM reads / compulsory")
     grid[0][0].legend(loc="upper left", title="marks measured,\nlines predicted")
     return fig
@@ -69,84 +73,86 @@ def draw_length(lists):
 def bars(axes, lists, name, places):
     """`places`: (text, {scan: point}); linear and sawtooth side by side, one bar where one scan."""
     for at, (_, scans) in enumerate(places):
+        wide = BAR if len(scans) == 2 else 2 * BAR
         for number, (scan, point) in enumerate(scans.items()):
-            wide = BAR if len(scans) == 2 else 2 * BAR
             x = at + (number - 0.5) * BAR if len(scans) == 2 else at
             measured, predicted = times_compulsory(lists, name, point)
             axes.bar(x, measured, wide, color=figure.look(scan)["color"])
-            axes.plot([x - wide / 2.2, x + wide / 2.2], [predicted] * 2, color="black",
-                      linewidth=1.2)
+            ends = [x - wide / 2.2, x + wide / 2.2]
+            axes.plot(ends, [predicted] * 2, color="black", linewidth=1.2)
     axes.set_xticks(range(len(places)), [text for text, _ in places], rotation=90)
     axes.grid(axis="x", visible=False)
 
 
+def bar_figure(lists, name, panels, height, room=LEGEND_ROOM, free=0):
+    """(figure, its row of axes) of {title: places}, with `free` axes after them."""
+    shape = dict(ncols=len(panels) + free, sharey=not free)
+    fig, row = figure.new_figure(figure.PAGE_INCHES, height, **shape)
+    for axes, (title, places) in zip(row, panels.items()):
+        bars(axes, lists, name, places)
+        axes.set_title(title)
+    level(row[: len(panels)], room)
+    row[0].set_ylabel("DRAM reads / compulsory")
+    return fig, row
+
+
 def legend(axes, **place):
-    handles = [axes.bar(0, 0, color=figure.look(scan)["color"], label=scan)
-               for scan in ("linear", "sawtooth")]
+    handles = [axes.bar(0, 0, color=figure.look(scan)["color"], label=scan) for scan in SCANS]
     handles += axes.plot([], [], color="black", linewidth=1.2, label="predicted")
-    axes.legend(handles=handles, **place)
+    axes.legend(handles=handles, loc="upper left", **place)
 
 
-def both_scans(point):
-    return {scan: dict(point, scan=scan) for scan in ("linear", "sawtooth")}
+def both_scans(text, **point):
+    return text, {scan: dict(point, scan=scan) for scan in SCANS}
 
 
 def draw_launches(lists):
-    fig, row = figure.new_figure(width=figure.PAGE_INCHES, height=2.9, ncols=2, sharey=True)
-    for axes, d in zip(row, (64, 128)):
+    def places(d):
         base = dict(d=d, s=LONG[d], ctas=2)
-        places = [(f"none, {launch}", both_scans(dict(base, mask="none", launch=launch)))
-                  for launch in ("grid", "static", "dynamic")]
-        places += [(f"{order}, {launch}",
-                    both_scans(dict(base, mask="causal", order=order, launch=launch)))
-                   for order in ("ascending", "fold", "descending")
-                   for launch in ("grid", "static", "dynamic")]
-        bars(axes, lists, "launches", places)
-        axes.set_title(f"D={d}, {LONG[d]}, two CTAs an SM; named orders are causal")
-    level(row, LEGEND_ROOM)
-    row[0].set_ylabel("DRAM reads / compulsory")
-    legend(row[0], loc="upper left", ncols=3)
+        for launch in LAUNCHES:
+            yield both_scans(f"none, {launch}", mask="none", launch=launch, **base)
+        for order in ("ascending", "fold", "descending"):
+            for launch in LAUNCHES:
+                point = dict(base, mask="causal", order=order, launch=launch)
+                yield both_scans(f"{order}, {launch}", **point)
+
+    title = "two CTAs an SM; named orders are causal"
+    panels = {f"D={d}, {LONG[d]}, {title}": list(places(d)) for d in (64, 128)}
+    fig, row = bar_figure(lists, "launches", panels, 2.9)
+    legend(row[0], ncols=3)
     return fig
 
 
 def draw_scans(lists):
-    fig, row = figure.new_figure(width=figure.PAGE_INCHES, height=2.5, ncols=4, sharey=True)
-    for axes, (d, mask) in zip(row, ((64, "none"), (128, "none"), (64, "causal"), (128, "causal"))):
-        places = [(point["scan"], {point["scan"]: point})
-                  for point in lists.points("scans", d=d, mask=mask)]
-        bars(axes, lists, "scans", places)
-        axes.set_title(f"D={d}, {LONG[d]}, " + ("no mask" if mask == "none" else "causal"))
-    level(row)
-    row[0].set_ylabel("DRAM reads / compulsory")
-    return fig
+    panels = {}
+    for d, mask in ((64, "none"), (128, "none"), (64, "causal"), (128, "causal")):
+        points = lists.points("scans", d=d, mask=mask)
+        places = [(point["scan"], {point["scan"]: point}) for point in points]
+        panels[f"D={d}, {LONG[d]}, {mask_title(mask)}"] = places
+    return bar_figure(lists, "scans", panels, 2.5, room=1.3)[0]
 
 
 def draw_prefetch(lists):
-    fig, row = figure.new_figure(width=figure.PAGE_INCHES, height=2.5, ncols=3)
-    for axes, d in zip(row, (64, 128)):
-        lengths = dict.fromkeys(p["s"] for p in lists.points("prefetch", d=d, mask="none"))
-        places = [(f"{short(s)}, {distance}",
-                   both_scans(dict(d=d, mask="none", s=s, prefetch=distance)))
-                  for s in lengths for distance in (0, 2, 8)]
-        bars(axes, lists, "prefetch", places)
-        axes.set_title(f"D={d}, no mask: length, distance")
-    level(row[:2], LEGEND_ROOM)
-    row[0].set_ylabel("DRAM reads / compulsory")
-    legend(row[0], loc="upper left")
+    def places(d):
+        for s in dict.fromkeys(p["s"] for p in lists.points("prefetch", d=d, mask="none")):
+            for distance in (0, 2, 8):
+                point = dict(d=d, mask="none", s=s, prefetch=distance)
+                yield both_scans(f"{short(s)}, {distance}", **point)
+
+    panels = {f"D={d}, no mask: length, distance": list(places(d)) for d in (64, 128)}
+    fig, row = bar_figure(lists, "prefetch", panels, 2.5, free=1)
+    legend(row[0])
     drift = row[2]
     for d, marker in ((64, "o"), (128, "s")):
         points = lists.points("prefetch", d=d, mask="none", scan="linear", prefetch=2)
-        drift.plot([steps(p) / 1000 for p in points], [growth(lists, p) for p in points],
-                   marker=marker, linestyle="", color=figure.look("linear")["color"],
-                   label=f"D={d}")
+        thousands = [steps(p) / 1000 for p in points]
+        look = figure.look("linear", marker=marker, linestyle="")
+        drift.plot(thousands, [growth(lists, p) for p in points], label=f"D={d}", **look)
     drift.set_xlabel("K/V tiles a CTA walks (thousands)")
     drift.set_ylabel("DRAM reads, prefetch 2 / 0")
     drift.set_title("linear: the wave drifts apart")
     drift.legend()
     return fig
-
-
-TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/studies/hopper/prefetch.ini
 
 
 def steps(point):
@@ -156,62 +162,47 @@ def steps(point):
 
 
 def growth(lists, point):
-    return (lists.measured("prefetch", "dram_read_sectors", **point) /
-            lists.measured("prefetch", "dram_read_sectors", **dict(point, prefetch=0)))
+    without = lists.measured("prefetch", DRAM, **dict(point, prefetch=0))
+    return lists.measured("prefetch", DRAM, **point) / without
 
 
 def draw_sections(lists):
-    panels = ((8, 64, "none"), (16, 64, "none"), (8, 64, "causal"), (16, 64, "causal"),
-              (8, 128, "causal"), (16, 128, "causal"))
-    fig, row = figure.new_figure(width=figure.PAGE_INCHES, height=2.3, ncols=len(panels),
-                                 sharey=True)
-    for axes, (heads, d, mask) in zip(row, panels):
+    panels = {}
+    for heads, d, mask in SECTION_PANELS:
         base = dict(heads=heads, d=d, mask=mask)
         found = dict.fromkeys(p["section"] for p in lists.points("sections", **base))
-        bars(axes, lists, "sections",
-             [(section, both_scans(dict(base, section=section))) for section in found])
-        axes.set_title(f"{heads} heads, D={d},\n" + ("no mask" if mask == "none" else "causal"))
+        places = [both_scans(section, section=section, **base) for section in found]
+        panels[f"{heads} heads, D={d},\n{mask_title(mask)}"] = places
+    fig, row = bar_figure(lists, "sections", panels, 2.3)
+    for axes in row:
         axes.tick_params(axis="x", rotation=0)
         axes.set_xlabel("heads together")
-    level(row, LEGEND_ROOM)
-    row[0].set_ylabel("DRAM reads / compulsory")
-    legend(row[-1], loc="upper left")
+    legend(row[-1])
     return fig
 
 
 def draw_split(lists):
-    fig, row = figure.new_figure(width=figure.PAGE_INCHES, height=2.4, ncols=2, sharey=True)
-    for axes, d in zip(row, (64, 128)):
+    panels = {}
+    for d in (64, 128):
         points = lists.points("split", d=d, scan="linear")
-        places = [(f"{short(p['s'])}, {p['parts']}",
-                   both_scans(dict(d=d, s=p["s"], parts=p["parts"]))) for p in points]
-        bars(axes, lists, "split", places)
-        axes.set_title(f"D={d}, no mask: length, parts of K/V")
-    level(row, LEGEND_ROOM)
-    row[0].set_ylabel("DRAM reads / compulsory")
-    legend(row[0], loc="upper left")
+        texts = [f"{short(p['s'])}, {p['parts']}" for p in points]
+        places = [both_scans(t, d=d, s=p["s"], parts=p["parts"]) for t, p in zip(texts, points)]
+        panels[f"D={d}, no mask: length, parts of K/V"] = places
+    fig, row = bar_figure(lists, "split", panels, 2.4)
+    legend(row[0])
     return fig
 
 
-FIGURES = {"length": draw_length, "launches": draw_launches, "scans": draw_scans,
-           "prefetch": draw_prefetch, "sections": draw_sections, "split": draw_split}
+DRAWN = dict(length=draw_length, launches=draw_launches, scans=draw_scans)
+DRAWN |= dict(prefetch=draw_prefetch, sections=draw_sections, split=draw_split)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measured", help="folder with NAME.csv of sawtooth measure")
-    parser.add_argument("predicted", help="folder with NAME.csv of sawtooth simulate")
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER")
-    options = parser.parse_args()
-    try:
-        lists = Lists(options.measured, {MODEL: options.predicted})
-        for name, draw in FIGURES.items():
-            figure.save(draw(lists), os.path.join(options.output, name))
-    except table.TableError as error:
-        print(f"hopper.py: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+def figures(measured, predicted):
+    lists = Lists(measured, {MODEL: predicted})
+    return {name: functools.partial(draw, lists) for name, draw in DRAWN.items()}
 
 
 if __name__ == "__main__":
-    main()
+    inputs = [("measured", "folder with NAME.csv of sawtooth measure")]
+    inputs.append(("predicted", "folder with NAME.csv of sawtooth simulate"))
+    figure.run(__doc__, figures, inputs, write=figure.save_all, output="FOLDER")

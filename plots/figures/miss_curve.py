@@ -9,38 +9,28 @@ MEGA = 1e6
 MIB = 1 << 20
 L2_MIB = {"GB10": 24, "H200 half": 30, "A100": 40, "H100": 50}  # experiments/profiles/gpus/
 SHOWN_FROM_MIB = 1  # below, even the tiles in flight do not fit
-
-
-def points(rows, scan):
-    rows = table.where(rows, scan=scan)
-    rows.sort(key=lambda row: table.integer(row, "capacity_bytes"))
-    return ([table.integer(row, "capacity_bytes") / MIB for row in rows],
-            [table.integer(row, "miss_sectors") / MEGA for row in rows])
+ROOM = 1.06  # to the right of the last step
 
 
 def draw(path):
-    rows = table.read(path, ("scan", "capacity_bytes", "miss_sectors"))
+    rows = table.ascending(table.read(path), "capacity_bytes")
     fig, axes = figure.new_figure(height=2.3)
-    last, shown = 0, []
-    for scan in table.values(rows, "scan"):
-        capacities, misses = points(rows, scan)
-        style = figure.look(scan)
-        axes.step([*capacities, capacities[-1] * 2], [*misses, misses[-1]], where="post", label=scan, color=style["color"],
-                  linestyle=style["linestyle"])
-        last = max(last, max(capacities))
-        shown += [miss for capacity, miss in zip(capacities, misses) if capacity >= SHOWN_FROM_MIB]
-    axes.set_yscale("log")
+    for scan, line in table.grouped(rows, "scan").items():
+        capacities = [capacity / MIB for capacity in table.integers(line, "capacity_bytes")]
+        misses = [sectors / MEGA for sectors in table.integers(line, "miss_sectors")]
+        steps = [*capacities, capacities[-1] * 2], [*misses, misses[-1]]
+        axes.step(*steps, where="post", label=scan, **figure.look(scan, marker=None))
+    last = table.integer(rows[-1], "capacity_bytes") / MIB * ROOM
+    shown = [row for row in rows if table.integer(row, "capacity_bytes") >= SHOWN_FROM_MIB * MIB]
+    ends = [sectors / MEGA for sectors in table.integers(shown, "miss_sectors")]
+    top = dict(transform=axes.get_xaxis_transform(), ha="center", fontsize=6, color=figure.GREY)
     for name, mib in L2_MIB.items():
-        if mib > last * 1.06:
-            continue
-        axes.axvline(mib, color=figure.GREY, linewidth=0.7, linestyle=":")
-        axes.text(mib, 1.01, name, transform=axes.get_xaxis_transform(), ha="center", fontsize=6,
-                  color=figure.GREY)
-    axes.set_xlim(0, last * 1.06)
-    axes.set_ylim(min(shown) / 1.5, max(shown) * 1.5)
+        if mib <= last:
+            axes.axvline(mib, color=figure.GREY, linewidth=0.7, linestyle=":")
+            axes.text(mib, 1.01, name, **top)
+    axes.set(yscale="log", xlim=(0, last), ylim=(min(ends) / 1.5, max(ends) * 1.5))
     figure.plain_log(axes.yaxis)
-    axes.set_xlabel("L2 capacity (MiB)")
-    axes.set_ylabel("L2 misses (million sectors)")
+    axes.set(xlabel="L2 capacity (MiB)", ylabel="L2 misses (million sectors)")
     axes.legend(loc="lower left")
     return fig
 

@@ -5,44 +5,44 @@ import figure
 import table
 
 MEGA = 1e6
-MIB = 1 << 20
-LINE_BYTES = 128
-BIN_MIB = 1
+LINES_PER_MIB = (1 << 20) // 128
 GB10_L2_MIB = 24  # experiments/profiles/gpus/gb10.ini
 
 
 def binned(rows):
-    """Million sectors by MiB of reuse distance, cold accesses left out; and the widest distance."""
+    """Million sectors by MiB of reuse distance, cold accesses left out."""
     sums = {}
     for row in rows:
-        if row["distance_lines"] == "":
-            continue
-        place = table.integer(row, "distance_lines") * LINE_BYTES // (BIN_MIB * MIB)
-        sums[place] = sums.get(place, 0) + table.integer(row, "sectors") / MEGA
+        if row["distance_lines"] != "":
+            place = table.integer(row, "distance_lines") // LINES_PER_MIB
+            sums[place] = sums.get(place, 0) + table.integer(row, "sectors") / MEGA
     return sums
 
 
+def panel(axes, scan, sums, l2_mib):
+    centres, colour = [place + 0.5 for place in sums], figure.look(scan)["color"]
+    axes.bar(centres, list(sums.values()), 1, color=colour, edgecolor="white", linewidth=0.2)
+    axes.axvline(l2_mib, color="black", linewidth=0.8, linestyle=":")
+    far = sum(count for place, count in sums.items() if place >= l2_mib)
+    place = dict(ha="right", va="top", fontsize=6.5, transform=axes.transAxes)
+    axes.text(0.985, 0.95, f"{far:,.1f} M beyond", **place)
+    axes.set_yscale("log")
+    axes.set_title(scan, loc="left", pad=2)
+
+
 def draw(path, l2_mib=GB10_L2_MIB):
-    rows = table.read(path, ("scan", "distance_lines", "sectors"))
-    scans = {scan: binned(table.where(rows, scan=scan)) for scan in table.values(rows, "scan")}
-    last = 1 + max(max(sums) for sums in scans.values())
-    fig, panels = figure.new_figure(height=0.4 + 1.1 * len(scans), nrows=len(scans), sharex=True,
-                                    sharey=True, squeeze=False)
+    scans = {scan: binned(rows) for scan, rows in table.grouped(table.read(path), "scan").items()}
+    shape = dict(nrows=len(scans), sharex=True, sharey=True, squeeze=False)
+    fig, panels = figure.new_figure(height=0.4 + 1.1 * len(scans), **shape)
     panels = panels[:, 0]
     for axes, (scan, sums) in zip(panels, scans.items()):
-        axes.bar([(place + 0.5) * BIN_MIB for place in sums], list(sums.values()), BIN_MIB,
-                 color=figure.look(scan)["color"], edgecolor="white", linewidth=0.2)
-        axes.axvline(l2_mib, color="black", linewidth=0.8, linestyle=":")
-        far = sum(count for place, count in sums.items() if place * BIN_MIB >= l2_mib)
-        axes.text(0.985, 0.95, f"{far:,.1f} M beyond", ha="right", va="top", fontsize=6.5,
-                  transform=axes.transAxes)
-        axes.set_yscale("log")
-        axes.set_ylim(bottom=min(count for sums in scans.values() for count in sums.values()) / 2)
+        panel(axes, scan, sums, l2_mib)
+    panels[0].set_ylim(bottom=min(min(sums.values()) for sums in scans.values()) / 2)
+    for axes in panels:
         figure.plain_log(axes.yaxis)
-        axes.set_title(scan, loc="left", pad=2)
-    panels[0].text(l2_mib, 1.01, "L2 of GB10", transform=panels[0].get_xaxis_transform(),
-                   ha="center", fontsize=6)
-    panels[-1].set_xlim(-0.5, last * BIN_MIB + 0.5)
+    top = panels[0].get_xaxis_transform()
+    panels[0].text(l2_mib, 1.01, "L2 of GB10", transform=top, ha="center", fontsize=6)
+    panels[-1].set_xlim(-0.5, max(max(sums) for sums in scans.values()) + 1.5)
     panels[-1].set_xlabel("reuse distance (MiB)")
     fig.supylabel("million sectors a MiB", fontsize=7.5)
     return fig

@@ -4,6 +4,7 @@ measured, DRAM reads against the length, and the wavefront, predicted beside the
     python3 plots/figures/run.py runs/NAME
 """
 
+import functools
 import os
 import sys
 
@@ -11,42 +12,36 @@ import lib_path  # noqa: F401  (makes plots/lib importable)
 import error_by_regime
 import figure
 import reads_by_length
-import table
 import validation
 import wavefront
 
+WAVES = {"predicted": "wavefront.csv", "measured": "wavefront_measured.csv"}
+
 
 def figures(folder):
-    """(name, call that draws it) of every table that is there."""
-    def path(name):
-        return os.path.join(folder, name)
-
-    if os.path.exists(path("compare.csv")):
-        yield "scatter", lambda: validation.draw(path("compare.csv"))
-        yield "error_by_regime", lambda: error_by_regime.draw(path("compare.csv"))
-    if os.path.exists(path("results.csv")) and \
-            reads_by_length.has_lengths(reads_by_length.read(path("results.csv"))):
-        yield "reads_by_length", lambda: reads_by_length.draw(path("results.csv"))
-    waves = [f"{name}={path(file)}" for name, file in
-             (("predicted", "wavefront.csv"), ("measured", "wavefront_measured.csv"))
-             if os.path.exists(path(file))]
+    """{name: call that draws it} of every table that is there."""
+    there = {name: os.path.join(folder, name) for name in os.listdir(folder)}
+    found = {}
+    if compared := there.get("compare.csv"):
+        found["scatter"] = functools.partial(validation.draw, compared)
+        found["error_by_regime"] = functools.partial(error_by_regime.draw, compared)
+    results = there.get("results.csv")
+    if results and reads_by_length.has_lengths(reads_by_length.read(results)):
+        found["reads_by_length"] = functools.partial(reads_by_length.draw, results)
+    waves = [f"{name}={there[file]}" for name, file in WAVES.items() if file in there]
     if waves:
-        yield "wavefront", lambda: wavefront.draw(waves)
+        found["wavefront"] = functools.partial(wavefront.draw, waves)
+    return found
 
 
-def main(arguments):
-    if len(arguments) != 1:
+def main():
+    if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    try:
-        for name, draw in figures(arguments[0]):
-            figure.save(draw(), os.path.join(arguments[0], "plots", name))
-            print(f"  {arguments[0]}/plots/{name}.pdf, .png")
-    except table.TableError as error:
-        print(f"run.py: {error}", file=sys.stderr)
-        return 2
+    folder = sys.argv[1]
+    figure.refused(lambda: figure.save_all(figures(folder), os.path.join(folder, "plots")))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

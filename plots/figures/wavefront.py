@@ -11,33 +11,36 @@ PANEL_INCHES = 1.25
 
 def grid(rows):
     """K/V tile by (worker, step); not-a-number where a worker has nothing to do."""
-    cells = [tuple(table.integer(row, name) for name in ("worker", "step", "kv_tile"))
-             for row in rows]
-    tiles = numpy.full([1 + max(cell[axis] for cell in cells) for axis in (0, 1)], numpy.nan)
-    for worker, step, tile in cells:
-        tiles[worker, step] = tile
+    workers, steps, visited = (table.integers(rows, c) for c in ("worker", "step", "kv_tile"))
+    tiles = numpy.full([1 + max(workers), 1 + max(steps)], numpy.nan)
+    tiles[workers, steps] = visited
     return tiles
 
 
+def grids_of(wave):
+    """(title, grid) of every point of [NAME=]PATH."""
+    name, _, path = wave.rpartition("=")
+    rows = table.read(path)
+    points = {}
+    for row in rows:
+        points.setdefault((row["scan"], row.get("run_id", "")), []).append(row)
+    for number, ((scan, _), found) in enumerate(points.items()):
+        twice = sum(other == scan for other, _ in points) > 1
+        title = f"{scan}, point {number + 1}" if twice else scan
+        yield f"{name}, {title}" if name else title, grid(found)
+
+
 def draw(waves):
-    grids = []
-    for name, _, path in [wave.rpartition("=") for wave in waves]:
-        rows = table.read(path, ("scan", "step", "worker", "kv_tile"))
-        points = list(dict.fromkeys((row["scan"], row.get("run_id", "")) for row in rows))
-        for number, (scan, run) in enumerate(points):
-            twice = sum(other == scan for other, _ in points) > 1
-            title = f"{scan}, point {number + 1}" if twice else scan
-            found = [row for row in rows if (row["scan"], row.get("run_id", "")) == (scan, run)]
-            grids.append((f"{name}, {title}" if name else title, grid(found)))
+    grids = [found for wave in waves for found in grids_of(wave)]
     columns = 1 if len(grids) <= COLUMNS else COLUMNS
     rows = -(-len(grids) // columns)
     width = figure.COLUMN_INCHES if columns == 1 else figure.PAGE_INCHES
-    fig, panels = figure.new_figure(width, 0.35 + PANEL_INCHES * rows, nrows=rows, ncols=columns,
-                                    squeeze=False)
+    shape = dict(nrows=rows, ncols=columns, squeeze=False)
+    fig, panels = figure.new_figure(width, 0.35 + PANEL_INCHES * rows, **shape)
     last_tile = max(numpy.nanmax(tiles) for _, tiles in grids)
+    look = dict(aspect="auto", interpolation="nearest", origin="lower", cmap="cividis")
     for axes, (name, tiles) in zip(panels.T.flat, grids):
-        picture = axes.imshow(tiles, aspect="auto", interpolation="nearest", origin="lower",
-                              cmap="cividis", vmin=0, vmax=last_tile)
+        picture = axes.imshow(tiles, vmin=0, vmax=last_tile, **look)
         axes.grid(visible=False)
         axes.set_title(name, loc="left", pad=2)
     for axes in panels[:, 0]:
@@ -51,4 +54,5 @@ def draw(waves):
 
 
 if __name__ == "__main__":
-    figure.run(__doc__, draw, [("waves+", "[NAME=]CSV of `simulate --wavefront`, one panel a point")])
+    title = "[NAME=]CSV of `simulate --wavefront`, one panel a point"
+    figure.run(__doc__, draw, [("waves+", title)])

@@ -1,5 +1,4 @@
-"""Pairs of points of one problem that differ in one thing, from the CSV of `sawtooth compare`.
-A library of changes.py; standard library only."""
+"""Pairs of points of one problem that differ in one thing, from the CSV of `sawtooth compare`."""
 
 import errors
 import table
@@ -16,10 +15,11 @@ KINDS = {
     "hardware grid": ("launch", "static", "grid"),
     "split K/V": ("kv_split", "1", None),
 }
-SCHEDULE = ("tile_q", "tile_kv", "section", "q_order", "head_order", "launch", "workers",
-            "ctas_per_sm", "scan", "prefetch", "kv_split", "loop", "lse")
-PROBLEM = ("gpu", "kernel", "batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim", "dtype",
-           "mask", "state")
+SCHEDULE = (
+    "tile_q tile_kv section q_order head_order launch workers ctas_per_sm scan prefetch kv_split "
+    "loop lse"
+).split()
+PROBLEM = "gpu kernel batch heads kv_heads seq_q seq_kv head_dim dtype mask state".split()
 
 
 def is_change(kind, before, after):
@@ -35,10 +35,7 @@ def is_change(kind, before, after):
 
 def pairs(rows):
     """(kind, before, after) of rows of one group and counter."""
-    problems = {}
-    for row in rows:
-        problems.setdefault(tuple(row[name] for name in PROBLEM), []).append(row)
-    for points in problems.values():
+    for points in table.grouped(rows, *PROBLEM).values():
         for before in points:
             for after in points:
                 for kind in KINDS:
@@ -51,6 +48,5 @@ def ratio(before, after, column):
 
 
 def read(path):
-    rows = table.read(path, (*errors.COLUMNS, *SCHEDULE, *PROBLEM))
-    return [row for row in rows if row["counter"] in COUNTERS and float(row["measured"]) > 0
-            and float(row["predicted"]) > 0]
+    rows = [row for row in errors.read(path) if row["counter"] in COUNTERS]
+    return [row for row in rows if errors.is_positive(row)]

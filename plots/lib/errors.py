@@ -1,28 +1,30 @@
-"""Rows of `sawtooth compare --csv`, and the looks of their regimes. A library of the figures."""
+"""Rows of `sawtooth compare --csv`: a point, a counter and a group (model or baseline) each."""
 
 import table
 
-COLUMNS = ("group", "counter", "predicted", "measured", "counted_error", "measured_low",
-           "measured_high", "over_compulsory", "mask", "launch", "head_dim", "q_order", "scan",
-           "section", "ctas_per_sm", "prefetch")
+COLUMNS = (
+    "group counter predicted measured counted_error measured_low measured_high over_compulsory mask "
+    "launch head_dim q_order scan section ctas_per_sm prefetch"
+).split()
 BASELINE = "baseline: "
-OVER = 1.5  # experiments/sawtooth/compare/compare_statistics.hpp: above it the order of work decides
-# (mask, launch) -> colour and marker
-MASK_COLOUR = {"none": "#0072B2", "causal": "#D55E00", "window": "#009E73"}
-LAUNCH_MARKER = {"static": "s", "grid": "o", "dynamic": "^", "balanced": "D"}
+OVER = (
+    1.5  # experiments/sawtooth/compare/compare_statistics.hpp: above it the order of work decides
+)
 BAND = 0.10
-NAMES = {"dram_read_sectors": "DRAM reads (sectors)", "time_us": "time (us)",
-         "l2_read_miss_sectors": "near misses (sectors)",
-         "fabric_read_sectors": "fabric reads (sectors)",
-         "l2_read_sectors": "L2 reads (sectors)"}
+NAMES = {
+    "dram_read_sectors": "DRAM reads (sectors)",
+    "time_us": "time (us)",
+    "l2_read_miss_sectors": "near misses (sectors)",
+    "fabric_read_sectors": "fabric reads (sectors)",
+    "l2_read_sectors": "L2 reads (sectors)",
+}
 
 
 def read(path, counter=None):
     """Rows of one table; with `counter` of that counter alone, at least one."""
-    rows = table.read(path, COLUMNS)
-    if counter is None:
-        return rows
-    rows = table.where(rows, counter=counter)
+    rows = table.read(path, ("group", "counter", "predicted", "measured"))
+    if counter:
+        rows = table.where(rows, counter=counter)
     if not rows:
         raise table.TableError(f"{path}: no rows of {counter}")
     return rows
@@ -33,8 +35,19 @@ def models(rows):
     return [group for group in table.values(rows, "group") if not group.startswith(BASELINE)]
 
 
+def models_of(rows, path):
+    """The same, at least one."""
+    if not models(rows):
+        raise table.TableError(f"{path}: no model but baselines")
+    return models(rows)
+
+
 def mask_of(row):
     return row["mask"].split(":")[0]
+
+
+def is_positive(row):
+    return min(table.number(row, "predicted"), table.number(row, "measured")) > 0
 
 
 def is_over(row):

@@ -13,61 +13,56 @@ import sys
 import matplotlib
 
 matplotlib.use("Agg")
+import errors  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
 from matplotlib import ticker  # noqa: E402
-
-from table import TableError
+from measures import short  # noqa: E402
+from table import TableError  # noqa: E402
 
 COLUMN_INCHES = 3.35  # one column of an ACM or IEEE page
 PAGE_INCHES = 7.0  # both columns
-GREY = "#666666"
+RED, BLUE, GREEN, PINK = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK, GREY, PALE = "#E69F00", "#56B4E9", "#000000", "#666666", "#DDDDDD"
+SERIES = (RED, BLUE, PINK, GREEN, ORANGE, SKY, BLACK, GREY)
 
 # scan -> (colour, line style, marker)
 SCAN_LOOK = {
-    "linear": ("#D55E00", "-", "o"),
-    "sawtooth": ("#0072B2", "--", "s"),
-    "reverse": ("#E69F00", "-", "v"),
-    "sawtooth-item": ("#56B4E9", "-.", "D"),
-    "sawtooth-wave": ("#009E73", ":", "^"),
-    "attach": ("#CC79A7", "-", "P"),
+    "linear": (RED, "-", "o"),
+    "sawtooth": (BLUE, "--", "s"),
+    "reverse": (ORANGE, "-", "v"),
+    "sawtooth-item": (SKY, "-.", "D"),
+    "sawtooth-wave": (GREEN, ":", "^"),
+    "attach": (PINK, "-", "P"),
     "random": (GREY, ":", "x"),
 }
-OTHER_LOOK = ("#000000", "-", "*")
+OTHER_LOOK = (BLACK, "-", "*")
+MASK_COLOUR = {"none": BLUE, "causal": RED, "window": GREEN}
 
 
-def look(scan):
+def look(scan, **changes):
     colour, line, marker = SCAN_LOOK.get(scan, OTHER_LOOK)
-    return {"color": colour, "linestyle": line, "marker": marker}
+    return {"color": colour, "linestyle": line, "marker": marker, **changes}
+
+
+def compared_look(row):
+    """Of a point of `sawtooth compare`: its mask's colour, hollow at most 1.5 x compulsory."""
+    colour = MASK_COLOUR.get(errors.mask_of(row), GREY)
+    return {"color": colour, "markerfacecolor": colour if errors.is_over(row) else "none"}
 
 
 def use_style():
-    plt.rcParams.update(
-        {
-            "pdf.fonttype": 42,
-            "ps.fonttype": 42,
-            "font.family": "DejaVu Sans",
-            "font.size": 7.5,
-            "axes.labelsize": 7.5,
-            "axes.titlesize": 8,
-            "axes.linewidth": 0.6,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "axes.axisbelow": True,
-            "grid.color": "#DDDDDD",
-            "grid.linewidth": 0.5,
-            "xtick.labelsize": 7,
-            "ytick.labelsize": 7,
-            "xtick.major.width": 0.6,
-            "ytick.major.width": 0.6,
-            "legend.fontsize": 7,
-            "legend.frameon": False,
-            "lines.linewidth": 1.2,
-            "lines.markersize": 3.2,
-            "figure.constrained_layout.use": True,
-            "savefig.dpi": 300,
-        }
-    )
+    plt.rc("pdf", fonttype=42)
+    plt.rc("ps", fonttype=42)
+    plt.rc("font", family="DejaVu Sans", size=7.5)
+    plt.rc("axes", labelsize=7.5, titlesize=8, linewidth=0.6, grid=True, axisbelow=True)
+    plt.rc("axes.spines", top=False, right=False)
+    plt.rc("grid", color=PALE, linewidth=0.5)
+    plt.rc(("xtick", "ytick"), labelsize=7)
+    plt.rc(("xtick.major", "ytick.major"), width=0.6)
+    plt.rc("legend", fontsize=7, frameon=False)
+    plt.rc("lines", linewidth=1.2, markersize=3.2)
+    plt.rc("figure.constrained_layout", use=True)
+    plt.rc("savefig", dpi=300)
 
 
 def new_figure(width=COLUMN_INCHES, height=2.3, **subplots):
@@ -84,34 +79,58 @@ def plain_log(axis):
     axis.set_minor_locator(ticker.NullLocator())
 
 
+def doubling(axes, ticks, texts=None, **how):
+    """A logarithmic x axis with these ticks alone, as token counts unless `texts` are given."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ticks, texts or [short(tick) for tick in ticks], **how)
+    axes.minorticks_off()
+
+
+def equality(axes, low, high, label=None):
+    """Logarithmic axes from `low` to `high`, the line y = x and the band of +-10 %."""
+    ends, band = [low, high], [1 - errors.BAND, 1 + errors.BAND]
+    axes.plot(ends, ends, color="black", linewidth=0.8)
+    sides = [[factor * end for end in ends] for factor in band]
+    axes.fill_between(ends, *sides, color=PALE, zorder=0, label=label)
+    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+
+
 def save(figure, stem):
     """Writes STEM.pdf and STEM.png, each whole or not at all; equal data gives equal bytes."""
-    folder = os.path.dirname(stem)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
+    os.makedirs(os.path.dirname(stem) or ".", exist_ok=True)
     for ending, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
-        path = f"{stem}.{ending}"
         temporary = f"{stem}.tmp.{ending}"
         figure.savefig(temporary, metadata=metadata)
-        os.replace(temporary, path)
+        os.replace(temporary, f"{stem}.{ending}")
     plt.close(figure)
 
 
-def run(description, draw, inputs):
-    """Command line of one figure: `inputs` are (name, help) of CSV files, then -o STEM; a name that
-    ends in + takes one or more files.
+def save_all(figures, folder):
+    """Draws and writes {name: function} into a folder."""
+    for name, draw in figures.items():
+        save(draw(), os.path.join(folder, name))
+        print(f"  {os.path.join(folder, name)}.pdf, .png")
 
-    `draw(*paths)` returns the figure. Exit 2 with one line for a table that cannot be drawn.
-    """
-    parser = argparse.ArgumentParser(description=description)
-    for name, text in inputs:
-        parser.add_argument(name.rstrip("+"), help=text, nargs="+" if name.endswith("+") else None)
-    parser.add_argument("-o", "--output", required=True, metavar="STEM",
-                        help="writes STEM.pdf and STEM.png")
-    options = vars(parser.parse_args())
-    stem = options.pop("output")
+
+def refused(work, *arguments):
+    """Calls work(*arguments); exit 2 with one line for a table that cannot be drawn."""
     try:
-        save(draw(*options.values()), stem)
+        return work(*arguments)
     except TableError as error:
         print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
         raise SystemExit(2) from None
+
+
+def run(description, draw, inputs, write=save, output="STEM"):
+    """Command line of one figure: `inputs` are (name, help) of CSV files, then -o STEM; a name that
+    ends in + takes one or more files. `write(draw(*paths), STEM)` makes the files."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=description, formatter_class=form)
+    for name, text in inputs:
+        parser.add_argument(name.rstrip("+"), help=text, nargs="+" if name.endswith("+") else None)
+    parser.add_argument(
+        "-o", "--output", required=True, metavar=output, help="writes .pdf and .png"
+    )
+    options = vars(parser.parse_args())
+    stem = options.pop("output")
+    refused(lambda: write(draw(*options.values()), stem))

@@ -11,16 +11,14 @@ import os
 import statistics
 
 import table
+from measures import short  # noqa: F401  (for those who ask questions)
 
 NAMES = ("length", "launches", "scans", "prefetch", "sections", "split")
 KIBI = 1024
 # Short words of a question and the columns they stand for.
-COLUMNS = {"d": "head_dim", "s": "seq_kv", "heads": "heads", "mask": "mask", "section": "section",
-           "order": "q_order", "launch": "launch", "ctas": "ctas_per_sm", "scan": "scan",
-           "prefetch": "prefetch", "parts": "kv_split"}
-COUNTS = ("dram_read_sectors", "l2_read_miss_sectors", "fabric_read_sectors", "cold_read_sectors")
-MEASURED_COUNTS = ("dram_read_sectors", "l2_read_miss_sectors", "fabric_read_sectors", "time_us",
-                   "tflops")
+COLUMNS = dict(d="head_dim", s="seq_kv", heads="heads", mask="mask", section="section")
+COLUMNS |= dict(order="q_order", launch="launch", ctas="ctas_per_sm", scan="scan")
+COLUMNS |= dict(prefetch="prefetch", parts="kv_split")
 
 
 def length(text):
@@ -29,37 +27,29 @@ def length(text):
     return int(text[:-1]) * KIBI if text.endswith("K") else int(text)
 
 
-def short(tokens):
-    """128K of 131072."""
-    tokens = int(tokens)
-    return f"{tokens // KIBI}K" if tokens % KIBI == 0 else str(tokens)
-
-
 class Lists:
     """`measured_folder` holds NAME.csv of `sawtooth measure`; `predictions` maps a model's name to a
     folder with NAME.csv of `sawtooth simulate` on the same lists."""
 
     def __init__(self, measured_folder, predictions):
-        self.rows = {name: self._read(measured_folder, name, MEASURED_COUNTS) for name in NAMES}
-        self.models = {model: {name: self._read(folder, name, COUNTS) for name in NAMES}
-                       for model, folder in predictions.items()}
+        self.rows = self._read(measured_folder)
+        self.models = {model: self._read(folder) for model, folder in predictions.items()}
 
     @staticmethod
-    def _read(folder, name, counts):
-        return table.read(os.path.join(folder, f"{name}.csv"), (*COLUMNS.values(), *counts))
+    def _read(folder):
+        return {name: table.read(os.path.join(folder, f"{name}.csv")) for name in NAMES}
 
     def points(self, name, **question):
         """The different points of a list that fit the question, as short words, in its order."""
         found = table.where(self.rows[name], **self._columns(question))
-        return [dict(zip(COLUMNS, values)) for values in
-                dict.fromkeys(tuple(row[c] for c in COLUMNS.values()) for row in found)]
+        return [dict(zip(COLUMNS, point)) for point in table.grouped(found, *COLUMNS.values())]
 
     def measured(self, name, column, **question):
         return self._median(self.rows[name], column, question)
 
     def spread(self, name, column, **question):
         """(least, most) over the repetitions."""
-        values = [table.number(row, column) for row in self._one(self.rows[name], question)]
+        values = table.numbers(self._one(self.rows[name], question), column)
         return min(values), max(values)
 
     def predicted(self, model, name, column, **question):
@@ -79,11 +69,11 @@ class Lists:
 
     def _one(self, rows, question):
         found = table.where(rows, **self._columns(question))
-        different = {tuple(row[c] for c in COLUMNS.values()) for row in found}
-        if len(different) != 1:
-            raise table.TableError(f"{rows[0]['_path']}: {len(different)} points fit {question}, "
-                                   "wanted exactly one")
+        points = len(table.grouped(found, *COLUMNS.values()))
+        if points != 1:
+            path = rows[0].path
+            raise table.TableError(f"{path}: {points} points fit {question}, wanted exactly one")
         return found
 
     def _median(self, rows, column, question):
-        return statistics.median(table.number(row, column) for row in self._one(rows, question))
+        return statistics.median(table.numbers(self._one(rows, question), column))

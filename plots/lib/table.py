@@ -1,41 +1,70 @@
-"""CSV tables as lists of dictionaries; standard library only."""
+"""CSV tables as lists of rows; standard library only. Columns are those that a table has."""
 
 import csv
+import os
+import tempfile
 
 
 class TableError(Exception):
     """A table that cannot be used; the message names the file and says what is wrong."""
 
 
-def read(path, columns):
-    """Rows of the CSV at `path`, which must have `columns` and at least one row."""
+class Row(dict):
+    """Cells by column, as text; a column that the table lacks is a TableError that names it."""
+
+    path = "table"
+
+    def __missing__(self, column):
+        raise TableError(f"{self.path}: no column {column} (it has {', '.join(map(str, self))})")
+
+
+def read(path, columns=()):
+    """Rows of the CSV at `path`, at least one; `columns` must be there."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader)
-            header = reader.fieldnames or []
+            rows = [Row(row) for row in csv.DictReader(file)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TableError(f"{path}: cannot be read: {error}") from None
-    missing = [column for column in columns if column not in header]
-    if missing:
-        raise TableError(f"{path}: no column {', '.join(missing)} (it has {', '.join(header)})")
     if not rows:
         raise TableError(f"{path}: no rows")
     for row in rows:
-        row["_path"] = path
+        row.path = path
+    cells(rows[0], columns)
     return rows
+
+
+def write(path, rows, columns=None):
+    """Writes dictionaries under a temporary name and renames it. Columns are those given, else all
+    keys in the order of their first rows; a cell that a row lacks is empty."""
+    columns = columns or list(dict.fromkeys(key for row in rows for key in row))
+    folder = os.path.dirname(os.path.abspath(path))
+    options = dict(mode="w", suffix=".tmp", delete=False, newline="", encoding="utf-8")
+    with tempfile.NamedTemporaryFile(dir=folder, **options) as file:
+        print_rows(file, rows, columns)
+    os.replace(file.name, path)
+
+
+def print_rows(file, rows, columns):
+    writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def cells(row, columns):
+    """The cells of several columns, in their order."""
+    return tuple(row[column] for column in columns)
 
 
 def where(rows, **wanted):
     """Rows whose columns equal `wanted`; values are compared as text."""
-    return [row for row in rows if all(row.get(k) == str(v) for k, v in wanted.items())]
+    return [row for row in rows if all(row[k] == str(v) for k, v in wanted.items())]
 
 
 def only(rows, **wanted):
     """The one row whose columns equal `wanted`."""
     found = where(rows, **wanted)
     if len(found) != 1:
-        path = rows[0]["_path"] if rows else "table"
+        path = rows[0].path if rows else "table"
         raise TableError(f"{path}: {len(found)} rows with {wanted}, wanted exactly one")
     return found[0]
 
@@ -45,26 +74,52 @@ def values(rows, column):
     return list(dict.fromkeys(row[column] for row in rows))
 
 
+def grouped(rows, *columns):
+    """{values of the columns: rows}, in the order of first rows; of one column, {value: rows}."""
+    groups = {}
+    for row in rows:
+        key = row[columns[0]] if len(columns) == 1 else cells(row, columns)
+        groups.setdefault(key, []).append(row)
+    return groups
+
+
+def ascending(rows, column):
+    return sorted(rows, key=lambda row: integer(row, column))
+
+
+def converted(row, column, kind, name):
+    try:
+        return kind(row[column])
+    except (TypeError, ValueError):
+        path = getattr(row, "path", "table")
+        raise TableError(f"{path}: {column} is '{row[column]}', wanted {name}") from None
+
+
 def integer(row, column):
     """A count; an empty cell means that the model has no such counter and is an error here."""
-    try:
-        return int(row[column])
-    except (KeyError, TypeError, ValueError):
-        text = row.get(column)
-        raise TableError(f"{row.get('_path')}: {column} is '{text}', wanted a whole number") from None
+    return converted(row, column, int, "a whole number")
 
 
 def number(row, column):
-    try:
-        return float(row[column])
-    except (KeyError, TypeError, ValueError):
-        text = row.get(column)
-        raise TableError(f"{row.get('_path')}: {column} is '{text}', wanted a number") from None
+    return converted(row, column, float, "a number")
+
+
+def integers(rows, column):
+    return [integer(row, column) for row in rows]
+
+
+def numbers(rows, column):
+    return [number(row, column) for row in rows]
+
+
+MISSES = ("l2_read_miss_sectors", "l2_write_miss_sectors")
 
 
 def misses(row):
     """Misses as the sawtooth paper counts them: of reads and of writes, in sectors."""
-    return integer(row, "l2_read_miss_sectors") + integer(row, "l2_write_miss_sectors")
+    return sum(integer(row, column) for column in MISSES)
 
 
-MISSES = ("l2_read_miss_sectors", "l2_write_miss_sectors")
+def compulsory(row):
+    """Sectors that must move: every byte that is read or written, once."""
+    return integer(row, "cold_read_sectors") + integer(row, "l2_write_sectors")

@@ -1,0 +1,46 @@
+"""Statistics and formulas that figures, tables and studies share; standard library only."""
+
+import math
+
+CONFIDENCE = 0.95
+
+
+def quantile(values, share):
+    """The smallest of `values` that at least `share` of them do not exceed (nearest rank)."""
+    return sorted(values)[max(math.ceil(share * len(values)), 1) - 1]
+
+
+def geometric_mean(values):
+    logarithms = [math.log(value) for value in values]
+    return math.exp(math.fsum(logarithms) / len(logarithms))
+
+
+def median_interval(values, confidence=CONFIDENCE):
+    """(median, low, high): the narrowest pair of order statistics that covers the true median with
+    at least `confidence` (binomial with p = 1/2); the extremes when there are too few values."""
+    ordered = sorted(values)
+    count = len(ordered)
+    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    cut, outside = 0, 0.0
+    while cut < count // 2:
+        outside += 2 * math.comb(count, cut) / 2**count  # below place cut, and above its mirror
+        if outside > 1 - confidence:
+            break
+        cut += 1
+    low = max(cut - 1, 0)
+    return middle, ordered[low], ordered[count - 1 - low]
+
+
+def flop(row):
+    """Floating-point operations of attention forward, 4 B H S_q S_kv D, half of them when causal."""
+    factors = (int(row[name]) for name in ("batch", "heads", "seq_q", "seq_kv", "head_dim"))
+    return 4 * math.prod(factors) / (2 if row["mask"] == "causal" else 1)
+
+
+def tflops(operations, time_us):
+    return operations / time_us / 1e6
+
+
+def short(tokens):
+    """128K of 131072."""
+    return f"{int(tokens) // 1024}K" if int(tokens) % 1024 == 0 else str(tokens)
