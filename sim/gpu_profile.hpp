@@ -23,9 +23,7 @@ struct GpuProfile {
 
   // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
   std::optional<double> l2_reserved_share;
-  std::optional<double> l2_second_oldest_share;
   std::optional<double> l2_scattered_share;
-  std::optional<double> l2_strided_share;
   std::optional<double> far_first_waiting_share;
   std::optional<double> far_first_running_share;
   std::optional<double> coalescer_waiting_share;

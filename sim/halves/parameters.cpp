@@ -20,17 +20,9 @@ void check(const HalvesParameters& p) {
   require(p.capacity_lines > 0, "capacity_lines", double(p.capacity_lines), "1 or more");
   require(p.ways >= 0 && p.ways <= 256, "ways", p.ways, "0 (off) to 256");
   require(p.ways <= p.capacity_lines, "ways", p.ways, "at most the capacity in lines");
-  require(p.absent >= 0 && p.absent < 1, "absent", p.absent, "0 to below 1");
   require(p.reserved >= 0 && p.reserved * std::max(p.ways, 2) < 1, "reserved", p.reserved,
           "0 to below 1 / ways");
-  require(p.second_oldest >= 0 && p.second_oldest < 1, "second_oldest", p.second_oldest,
-          "0 to below 1");
-  require(p.strided >= 0 && p.strided <= 1, "strided", p.strided, "0 to 1");
   require(p.scattered >= 0 && p.scattered <= 1, "scattered", p.scattered, "0 to 1");
-  require(p.crowded_share >= 0 && p.crowded_share < 1, "crowded_share", p.crowded_share,
-          "0 to below 1");
-  require(p.crowding >= 0 && p.crowding * p.crowded_share <= 1 - p.crowded_share, "crowding",
-          p.crowding, "0 to (1 - crowded_share) / crowded_share");
   require(p.far_first_waiting >= 0 && p.far_first_waiting <= 1, "far_first_waiting",
           p.far_first_waiting, "0 to 1");
   require(p.far_first_running >= 0 && p.far_first_running <= 1, "far_first_running",

@@ -16,25 +16,13 @@ struct HalvesParameters {
 
   // Hashed sets of that many ways. 0 switches the sets off: a fully associative LRU half.
   int ways = 0;
-  // Share of the sets of a half that no line ever falls into.
-  double absent = 0;
   // Share of the lines of a half that never hold a reader's line.
   double reserved = 0;
-  // Share of evictions from a full set that take the second oldest line instead of the oldest:
-  // replacement is near LRU, not LRU.
-  double second_oldest = 0;
-  // Of the sets, those whose lines lie at fixed strides, so that the lines of a set tend to be read
-  // by the same SMs.
-  double strided = 0;
   // Share of lines that lie in a set of chance: pages fill sets evenly, but not quite.
   double scattered = 0;
   // Which lines these are, as pages are drawn.
   uint64_t pages = 0;
   bool one_allocation = false;  // all tensors follow each other in memory
-  // How unevenly a buffer fills the sets: `crowded_share` of the sets get a line more by `crowding`
-  // than the mean.
-  double crowded_share = 0;
-  double crowding = 0;
 
   // Share of lines that both halves want and that the far half's request reaches first: while all
   // wait for the same miss (measured on cold streams), and while all hit and run freely.

@@ -1,7 +1,6 @@
 #include "sim/halves/sampled_sets.hpp"
 
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 #include "sim/halves/set_placement.hpp"
@@ -17,24 +16,16 @@ int64_t sampling(int64_t all_sets) {
   return lines;
 }
 
-/// Rounded to a multiple of a small power of two where it was one: `strided` takes lines at such
-/// strides for lines of the same reader.
-int64_t present(int64_t sets, double absent) {
-  const int64_t step = std::gcd(sets, int64_t{8});
-  return std::max<int64_t>(step, std::llround(double(sets) * (1 - absent) / double(step)) * step);
-}
-
 }  // namespace
 
 SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
-    : ways_(static_cast<size_t>(parameters.ways)), second_oldest_(parameters.second_oldest) {
+    : ways_(static_cast<size_t>(parameters.ways)) {
   check(parameters);
   const int64_t all_sets = parameters.capacity_lines / parameters.ways;
   lines_a_piece_ = sampling(all_sets);
-  const int64_t sets = present(all_sets / lines_a_piece_, parameters.absent);
+  const int64_t sets = all_sets / lines_a_piece_;
   for (int half = 0; half < parameters.halves; ++half) {
     halves_[static_cast<size_t>(half)].resize(static_cast<size_t>(sets) * ways_);
-    evictions_[static_cast<size_t>(half)].resize(static_cast<size_t>(sets), 0);
   }
 
   reduced_sets_ = static_cast<uint32_t>(

@@ -40,10 +40,9 @@ class SampledSets {
     uint8_t& here = held_[static_cast<size_t>(half)][piece.id];
     const bool held = here != 0;
     here = 1;
-    const uint32_t set = lines_[piece.id].set;
     Way* const ways = set_of(half, piece.id);
-    Way* const end = ways + ways_of(set);
-    Way* const leaves = held ? find(ways, piece.id) : victim(half, set, end);
+    Way* const end = ways + ways_of(lines_[piece.id].set);
+    Way* const leaves = held ? find(ways, piece.id) : end - 1;
     if (!held && leaves->line != Way{}.line) {
       held_[static_cast<size_t>(half)][leaves->line] = 0;
       if (leaves->dirty) evicted(lines_[leaves->line].atom, units(leaves->line));
@@ -85,14 +84,6 @@ class SampledSets {
     return ways;
   }
 
-  /// The way that a new line takes: a free one, else the oldest or the one before it. Chance is a
-  /// function of the set and of how often it evicted, so halves that see the same lines agree.
-  Way* victim(int half, uint32_t set, Way* end) {
-    if (second_oldest_ == 0 || ways_of(set) < 2 || end[-1].line == Way{}.line) return end - 1;
-    const uint64_t chance = mix_seed(set, ++evictions_[static_cast<size_t>(half)][set]);
-    return unit_interval(chance) < second_oldest_ ? end - 2 : end - 1;
-  }
-
   /// Reserved lines are taken from the first sets, one way each.
   size_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
 
@@ -103,8 +94,6 @@ class SampledSets {
 
   size_t ways_;
   uint32_t reduced_sets_ = 0;
-  double second_oldest_;
-  std::array<std::vector<uint32_t>, 2> evictions_;  // from full sets, by set
   int64_t lines_a_piece_ = 1;                 // lines of memory that one simulated line stands for
   std::vector<uint32_t> first_;               // of an atom: its first piece; one more at the end
   std::vector<Line> lines_;                   // by piece

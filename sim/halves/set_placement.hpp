@@ -2,8 +2,7 @@
 //
 // NVIDIA's hash is not published. Streams show that it fills sets far more evenly than chance, for
 // each home apart. So every run of as many lines as there are sets, counted home by home, fills
-// each set once, in a shuffled order. In `strided` sets this order is the same for both homes and
-// for two runs, as it is where a hash is linear. Sets may be crowded.
+// each set once, in a shuffled order.
 //
 // Every allocation begins anew: lines of K and V at one offset fall into the same set, which costs
 // a causal launch up to six times the DRAM reads near an edge (lockstep_reads.csv). Lines that are
@@ -11,7 +10,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -29,12 +27,7 @@ class SetPlacement {
   SetPlacement(const HalvesParameters& parameters, int64_t sets, uint64_t allocation = 0)
       : sets_(sets),
         chance_(mix_seed(mix_seed(scattered_salt, parameters.pages), allocation)),
-        scattered_(parameters.scattered),
-        crowded_(std::llround(parameters.crowded_share * double(sets))),
-        strided_(sets % 2 == 1 ? 0 : std::llround(parameters.strided * double(sets / 2))) {
-    // Lines moved to crowded sets: (1 - moved) + moved / share = 1 + crowding there.
-    const double share = double(crowded_) / double(sets);
-    if (crowded_ > 0) moved_ = parameters.crowding * share / (1 - share);
+        scattered_(parameters.scattered) {
     slots_.refill(sets / 2, slot_salt);
   }
 
@@ -48,38 +41,23 @@ class SetPlacement {
         return static_cast<int64_t>(mix64(chance) % static_cast<uint64_t>(sets_));
       }
     }
-    Orders& orders = orders_[static_cast<size_t>(home)];
-    // floor(line * moved_) rises by one at every line that is moved: evenly, not by chance.
-    const auto moved = static_cast<int64_t>(double(line) * moved_);
-    if (static_cast<int64_t>(double(line + 1) * moved_) > moved) {
-      return orders.crowded.of(moved, crowded_, seed + crowded_salt);
-    }
-    const int64_t place = line - moved;
-    if (sets_ % 2 == 1) return orders.others.of(place, sets_, seed);
+    Shuffled& order = orders_[static_cast<size_t>(home)];
+    if (sets_ % 2 == 1) return order.of(line, sets_, seed);
+    // Both halves of a turn go through one fixed order first: it keeps recorded predictions as
+    // they are.
     const int64_t pairs = sets_ / 2;
-    const int64_t turn = place / sets_;
-    const int64_t half = place % sets_ / pairs;
-    const int64_t slot = slots_.at(place % pairs);
-    if (slot < strided_) {
-      // The halves of a turn go to even and odd sets, of the other home to odd and even ones, so
-      // that both homes together fill these sets evenly too.
-      return 2 * orders.strided.of(turn / 2 * strided_ + slot, strided_, strided_salt) +
-             (half ^ home);
-    }
-    const int64_t others = 2 * (pairs - strided_);
-    const int64_t other = half * (pairs - strided_) + slot - strided_;
-    return 2 * strided_ + orders.others.of(turn * others + other, others, seed);
+    return order.of(line - line % pairs + slots_.at(line % pairs), sets_, seed);
   }
 
  private:
   // Apart from the homes' own seeds, 0 and 1.
-  enum : uint64_t { slot_salt = 2, strided_salt = 3, crowded_salt = 4, scattered_salt = 6 };
+  enum : uint64_t { slot_salt = 2, scattered_salt = 6 };
 
   /// 0 to size - 1 in another shuffled order in every turn of `size` places.
   class Shuffled {
    public:
     int64_t of(int64_t place, int64_t size, uint64_t salt) {
-      if (place / size != turn_ || size != static_cast<int64_t>(order_.size())) {
+      if (place / size != turn_) {
         turn_ = place / size;
         refill(size, mix_seed(salt, static_cast<uint64_t>(turn_)));
       }
@@ -99,20 +77,12 @@ class SetPlacement {
     int64_t turn_ = -1;
     std::vector<uint32_t> order_;
   };
-  struct Orders {
-    Shuffled strided;
-    Shuffled others;
-    Shuffled crowded;
-  };
 
   int64_t sets_;
   uint64_t chance_;  // which lines are scattered, and where to
   double scattered_;
-  int64_t crowded_;
-  int64_t strided_;  // pairs of an even and an odd set
-  double moved_ = 0;
   Shuffled slots_;
-  std::array<Orders, 2> orders_;
+  std::array<Shuffled, 2> orders_;
 };
 
 }  // namespace sawtooth::sim

@@ -38,13 +38,10 @@ L2Parameters l2_parameters(const Request& request, const GpuProfile& gpu, bool h
     throw std::invalid_argument("spill-bytes: the CTAs in flight spill " + std::to_string(spilled) +
                                 " bytes, all that L2 has; allowed: less than l2-bytes / workers");
   l2.lines.capacity_lines = (request.l2_bytes - spilled) / l2.lines.halves / line_bytes;
-  const bool known = l2.lines.halves == 2 && gpu.l2_ways && gpu.l2_reserved_share &&
-                     gpu.l2_second_oldest_share && gpu.l2_strided_share;
+  const bool known = l2.lines.halves == 2 && gpu.l2_ways && gpu.l2_reserved_share;
   if (known && !request.without.has(Mechanism::soft_edge)) {
     l2.lines.ways = static_cast<int>(*gpu.l2_ways);
     l2.lines.reserved = *gpu.l2_reserved_share;
-    l2.lines.second_oldest = *gpu.l2_second_oldest_share;
-    l2.lines.strided = *gpu.l2_strided_share;
     l2.lines.pages = request.seed_of_launch();
     l2.lines.one_allocation = request.without.has(Mechanism::scattered_pages);
     if (!l2.lines.one_allocation) l2.lines.scattered = gpu.l2_scattered_share.value_or(0);

@@ -15,8 +15,6 @@ sim::TimedParameters parameters() {
                       .capacity_lines = 30 * 8192,
                       .ways = 16,
                       .reserved = 0.026,
-                      .second_oldest = 0.32,
-                      .strided = 0.54,
                       .scattered = 0.02},
             .near_ns = 154,
             .far_ns = 246,

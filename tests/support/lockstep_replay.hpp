@@ -67,8 +67,6 @@ inline sim::HalvesParameters halves_of(const sim::GpuProfile& gpu) {
           .capacity_lines = gpu.l2_bytes / gpu.l2_halves.value() / line_bytes,
           .ways = static_cast<int>(gpu.l2_ways.value()),
           .reserved = gpu.l2_reserved_share.value(),
-          .second_oldest = gpu.l2_second_oldest_share.value(),
-          .strided = gpu.l2_strided_share.value(),
           .scattered = gpu.l2_scattered_share.value_or(0),
           .far_first_waiting = gpu.far_first_waiting_share.value(),
           .far_first_running = gpu.far_first_running_share.value()};

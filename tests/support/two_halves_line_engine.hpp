@@ -73,14 +73,13 @@ class LineEngine {
   LineCounts counts_;
 };
 
-/// The same with hashed sets: a list of lines a set and half. Where a line lies and the chance of
-/// an eviction are the model's own functions; lookups, replacement and counting are written anew.
+/// The same with hashed sets: a list of lines a set and half. Where a line lies is the
+/// model's own function; lookups, replacement and counting are written anew.
 class SetEngine {
  public:
   SetEngine(const HalvesParameters& parameters, int64_t sets, int64_t lines)
       : parameters_(parameters), sets_(static_cast<size_t>(sets)) {
     for (auto& half : halves_) half.resize(sets_);
-    for (auto& half : evictions_) half.resize(sets_, 0);
     SetPlacement placement(parameters, sets);
     int64_t of_home[2] = {0, 0};
     constexpr int64_t lines_per_atom = 4;
@@ -140,13 +139,8 @@ class SetEngine {
       return true;
     }
     if (set.size() == ways_of(number)) {
-      auto victim = std::prev(set.end());
-      if (parameters_.second_oldest > 0 && ways_of(number) > 1) {
-        const uint64_t chance = mix_seed(number, ++evictions_[half][number]);
-        if (unit_interval(chance) < parameters_.second_oldest) --victim;
-      }
-      counts_.dram_writes += victim->dirty;
-      set.erase(victim);
+      counts_.dram_writes += set.back().dirty;
+      set.pop_back();
     }
     set.push_front({line, write});
     return false;
@@ -157,7 +151,6 @@ class SetEngine {
   std::vector<int> home_;
   std::vector<size_t> set_;
   std::vector<std::list<Held>> halves_[2];
-  std::vector<uint32_t> evictions_[2];
   LineCounts counts_;
 };
 

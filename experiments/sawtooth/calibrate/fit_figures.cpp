@@ -22,15 +22,6 @@ constexpr auto numbers = std::to_array<FitNumber>({
      "fitted to streams; lines of a half that no reader's line ever holds; lowers what a reversed "
      "pass keeps",
      [](StreamFit& f) -> double& { return f.l2.reserved; }, "l2-reserved-share"},
-    {"second_oldest", "1",
-     "fitted to streams; evictions that take the second oldest line of a set while the oldest was "
-     "read by one SM at a time; a linear pass just over capacity keeps some lines, a reversed one "
-     "loses some",
-     [](StreamFit& f) -> double& { return f.l2.second_oldest; }, "l2-second-oldest-share"},
-    {"strided", "1",
-     "fitted to streams; sets whose lines lie at fixed strides, so that the same SMs read them; "
-     "softens the edge of what single SMs read",
-     [](StreamFit& f) -> double& { return f.l2.strided; }, "l2-strided-share"},
     {"far_first_waiting", "1",
      "least squares on `all` streams by loads; lines that both halves want and the far half's "
      "request reaches first while all wait; splits near misses from fabric misses",
@@ -45,15 +36,6 @@ constexpr auto numbers = std::to_array<FitNumber>({
      [](StreamFit& f) -> double& { return f.coalescer.running_share; }, "coalescer-running-share"},
     {"crossing", "1", "near misses of small `shift` streams; lines that change halves there",
      [](StreamFit& f) -> double& { return f.crossing; }, ""},
-    {"absent", "1", "fitted to `all` streams; sets that no line falls into; lowers the capacity",
-     [](StreamFit& f) -> double& { return f.absent; }, ""},
-    {"crowded_share", "1",
-     "fitted to `all` streams; sets that get more lines than the mean, as the physical pages of "
-     "the "
-     "buffer lie; the others keep theirs when a linear pass is just over capacity",
-     [](StreamFit& f) -> double& { return f.crowded_share; }, ""},
-    {"crowding", "1", "fitted to `all` streams; by how much more",
-     [](StreamFit& f) -> double& { return f.crowding; }, ""},
     {"ld_steady_skew", "MiB", "fitted; how far SMs are apart in both passes, loads",
      [](StreamFit& f) -> double& { return f.ld.steady_skew_mib; }, ""},
     {"ld_fresh_skew", "MiB", "fitted; how far SMs are apart anew in each pass, loads",

@@ -40,8 +40,7 @@ class Simulator {
         static_cast<int>(point.shape),
         point.reversed,
         point.mib,
-        {l2.second_oldest, l2.strided, l2.reserved + l2.absent, l2.crowded_share, l2.crowding,
-         l2.far_first_waiting, l2.far_first_running, all ? 0 : run.steady_skew_bytes,
+        {l2.reserved, l2.far_first_waiting, l2.far_first_running, all ? 0 : run.steady_skew_bytes,
          all ? 0 : run.fresh_skew_bytes, point.shape == StreamShape::shift ? run.crossing : 0}};
     const auto known = known_.find(key);
     if (known != known_.end()) return known->second;
@@ -49,7 +48,7 @@ class Simulator {
   }
 
  private:
-  using Key = std::tuple<int, bool, int64_t, std::array<double, 10>>;
+  using Key = std::tuple<int, bool, int64_t, std::array<double, 6>>;
   std::map<Key, sim::StreamCounters> known_;
 };
 
@@ -63,9 +62,7 @@ StreamShares shares_of(const sim::Counters& counters, const StreamPoint& point) 
 // The model is the same whatever the readings: parameters and where to begin. Bounds are what the
 // parameters can mean; steps are small changes of a curve.
 std::vector<FreeParameter> free_parameters(bool tma) {
-  std::vector<FreeParameter> parameters{{"second_oldest", 0.2, 0, 0.9, 0.03},
-                                        {"strided", 0.5, 0, 1, 0.1},
-                                        {"reserved", 0.015, 0, 0.05, 0.004},
+  std::vector<FreeParameter> parameters{{"reserved", 0.015, 0, 0.05, 0.004},
                                         {"ld_steady_skew_mib", 2, 0, 12, 0.4},
                                         {"ld_fresh_skew_mib", 1, 0, 12, 0.4}};
   if (tma) {
@@ -76,41 +73,11 @@ std::vector<FreeParameter> free_parameters(bool tma) {
 }
 
 void store_parameters(const std::vector<FreeParameter>& p, StreamFit& fit) {
-  fit.l2.second_oldest = p[0].value;
-  fit.l2.strided = p[1].value;
-  fit.l2.reserved = p[2].value;
-  fit.ld.steady_skew_mib = p[3].value;
-  fit.ld.fresh_skew_mib = p[4].value;
-  fit.tma.steady_skew_mib = p.size() > 5 ? p[5].value : p[3].value;
-  fit.tma.fresh_skew_mib = p.size() > 5 ? p[6].value : p[4].value;
-}
-
-/// Sets of `all` streams, by least squares on their DRAM reads: absent ones, the share of crowded
-/// ones, and how much more those get. They move single lines in and out of sets, so that there is
-/// no slope to follow: a grid is tried, of what the sets that are not crowded get over the mean.
-void fit_crowding(StreamFit& fit, const std::vector<StreamReading>& telling, Simulator& simulator) {
-  double best_sum = INFINITY;
-  StreamFit best = fit;
-  for (const double absent : {1.0 / 120, 2.0 / 120, 3.0 / 120, 4.0 / 120}) {
-    for (int percent = 3; percent < 100; percent += 3) {
-      for (int permille = 880; permille < 1000; permille += 5) {
-        fit.absent = absent;
-        fit.crowded_share = percent / 100.0;
-        fit.crowding = (1 - permille / 1000.0) * (1 - fit.crowded_share) / fit.crowded_share;
-        double sum = 0;
-        for (const StreamReading& r : telling) {
-          if (r.point.shape != StreamShape::all) continue;
-          const StreamShares model = shares_of(simulator.counters(fit, r.point).second, r.point);
-          sum += std::pow(model.dram - r.shares.dram, 2);
-          if (sum >= best_sum) break;
-        }
-        if (sum >= best_sum) continue;
-        best_sum = sum;
-        best = fit;
-      }
-    }
-  }
-  fit = best;
+  fit.l2.reserved = p[0].value;
+  fit.ld.steady_skew_mib = p[1].value;
+  fit.ld.fresh_skew_mib = p[2].value;
+  fit.tma.steady_skew_mib = p.size() > 3 ? p[3].value : p[1].value;
+  fit.tma.fresh_skew_mib = p.size() > 3 ? p[4].value : p[2].value;
 }
 
 /// Small `shift` streams miss near exactly for the lines that another half has read.
@@ -192,12 +159,6 @@ sim::HalvesParameters l2_of(const StreamFit& fit, const StreamPoint& point) {
   if (point.shape != StreamShape::all) return l2;
   l2.far_first_waiting = kind.far_first_waiting;
   l2.far_first_running = kind.far_first_running;
-  // Lines that all SMs read are replaced by plain LRU: further passes miss as the second one does.
-  l2.second_oldest = 0;
-  l2.absent = fit.absent;
-  l2.reserved = 0;
-  l2.crowded_share = fit.crowded_share;
-  l2.crowding = fit.crowding;
   return l2;
 }
 
@@ -232,7 +193,7 @@ StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int6
     store_parameters(tried, fit);
     std::vector<double> residuals;
     for (const StreamReading& r : telling) {
-      if (r.point.shape == StreamShape::all) continue;  // they tell crowding and who comes first
+      if (r.point.shape == StreamShape::all) continue;  // they tell who comes first
       const StreamShares model = shares_of(simulator.counters(fit, r.point).second, r.point);
       const StreamShares allowed = stream_tolerances(r.point, l2_bytes);
       residuals.push_back((model.dram - r.shares.dram) / allowed.dram);
@@ -247,7 +208,6 @@ StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int6
   store_parameters(parameters, fit);
 
   Simulator simulator;
-  fit_crowding(fit, telling, simulator);
   fit_far_first(fit, StreamAccess::ld, readings, simulator);
   fit_far_first(fit, StreamAccess::tma, readings, simulator);
   fit.l2.far_first_waiting = fit.ld.far_first_waiting;

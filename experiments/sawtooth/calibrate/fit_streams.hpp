@@ -1,9 +1,8 @@
 // What the two-half model needs of a GPU, from its calibration streams alone.
 //
 // Parameters of the L2 are shared by all streams; how far SMs were apart is a fact of the kernel
-// (one pair an access kind), and how evenly a buffer fills the sets is one of the run. Parameters
-// that act linearly come from linear least squares, the others from
-// experiments/sawtooth/calibrate/least_squares.hpp.
+// (one pair an access kind). Parameters that act linearly come from linear least squares, the
+// others from experiments/sawtooth/calibrate/least_squares.hpp.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +27,9 @@ struct StreamKindFit {
 };
 
 struct StreamFit {
-  sim::HalvesParameters l2;  // crowding 0: that is a fact of the pages of `all` buffers
+  sim::HalvesParameters l2;
   sim::CoalescerParameters coalescer;
   double crossing = 0;  // share of lines that `shift` reads from the other half
-  // Of `all` streams: a fact of the buffer's physical pages.
-  double absent = 0;
-  double crowded_share = 0;
-  double crowding = 0;
   StreamKindFit ld;
   StreamKindFit tma;
 };

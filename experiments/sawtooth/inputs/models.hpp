@@ -35,8 +35,7 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
   parameters.halves = static_cast<int>(gpu.l2_halves.value_or(0));
   parameters.capacity_lines = request.l2_bytes / line_bytes;
   if (parameters.halves == 1) return sim::simulate_halves(request, parameters, {});
-  const bool calibrated = gpu.l2_reserved_share && gpu.l2_second_oldest_share &&
-                          gpu.l2_strided_share && gpu.far_first_waiting_share &&
+  const bool calibrated = gpu.l2_reserved_share && gpu.far_first_waiting_share &&
                           gpu.far_first_running_share && gpu.l2_ways;
   if (parameters.halves != 2 || !calibrated) {
     throw std::invalid_argument("l2 = halves: the profile of gpu " + gpu.name +
@@ -46,8 +45,6 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
   parameters.capacity_lines /= 2;
   parameters.ways = static_cast<int>(*gpu.l2_ways);
   parameters.reserved = *gpu.l2_reserved_share;
-  parameters.second_oldest = *gpu.l2_second_oldest_share;
-  parameters.strided = *gpu.l2_strided_share;
   parameters.scattered = gpu.l2_scattered_share.value_or(0);
   parameters.far_first_waiting = *gpu.far_first_waiting_share;
   parameters.far_first_running = *gpu.far_first_running_share;

@@ -74,8 +74,6 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   HalvesParameters parameters;
   parameters.ways = *rc::gen::inRange(1, 5);
   parameters.capacity_lines = parameters.ways * *rc::gen::inRange<int64_t>(1, 12);
-  parameters.second_oldest = *rc::gen::element(0.0, 0.3);
-  parameters.strided = *rc::gen::element(0.0, 0.5);
   parameters.scattered = *rc::gen::element(0.0, 0.2);
   const int64_t sets = parameters.capacity_lines / parameters.ways;
   // Half of a way too many for `reserved` to lie inside its bounds.
@@ -103,49 +101,14 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
 
 // 8 sets of 4 ways: 1024 lines in turn fill every set with 128, whatever else is asked for.
 TEST(SetPlacement, FillsEverySetAlikeHomeByHome) {
-  for (const double strided : {0.0, 0.5, 1.0}) {
-    HalvesParameters parameters;
-    parameters.strided = strided;
-    SetPlacement placement(parameters, 8);
-    for (const int home : {0, 1}) {
-      std::vector<int> lines(8, 0);
-      for (int64_t line = 0; line < 1024; ++line) {
-        ++lines[static_cast<size_t>(placement.set_of(line, home))];
-      }
-      EXPECT_EQ(lines, std::vector<int>(8, 128));
+  SetPlacement placement({}, 8);
+  for (const int home : {0, 1}) {
+    std::vector<int> lines(8, 0);
+    for (int64_t line = 0; line < 1024; ++line) {
+      ++lines[static_cast<size_t>(placement.set_of(line, home))];
     }
+    EXPECT_EQ(lines, std::vector<int>(8, 128));
   }
-}
-
-// A quarter of the sets gets 1.5 times the mean: 4 sets, the first with 384 of 1024 lines. Moved
-// lines are counted by rounding, so one line is allowed.
-TEST(SetPlacement, CrowdsTheSetsThatItIsToldTo) {
-  HalvesParameters parameters;
-  parameters.crowded_share = 0.25;
-  parameters.crowding = 0.5;
-  SetPlacement placement(parameters, 4);
-  int crowded = 0;
-  for (int64_t line = 0; line < 1024; ++line) crowded += placement.set_of(line, 0) == 0 ? 1 : 0;
-  EXPECT_NEAR(crowded, 384, 1);
-}
-
-// 24 sets of 2 ways. A third absent leaves 16, that is 32 lines: 8 atoms of 4 lines, of which half
-// 0 keeps lines and copies, fit and are read again without a miss; 12 atoms fit into 24 sets only.
-TEST(SampledSets, PutNoLineIntoAbsentSets) {
-  HalvesParameters parameters;
-  parameters.ways = 2;
-  parameters.capacity_lines = 48;
-  const auto misses_again = [&](size_t atoms) {
-    TwoHalves l2 = l2_of(parameters, atoms);
-    for (int pass = 0; pass < 2; ++pass) {
-      for (AtomId atom = 0; atom < atoms; ++atom) l2.visit(by(atom, Access::read, 1, 0));
-    }
-    return *l2.counters(0).l2_read_miss_sectors - static_cast<int64_t>(atoms) * atom_size.sectors;
-  };
-  EXPECT_EQ(misses_again(12), 0);
-  parameters.absent = 1.0 / 3;
-  EXPECT_EQ(misses_again(8), 0);
-  EXPECT_GT(misses_again(12), 0);
 }
 
 // 64 MiB in tiles of 128 lines through halves of 30 MiB, of which a sample of sets is simulated:
@@ -167,8 +130,6 @@ RC_GTEST_PROP(TwoHalves, DramReadsAreNearMissesLessFabricHits, ()) {
   HalvesParameters parameters;
   parameters.capacity_lines = *rc::gen::inRange<int64_t>(8, 60);
   parameters.ways = *rc::gen::inRange(2, 8);
-  parameters.second_oldest = 0.3;
-  parameters.strided = 0.5;
   parameters.far_first_waiting = 0.2;
   parameters.far_first_running = 0.4;
   TwoHalves l2 = l2_of(parameters, 16);
@@ -282,8 +243,6 @@ TEST(SimulateHalves, GivesTheSameCountsAgainAndForEverySeed) {
   HalvesParameters parameters;
   parameters.capacity_lines = 4096;
   parameters.ways = 16;
-  parameters.second_oldest = 0.3;
-  parameters.strided = 0.5;
   const auto counts = [&] {
     const Counters total = simulate_halves(request, parameters, {}).total;
     return std::array{total.l2_read_sectors,     total.l2_read_miss_sectors,

@@ -160,12 +160,7 @@ TEST(TimedWavefront, WithoutLatencyAndJitterCountsAreThoseOfLockstep) {
 
 TimedParameters noisy_parameters(int64_t sms, int halves) {
   TimedParameters parameters = plain_parameters(sms);
-  parameters.l2 = {.lines = {.halves = halves,
-                             .capacity_lines = 48,
-                             .ways = 4,
-                             .second_oldest = 0.3,
-                             .strided = 0.5,
-                             .scattered = 0.02},
+  parameters.l2 = {.lines = {.halves = halves, .capacity_lines = 48, .ways = 4, .scattered = 0.02},
                    .near_ns = 150,
                    .far_ns = 250,
                    .dram_ns = 400,
