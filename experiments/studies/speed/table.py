@@ -93,69 +93,50 @@ def engines_of(rates):
     return [engine for engine in ENGINES if any(key[1] == engine for key in rates)]
 
 
+def span(values, digits=0):
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+
+
+def by_tile_and_kind(streams):
+    """Streams of each (lines a tile, kind of K/V)."""
+    groups = {}
+    for stream in streams:
+        groups.setdefault(stream[:2], []).append(stream)
+    return groups
+
+
 def one_geometry(rates):
     """The streams that the set-associative engine ran too, against all capacities in one pass."""
     best = engines_of(rates)[-1]
     kinds = [kind for kind in GEOMETRIES if any(key[1] == kind for key in rates)]
-    header = [
-        "lines a tile",
-        "K/V",
-        "CTAs",
-        "lines a scan",
-        "scan",
-        "all capacities, M/s",
-        *(f"{GEOMETRIES[kind]}, M/s" for kind in kinds),
-        "ratio",
-    ]
+    titles = [f"{GEOMETRIES[kind]}, M/s" for kind in kinds]
+    header = ["lines a tile", "K/V", "all capacities, M/s", *titles, "ratio"]
     rows = []
-    for stream in dict.fromkeys(key[0] for key in rates if key[1] in kinds):
-        speeds = [rates[stream, kind] for kind in kinds]
-        rows.append(
-            [
-                *stream,
-                f"{rates[stream, best] / 1e6:.0f}",
-                *(f"{speed / 1e6:.0f}" for speed in speeds),
-                f"{speeds[0] / rates[stream, best]:.1f}",
-            ]
-        )
+    for group, streams in by_tile_and_kind(key[0] for key in rates if key[1] == kinds[0]).items():
+        every = [rates[stream, best] for stream in streams]
+        first = [rates[stream, kinds[0]] for stream in streams]
+        speeds = [span([rates[stream, kind] / 1e6 for stream in streams]) for kind in kinds]
+        ratios = [a / b for a, b in zip(first, every)]
+        rows.append([*group, span([rate / 1e6 for rate in every]), *speeds, span(ratios, 1)])
     return table(header, rows)
 
 
 def summary(rates):
     engines = engines_of(rates)
     best = engines[-1]
-    header = [
-        "lines a tile",
-        "K/V",
-        "by lines, M/s",
-        f"tiles, {TITLES[best]}, M/s",
-        "M events/s",
-        "ratio",
-        "ratio, scalar",
-        "goal",
-    ]
+    header = ["lines a tile", "K/V", "by lines, M/s", f"tiles, {TITLES[best]}, M/s", "ratio"]
+    header += ["ratio, scalar", "goal"]
     rows = []
+    streams_of = by_tile_and_kind(key[0] for key in rates if key[1] == "lines")
     for tile, goals in GOALS.items():
         for kind, goal in goals.items():
-            streams = [key[0] for key in rates if key[1] == "lines" and key[0][:2] == (tile, kind)]
-            span = lambda values, digits=0: (
-                f"{min(values):.{digits}f} to " f"{max(values):.{digits}f}"
-            )
+            streams = streams_of[tile, kind]
             lines = [rates[stream, "lines"] for stream in streams]
             fast = [rates[stream, best] for stream in streams]
             scalar = [rates[stream, "scalar"] for stream in streams]
-            rows.append(
-                [
-                    tile,
-                    kind,
-                    span([rate / 1e6 for rate in lines]),
-                    span([rate / 1e6 for rate in fast]),
-                    span([rate / tile / 1e6 for rate in fast]),
-                    span([a / b for a, b in zip(fast, lines)]),
-                    span([a / b for a, b in zip(scalar, lines)]),
-                    goal,
-                ]
-            )
+            speeds = [span([rate / 1e6 for rate in side]) for side in (lines, fast)]
+            ratios = [span([a / b for a, b in zip(side, lines)]) for side in (fast, scalar)]
+            rows.append([tile, kind, *speeds, *ratios, goal])
     return table(header, rows)
 
 
