@@ -10,8 +10,11 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 def pages():
     """Markdown pages outside of build and run folders."""
-    return [page for page in ROOT.rglob("*.md")
-            if page.relative_to(ROOT).parts[0] not in ("build", "runs")]
+    return [
+        page
+        for page in ROOT.rglob("*.md")
+        if page.relative_to(ROOT).parts[0] not in ("build", "runs")
+    ]
 
 
 class Links(unittest.TestCase):
