@@ -24,19 +24,27 @@ METRICS = {
     "dram_write_sectors": "dram__sectors_write.sum",
 }
 # What tells how many CTAs an SM holds; no pass is needed for them.
-LAUNCH_METRICS = ("launch__registers_per_thread", "launch__occupancy_limit_registers",
-                  "launch__occupancy_limit_shared_mem")
+LAUNCH_METRICS = (
+    "launch__registers_per_thread",
+    "launch__occupancy_limit_registers",
+    "launch__occupancy_limit_shared_mem",
+)
 SEPARATOR = "spin_kernel"  # of torch.cuda._sleep: it touches no memory
 LIMIT_S = 540
 
 
+def profiler(ncu):
+    """The command in front of a program; caches and clocks are left alone."""
+    options = "--replay-mode application --cache-control none --clock-control none "
+    options += "--profile-from-start off --csv --page raw --metrics"
+    return [ncu, *options.split(), ",".join([*METRICS.values(), *LAUNCH_METRICS])]
+
+
 def command(ncu, shape_arguments, peers, repetitions):
-    """Runs this folder's peers.py --profiled under ncu; caches and clocks are left alone."""
-    return [ncu, "--replay-mode", "application", "--cache-control", "none", "--clock-control",
-            "none", "--profile-from-start", "off", "--csv", "--page", "raw", "--metrics",
-            ",".join([*METRICS.values(), *LAUNCH_METRICS]), sys.executable,
-            os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.py"), "--profiled",
-            "--peers", ",".join(peers), "--repetitions", str(repetitions), *shape_arguments]
+    """Runs this folder's peers.py --profiled under ncu."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.py")
+    options = ["--profiled", "--peers", ",".join(peers), "--repetitions", str(repetitions)]
+    return [*profiler(ncu), sys.executable, script, *options, *shape_arguments]
 
 
 def table(text):
@@ -72,19 +80,24 @@ def totals(kernels):
 
 def description(kernels):
     """Names, grids, blocks and limits of a launch's kernels: what tells tiles and persistence."""
-    return "; ".join(
-        f"{row['Kernel Name'].split('(')[0][-60:]} grid {row.get('Grid Size', '?')} block "
-        f"{row.get('Block Size', '?')} " + " ".join(f"{name.removeprefix('launch__')} {row[name]}"
-                                                     for name in LAUNCH_METRICS if row.get(name))
-        for row in kernels)
+
+    def words(row):
+        yield row["Kernel Name"].split("(")[0][-60:]
+        yield f"grid {row.get('Grid Size', '?')} block {row.get('Block Size', '?')}"
+        for name in LAUNCH_METRICS:
+            if row.get(name):
+                yield f"{name.removeprefix('launch__')} {row[name]}"
+
+    return "; ".join(" ".join(words(row)) for row in kernels)
 
 
 def count(ncu, shape_arguments, shapes, peers, repetitions):
     """(launches by (shape, peer), status): for each a list of the kernels of its repetitions; the
     status says why there are none."""
+    words = command(ncu, shape_arguments, peers, repetitions)
+    how = dict(capture_output=True, text=True, check=False, timeout=LIMIT_S)
     try:
-        done = subprocess.run(command(ncu, shape_arguments, peers, repetitions),
-                              capture_output=True, text=True, check=False, timeout=LIMIT_S)
+        done = subprocess.run(words, **how)
     except (OSError, subprocess.TimeoutExpired) as error:
         return {}, f"ncu: {type(error).__name__}"
     try:
@@ -138,4 +151,5 @@ def l2_emptier(torch):
         other.fill_(1)
         other.sum()
         torch.cuda.synchronize()
+
     return empty

@@ -45,8 +45,8 @@ def refusal(shape):
 def array_parameters(tensor):
     """Of batch x heads x length x head dim, as (batch x heads) x length x head dim."""
     flat = tensor.view(-1, *tensor.shape[2:])
-    return [ctypes.c_void_p(flat.data_ptr()), *map(ctypes.c_int32, flat.shape),
-            *map(ctypes.c_int32, flat.stride())]
+    sizes = map(ctypes.c_int32, (*flat.shape, *flat.stride()))
+    return [ctypes.c_void_p(flat.data_ptr()), *sizes]
 
 
 def load(path):
@@ -61,9 +61,8 @@ def load(path):
 
 def prepare(torch, q, k, v, causal):
     head_dim = q.shape[-1]
-    folder = os.environ[FOLDER]
-    function = load(os.path.join(folder, source.cubin_name(head_dim,
-                                                           "causal" if causal else "none")))
+    name = source.cubin_name(head_dim, "causal" if causal else "none")
+    function = load(os.path.join(os.environ[FOLDER], name))
     o = torch.empty_like(q)
     parameters = [p for tensor in (q, k, v, o) for p in array_parameters(tensor)]
     parameters.append(ctypes.c_float(LOG2_E / math.sqrt(head_dim)))
@@ -76,4 +75,5 @@ def prepare(torch, q, k, v, causal):
         call("cuLaunchKernel", function, *grid, 1, 1, 1, 0, stream, addresses, None)
         launch.keep = parameters  # the driver reads them through `addresses`
         return o
+
     return launch

@@ -26,6 +26,7 @@ def cubin_name(head_dim, mask):
 def define(ct):
     """The kernel; `ct` is cuda.tile. scale_log2 is 1 / sqrt(D) times log2(e), so that exp2 serves."""
 
+    # fmt: off
     @ct.kernel
     def attention(q, k, v, o, scale_log2, head_dim: ct.Constant[int], causal: ct.Constant[bool]):
         item, head = ct.bid(0), ct.bid(1)
@@ -55,35 +56,40 @@ def define(ct):
         normal = (output / total).astype(o.dtype)
         ct.store(o, (head, item, 0), normal.reshape((1, TILE_Q, head_dim)))
 
+    # fmt: on
     return attention
 
 
 def signature(ct, compilation, head_dim, mask):
-    array = compilation.ArrayConstraint(
-        ct.bfloat16, 3, index_dtype=ct.int32, stride_lower_bound_incl=0, alias_groups=(),
-        may_alias_internally=False, stride_constant=(None, None, 1),
-        stride_divisible_by=(head_dim, head_dim, 1), shape_divisible_by=(1, TILE_Q, head_dim),
-        base_addr_divisible_by=16)
-    return compilation.KernelSignature(
-        [array] * len(ARRAYS) + [compilation.ScalarConstraint(ct.float32), head_dim,
-                                 mask == "causal"],
-        compilation.CallingConvention.cutile_python_v1(), symbol=SYMBOL)
+    rules = dict(index_dtype=ct.int32, stride_lower_bound_incl=0, stride_constant=(None, None, 1))
+    rules.update(alias_groups=(), may_alias_internally=False, base_addr_divisible_by=16)
+    rules.update(stride_divisible_by=(head_dim, head_dim, 1))
+    rules.update(shape_divisible_by=(1, TILE_Q, head_dim))
+    array = compilation.ArrayConstraint(ct.bfloat16, 3, **rules)
+    scale = compilation.ScalarConstraint(ct.float32)
+    parameters = [array] * len(ARRAYS) + [scale, head_dim, mask == "causal"]
+    convention = compilation.CallingConvention.cutile_python_v1()
+    return compilation.KernelSignature(parameters, convention, symbol=SYMBOL)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("folder")
-    parser.add_argument("--gpu", default="sm_90", help="architecture of the cubins (default: sm_90)")
+    parser.add_argument(
+        "--gpu", default="sm_90", help="architecture of the cubins, sm_90 if not given"
+    )
     options = parser.parse_args()
     import cuda.tile as ct
     import cuda.tile.compilation as compilation
+
     os.makedirs(options.folder, exist_ok=True)
+    made = dict(gpu_code=options.gpu, output_format="cubin")
     for head_dim in HEAD_DIMS:
         for mask in MASKS:
             path = os.path.join(options.folder, cubin_name(head_dim, mask))
-            compilation.export_kernel(define(ct), [signature(ct, compilation, head_dim, mask)],
-                                      path, gpu_code=options.gpu, output_format="cubin")
+            signatures = [signature(ct, compilation, head_dim, mask)]
+            compilation.export_kernel(define(ct), signatures, path, **made)
             print(path)
 
 

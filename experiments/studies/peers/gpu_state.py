@@ -2,12 +2,12 @@
 
 import csv
 import shutil
-import statistics
 import subprocess
+from statistics import median
 
-QUERY = ("clocks.sm", "power.draw.instant", "temperature.gpu")
-COLUMNS = ("shape", "samples", "sm_mhz", "sm_mhz_lowest", "power_w", "power_w_highest",
-           "temperature_c")
+QUERY = "--query-gpu=clocks.sm,power.draw.instant,temperature.gpu"
+COLUMNS = ("shape", "samples", "sm_mhz", "sm_mhz_lowest", "power_w", "power_w_highest")
+COLUMNS += ("temperature_c",)
 PERIOD_MS = 50
 
 
@@ -21,10 +21,9 @@ class GpuState:
     def begin(self):
         program = shutil.which("nvidia-smi")
         if program:
-            self.process_ = subprocess.Popen(
-                [program, f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader,nounits",
-                 "-lms", str(PERIOD_MS)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True)
+            words = [program, QUERY, "--format=csv,noheader,nounits", "-lms", str(PERIOD_MS)]
+            pipes = dict(stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.process_ = subprocess.Popen(words, text=True, **pipes)
 
     def end(self, name):
         """Adds the line of `name`: medians and extremes of the samples since `begin`."""
@@ -50,7 +49,5 @@ def readings(text):
 
 def summary(name, samples):
     clocks, powers, temperatures = zip(*samples)
-    return dict(zip(COLUMNS, (
-        name, len(samples), f"{statistics.median(clocks):.0f}", f"{min(clocks):.0f}",
-        f"{statistics.median(powers):.0f}", f"{max(powers):.0f}",
-        f"{statistics.median(temperatures):.0f}")))
+    found = (median(clocks), min(clocks), median(powers), max(powers), median(temperatures))
+    return dict(zip(COLUMNS, (name, len(samples), *(f"{value:.0f}" for value in found))))

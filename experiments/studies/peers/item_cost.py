@@ -9,25 +9,25 @@ The makespan is played out: items go to the SMs as these become free, the longes
 an empty launch is given (it cannot be told from items, whose number hardly depends on the length):
 132 items of one tile take 6.9 us at head dim 64. A kernel without a tile in its rows (cuDNN) is taken
 to have --cudnn-tile. Times are medians over repetitions, of the best launch and scan that does not
-cut items. Exit 2 when no kernel has enough lengths
-or the table is none of race.py.
+cut items. Exit 2 when no kernel has enough lengths or the table is none of race.py.
 """
 
 import argparse
 import heapq
-import os
 import statistics
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "plots", "lib"))
-import table as csv_table  # noqa: E402  (the path above leads to it)
+import lib_path  # noqa: F401  (makes plots/lib importable)
+import race_rows
+import table
 
-LENGTHS = range(512, 16384 + 1)  # longer launches run at the power limit, shorter ones are all launch
+LENGTHS = range(
+    512, 16384 + 1
+)  # longer launches run at the power limit, shorter ones are all launch
 FEWEST_LENGTHS = 4
 SMS = 132
-COLUMNS = ("kernel", "batch", "heads", "seq_q", "head_dim", "mask", "tile_q", "tile_kv", "launch",
-           "scan", "section", "q_order", "time_us", "status")
 ROUNDS = 12  # of playing out and solving
+TITLES = ("head dim, mask", "kernel", "tile", "an item, us", "a tile, us", "worst misfit")
 
 
 def ceil_div(a, b):
@@ -46,7 +46,8 @@ def tiles_of_items(row, tile):
 
 def makespan(tiles, heads, item_us, tile_us):
     """Time of the SM that ends last, and the mean of all."""
-    costs = [item_us + tile_us * count for count in sorted(tiles, reverse=True) for _ in range(heads)]
+    longest_first = sorted(tiles, reverse=True)
+    costs = [item_us + tile_us * count for count in longest_first for _ in range(heads)]
     ends = [0.0] * SMS
     for cost in costs:
         heapq.heapreplace(ends, ends[0] + cost)
@@ -70,27 +71,27 @@ def solved(points, fixed_us):
     return item_us, tile_us
 
 
-def best_times(rows, cudnn_tile):
-    """{(head_dim, mask, kernel, tile): {length: (time_us, tiles, heads)}}."""
-    times = {}
-    for row in rows:
-        if row["status"] != "ok" or not row["time_us"] or int(row["seq_q"]) not in LENGTHS:
-            continue
-        if row["launch"] == "balanced":  # cuts items
-            continue
-        tile = (int(row["tile_q"]), int(row["tile_kv"])) if row["tile_q"] else cudnn_tile
-        kernel = (row["head_dim"], row["mask"], row["kernel"], tile)
-        shape = (int(row["seq_q"]), row["batch"], row["heads"])
-        schedule = (row["launch"], row["scan"], row["section"], row["q_order"])
-        entry = times.setdefault(kernel, {}).setdefault(shape, (row, {}))
-        entry[1].setdefault(schedule, []).append(float(row["time_us"]))
-    return {kernel: [(min(statistics.median(cells) for cells in schedules.values()),
-                      *tiles_of_items(row, kernel[3]))
-                     for row, schedules in shapes.values()]
-            for kernel, shapes in times.items() if len(shapes) >= FEWEST_LENGTHS}
+def points_of(rows, cudnn_tile):
+    """{(head_dim, mask, kernel, tile): [(time_us, tiles, heads)], a point a length}."""
+    # A balanced launch cuts items.
+    rows = [r for r in rows if int(r["seq_q"]) in LENGTHS and r["launch"] != "balanced"]
+    columns = ("head_dim", "mask", "kernel", "tile_q", "tile_kv")
+    found = {}
+    for (*kernel, tile_q, tile_kv), of_kernel in table.grouped(rows, *columns).items():
+        tile = (int(tile_q), int(tile_kv)) if tile_q else cudnn_tile
+        shapes = table.grouped(of_kernel, "seq_q", "batch", "heads").values()
+        if len(shapes) >= FEWEST_LENGTHS:
+            points = [(best_time(shape), *tiles_of_items(shape[0], tile)) for shape in shapes]
+            found[(*kernel, tile)] = points
+    return found
 
 
-def tile(text):
+def best_time(rows):
+    schedules = table.grouped(rows, "launch", "scan", "section", "q_order").values()
+    return min(statistics.median(table.numbers(found, "time_us")) for found in schedules)
+
+
+def tile_of(text):
     try:
         q_rows, kv_rows = (int(part) for part in text.split("x"))
     except ValueError:
@@ -98,32 +99,28 @@ def tile(text):
     return q_rows, kv_rows
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("race")
-    parser.add_argument("--fixed-us", type=float, default=3.5)
-    parser.add_argument("--cudnn-tile", type=tile, default=(128, 128))
-    options = parser.parse_args(arguments)
-    try:
-        rows = csv_table.read(options.race, COLUMNS)
-    except csv_table.TableError as error:
-        print(f"item_cost.py: {error}", file=sys.stderr)
-        return 2
-    kernels = best_times(rows, options.cudnn_tile)
+def work(options):
+    kernels = points_of(race_rows.timed(options.race), options.cudnn_tile)
     if not kernels:
-        print(f"item_cost.py: no kernel in {options.race} has times of {FEWEST_LENGTHS} lengths from "
-              f"{LENGTHS[0]} to {LENGTHS[-1]} rows", file=sys.stderr)
-        return 2
-    print("| head dim, mask | kernel | tile | an item, us | a tile, us | worst misfit |\n"
-          "|---|---|---|---|---|---|")
-    for (head_dim, mask, kernel, shape), points in sorted(kernels.items()):
-        item_us, tile_us = solved(points, options.fixed_us)
-        worst = max(abs(options.fixed_us + makespan(tiles, heads, item_us, tile_us)[0] - time_us)
-                    / time_us for time_us, tiles, heads in points)
-        print(f"| {head_dim} {mask} | {kernel} | {shape[0]}x{shape[1]} | {item_us:.2f} | "
-              f"{tile_us:.2f} | {worst * 100:.1f} % |")
+        wanted = f"times of {FEWEST_LENGTHS} lengths from {LENGTHS[0]} to {LENGTHS[-1]} rows"
+        raise table.TableError(f"no kernel in {options.race} has {wanted}")
+    print(race_rows.markdown_head(TITLES))
+    fixed_us = options.fixed_us
+    for (head_dim, mask, kernel, tile), points in sorted(kernels.items()):
+        costs = solved(points, fixed_us)
+        misfits = [fixed_us + makespan(*items, *costs)[0] - time_us for time_us, *items in points]
+        worst = max(abs(misfit) / point[0] for misfit, point in zip(misfits, points))
+        cells = [f"{head_dim} {mask}", kernel, "x".join(map(str, tile))]
+        cells += [*(f"{cost:.2f}" for cost in costs), f"{worst * 100:.1f} %"]
+        print(race_rows.markdown(cells))
     return 0
+
+
+def main(arguments=None):
+    parser = race_rows.parser(__doc__)
+    parser.add_argument("--fixed-us", type=float, default=3.5)
+    parser.add_argument("--cudnn-tile", type=tile_of, default=(128, 128))
+    return race_rows.run("item_cost", work, parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

@@ -10,14 +10,16 @@ distribution). Exit 1 when an interval reaches beyond --limit, 2 when nothing co
 """
 
 import argparse
-import csv
-import math
 import sys
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
+import race_rows
+import table
+from measures import median_interval
+
 # Columns that name a contender; what --first and --second leave open must agree.
-SETTING = ("kernel", "batch", "heads", "seq_q", "head_dim", "dtype", "mask", "tile_q", "tile_kv",
-           "section", "q_order", "launch", "workers", "scan", "prefetch", "kv_split", "hints")
-CONFIDENCE = 0.95
+SHAPE = "batch heads seq_q head_dim dtype mask".split()
+SETTING = (*SHAPE, *race_rows.SCHEDULE, "workers")
 
 
 def condition(text):
@@ -26,10 +28,9 @@ def condition(text):
         wanted = dict(part.split("=", 1) for part in text.split(","))
     except ValueError:
         wanted = {"": ""}
-    unknown = [column for column in wanted if column not in SETTING]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is no list of COLUMN=VALUE with columns {', '.join(SETTING)}")
+    if any(column not in SETTING for column in wanted):
+        allowed = f"COLUMN=VALUE with columns {', '.join(SETTING)}"
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of {allowed}")
     return wanted
 
 
@@ -40,76 +41,52 @@ def percentage(text):
         raise argparse.ArgumentTypeError(f"'{text}' is no percentage, such as 0.5%") from None
 
 
-def median_interval(values, confidence=CONFIDENCE):
-    """Median of `values`, and the narrowest pair of order statistics that covers the true median
-    with at least `confidence` (binomial with p = 1/2); the extremes when there are too few."""
-    ordered = sorted(values)
-    count = len(ordered)
-    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-    cut, outside = 0, 0.0
-    while cut < count // 2:
-        outside += 2 * math.comb(count, cut) / 2 ** count  # below place cut, and above its mirror
-        if outside > 1 - confidence:
-            break
-        cut += 1
-    low = max(cut - 1, 0)
-    return middle, ordered[low], ordered[count - 1 - low]
-
-
 def pairs(rows, first, second):
     """Per cent of change by setting: {setting: [change of every round]}."""
+    open_columns = [column for column in SETTING if column not in {**first, **second}]
     times = {}
-    for row in rows:
-        if row["status"] != "ok" or not row["time_us"]:
-            continue
-        for side, wanted in (("first", first), ("second", second)):
-            if all(row[column] == value for column, value in wanted.items()):
-                open_columns = [c for c in SETTING if c not in first and c not in second]
-                key = tuple((c, row[c]) for c in open_columns)
-                times.setdefault(key, {}).setdefault(row["repetition"], {})[side] = float(
-                    row["time_us"])
+    for side, wanted in enumerate((first, second)):
+        for row in table.where(rows, **wanted):
+            key = tuple((column, row[column]) for column in open_columns)
+            rounds = times.setdefault(key, {}).setdefault(row["repetition"], {})
+            rounds[side] = float(row["time_us"])
     found = {}
     for key, rounds in times.items():
-        changes = [100 * (pair["second"] / pair["first"] - 1)
-                   for pair in rounds.values() if len(pair) == 2]
-        if changes:
-            found[key] = changes
+        both = [pair for pair in rounds.values() if len(pair) == 2]
+        if both:
+            found[key] = [100 * (pair[1] / pair[0] - 1) for pair in both]
     return found
 
 
 def describe(key):
     shown = {name: value for name, value in key if value}
-    shape = (f"B{shown.pop('batch')} H{shown.pop('heads')} S{shown.pop('seq_q')} "
-             f"D{shown.pop('head_dim')} {shown.pop('mask')}")
-    return shape + " " + " ".join(f"{name} {value}" for name, value in shown.items()
-                                  if name not in ("kernel", "dtype"))
+    shape = "B{batch} H{heads} S{seq_q} D{head_dim} {mask}".format(**shown)
+    hidden = ("kernel", *SHAPE)
+    return " ".join([shape, *(f"{n} {value}" for n, value in shown.items() if n not in hidden)])
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("race")
-    parser.add_argument("--first", type=condition, required=True)
-    parser.add_argument("--second", type=condition, required=True)
-    parser.add_argument("--limit", type=percentage, help="largest cost that is allowed")
-    options = parser.parse_args(arguments)
-    try:
-        with open(options.race, newline="", encoding="utf-8") as file:
-            found = pairs(list(csv.DictReader(file)), options.first, options.second)
-    except (OSError, KeyError, ValueError) as error:
-        print(f"paired.py: {options.race}: {error}", file=sys.stderr)
-        return 2
+def work(options):
+    found = pairs(race_rows.timed(options.race), options.first, options.second)
     if not found:
-        print(f"paired.py: {options.race}: no round has both schedules", file=sys.stderr)
-        return 2
+        raise table.TableError(f"{options.race}: no round has both schedules")
     beyond = 0
     for key, changes in sorted(found.items()):
         middle, low, high = median_interval(changes)
         over = options.limit is not None and high > options.limit
         beyond += over
-        print(f"{describe(key)}: {middle:+.2f} % ({low:+.2f} to {high:+.2f}), {len(changes)} rounds"
-              + (", not shown to be within the limit" if over else ""))
+        line = (
+            f"{describe(key)}: {middle:+.2f} % ({low:+.2f} to {high:+.2f}), {len(changes)} rounds"
+        )
+        print(line + (", not shown to be within the limit" if over else ""))
     return 1 if beyond else 0
+
+
+def main(arguments=None):
+    parser = race_rows.parser(__doc__)
+    parser.add_argument("--first", type=condition, required=True)
+    parser.add_argument("--second", type=condition, required=True)
+    parser.add_argument("--limit", type=percentage, help="largest cost that is allowed")
+    return race_rows.run("paired", work, parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

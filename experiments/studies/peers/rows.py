@@ -1,48 +1,56 @@
-"""Rows of results.csv (docs/results-csv.md) for kernels that are not this project's."""
+"""Rows of results.csv (docs/reference/columns.md) for kernels that are not this project's."""
 
-import csv
+import glob
 import os
-import tempfile
+import shutil
+import subprocess
+from pathlib import Path
 
-COLUMNS = (
-    "experiment source gpu system kernel pass "
-    "batch heads kv_heads seq_q seq_kv head_dim dtype mask "
-    "tile_q tile_kv section q_order head_order launch workers ctas_per_sm scan prefetch kv_split "
-    "loop lse hints state timing l2 l2_bytes model seed "
-    "repetition sm_read_sectors l2_read_sectors l2_read_miss_sectors l2_write_sectors "
-    "l2_write_miss_sectors fabric_read_sectors fabric_read_miss_sectors dram_read_sectors "
-    "dram_write_sectors cold_read_sectors time_us profiled_time_us tflops replay_passes status "
-    "run_id").split()
+import lib_path  # noqa: F401  (makes plots/lib importable)
+import count
+import measures
+import table
 
-
-def flop(shape):
-    """4 B H S^2 D, half of it when causal."""
-    full = 4 * shape.batch * shape.heads * shape.seq ** 2 * shape.head_dim
-    return full / 2 if shape.mask == "causal" else full
+ROOT = Path(__file__).resolve().parents[3]
+RESULTS = (*count.METRICS, "time_us", "tflops")
 
 
-def row(shape, kernel, system, gpu, repetition="", time_us=None, counters=None, status="ok",
-        state=""):
-    """One row; cells that are not known stay empty, those of the schedule always."""
-    cells = dict.fromkeys(COLUMNS, "")
-    cells.update({"experiment": "peers", "source": "measured", "gpu": gpu, "system": system,
-                  "kernel": kernel, "pass": "forward", "batch": shape.batch,
-                  "heads": shape.heads, "kv_heads": shape.heads, "seq_q": shape.seq,
-                  "seq_kv": shape.seq, "head_dim": shape.head_dim, "dtype": shape.dtype,
-                  "mask": shape.mask, "repetition": repetition, "status": status, "state": state})
-    cells.update(counters or {})
+def row(shape, kernel, system, gpu, repetition="", time_us=None, counters=None, **cells):
+    """What is known of a launch by name; results that were not measured are empty."""
+    made = {"experiment": "peers", "source": "measured", "gpu": gpu, "system": system}
+    made.update({"kernel": kernel, "pass": "forward", **shape.cells()}, repetition=repetition)
+    made.update(dict.fromkeys(RESULTS, ""), state="", status="ok")
+    made.update(counters or {}, **cells)
     if time_us is not None:
-        cells["time_us"] = f"{time_us:.2f}"
-        cells["tflops"] = f"{flop(shape) / time_us / 1e6:.2f}"
-    return cells
+        made["time_us"] = f"{time_us:.2f}"
+        made["tflops"] = f"{measures.tflops(shape.flop(), time_us):.2f}"
+    return made
 
 
-def write(path, rows, columns=COLUMNS):
-    """Writes the rows under a temporary name and renames it."""
-    folder = os.path.dirname(os.path.abspath(path))
-    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".tmp", delete=False, newline="",
-                                     encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(file.name, path)
+def program(given):
+    """`sawtooth` as given, else on the PATH or in build/; None where it is not at hand."""
+    built = sorted(glob.glob(str(ROOT / "build" / "*" / "sawtooth")), key=os.path.getmtime)
+    return shutil.which(given or "sawtooth") or (built[-1] if built else None)
+
+
+def header(sawtooth):
+    """The columns of results.csv in their order, as the program says; none without one."""
+    try:
+        done = subprocess.run(
+            [sawtooth, "--csv-header"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return done.stdout.strip().split(",")
+
+
+def columns(rows, sawtooth=None):
+    """The program's columns, then those of the rows that it does not have."""
+    known = program(sawtooth)
+    ordered = header(known) if known else []
+    return list(dict.fromkeys([*ordered, *(key for row in rows for key in row)]))
+
+
+def write(path, rows, sawtooth=None):
+    """A table in the program's order of columns; `sawtooth` names the program."""
+    table.write(path, rows, columns(rows, sawtooth))

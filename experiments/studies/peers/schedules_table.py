@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Schedules of one kernel beside each other: time and misses as measured, misses as predicted.
 
-    build/release/sawtooth simulate experiments/studies/peers/full-speed.ini --csv predicted.csv
-    build/release/sawtooth measure experiments/studies/peers/full-speed.ini --csv measured.csv   (a GPU)
+    build/release/sawtooth simulate experiments/studies/peers/lists/full-speed.ini --csv predicted.csv
+    build/release/sawtooth measure experiments/studies/peers/lists/full-speed.ini --csv measured.csv   (a GPU)
     experiments/studies/peers/schedules_table.py predicted.csv measured.csv
 
 One table a shape, in Markdown, the fastest first: TFLOP/s, L2 reads and DRAM reads (medians over
@@ -10,35 +10,36 @@ repetitions), the DRAM reads of the prediction, and the ranks of both; `*` marks
 reads. Exit 2 for tables that do not belong together.
 """
 
-import csv
+import argparse
 import statistics
 import sys
 
-SHAPE = ("batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim", "dtype", "mask")
-SCHEDULE = ("tile_q", "tile_kv", "section", "q_order", "launch", "workers", "scan", "prefetch",
-            "kv_split")
+import lib_path  # noqa: F401  (makes plots/lib importable)
+import race_rows
+import table
+
+SHAPE = "batch heads kv_heads seq_q seq_kv head_dim dtype mask".split()
+SCHEDULE = "tile_q tile_kv section q_order launch workers scan prefetch kv_split".split()
 TITLES = {"tile_q": "tile", "q_order": "Q order"}
-MEASURED = ("tflops", "l2_read_sectors", "dram_read_sectors")
+RESULTS = ("TFLOP/s", "L2 reads, M", "DRAM reads, M", "predicted, M", "rank in DRAM reads")
+RESULTS += ("predicted rank",)
+DRAM = "dram_read_sectors"
+MEASURED = ("tflops", "l2_read_sectors", DRAM)
 
 
-def read(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["status"] == "ok"]
-
-
-def key(row, columns):
-    return tuple(row[column] for column in columns)
+def median_of(rows, column):
+    """None for a column that is empty throughout."""
+    cells = [float(row[column]) for row in rows if row[column]]
+    return statistics.median(cells) if cells else None
 
 
 def medians(rows, columns):
-    """{(shape, schedule): {column: median}}; a column that is empty throughout is None."""
-    grouped = {}
-    for row in rows:
-        grouped.setdefault((key(row, SHAPE), key(row, SCHEDULE)), []).append(row)
-    return {where: {column: statistics.median(cells) if cells else None
-                    for column in columns
-                    for cells in [[float(row[column]) for row in group if row[column]]]}
-            for where, group in grouped.items()}
+    """{shape: {schedule: {column: median}}} of rows whose status is ok."""
+    found = {}
+    for shape, of_shape in table.grouped(table.where(rows, status="ok"), *SHAPE).items():
+        schedules = table.grouped(of_shape, *SCHEDULE).items()
+        found[shape] = {s: {c: median_of(group, c) for c in columns} for s, group in schedules}
+    return found
 
 
 def millions(value):
@@ -47,62 +48,48 @@ def millions(value):
 
 def shape_title(shape):
     named = dict(zip(SHAPE, shape))
-    return (f"B{named['batch']} H{named['heads']} S{named['seq_q']} D{named['head_dim']} "
-            f"{named['mask']}")
-
-
-def varied(schedules):
-    """Columns that differ between these schedules; the tile as one."""
-    return [column for at, column in enumerate(SCHEDULE)
-            if len({schedule[at] for schedule in schedules}) > 1]
+    return "B{batch} H{heads} S{seq_q} D{head_dim} {mask}".format(**named)
 
 
 def rank(value, values):
-    return 1 + sum(other < value for other in values)
+    return "" if value is None else str(1 + sum(other < value for other in values))
 
 
-def table(shape, measured, predicted):
+def lines(shape, measured, predicted):
     """Lines of the table of one shape: `measured` and `predicted` by schedule."""
-    columns = varied(measured)
+    varied = [at for at in range(len(SCHEDULE)) if len({schedule[at] for schedule in measured}) > 1]
+    names = [TITLES.get(SCHEDULE[at], SCHEDULE[at]).replace("_", " ") for at in varied]
     yield f"### {shape_title(shape)}\n"
-    yield "| " + " | ".join([*(TITLES.get(c, c).replace("_", " ") for c in columns), "TFLOP/s",
-                            "L2 reads, M", "DRAM reads, M", "predicted, M", "rank in DRAM reads",
-                            "predicted rank"]) + " |"
-    yield "|" + "---|" * (len(columns) + 6)
-    reads = [m["dram_read_sectors"] for m in measured.values()
-             if m["dram_read_sectors"] is not None]
-    expected = [predicted[s]["dram_read_sectors"] for s in measured if s in predicted]
-    fastest_first = sorted(measured, key=lambda s: -(measured[s]["tflops"] or 0))
-    for schedule in fastest_first:
-        row, found = measured[schedule], predicted.get(schedule)
-        dram, model = row["dram_read_sectors"], found and found["dram_read_sectors"]
+    yield race_rows.markdown_head([*names, *RESULTS])
+    reads = [row[DRAM] for row in measured.values() if row[DRAM] is not None]
+    models = {schedule: predicted[schedule][DRAM] for schedule in measured if schedule in predicted}
+    for schedule in sorted(measured, key=lambda s: -(measured[s]["tflops"] or 0)):
+        row, model = measured[schedule], models.get(schedule)
+        dram = row[DRAM]
         star = "*" if dram is not None and dram == min(reads) else ""
-        cells = [*(schedule[SCHEDULE.index(c)] for c in columns), f"{row['tflops'] or 0:.0f}",
-                 millions(row["l2_read_sectors"]), millions(dram) + star, millions(model),
-                 "" if dram is None else str(rank(dram, reads)),
-                 "" if model is None else str(rank(model, expected))]
-        yield "| " + " | ".join(cells) + " |"
+        cells = [f"{row['tflops'] or 0:.0f}", millions(row["l2_read_sectors"])]
+        cells += [millions(dram) + star, millions(model), rank(dram, reads)]
+        named = [schedule[at] for at in varied]
+        yield race_rows.markdown([*named, *cells, rank(model, models.values())])
     yield ""
 
 
-def main():
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    try:
-        predicted = medians(read(sys.argv[1]), ("dram_read_sectors",))
-        measured = medians(read(sys.argv[2]), MEASURED)
-    except (OSError, KeyError, ValueError) as error:
-        print(f"schedules_table.py: {error}", file=sys.stderr)
-        return 2
-    if not predicted.keys() & measured.keys():
-        print("schedules_table.py: no point is in both tables", file=sys.stderr)
-        return 2
-    for shape in dict.fromkeys(shape for shape, _ in measured):
-        def of(rows, wanted=shape):
-            return {schedule: row for (where, schedule), row in rows.items() if where == wanted}
-        print("\n".join(table(shape, of(measured), of(predicted))))
+def work(options):
+    predicted = medians(table.read(options.predicted), (DRAM,))
+    measured = medians(table.read(options.measured), MEASURED)
+    if not any(predicted.get(shape, {}).keys() & measured[shape].keys() for shape in measured):
+        raise table.TableError("no point is in both tables")
+    for shape, schedules in measured.items():
+        print("\n".join(lines(shape, schedules, predicted.get(shape, {}))))
     return 0
+
+
+def main(arguments=None):
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("predicted")
+    parser.add_argument("measured")
+    return race_rows.run("schedules_table", work, parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

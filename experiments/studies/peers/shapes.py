@@ -4,6 +4,9 @@ import argparse
 import dataclasses
 import itertools
 
+import lib_path  # noqa: F401  (makes plots/lib importable)
+import measures
+
 SUFFIXES = {"K": 1 << 10, "M": 1 << 20}
 
 
@@ -14,19 +17,33 @@ class Shape:
     seq: int
     head_dim: int
     mask: str
-    dtype: str
+    dtype: str = "bf16"
 
     def text(self):
-        return (f"B{self.batch} H{self.heads} S{self.seq} D{self.head_dim} {self.mask} "
-                f"{self.dtype}")
+        size = f"B{self.batch} H{self.heads} S{self.seq} D{self.head_dim}"
+        return f"{size} {self.mask} {self.dtype}"
+
+    def cells(self):
+        """Columns of results.csv."""
+        lengths = dict(kv_heads=self.heads, seq_q=self.seq, seq_kv=self.seq)
+        cells = {**dataclasses.asdict(self), **lengths}
+        del cells["seq"]
+        return cells
+
+    def arguments(self):
+        """Options of `sawtooth bench`."""
+        return arguments({name: [value] for name, value in dataclasses.asdict(self).items()})
+
+    def flop(self):
+        return measures.flop(self.cells())
 
 
 def count(text):
     """A whole number from 1 on; K and M mean 1024 and 1024^2."""
     digits, factor = (text[:-1], SUFFIXES[text[-1]]) if text[-1:] in SUFFIXES else (text, 1)
     if not digits.isdigit() or int(digits) < 1:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a whole number from 1 on (K and M mean 1024 and 1024^2)")
+        wanted = "a whole number from 1 on (K and M mean 1024 and 1024^2)"
+        raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
     return int(digits) * factor
 
 
@@ -37,9 +54,7 @@ def count_or_none(text):
 
 def listed(kind):
     """A comma-separated list of `kind`."""
-    def parse(text):
-        return [kind(part.strip()) for part in text.split(",")]
-    return parse
+    return lambda text: [kind(part.strip()) for part in text.split(",")]
 
 
 def one_of(*allowed):
@@ -47,24 +62,33 @@ def one_of(*allowed):
         if text not in allowed:
             raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(allowed)}")
         return text
+
     return parse
 
 
+mask = one_of("none", "causal")
+OPTIONS = {
+    "batch": (count, 1),
+    "heads": (count, 1),
+    "seq": (count, 16384),
+    "head_dim": (count, 64),
+    "mask": (mask, "none"),
+    "dtype": (one_of("bf16", "fp16"), "bf16"),
+}
+
+
 def add_options(parser):
-    parser.add_argument("--batch", type=listed(count), default=[1])
-    parser.add_argument("--heads", type=listed(count), default=[1])
-    parser.add_argument("--seq", type=listed(count), default=[16384])
-    parser.add_argument("--head-dim", type=listed(count), default=[64])
-    parser.add_argument("--mask", type=listed(one_of("none", "causal")), default=["none"])
-    parser.add_argument("--dtype", type=listed(one_of("bf16", "fp16")), default=["bf16"])
+    for key, (kind, default) in OPTIONS.items():
+        parser.add_argument("--" + key.replace("_", "-"), type=listed(kind), default=[default])
 
 
 def shapes(options):
-    return [Shape(*values) for values in itertools.product(
-        options.batch, options.heads, options.seq, options.head_dim, options.mask, options.dtype)]
+    return [
+        Shape(*values) for values in itertools.product(*(vars(options)[key] for key in OPTIONS))
+    ]
 
 
-def arguments(options):
-    """The options that give the same shapes again."""
-    return [text for key in ("batch", "heads", "seq", "head_dim", "mask", "dtype")
-            for text in ("--" + key.replace("_", "-"), ",".join(map(str, getattr(options, key))))]
+def arguments(given):
+    """The options that give the same shapes again, of {option: values}."""
+    texts = {"--" + key.replace("_", "-"): ",".join(map(str, given[key])) for key in OPTIONS}
+    return list(itertools.chain.from_iterable(texts.items()))

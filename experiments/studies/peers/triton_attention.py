@@ -12,6 +12,8 @@ TILE_Q = 128
 TILE_KV = 64
 
 
+# A parameter a line would hide the kernel.
+# fmt: off
 @triton.jit
 def _attend(output, largest, total, q_rows, k, v, base, begin, end, rows, scale_log2,
             HEAD_DIM: tl.constexpr, TILE_KV: tl.constexpr, MASKED: tl.constexpr):
@@ -55,6 +57,7 @@ def attention_kernel(q, k, v, o, lse, seq, scale_log2, HEAD_DIM: tl.constexpr, T
                                          scale_log2, HEAD_DIM, TILE_KV, False)
     tl.store(o + at, (output / total[:, None]).to(o.dtype.element_ty))
     tl.store(lse + tl.program_id(1).to(tl.int64) * seq + rows, largest + tl.log2(total))
+# fmt: on
 
 
 def refusal(shape):
@@ -71,6 +74,7 @@ def attention(q, k, v, o, lse, causal):
     fp32, base 2, which the tutorial writes too."""
     batch, heads, seq, head_dim = q.shape
     grid = (seq // TILE_Q, batch * heads)
-    attention_kernel[grid](q, k, v, o, lse, seq, math.log2(math.e) / math.sqrt(head_dim),
-                           HEAD_DIM=head_dim, TILE_Q=TILE_Q, TILE_KV=TILE_KV, CAUSAL=causal,
-                           num_warps=8 if head_dim == 128 else 4, num_stages=3)
+    tiles = dict(HEAD_DIM=head_dim, TILE_Q=TILE_Q, TILE_KV=TILE_KV)
+    tiles.update(num_warps=8 if head_dim == 128 else 4, num_stages=3)
+    scale_log2 = math.log2(math.e) / math.sqrt(head_dim)
+    attention_kernel[grid](q, k, v, o, lse, seq, scale_log2, CAUSAL=causal, **tiles)

@@ -1,37 +1,19 @@
 """experiments/studies/peers/item_cost.py: items and tiles by hand, costs found again in times made from them."""
 
-import contextlib
-import csv
-import io
-import os
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "experiments", "studies", "peers"))
-import item_cost  # noqa: E402
-import rows as results  # noqa: E402
+import support
+import item_cost
 
 
 def row(seq, time_us, **changes):
-    return dict(dict.fromkeys(results.COLUMNS, ""), kernel="hopper", batch="2", heads="3",
-                seq_q=str(seq), head_dim="64", mask="causal", tile_q="192", tile_kv="128",
-                launch="dynamic", scan="linear", time_us=str(time_us), status="ok", **changes)
+    cells = dict(kernel="hopper", batch=2, heads=3, head_dim=64, mask="causal", tile_q=192)
+    cells.update(tile_kv=128, launch="dynamic", scan="linear", status="ok")
+    return support.row(**cells, seq_q=seq, time_us=time_us, **changes)
 
 
 def ran(rows, *arguments):
-    """Exit code, standard output and standard error on a table of `rows`."""
-    out, error = io.StringIO(), io.StringIO()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "race.csv")
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, results.COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-            code = item_cost.main([path, *arguments])
-    return code, out.getvalue(), error.getvalue()
+    return support.called_on(item_cost.main, rows, *arguments)
 
 
 class Items(unittest.TestCase):
@@ -63,9 +45,11 @@ class Costs(unittest.TestCase):
 
     def made(self, fixed_us, item_us, tile_us, **changes):
         def time_us(seq):
-            tiles, heads = item_cost.tiles_of_items(dict(row(seq, 1, **changes), heads="100"),
-                                                    (192, 128))
+            tiles, heads = item_cost.tiles_of_items(
+                dict(row(seq, 1, **changes), heads="100"), (192, 128)
+            )
             return fixed_us + item_cost.makespan(tiles, heads, item_us, tile_us)[0]
+
         return [dict(row(seq, time_us(seq), **changes), heads="100") for seq in self.LENGTHS]
 
     def test_costs_that_made_the_times_are_found_again(self):
@@ -89,13 +73,9 @@ class Costs(unittest.TestCase):
         self.assertIn("times of 4 lengths", error)
 
     def test_a_table_of_something_else_is_an_error(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-            file.write("a,b\n1,2\n")
-            file.flush()
-            error = io.StringIO()
-            with contextlib.redirect_stderr(error):
-                self.assertEqual(item_cost.main([file.name]), 2)
-        self.assertIn("no column kernel", error.getvalue())
+        code, _, error = support.called_on_something_else(item_cost.main)
+        self.assertEqual(code, 2)
+        self.assertIn("no column", error)
 
 
 if __name__ == "__main__":

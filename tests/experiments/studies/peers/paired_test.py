@@ -1,44 +1,43 @@
 """experiments/studies/peers/paired.py: intervals by hand, pairs by round."""
 
-import contextlib
-import csv
-import io
-import os
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "experiments", "studies", "peers"))
-import paired  # noqa: E402
-import rows as results  # noqa: E402
+import support
+import measures
+import paired
 
 
 def row(scan, repetition, time_us, **changes):
-    return dict(dict.fromkeys(results.COLUMNS, ""), kernel="hopper", batch="1", heads="1",
-                seq_q="1024", head_dim="64", mask="none", launch="static", scan=scan,
-                repetition=str(repetition), time_us=str(time_us), status="ok", **changes)
+    cells = dict(kernel="hopper", batch=1, heads=1, seq_q=1024, head_dim=64, mask="none")
+    cells.update(launch="static", scan=scan, repetition=repetition, time_us=time_us, status="ok")
+    return support.row(**cells, **changes)
 
 
 class Interval(unittest.TestCase):
     def test_ten_values_are_covered_by_the_second_and_the_ninth(self):
         # Binomial(10, 1/2): at most 1 below has (1 + 10) / 1024 = 0.0107, twice that is 0.0215;
         # at most 2 would be 2 x 56 / 1024 = 0.109. So the 2nd and the 9th value enclose the median.
-        self.assertEqual(paired.median_interval([10, 1, 9, 2, 8, 3, 7, 4, 6, 5]), (5.5, 2, 9))
+        self.assertEqual(measures.median_interval([10, 1, 9, 2, 8, 3, 7, 4, 6, 5]), (5.5, 2, 9))
 
     def test_six_values_need_their_extremes(self):
         # 2 / 64 = 0.03 lies outside of the extremes; with the next ones it would be 14 / 64.
-        self.assertEqual(paired.median_interval([1, 2, 3, 4, 5, 6]), (3.5, 1, 6))
+        self.assertEqual(measures.median_interval([1, 2, 3, 4, 5, 6]), (3.5, 1, 6))
 
     def test_too_few_values_give_their_extremes(self):
-        self.assertEqual(paired.median_interval([3, 1]), (2, 1, 3))
+        self.assertEqual(measures.median_interval([3, 1]), (2, 1, 3))
 
 
 class Pairs(unittest.TestCase):
     def test_only_rounds_with_both_count_and_settings_stay_apart(self):
-        rows = [row("linear", 0, 100), row("sawtooth", 0, 101), row("linear", 1, 200),
-                row("sawtooth", 1, 199), row("linear", 2, 100),
-                row("linear", 0, 50, tile_kv="176"), row("sawtooth", 0, 55, tile_kv="176")]
+        rows = [
+            row("linear", 0, 100),
+            row("sawtooth", 0, 101),
+            row("linear", 1, 200),
+            row("sawtooth", 1, 199),
+            row("linear", 2, 100),
+            row("linear", 0, 50, tile_kv="176"),
+            row("sawtooth", 0, 55, tile_kv="176"),
+        ]
         found = paired.pairs(rows, {"scan": "linear"}, {"scan": "sawtooth"})
         by_tile = {dict(key)["tile_kv"]: values for key, values in found.items()}
         self.assertEqual(sorted(by_tile), ["", "176"])
@@ -49,21 +48,14 @@ class Pairs(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def code(self, rows, *options):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "race.csv")
-            with open(path, "w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, results.COLUMNS)
-                writer.writeheader()
-                writer.writerows(rows)
-            with contextlib.redirect_stdout(io.StringIO()), \
-                    contextlib.redirect_stderr(io.StringIO()):
-                return paired.main([path, "--first", "scan=linear", "--second", "scan=sawtooth",
-                                    *options])
+        sides = ("--first", "scan=linear", "--second", "scan=sawtooth")
+        return support.called_on(paired.main, rows, *sides, *options)[0]
 
     def test_an_interval_that_reaches_beyond_the_limit_fails(self):
         # Changes of 0 to 9 %: the interval of ten values ends at the ninth, 8 %.
-        slower = [r for i in range(10)
-                  for r in (row("linear", i, 100), row("sawtooth", i, 100 + i))]
+        slower = [
+            r for i in range(10) for r in (row("linear", i, 100), row("sawtooth", i, 100 + i))
+        ]
         self.assertEqual(self.code(slower, "--limit", "7.9%"), 1)
         self.assertEqual(self.code(slower, "--limit", "8.1%"), 0)
 

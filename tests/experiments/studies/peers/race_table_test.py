@@ -1,46 +1,28 @@
 """experiments/studies/peers/race_table.py: ratios of rounds by hand, and what is left out."""
 
-import contextlib
-import csv
-import io
-import os
-import sys
-import tempfile
 import unittest
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "experiments", "studies", "peers"))
-import race_table  # noqa: E402
-import rows as results  # noqa: E402
+import support
+import race_table
 
 
 def row(kernel, repetition, time_us, seq=1024, **changes):
     """2 x 10^9 FLOP a launch: 100 us are 20 TFLOP/s."""
-    cells = dict(batch="1", heads="1", seq_q=str(seq), head_dim="64", mask="none", status="ok")
+    cells = dict(batch=1, heads=1, seq_q=seq, head_dim=64, mask="none", status="ok")
     if not kernel.startswith("sdpa"):
-        cells.update(launch="static", tile_q="192", tile_kv="128", scan="linear")
-    cells.update(changes, kernel=kernel, repetition=str(repetition), time_us=str(time_us),
-                 tflops=str(2000 / time_us))
-    return {**dict.fromkeys(results.COLUMNS, ""), **cells}
+        cells.update(launch="static", tile_q=192, tile_kv=128, scan="linear")
+    cells.update(kernel=kernel, repetition=repetition, time_us=time_us, tflops=2000 / time_us)
+    return support.row(**{**cells, **changes})
 
 
 def ran(rows, *arguments):
-    """Exit code, standard output and standard error on a table of `rows`."""
-    out, error = io.StringIO(), io.StringIO()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "race.csv")
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, results.COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-            code = race_table.main([path, *arguments])
-    return code, out.getvalue(), error.getvalue()
+    return support.called_on(race_table.main, rows, *arguments)
 
 
 def raced(ours, peers, **changes):
-    return ([row("hopper", i, t, **changes) for i, t in enumerate(ours)] +
-            [row("sdpa-cudnn", i, t, seq=changes.get("seq", 1024)) for i, t in enumerate(peers)])
+    return [row("hopper", i, t, **changes) for i, t in enumerate(ours)] + [
+        row("sdpa-cudnn", i, t, seq=changes.get("seq", 1024)) for i, t in enumerate(peers)
+    ]
 
 
 class Ratio(unittest.TestCase):
@@ -51,13 +33,17 @@ class Ratio(unittest.TestCase):
         code, out, _ = ran(rows, "--shapes")
         self.assertEqual(code, 0)
         # Ratios 1.1, 1.1, 2.2, 1.1, 1.1; five values: their extremes enclose the median.
-        self.assertIn("64 none 1K: hopper 192x128 static linear: 1.100 (1.100 to 2.200), of the "
-                      "medians 2.200, 5 rounds", out)
+        self.assertIn(
+            "64 none 1K: hopper 192x128 static linear: 1.100 (1.100 to 2.200), of the "
+            "medians 2.200, 5 rounds",
+            out,
+        )
 
     def test_the_best_schedule_is_the_one_ahead_in_most_rounds(self):
         # Static: ratios 1.0, 1.0, 4.0. Dynamic: 1.25 three times.
         rows = raced([100, 200, 50], [100, 200, 200]) + [
-            row("hopper", i, t, launch="dynamic") for i, t in enumerate([80, 160, 160])]
+            row("hopper", i, t, launch="dynamic") for i, t in enumerate([80, 160, 160])
+        ]
         _, out, _ = ran(rows, "--shapes")
         self.assertIn("dynamic linear: 1.250", out)
         self.assertEqual(out.count("\n"), 1)
@@ -72,16 +58,22 @@ class Table(unittest.TestCase):
         # Ratios 2 and 0.5, whose geometric mean is 1.
         code, out, _ = ran(raced([100], [200]) + raced([200], [100], seq=512))
         self.assertEqual(code, 0)
-        self.assertEqual(out.splitlines(), [
-            "| head dim, mask | | 512 | 1K | geometric mean |",
-            "|---|---|---|---|---|",
-            "| 64 none | ours | 10 | 20 | |",
-            "| | sdpa-cudnn | 20 | 10 | |",
-            "| | ratio | 0.50 | 2.00 | 1.000 |"])
+        self.assertEqual(
+            out.splitlines(),
+            [
+                "| head dim, mask | | 512 | 1K | geometric mean |",
+                "|---|---|---|---|---|",
+                "| 64 none | ours | 10 | 20 | |",
+                "| | sdpa-cudnn | 20 | 10 | |",
+                "| | ratio | 0.50 | 2.00 | 1.000 |",
+            ],
+        )
 
     def test_failed_rows_and_other_peers_do_not_count(self):
-        rows = raced([100], [200]) + [row("hopper", 0, 1, launch="dynamic", status="failed"),
-                                      row("sdpa-flash", 0, 1)]
+        rows = raced([100], [200]) + [
+            row("hopper", 0, 1, launch="dynamic", status="failed"),
+            row("sdpa-flash", 0, 1),
+        ]
         _, out, _ = ran(rows, "--shapes")
         self.assertIn("static linear: 2.000", out)
 
@@ -93,13 +85,9 @@ class WrongUse(unittest.TestCase):
         self.assertIn("no shape was run by triton", error)
 
     def test_a_table_of_something_else_is_an_error(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-            file.write("a,b\n1,2\n")
-            file.flush()
-            error = io.StringIO()
-            with contextlib.redirect_stderr(error):
-                self.assertEqual(race_table.main([file.name]), 2)
-        self.assertIn("no column kernel", error.getvalue())
+        code, _, error = support.called_on_something_else(race_table.main)
+        self.assertEqual(code, 2)
+        self.assertIn("no column", error)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,17 @@
 """experiments/studies/peers/race.py without a GPU: turns, rounds, and the protocol of a paced bench."""
 
 import os
-import sys
 import tempfile
 import unittest
 from unittest import mock
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "experiments", "studies", "peers"))
-import gpu_state  # noqa: E402
-import paced_bench  # noqa: E402
-import peers  # noqa: E402
-import race  # noqa: E402
-import rows as results  # noqa: E402
-import shapes as shaping  # noqa: E402
+import support
+import bench
+import gpu_state
+import race
+import session
 
 NEEDED = ("--sawtooth", "sawtooth", "--csv", "-")
-
-
-def shape(**changes):
-    values = dict(batch=1, heads=2, seq=1024, head_dim=64, mask="none", dtype="bf16")
-    return shaping.Shape(**dict(values, **changes))
 
 
 class StandInBench:
@@ -41,33 +32,36 @@ class StandInBench:
 
 
 def bench_row(**changes):
-    return dict(dict.fromkeys(results.COLUMNS, ""), kernel="mma", time_us="100.00", tflops="1.00",
-                **changes)
+    return support.row(kernel="mma", time_us="100.00", tflops="1.00", **changes)
 
 
 class Measuring(unittest.TestCase):
     def measured(self, rows_of):
         """Rows of one shape where launches and times are stand-ins, and the order of launches."""
         order = []
-        options = race.parser().parse_args([*NEEDED, "--peers", "sdpa-flash,sdpa-cudnn", "--rounds", "30"])
+        options = race.parser().parse_args(
+            [*NEEDED, "--peers", "sdpa-flash,sdpa-cudnn", "--rounds", "30"]
+        )
         launches = {"sdpa-flash": lambda: order.append("flash")}
 
         def clock(_, launch, launches=1, behind_another=False):
             launch()
             return 100.0 + len(order)
-        with mock.patch.object(peers, "ready_launches",
-                               return_value=(launches, {"sdpa-cudnn": "refused"})), \
-                mock.patch.object(race, "time_us", clock), \
-                mock.patch.object(paced_bench, "PacedBench",
-                                  lambda _options, _shape: StandInBench(order, rows_of)):
-            rows, correct = race.raced_shape(None, options, shape(), lambda text: None)
+
+        with mock.patch.object(
+            session, "ready_launches", return_value=(launches, {"sdpa-cudnn": "refused"})
+        ), mock.patch.object(session, "time_us", clock), mock.patch.object(
+            bench, "PacedBench", lambda *_: StandInBench(order, rows_of)
+        ):
+            rows, correct = race.raced_shape(None, options, support.shape(), lambda text: None)
         return rows, correct, order
 
     def test_peers_and_bench_take_turns_in_shuffled_order(self):
         rows, correct, order = self.measured(
-            lambda rounds: [bench_row(repetition=str(i)) for i in range(rounds)])
+            lambda rounds: [bench_row(repetition=str(i)) for i in range(rounds)]
+        )
         self.assertEqual(order[:2] + order[-1:], ["flash", "flash", "closed"])  # two warm up
-        rounds = [order[i:i + 2] for i in range(2, 62, 2)]
+        rounds = [order[i : i + 2] for i in range(2, 62, 2)]
         self.assertEqual([sorted(pair) for pair in rounds], [["bench", "flash"]] * 30)
         # Of 30 fair throws all alike has a chance of 2^-29; the shuffle has a fixed seed.
         self.assertEqual({pair[0] for pair in rounds}, {"bench", "flash"})
@@ -78,13 +72,15 @@ class Measuring(unittest.TestCase):
         places = [i + 1 for i, name in enumerate(order) if name == "flash"][2:]
         self.assertEqual([r["time_us"] for r in timed], [f"{100 + i}.00" for i in places])
         # What is not measured stays empty: how a library orders its work.
-        self.assertEqual({(r["scan"], r["state"]) for r in timed}, {("", "as-is")})
+        self.assertEqual({(r.get("scan", ""), r["state"]) for r in timed}, {("", "as-is")})
 
     def test_large_shapes_run_a_third_of_the_rounds(self):
         options = race.parser().parse_args([*NEEDED, "--rounds", "7"])
         # 4 x 2 x 1024^2 x 64 is below 1e13 FLOP, 4 x 16 x (2^17)^2 x 128 = 1.4e14 is above.
-        self.assertEqual(race.rounds_of(options, shape()), 7)
-        self.assertEqual(race.rounds_of(options, shape(heads=16, seq=1 << 17, head_dim=128)), 3)
+        self.assertEqual(race.rounds_of(options, support.shape()), 7)
+        self.assertEqual(
+            race.rounds_of(options, support.shape(heads=16, seq=1 << 17, head_dim=128)), 3
+        )
 
     def test_a_peer_that_cannot_run_is_a_row_with_its_reason(self):
         rows, _, _ = self.measured(lambda count: [])
@@ -93,7 +89,8 @@ class Measuring(unittest.TestCase):
 
     def test_a_bench_that_fails_fails_the_run_with_its_last_words(self):
         def failing(_rounds):
-            raise paced_bench.BenchFailed("no such option")
+            raise bench.BenchFailed("no such option")
+
         rows, correct, order = self.measured(failing)
         self.assertFalse(correct)
         self.assertEqual(order[-1], "closed")
@@ -108,30 +105,32 @@ class Paced(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\n" + text)
         os.chmod(path, 0o755)
-        options = race.parser().parse_args(
-            ["--sawtooth", path, "--csv", "-", "--contenders", "d{head_dim}-{mask}.ini"])
-        return options
+        return path
 
     def test_a_line_starts_a_round_and_the_end_of_input_the_rows(self):
         with tempfile.TemporaryDirectory() as folder:
-            options = self.program(folder, """
+            program = self.program(
+                folder,
+                """
 for last; do :; done
 echo ready
 while read line; do echo done; rounds="$rounds$line,"; done
 printf 'configuration,rounds\\n%s,"%s"\\n' "$2" "$rounds" > "$last"
-""")
-            bench = paced_bench.PacedBench(options, shape())
-            bench.round()
-            bench.round()
-            self.assertEqual(bench.rows(),
-                             [{"configuration": "d64-none.ini", "rounds": "round,round,"}])
-            bench.close()
+""",
+            )
+            paced = bench.PacedBench(program, "h200", support.shape(), "d64-none.ini")
+            paced.round()
+            paced.round()
+            self.assertEqual(
+                paced.rows(), [{"configuration": "d64-none.ini", "rounds": "round,round,"}]
+            )
+            paced.close()
 
     def test_a_program_that_refuses_is_quoted(self):
         with tempfile.TemporaryDirectory() as folder:
-            options = self.program(folder, "echo first >&2; echo 'tile-q: wrong' >&2; exit 2\n")
-            with self.assertRaisesRegex(paced_bench.BenchFailed, "tile-q: wrong"):
-                paced_bench.PacedBench(options, shape())
+            program = self.program(folder, "echo first >&2; echo 'tile-q: wrong' >&2; exit 2\n")
+            with self.assertRaisesRegex(bench.BenchFailed, "tile-q: wrong"):
+                bench.PacedBench(program, "h200", support.shape(), "d64-none.ini")
 
 
 class Contenders(unittest.TestCase):
@@ -146,8 +145,9 @@ class State(unittest.TestCase):
     def test_a_line_is_medians_and_extremes_of_whole_samples(self):
         text = "1980, 650.5, 60\n1755, 702.0, 64\n1800, 690.0, 62\n17"
         line = gpu_state.summary("s", list(gpu_state.readings(text)))
-        self.assertEqual(line, dict(zip(gpu_state.COLUMNS,
-                                        ("s", 3, "1800", "1755", "690", "702", "62"))))
+        self.assertEqual(
+            line, dict(zip(gpu_state.COLUMNS, ("s", 3, "1800", "1755", "690", "702", "62")))
+        )
 
 
 class Tokens(unittest.TestCase):
