@@ -6,8 +6,6 @@ causal mode each Q tile reads the keys up to its own last row.
 Exit 1 when a predicted count is not the exact one, to the last digit.
 """
 
-import csv
-import os
 import sys
 from pathlib import Path
 
@@ -16,8 +14,6 @@ import table  # noqa: E402  (the path above leads to it)
 
 SECTOR_BYTES = 32
 ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
-COLUMNS = ("mask", "tile", "seq", "predicted_read_sectors", "predicted_write_sectors",
-           "exact_read_sectors", "exact_write_sectors", "paper_sectors", "paper_relative_error")
 
 
 def row_sectors(row):
@@ -37,29 +33,37 @@ def paper(length, tile, mask, sectors):
     return 2 * sectors * length * (passes / 2 + 1.5 if mask == "causal" else passes + 1)
 
 
-def rows_of(path):
-    columns = ("mask", "tile_q", "seq_kv", "head_dim", "dtype", "l2_read_sectors",
-               "l2_write_sectors")
-    for row in table.read(path, columns):
-        length, tile = table.integer(row, "seq_kv"), table.integer(row, "tile_q")
-        reads, writes = exact(length, tile, row["mask"], row_sectors(row))
-        formula = paper(length, tile, row["mask"], row_sectors(row))
-        yield (row["mask"], tile, length, table.integer(row, "l2_read_sectors"),
-               table.integer(row, "l2_write_sectors"), reads, writes, f"{formula:.0f}",
-               f"{formula / (reads + writes) - 1:.6f}")
+def checked(row):
+    """A row of closed_forms.csv for one of results.csv."""
+    point = dict(mask=row["mask"], tile=table.integer(row, "tile_q"))
+    point["seq"] = table.integer(row, "seq_kv")
+    problem = (point["seq"], point["tile"], row["mask"], row_sectors(row))
+    reads, writes = exact(*problem)
+    formula = paper(*problem)
+    return dict(
+        point,
+        predicted_read_sectors=table.integer(row, "l2_read_sectors"),
+        predicted_write_sectors=table.integer(row, "l2_write_sectors"),
+        exact_read_sectors=reads,
+        exact_write_sectors=writes,
+        paper_sectors=f"{formula:.0f}",
+        paper_relative_error=f"{formula / (reads + writes) - 1:.6f}",
+    )
+
+
+def counts(row, kind):
+    return row[f"{kind}_read_sectors"], row[f"{kind}_write_sectors"]
 
 
 def main(output, *paths):
-    rows = sorted(row for path in paths for row in rows_of(path))
-    with open(output + ".tmp", "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
-    os.replace(output + ".tmp", output)
-    wrong = [row for row in rows if row[3:5] != row[5:7]]
+    rows = [checked(row) for path in paths for row in table.read(path)]
+    rows.sort(key=lambda row: (row["mask"], row["tile"], row["seq"]))
+    table.write(output, rows)
+    wrong = [row for row in rows if counts(row, "predicted") != counts(row, "exact")]
     for row in wrong:
-        print(f"closed forms: mask {row[0]}, T {row[1]}, S {row[2]}: predicted {row[3:5]}, "
-              f"exact {row[5:7]}", file=sys.stderr)
+        point = f"mask {row['mask']}, T {row['tile']}, S {row['seq']}"
+        both = f"predicted {counts(row, 'predicted')}, exact {counts(row, 'exact')}"
+        print(f"closed forms: {point}: {both}", file=sys.stderr)
     print(f"{len(rows) - len(wrong)} of {len(rows)} sector counts equal the closed forms")
     return 1 if wrong else 0
 
