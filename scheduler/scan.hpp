@@ -2,7 +2,7 @@
 //
 // A scan is a pure function: step k of item i visits the tile at position tile(context, k), and
 // over k = 0 .. n - 1 every position of [0, n) occurs once. To add your own, write such a struct
-// and name it in `Scans` below (docs/add-your-own-scan.md walks through it).
+// and name it in `Scans` below (docs/guide/tutorial.md walks through it).
 #pragma once
 
 #include <cstdint>

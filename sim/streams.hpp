@@ -1,5 +1,5 @@
 // The calibration streams as visits: a buffer is read twice by all SMs, as kernels/stream does on a
-// GPU, so that model and measurement are the same experiment (docs/two-half-l2.md).
+// GPU, so that model and measurement are the same experiment (docs/models/halves.md).
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 // whether fully or set-associative (Mattson, Gecsei, Slutz and Traiger, IBM Systems Journal 9(2),
 // 1970). A visit needs the lines of its atom in ascending order, so of one atom the highest line is
 // needed last: an atom loses lines from above, and what is left of it is a few runs
-// (docs/exactness.md, E). Atoms may differ in size.
+// (docs/models/exactness.md, E). Atoms may differ in size.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // A fully associative LRU of weighted atoms with a fixed capacity, O(1) a touch.
 //
 // An atom of weight T whose more recent atoms weigh D hits when D + T fits: the same test as the
-// exact stack distance of its lines (docs/exactness.md, A). An atom that once does not fit never
-// fits again before its next touch, so the list is cut at its tail.
+// exact stack distance of its lines (docs/models/exactness.md, A). An atom that once does not fit
+// never fits again before its next touch, so the list is cut at its tail.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Two fully associative halves on whole atoms: sets are off, nothing is sampled, tiles stand for
-// their lines exactly (docs/exactness.md, A). An atom has one piece a home, of half its lines.
+// their lines exactly (docs/models/exactness.md, A). An atom has one piece a home, of half its
+// lines.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Schedules that repeat are multiplied, not replayed (docs/exactness.md, C).
+// Schedules that repeat are multiplied, not replayed (docs/models/exactness.md, C).
 //
 // Without a mask all items have the same number of steps, so lockstep falls into rounds: every
 // worker takes one item, and all end together. What a round adds to the histogram depends on what

@@ -2,9 +2,9 @@
 //
 // Time is a row of slots, and each atom owns the slot of its last visit. The distance of a visit
 // is the weight of all owned slots less that of the slots up to the atom's own (Bennett and
-// Kruskal, IBM J. R&D 19(4), 1975, with atoms for lines: docs/exactness.md, A). Slots are bits, 64
-// to a leaf. Above the leaves stands a tree of 16 children a node; a node holds, for each child,
-// the weight of the children before it (Pibiri and Venturini, "Practical trade-offs for the
+// Kruskal, IBM J. R&D 19(4), 1975, with atoms for lines: docs/models/exactness.md, A). Slots are
+// bits, 64 to a leaf. Above the leaves stands a tree of 16 children a node; a node holds, for each
+// child, the weight of the children before it (Pibiri and Venturini, "Practical trade-offs for the
 // prefix-sum problem", Software: Practice and Experience 51(5), 2021). So a visit reads one number
 // a level and takes its weight from all later ones of that node in one or a few vector
 // instructions; only an atom's first visit takes another branch. Its new slot is the last of all:

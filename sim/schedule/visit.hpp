@@ -15,8 +15,9 @@ inline constexpr std::array<std::string_view, access_count> access_names{"read",
                                                                          "prefetch"};
 
 /// `times` visits to `atom` in direct succession, by `times` different workers from `worker` on.
-/// The first may miss; the others hit at the distance of the atom's own lines (docs/exactness.md,
-/// D). A prefetch brings the atom into L2 without delivering it to an SM.
+/// The first may miss; the others hit at the distance of the atom's own lines
+/// (docs/models/exactness.md, D). A prefetch brings the atom into L2 without delivering it to an
+/// SM.
 struct Visit {
   AtomId atom = 0;
   Access access = Access::read;

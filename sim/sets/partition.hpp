@@ -1,5 +1,6 @@
 // Sets that see the same sequence of lines, found by looking at the hash's image of every line
-// (docs/exactness.md, B). One set of each class is simulated, and what it counts is multiplied.
+// (docs/models/exactness.md, B). One set of each class is simulated, and what it counts is
+// multiplied.
 //
 // Let the hash send m(a, s) lines of atom a to set s. Sets with the same m(a, .) for every atom see
 // the same visits, each as the same number of lines one after the other, so that every policy that

@@ -1,5 +1,5 @@
 // The mechanisms of the timed wavefront, each of which can be switched off to see what it is worth
-// (`without` on the command line, the ablation table of docs/timed-wavefront.md).
+// (`without` on the command line, docs/models/timed.md).
 #pragma once
 
 #include <array>

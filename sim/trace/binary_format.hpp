@@ -1,4 +1,4 @@
-// The numbers of the binary trace format, version 1 (docs/trace-format.md has it in full).
+// The numbers of the binary trace format, version 1 (docs/reference/formats.md has it in full).
 #pragma once
 
 #include <array>

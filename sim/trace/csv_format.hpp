@@ -1,4 +1,4 @@
-// The columns of a trace as CSV (docs/trace-format.md).
+// The columns of a trace as CSV (docs/reference/formats.md).
 #pragma once
 
 #include <array>

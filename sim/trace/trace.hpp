@@ -1,6 +1,6 @@
 // A trace: what a cache is asked for, in the order of time, without the schedule that asked for it
-// (docs/trace-format.md). Our schedules write traces for other tools, and traces of other tools are
-// analysed like our schedules.
+// (docs/reference/formats.md). Our schedules write traces for other tools, and traces of other
+// tools are analysed like our schedules.
 //
 // Its unit is a visit: all lines of an atom once, in ascending or descending order. An atom is a
 // run of neighbouring lines, such as a tile; with atoms of one line it is a line trace.

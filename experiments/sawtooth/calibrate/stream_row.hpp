@@ -1,5 +1,5 @@
 // One reading of a calibration stream: a buffer visited twice, in ranges p1 and p2, from a cold L2.
-// A row is one range of one repetition; counts are sectors of 32 bytes (docs/stream-counters.md).
+// A row is one range of one repetition; counts are sectors of 32 bytes (docs/models/streams.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // What L2 does with reads whose order is known exactly: lockstep_reads FILE [FAMILY] writes one row
-// a pattern and place of memory to FILE (docs/two-half-l2.md says what they show). Patterns that
+// a pattern and place of memory to FILE (docs/models/halves.md says what they show). Patterns that
 // tell policies apart are read at four places, those near an edge at sixteen: tiles contiguous at
 // every other place, in two regions far apart at the others. Distances are those of an H200, whose
 // half holds 30 MiB. FAMILY leaves out all others. About 30 s on an H200; 16 GiB of its memory.

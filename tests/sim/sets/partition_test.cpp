@@ -1,4 +1,4 @@
-// Argument B of docs/exactness.md, condition by condition: which sets count as equal.
+// Argument B of docs/models/exactness.md, condition by condition: which sets count as equal.
 #include "sim/sets/partition.hpp"
 
 #include <gmock/gmock.h>

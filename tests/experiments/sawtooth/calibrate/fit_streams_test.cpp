@@ -49,7 +49,7 @@ std::vector<std::string> missed_off_the_edge(const std::string& fit, const std::
 }
 
 // 14 sizes of same, shift and all by loads, 7 of same and all by bulk copies; linear and reversed.
-// Bulk copies' own repetitions differ by more than 0.03 in who comes first (docs/two-half-l2.md),
+// Bulk copies' own repetitions differ by more than 0.03 in who comes first (docs/models/halves.md),
 // so an error inside the range of a point's repetitions is none, as compare has it.
 TEST(H200Streams, SecondPassesOffTheEdgeAreWithinToleranceButOne) {
   EXPECT_THAT(missed_off_the_edge("fit.csv", "stream_counters.csv"),

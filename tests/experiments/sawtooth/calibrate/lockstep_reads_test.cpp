@@ -130,7 +130,7 @@ TEST(H200Lockstep, NeitherPaceNorKindOfLoadMatters) {
   }
 }
 
-// Where the model is outside of the tolerance today (docs/two-half-l2.md); a better one leaves
+// Where the model is outside of the tolerance today (docs/models/halves.md); a better one leaves
 // names out of these lists, a worse one adds some.
 
 TEST(H200Lockstep, OneFollowerIsPredictedButAtTheEdge) {
