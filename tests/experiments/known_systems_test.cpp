@@ -149,11 +149,11 @@ TEST(KnownSystems, ASpeedOfOnesOwnIsSaidInTheModelAndNeedsTime) {
   assign(given, "gpu", "h200", {});
   assign(given, "seq", "16K", {});
   Catalog catalog;
-  EXPECT_EQ(resolve(given, catalog).speed_label, "");
+  EXPECT_EQ(resolve(given, catalog).costs, "");
   assign(given, "step-ns", "900", {});
   const Point faster = resolve(given, catalog);
   EXPECT_EQ(faster.request.speed.step_ns, 900);
-  EXPECT_EQ(faster.speed_label, " step-ns 900");
+  EXPECT_EQ(faster.costs, "step-ns=900");
   assign(given, "timing", "lockstep", {});
   EXPECT_THROW(resolve(given, catalog), UsageError);
 }

@@ -90,7 +90,9 @@ std::string program_help() {
     print_row(out, std::string(command.name) + (operands.empty() ? "" : " " + operands),
               std::string(command.description));
   }
-  out << "\n`sawtooth COMMAND --help` lists a command's options. Every option is also a key of a\n"
+  out << "\n`sawtooth --csv-header` prints the columns of results.csv, `sawtooth --version` the "
+         "version.\n"
+         "`sawtooth COMMAND --help` lists a command's options. Every option is also a key of a\n"
          "configuration (an INI file); the command line comes first, then the configuration, then\n"
          "the system, then the default. Several values, comma-separated or repeated, are an axis.\n"
          "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 device or counters not "

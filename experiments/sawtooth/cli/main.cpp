@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -25,6 +26,10 @@ int run(const Arguments& words) {
   }
   if (words.front() == "--version") {
     std::cout << "sawtooth " << SAWTOOTH_VERSION << "\n";
+    return exit_fine;
+  }
+  if (words.front() == "--csv-header") {
+    std::cout << result_header();
     return exit_fine;
   }
   for (const Command& command : commands()) {

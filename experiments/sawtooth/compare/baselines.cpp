@@ -84,10 +84,10 @@ std::optional<CsvRow> row_of(const Baseline& baseline, const CsvRow& key, Point 
   // Cells that a resolved point spells in another way would not join.
   const auto columns = join_columns();
   for (size_t i = 0; i < columns.size(); ++i) {
-    const auto place = std::find(result_columns.begin(), result_columns.end(), columns[i]);
+    const auto place = std::ranges::find(result_columns, columns[i], &ResultColumn::name);
     cells[static_cast<size_t>(place - result_columns.begin())] = key[i];
   }
-  cells[result_column("model")] = std::string(baseline_prefix).append(baseline.name);
+  cells[result_column("version")] = std::string(baseline_prefix).append(baseline.name);
   if (baseline.compulsory_only) {
     for (const size_t column :
          {result_column("timing"), result_column("l2"), result_column("l2_bytes")}) {
@@ -109,7 +109,7 @@ CsvTable simulate_baselines(const std::vector<CsvRow>& keys) {
     assign(settings, "timing", "lockstep", {});
     points.emplace_back(key, resolve(settings, catalog));
   }
-  CsvTable table{"baselines", {result_columns.begin(), result_columns.end()}, {}, {}};
+  CsvTable table = parse_csv(result_header(), "baselines");
   const size_t of_each = std::size(baselines);
   run_in_order(
       points.size() * of_each, std::max(1u, std::thread::hardware_concurrency()),

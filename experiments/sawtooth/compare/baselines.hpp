@@ -14,7 +14,7 @@ namespace sawtooth::experiments {
 
 /// Rows of results.csv: each baseline at each point of `keys` (cells of join_columns()), simulated
 /// with the point's own problem and schedule. A baseline that a GPU has no parameters for is left
-/// out there. Their model column begins with baseline_prefix. Throws UsageError for a key that is
+/// out there. Their version column begins with baseline_prefix. Throws UsageError for a key that is
 /// no point of this program's.
 CsvTable simulate_baselines(const std::vector<CsvRow>& keys);
 

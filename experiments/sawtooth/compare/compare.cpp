@@ -53,26 +53,34 @@ std::string family(const std::string& kernel) {
   return kernel.substr(0, kernel.find('-'));
 }
 
-// "lockstep, lru, 30 MiB, sawtooth 0.1".
+// "lockstep, lru, 30 MiB, sawtooth 0.1.0 without merging": the columns of the model, then what a
+// prediction was made with beside it.
 std::string group_of(const CsvTable& table, const CsvRow& row) {
   constexpr int64_t mebibyte = 1 << 20;
-  const std::string& model = row[required_column(table, "model")];
-  if (model.starts_with(baseline_prefix)) return model;
+  const std::string& version = row[required_column(table, "version")];
+  if (version.starts_with(baseline_prefix)) return version;
   std::string group;
-  for (const std::string_view name : {"timing", "l2", "l2_bytes", "model"}) {
-    std::string cell = row[required_column(table, name)];
+  const auto add = [&](const std::string& separator, const std::string& text) {
+    group += (group.empty() ? "" : separator) + text;
+  };
+  for (const auto& [name, kind] : result_columns) {
+    using enum ColumnKind;
+    if (kind != model && kind != parameter && kind != made) continue;
+    const std::string& cell = row[required_column(table, name)];
     if (cell.empty()) continue;
     if (name == "l2_bytes") {
       const bool whole = cell.size() < 19 && std::all_of(cell.begin(), cell.end(), [](char c) {
                            return c >= '0' && c <= '9';
                          });
-      if (whole && std::stoll(cell) % mebibyte == 0) {
-        cell = std::to_string(std::stoll(cell) / mebibyte) + " MiB";
-      } else {
-        cell += " B";
-      }
+      const bool mebibytes = whole && std::stoll(cell) % mebibyte == 0;
+      add(", ", mebibytes ? std::to_string(std::stoll(cell) / mebibyte) + " MiB" : cell + " B");
+    } else if (kind == model) {
+      add(", ", cell);
+    } else if (name == "version") {
+      add(", ", "sawtooth " + cell);
+    } else {
+      add(" ", std::string(name) + " " + cell);
     }
-    group += (group.empty() ? "" : ", ") + cell;
   }
   return group;
 }
@@ -212,10 +220,9 @@ size_t join_column(std::string_view name) {
 }
 
 std::vector<std::string_view> join_columns() {
-  std::vector<std::string_view> columns{"gpu", "kernel", "pass"};
-  for (size_t i = result_column("batch"); i <= result_column("state"); ++i) {
-    columns.push_back(result_columns[i]);
-  }
+  std::vector<std::string_view> columns;
+  for (const auto& [name, kind] : result_columns)
+    if (kind == ColumnKind::joined || kind == ColumnKind::kernel) columns.push_back(name);
   return columns;
 }
 

@@ -5,8 +5,8 @@
 // stands for every kernel, an empty cell of a published row means "not published", and a measured
 // row of a known system whose launch is empty was measured from outside: how it orders its work is
 // not known, and it joins the predictions of that system. Rows of one side that agree in all of
-// these are repetitions, of which the medians are compared. Predictions with different timing, l2,
-// capacity or model are groups of their own.
+// these are repetitions, of which the medians are compared. Predictions that differ in a column of
+// the model, or in how they were made, are groups of their own.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@
 
 namespace sawtooth::experiments {
 
-/// A model whose name begins with this is a baseline, and its name alone is its group.
+/// A version that begins with this is a baseline, and its name alone is its group.
 inline constexpr std::string_view baseline_prefix = "baseline: ";
 
 /// One counter at one joined pair of points.
 struct PointError {
-  std::string group;  // "timing, l2, capacity, model" of the prediction
+  std::string group;  // the model of the prediction: "lockstep, lru, 30 MiB, sawtooth 0.1.0"
   std::string counter;
   CsvRow key;  // the cells of join_columns(), the measured ones where a prediction leaves them open
   double predicted = 0;

@@ -31,7 +31,7 @@ CsvRow row_of(const CsvRow& key_cells, const std::string& repetition, const std:
 
 std::string dump_header() {
   CsvRow header{"run_id"};
-  header.insert(header.end(), result_columns.begin(), result_columns.begin() + key_column_count);
+  for (size_t i = 0; i < key_column_count; ++i) header.emplace_back(result_columns[i].name);
   header.insert(header.end(), {"repetition", "replay_pass", "metric", "value", "unit", "status"});
   return csv_line(header);
 }

@@ -224,7 +224,7 @@ bool is_of_mma(Resolver& point, bool preset) {
   return !preset && (!point.has("kernel") || point.text("kernel") == "mma");
 }
 
-// Facts of one GPU; the label names the file.
+// Facts of one GPU.
 void resolve_die(Resolver& point, bool mma, Point& result) {
   if (!point.has("die")) return;
   if (result.request.timing != sim::Timing::timed)
@@ -247,10 +247,10 @@ void resolve_die(Resolver& point, bool mma, Point& result) {
   result.gpu.sm_slowness_younger = speeds.younger;
   result.gpu.cta_half = die.cta_half;
   result.gpu.ticket_half = die.ticket_half;
-  result.speed_label += " die " + stem_of(path);
+  result.die = stem_of(path);
 }
 
-// The label names what is not the preset's own: a preset is named by the row's column `system`.
+// The costs are those that are not the preset's own: the row's column `system` names the preset.
 void resolve_speed(Resolver& point, const Settings& given, const Settings& preset, Point& result) {
   sim::KernelSpeed& speed = result.request.speed;
   const auto read = [&]<class Value>(const char* key, std::optional<Value>& value) {
@@ -262,7 +262,7 @@ void resolve_speed(Resolver& point, const Settings& given, const Settings& prese
     value = static_cast<Value>(std::stod(point.text(key)));
     const auto usual = preset.find(key);
     if (usual != preset.end() && usual->second.values.front() == point.text(key)) return;
-    result.speed_label += std::string(" ") + key + " " + point.text(key);
+    result.costs += (result.costs.empty() ? "" : " ") + std::string(key) + "=" + point.text(key);
   };
   read("step-ns", speed.step_ns);
   read("step-exposed-ns", speed.exposed_ns);

@@ -22,8 +22,10 @@ struct Point {
 
   /// The value of `key`, or empty.
   std::string text(std::string_view key) const;
-  /// Speeds of the kernel that were asked for beside those of its system, for the model column.
-  std::string speed_label;
+  /// Name of the die's file.
+  std::string die;
+  /// Speeds of the kernel that were asked for beside those of its system: "step-ns=900 stages=3".
+  std::string costs;
 };
 
 /// Reads each GPU profile and system once.

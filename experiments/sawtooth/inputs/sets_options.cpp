@@ -104,19 +104,4 @@ void resolve_sets(Settings& settings, const sim::GpuProfile& gpu, sim::Request& 
   check_geometry(settings, request);
 }
 
-std::string l2_label(const Settings& settings) {
-  std::string label = text(settings, "l2");
-  if (label != "sets") return label;
-  label.append(":").append(text(settings, "l2-ways")).append("-way:");
-  label.append(text(settings, "l2-hash"));
-  const std::string matrix = text(settings, "l2-hash-matrix");
-  if (!matrix.empty()) label.append(":").append(matrix);
-  label.append(":").append(text(settings, "l2-policy"));
-  const std::string line = text(settings, "l2-line-bytes");
-  if (line != std::to_string(line_bytes)) label.append(":lines=").append(line);
-  const std::string set_aside = text(settings, "l2-set-aside");
-  if (!set_aside.empty()) label.append(":set-aside=").append(set_aside);
-  return label;
-}
-
 }  // namespace sawtooth::experiments

@@ -47,8 +47,4 @@ bool is_sets_key(std::string_view key);
 /// removes the keys of `sets`. Throws UsageError that names key, place and what is allowed.
 void resolve_sets(Settings& settings, const sim::GpuProfile& gpu, sim::Request& request);
 
-/// The cell l2 of results.csv: the model's name and, of sets, what tells geometries apart, such as
-/// sets:16-way:balanced:lru.
-std::string l2_label(const Settings& settings);
-
 }  // namespace sawtooth::experiments

@@ -54,6 +54,7 @@ class Counters {
             MeasuredCells& cells) {
     if (!profiler_) {
       cells.status = status_;
+      cells.message = message_;
       return;
     }
     const CountedLaunch counted = count_launch(*profiler_, plan_, attention, l2, state);

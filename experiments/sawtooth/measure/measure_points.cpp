@@ -18,9 +18,11 @@ CsvRow measured_key_cells(const Point& point, const std::string& experiment) {
   cells[result_column("kernel")] =
       kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
           ->family;
-  for (const size_t column : {result_column("timing"), result_column("l2"),
-                              result_column("l2_bytes"), result_column("model")})
-    cells[column].clear();
+  for (size_t i = 0; i < key_column_count; ++i) {
+    using enum ColumnKind;
+    const ColumnKind kind = result_columns[i].kind;
+    if (kind == model || kind == parameter || kind == made) cells[i].clear();
+  }
   return cells;
 }
 
@@ -53,7 +55,7 @@ CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const Measure
   row[result_column("repetition")] = std::to_string(repetition);
   for (const auto& [name, value] : cells.counts)
     for (size_t column = first_counter_column; column < result_column("time_us"); ++column)
-      if (result_columns[column] == name) row[column] = std::to_string(value);
+      if (result_columns[column].name == name) row[column] = std::to_string(value);
   if (cells.time_us > 0) {
     const double flop = forward_flop(point.point.request.problem);
     row[result_column("time_us")] = fixed(cells.time_us, 2);
@@ -64,6 +66,7 @@ CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const Measure
   if (cells.replay_passes > 0)
     row[result_column("replay_passes")] = std::to_string(cells.replay_passes);
   row[result_column("status")] = cells.status;
+  row[result_column("message")] = cells.message;
   row[result_column("run_id")] = run_id(point.key_cells);
   return row;
 }

@@ -32,6 +32,7 @@ struct MeasuredCells {
   double profiled_time_us = 0;  // 0: not profiled
   int64_t replay_passes = 0;
   std::string status = "ok";
+  std::string message = {};  // why the status is not ok
 };
 CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const MeasuredCells& cells);
 

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
@@ -20,12 +19,10 @@ std::string key_of(std::string_view column) {
 
 }  // namespace
 
-CsvRow counter_cells(const sim::Counters& c) {
+CsvRow counter_cells(const sim::Counters& counters) {
   CsvRow cells;
-  for (const sim::Sectors& value :
-       {c.sm_read_sectors, c.l2_read_sectors, c.l2_read_miss_sectors, c.l2_write_sectors,
-        c.l2_write_miss_sectors, c.fabric_read_sectors, c.fabric_read_miss_sectors,
-        c.dram_read_sectors, c.dram_write_sectors, c.cold_read_sectors}) {
+  for (const sim::CounterColumn& column : sim::counter_columns) {
+    const sim::Sectors& value = counters.*column.member;
     cells.push_back(value ? std::to_string(*value) : std::string());
   }
   return cells;
@@ -34,19 +31,20 @@ CsvRow counter_cells(const sim::Counters& c) {
 CsvRow key_cells(const Point& point, std::string_view experiment, std::string_view source) {
   CsvRow cells;
   for (size_t i = 0; i < key_column_count; ++i) {
-    cells.push_back(point.text(key_of(result_columns[i])));
+    cells.push_back(point.text(key_of(result_columns[i].name)));
   }
+  const auto leave_out = [&](size_t column, std::string_view usual) {
+    if (cells[column] == usual) cells[column].clear();
+  };
   cells[result_column("experiment")] = experiment;
   cells[result_column("source")] = source;
   cells[result_column("pass")] = "forward";
-  cells[result_column("l2")] = l2_label(point.settings);
-  std::string model(model_name);
-  const std::string without = point.text("without");
-  if (!without.empty() && without != without_nothing) model += " without " + without;
-  if (point.request.sample < 1) model += " sample " + point.text("sample");
-  if (point.request.launches > 1) model += " launches " + std::to_string(point.request.launches);
-  model += point.speed_label;
-  cells[result_column("model")] = model;
+  cells[result_column("version")] = program_version;
+  leave_out(result_column("without"), without_nothing);
+  leave_out(result_column("launches"), "1");
+  leave_out(result_column("sample"), "1");
+  cells[result_column("die")] = point.die;
+  cells[result_column("costs")] = point.costs;
   return cells;
 }
 
@@ -57,14 +55,17 @@ std::string run_id(const CsvRow& key_cells) {
   constexpr int digits = 12;
   constexpr int bits_a_digit = 4;
   uint64_t hash = offset_basis;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+  };
   for (size_t i = 0; i < key_column_count; ++i) {
-    if (i == result_column("experiment") || i == result_column("source") ||
-        i == result_column("kernel") || i == result_column("model")) {
-      continue;
-    }
-    for (const char c : key_cells[i] + '\n') {
-      hash = (hash ^ static_cast<unsigned char>(c)) * prime;
-    }
+    const auto& [name, kind] = result_columns[i];
+    using enum ColumnKind;
+    if (kind == label || kind == ColumnKind::kernel || kind == made) continue;
+    if (kind == parameter && key_cells[i].empty()) continue;
+    if (kind == parameter) add(name);
+    add(key_cells[i]);
+    add("\n");
   }
   std::ostringstream text;
   text << std::hex << std::setw(digits) << std::setfill('0')
@@ -94,7 +95,9 @@ CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction,
 }
 
 std::string result_header() {
-  return csv_line({result_columns.begin(), result_columns.end()});
+  CsvRow header;
+  for (const ResultColumn& column : result_columns) header.emplace_back(column.name);
+  return csv_line(header);
 }
 
 }  // namespace sawtooth::experiments

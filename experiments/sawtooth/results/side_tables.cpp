@@ -47,9 +47,7 @@ struct Sums {
 
 std::string by_tensor_header() {
   CsvRow header{"run_id", "experiment", "scan", "tensor"};
-  for (size_t i = first_counter_column; i <= result_column("cold_read_sectors"); ++i) {
-    header.emplace_back(result_columns[i]);
-  }
+  for (const sim::CounterColumn& counter : sim::counter_columns) header.emplace_back(counter.name);
   return csv_line(header);
 }
 

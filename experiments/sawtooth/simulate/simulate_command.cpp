@@ -47,6 +47,16 @@ struct Done {
   std::string note;  // about the error of a sample
 };
 
+// "sets l2_ways 16 l2_hash xor ...": the L2 model with its parameters.
+std::string l2_text(const CsvRow& key_cells) {
+  std::string text = key_cells[result_column("l2")];
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (result_columns[i].kind != ColumnKind::parameter || key_cells[i].empty()) continue;
+    text.append(" ").append(result_columns[i].name).append(" ").append(key_cells[i]);
+  }
+  return text;
+}
+
 std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
   if (!prediction.sampling) return "";
   const sim::Sampling& sampling = *prediction.sampling;
@@ -136,7 +146,7 @@ class Simulation {
               sides_.rows(job.key_cells, prediction), "", ""};
     done.note = sampling_note(done.row, prediction);
     if (!prediction.method.empty()) {
-      done.method = job.key_cells[result_column("l2")] + ": " + prediction.method;
+      done.method = l2_text(job.key_cells) + ": " + prediction.method;
     }
     return done;
   }

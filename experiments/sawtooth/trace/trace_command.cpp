@@ -49,7 +49,7 @@ std::string description_of(const CsvRow& key_cells) {
   std::string text;
   for (size_t i = 0; i < key_column_count; ++i) {
     if (key_cells[i].empty()) continue;
-    text.append(result_columns[i]).append(" = ").append(key_cells[i]).append("\n");
+    text.append(result_columns[i].name).append(" = ").append(key_cells[i]).append("\n");
   }
   return text;
 }
@@ -61,7 +61,7 @@ CsvRow described_cells(const std::string& description) {
     const size_t equals = line.find(" = ");
     if (equals == std::string::npos) continue;
     for (size_t i = 0; i < key_column_count; ++i) {
-      if (result_columns[i] == line.substr(0, equals)) cells[i] = line.substr(equals + 3);
+      if (result_columns[i].name == line.substr(0, equals)) cells[i] = line.substr(equals + 3);
     }
   }
   return cells;
@@ -179,7 +179,7 @@ class ReadTrace {
     cells[result_column("source")] = "predicted";
     cells[result_column("pass")] = "forward";
     cells[result_column("l2")] = "lru";
-    cells[result_column("model")] = model_name;
+    cells[result_column("version")] = program_version;
   }
 
   int64_t parse_l2_bytes(const std::string& text) const {

@@ -81,13 +81,37 @@ TEST(Simulate, ThreadsDoNotChangeAByteOfAnyTable) {
   }
 }
 
-TEST(Simulate, ASamplePrintsItsIntervalAndNamesItselfInTheModel) {
+TEST(Program, PrintsTheColumnsOfResults) {
+  const Outcome header = run_program("--csv-header");
+  EXPECT_EQ(header.exit_code, 0);
+  const std::string rows = run_program("simulate --gpu gb10 --seq 1K").out;
+  EXPECT_EQ(header.out, rows.substr(0, rows.find('\n') + 1));
+}
+
+TEST(Simulate, FactsOfAPredictionHaveColumnsOfTheirOwn) {
+  const std::string point = "simulate --gpu h200 --seq 1K --timing timed --quiet ";
+  auto plain = rows_of(run_program(point).out)[0];
+  for (const char* name : {"without", "launches", "die", "costs", "sample"}) {
+    EXPECT_EQ(plain[name], "") << name;
+  }
+  auto row = rows_of(
+      run_program(point + "--without merging --launches 3 --step-ns 900 --stages 3").out)[0];
+  EXPECT_EQ(row["version"], plain["version"]);
+  EXPECT_NE(row["version"], "");
+  EXPECT_EQ(row["without"], "merging");
+  EXPECT_EQ(row["launches"], "3");
+  EXPECT_EQ(row["costs"], "step-ns=900 stages=3");
+  EXPECT_EQ(row["run_id"], plain["run_id"]);
+}
+
+TEST(Simulate, ASamplePrintsItsIntervalAndItsShare) {
   const std::string point = "simulate --gpu gb10 --seq 16K --mask causal --l2-bytes 1MiB --csv - ";
   const Outcome exact = run_program(point);
   const Outcome sampled = run_program(point + "--sample 20%");
   ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
   auto row = rows_of(sampled.out)[0];
-  EXPECT_THAT(row["model"], testing::EndsWith(" sample 0.2"));
+  EXPECT_EQ(row["sample"], "0.2");
+  EXPECT_EQ(rows_of(exact.out)[0]["sample"], "");
   EXPECT_EQ(row["l2_read_sectors"], rows_of(exact.out)[0]["l2_read_sectors"]);
   EXPECT_EQ(row["status"], "ok");
   const std::string sentence = "l2_read_miss_sectors " + row["l2_read_miss_sectors"];

@@ -37,7 +37,7 @@ TEST(Baselines, AreTheFourRulesAtThePointsOwnSchedule) {
   const CsvTable table = simulate_baselines({key(attention), key(attention)});
   std::map<std::string, int64_t> dram;
   for (const CsvRow& row : table.rows) {
-    dram[row[result_column("model")]] = std::stoll(row[result_column("dram_read_sectors")]);
+    dram[row[result_column("version")]] = std::stoll(row[result_column("dram_read_sectors")]);
     for (const std::string_view column : join_columns()) {
       const size_t at = table.column(column).value();
       EXPECT_EQ(row[at],
@@ -58,14 +58,14 @@ TEST(Baselines, AGpuWithOneL2HasNoHalf) {
   cells["gpu"] = "gb10";
   cells["workers"] = "48";
   for (const CsvRow& row : simulate_baselines({key(cells)}).rows) {
-    EXPECT_NE(row[result_column("model")], "baseline: LRU, half");
+    EXPECT_NE(row[result_column("version")], "baseline: LRU, half");
   }
 }
 
 TEST(Baselines, CompulsoryPredictsReadsOnly) {
   const CsvTable table = simulate_baselines({key(attention)});
   const CsvRow& row = table.rows.front();
-  EXPECT_EQ(row[result_column("model")], "baseline: compulsory");
+  EXPECT_EQ(row[result_column("version")], "baseline: compulsory");
   EXPECT_EQ(row[result_column("l2_read_sectors")], "");
   EXPECT_EQ(row[result_column("timing")], "");
 }

@@ -18,7 +18,7 @@ CsvTable table(const std::string& path, const std::vector<Cells>& rows) {
   for (const Cells& cells : rows) {
     CsvRow row(result_columns.size());
     for (size_t i = 0; i < row.size(); ++i) {
-      const auto found = cells.find(std::string(result_columns[i]));
+      const auto found = cells.find(std::string(result_columns[i].name));
       if (found != cells.end()) row[i] = found->second;
     }
     text += csv_line(row);
@@ -75,6 +75,23 @@ TEST(Compare, EveryModelIsAGroupOfItsOwn) {
   EXPECT_EQ(c.errors[0].relative, 0.0);
   EXPECT_EQ(c.errors[1].group, "lockstep, halves");
   EXPECT_EQ(c.errors[1].relative, 0.5);
+}
+
+TEST(Compare, APredictionMadeInAnotherWayIsAGroupOfItsOwn) {
+  Cells usual = predicted("1", "100");
+  usual["version"] = "0.1.0";
+  Cells without = usual;
+  without["without"] = "merging";
+  without["launches"] = "3";
+  Cells ways = usual;
+  ways["l2"] = "sets";
+  ways["l2_ways"] = "8";
+  const Comparison c = compare_tables(table("p", {usual, without, ways}),
+                                      table("m", {measured("1", "100")}), misses);
+  ASSERT_EQ(c.errors.size(), 3u);
+  EXPECT_EQ(c.errors[0].group, "lockstep, lru, sawtooth 0.1.0");
+  EXPECT_EQ(c.errors[1].group, "lockstep, lru, sawtooth 0.1.0 without merging launches 3");
+  EXPECT_EQ(c.errors[2].group, "lockstep, sets l2_ways 8, sawtooth 0.1.0");
 }
 
 TEST(Compare, RowsThatDifferInTheirScheduleDoNotJoin) {

@@ -1,5 +1,6 @@
 // The L2 model `sets` as a user meets it: options, the cell of the results, the note, the matrix.
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -38,9 +39,14 @@ TEST(SetsOptions, EachGeometryIsARowWithACellOfItsOwn) {
   const Outcome outcome =
       run_program(std::string(small) + "--l2 lru,sets --l2-ways 8,16 --l2-policy lru,plru");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(column(outcome.out, "l2"),
-              testing::ElementsAre("lru", "sets:8-way:balanced:lru", "sets:8-way:balanced:plru",
-                                   "sets:16-way:balanced:lru", "sets:16-way:balanced:plru"));
+  const auto cells = [&](const char* name) { return column(outcome.out, name); };
+  using testing::ElementsAre;
+  EXPECT_THAT(cells("l2"), ElementsAre("lru", "sets", "sets", "sets", "sets"));
+  EXPECT_THAT(cells("l2_ways"), ElementsAre("", "8", "8", "16", "16"));
+  EXPECT_THAT(cells("l2_hash"), ElementsAre("", "balanced", "balanced", "balanced", "balanced"));
+  EXPECT_THAT(cells("l2_policy"), ElementsAre("", "lru", "plru", "lru", "plru"));
+  const auto ids = cells("run_id");
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size());
 }
 
 TEST(SetsOptions, OneSetCountsWhatTheFullyAssociativeModelCounts) {
@@ -59,7 +65,8 @@ TEST(SetsOptions, NoteSaysHowLinesWereCounted) {
   // 128 sets: two groups of 64 for aligned tiles of 64 lines under xor, four chunks of 32 under
   // balanced.
   EXPECT_THAT(run_program(std::string(small) + "--l2 sets --l2-hash xor").err,
-              HasSubstr("note: sets:16-way:xor:lru: tile-granular, 2 groups of sets (1 point)"));
+              HasSubstr("note: sets l2_ways 16 l2_line_bytes 128 l2_hash xor l2_policy lru: "
+                        "tile-granular, 2 groups of sets (1 point)"));
   EXPECT_THAT(run_program(std::string(small) + "--l2 sets --scan linear,sawtooth").err,
               HasSubstr("split: tiles of 64 lines into 2 parts, 4 groups of sets (2 points)"));
   EXPECT_THAT(run_program(std::string(small) + "--l2 sets --l2-policy random").err,
@@ -77,7 +84,8 @@ TEST(SetsOptions, IdentityMatrixCountsLikeModulo) {
   const Outcome modulo = run_program(std::string(small) + "--l2 sets --l2-hash modulo");
   ASSERT_EQ(matrix.exit_code, 0) << matrix.err;
   EXPECT_EQ(column(matrix.out, "l2_read_miss_sectors"), column(modulo.out, "l2_read_miss_sectors"));
-  EXPECT_EQ(column(matrix.out, "l2").front(), "sets:16-way:xor:" + file + ":lru");
+  EXPECT_EQ(column(matrix.out, "l2_hash").front(), "xor");
+  EXPECT_EQ(column(matrix.out, "l2_hash_matrix").front(), file);
 }
 
 TEST(SetsOptions, BadMatrixIsNamedWithItsLine) {
@@ -102,7 +110,7 @@ TEST(SetsOptions, HintsKeepTensorsInTheSetAside) {
   const Outcome little = run_program(kept + " --l2-set-aside 16KiB");
   ASSERT_EQ(most.exit_code, 0) << most.err;
   ASSERT_EQ(little.exit_code, 0) << little.err;
-  EXPECT_EQ(column(little.out, "l2").front(), "sets:16-way:balanced:lru:set-aside=16384");
+  EXPECT_EQ(column(little.out, "l2_set_aside").front(), "16384");
   EXPECT_LT(std::stoll(column(most.out, "l2_read_miss_sectors").front()),
             std::stoll(column(little.out, "l2_read_miss_sectors").front()));
 }

@@ -45,7 +45,7 @@ TEST(Trace, ReadBackGivesTheTablesOfSimulateByteForByte) {
 
 TEST(Trace, ACsvGivesTheCountersOfSimulateAndSoDoesAConvertedTrace) {
   const TemporaryFolder folder;
-  const size_t counters = 35;  // the column sm_read_sectors
+  const size_t counters = 46;  // the column sm_read_sectors
   const std::string header = run_program("simulate --quiet " + point).out;
   const std::string first_columns = header.substr(0, header.find(",sm_read_sectors"));
   ASSERT_EQ(std::count(first_columns.begin(), first_columns.end(), ','), counters - 1);
