@@ -1,8 +1,6 @@
 // ladder [LEVEL ...]: runs the levels of kernels/ladder, checks each against the double-precision
 // reference, times them in turn, counts, and prints a table. Exit codes as `sawtooth`.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -10,6 +8,8 @@
 
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/studies/ladder/options.hpp"
 #include "experiments/studies/ladder/table.hpp"
@@ -35,7 +35,7 @@ std::vector<Row> timed_rows(const Options& options, const kernels::ladder::Check
   }
   const auto times = interleaved_times_us(launches, options.repetitions);
   for (size_t i = 0; i < rows.size(); ++i) {
-    rows[i].time_us = median(times[i]);
+    rows[i].time_us = experiments::median_of(times[i]);
     rows[i].fastest_us = *std::min_element(times[i].begin(), times[i].end());
     rows[i].slowest_us = *std::max_element(times[i].begin(), times[i].end());
     rows[i].tflops = kernels::ladder::flop_count(options.problem) / rows[i].time_us / 1e6;
@@ -61,12 +61,9 @@ void count_rows(std::vector<Row>& rows, const kernels::ladder::CheckedRun& run) 
 void write_file(const std::string& path, const Problem& problem, const std::vector<Row>& rows) {
   cudaDeviceProp device{};
   SAWTOOTH_CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary);
-  write_csv(file, device.name, problem, rows);
-  file.close();
-  if (!file) throw std::runtime_error(path + ": cannot be written");
-  std::filesystem::rename(temporary, path);
+  experiments::OutputFile file(path);
+  write_csv(file.stream(), device.name, problem, rows);
+  file.commit();
 }
 
 int run_ladder(const Options& options) {

@@ -1,9 +1,12 @@
 #include "experiments/studies/ladder/table.hpp"
 
 #include <iomanip>
-#include <limits>
 #include <ostream>
 #include <sstream>
+#include <utility>
+
+#include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments::ladder {
 namespace {
@@ -16,10 +19,7 @@ std::optional<double> value_of(const Row& row, std::string_view column) {
 
 /// "-" for what was not measured.
 std::string shown(std::optional<double> value, int digits) {
-  if (!value) return "-";
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << *value;
-  return text.str();
+  return value ? fixed(*value, digits) : "-";
 }
 
 std::optional<double> conflict_percent(const Row& row) {
@@ -31,6 +31,34 @@ std::optional<double> conflict_percent(const Row& row) {
 
 const char* type_name(ElementType type) {
   return type == ElementType::fp16 ? "fp16" : "bf16";
+}
+
+using Cells = std::vector<std::pair<std::string, std::string>>;  // column and text
+
+Cells cells_of(const std::string& gpu, const Problem& problem, const Row& row) {
+  const auto whole = [](auto value) { return std::to_string(value); };
+  Cells cells{{"gpu", gpu},
+              {"kernel", "ladder-" + whole(row.level.number)},
+              {"name", std::string(row.level.name)},
+              {"batch", whole(problem.batch)},
+              {"heads", whole(problem.heads)},
+              {"seq", whole(problem.seq_q)},
+              {"head_dim", whole(problem.head_dim)},
+              {"dtype", type_name(problem.dtype)},
+              {"output_error", shortest(row.output_error)},
+              {"allowed_error", shortest(row.allowed_error)},
+              {"time_us", shortest(row.time_us)},
+              {"fastest_us", shortest(row.fastest_us)},
+              {"slowest_us", shortest(row.slowest_us)},
+              {"tflops", shortest(row.tflops)},
+              {"registers", whole(row.footprint.registers)},
+              {"spill_bytes", whole(row.footprint.spill_bytes)},
+              {"shared_bytes", whole(row.footprint.shared_bytes)},
+              {"ctas_per_sm", whole(row.footprint.ctas_per_sm)}};
+  for (std::size_t i = 0; i < counters.size(); ++i)
+    cells.emplace_back(counters[i].column, row.counters[i] ? shortest(*row.counters[i]) : "");
+  cells.emplace_back("status", row.status);
+  return cells;
 }
 
 }  // namespace
@@ -61,23 +89,14 @@ void print_table(std::ostream& out, const Problem& problem, const std::vector<Ro
 
 void write_csv(std::ostream& out, const std::string& gpu, const Problem& problem,
                const std::vector<Row>& rows) {
-  out << "gpu,kernel,name,batch,heads,seq,head_dim,dtype,output_error,allowed_error,time_us,"
-         "fastest_us,slowest_us,tflops,registers,spill_bytes,shared_bytes,ctas_per_sm";
-  for (const Counter& counter : counters) out << "," << counter.column;
-  out << ",status\n";
-  out << std::setprecision(std::numeric_limits<double>::max_digits10);
   for (const Row& row : rows) {
-    out << gpu << ",ladder-" << row.level.number << "," << row.level.name << "," << problem.batch
-        << "," << problem.heads << "," << problem.seq_q << "," << problem.head_dim << ","
-        << type_name(problem.dtype) << "," << row.output_error << "," << row.allowed_error << ","
-        << row.time_us << "," << row.fastest_us << "," << row.slowest_us << "," << row.tflops << ","
-        << row.footprint.registers << "," << row.footprint.spill_bytes << ","
-        << row.footprint.shared_bytes << "," << row.footprint.ctas_per_sm;
-    for (const auto& value : row.counters) {
-      out << ",";
-      if (value) out << *value;
+    CsvRow header, line;
+    for (const auto& [column, text] : cells_of(gpu, problem, row)) {
+      header.push_back(column);
+      line.push_back(text);
     }
-    out << "," << row.status << "\n";
+    if (&row == &rows.front()) out << csv_line(header);
+    out << csv_line(line);
   }
 }
 

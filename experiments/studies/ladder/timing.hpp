@@ -1,7 +1,6 @@
 // Time of launches by CUDA events, outside any profiler.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -32,13 +31,6 @@ inline std::vector<std::vector<double>> interleaved_times_us(
   SAWTOOTH_CUDA_CHECK(cudaEventDestroy(begin));
   SAWTOOTH_CUDA_CHECK(cudaEventDestroy(end));
   return times;
-}
-
-/// The value in the middle, or the mean of the two there; `values` is not empty.
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 }  // namespace sawtooth::experiments::ladder
