@@ -272,11 +272,11 @@ fi
 if [ -x "$program" ]; then
   export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
   cd "$work" || exit 2
-  step attention-run 150 "$program" run "$root/experiments/studies/matching/h200.ini"
+  step attention-run 150 "$program" run "$root/experiments/studies/matching/lists/h200.ini"
   cd "$root" || exit 2
   cp "$work"/runs/matching-h200/results.csv "$out/matching_h200.csv" 2>/dev/null
   cp -r "$work"/runs "$logs/" 2>/dev/null
-  step attention-schedules 120 "$program" bench "$root/experiments/studies/matching/schedules.ini"
+  step attention-schedules 120 "$program" bench "$root/experiments/studies/matching/lists/schedules.ini"
   cp "$logs/attention-schedules.log" "$out/attention_schedules.txt"
   if python3 -c 'import torch' 2>/dev/null; then
     step attention-peers 300 python3 experiments/studies/peers/sdpa.py --bench "$program" \

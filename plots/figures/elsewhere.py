@@ -72,5 +72,5 @@ def draw(path):
 
 
 if __name__ == "__main__":
-    title = "CSV of `sawtooth simulate experiments/studies/validation/elsewhere.ini`"
+    title = "CSV of `sawtooth simulate experiments/studies/unmeasured/lists/predicted.ini`"
     figure.run(__doc__, draw, [("results", title)])

@@ -21,7 +21,7 @@ FLOOR = 0.9  # of every axis of multiples: nothing can be under 1
 LEGEND_ROOM = 2.5
 SCANS = ("linear", "sawtooth")
 LAUNCHES = ("grid", "static", "dynamic")
-TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/studies/hopper/prefetch.ini
+TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/studies/hopper/lists/prefetch.ini
 LENGTH_PANELS = {
     "no mask": dict(mask="none"),
     "causal, ascending, static": dict(mask="causal", order="ascending"),

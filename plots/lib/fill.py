@@ -1,12 +1,13 @@
-"""Pages whose numbers are computed: every {{ expression | format }} of a template is Python over a
-page's own functions, printed by Python's format specification. A library; standard library only.
+"""Pages whose figures are computed. In a Markdown page `<!-- expression | format -->text<!-- end -->`
+holds what Python's `expression` over a page's own functions gives, printed by Python's format
+specification; a table stands on lines of its own between the two. Standard library only.
 """
 
 import os
 import re
 import sys
 
-FIELD = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
+FIELD = re.compile(r"<!-- (?!end )(.+?) -->(\n?).*?<!-- end -->", re.DOTALL)
 ALLOWED = {"dict": dict, "abs": abs, "max": max, "min": min, "round": round, "len": len}
 
 
@@ -15,25 +16,32 @@ def words_of(page):
     return {name: getattr(page, name) for name in dir(page) if not name.startswith("_")}
 
 
-def filled(template, words):
+def filled(text, words):
+    """`text` with every field computed anew."""
+
     def replace(match):
-        expression, _, specification = match.group(1).rpartition("|") \
-            if "|" in match.group(1) else (match.group(1), "", "")
+        expression, _, specification = match[1].rpartition(" | ")
+        if not expression:
+            expression, specification = match[1], ""
         value = eval(expression.strip(), {"__builtins__": ALLOWED}, words)
-        return format(value, specification.strip())
+        shown = format(value, specification.strip())
+        return f"<!-- {match[1]} -->{match[2]}{shown}{match[2]}<!-- end -->"
 
-    return FIELD.sub(replace, template)
+    return FIELD.sub(replace, text)
 
 
-def write_or_check(path, text, check, command):
-    """Writes the page, or with `check` says whether it is current; returns the exit code. `command`
-    makes it current."""
+def write_or_check(path, page, check, command):
+    """Fills the page at `path`, or with `check` says whether it is current; returns the exit code.
+    `command` makes it current."""
+    with open(path, encoding="utf-8") as file:
+        found = file.read()
+    text = filled(found, words_of(page))
+    if text == found:
+        return 0
     if check:
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return 0
-        print(f"{os.path.relpath(path)} is not what its tables and template give; run {command}",
-              file=sys.stderr)
+        print(
+            f"{os.path.relpath(path)} is not what its tables give; run {command}", file=sys.stderr
+        )
         return 1
     with open(f"{path}.tmp", "w", encoding="utf-8") as file:
         file.write(text)

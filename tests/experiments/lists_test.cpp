@@ -1,5 +1,5 @@
-// The lists of points in experiments/studies/hopper and experiments/studies/validation: that each
-// resolves, and that the two sets of the validation are what they claim to be.
+// The lists of points of studies: that each resolves, and that those of the validation are what
+// they claim to be.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -18,12 +18,25 @@ namespace {
 
 const std::string root = SAWTOOTH_EXPERIMENTS_DIR;
 
-std::vector<Point> points_of(const std::string& list) {
+const std::vector<std::string> drawn = {"drawn", "drawn_again", "drawn_third", "drawn_fourth"};
+
+/// Points of a list; of those of its sections alone whose name begins with `word`, where one is
+/// given.
+std::vector<Point> points_of(const std::string& list, const std::string& word = "") {
+  Configuration configuration = read_configuration(root + "/studies/" + list + ".ini");
+  std::erase_if(configuration.sweeps, [&](const Sweep& sweep) {
+    const std::string first = sweep.section.substr(0, sweep.section.find_first_of(", "));
+    return !word.empty() && first != word;
+  });
   Catalog catalog;
   std::vector<Point> points;
-  for (const Settings& settings : expand(read_configuration(root + "/studies/" + list), {}))
+  for (const Settings& settings : expand(configuration, {}))
     points.push_back(resolve(settings, catalog));
   return points;
+}
+
+std::vector<Point> development(const std::string& list) {
+  return points_of("validation/lists/development", list);
 }
 
 /// Everything that tells a point from another, as one text.
@@ -48,28 +61,28 @@ std::set<int64_t> numbers(const std::vector<Point>& points, const std::string& k
 
 TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
   std::set<std::string> lists;
-  for (const char* folder : {"/hopper", "/validation"})
-    for (const auto& entry : std::filesystem::directory_iterator(root + "/studies" + folder)) {
+  for (const std::string study : {"hopper", "matching", "unmeasured", "validation"})
+    for (const auto& entry :
+         std::filesystem::directory_iterator(root + "/studies/" + study + "/lists")) {
       if (entry.path().extension() != ".ini") continue;
+      const std::string list = study + "/lists/" + entry.path().stem().string();
       lists.insert(entry.path().stem().string());
-      const auto points = points_of(std::string(folder) + "/" + entry.path().filename().string());
+      const auto points = points_of(list);
       std::set<std::string> different;
       for (const Point& point : points)
-        EXPECT_TRUE(different.insert(identity(point)).second) << entry << ": " << identity(point);
-      EXPECT_GE(points.size(), 1u) << entry;
+        EXPECT_TRUE(different.insert(identity(point)).second) << list << ": " << identity(point);
+      EXPECT_GE(points.size(), 1u) << list;
     }
-  EXPECT_THAT(lists,
-              testing::ElementsAre("calibration", "drawn", "drawn_again", "drawn_fifth",
-                                   "drawn_fourth", "drawn_third", "elsewhere", "grid", "holdout",
-                                   "launches", "length", "prefetch", "scans", "sections", "split"));
+  EXPECT_THAT(lists, testing::ElementsAre("a100", "calibration", "development", "gb10", "h200",
+                                          "judgement", "latency", "launches", "length", "libraries",
+                                          "order", "predicted", "prefetch", "scans", "schedules",
+                                          "sections", "split"));
 }
 
 TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
-  const auto calibration = points_of("validation/calibration.ini");
+  const auto calibration = points_of("validation/lists/calibration");
   EXPECT_LE(calibration.size(), 12u);
-  for (const char* list : {"validation/grid.ini", "validation/holdout.ini", "validation/drawn.ini",
-                           "validation/drawn_again.ini", "validation/drawn_third.ini",
-                           "validation/drawn_fourth.ini", "validation/drawn_fifth.ini"}) {
+  for (const char* list : {"validation/lists/development", "validation/lists/judgement"}) {
     const auto judged = numbers(points_of(list), "seq-kv");
     for (const int64_t length : numbers(calibration, "seq-kv"))
       EXPECT_FALSE(judged.contains(length)) << list;
@@ -77,8 +90,10 @@ TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
 }
 
 TEST(Lists, TheHeldOutListSharesNoPointWithTheGridAndOnlyItsOuterLengths) {
-  const auto grid = points_of("validation/grid.ini");
-  const auto holdout = points_of("validation/holdout.ini");
+  const auto grid = development("grid");
+  const auto holdout = development("holdout");
+  EXPECT_EQ(grid.size(), 137u);
+  EXPECT_EQ(holdout.size(), 130u);
   std::set<std::string> known;
   for (const Point& point : grid) known.insert(identity(point));
   for (const Point& point : holdout)
@@ -90,29 +105,25 @@ TEST(Lists, TheHeldOutListSharesNoPointWithTheGridAndOnlyItsOuterLengths) {
 }
 
 TEST(Lists, DrawnListsShareNoLengthWithTheOthers) {
-  EXPECT_GE(points_of("validation/drawn_again.ini").size(), 120u);
-  EXPECT_GE(points_of("validation/drawn_third.ini").size(), 120u);
-  EXPECT_GE(points_of("validation/drawn_fourth.ini").size(), 120u);
-  EXPECT_GE(points_of("validation/drawn_fifth.ini").size(), 120u);
   std::map<int64_t, std::string> list_of;
-  for (const char* list :
-       {"validation/drawn.ini", "validation/drawn_again.ini", "validation/drawn_third.ini",
-        "validation/drawn_fourth.ini", "validation/drawn_fifth.ini"})
-    for (const int64_t length : numbers(points_of(list), "seq-kv"))
+  const auto take = [&](const std::string& list, const std::vector<Point>& points) {
+    EXPECT_GE(points.size(), 120u) << list;
+    for (const int64_t length : numbers(points, "seq-kv"))
       EXPECT_TRUE(list_of.emplace(length, list).second) << list << ": " << length;
-  for (const char* list : {"validation/grid.ini", "validation/holdout.ini"})
-    for (const int64_t length : numbers(points_of(list), "seq-kv"))
+  };
+  for (const std::string& list : drawn) take(list, development(list));
+  take("judgement", points_of("validation/lists/judgement"));
+  for (const char* list : {"grid", "holdout"})
+    for (const int64_t length : numbers(development(list), "seq-kv"))
       EXPECT_FALSE(list_of.contains(length)) << list << ": " << length;
 }
 
 class JudgedList : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Lists, JudgedList,
-                         testing::Values("validation/grid.ini", "validation/holdout.ini",
-                                         "validation/drawn.ini"));
+INSTANTIATE_TEST_SUITE_P(Lists, JudgedList, testing::Values("grid", "holdout", "drawn"));
 
 TEST_P(JudgedList, CoversWhatPredictionsAreJudgedOn) {
   using testing::IsSupersetOf;
-  const auto grid = points_of(GetParam());
+  const auto grid = development(GetParam());
   EXPECT_GE(grid.size(), 120u);
   EXPECT_THAT(numbers(grid, "head-dim"), testing::ElementsAre(64, 128));
   EXPECT_LE(*numbers(grid, "seq-q").begin(), 5 << 10);

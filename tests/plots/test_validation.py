@@ -1,72 +1,110 @@
 #!/usr/bin/env python3
-"""experiments/studies/validation: reports from tables of two points, and the page that is filled from results/."""
+"""experiments/studies/validation: reports from tables of a few points, and the page that is filled from results/."""
 
+import contextlib
 import csv
+import io
 import os
 import sys
 import tempfile
 import unittest
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path[:0] = [os.path.join(ROOT, "plots", "lib"), os.path.join(ROOT, "experiments", "studies", "validation")]
-import finding  # noqa: E402
-import points  # noqa: E402
-import report  # noqa: E402
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+sys.path[:0] = [
+    os.path.join(ROOT, "plots", "lib"),
+    os.path.join(ROOT, "experiments", "studies", "validation"),
+]
+import fill  # noqa: E402
+import judge  # noqa: E402
+import table  # noqa: E402
 
-COLUMNS = ("group", "counter", "points", "statistic", "against", "value")
+TABLE = os.path.join(HERE, "tables", "errors.csv")
 
 
 def summary(*rows):
-    return report.Summary([dict(zip(("variant", *COLUMNS[1:]), row)) for row in rows])
+    return judge.Judgement([], [dict(zip(judge.STATISTICS, row)) for row in rows])
 
 
 class Reports(unittest.TestCase):
     def test_a_variant_is_named_by_its_file_or_by_the_mechanism_that_is_off(self):
-        self.assertEqual(report.variant_of("seed 3", "timed, x"), "seed 3")
-        self.assertEqual(report.variant_of("", "timed, sawtooth 0.1.0 without age-bias"),
-                         "without age-bias")
-        self.assertEqual(report.variant_of("", "timed, sawtooth 0.1.0"), "all mechanisms")
-        self.assertEqual(report.variant_of("model", "baseline: halves"), "baseline: halves")
+        self.assertEqual(judge.variant_of("seed-3", "timed, x"), "seed 3")
+        self.assertEqual(
+            judge.variant_of("without", "timed, sawtooth 0.1.0 without age-bias"),
+            "without age-bias",
+        )
+        self.assertEqual(judge.variant_of("without", "timed, sawtooth 0.1.0"), "all mechanisms")
+        self.assertEqual(judge.variant_of("model", "baseline: halves"), "baseline: halves")
 
     def test_the_range_of_seeds_is_that_of_their_medians(self):
-        found = summary(("model", report.DRAM, "over", "median", "", "0.010"),
-                        ("seed 1", report.DRAM, "over", "median", "", "0.013"),
-                        ("seed 2", report.DRAM, "over", "median", "", "0.008"))
-        self.assertAlmostEqual(report.seed_range(found), 0.005)
+        found = summary(
+            ("model", judge.DRAM, "over", "median", "", "0.010"),
+            ("seed 1", judge.DRAM, "over", "median", "", "0.013"),
+            ("seed 2", judge.DRAM, "over", "median", "", "0.008"),
+        )
+        self.assertAlmostEqual(found.seed_range(), 0.005)
 
     def test_points_beyond_a_share_are_those_whose_launches_agree(self):
-        row = dict(over_compulsory="2", counted_error="-0.3", measured="100", measured_low="99",
-                   measured_high="101")
+        row = dict(
+            counter=judge.DRAM,
+            over_compulsory="2",
+            counted_error="-0.3",
+            measured="100",
+            measured_low="99",
+            measured_high="101",
+        )
         noisy = dict(row, measured_low="90", measured_high="110")
         near = dict(row, counted_error="0.2")
         cold = dict(row, over_compulsory="1.4")
-        self.assertEqual(report.beyond([near, noisy, row, cold], 0.25), [row])
+        self.assertEqual(judge.Judgement([near, noisy, row, cold], []).beyond(0.25), [row])
 
 
-class RecordedPoints(unittest.TestCase):
-    def table(self, predicted):
-        file = tempfile.NamedTemporaryFile("w", suffix=".csv", delete=False, newline="",
-                                           encoding="utf-8")
-        self.addCleanup(os.remove, file.name)
-        columns = dict.fromkeys((*points.errors.COLUMNS, *points.NAMES), "1")
-        columns.update(group="timed", counter=points.COUNTER, predicted=str(predicted))
-        with file:
-            writer = csv.DictWriter(file, list(columns))
+class Folders(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, rows):
+        with open(os.path.join(self.folder.name, "errors.csv"), "w", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]), extrasaction="ignore")
             writer.writeheader()
-            writer.writerow(columns)
-        return file.name
+            writer.writerows(rows)
+
+    def test_every_point_of_the_model_is_read_and_no_baseline(self):
+        self.write(table.read(TABLE, judge.POINT))
+        found = judge.read_judgement(self.folder.name)
+        self.assertEqual(len(found.rows()), 7)
+        # 2.0, 1.6 and 3.0 x compulsory are over 1.5.
+        self.assertEqual(len(found.rows(over=True)), 3)
+        # Errors of the seven points: 2, 10, 0, 20, 20, 0 and 5 %.
+        close = [row for row in found.rows() if abs(float(row["counted_error"])) <= judge.CLOSE]
+        self.assertEqual(len(close), 5)
 
     def test_a_prediction_that_moves_by_more_than_half_a_percent_is_told(self):
-        recorded = self.table(1000)
-        self.assertEqual(list(points.differences(self.table(1004), recorded)), [])
-        told = list(points.differences(self.table(1006), recorded))
+        columns = dict.fromkeys((*judge.RECORDED["points.csv"], "group"), "1")
+        row = dict(columns, group="timed", counter=judge.DRAM, predicted="1000")
+        near, far = dict(row, predicted="1004"), dict(row, predicted="1006")
+        self.assertEqual(list(judge.differences([near], [row])), [])
+        told = list(judge.differences([far], [row]))
         self.assertEqual(len(told), 1)
         self.assertIn("1006", told[0])
 
+    def test_a_file_that_is_no_comparison_is_refused_by_name(self):
+        self.write([{"step": "1"}])
+        told = io.StringIO()
+        with contextlib.redirect_stderr(told):
+            self.assertEqual(judge.main(["report", self.folder.name]), 2)
+        self.assertIn("errors.csv: no column", told.getvalue())
+
 
 class Page(unittest.TestCase):
-    def test_the_page_is_what_its_tables_and_template_give(self):
-        self.assertEqual(finding.main(["--check"]), 0)
+    def test_a_field_is_filled_with_its_format_and_a_table_on_lines_of_its_own(self):
+        text = "a <!-- half * 3 | .1f -->x<!-- end --> b\n<!-- rows -->\nold\n<!-- end -->\n"
+        wanted = "a <!-- half * 3 | .1f -->1.5<!-- end --> b\n<!-- rows -->\n| 1 |\n<!-- end -->\n"
+        self.assertEqual(fill.filled(text, {"half": 0.5, "rows": "| 1 |"}), wanted)
+
+    def test_the_page_is_what_its_tables_give(self):
+        self.assertEqual(judge.main(["page", "--check"]), 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Prints the table of experiments/studies/matching/latency.ini as Markdown, without the profiler's own rows.
+"""Prints the table of experiments/studies/matching/lists/latency.ini as Markdown, without the profiler's own rows.
 
     python3 experiments/studies/matching/latency_table.py FOLDER
 
@@ -16,8 +16,20 @@ import sys
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
 ACTIVE = "smsp__average_warps_active_per_issue_active.ratio"
 TENSOR = "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active"
-COLUMNS = ["D", "tile", "CTAs an SM", "K/V, MiB", "scan", "prefetch", "TFLOP/s", "DRAM reads, M",
-           "near misses, M", "waits for memory, %", "for the other warps, %", "tensor pipe, %"]
+COLUMNS = [
+    "D",
+    "tile",
+    "CTAs an SM",
+    "K/V, MiB",
+    "scan",
+    "prefetch",
+    "TFLOP/s",
+    "DRAM reads, M",
+    "near misses, M",
+    "waits for memory, %",
+    "for the other warps, %",
+    "tensor pipe, %",
+]
 MIB = 1 << 20
 EXPERIMENT = "matching-latency"
 
@@ -30,8 +42,14 @@ def rows_of(folder, name):
 def key(row):
     """What tells the points apart; K/V bytes of one head in 16 bits."""
     kv_mib = int(row["kv_heads"]) * int(row["seq_kv"]) * int(row["head_dim"]) * 4 // MIB
-    return (int(row["head_dim"]), f"{row['tile_q']}x{row['tile_kv']}", int(row["ctas_per_sm"]),
-            kv_mib, row["scan"], int(row["prefetch"]))
+    return (
+        int(row["head_dim"]),
+        f"{row['tile_q']}x{row['tile_kv']}",
+        int(row["ctas_per_sm"]),
+        kv_mib,
+        row["scan"],
+        int(row["prefetch"]),
+    )
 
 
 def millions(text):
@@ -49,8 +67,12 @@ def lines(folder):
         if point not in counters:
             continue
         counts, of_point = counters[point], stalls.get(point, {})
-        cells = [*map(str, point), f"{statistics.median(values):.0f}",
-                 millions(counts["dram_read_sectors"]), millions(counts["l2_read_miss_sectors"])]
+        cells = [
+            *map(str, point),
+            f"{statistics.median(values):.0f}",
+            millions(counts["dram_read_sectors"]),
+            millions(counts["l2_read_miss_sectors"]),
+        ]
         for reason in ("long_scoreboard", "barrier"):
             share = of_point.get(STALL % reason)
             cells.append("" if share is None else f"{100 * share / of_point[ACTIVE]:.1f}")

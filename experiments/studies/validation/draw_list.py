@@ -1,20 +1,13 @@
 #!/usr/bin/env python3
-"""Draws a list of points at random, for judging a model: nobody chooses what it is asked.
+"""Draws a list of points at random, for judging a model that has not seen them.
 
-    draw_list.py --seed 20261121 --avoid-lengths 12 > drawn.ini
-    draw_list.py --seed 20261122 --problems 40 --most-flop 1e13 --avoid-lengths 12 --avoid drawn > drawn_again.ini
+    draw_list.py --seed 20261126 --problems 42 --most-flop 1e13 --step 512 --avoid-lengths 12 > lists/judgement.ini
 
-and so on: every list avoids those before it, and 12K, which was the length of a calibration point until
-drawn_fourth.ini. Whole KiB below 60K are used up with that list; the fifth one has lengths in steps of half a KiB:
-
-    draw_list.py --seed 20261126 --problems 42 --most-flop 1e13 --step 512 --avoid-lengths 12 \
-        --avoid drawn drawn_again drawn_third drawn_fourth > drawn_fifth.ini
-
-Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads,
-D = 64 and 128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem
-has three, so that changes of schedule can be judged. Two problems in three have K/V of more than half
-an L2 in front of a wave. Lengths of the lists that are there are not drawn. The same seed gives the
-same list.
+Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads, D = 64 and
+128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem has three, so that changes
+of schedule can be judged. Two problems in three have K/V of more than half an L2 in front of a wave. Lengths of the
+lists to avoid are not drawn, nor 12K, a calibration length until drawn_fourth. Earlier lists took whole KiB, and below
+60K all of these are used. The same seed gives the same list.
 """
 
 import argparse
@@ -46,8 +39,10 @@ def lengths_of(lists):
     for path in lists:
         for line in path.read_text(encoding="utf-8").splitlines():
             if re.match(r"seq *=", line):
-                known |= {int(number) * (KIB if unit else 1)
-                          for number, unit in re.findall(r"(\d+)(K?)", line)}
+                known |= {
+                    int(number) * (KIB if unit else 1)
+                    for number, unit in re.findall(r"(\d+)(K?)", line)
+                }
     return known
 
 
@@ -72,7 +67,9 @@ def draw_problem(source, long_kv, known_lengths, options):
     for _ in range(MOST_TRIES):
         heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
         kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
-        steps = SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()  # evenly by factors
+        steps = (
+            SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()
+        )  # evenly by factors
         length = round(steps) * options.step
         pairs = length**2 * (1 if mask == "none" else 0.5)
         kv_bytes = kv_heads * length * row_bytes
@@ -87,8 +84,10 @@ def draw_problem(source, long_kv, known_lengths, options):
             share = 0.25 + 0.5 * source.random()
             problem["mask"] = f"window:{max(1, round(length / KIB * share))}K"
         return problem
-    sys.exit(f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
-             f"{'over' if long_kv else 'up to'} half an L2; avoid fewer lists")
+    sys.exit(
+        f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
+        f"{'over' if long_kv else 'up to'} half an L2; avoid fewer lists"
+    )
 
 
 def draw_schedule(source, problem):
@@ -106,32 +105,39 @@ def draw_schedule(source, problem):
     if launch != "grid":
         schedule["prefetch"] = pick(source, {0: 6, 2: 1, 8: 1})
     if heads > 1:
-        schedule["section"] = pick(source, {size: 1 for size in (1, 2, 4, 8, 16, 32)
-                                            if size <= heads})
+        schedule["section"] = pick(
+            source, {size: 1 for size in (1, 2, 4, 8, 16, 32) if size <= heads}
+        )
     return schedule
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--problems", type=int, default=44)
     parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
     parser.add_argument("--step", type=int, default=KIB, help="between lengths, in tokens")
-    parser.add_argument("--avoid", nargs="*", default=[], help="further lists whose lengths not to draw")
-    parser.add_argument("--avoid-lengths", nargs="*", default=[], type=int, help="further ones, in KiB")
+    parser.add_argument(
+        "--avoid", nargs="*", default=["calibration", "development"], help="lists (lists/NAME.ini)"
+    )
+    parser.add_argument(
+        "--avoid-lengths", nargs="*", default=[], type=int, help="further ones, in KiB"
+    )
     options = parser.parse_args()
-    looked_at = ["calibration", "grid", "holdout", *options.avoid]
-    known = lengths_of(HERE / f"{name}.ini" for name in looked_at) | {
-        length * KIB for length in options.avoid_lengths}
+    known = lengths_of(HERE / "lists" / f"{name}.ini" for name in options.avoid)
+    known |= {length * KIB for length in options.avoid_lengths}
     source = random.Random(options.seed)
 
-    print(f"""# Points drawn at random by draw_list.py --seed {options.seed} --problems {options.problems}, to judge models that
-# were changed after {looked_at[-1]}.ini had been looked at. Drawn before any of them was measured; no parameter
-# and no mechanism is set from them. No length is one of another list.
-experiment = validation
+    print(
+        f"""# Points drawn by draw_list.py --seed {options.seed} --problems {options.problems}, before any of them was
+# measured, to judge models that were frozen before. No parameter and no mechanism is set from them. No length
+# is one of the lists {', '.join(options.avoid)}.
+experiment = judgement
 gpu = h200
-tile-q = 128""")
+tile-q = 128"""
+    )
     printed = []
     for number in range(options.problems):
         problem = draw_problem(source, number % 3 < 2, known, options)

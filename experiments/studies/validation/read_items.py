@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads what `sawtooth measure --item-trace` recorded: how fast SMs are, how CTAs share one, who starts first.
 
-    sawtooth measure experiments/studies/validation/calibration.ini --csv calibration.csv --item-trace items.csv
+    sawtooth measure experiments/studies/validation/lists/calibration.ini --csv calibration.csv --item-trace items.csv
     python3 experiments/studies/validation/read_items.py calibration.csv items.csv --die die.ini
 
 Prints the parameters of a GPU profile that items show, and with --die writes the file that `sawtooth

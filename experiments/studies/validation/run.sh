@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Judges the model on lists of measured points: predicts, compares, draws. No GPU.
+#
+#   experiments/studies/validation/run.sh [LIST|ROLE ...] [-- OPTIONS OF SIMULATE]
+#   experiments/studies/validation/run.sh --record LIST ...   also writes results/ and README.md's figures
+#   experiments/studies/validation/run.sh --check             seconds: is what is recorded what the program gives?
+#   experiments/studies/validation/run.sh --page              fills README.md from results/
+#
+# LIST and ROLE are those of lists.csv (default: calibration). build/judge/LIST gets predicted.csv, errors.csv,
+# report.txt (of `compare`), report.md and, where a Python with matplotlib is, scatter, regimes, changes and ablation.
+# For calibration and judgement also other seeds and each mechanism switched off: minutes. QUICK=1 leaves
+# these and the rules out. $LAUNCHES overrides the simulated launches of lists.csv; $SAWTOOTH is the program
+# (default: build/release/sawtooth). Exit code 1 where two runs of one seed differ, or a check fails.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
+
+here=experiments/studies/validation
+program=${SAWTOOTH:-build/release/sawtooth}
+other_seeds=(1 2 3 4)
+
+usage() {
+  sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
+  exit 2
+}
+
+# judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES: one row of lists.csv.
+judge() {
+  local folder=$1 list=$2 role=$3 file=$here/lists/$4 measured=experiments/data/h200/$5 die=$6
+  local repeated=(--launches "${LAUNCHES:-$7}") options=(--timing timed --l2 halves --quiet)
+  [ -z "$die" ] || options+=(--die "experiments/$die")
+  options+=("${simulate_options[@]}")
+  mkdir -p "$folder"
+  rm -f "$folder"/*.summary
+  case $role in
+    development | library) # the head of the file and the sections of this list
+      awk -v RS= -v ORS='\n\n' -v wanted="^\\\\[${list}[],]?\$" 'NR == 1 || $1 ~ wanted' "$file" >"$folder/$list.ini"
+      file=$folder/$list.ini
+      ;;
+  esac
+  predict() { "$program" simulate "$file" "${options[@]}" "${@:2}" --csv "$folder/$1.csv"; }
+  compare() { "$program" compare "$folder/$1.csv" "$measured" --summary "$folder/$1.summary" "${@:2}"; }
+
+  local rules=(--baselines computed)
+  [ -z "${QUICK:-}" ] || rules=()
+  predict model "${repeated[@]}"
+  compare model "${rules[@]}" --csv "$folder/errors.csv" >"$folder/report.txt"
+  if [ -z "${QUICK:-}" ] && [[ $role == calibration || $role == judgement ]]; then
+    predict again "${repeated[@]}"
+    cmp "$folder/model.csv" "$folder/again.csv" || {
+      echo "run.sh: one seed gives two results" >&2
+      exit 1
+    }
+    for seed in "${other_seeds[@]}"; do
+      predict "seed-$seed" "${repeated[@]}" --seed "$seed"
+      compare "seed-$seed" >/dev/null
+    done
+    local mechanisms
+    mechanisms=$("$program" simulate --help | tr -d '\n' | tr -s ' ' |
+      sed 's/.*--without NAME.*switched off: \([a-z0-9, -]*\) (default.*/\1/; s/nothing, //; s/, /,/g')
+    predict without --without "nothing,$mechanisms"
+    compare without --csv "$folder/without.errors" >/dev/null
+  fi
+  mv "$folder/model.csv" "$folder/predicted.csv"
+  rm -f "$folder"/again.csv "$folder"/seed-*.csv "$folder/without.csv"
+}
+
+draw() {
+  local folder=$1 python
+  for python in ${SAWTOOTH_PYTHON:-} python3 /usr/bin/python3 ""; do
+    [ -n "$python" ] && "$python" -c "import matplotlib" 2>/dev/null && break
+  done
+  [ -n "$python" ] || {
+    echo "run.sh: no python3 with matplotlib: no figures" >&2
+    return
+  }
+  "$python" plots/figures/validation.py "$folder/errors.csv" -o "$folder/scatter"
+  "$python" plots/figures/error_by_regime.py "$folder/errors.csv" -o "$folder/regimes"
+  "$python" plots/figures/changes.py "$folder/errors.csv" -o "$folder/changes"
+  [ ! -e "$folder/without.errors" ] ||
+    "$python" plots/figures/ablation.py "$folder/without.errors" -o "$folder/ablation"
+}
+
+record='' check=''
+wanted=() simulate_options=()
+while (($#)); do
+  case $1 in
+    --record) record=yes ;;
+    --check) check=yes wanted=(calibration) ;;
+    --page) exec python3 "$here/judge.py" page ;;
+    --) simulate_options=("${@:2}"); break ;;
+    -*) usage ;;
+    *) wanted+=("$1") ;;
+  esac
+  shift
+done
+((${#wanted[@]})) || wanted=(calibration)
+[ -x "$program" ] || {
+  echo "run.sh: $program is not there; build it (cmake --build --preset release) or set SAWTOOTH" >&2
+  exit 2
+}
+
+judged=0
+while IFS=, read -r list role file measured die launches _ <&3; do
+  [[ " ${wanted[*]} " == *" $list "* || " ${wanted[*]} " == *" $role "* ]] || continue
+  judged=$((judged + 1))
+  if [ -n "$check" ]; then
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    QUICK=1 judge "$folder" "$list" "$role" "$file" "$measured" "$die" "$launches"
+    python3 "$here/judge.py" same "$folder" "$list" || {
+      echo "run.sh: predictions have changed; run $here/run.sh --record LIST ..." >&2
+      exit 1
+    }
+    exec python3 "$here/judge.py" page --check
+  fi
+  folder=build/judge/$list
+  judge "$folder" "$list" "$role" "$file" "$measured" "$die" "$launches"
+  python3 "$here/judge.py" report "$folder" ${record:+--record "$list"} | tee "$folder/report.md"
+  draw "$folder"
+  echo "written to $folder"
+done 3< <(tail -n +2 "$here/lists.csv")
+((judged)) || {
+  echo "run.sh: no list or role '${wanted[*]}' in $here/lists.csv" >&2
+  exit 2
+}
+[ -z "$record" ] || python3 "$here/judge.py" page
