@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PAPER = Path(__file__).resolve().parents[2] / "experiments" / "studies" / "paper"
+PAPER = Path(__file__).resolve().parents[4] / "experiments" / "studies" / "paper"
 sys.path.append(str(PAPER))
 import closed_forms  # noqa: E402  (the path above leads to it)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 PLOTS = Path(__file__).resolve().parents[2] / "plots" / "figures"
 TABLES = Path(__file__).resolve().parent / "tables"
-SKIPPED = 77  # the exit code that tests/plots/CMakeLists.txt declares
+SKIPPED = 77  # the exit code that tests/CMakeLists.txt declares
 
 FIGURES = {
     "misses_by_length": ["misses.csv"],
