@@ -35,8 +35,13 @@ FIGURES = {
 
 
 def run(name, arguments, stem):
-    return subprocess.run([sys.executable, PLOTS / f"{name}.py", *arguments, "-o", stem],
-                          cwd=TABLES, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, PLOTS / f"{name}.py", *arguments, "-o", stem],
+        cwd=TABLES,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 class Figures(unittest.TestCase):
@@ -74,8 +79,9 @@ class Figures(unittest.TestCase):
     def test_an_empty_cell_is_not_a_zero(self):
         table = Path(self.folder.name) / "ctas.csv"
         lines = (TABLES / "ctas.csv").read_text(encoding="utf-8").splitlines()
-        table.write_text("\n".join([lines[0], re.sub(r"\d+$", "", lines[1])]) + "\n",
-                         encoding="utf-8")
+        table.write_text(
+            "\n".join([lines[0], re.sub(r"\d+$", "", lines[1])]) + "\n", encoding="utf-8"
+        )
         done = run("hit_rate", [str(table)], self.stem)
         self.assertEqual(done.returncode, 2)
         self.assertIn("l2_read_miss_sectors is '', wanted a whole number", done.stderr)
@@ -83,8 +89,10 @@ class Figures(unittest.TestCase):
     def test_a_comparison_without_a_model_is_refused(self):
         text = (TABLES / "errors.csv").read_text(encoding="utf-8").splitlines()
         table = Path(self.folder.name) / "errors.csv"
-        table.write_text("\n".join([text[0], *(line for line in text if "baseline" in line)]) + "\n",
-                         encoding="utf-8")
+        table.write_text(
+            "\n".join([text[0], *(line for line in text if "baseline" in line)]) + "\n",
+            encoding="utf-8",
+        )
         done = run("validation", [str(table)], self.stem)
         self.assertEqual(done.returncode, 2)
         self.assertIn("no model but baselines", done.stderr)
@@ -93,12 +101,14 @@ class Figures(unittest.TestCase):
         folder = Path(self.folder.name)
         shutil.copy(TABLES / "lengths.csv", folder / "results.csv")
         shutil.copy(TABLES / "wave.csv", folder / "wavefront.csv")
-        done = subprocess.run([sys.executable, PLOTS / "run.py", folder], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, PLOTS / "run.py", folder], capture_output=True, text=True, check=False
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(sorted(path.name for path in (folder / "plots").iterdir()),
-                         ["reads_by_length.pdf", "reads_by_length.png", "wavefront.pdf",
-                          "wavefront.png"])
+        self.assertEqual(
+            sorted(path.name for path in (folder / "plots").iterdir()),
+            ["reads_by_length.pdf", "reads_by_length.png", "wavefront.pdf", "wavefront.png"],
+        )
 
     def test_a_table_without_rows_is_refused(self):
         table = Path(self.folder.name) / "empty.csv"

@@ -36,8 +36,12 @@ class ClosedForms(unittest.TestCase):
             # 5 rows of 64 elements of 2 bytes: 4 sectors a row, the case by hand above.
             Path(results).write_text(HEADER + f"causal,2,5,64,bf16,{reads},20\n", encoding="utf-8")
             output = os.path.join(folder, "closed_forms.csv")
-            return subprocess.run([sys.executable, PAPER / "closed_forms.py", output, results],
-                                  capture_output=True, text=True, check=False)
+            return subprocess.run(
+                [sys.executable, PAPER / "closed_forms.py", output, results],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
 
     def test_the_check_passes_the_exact_count_and_fails_one_sector_more(self):
         self.assertEqual(self.check(108).returncode, 0)

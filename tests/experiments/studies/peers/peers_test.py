@@ -248,7 +248,10 @@ class Measuring(unittest.TestCase):
         # The stand-in clock gives 100 plus the number of launches so far: 1, 3, 5.
         self.assertEqual([r["time_us"] for r in timed], ["101.00", "103.00", "105.00"])
         # What is not measured stays empty: how a library orders its work.
-        self.assertEqual({(r.get("scan", ""), r.get("launch", ""), r["state"]) for r in timed}, {("", "", "cold")})
+        self.assertEqual(
+            {(r.get("scan", ""), r.get("launch", ""), r["state"]) for r in timed},
+            {("", "", "cold")},
+        )
 
     def test_a_peer_that_cannot_run_is_a_row_with_its_reason(self):
         rows, _, _ = self.measured(lambda count: [])

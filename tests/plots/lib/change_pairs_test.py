@@ -6,8 +6,8 @@ import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-TABLE = Path(__file__).resolve().parent / "tables" / "errors.csv"
+ROOT = Path(__file__).resolve().parents[3]
+TABLE = ROOT / "tests" / "plots" / "tables" / "errors.csv"
 sys.path.insert(0, str(ROOT / "plots" / "lib"))
 import change_pairs  # noqa: E402
 import table  # noqa: E402

@@ -12,7 +12,7 @@ except ImportError:
     print("skipped: matplotlib is missing")
     sys.exit(77)
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
 sys.path[:0] = [
     os.path.join(ROOT, "plots", "lib"),
     os.path.join(ROOT, "experiments", "studies", "hopper"),

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "..", "..")
+ROOT = os.path.join(HERE, *[".."] * 4)
 sys.path[:0] = [
     os.path.join(ROOT, "plots", "lib"),
     os.path.join(ROOT, "experiments", "studies", "validation"),
@@ -19,7 +19,7 @@ import fill  # noqa: E402
 import judge  # noqa: E402
 import table  # noqa: E402
 
-TABLE = os.path.join(HERE, "tables", "errors.csv")
+TABLE = os.path.join(ROOT, "tests", "plots", "tables", "errors.csv")
 
 
 def summary(*rows):
