@@ -2,10 +2,6 @@
 
 import table
 
-COLUMNS = (
-    "group counter predicted measured counted_error measured_low measured_high over_compulsory mask "
-    "launch head_dim q_order scan section ctas_per_sm prefetch"
-).split()
 BASELINE = "baseline: "
 OVER = (
     1.5  # experiments/sawtooth/compare/compare_statistics.hpp: above it the order of work decides

@@ -47,11 +47,6 @@ class Lists:
     def measured(self, name, column, **question):
         return self._median(self.rows[name], column, question)
 
-    def spread(self, name, column, **question):
-        """(least, most) over the repetitions."""
-        values = table.numbers(self._one(self.rows[name], question), column)
-        return min(values), max(values)
-
     def predicted(self, model, name, column, **question):
         return self._median(self.models[model][name], column, question)
 
