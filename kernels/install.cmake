@@ -21,7 +21,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/scheduler
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth COMPONENT kernels
         FILES_MATCHING PATTERN "*.hpp")
 install(FILES kernels/attention/attention.h kernels/attention/attention.hpp
-              kernels/attention/variants.hpp
+              kernels/attention/tile_time.hpp kernels/attention/variants.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT kernels)
 install(FILES kernels/common/order_trace.hpp kernels/common/strides.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT kernels)

@@ -5,8 +5,8 @@
 # out the steps that need it, by name. Every step has a time limit and a log; later steps run even
 # when an earlier one fails. FOLDER gets summary.txt, stream_counters.csv and logs.tar.gz with
 # everything. Exit code: the number of failed steps, at most 100.
-# SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, stream_selfcheck,
-# stream_once, stream_counted, lockstep_reads, test programs test_*) where the folder has them.
+# SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, ladder, stream_selfcheck,
+# attention_check ..., test programs test_*) where the folder has them.
 # SAWTOOTH_STEPS=REGEX runs only the steps whose names match, for instance '^(test_|ncu|calibrate)'.
 #
 # Expected of the streams: a cold read takes 1.000 +- 0.005 of its sectors from DRAM, a hot 8 MiB
@@ -28,8 +28,12 @@ build=${SAWTOOTH_BUILD:-$root/build/release}
 jobs=$(nproc)
 failed=0
 started=$SECONDS
+sanitizer_tools="memcheck racecheck initcheck synccheck"
 
 say() { echo "$*" | tee -a "$logs/summary.txt"; }
+skip() { say "skipped $1: $2"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+keep() { cp "$1" "$out/$2" 2>/dev/null; }  # a file among the results
 
 pack() {
   cp "$logs/summary.txt" "$out/summary.txt"
@@ -54,8 +58,25 @@ step() {
   return $code
 }
 
-skip() { say "skipped $1: $2"; }
-have() { command -v "$1" >/dev/null 2>&1; }
+# sanitize NAME SECONDS TOOLS COMMAND...: a step under each tool of compute-sanitizer.
+sanitize() {
+  local name=$1 limit=$2 tools=$3 tool
+  shift 3
+  have compute-sanitizer || return
+  for tool in $tools; do
+    step "sanitizer-$tool-$name" "$limit" compute-sanitizer --tool "$tool" --error-exitcode 9 "$@"
+  done
+}
+
+# Where a program is, in SAWTOOTH_BIN or the build; nothing and false where it is in neither.
+program() {
+  local folder
+  for folder in "${SAWTOOTH_BIN:-/nowhere}" "$build" "$build"/tests/{gpu,kernels} \
+    "$build"/experiments/studies{,/streams,/matching}; do
+    [ -f "$folder/$1" ] && [ -x "$folder/$1" ] && echo "$folder/$1" && return
+  done
+  return 1
+}
 
 # A folder with libcupti and libnvperf_host, and the one with its headers.
 find_cupti() {
@@ -92,10 +113,19 @@ environment() {
   return 0
 }
 
+# build_step NAME SECONDS TARGETS...: unless the first of them is in SAWTOOTH_BIN.
+build_step() {
+  local name=$1 limit=$2
+  shift 2
+  [ $configured = no ] || [ -x "${SAWTOOTH_BIN:-/nowhere}/$1" ] ||
+    step "$name" "$limit" cmake --build "$build" -j "$jobs" --target "$@"
+}
+
 cupti_lib= cupti_include=
 find_cupti
 [ -n "$cupti_lib" ] && export SAWTOOTH_CUPTI_DIR=$cupti_lib
 environment >"$logs/environment.log" 2>&1
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1)
 
 # 1. Configure: with tests where GoogleTest is there, else without.
 options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CUDA_ARCHITECTURES=${SAWTOOTH_ARCHITECTURES:-native}")
@@ -104,92 +134,47 @@ configured=no
 if step configure 120 cmake -S . -B "$build" "${options[@]}"; then
   configured=yes
 else
-  rm -rf "$build/CMakeCache.txt"
+  [ -e "$logs/configure.log" ] && rm -f "$build/CMakeCache.txt"
   step configure-without-tests 120 cmake -S . -B "$build" "${options[@]}" -DSAWTOOTH_TESTS=OFF &&
     configured=yes
 fi
 
-# 2. The streams first: they need nothing but CUDA. Without CMake's help nvcc alone will do.
-selfcheck=$build/tests/gpu/stream_selfcheck
-once=$build/tests/gpu/stream_once
-counted=$build/tests/gpu/stream_counted
-if [ -x "${SAWTOOTH_BIN:-}/stream_selfcheck" ]; then
-  selfcheck=$SAWTOOTH_BIN/stream_selfcheck once=$SAWTOOTH_BIN/stream_once
-  counted=$SAWTOOTH_BIN/stream_counted
-elif [ $configured = yes ]; then
-  step build-streams 240 cmake --build "$build" -j "$jobs" \
-    --target stream_selfcheck stream_once stream_counted lockstep_reads
-fi
-if [ ! -x "$selfcheck" ]; then
-  mkdir -p "$work/bin"
-  selfcheck=$work/bin/stream_selfcheck once=$work/bin/stream_once
-  counted=$work/bin/stream_counted
-  flags=(-std=c++20 -O3 "-arch=${SAWTOOTH_ARCHITECTURES:-native}" -I. ${cupti_include:+-I$cupti_include} -ldl)
-  cupti_sources=(cupti/status.cpp cupti/metric_plan.cpp cupti/metric_table.cpp cupti/reading.cpp
-    cupti/libraries.cpp cupti/metric_host.cpp cupti/range_profiler.cpp)
-  step nvcc-selfcheck 240 nvcc "${flags[@]}" -o "$selfcheck" tests/gpu/stream_selfcheck.cpp \
-    experiments/sawtooth/calibrate/{calibration,l2_half_report}.cpp experiments/sawtooth/calibrate/stream_*.cpp \
-    kernels/stream/*.cpp kernels/stream/*.cu "${cupti_sources[@]}"
-  step nvcc-once 240 nvcc "${flags[@]}" -o "$once" tests/gpu/stream_once.cpp kernels/stream/*.cpp \
-    kernels/stream/*.cu
-  step nvcc-counted 240 nvcc "${flags[@]}" -o "$counted" tests/gpu/stream_counted.cpp \
-    kernels/stream/*.cpp kernels/stream/*.cu "${cupti_sources[@]}"
-fi
-
-attention_check=$build/tests/kernels/attention_check
-attention_timing=$build/experiments/studies/attention_timing
-if [ $configured = yes ]; then
-  step build-attention 300 cmake --build "$build" -j "$jobs" --target attention_check attention_timing
-fi
-
-# 3. The rest of the build, beside the streams: counters do not care about a busy CPU.
+# 2. What the next steps need, then the rest of the build beside them: counters do not care about a
+# busy CPU.
+build_step build-streams 240 stream_selfcheck stream_once stream_counted lockstep_reads
+build_step build-attention 300 attention_check attention_timing
+[ "$capability" = 9.0 ] && build_step build-hopper-check 300 hopper_check
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
   build_pid=$!
 fi
 
-if [ -x "$selfcheck" ]; then
+# 3. The streams, then the attention kernels: against the double-precision reference, and timed.
+if selfcheck=$(program stream_selfcheck); then
   step stream-selfcheck 400 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-2}"
-  cp "$logs/streams/stream_counters.csv" "$out/" 2>/dev/null
+  keep "$logs/streams/stream_counters.csv" stream_counters.csv
 fi
-
-lockstep=$build/experiments/studies/streams/lockstep_reads
-[ -x "${SAWTOOTH_BIN:-}/lockstep_reads" ] && lockstep=$SAWTOOTH_BIN/lockstep_reads
-[ -x "$lockstep" ] && step lockstep-reads 90 "$lockstep" "$out/lockstep_reads.csv"
-
-# The attention kernels: against the double-precision reference, then timed.
-for name in attention_check attention_timing; do
-  [ -x "${SAWTOOTH_BIN:-}/$name" ] && declare "$name=$SAWTOOTH_BIN/$name"
-done
-if [ -x "$attention_check" ]; then
-  step attention-check 150 "$attention_check" 300
+lockstep=$(program lockstep_reads) && step lockstep-reads 90 "$lockstep" "$out/lockstep_reads.csv"
+if check=$(program attention_check); then
+  step attention-check 150 "$check" 300
   tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
 fi
-if [ -x "$attention_timing" ]; then
-  step attention-timing 120 "$attention_timing"
-  cp "$logs/attention-timing.log" "$out/attention_timing.txt"
+if timing=$(program attention_timing); then
+  step attention-timing 120 "$timing"
+  keep "$logs/attention-timing.log" attention_timing.txt
 fi
-if [ -x "$attention_check" ] && have compute-sanitizer; then
-  for tool in memcheck initcheck synccheck; do
-    step "sanitizer-$tool-attention" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-      "$attention_check" --covering
-  done
-  families=(mma)
-  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -qE '^(9|1[0-9])\.' &&
-    families+=(mma-tma)
-  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -q '^9\.0' && families+=(hopper)
-  for family in "${families[@]}"; do
-    step "sanitizer-racecheck-$family" 60 compute-sanitizer --tool racecheck --error-exitcode 9 \
-      "$attention_check" --covering "$family"
-  done
+if [ -n "$check" ]; then
+  sanitize attention 90 "memcheck initcheck synccheck" "$check" --covering
+  sanitize mma 60 racecheck "$check" --covering mma
+  [[ $capability =~ ^(9|1[0-9])\. ]] && sanitize mma-tma 60 racecheck "$check" --covering mma-tma
+  [ "$capability" = 9.0 ] && sanitize hopper 60 racecheck "$check" --covering hopper
 fi
-
-# The Hopper kernel: correctness of every variant, then TFLOP/s. Built by nvcc alone.
-if nvidia-smi --query-gpu=compute_cap --format=csv,noheader | grep -q '^9\.0'; then
-  step hopper-check 200 tests/kernels/hopper_check.sh "$work/hopper"
-  cp "$logs/hopper-check.log" "$out/hopper_check.txt"
-else
+# Every variant of the Hopper kernel, the rungs too: correctness, then TFLOP/s.
+if [ "$capability" != 9.0 ]; then
   skip hopper-check "the GPU is not of compute capability 9.0"
+elif check=$(program hopper_check); then
+  step hopper-check 200 "$check"
+  keep "$logs/hopper-check.log" hopper_check.txt
 fi
 
 # 4. Nsight Compute on the same process: stream_once under ncu, stream_counted under our own profiler,
@@ -212,9 +197,11 @@ compare_with_ncu() {
   done
   python3 tests/gpu/compare_ncu.py "$tolerance" "$1" "${ours[@]}" -- "${theirs[@]}"
 }
+once=$(program stream_once)
+counted=$(program stream_counted)
 export -f compare_with_ncu
 export logs once counted
-if have ncu && [ -x "$once" ] && [ -x "$counted" ]; then
+if have ncu && [ -n "$once" ] && [ -n "$counted" ]; then
   # 48 MiB lies on the cliff, where readings of one program may differ by 6 % (docs/stream-counters.md).
   for point in "0.01 application 8 ld same linear" "0.01 application 64 ld same linear" \
     "0.01 application 64 ld same there-and-back" "0.01 application 64 ld all there-and-back" \
@@ -230,19 +217,16 @@ else
 fi
 
 # 5. compute-sanitizer on small streams of every kind.
-if have compute-sanitizer && [ -x "$once" ]; then
-  for tool in memcheck racecheck initcheck synccheck; do
-    for point in "1 ld same linear" "1 ld all reversed" "1 ld one linear" "1 write same linear" \
-      "1 tma shift reversed" "1 tma same there-and-back"; do
-      step "sanitizer-$tool-${point// /-}" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        "$once" $point
-    done
+if have compute-sanitizer && [ -n "$once" ]; then
+  for point in "1 ld same linear" "1 ld all reversed" "1 ld one linear" "1 write same linear" \
+    "1 tma shift reversed" "1 tma same there-and-back"; do
+    sanitize "${point// /-}" 60 "$sanitizer_tools" "$once" $point
   done
 else
   skip compute-sanitizer "compute-sanitizer or stream_once is missing"
 fi
 
-# 6. Everything else that was built.
+# 6. The tests that need a GPU, of this build and of the folder of programs.
 if [ $configured = yes ]; then
   wait "$build_pid" && say "ok      build-all" || { say "FAILED  build-all: $(grep -m1 -iE 'error' "$logs/build-all.log")"; failed=$((failed + 1)); }
   if [ -e "$build/CTestTestfile.cmake" ]; then
@@ -252,62 +236,49 @@ if [ $configured = yes ]; then
     skip tests "GoogleTest is missing, tests were not built"
   fi
 fi
-program=$build/sawtooth
-if [ -n "${SAWTOOTH_BIN:-}" ]; then
-  [ -x "$SAWTOOTH_BIN/sawtooth" ] && program=$SAWTOOTH_BIN/sawtooth
-  export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
-  for test in "$SAWTOOTH_BIN"/test_*; do
-    [ -x "$test" ] || continue
+for test in "${SAWTOOTH_BIN:-/nowhere}"/test_*; do
+  [ -x "$test" ] &&
     step "$(basename "$test")" 120 "$test" --gtest_filter='*OnGpu*:*OnHostApi*:MetricHost*'
-  done
-fi
-if [ -x "$program" ]; then
-  step counters-list 60 "$program" counters list --chip GH100 --match lts__t_sectors
-  step calibrate 300 "$program" calibrate --output "$logs/calibrate" --repetitions 1
+done
+
+# 7. Attention: predicted beside measured, schedules against each other, and against PyTorch.
+export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
+torch=$(python3 -c 'import torch' 2>/dev/null && echo yes)
+if sawtooth=$(program sawtooth); then
+  step counters-list 60 "$sawtooth" counters list --chip GH100 --match lts__t_sectors
+  step calibrate 300 "$sawtooth" calibrate --output "$logs/calibrate" --repetitions 1
+  cd "$work" || exit 2
+  step attention-run 150 "$sawtooth" run "$root/experiments/studies/matching/lists/h200.ini"
+  cd "$root" || exit 2
+  keep "$work/runs/matching-h200/results.csv" matching_h200.csv
+  cp -r "$work"/runs "$logs/" 2>/dev/null
+  step attention-schedules 120 "$sawtooth" bench "$root/experiments/studies/matching/lists/schedules.ini"
+  keep "$logs/attention-schedules.log" attention_schedules.txt
+  if [ -n "$torch" ]; then
+    step attention-peers 300 python3 experiments/studies/peers/sdpa.py --bench "$sawtooth" \
+      --csv "$out/peers.csv"
+    keep "$logs/attention-peers.log" attention_peers.txt
+  fi
 else
   skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
 fi
 
-# Attention: predicted beside measured, schedules against each other, and against PyTorch.
-if [ -x "$program" ]; then
-  export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
-  cd "$work" || exit 2
-  step attention-run 150 "$program" run "$root/experiments/studies/matching/lists/h200.ini"
-  cd "$root" || exit 2
-  cp "$work"/runs/matching-h200/results.csv "$out/matching_h200.csv" 2>/dev/null
-  cp -r "$work"/runs "$logs/" 2>/dev/null
-  step attention-schedules 120 "$program" bench "$root/experiments/studies/matching/lists/schedules.ini"
-  cp "$logs/attention-schedules.log" "$out/attention_schedules.txt"
-  if python3 -c 'import torch' 2>/dev/null; then
-    step attention-peers 300 python3 experiments/studies/peers/sdpa.py --bench "$program" \
-      --csv "$out/peers.csv"
-    cp "$logs/attention-peers.log" "$out/attention_peers.txt"
-  else
-    skip attention-peers "PyTorch is missing"
-  fi
-fi
-
-# 7. The ladder: error against the reference, times, counters; a program built elsewhere will do.
-ladder=${SAWTOOTH_LADDER:-$build/ladder}
-if [ -x "$ladder" ]; then
+# 8. The ladder: error against the reference, times, counters.
+if ladder=${SAWTOOTH_LADDER:-$(program ladder)}; then
   step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$logs/ladder_s1024.csv"
   step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$logs/ladder_s16k.csv"
   step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50 --csv "$logs/ladder_bf16.csv"
-  if have compute-sanitizer; then
-    for tool in memcheck racecheck initcheck synccheck; do
-      step "sanitizer-$tool-ladder" 90 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-        "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1 --no-counters
-    done
-  fi
+  sanitize ladder 90 "$sanitizer_tools" "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1 \
+    --no-counters
 else
   skip ladder "the program was not built"
 fi
 
-# 8. Peers: PyTorch's and Triton's kernels, and where the program has it its own bench, in turn.
-if python3 -c 'import torch' 2>/dev/null; then
+# 9. Peers: PyTorch's and Triton's kernels, and where the program has it its own bench, in turn.
+if [ -n "$torch" ]; then
   bench=()
-  "$build/sawtooth" bench --help >/dev/null 2>&1 &&
-    bench=(--sawtooth "$build/sawtooth" --bench-options '--tile-q 128 --tile-kv 64')
+  [ -n "$sawtooth" ] && "$sawtooth" bench --help >/dev/null 2>&1 &&
+    bench=(--sawtooth "$sawtooth" --bench-options '--tile-q 128 --tile-kv 64')
   step peers 240 python3 experiments/studies/peers/peers.py --seq 4K,16K,128K --head-dim 64,128 \
     --mask none,causal --rounds 9 "${bench[@]}" --csv "$logs/peers.csv"
   if have ncu; then

@@ -1,30 +1,35 @@
-#include <array>
+#include <algorithm>
 #include <vector>
 
-#include "kernels/attention/variants.hpp"
+#include "kernels/attention/built_variants.hpp"
 
 namespace sawtooth::kernels {
+namespace {
 
-// SAWTOOTH_VARIANTS(V) names the variants of this build; CMake writes it from its list.
-#include "variant_list.inc"
+/// Those that the library offers come first.
+const std::vector<KernelVariant>& table() {
+  static const std::vector<KernelVariant> rows = [] {
+    std::vector<KernelVariant> built{
+#define SAWTOOTH_BUILT(function) function(),
+#include "variant_functions.inc"
+#undef SAWTOOTH_BUILT
+    };
+    std::ranges::stable_partition(built, [](const KernelVariant& row) { return !row.rung; });
+    return built;
+  }();
+  return rows;
+}
 
-#define SAWTOOTH_DECLARE(name) KernelVariant name(ElementType dtype);
-SAWTOOTH_VARIANTS(SAWTOOTH_DECLARE)
+}  // namespace
 
-#if defined(SAWTOOTH_HAVE_HOPPER)
-std::span<const KernelVariant> hopper_variants();  // kernels/hopper/variants.cpp
-#endif
+std::span<const KernelVariant> built_variants() {
+  return table();
+}
 
 std::span<const KernelVariant> kernel_variants() {
-#define SAWTOOTH_ROWS(name) name(ElementType::bf16), name(ElementType::fp16),
-  static const std::vector<KernelVariant> table = [] {
-    std::vector<KernelVariant> rows{SAWTOOTH_VARIANTS(SAWTOOTH_ROWS)};
-#if defined(SAWTOOTH_HAVE_HOPPER)
-    for (const KernelVariant& variant : hopper_variants()) rows.push_back(variant);
-#endif
-    return rows;
-  }();
-  return table;
+  static const auto offered =
+      size_t(std::ranges::count_if(table(), [](const KernelVariant& row) { return !row.rung; }));
+  return built_variants().first(offered);
 }
 
 const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/attention/tile_time.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/tiling.hpp"
 
@@ -17,6 +18,7 @@ struct ForwardArguments;
 
 struct KernelVariant {
   const char* family = "";  // mma, mma-tma, hopper
+  const char* name = "";    // type and name in variants.inc
   int head_dim = 0;
   Tiling tiling;
   ElementType dtype = ElementType::bf16;
@@ -33,6 +35,8 @@ struct KernelVariant {
   bool merges_pieces = false;  // of the last wave: runs the launch `balanced`
   bool resets_state = false;   // leaves tickets and arrivals as zeros
   int panel_columns = 0;
+  bool rung = false;  // a step on the way to a kernel, not offered
+  TileCost cost;      // of its tile, where measured
   // Enqueues kernels that need more than their arguments; empty or what went wrong. Null: none.
   std::string (*launch)(const ForwardArguments& arguments, CUstream_st* stream) = nullptr;
 
@@ -42,8 +46,11 @@ struct KernelVariant {
   }
 };
 
-/// All variants of the build; of one family, head dim and type the preferred one comes first.
+/// The variants that this build offers; of one family, head dim and type the preferred one first.
 std::span<const KernelVariant> kernel_variants();
+
+/// The same, and then the rungs.
+std::span<const KernelVariant> built_variants();
 
 /// The variant of this head dim, type, tiling (zeros: the preferred one) and family (empty: the
 /// first in the table that has it), or null.

@@ -12,7 +12,6 @@ template <class Shape>
 class AsyncLoader {
  public:
   using Storage = ForwardStorage<Shape>;
-  static constexpr const char* family = "mma";
 
   __device__ AsyncLoader(const ForwardArguments& arguments, Storage& storage)
       : arguments_(arguments), storage_(storage) {}

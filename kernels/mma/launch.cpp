@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 
 #include <cuda_runtime_api.h>
@@ -56,30 +57,36 @@ std::array<CUtensorMap, 3> tensor_maps(const KernelVariant& variant,
 
 }  // namespace
 
-#if defined(SAWTOOTH_HAVE_HOPPER)
-const KernelVariant* best_hopper_variant(const Problem& problem, int sms);  // kernels/hopper
-#endif
-
 const KernelVariant& variant_for(const AttentionForward& call, const DeviceLimits& device) {
   const Problem& problem = call.problem;
   const KernelVariant* first =
       find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
   if (call.tiling.q_rows != 0 || call.tiling.kv_rows != 0) return *first;
-#if defined(SAWTOOTH_HAVE_HOPPER)
-  constexpr int hopper = 90;
-  if (device.compute_capability == hopper && (call.family.empty() || call.family == "hopper"))
-    if (const KernelVariant* best = best_hopper_variant(problem, device.sms)) return *best;
-#endif
+  const KernelVariant* first_that_runs = nullptr;
+  const KernelVariant* best = nullptr;  // of those made for this device alone
+  double shortest_us = 0;
   for (const KernelVariant& variant : kernel_variants()) {
-    const bool of_the_call = variant.head_dim == problem.head_dim &&
-                             variant.dtype == problem.dtype &&
-                             (call.family.empty() || call.family == variant.family);
-    const bool runs = device.compute_capability >= variant.from_compute_capability &&
-                      (variant.compute_capability == 0 ||
-                       variant.compute_capability == device.compute_capability);
-    if (of_the_call && runs && variant.shared_bytes <= device.shared_bytes) return variant;
+    if (variant.head_dim != problem.head_dim || variant.dtype != problem.dtype ||
+        (!call.family.empty() && call.family != variant.family))
+      continue;
+    if (variant.compute_capability != 0) {
+      if (variant.compute_capability != device.compute_capability) continue;
+      // Without a known cost: the only tile of a head dim, or one of two CTAs, which never wins.
+      const double time_us =
+          variant.cost.measured()
+              ? estimated_us(problem, variant.tiling, variant.cost, max_of(1, device.sms))
+              : std::numeric_limits<double>::infinity();
+      if (best != nullptr && time_us >= shortest_us) continue;
+      best = &variant;
+      shortest_us = time_us;
+    } else if (first_that_runs == nullptr &&
+               device.compute_capability >= variant.from_compute_capability &&
+               variant.shared_bytes <= device.shared_bytes) {
+      first_that_runs = &variant;
+    }
   }
-  return *first;
+  if (best != nullptr) return *best;
+  return first_that_runs != nullptr ? *first_that_runs : *first;
 }
 
 Outcome failed(const std::string& what, int cuda_error) {

@@ -22,10 +22,10 @@ Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant);
 /// What the kernel of a call that passes `check` gets, with a workspace of workspace_bytes(call).
 ForwardArguments arguments_of(const AttentionForward& call, char* workspace);
 
-/// The kernel that runs a call: that of the named tiling. Where none is named, on a device that the
-/// Hopper kernels are for the best of them for the problem (unless another family is named), else
-/// the first of its head dim, type and family that the device can run; the first of all when it can
-/// run none.
+/// The kernel that runs a call: that of the named tiling. Where none is named, of the kernels made
+/// for this device alone (hopper) the one with the least estimated time, unless another family is
+/// named; else the first of its head dim, type and family that the device can run; the first of all
+/// when it can run none.
 const KernelVariant& variant_for(const AttentionForward& call, const DeviceLimits& device);
 
 /// Launches `ctas` CTAs of `variant`, at most `ctas_per_sm` on an SM at once (0: all that fit).

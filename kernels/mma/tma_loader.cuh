@@ -25,7 +25,6 @@ template <class Shape>
 class TmaLoader {
  public:
   using Storage = TmaStorage<Shape>;
-  static constexpr const char* family = "mma-tma";
 
   /// By all threads; the barriers are ready after the next __syncthreads.
   __device__ TmaLoader(const ForwardArguments& arguments, Storage& storage, const TensorMaps& maps)

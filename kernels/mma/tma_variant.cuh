@@ -1,4 +1,4 @@
-// One row of the variant table for a kernel that loads by the copy engine.
+// One row of the variant table for a kernel on mma.sync that loads by the copy engine.
 #pragma once
 
 #include "kernels/mma/forward_tma.cuh"
@@ -7,10 +7,10 @@
 namespace sawtooth::kernels {
 
 template <class Shape>
-KernelVariant tma_variant_of(ElementType dtype) {
+KernelVariant tma_variant(const char* name) {
   constexpr int first_with_tma = 90;  // compute capability 9.0
-  KernelVariant row = variant_of<Shape, TmaLoader<Shape>>(
-      dtype, reinterpret_cast<const void*>(&forward_tma_kernel<Shape>));
+  KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(
+      families::mma_tma, name, reinterpret_cast<const void*>(&forward_tma_kernel<Shape>));
   row.from_compute_capability = first_with_tma;
   row.loads_by_copy_engine = true;
   row.panel_columns = Shape::KvTile::panel_columns;
@@ -19,6 +19,7 @@ KernelVariant tma_variant_of(ElementType dtype) {
 
 }  // namespace sawtooth::kernels
 
-// name, head dim, Q rows, K/V rows, warps, stages, score columns, Q in registers, CTAs an SM
-#define SAWTOOTH_FORWARD_TMA_VARIANT(name, ...) \
-  SAWTOOTH_VARIANT_OF(tma_variant_of, name, __VA_ARGS__)
+#undef SAWTOOTH_VARIANT
+#define SAWTOOTH_VARIANT(function, type, name, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
+  SAWTOOTH_MMA_VARIANT(tma_variant, function, type, name, head_dim, q_rows, kv_rows, ctas,       \
+                       __VA_ARGS__)

@@ -1,42 +1,49 @@
-// One row of the variant table from the shape of a kernel. Every file in kernels/mma/variants
-// instantiates one tile and head dim for both element types.
+// One row of the variant table from the shape of a kernel on mma.sync.
 #pragma once
 
+#include "kernels/attention/variant_list.hpp"
 #include "kernels/attention/variants.hpp"
 #include "kernels/mma/forward.cuh"
 
 namespace sawtooth::kernels {
 
-template <class Shape, class Loader>
-KernelVariant variant_of(ElementType dtype, const void* function) {
-  return {.family = Loader::family,
+using element_bf16 = __nv_bfloat16;
+using element_fp16 = __half;
+
+template <class Shape, class Storage>
+KernelVariant mma_variant(const char* family, const char* name, const void* function) {
+  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
+  return {.family = family,
+          .name = name,
           .head_dim = Shape::head_dim,
           .tiling = Shape::tiling(),
-          .dtype = dtype,
+          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
           .warps = Shape::warps,
           .stages = Shape::stages,
           .ctas_per_sm = Shape::ctas_per_sm,
-          .shared_bytes = shared_bytes_of<typename Loader::Storage>(),
+          .shared_bytes = shared_bytes_of<Storage>(),
           .function = function};
 }
 
-/// The row of loads with cp.async.
+/// With loads by cp.async.
 template <class Shape>
-KernelVariant variant_of(ElementType dtype) {
-  return variant_of<Shape, AsyncLoader<Shape>>(
-      dtype, reinterpret_cast<const void*>(&forward_kernel<Shape>));
+KernelVariant async_variant(const char* name) {
+  return mma_variant<Shape, ForwardStorage<Shape>>(
+      families::mma, name, reinterpret_cast<const void*>(&forward_kernel<Shape>));
 }
 
 }  // namespace sawtooth::kernels
 
-// Defines `name(dtype)`, which variant_table.cpp calls; `row` makes a row from a shape.
-#define SAWTOOTH_VARIANT_OF(row, name, ...)                                                  \
-  namespace sawtooth::kernels {                                                              \
-  KernelVariant name(ElementType dtype) {                                                    \
-    return dtype == ElementType::bf16 ? row<ForwardShape<__nv_bfloat16, __VA_ARGS__>>(dtype) \
-                                      : row<ForwardShape<__half, __VA_ARGS__>>(dtype);       \
-  }                                                                                          \
+// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// kernels/attention/variants.inc; `row` makes the row from a shape.
+#define SAWTOOTH_MMA_VARIANT(row, function, type, name, head_dim, q_rows, kv_rows, ctas, warps, \
+                             stages, score_columns, q_in_registers)                             \
+  namespace sawtooth::kernels {                                                                 \
+  KernelVariant function() {                                                                    \
+    return row<ForwardShape<element_##type, head_dim, q_rows, kv_rows, warps, stages,           \
+                            score_columns, q_in_registers, ctas>>(#type "_" #name);             \
+  }                                                                                             \
   }
-
-// name, head dim, Q rows, K/V rows, warps, stages, score columns, Q in registers, CTAs an SM
-#define SAWTOOTH_FORWARD_VARIANT(name, ...) SAWTOOTH_VARIANT_OF(variant_of, name, __VA_ARGS__)
+#define SAWTOOTH_VARIANT(function, type, name, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
+  SAWTOOTH_MMA_VARIANT(async_variant, function, type, name, head_dim, q_rows, kv_rows, ctas,     \
+                       __VA_ARGS__)

@@ -1,4 +1,4 @@
-"""kernels/hopper/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused."""
+"""kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused."""
 
 import os
 import struct
@@ -6,7 +6,7 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "kernels", "hopper"))
+sys.path.insert(0, os.path.join(ROOT, "kernels"))
 import machine_code  # noqa: E402
 
 # Instruction words of sm_90 as nvdisasm -hex showed them beside their names; the second word of an
@@ -25,17 +25,50 @@ def code(*words):
 
 
 def row(**changes):
-    return dict(dict(kernel="k", registers=168, stack_bytes=0, hgmma=24, waits=7, hmma=0,
-                     local_loads=0, local_stores=0, warp_syncs=1), **changes)
+    return dict(
+        dict(
+            kernel="k",
+            registers=168,
+            stack_bytes=0,
+            hgmma=24,
+            waits=7,
+            hmma=0,
+            local_loads=0,
+            local_stores=0,
+            warp_syncs=1,
+        ),
+        **changes
+    )
 
 
 class Instructions(unittest.TestCase):
     def test_each_is_counted_under_its_name(self):
-        counts = machine_code.instruction_counts(code(
-            WARPGROUP_ARRIVE, HGMMA_FROM_SHARED, HGMMA_FROM_REGISTERS, HGMMA_FROM_REGISTERS,
-            WARPGROUP_DEPBAR, LOAD_LOCAL, LOAD_LOCAL, LOAD_LOCAL, STORE_LOCAL, WARPSYNC, WARPSYNC))
-        self.assertEqual(counts, {"hgmma": 3, "waits": 1, "hmma": 0, "local_loads": 3,
-                                  "local_stores": 1, "warp_syncs": 2})
+        counts = machine_code.instruction_counts(
+            code(
+                WARPGROUP_ARRIVE,
+                HGMMA_FROM_SHARED,
+                HGMMA_FROM_REGISTERS,
+                HGMMA_FROM_REGISTERS,
+                WARPGROUP_DEPBAR,
+                LOAD_LOCAL,
+                LOAD_LOCAL,
+                LOAD_LOCAL,
+                STORE_LOCAL,
+                WARPSYNC,
+                WARPSYNC,
+            )
+        )
+        self.assertEqual(
+            counts,
+            {
+                "hgmma": 3,
+                "waits": 1,
+                "hmma": 0,
+                "local_loads": 3,
+                "local_stores": 1,
+                "warp_syncs": 2,
+            },
+        )
 
 
 class Faults(unittest.TestCase):
@@ -43,20 +76,61 @@ class Faults(unittest.TestCase):
         self.assertEqual(list(machine_code.faults(row())), [])
 
     def test_local_memory_the_slow_path_and_serialised_products_are_named(self):
-        for changes, word in ((dict(stack_bytes=16), "spills"), (dict(local_loads=1), "spills"),
-                              (dict(hmma=1), "1 HMMA"), (dict(hgmma=0, waits=0), "0 HGMMA"),
-                              (dict(waits=24), "serialised"),
-                              (dict(warp_syncs=50), "uniform")):
-            self.assertTrue(any(word in fault for fault in machine_code.faults(row(**changes))),
-                            changes)
+        for changes, word in (
+            (dict(stack_bytes=16), "spills"),
+            (dict(local_loads=1), "spills"),
+            (dict(hmma=1), "1 HMMA"),
+            (dict(hgmma=0, waits=0), "0 HGMMA"),
+            (dict(waits=24), "serialised"),
+            (dict(warp_syncs=50), "uniform"),
+        ):
+            self.assertTrue(
+                any(word in fault for fault in machine_code.faults(row(**changes))), changes
+            )
 
 
 class Titles(unittest.TestCase):
     def test_a_shape_is_read_from_its_mangled_name(self):
-        name = ("_ZN8sawtooth7kernels6hopper7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
-                "LNS1_7OverlapE2ELNS1_7RescaleE1ELi2EEEEEv14CUtensorMap_st")
-        self.assertEqual(machine_code.title(name),
-                         "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2")
+        name = (
+            "_ZN8sawtooth7kernels6hopper7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
+            "LNS1_7OverlapE2ELNS1_7RescaleE1ELi2EEEEEv14CUtensorMap_st"
+        )
+        self.assertEqual(
+            machine_code.title(name), "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2"
+        )
+
+    def test_an_mma_kernel_has_its_family(self):
+        name = (
+            "_ZN8sawtooth7kernels18forward_tma_kernelINS0_12ForwardShapeI6__halfLi64ELi128ELi128E"
+            "Li4ELi2ELi128ELb0ELi2EEEEEv14CUtensorMap_stS4_S4_NS0_16ForwardArgumentsE"
+        )
+        self.assertEqual(machine_code.title(name), "fp16 mma-tma d64 128x128 4 warps 2 stages")
+
+
+class Usage(unittest.TestCase):
+    # Lines as cuobjdump -res-usage prints them; kernels without a shape are left out.
+    TEXT = """
+arch = sm_90
+ Function _ZN8sawtooth7kernels14forward_kernelINS0_12ForwardShapeI13__nv_bfloat16Li64ELi80ELi80ELi5ELi2ELi80ELb1ELi2EEEEEvNS0_16ForwardArgumentsE:
+  REG:168 STACK:0 SHARED:0 LOCAL:0 CONSTANT[0]:1000 TEXTURE:0 SURFACE:0 SAMPLER:0
+ Function _ZN8sawtooth7kernels7combineEv:
+  REG:32 STACK:8 SHARED:0 LOCAL:0
+"""
+
+    def test_kernels_are_read_with_their_architecture(self):
+        rows = list(machine_code.usage_rows(self.TEXT))
+        self.assertEqual(
+            rows,
+            [
+                {
+                    "kernel": "sm_90 bf16 mma d64 80x80 5 warps 2 stages",
+                    "registers": 168,
+                    "stack_bytes": 0,
+                }
+            ],
+        )
+        self.assertEqual(list(machine_code.faults(rows[0])), [])
+        self.assertTrue(list(machine_code.faults(dict(rows[0], stack_bytes=16))))
 
 
 if __name__ == "__main__":

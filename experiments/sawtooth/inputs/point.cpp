@@ -195,7 +195,7 @@ void choose_tiles(Resolver& point, const GpuFile* gpu) {
   if (known.empty()) return;  // no kernel has it: the usual tile, which measure refuses by name
   const int64_t limit =
       gpu == nullptr ? 0 : gpu->profile.shared_memory_block_bytes.value_or(int64_t{0});
-  const TileChoice* choice = choose_tile(family, head_dim, limit);
+  const auto* choice = choose_tile(family, head_dim, limit);
   if (choice == nullptr) {
     point.fail("head-dim", "no tile of the kernels fits the " + std::to_string(limit) +
                                " bytes of shared memory that a block has on " + gpu->profile.name +

@@ -57,18 +57,19 @@ void print_error_map(const std::vector<double>& want, const std::vector<float>& 
   std::printf("\n");
 }
 
-bool check(const Variant& variant, const Case& c, uint64_t seed, bool verbose, double& worst) {
+bool check(const KernelVariant& variant, const Case& c, uint64_t seed, bool verbose,
+           double& worst) {
   const Problem& p = c.problem;
   Tensors t(p, c.layout, seed);
   t.arguments.schedule = c.schedule;
   CHECK_CUDA(cudaMemset(t.o.data, 0xff, size_t(t.o.size) * 2));  // NaN in both types
   CHECK_CUDA(cudaMemset(t.lse.data, 0xff, size_t(t.lse.size) * 4));
   t.reset_state();
-  variant.launch(t.arguments, nullptr);
-  const cudaError_t status = cudaDeviceSynchronize();
-  if (status != cudaSuccess) {
-    std::printf("  FAIL %s %s: %s\n", std::string(variant.name).c_str(), describe(c).c_str(),
-                cudaGetErrorString(status));
+  std::string wrong = variant.launch(t.arguments, nullptr);
+  if (const cudaError_t status = cudaDeviceSynchronize(); wrong.empty() && status != cudaSuccess)
+    wrong = cudaGetErrorString(status);
+  if (!wrong.empty()) {
+    std::printf("  FAIL %s %s: %s\n", variant.name, describe(c).c_str(), wrong.c_str());
     std::exit(1);
   }
   const int64_t rows = p.batch * p.heads * p.seq_q;
@@ -125,9 +126,8 @@ bool check(const Variant& variant, const Case& c, uint64_t seed, bool verbose, d
     std::printf(
         "  FAIL %s %s: relative error %.2e, unwritten %lld of %zu, lse error %.2e, lse inf errors "
         "%lld%s\n",
-        std::string(variant.name).c_str(), describe(c).c_str(), relative,
-        static_cast<long long>(unwritten), o.size(), lse_error,
-        static_cast<long long>(infinity_errors),
+        variant.name, describe(c).c_str(), relative, static_cast<long long>(unwritten), o.size(),
+        lse_error, static_cast<long long>(infinity_errors),
         state_left ? ", ticket or arrivals not reset" : "");
     if (verbose) print_error_map(want, got, std::min(n, p.seq_q), p.head_dim);
   }
@@ -139,7 +139,7 @@ T pick(std::mt19937_64& random, std::initializer_list<T> values) {
   return values.begin()[random() % values.size()];
 }
 
-Case random_case(std::mt19937_64& random, const Variant& variant) {
+Case random_case(std::mt19937_64& random, const KernelVariant& variant) {
   Case c;
   Problem& p = c.problem;
   p.dtype = variant.dtype;
@@ -167,7 +167,7 @@ Case random_case(std::mt19937_64& random, const Variant& variant) {
 
 }  // namespace
 
-int check_variant(const Variant& variant) {
+int check_variant(const KernelVariant& variant) {
   double worst = 0;
   int bad = 0, count = 0;
   const auto run = [&](const Case& c, uint64_t seed) {
@@ -202,8 +202,8 @@ int check_variant(const Variant& variant) {
       run(large, uint64_t(launch) + 77);
     }
   }
-  std::printf("%-16s %3d problems, %d failed, worst relative error %.2e\n",
-              std::string(variant.name).c_str(), count, bad, worst);
+  std::printf("%-16s %3d problems, %d failed, worst relative error %.2e\n", variant.name, count,
+              bad, worst);
   return bad;
 }
 

@@ -14,7 +14,7 @@ double median(std::vector<float> values) {
 }
 
 /// Median time in ms of each schedule, interleaved, so that clocks and heat meet all alike.
-std::vector<double> median_ms(const Variant& variant, Tensors& t,
+std::vector<double> median_ms(const KernelVariant& variant, Tensors& t,
                               const std::vector<Schedule>& schedules, int repetitions) {
   cudaEvent_t start, stop;
   CHECK_CUDA(cudaEventCreate(&start));
@@ -92,8 +92,7 @@ std::span<const int64_t> timed_lengths() {
   return lengths;
 }
 
-void time_variant(const Variant& variant) {
-  const bool step_of_ladder = variant.name.find_last_of('_') != variant.name.find('_');
+void time_variant(const KernelVariant& variant) {
   for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
     std::vector<std::string> lines;
     for (const int64_t s : lengths) {
@@ -109,12 +108,12 @@ void time_variant(const Variant& variant) {
       if (lines.empty()) {
         for (const auto& one : named) {
           char text[96];
-          std::snprintf(text, sizeof text, "%-16s %-6s %-27s", std::string(variant.name).c_str(),
+          std::snprintf(text, sizeof text, "%-16s %-6s %-27s", variant.name,
                         mask == MaskKind::none ? "none" : "causal", one.name);
           lines.push_back(text);
         }
       }
-      if (step_of_ladder && s > 16384) continue;
+      if (variant.rung && s > 16384) continue;
       if (s > 65536) p.heads = p.kv_heads = 2;
       Tensors t(p, Layout::bhsd, 5);
       std::vector<Schedule> schedules;

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "kernels/hopper/variants.hpp"
+#include "kernels/attention/variants.hpp"
 
 namespace sawtooth::kernels::hopper {
 
@@ -11,6 +11,6 @@ namespace sawtooth::kernels::hopper {
 std::span<const int64_t> timed_lengths();
 
 /// Prints a row a mask and schedule; schedules of one length are interleaved.
-void time_variant(const Variant& variant);
+void time_variant(const KernelVariant& variant);
 
 }  // namespace sawtooth::kernels::hopper

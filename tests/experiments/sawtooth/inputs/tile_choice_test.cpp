@@ -1,4 +1,5 @@
-// The tile of a point that names none, and that the table is of the kernels that are built.
+// The tile of a point that names none. tests/kernels/variant_list_test.cpp holds the list against
+// the kernels that are built.
 #include "experiments/sawtooth/inputs/tile_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -6,9 +7,6 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
-#if defined(SAWTOOTH_HAVE_KERNELS)
-#include "kernels/attention/variants.hpp"
-#endif
 
 namespace sawtooth::experiments {
 namespace {
@@ -52,23 +50,6 @@ TEST(TileChoice, RefusesByNameWhatFitsNowhere) {
   EXPECT_NE(message.find("101376 bytes"), std::string::npos) << message;
   EXPECT_NE(message.find("64x64 (167936 bytes)"), std::string::npos) << message;
 }
-
-#if defined(SAWTOOTH_HAVE_KERNELS)
-TEST(TileChoice, IsOfTheVariantsOfTheBuildWithTheirSharedMemory) {
-  int found = 0;
-  for (const TileChoice& choice : tile_choices())
-    for (const kernels::KernelVariant& variant : kernels::kernel_variants()) {
-      if (choice.family != variant.family || choice.head_dim != variant.head_dim ||
-          choice.tiling.q_rows != variant.tiling.q_rows ||
-          choice.tiling.kv_rows != variant.tiling.kv_rows)
-        continue;
-      ++found;
-      EXPECT_EQ(choice.shared_bytes, variant.shared_bytes)
-          << choice.family << " D=" << choice.head_dim;
-    }
-  EXPECT_GE(found, 2);
-}
-#endif
 
 }  // namespace
 }  // namespace sawtooth::experiments

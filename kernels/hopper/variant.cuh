@@ -1,4 +1,4 @@
-// Host side of one variant: tensor maps, grid, launch.
+// Host side of one variant: tensor maps, grid, launch, and its row of the variant table.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,10 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/attention/variant_list.hpp"
+#include "kernels/attention/variants.hpp"
 #include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/forward.cuh"
-#include "kernels/hopper/variants.hpp"
 #include "kernels/tma/tensor_map.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -56,7 +57,7 @@ void launch_forward(const ForwardArguments& arguments, cudaStream_t stream) {
   check(cudaGetLastError(), "launching the Hopper kernel");
 }
 
-/// launch_forward for the table of all kernels: what went wrong as text.
+/// launch_forward for the variant table: what went wrong as text.
 template <class Shape>
 std::string try_launch_forward(const ForwardArguments& arguments, CUstream_st* stream) {
   try {
@@ -67,15 +68,15 @@ std::string try_launch_forward(const ForwardArguments& arguments, CUstream_st* s
   return {};
 }
 
-/// The variant as a row of the table of all kernels.
 template <class Shape>
-KernelVariant table_row() {
+KernelVariant hopper_variant(const char* name, VariantSet set, const TileCost& cost) {
   constexpr int hopper = 90;
-  return {.family = "hopper",
+  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
+  return {.family = families::hopper,
+          .name = name,
           .head_dim = Shape::head_dim,
           .tiling = Shape::tiling(),
-          .dtype = std::is_same_v<typename Shape::Element, __nv_bfloat16> ? ElementType::bf16
-                                                                          : ElementType::fp16,
+          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
           .warps = Shape::threads / 32,
           .stages = Shape::stages,
           .ctas_per_sm = 1,
@@ -86,19 +87,27 @@ KernelVariant table_row() {
           .loads_by_copy_engine = true,
           .merges_pieces = true,
           .resets_state = true,
+          .rung = set == VariantSet::rung,
+          .cost = cost,
           .launch = try_launch_forward<Shape>};
 }
 
-template <class Shape>
-constexpr Variant make_variant(std::string_view name) {
-  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
-  return {.name = name,
-          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
-          .head_dim = Shape::head_dim,
-          .tiling = Shape::tiling(),
-          .stages = Shape::stages,
-          .launch = launch_forward<Shape>,
-          .row = table_row<Shape>};
-}
+using element_bf16 = __nv_bfloat16;
+using element_fp16 = __half;
 
 }  // namespace sawtooth::kernels::hopper
+
+// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// kernels/attention/variants.inc.
+#define SAWTOOTH_VARIANT(function, type, name, set, head_dim, tile_q, kv_rows, ctas, bytes,   \
+                         consumers, stages, overlap, rescale, cluster, us, ns, masked_us,     \
+                         masked_ns)                                                           \
+  namespace sawtooth::kernels {                                                               \
+  KernelVariant function() {                                                                  \
+    using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages, \
+                                hopper::Overlap::overlap, hopper::Rescale::rescale, cluster>; \
+    static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer of each CTA");    \
+    return hopper::hopper_variant<Shape>(#type "_" #name, VariantSet::set,                    \
+                                         {{us, ns}, {masked_us, masked_ns}});                 \
+  }                                                                                           \
+  }

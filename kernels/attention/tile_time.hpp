@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "scheduler/problem.hpp"
 #include "scheduler/tiling.hpp"
 
-namespace sawtooth::kernels::hopper {
+namespace sawtooth::kernels {
 
 /// What one CTA takes for an item: its start and end, and a key for all of its query rows.
 struct ItemCost {
@@ -18,33 +17,31 @@ struct ItemCost {
 
 /// Of a tile without and with a mask: masked steps and uneven warpgroups make items dearer.
 struct TileCost {
-  int64_t head_dim = 0;
-  Tiling tiling;
   ItemCost without_mask;
   ItemCost with_mask;
+
+  constexpr bool measured() const { return without_mask.key_ns > 0; }
 };
 
-/// The measured cost of a tile, or nothing.
-std::optional<TileCost> tile_cost(int64_t head_dim, const Tiling& tiling);
-
-/// Time of `problem` on `workers` CTAs. Equal items come in whole waves; those under a mask differ,
-/// and even out when the longest go first.
-constexpr double estimated_us(const Problem& problem, const TileCost& cost, int64_t workers) {
+/// Time of `problem` in tiles of `tiling` on `workers` CTAs. Equal items come in whole waves; those
+/// under a mask differ, and even out when the longest go first.
+constexpr double estimated_us(const Problem& problem, const Tiling& tiling, const TileCost& cost,
+                              int64_t workers) {
   const bool masked = problem.mask.kind != MaskKind::none;
   const ItemCost& item = masked ? cost.with_mask : cost.without_mask;
   constexpr double us_per_ns = 1e-3;
-  const double tile_us = double(cost.tiling.kv_rows) * item.key_ns * us_per_ns;
+  const double tile_us = double(tiling.kv_rows) * item.key_ns * us_per_ns;
   const int64_t heads = problem.batch * problem.heads;
-  const int64_t ranks = q_tiles(problem, cost.tiling);
+  const int64_t ranks = q_tiles(problem, tiling);
   if (!masked) {
     const int64_t waves = ceil_div(heads * ranks, workers);
-    return double(waves) * (item.item_us + double(kv_tiles(problem, cost.tiling)) * tile_us);
+    return double(waves) * (item.item_us + double(kv_tiles(problem, tiling)) * tile_us);
   }
   int64_t visited = 0;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    visited += visible_kv_tiles(problem, cost.tiling, rank).size();
+    visited += visible_kv_tiles(problem, tiling, rank).size();
   const double of_a_head = double(ranks) * item.item_us + double(visited) * tile_us;
   return double(heads) * of_a_head / double(workers);
 }
 
-}  // namespace sawtooth::kernels::hopper
+}  // namespace sawtooth::kernels

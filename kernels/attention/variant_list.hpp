@@ -1,0 +1,41 @@
+// The rows of variants.inc for C++, whatever this build contains: tiles, shared memory and CTAs an
+// SM of every kernel. Needs no CUDA, so that a build without kernels predicts what another
+// measures.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::kernels {
+
+/// Names of the kernel families, as the command line and the tables have them.
+namespace families {
+inline constexpr const char* mma = "mma";
+inline constexpr const char* mma_tma = "mma-tma";
+inline constexpr const char* hopper = "hopper";
+}  // namespace families
+
+enum class VariantSet : uint8_t { all, covering, minimal, both, rung };
+
+struct VariantRow {
+  std::string_view family;
+  std::string_view name;
+  VariantSet set;
+  int head_dim;
+  Tiling tiling;
+  int ctas_per_sm;
+  int shared_bytes;
+};
+
+/// Of one family and head dim the preferred row comes first.
+inline constexpr auto variant_list = std::to_array<VariantRow>({
+#define VARIANT(family, name, types, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
+  {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes},
+#include "kernels/attention/variants.inc"
+#undef VARIANT
+});
+
+}  // namespace sawtooth::kernels

@@ -1,4 +1,0 @@
-#include "kernels/mma/variant.cuh"
-
-// head dim, Q rows, K/V rows, warps, stages, score columns, Q in registers, CTAs an SM
-SAWTOOTH_FORWARD_VARIANT(mma_d64_128x64, 64, 128, 64, 4, 2, 64, true, 2)

@@ -1,0 +1,54 @@
+// The list of all kernels, which needs no build of them, against the kernels of this build.
+#include "kernels/attention/variant_list.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "kernels/attention/variants.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+/// The row that a kernel was written from, or null.
+const VariantRow* row_of(const KernelVariant& variant) {
+  const auto* row = std::ranges::find_if(variant_list, [&](const VariantRow& one) {
+    const std::string_view type = variant.dtype == ElementType::bf16 ? "bf16_" : "fp16_";
+    return one.family == variant.family &&
+           std::string(type) + std::string(one.name) == variant.name;
+  });
+  return row == variant_list.end() ? nullptr : row;
+}
+
+TEST(VariantList, HasTheShapeSharedMemoryAndCtasOfEveryKernelOfTheBuild) {
+  for (const KernelVariant& variant : built_variants()) {
+    const VariantRow* row = row_of(variant);
+    ASSERT_NE(row, nullptr) << variant.family << " " << variant.name;
+    const std::string where = variant.family + std::string(" ") + variant.name;
+    EXPECT_EQ(row->head_dim, variant.head_dim) << where;
+    EXPECT_EQ(row->tiling.q_rows, variant.tiling.q_rows) << where;
+    EXPECT_EQ(row->tiling.kv_rows, variant.tiling.kv_rows) << where;
+    EXPECT_EQ(row->shared_bytes, variant.shared_bytes) << where;
+    EXPECT_EQ(row->ctas_per_sm, variant.ctas_per_sm) << where;
+    EXPECT_EQ(row->set == VariantSet::rung, variant.rung) << where;
+  }
+}
+
+TEST(VariantList, OffersNoRungs) {
+  ASSERT_FALSE(kernel_variants().empty());
+  for (const KernelVariant& variant : kernel_variants()) EXPECT_FALSE(variant.rung) << variant.name;
+}
+
+// A covering build serves every head dim with one kernel at least.
+TEST(VariantList, CoversEveryHeadDimOfMma) {
+  for (const VariantRow& wanted : variant_list)
+    if (wanted.family == families::mma)
+      EXPECT_TRUE(std::ranges::any_of(variant_list, [&](const VariantRow& row) {
+        return row.family == families::mma && row.head_dim == wanted.head_dim &&
+               (row.set == VariantSet::covering || row.set == VariantSet::both);
+      })) << wanted.head_dim;
+}
+
+}  // namespace
+}  // namespace sawtooth::kernels
