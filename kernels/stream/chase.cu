@@ -78,13 +78,8 @@ Chase::Chase(SmRanks& sms)
     : sms_(sms),
       next_(max_lines * int64_t{sizeof(uint32_t)}),
       cycles_(max_lines * int64_t{sizeof(uint32_t)}),
-      nanoseconds_(sizeof(uint64_t)) {
-  constexpr int static_reserve = 1024;
-  exclusive_bytes_ = static_cast<size_t>(sms.exclusive_shared_bytes() - static_reserve);
-  SAWTOOTH_CUDA_CHECK(cudaFuncSetAttribute(follow_chain,
-                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(exclusive_bytes_)));
-}
+      nanoseconds_(sizeof(uint64_t)),
+      exclusive_bytes_(sms.keep_alone(follow_chain)) {}
 
 void Chase::write_chain(void* data, int64_t lines, uint64_t seed) {
   check_lines(data, lines);

@@ -32,20 +32,14 @@ struct Walk {
   LockstepAccess access;
 };
 
-__device__ uint64_t now_ns() {
-  uint64_t ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
-
 /// Whether all have arrived in time. Nothing is handed over, so relaxed loads will do.
 __device__ bool wait_until(const uint32_t* arrived, uint32_t wanted) {
-  const uint64_t begin = now_ns();
+  const uint64_t begin = nanoseconds();
   for (;;) {
     uint32_t seen;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
     if (static_cast<int32_t>(seen - wanted) >= 0) return true;
-    if (now_ns() - begin > longest_wait_ns) return false;
+    if (nanoseconds() - begin > longest_wait_ns) return false;
   }
 }
 
@@ -109,8 +103,8 @@ __global__ void __launch_bounds__(threads)
     if (__syncthreads_or(sum == 0x5a77007bu) != 0) state->sink = sum;
     if (threadIdx.x == 0) {
       if (walk.pace_ns > 0) {
-        const uint64_t begin = now_ns();
-        while (now_ns() - begin < walk.pace_ns) {
+        const uint64_t begin = nanoseconds();
+        while (nanoseconds() - begin < walk.pace_ns) {
         }
       }
       atomicAdd(&state->arrived, 1u);
@@ -142,12 +136,7 @@ LockstepReads::LockstepReads(SmRanks& sms, const L2HalfMap& map)
   SAWTOOTH_CUDA_CHECK(cudaMemcpy(seat_of_rank_.as<>(), seats.data(), seats.size() * sizeof(int32_t),
                                  cudaMemcpyHostToDevice));
   SAWTOOTH_CUDA_CHECK(cudaMemset(state_.as<>(), 0, sizeof(State)));
-  // Static shared memory of the kernel counts against the same limit.
-  constexpr int static_reserve = 1024;
-  const int bytes = sms.exclusive_shared_bytes() - static_reserve;
-  SAWTOOTH_CUDA_CHECK(
-      cudaFuncSetAttribute(read_in_lockstep, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  exclusive_bytes_ = static_cast<size_t>(bytes);
+  exclusive_bytes_ = sms.keep_alone(read_in_lockstep);
 }
 
 DeviceBuffer LockstepReads::upload(const LockstepOrder& order) {

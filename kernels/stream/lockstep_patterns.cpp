@@ -13,24 +13,44 @@ namespace {
 
 constexpr int64_t tiles_per_mib = (int64_t{1} << 20) / lockstep_tile_bytes;
 
+bool is_causal(const LockstepPattern& pattern) {
+  return pattern.family == LockstepFamily::causal ||
+         pattern.family == LockstepFamily::causal_sawtooth;
+}
+
 /// Fills a table of steps and CTAs.
 class Orders {
  public:
   Orders(const LockstepPattern& pattern, int64_t per_half)
       : pattern_(pattern), per_half_(per_half), ring_(pattern.mib * tiles_per_mib) {
     order_.per_half = per_half;
-    order_.tiles.assign(static_cast<size_t>(pattern.steps * 2 * per_half), LockstepOrder::none);
+    // A causal order grows with its items.
+    const int64_t steps = is_causal(pattern) ? 0 : pattern.steps;
+    order_.tiles.assign(static_cast<size_t>(steps * 2 * per_half), LockstepOrder::none);
   }
 
-  LockstepOrder take() { return std::move(order_); }
+  LockstepOrder filled() && {
+    using enum LockstepFamily;
+    const LockstepFamily family = pattern_.family;
+    if (family == ring) fill_ring();
+    if (family == pairs) fill_pairs();
+    if (family == single) fill_single();
+    if (family == follow) fill_follow();
+    if (family == one_half) fill_one_half();
+    if (family == chain) fill_chain();
+    if (family == hot) fill_hot();
+    if (is_causal(pattern_)) fill_causal(family == causal_sawtooth);
+    return std::move(order_);
+  }
 
-  void ring() {
+ private:
+  void fill_ring() {
     for_pairs([&](int64_t step, int64_t pair) {
       read_pair(step, pair, pair % pattern_.lanes * ring_ / pattern_.lanes + step);
     });
   }
 
-  void pairs() {
+  void fill_pairs() {
     std::vector<int64_t> place;
     for (int64_t pair = 0; pair < per_half_; ++pair) {
       place.push_back(pair % pattern_.readers == 0 ? any_place() : place.back());
@@ -40,7 +60,7 @@ class Orders {
     });
   }
 
-  void single() {
+  void fill_single() {
     std::vector<int64_t> place;
     for (int64_t cta = 0; cta < 2 * per_half_; ++cta) place.push_back(any_place());
     for (int64_t step = 0; step < pattern_.steps; ++step) {
@@ -50,7 +70,7 @@ class Orders {
     }
   }
 
-  void follow() {
+  void fill_follow() {
     const int64_t groups = (pattern_.second_mib > 0 ? 2 : 1) * pattern_.readers;
     for_lanes([&](int64_t step, int64_t pair, int64_t group, int64_t fresh) {
       if (group > groups) return;
@@ -60,7 +80,7 @@ class Orders {
     });
   }
 
-  void one_half() {
+  void fill_one_half() {
     const int64_t follower = pattern_.across ? per_half_ : 0;
     for_lanes([&](int64_t step, int64_t pair, int64_t group, int64_t fresh) {
       if (group == 0) return read(step, pair, fresh);
@@ -69,7 +89,7 @@ class Orders {
     });
   }
 
-  void chain() {
+  void fill_chain() {
     for_lanes([&](int64_t step, int64_t pair, int64_t group, int64_t fresh) {
       if (group > pattern_.readers) return;
       // To the nearest tile.
@@ -80,7 +100,7 @@ class Orders {
     });
   }
 
-  void hot() {
+  void fill_hot() {
     const int64_t kept = pattern_.distance_mib * tiles_per_mib;
     const int64_t period = pattern_.second_mib * tiles_per_mib;
     for_lanes([&](int64_t step, int64_t pair, int64_t group, int64_t fresh) {
@@ -92,7 +112,7 @@ class Orders {
     });
   }
 
-  void causal(bool sawtooth) {
+  void fill_causal(bool sawtooth) {
     const int64_t ctas = 2 * per_half_;
     struct Worker {
       int64_t item, done = 0;
@@ -120,7 +140,6 @@ class Orders {
     }
   }
 
- private:
   template <class Visit>
   void for_pairs(Visit visit) const {
     for (int64_t step = 0; step < pattern_.steps; ++step) {
@@ -197,136 +216,70 @@ int64_t LockstepOrder::table_sectors() const {
 
 LockstepOrder lockstep_order(const LockstepPattern& pattern, int64_t per_half) {
   check(pattern, per_half);
-  LockstepPattern p = pattern;
-  const bool causal =
-      p.family == LockstepFamily::causal || p.family == LockstepFamily::causal_sawtooth;
-  if (causal) p.steps = 0;
-  Orders orders(p, per_half);
-  switch (p.family) {
-    case LockstepFamily::ring:
-      orders.ring();
-      break;
-    case LockstepFamily::pairs:
-      orders.pairs();
-      break;
-    case LockstepFamily::single:
-      orders.single();
-      break;
-    case LockstepFamily::follow:
-      orders.follow();
-      break;
-    case LockstepFamily::one_half:
-      orders.one_half();
-      break;
-    case LockstepFamily::chain:
-      orders.chain();
-      break;
-    case LockstepFamily::hot:
-      orders.hot();
-      break;
-    case LockstepFamily::causal:
-      orders.causal(false);
-      break;
-    case LockstepFamily::causal_sawtooth:
-      orders.causal(true);
-      break;
-  }
-  return orders.take();
+  return Orders(pattern, per_half).filled();
 }
 
 std::vector<LockstepPattern> lockstep_order_patterns() {
   using enum LockstepFamily;
+  // Fresh tiles on four lanes, and what comes after them.
+  const auto on_fresh = [](LockstepFamily family, int64_t distance_mib, int64_t readers = 1) {
+    return LockstepPattern{.family = family,
+                           .mib = fresh_mib,
+                           .lanes = 4,
+                           .readers = readers,
+                           .distance_mib = distance_mib,
+                           .steps = family == chain ? 8000 : 6000};
+  };
   std::vector<LockstepPattern> all;
   // The edge of a ring: how sharp it is, and what the number of pointers on it changes.
-  for (const int64_t lanes : {3, 33}) {
-    for (const int64_t mib : {28, 30, 32, 34, 40}) {
+  for (const int64_t lanes : {3, 33})
+    for (const int64_t mib : {28, 30, 32, 34, 40})
       all.push_back({.family = ring, .mib = mib, .lanes = lanes, .steps = 4000});
-    }
-  }
   // Many distances at once.
-  for (const int64_t mib : {36, 48, 56, 96}) {
-    for (const LockstepFamily family : {pairs, single}) {
+  for (const int64_t mib : {36, 48, 56, 96})
+    for (const LockstepFamily family : {pairs, single})
       all.push_back({.family = family, .mib = mib, .steps = 6000});
-    }
-  }
   // One distance. LRU keeps what follows within half of L2's half; with first in, first out the
   // number of hits on the way would not matter at twice that.
-  for (const int64_t readers : {1, 14}) {
-    for (const int64_t mib : {13, 14, 15, 16, 18, 20, 26}) {
-      all.push_back({.family = follow,
-                     .mib = fresh_mib,
-                     .lanes = 4,
-                     .readers = readers,
-                     .distance_mib = mib,
-                     .steps = 6000});
-    }
-  }
+  for (const int64_t readers : {1, 14})
+    for (const int64_t mib : {13, 14, 15, 16, 18, 20, 26})
+      all.push_back(on_fresh(follow, mib, readers));
   // Whether time or the kind of load matters.
   for (const int64_t mib : {14, 20}) {
-    LockstepPattern slow{.family = follow,
-                         .mib = fresh_mib,
-                         .lanes = 4,
-                         .distance_mib = mib,
-                         .pace_us = 6,
-                         .steps = 6000};
-    all.push_back(slow);
-    slow.pace_us = 0;
-    slow.access = LockstepAccess::cp_async;
-    all.push_back(slow);
+    all.push_back(on_fresh(follow, mib));
+    all.back().pace_us = 6;
+    all.push_back(on_fresh(follow, mib));
+    all.back().access = LockstepAccess::cp_async;
   }
   // A line that has been hit once: is it kept longer?
   for (const int64_t mib : {5, 10, 16}) {
-    all.push_back({.family = follow,
-                   .mib = fresh_mib,
-                   .lanes = 4,
-                   .distance_mib = 8,
-                   .second_mib = mib,
-                   .steps = 6000});
+    all.push_back(on_fresh(follow, 8));
+    all.back().second_mib = mib;
   }
   // Whether a hit on the copy refreshes the home line, and the other way round.
-  for (const bool across : {false, true}) {
+  for (const bool across : {false, true})
     for (const int64_t mib : {14, 18, 22, 30, 36}) {
-      all.push_back({.family = one_half,
-                     .mib = fresh_mib,
-                     .lanes = 4,
-                     .distance_mib = mib,
-                     .across = across,
-                     .steps = 6000});
+      all.push_back(on_fresh(one_half, mib));
+      all.back().across = across;
     }
-  }
   // Hits that come often enough to keep a line up to a distance beyond capacity.
-  for (const int64_t readers : {2, 8}) {
-    for (const int64_t mib : {18, 24, 27, 30, 36}) {
-      all.push_back({.family = chain,
-                     .mib = fresh_mib,
-                     .lanes = 4,
-                     .readers = readers,
-                     .distance_mib = mib,
-                     .steps = 8000});
-    }
-  }
+  for (const int64_t readers : {2, 8})
+    for (const int64_t mib : {18, 24, 27, 30, 36}) all.push_back(on_fresh(chain, mib, readers));
   // A hot set beside a stream.
   for (const int64_t mib : {14, 18, 22}) {
-    all.push_back({.family = hot,
-                   .mib = fresh_mib,
-                   .lanes = 4,
-                   .distance_mib = 12,
-                   .second_mib = mib,
-                   .steps = 6000});
+    all.push_back(on_fresh(hot, 12));
+    all.back().second_mib = mib;
   }
   // Attention's own order, with the halves mixed otherwise.
-  for (const int64_t mib : {40, 48}) {
-    all.push_back({.family = LockstepFamily::causal, .mib = mib, .across = true});
-  }
+  for (const int64_t mib : {40, 48}) all.push_back({.family = causal, .mib = mib, .across = true});
   return all;
 }
 
 std::vector<LockstepPattern> lockstep_place_patterns() {
   using enum LockstepFamily;
   std::vector<LockstepPattern> all;
-  for (const int64_t mib : {28, 30, 32, 34}) {
+  for (const int64_t mib : {28, 30, 32, 34})
     all.push_back({.family = ring, .mib = mib, .lanes = 11, .steps = 4000});
-  }
   all.push_back({.family = pairs, .mib = 44, .steps = 6000});
   for (const int64_t mib : {44, 48, 52, 56, 64}) all.push_back({.family = causal, .mib = mib});
   for (const int64_t mib : {40, 48}) all.push_back({.family = causal_sawtooth, .mib = mib});

@@ -11,7 +11,7 @@ namespace {
 constexpr int max_smids = 1024;
 
 __global__ void count_ctas_by_smid(uint32_t* ctas) {
-  if (threadIdx.x == 0) atomicAdd(&ctas[sm_id()], 1u);
+  if (threadIdx.x == 0) atomicAdd(&ctas[sm_number()], 1u);
   // Every CTA stays until all are there, so that none takes the place of one that has ended.
   if (threadIdx.x == 0) {
     uint32_t* arrived = &ctas[max_smids];

@@ -30,8 +30,16 @@ class SmRanks {
   const std::vector<int32_t>& smids() const { return smids_; }  // by rank
   SmRankView view() const;
 
-  /// Bytes of dynamic shared memory that keep a second CTA off an SM.
-  int exclusive_shared_bytes() const { return exclusive_shared_bytes_; }
+  /// Allows `kernel` the dynamic shared memory that keeps a second CTA off an SM, and returns its
+  /// bytes. Throws CudaError.
+  template <class Kernel>
+  size_t keep_alone(Kernel kernel) const {
+    constexpr int static_reserve = 1024;  // the kernel's static part counts against the same limit
+    const int bytes = exclusive_shared_bytes_ - static_reserve;
+    SAWTOOTH_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    return static_cast<size_t>(bytes);
+  }
 
   /// Number of the next launch, from 1; claims of a launch carry it.
   uint32_t next_launch() { return ++launch_; }

@@ -97,24 +97,25 @@ __global__ void __launch_bounds__(32)
                      uint32_t launch) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) char ring[];
-  __shared__ __align__(8) uint64_t full[chunks_in_flight];
+  __shared__ Barrier full[chunks_in_flight];
   const Walk walk = cta_walk(pass, chunks, sms, launch);
   if (threadIdx.x != 0) return;
-  for (int slot = 0; slot < chunks_in_flight; ++slot) barrier_init(&full[slot], 1);
-  barrier_init_fence();
+  for (Barrier& barrier : full) barrier.initialise(1);
+  fence_initialised_barriers();
+  fence_before_copies();
   const int64_t steps = walk.steps();
   const int64_t all = steps * pass.repeats;
   const auto start = [&](int64_t n) {
     const int slot = static_cast<int>(n % chunks_in_flight);
-    barrier_expect(&full[slot], stream_chunk_bytes);
+    full[slot].arrive_expecting(stream_chunk_bytes);
     bulk_copy(ring + slot * stream_chunk_bytes,
               data + walk.chunk(n % steps, steps, n / steps) * stream_chunk_bytes,
-              stream_chunk_bytes, &full[slot]);
+              stream_chunk_bytes, full[slot]);
   };
   for (int64_t n = 0; n < all && n < chunks_in_flight; ++n) start(n);
   for (int64_t n = 0; n < all; ++n) {
     const auto phase = static_cast<uint32_t>(n / chunks_in_flight % 2);
-    barrier_wait(&full[n % chunks_in_flight], phase);
+    full[n % chunks_in_flight].wait(phase);
     if (n + chunks_in_flight < all) start(n + chunks_in_flight);
   }
 #endif
@@ -137,12 +138,6 @@ void check_arguments(const StreamPass& pass, const void* data, int64_t bytes, in
   }
 }
 
-template <class Kernel>
-void allow_exclusive(Kernel kernel, int shared_bytes) {
-  SAWTOOTH_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-}
-
 }  // namespace
 
 bool stream_has_tma() {
@@ -154,13 +149,9 @@ bool stream_has_tma() {
 }
 
 Streams::Streams() : sink_(sizeof(uint32_t)) {
-  // Statically allocated shared memory of the kernels counts against the same limit.
-  constexpr int static_reserve = 1024;
-  const int bytes = sms_.exclusive_shared_bytes() - static_reserve;
-  allow_exclusive(read_chunks, bytes);
-  allow_exclusive(write_chunks, bytes);
-  allow_exclusive(bulk_read_chunks, bytes);
-  exclusive_bytes_ = static_cast<size_t>(bytes);
+  sms_.keep_alone(read_chunks);
+  sms_.keep_alone(write_chunks);
+  exclusive_bytes_ = sms_.keep_alone(bulk_read_chunks);
 }
 
 void Streams::launch(const StreamPass& pass, void* data, int64_t bytes) {

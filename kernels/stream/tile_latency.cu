@@ -109,7 +109,7 @@ __device__ void copy_tile(char* shared, const char* tile) {
 /// Requests and awaits a tile; returns cycles from the first request to the last line, over all
 /// threads, in thread 0. Called by a whole CTA, in step.
 template <TileLoad load, int vectors>
-__device__ float ask(char* shared, const char* tile, uint64_t moment_ns, uint64_t* barrier,
+__device__ float ask(char* shared, const char* tile, uint64_t moment_ns, Barrier& barrier,
                      uint32_t phase, State* state) {
   __shared__ long long first, last;
   if (threadIdx.x == 0) first = 0x7fffffffffffffffLL, last = 0;
@@ -119,9 +119,9 @@ __device__ float ask(char* shared, const char* tile, uint64_t moment_ns, uint64_
       while (now_ns() < moment_ns) {
       }
       const long long begin = now_cycles();
-      barrier_expect(barrier, vectors * threads * 16);
+      barrier.arrive_expecting(vectors * threads * 16);
       bulk_copy(shared, tile, vectors * threads * 16, barrier);
-      barrier_wait(barrier, phase);
+      barrier.wait(phase);
       first = begin;
       last = now_cycles();
     }
@@ -164,13 +164,14 @@ template <TileLoad load, int vectors>
 __global__ void __launch_bounds__(threads, 1)
     time_tiles(Plan plan, SmRankView sms, uint32_t launch, State* state) {
   extern __shared__ __align__(128) char shared[];
-  __shared__ uint64_t barrier;
+  __shared__ Barrier barrier;
   __shared__ Seat seat;
   __shared__ uint64_t moment_ns;
   if (threadIdx.x == 0) {
     seat = plan.seats[claim_sm_rank(sms, launch)];
-    barrier_init(&barrier, 1);
-    barrier_init_fence();
+    barrier.initialise(1);
+    fence_initialised_barriers();
+    fence_before_copies();
   }
   __syncthreads();
   if (!seat.in_step) {
@@ -200,7 +201,7 @@ __global__ void __launch_bounds__(threads, 1)
     if (moment_ns == 0) break;
     if (seat.reader < 0 && !seat.asks_ahead) continue;
     const float cycles = ask<load, vectors>(shared, tile_of(round, max(seat.reader, 0)), moment_ns,
-                                            &barrier, phase, state);
+                                            barrier, phase, state);
     phase ^= 1;
     if (threadIdx.x == 0 && seat.reader >= 0)
       plan.ns[int64_t{round} * plan.readers + seat.reader] = cycles;
@@ -320,13 +321,9 @@ TileTimes TileLatency::run(const TileCase& what, int rounds) {
       .meetings = meetings.as<Meeting>(),
       .ns = times.as<float>()};
   const Kernel kernel = kernel_of(what);
-  // Static shared memory counts against the same limit.
-  constexpr int static_reserve = 1024;
-  const int shared_bytes = sms_.exclusive_shared_bytes() - static_reserve;
-  static_assert(largest_tile_bytes <= 99 * 1024 - static_reserve, "a tile fits every chip's SM");
-  SAWTOOTH_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-  kernel<<<static_cast<unsigned>(sms_.count()), threads, static_cast<size_t>(shared_bytes)>>>(
+  static_assert(largest_tile_bytes <= 98 * 1024, "a tile fits every chip's SM");
+  const size_t shared_bytes = sms_.keep_alone(kernel);
+  kernel<<<static_cast<unsigned>(sms_.count()), threads, shared_bytes>>>(
       plan, sms_.view(), sms_.next_launch(), state_.as<State>());
   SAWTOOTH_CUDA_CHECK(cudaGetLastError());
   sms_.check_spread();
