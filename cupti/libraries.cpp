@@ -96,39 +96,12 @@ CuptiLibrary open_cupti() {
   if (opened.handle == nullptr) opened = open_by_name();
   if (opened.handle == nullptr) throw CounterError(Status::no_cupti, "counters are off");
 
-  CuptiLibrary library{};
+  CuptiLibrary library;
   library.folder = opened.folder;
-  const auto get = [&](const char* name, auto& function) {
-    bind(opened.handle, name, function, Status::no_cupti);
-  };
-  get("cuptiGetVersion", library.get_version);
-  get("cuptiProfilerHostGetSupportedChips", library.host_chips);
-  get("cuptiProfilerHostInitialize", library.host_initialize);
-  get("cuptiProfilerHostDeinitialize", library.host_deinitialize);
-  get("cuptiProfilerHostGetBaseMetrics", library.host_base_metrics);
-  get("cuptiProfilerHostGetMetricProperties", library.host_metric_properties);
-  get("cuptiProfilerHostConfigAddMetrics", library.host_add_metrics);
-  get("cuptiProfilerHostGetConfigImageSize", library.host_config_image_size);
-  get("cuptiProfilerHostGetConfigImage", library.host_config_image);
-  get("cuptiProfilerHostGetNumOfPasses", library.host_passes);
-  get("cuptiProfilerHostEvaluateToGpuValues", library.host_evaluate);
-  get("cuptiProfilerInitialize", library.initialize);
-  get("cuptiProfilerDeInitialize", library.deinitialize);
-  get("cuptiProfilerDeviceSupported", library.device_supported);
-  get("cuptiProfilerGetCounterAvailability", library.counter_availability);
-  get("cuptiDeviceGetChipName", library.device_chip_name);
-  get("cuptiRangeProfilerEnable", library.range_enable);
-  get("cuptiRangeProfilerDisable", library.range_disable);
-  get("cuptiRangeProfilerSetConfig", library.range_set_config);
-  get("cuptiRangeProfilerGetCounterDataSize", library.range_counter_data_size);
-  get("cuptiRangeProfilerCounterDataImageInitialize", library.range_counter_data_initialize);
-  get("cuptiRangeProfilerStart", library.range_start);
-  get("cuptiRangeProfilerStop", library.range_stop);
-  get("cuptiRangeProfilerPushRange", library.range_push);
-  get("cuptiRangeProfilerPopRange", library.range_pop);
-  get("cuptiRangeProfilerDecodeData", library.range_decode);
-  get("cuptiRangeProfilerGetCounterDataInfo", library.range_counter_data_info);
-  get("cuptiRangeProfilerCounterDataGetRangeInfo", library.range_info);
+#define SAWTOOTH_BIND(function, name) \
+  bind(opened.handle, #function, library.name, Status::no_cupti);
+  SAWTOOTH_CUPTI_FUNCTIONS(SAWTOOTH_BIND)
+#undef SAWTOOTH_BIND
   return library;
 }
 

@@ -16,37 +16,43 @@
 
 namespace sawtooth::cupti {
 
-/// CUPTI's functions that need neither a GPU nor a driver, and those of the range profiler.
+// Functions of CUPTI by the names that this folder gives them: those that need neither a GPU nor a
+// driver, and those of the range profiler.
+#define SAWTOOTH_CUPTI_FUNCTIONS(F)                                              \
+  F(cuptiGetVersion, get_version)                                                \
+  F(cuptiProfilerHostGetSupportedChips, host_chips)                              \
+  F(cuptiProfilerHostInitialize, host_initialize)                                \
+  F(cuptiProfilerHostDeinitialize, host_deinitialize)                            \
+  F(cuptiProfilerHostGetBaseMetrics, host_base_metrics)                          \
+  F(cuptiProfilerHostGetMetricProperties, host_metric_properties)                \
+  F(cuptiProfilerHostConfigAddMetrics, host_add_metrics)                         \
+  F(cuptiProfilerHostGetConfigImageSize, host_config_image_size)                 \
+  F(cuptiProfilerHostGetConfigImage, host_config_image)                          \
+  F(cuptiProfilerHostGetNumOfPasses, host_passes)                                \
+  F(cuptiProfilerHostEvaluateToGpuValues, host_evaluate)                         \
+  F(cuptiProfilerInitialize, initialize)                                         \
+  F(cuptiProfilerDeInitialize, deinitialize)                                     \
+  F(cuptiProfilerDeviceSupported, device_supported)                              \
+  F(cuptiProfilerGetCounterAvailability, counter_availability)                   \
+  F(cuptiDeviceGetChipName, device_chip_name)                                    \
+  F(cuptiRangeProfilerEnable, range_enable)                                      \
+  F(cuptiRangeProfilerDisable, range_disable)                                    \
+  F(cuptiRangeProfilerSetConfig, range_set_config)                               \
+  F(cuptiRangeProfilerGetCounterDataSize, range_counter_data_size)               \
+  F(cuptiRangeProfilerCounterDataImageInitialize, range_counter_data_initialize) \
+  F(cuptiRangeProfilerStart, range_start)                                        \
+  F(cuptiRangeProfilerStop, range_stop)                                          \
+  F(cuptiRangeProfilerPushRange, range_push)                                     \
+  F(cuptiRangeProfilerPopRange, range_pop)                                       \
+  F(cuptiRangeProfilerDecodeData, range_decode)                                  \
+  F(cuptiRangeProfilerGetCounterDataInfo, range_counter_data_info)               \
+  F(cuptiRangeProfilerCounterDataGetRangeInfo, range_info)
+
 struct CuptiLibrary {
   std::string folder;  // where libcupti was found; empty: by the loader's own search
-  decltype(&cuptiGetVersion) get_version;
-  decltype(&cuptiProfilerHostGetSupportedChips) host_chips;
-  decltype(&cuptiProfilerHostInitialize) host_initialize;
-  decltype(&cuptiProfilerHostDeinitialize) host_deinitialize;
-  decltype(&cuptiProfilerHostGetBaseMetrics) host_base_metrics;
-  decltype(&cuptiProfilerHostGetMetricProperties) host_metric_properties;
-  decltype(&cuptiProfilerHostConfigAddMetrics) host_add_metrics;
-  decltype(&cuptiProfilerHostGetConfigImageSize) host_config_image_size;
-  decltype(&cuptiProfilerHostGetConfigImage) host_config_image;
-  decltype(&cuptiProfilerHostGetNumOfPasses) host_passes;
-  decltype(&cuptiProfilerHostEvaluateToGpuValues) host_evaluate;
-  decltype(&cuptiProfilerInitialize) initialize;
-  decltype(&cuptiProfilerDeInitialize) deinitialize;
-  decltype(&cuptiProfilerDeviceSupported) device_supported;
-  decltype(&cuptiProfilerGetCounterAvailability) counter_availability;
-  decltype(&cuptiDeviceGetChipName) device_chip_name;
-  decltype(&cuptiRangeProfilerEnable) range_enable;
-  decltype(&cuptiRangeProfilerDisable) range_disable;
-  decltype(&cuptiRangeProfilerSetConfig) range_set_config;
-  decltype(&cuptiRangeProfilerGetCounterDataSize) range_counter_data_size;
-  decltype(&cuptiRangeProfilerCounterDataImageInitialize) range_counter_data_initialize;
-  decltype(&cuptiRangeProfilerStart) range_start;
-  decltype(&cuptiRangeProfilerStop) range_stop;
-  decltype(&cuptiRangeProfilerPushRange) range_push;
-  decltype(&cuptiRangeProfilerPopRange) range_pop;
-  decltype(&cuptiRangeProfilerDecodeData) range_decode;
-  decltype(&cuptiRangeProfilerGetCounterDataInfo) range_counter_data_info;
-  decltype(&cuptiRangeProfilerCounterDataGetRangeInfo) range_info;
+#define SAWTOOTH_MEMBER(function, name) decltype(&function) name = nullptr;
+  SAWTOOTH_CUPTI_FUNCTIONS(SAWTOOTH_MEMBER)
+#undef SAWTOOTH_MEMBER
 };
 
 /// Searches SAWTOOTH_CUPTI_DIR, CUDA_HOME, CUDA_PATH, the toolkit of the build, /usr/local/cuda,

@@ -8,47 +8,42 @@ namespace sawtooth::cupti {
 namespace {
 
 constexpr std::array<L2CounterInfo, l2_counter_count> infos{{
-    {L2Counter::sm_read, "sm_read_sectors", "read sectors that SMs receive"},
-    {L2Counter::l2_read, "l2_read_sectors", "reads by SMs that reach L2"},
-    {L2Counter::l2_read_miss, "l2_read_miss_sectors", "near misses of reads by SMs"},
-    {L2Counter::l2_write, "l2_write_sectors", "writes by SMs"},
-    {L2Counter::l2_write_miss, "l2_write_miss_sectors", "writes by SMs that allocate"},
-    {L2Counter::fabric_read, "fabric_read_sectors", "reads looked up in the far half of L2"},
-    {L2Counter::fabric_read_hit, "fabric_read_hit_sectors", "far lookups that hit"},
-    {L2Counter::fabric_read_miss, "fabric_read_miss_sectors", "far lookups that miss"},
-    {L2Counter::all_read, "all_read_sectors", "reads by every unit"},
-    {L2Counter::all_read_miss, "all_read_miss_sectors", "read misses of every unit"},
-    {L2Counter::fill_device, "fill_device_sectors", "fills from device memory"},
-    {L2Counter::fill_system, "fill_system_sectors", "fills from system memory"},
-    {L2Counter::dram_read, "dram_read_sectors", "reads of device memory"},
-    {L2Counter::dram_write, "dram_write_sectors", "writes to device memory"},
-    {L2Counter::coalescer_in, "coalescer_in_sectors", "read sectors from L2 to the coalescer"},
-    {L2Counter::coalescer_out, "coalescer_out_sectors", "read sectors from the coalescer to SMs"},
+    {L2Counter::sm_read, "sm_read_sectors", "l1tex__m_xbar2l1tex_read_sectors.sum",
+     "read sectors that SMs receive"},
+    {L2Counter::l2_read, "l2_read_sectors", "lts__t_sectors_srcunit_tex_op_read.sum",
+     "reads by SMs that reach L2"},
+    {L2Counter::l2_read_miss, "l2_read_miss_sectors",
+     "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum", "near misses of reads by SMs"},
+    {L2Counter::l2_write, "l2_write_sectors", "lts__t_sectors_srcunit_tex_op_write.sum",
+     "writes by SMs"},
+    {L2Counter::l2_write_miss, "l2_write_miss_sectors",
+     "lts__t_sectors_srcunit_tex_op_write_lookup_miss.sum", "writes by SMs that allocate"},
+    {L2Counter::fabric_read, "fabric_read_sectors", "lts__t_sectors_srcunit_ltcfabric_op_read.sum",
+     "reads looked up in the far half of L2"},
+    {L2Counter::fabric_read_hit, "fabric_read_hit_sectors",
+     "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_hit.sum", "far lookups that hit"},
+    {L2Counter::fabric_read_miss, "fabric_read_miss_sectors",
+     "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum", "far lookups that miss"},
+    {L2Counter::all_read, "all_read_sectors", "lts__t_sectors_op_read.sum", "reads by every unit"},
+    {L2Counter::all_read_miss, "all_read_miss_sectors", "lts__t_sectors_op_read_lookup_miss.sum",
+     "read misses of every unit"},
+    {L2Counter::fill_device, "fill_device_sectors", "lts__d_sectors_fill_device.sum",
+     "fills from device memory"},
+    {L2Counter::fill_system, "fill_system_sectors", "lts__d_sectors_fill_sysmem.sum",
+     "fills from system memory"},
+    {L2Counter::dram_read, "dram_read_sectors", "dram__sectors_read.sum", "reads of device memory"},
+    {L2Counter::dram_write, "dram_write_sectors", "dram__sectors_write.sum",
+     "writes to device memory"},
+    {L2Counter::coalescer_in, "coalescer_in_sectors", "lrc__lts2lrc_sectors_op_read.sum",
+     "read sectors from L2 to the coalescer"},
+    {L2Counter::coalescer_out, "coalescer_out_sectors", "lrc__xbar2gpc_sectors_op_read.sum",
+     "read sectors from the coalescer to SMs"},
     {L2Counter::coalescer_shared, "coalescer_shared_sectors",
+     "lrc__xbar2gpc_sectors_op_read_coalescing_achieved.sum",
      "read sectors that the coalescer handed to several SMs at once"},
-    {L2Counter::duration_ns, "duration_ns", "time of the range under the profiler"},
+    {L2Counter::duration_ns, "duration_ns", "gpu__time_duration.sum",
+     "time of the range under the profiler"},
 }};
-
-constexpr std::array<std::string_view, l2_counter_count> common_metrics{
-    "l1tex__m_xbar2l1tex_read_sectors.sum",
-    "lts__t_sectors_srcunit_tex_op_read.sum",
-    "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum",
-    "lts__t_sectors_srcunit_tex_op_write.sum",
-    "lts__t_sectors_srcunit_tex_op_write_lookup_miss.sum",
-    "lts__t_sectors_srcunit_ltcfabric_op_read.sum",
-    "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_hit.sum",
-    "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum",
-    "lts__t_sectors_op_read.sum",
-    "lts__t_sectors_op_read_lookup_miss.sum",
-    "lts__d_sectors_fill_device.sum",
-    "lts__d_sectors_fill_sysmem.sum",
-    "dram__sectors_read.sum",
-    "dram__sectors_write.sum",
-    "lrc__lts2lrc_sectors_op_read.sum",
-    "lrc__xbar2gpc_sectors_op_read.sum",
-    "lrc__xbar2gpc_sectors_op_read_coalescing_achieved.sum",
-    "gpu__time_duration.sum",
-};
 
 constexpr std::array<ChipInfo, 7> chips{{
     {"GA100", "A100, A30", "8.0", 2},
@@ -135,7 +130,7 @@ MetricChoice metric_for(std::string_view chip, L2Counter counter) {
   if (is_coalescer(counter) && !has_coalescer(chip)) {
     return {"", "CUPTI has no lrc__ metrics on this chip"};
   }
-  return {common_metrics[static_cast<size_t>(counter)], ""};
+  return {infos[static_cast<size_t>(counter)].metric, ""};
 }
 
 std::vector<std::string> metrics_for(std::string_view chip, std::span<const L2Counter> counters) {

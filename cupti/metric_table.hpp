@@ -47,6 +47,7 @@ struct MetricChoice {
 struct L2CounterInfo {
   L2Counter counter;
   std::string_view column;  // name in tables, e.g. "l2_read_miss_sectors"
+  std::string_view metric;  // of most chips; metric_for knows the others
   std::string_view description;
 };
 

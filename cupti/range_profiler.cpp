@@ -115,8 +115,7 @@ class Enabled {
     object_ = params.pRangeProfilerObject;
   }
   ~Enabled() {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_Disable_Params));
     cupti_.range_disable(&params);
   }
   Enabled(const Enabled&) = delete;
@@ -124,16 +123,15 @@ class Enabled {
 
   std::vector<uint8_t> make_counter_data(const MetricGroup& group, size_t ranges) const {
     std::vector<const char*> names = c_strings(group.metrics());
-    auto size = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
-    size.pRangeProfilerObject = object_;
+    auto size = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params));
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
     size.maxNumOfRanges = ranges;
     size.maxNumRangeTreeNodes = static_cast<uint32_t>(ranges);
     check(cupti_.range_counter_data_size(&size), "cuptiRangeProfilerGetCounterDataSize");
     std::vector<uint8_t> data(size.counterDataSize);
-    auto init = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
-    init.pRangeProfilerObject = object_;
+    auto init =
+        of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params));
     init.counterDataSize = data.size();
     init.pCounterData = data.data();
     check(cupti_.range_counter_data_initialize(&init),
@@ -143,8 +141,7 @@ class Enabled {
 
   void configure(const std::vector<uint8_t>& config, std::vector<uint8_t>& data,
                  size_t ranges) const {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params));
     params.configSize = config.size();
     params.pConfig = config.data();
     params.counterDataImageSize = data.size();
@@ -160,35 +157,30 @@ class Enabled {
   }
 
   void start() const {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params));
     check(cupti_.range_start(&params), "cuptiRangeProfilerStart");
   }
 
   /// Whether all passes have been submitted.
   bool stop() const {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params));
     check(cupti_.range_stop(&params), "cuptiRangeProfilerStop");
     return params.isAllPassSubmitted != 0;
   }
 
   void push(const char* name) const {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_PushRange_Params));
     params.pRangeName = name;
     check(cupti_.range_push(&params), "cuptiRangeProfilerPushRange");
   }
 
   void pop() const {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params));
     check(cupti_.range_pop(&params), "cuptiRangeProfilerPopRange");
   }
 
   void decode() const {
-    auto params = SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
-    params.pRangeProfilerObject = object_;
+    auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params));
     check(cupti_.range_decode(&params), "cuptiRangeProfilerDecodeData");
     if (params.numOfRangeDropped != 0) {
       throw CounterError(Status::ranges_dropped,
@@ -215,6 +207,12 @@ class Enabled {
   }
 
  private:
+  template <class Params>
+  Params of_object(Params params) const {
+    params.pRangeProfilerObject = object_;
+    return params;
+  }
+
   CuptiLibrary cupti_;
   CUpti_RangeProfiler_Object* object_ = nullptr;
 };
