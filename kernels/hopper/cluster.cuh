@@ -21,6 +21,12 @@ __device__ inline uint32_t cluster_rank() {
   return rank;
 }
 
+/// The same in clusters of `Cluster` CTAs: 0 where a cluster is one.
+template <int Cluster>
+__device__ inline int rank_in_cluster() {
+  return Cluster > 1 ? int(cluster_rank()) : 0;
+}
+
 /// Number of this cluster of `Cluster` CTAs in the grid, read anew where it is called: producers
 /// have no register to keep it in.
 template <int Cluster>

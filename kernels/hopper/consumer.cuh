@@ -43,8 +43,9 @@ class Consumer {
       shared_.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
       ItemStart start;
       if (!read_start<Shape::short_items>(work(), start)) break;
-      first_row_ = (start.q_tile * Shape::cluster + rank()) * Shape::cta_q_rows +
-                   warpgroup_ * warpgroup_rows;
+      first_row_ =
+          (start.q_tile * Shape::cluster + rank_in_cluster<Shape::cluster>()) * Shape::cta_q_rows +
+          warpgroup_ * warpgroup_rows;
       if (!Shape::short_items || first_row_ < arguments_.problem.seq_q) {
         process(start.steps);
       } else {
@@ -275,7 +276,7 @@ class Consumer {
     float* lse = split ? arguments_.partial_lse : arguments_.lse;
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      const float sum = quad_sum(softmax.sum[half]);
+      const float sum = sum_of_quad(softmax.sum[half]);
       const float factor = sum == 0 ? 0 : __fdividef(1, sum);  // a row that saw no key gives 0
       const bool valid = row(half) < arguments_.problem.seq_q;
       const int64_t flat_row = flat_part * arguments_.problem.seq_q + row(half);
@@ -316,9 +317,6 @@ class Consumer {
       const uint32_t lane = threadIdx.x % 32;
       if (lane < Shape::cluster) arrive_at(barrier, (cluster_rank() + lane) % Shape::cluster);
     }
-  }
-  __device__ static int rank() {
-    return Shape::cluster > 1 ? int(cluster_rank()) : 0;
   }
   __device__ void release_k(bool last_of_item) {
     release_stage(shared_.k_empty[k_ring_.stage]);

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "kernels/hopper/fragment.hpp"
-#include "kernels/hopper/wgmma.cuh"
+#include "kernels/mma/ptx.cuh"
 
 namespace sawtooth::kernels::hopper {
 
@@ -44,7 +44,7 @@ __device__ inline void store_row(Element* row, const float (&output)[Count], int
 #pragma unroll
     for (int group = 0; group < 4; ++group) {
       const int i = store * accumulators_a_store + group * 4 + half * 2;
-      words[group] = pack<Element>(output[i] * factor, output[i + 1] * factor);
+      words[group] = TensorCore<Element>::pack(output[i] * factor, output[i + 1] * factor);
     }
     const uint4 chunk = transpose_quad(words[0], words[1], words[2], words[3]);
     if (valid) {

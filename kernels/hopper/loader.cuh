@@ -47,9 +47,10 @@ class Loader {
     shared_.q_empty[stage].wait(q_.parity);
     q_.advance();
     shared_.q_full[stage].arrive_expecting(Shape::q_tile_bytes);
-    load_tile(shared_.q[stage], q_map_, shared_.q_full[stage],
-              (int(item.q_tile) * Shape::cluster + int(rank())) * Shape::cta_q_rows, int(item.head),
-              int(item.batch), shared_.arguments.policies.q);
+    load_tile(
+        shared_.q[stage], q_map_, shared_.q_full[stage],
+        (int(item.q_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) * Shape::cta_q_rows,
+        int(item.head), int(item.batch), shared_.arguments.policies.q);
   }
 
   /// Starts the copy of the next K tile of the scan and returns its number.
@@ -85,13 +86,11 @@ class Loader {
       load_tile(to, map, full, row, int(item.kv_head), int(item.batch), policy);
     } else {
       constexpr uint16_t all_ctas = (1 << Shape::cluster) - 1;
-      const int panel = int(rank()) * Shape::panels_a_load;
+      const int panel = rank_in_cluster<Shape::cluster>() * Shape::panels_a_load;
       load_panels_to_cluster(to + panel * Shape::kv_rows * panel_columns, map, full, row, panel,
                              int(item.kv_head), int(item.batch), all_ctas, policy);
     }
   }
-
-  __device__ static uint32_t rank() { return Shape::cluster > 1 ? cluster_rank() : 0; }
 
   SharedStorage<Shape>& shared_;
   const CUtensorMap& q_map_;

@@ -56,7 +56,8 @@ class PieceStore {
   __device__ bool comes_last(int count) const {
     constexpr int warps = threads / 32;
     unsigned* const arrivals =
-        arguments_.piece_arrivals + (first_ * Shape::cluster + rank()) * warps + thread_ / 32;
+        arguments_.piece_arrivals +
+        (first_ * Shape::cluster + rank_in_cluster<Shape::cluster>()) * warps + thread_ / 32;
     int last = 0;
     if (thread_ % 32 == 0) {
       last = int(atomicAdd(arrivals, 1u)) + 1 == count;
@@ -96,11 +97,8 @@ class PieceStore {
 
   /// This thread's first chunk; the next ones follow at a distance of all threads.
   __device__ float4* chunks_of(int piece) const {
-    const int64_t cta = int64_t(piece) * Shape::cluster + rank();
+    const int64_t cta = int64_t(piece) * Shape::cluster + rank_in_cluster<Shape::cluster>();
     return reinterpret_cast<float4*>(arguments_.pieces) + cta * chunks * threads + thread_;
-  }
-  __device__ static int rank() {
-    return Shape::cluster > 1 ? int(cluster_rank()) : 0;
   }
 
   const ForwardArguments& arguments_;

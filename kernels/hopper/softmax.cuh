@@ -6,20 +6,10 @@
 #include <cstdint>
 
 #include "kernels/hopper/fragment.hpp"
-#include "kernels/hopper/wgmma.cuh"
+#include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 
 namespace sawtooth::kernels::hopper {
-
-/// Maximum or sum over the four lanes that hold one row.
-__device__ inline float quad_max(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xffffffff, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xffffffff, x, 2));
-}
-__device__ inline float quad_sum(float x) {
-  x += __shfl_xor_sync(0xffffffff, x, 1);
-  return x + __shfl_xor_sync(0xffffffff, x, 2);
-}
 
 struct RowSoftmax {
   float max[rows_a_thread] = {-INFINITY, -INFINITY};
@@ -38,7 +28,7 @@ struct RowSoftmax {
     float shift[rows_a_thread];
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
-      top[half] = quad_max(top[half]);
+      top[half] = maximum_of_quad(top[half]);
       constexpr float tolerated_growth_log2 = 8;
       if (Lazy && (top[half] - max[half]) * scale_log2 <= tolerated_growth_log2) {
         top[half] = max[half];
@@ -77,7 +67,7 @@ __device__ inline void pack_probabilities(uint32_t (&packed)[Count / 2],
                                           const float (&probabilities)[Count]) {
 #pragma unroll
   for (int i = 0; i < Count / 2; ++i) {
-    packed[i] = pack<Element>(probabilities[2 * i], probabilities[2 * i + 1]);
+    packed[i] = TensorCore<Element>::pack(probabilities[2 * i], probabilities[2 * i + 1]);
   }
 }
 

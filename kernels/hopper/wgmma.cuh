@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -35,18 +34,6 @@ template <int Count>
 __device__ inline void pin(uint32_t (&registers)[Count]) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) asm volatile("" : "+r"(registers[i])::"memory");
-}
-
-/// Two floats rounded to a pair of 16-bit elements, `low` in the lower half.
-template <class Element>
-__device__ inline uint32_t pack(float low, float high) {
-  uint32_t pair;
-  if constexpr (std::is_same_v<Element, __nv_bfloat16>) {
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  } else {
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  }
-  return pair;
 }
 
 /// The instruction with N columns. `from_shared`: A and B by descriptor, both with the contraction
@@ -114,23 +101,5 @@ SAWTOOTH_WGMMA_TYPES(80, 40, 41, 42, 43, 44, 45)
 SAWTOOTH_WGMMA_TYPES(128, 64, 65, 66, 67, 68, 69)
 SAWTOOTH_WGMMA_TYPES(176, 88, 89, 90, 91, 92, 93)
 SAWTOOTH_WGMMA_TYPES(256, 128, 129, 130, 131, 132, 133)
-
-#undef SAWTOOTH_WGMMA_TYPES
-#undef SAWTOOTH_WGMMA
-#undef SAWTOOTH_REGISTERS_64
-#undef SAWTOOTH_ACCUMULATORS_64
-#undef SAWTOOTH_REGISTERS_80
-#undef SAWTOOTH_ACCUMULATORS_80
-#undef SAWTOOTH_REGISTERS_128
-#undef SAWTOOTH_ACCUMULATORS_128
-#undef SAWTOOTH_REGISTERS_176
-#undef SAWTOOTH_ACCUMULATORS_176
-#undef SAWTOOTH_REGISTERS_256
-#undef SAWTOOTH_ACCUMULATORS_256
-#undef SAWTOOTH_D32
-#undef SAWTOOTH_D8
-#undef SAWTOOTH_D4
-#undef SAWTOOTH_FIRST_TEN
-#undef SAWTOOTH_TEN
 
 }  // namespace sawtooth::kernels::hopper

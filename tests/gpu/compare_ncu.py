@@ -30,7 +30,9 @@ def ncu_counts(path):
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader([line for line in file if line.startswith('"')]))
     results = [row for row in rows if row.get("ID", "").isdigit()]
-    kernels = [row for row in results if any(name in row.get("Kernel Name", "") for name in KERNELS)]
+    kernels = [
+        row for row in results if any(name in row.get("Kernel Name", "") for name in KERNELS)
+    ]
     launches = kernels or results
     counts = {}
     for index, row in enumerate(launches):

@@ -36,20 +36,28 @@ def failures(kernels):
     for missing in sorted(expected - set(kernels)):
         yield f"level {missing[0]} for {missing[1]} is missing"
     for (level, element), opcodes in sorted(kernels.items()):
-        wanted = {"HMMA": True, "LDSM": level >= 4, "LDGSTS": level >= 2, "LDL": False,
-                  "STL": False}
+        wanted = {
+            "HMMA": True,
+            "LDSM": level >= 4,
+            "LDGSTS": level >= 2,
+            "LDL": False,
+            "STL": False,
+        }
         for opcode, present in wanted.items():
             if (opcode in opcodes) != present:
-                yield (f"level {level} for {element}: {opcode} "
-                       f"{'is missing' if present else 'was not expected'}")
+                yield (
+                    f"level {level} for {element}: {opcode} "
+                    f"{'is missing' if present else 'was not expected'}"
+                )
 
 
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
         return 2
-    listing = subprocess.run([sys.argv[1], "--dump-sass", sys.argv[2]], check=True,
-                             capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        [sys.argv[1], "--dump-sass", sys.argv[2]], check=True, capture_output=True, text=True
+    ).stdout
     kernels = instructions_by_kernel(listing)
     found = list(failures(kernels))
     print(f"{len(kernels)} kernels looked at")
