@@ -72,7 +72,7 @@ sanitize() {
 program() {
   local folder
   for folder in "${SAWTOOTH_BIN:-/nowhere}" "$build" "$build"/tests/{gpu,kernels} \
-    "$build"/experiments/studies{,/streams,/matching}; do
+    "$build"/experiments/studies; do
     [ -f "$folder/$1" ] && [ -x "$folder/$1" ] && echo "$folder/$1" && return
   done
   return 1

@@ -7,49 +7,36 @@ FOLDER holds times.csv (bench), counters.csv (measure) and stalls.csv
 warps active per issue.
 """
 
-import collections
-import csv
 import os
 import statistics
 import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "plots", "lib"))
+import table  # noqa: E402  (the path above leads to it)
+
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
 ACTIVE = "smsp__average_warps_active_per_issue_active.ratio"
 TENSOR = "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active"
-COLUMNS = [
-    "D",
-    "tile",
-    "CTAs an SM",
-    "K/V, MiB",
-    "scan",
-    "prefetch",
-    "TFLOP/s",
-    "DRAM reads, M",
-    "near misses, M",
-    "waits for memory, %",
-    "for the other warps, %",
-    "tensor pipe, %",
-]
+COLUMNS = (
+    "D | tile | CTAs an SM | K/V, MiB | scan | prefetch | TFLOP/s | DRAM reads, M | near misses, M | "
+    "waits for memory, % | for the other warps, % | tensor pipe, %"
+)
 MIB = 1 << 20
 EXPERIMENT = "matching-latency"
 
 
 def rows_of(folder, name):
-    with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["experiment"] == EXPERIMENT]
+    return table.where(table.read(os.path.join(folder, name)), experiment=EXPERIMENT)
 
 
 def key(row):
     """What tells the points apart; K/V bytes of one head in 16 bits."""
-    kv_mib = int(row["kv_heads"]) * int(row["seq_kv"]) * int(row["head_dim"]) * 4 // MIB
-    return (
-        int(row["head_dim"]),
-        f"{row['tile_q']}x{row['tile_kv']}",
-        int(row["ctas_per_sm"]),
-        kv_mib,
-        row["scan"],
-        int(row["prefetch"]),
+    kv_heads, seq, d, ctas, prefetch = map(
+        int, table.cells(row, ("kv_heads", "seq_kv", "head_dim", "ctas_per_sm", "prefetch"))
     )
+    kv_mib = kv_heads * seq * d * 4 // MIB
+    return d, f"{row['tile_q']}x{row['tile_kv']}", ctas, kv_mib, row["scan"], prefetch
 
 
 def millions(text):
@@ -57,12 +44,13 @@ def millions(text):
 
 
 def lines(folder):
-    times, stalls = collections.defaultdict(list), collections.defaultdict(dict)
+    times, stalls = {}, {}
     for row in rows_of(folder, "times.csv"):
-        times[key(row)].append(float(row["tflops"]))
+        times.setdefault(key(row), []).append(table.number(row, "tflops"))
     counters = {key(row): row for row in rows_of(folder, "counters.csv")}
     for row in rows_of(folder, "stalls.csv"):
-        stalls[key(row)][row["metric"]] = float(row["value"]) if row["value"] else None
+        value = table.number(row, "value") if row["value"] else None
+        stalls.setdefault(key(row), {})[row["metric"]] = value
     for point, values in sorted(times.items()):
         if point not in counters:
             continue
@@ -85,7 +73,7 @@ def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
+    print(f"| {COLUMNS} |\n|" + "---|" * len(COLUMNS.split(" | ")))
     for cells in lines(arguments[0]):
         print("| " + " | ".join(cells) + " |")
     return 0
