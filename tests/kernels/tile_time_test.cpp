@@ -65,9 +65,9 @@ TEST(TileTime, PrefersTheTileThatWasFasterOnAnH200) {
                           .seq_kv = row.seq,
                           .head_dim = row.head_dim,
                           .mask = {row.mask, 0}};
-    const auto time_us = [&](const Tiling& rows) {
-      const KernelVariant* variant = find_variant(row.head_dim, problem.dtype, rows, "hopper");
-      return estimated_us(problem, rows, variant->cost, 132);
+    const auto time_us = [&](const Tiling& tile) {
+      const KernelVariant* variant = find_variant(row.head_dim, problem.dtype, tile, "hopper");
+      return estimated_us(problem, tile, variant->cost, 132);
     };
     EXPECT_LT(time_us(row.faster), time_us(row.slower)) << "D=" << row.head_dim << " S=" << row.seq;
   }

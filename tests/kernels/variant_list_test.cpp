@@ -42,12 +42,13 @@ TEST(VariantList, OffersNoRungs) {
 
 // A covering build serves every head dim with one kernel at least.
 TEST(VariantList, CoversEveryHeadDimOfMma) {
-  for (const VariantRow& wanted : variant_list)
-    if (wanted.family == families::mma)
-      EXPECT_TRUE(std::ranges::any_of(variant_list, [&](const VariantRow& row) {
-        return row.family == families::mma && row.head_dim == wanted.head_dim &&
-               (row.set == VariantSet::covering || row.set == VariantSet::both);
-      })) << wanted.head_dim;
+  for (const VariantRow& wanted : variant_list) {
+    if (wanted.family != families::mma) continue;
+    EXPECT_TRUE(std::ranges::any_of(variant_list, [&](const VariantRow& row) {
+      return row.family == families::mma && row.head_dim == wanted.head_dim &&
+             (row.set == VariantSet::covering || row.set == VariantSet::both);
+    })) << wanted.head_dim;
+  }
 }
 
 }  // namespace
