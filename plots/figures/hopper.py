@@ -8,6 +8,7 @@ L2. DRAM reads are multiples of the compulsory ones (every byte read once).
 """
 
 import functools
+import typing
 
 import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
@@ -15,24 +16,43 @@ from hopper_lists import Lists, short
 
 MODEL = "half"
 DRAM = "dram_read_sectors"
-LONG = {64: "192K", 128: "128K"}  # of the lists that stay at one length, per head dim
 BAR = 0.38
 FLOOR = 0.9  # of every axis of multiples: nothing can be under 1
-LEGEND_ROOM = 2.5
+ROOM, LEGEND_ROOM = 1.3, 2.5  # above the highest mark
 SCANS = ("linear", "sawtooth")
-LAUNCHES = ("grid", "static", "dynamic")
-TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # experiments/studies/hopper/lists/prefetch.ini
+TILE_Q, TILE_KV, WORKERS = 128, {64: 128, 128: 64}, 132  # studies/hopper/lists/prefetch.ini
 LENGTH_PANELS = {
     "no mask": dict(mask="none"),
     "causal, ascending, static": dict(mask="causal", order="ascending"),
     "causal, longest first, tickets": dict(launch="dynamic", order="descending", mask="causal"),
 }
-SECTION_PANELS = ((8, 64, "none"), (16, 64, "none"), (8, 64, "causal"), (16, 64, "causal"))
-SECTION_PANELS += ((8, 128, "causal"), (16, 128, "causal"))
 
 
-def mask_title(mask):
-    return "no mask" if mask == "none" else mask
+class Bars(typing.NamedTuple):
+    """A figure of bars: the words that make a panel, and those that make a place in it."""
+
+    height: float
+    panels: tuple
+    places: tuple
+    only: dict = {}
+
+
+BARS = {
+    "launches": Bars(2.9, ("d", "s", "mask"), ("order", "launch"), dict(ctas=2)),
+    "scans": Bars(2.5, ("d", "s", "mask"), ("scan",)),
+    "prefetch": Bars(2.6, ("d", "mask"), ("s", "prefetch"), dict(mask="none")),
+    "sections": Bars(2.4, ("heads", "d", "mask"), ("section",)),
+    "split": Bars(2.5, ("d", "mask"), ("s", "parts")),
+}
+TITLES = dict(s="length", parts="parts of K/V", section="heads together", prefetch="distance")
+
+
+def shown(word, value):
+    if word == "s":
+        return short(value)
+    if (word, value) == ("mask", "none"):
+        return "no mask"
+    return {"d": f"D={value}", "heads": f"{value} heads"}.get(word, value)
 
 
 def times_compulsory(lists, name, point):
@@ -43,7 +63,7 @@ def times_compulsory(lists, name, point):
 
 
 def level(panels, room):
-    """One logarithmic range for all of `panels`, with `room` above the highest mark."""
+    """One logarithmic range for all of `panels`."""
     top = max(axes.dataLim.y1 for axes in panels) * room
     for axes in panels:
         axes.set_yscale("log")
@@ -64,15 +84,26 @@ def draw_length(lists):
                 axes.plot(lengths, predicted, linewidth=0.8, **figure.look(scan, marker=""))
             figure.doubling(axes, lengths, rotation=60)
             axes.set_title(f"D={d}, {title}")
-            level([axes], 1.3)
+            level([axes], ROOM)
         row[0].set_ylabel("DRAM reads / compulsory")
     grid[0][0].legend(loc="upper left", title="marks measured,\nlines predicted")
     return fig
 
 
+def bar_panels(lists, name):
+    """{title of a panel: {text of a place: {scan: point}}}"""
+    panels = {}
+    for point in lists.points(name, **BARS[name].only):
+        words = {word: shown(word, value) for word, value in point.items()}
+        title = ", ".join(words[word] for word in BARS[name].panels)
+        text = ", ".join(words[word] for word in BARS[name].places)
+        panels.setdefault(title, {}).setdefault(text, {})[point["scan"]] = point
+    return panels
+
+
 def bars(axes, lists, name, places):
-    """`places`: (text, {scan: point}); linear and sawtooth side by side, one bar where one scan."""
-    for at, (_, scans) in enumerate(places):
+    """Linear and sawtooth side by side, one bar where one scan."""
+    for at, scans in enumerate(places.values()):
         wide = BAR if len(scans) == 2 else 2 * BAR
         for number, (scan, point) in enumerate(scans.items()):
             x = at + (number - 0.5) * BAR if len(scans) == 2 else at
@@ -80,69 +111,34 @@ def bars(axes, lists, name, places):
             axes.bar(x, measured, wide, color=figure.look(scan)["color"])
             ends = [x - wide / 2.2, x + wide / 2.2]
             axes.plot(ends, [predicted] * 2, color="black", linewidth=1.2)
-    axes.set_xticks(range(len(places)), [text for text, _ in places], rotation=90)
+    axes.set_xticks(range(len(places)), places, rotation=90)
     axes.grid(axis="x", visible=False)
 
 
-def bar_figure(lists, name, panels, height, room=LEGEND_ROOM, free=0):
-    """(figure, its row of axes) of {title: places}, with `free` axes after them."""
-    shape = dict(ncols=len(panels) + free, sharey=not free)
-    fig, row = figure.new_figure(figure.PAGE_INCHES, height, **shape)
-    for axes, (title, places) in zip(row, panels.items()):
-        bars(axes, lists, name, places)
-        axes.set_title(title)
-    level(row[: len(panels)], room)
-    row[0].set_ylabel("DRAM reads / compulsory")
-    return fig, row
-
-
-def legend(axes, **place):
+def legend(axes, ncols):
     handles = [axes.bar(0, 0, color=figure.look(scan)["color"], label=scan) for scan in SCANS]
     handles += axes.plot([], [], color="black", linewidth=1.2, label="predicted")
-    axes.legend(handles=handles, loc="upper left", **place)
+    axes.legend(handles=handles, loc="upper left", ncols=ncols, columnspacing=1)
 
 
-def both_scans(text, **point):
-    return text, {scan: dict(point, scan=scan) for scan in SCANS}
-
-
-def draw_launches(lists):
-    def places(d):
-        base = dict(d=d, s=LONG[d], ctas=2)
-        for launch in LAUNCHES:
-            yield both_scans(f"none, {launch}", mask="none", launch=launch, **base)
-        for order in ("ascending", "fold", "descending"):
-            for launch in LAUNCHES:
-                point = dict(base, mask="causal", order=order, launch=launch)
-                yield both_scans(f"{order}, {launch}", **point)
-
-    title = "two CTAs an SM; named orders are causal"
-    panels = {f"D={d}, {LONG[d]}, {title}": list(places(d)) for d in (64, 128)}
-    fig, row = bar_figure(lists, "launches", panels, 2.9)
-    legend(row[0], ncols=3)
-    return fig
-
-
-def draw_scans(lists):
-    panels = {}
-    for d, mask in ((64, "none"), (128, "none"), (64, "causal"), (128, "causal")):
-        points = lists.points("scans", d=d, mask=mask)
-        places = [(point["scan"], {point["scan"]: point}) for point in points]
-        panels[f"D={d}, {LONG[d]}, {mask_title(mask)}"] = places
-    return bar_figure(lists, "scans", panels, 2.5, room=1.3)[0]
+def draw_bars(name, lists, free=0):
+    """The figure; with `free`, (figure, so many axes to the right of its panels)."""
+    panels = bar_panels(lists, name)
+    shape = dict(ncols=len(panels) + free, sharey=not free)
+    fig, row = figure.new_figure(figure.PAGE_INCHES, BARS[name].height, **shape)
+    for axes, (title, places) in zip(row, panels.items()):
+        bars(axes, lists, name, places)
+        axes.set_title(title.replace(" heads, ", " heads,\n"))
+        axes.set_xlabel(", ".join(TITLES.get(word, word) for word in BARS[name].places))
+    level(row[: len(panels)], LEGEND_ROOM)
+    row[0].set_ylabel("DRAM reads / compulsory")
+    lowest = min(row[: len(panels)], key=lambda axes: axes.dataLim.y1)
+    legend(lowest, ncols=3 if len(panels) == 2 else 1)
+    return (fig, row[len(panels) :]) if free else fig
 
 
 def draw_prefetch(lists):
-    def places(d):
-        for s in dict.fromkeys(p["s"] for p in lists.points("prefetch", d=d, mask="none")):
-            for distance in (0, 2, 8):
-                point = dict(d=d, mask="none", s=s, prefetch=distance)
-                yield both_scans(f"{short(s)}, {distance}", **point)
-
-    panels = {f"D={d}, no mask: length, distance": list(places(d)) for d in (64, 128)}
-    fig, row = bar_figure(lists, "prefetch", panels, 2.5, free=1)
-    legend(row[0])
-    drift = row[2]
+    fig, (drift,) = draw_bars("prefetch", lists, free=1)
     for d, marker in ((64, "o"), (128, "s")):
         points = lists.points("prefetch", d=d, mask="none", scan="linear", prefetch=2)
         thousands = [steps(p) / 1000 for p in points]
@@ -166,40 +162,11 @@ def growth(lists, point):
     return lists.measured("prefetch", DRAM, **point) / without
 
 
-def draw_sections(lists):
-    panels = {}
-    for heads, d, mask in SECTION_PANELS:
-        base = dict(heads=heads, d=d, mask=mask)
-        found = dict.fromkeys(p["section"] for p in lists.points("sections", **base))
-        places = [both_scans(section, section=section, **base) for section in found]
-        panels[f"{heads} heads, D={d},\n{mask_title(mask)}"] = places
-    fig, row = bar_figure(lists, "sections", panels, 2.3)
-    for axes in row:
-        axes.tick_params(axis="x", rotation=0)
-        axes.set_xlabel("heads together")
-    legend(row[-1])
-    return fig
-
-
-def draw_split(lists):
-    panels = {}
-    for d in (64, 128):
-        points = lists.points("split", d=d, scan="linear")
-        texts = [f"{short(p['s'])}, {p['parts']}" for p in points]
-        places = [both_scans(t, d=d, s=p["s"], parts=p["parts"]) for t, p in zip(texts, points)]
-        panels[f"D={d}, no mask: length, parts of K/V"] = places
-    fig, row = bar_figure(lists, "split", panels, 2.4)
-    legend(row[0])
-    return fig
-
-
-DRAWN = dict(length=draw_length, launches=draw_launches, scans=draw_scans)
-DRAWN |= dict(prefetch=draw_prefetch, sections=draw_sections, split=draw_split)
-
-
 def figures(measured, predicted):
     lists = Lists(measured, {MODEL: predicted})
-    return {name: functools.partial(draw, lists) for name, draw in DRAWN.items()}
+    drawn = {name: functools.partial(draw_bars, name, lists) for name in BARS}
+    drawn["prefetch"] = functools.partial(draw_prefetch, lists)
+    return {"length": functools.partial(draw_length, lists), **drawn}
 
 
 if __name__ == "__main__":
