@@ -79,7 +79,7 @@ TEST(ShippedFiles, EveryConfigurationOfThePaperResolves) {
   Catalog catalog;
   int configurations = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/studies/paper")) {
+       std::filesystem::directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/studies/paper/lists")) {
     if (entry.path().extension() != ".ini") continue;
     ++configurations;
     Settings tiles;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh SAWTOOTH OUT [yes|no]: runs the configurations of this folder with the program SAWTOOTH into
+# run.sh SAWTOOTH OUT [yes|no]: runs the configurations of lists/ with the program SAWTOOTH into
 # the folder OUT, then derives closed_forms.csv and claims.csv and draws the plots. `yes` is the
 # quick mode: fewer lengths, and fewer batches where schedules stand side by side (two in causal
 # mode, where CTAs that run on from one batch to the next matter).
@@ -36,7 +36,7 @@ say() {
 }
 # predict CONFIG CSV [OPTION ...]
 predict() {
-  "$sawtooth" simulate "$here/$1.ini" --csv "$out/$2.csv" --resume "${@:3}"
+  "$sawtooth" simulate "$here/lists/$1.ini" --csv "$out/$2.csv" --resume "${@:3}"
 }
 
 say "the paper's point, linear and sawtooth"
