@@ -1,6 +1,6 @@
 """The lists of experiments/studies/hopper, measured and predicted, as medians that can be asked for.
 
-    lists = Lists("experiments/data/h200/hopper", {"half": "runs/hopper/half"})
+    lists = Lists("experiments/data/h200/hopper.csv", {"half": "runs/hopper/half"})
     lists.measured("length", "dram_read_sectors", d=64, s="192K", scan="sawtooth")
 
 What a question does not name must be the same in all of its rows, but for the repetition: two points
@@ -28,16 +28,20 @@ def length(text):
 
 
 class Lists:
-    """`measured_folder` holds NAME.csv of `sawtooth measure`; `predictions` maps a model's name to a
-    folder with NAME.csv of `sawtooth simulate` on the same lists."""
+    """`measured` is a folder with NAME.csv of `sawtooth measure`, or one table of all lists, whose
+    `experiment` is hopper-NAME; `predictions` maps a model's name to the same of `sawtooth simulate`.
+    """
 
-    def __init__(self, measured_folder, predictions):
-        self.rows = self._read(measured_folder)
-        self.models = {model: self._read(folder) for model, folder in predictions.items()}
+    def __init__(self, measured, predictions):
+        self.rows = self._read(measured)
+        self.models = {model: self._read(path) for model, path in predictions.items()}
 
     @staticmethod
-    def _read(folder):
-        return {name: table.read(os.path.join(folder, f"{name}.csv")) for name in NAMES}
+    def _read(path):
+        if os.path.isdir(path):
+            return {name: table.read(os.path.join(path, f"{name}.csv")) for name in NAMES}
+        rows = table.read(path)
+        return {name: table.where(rows, experiment=f"hopper-{name}") for name in NAMES}
 
     def points(self, name, **question):
         """The different points of a list that fit the question, as short words, in its order."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fills the figures of README.md from the recorded and the simulated tables.
 
-    experiments/studies/hopper/finding.py MEASURED_FOLDER PREDICTED_FOLDER [--check]
+    experiments/studies/hopper/finding.py MEASURED PREDICTED [--check]
 
 --check writes nothing and exits 1 if README.md is not what would be written.
 """
@@ -123,7 +123,9 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("measured", help="folder with NAME.csv of sawtooth measure")
+    parser.add_argument(
+        "measured", help="hopper.csv, or a folder with NAME.csv of sawtooth measure"
+    )
     parser.add_argument("predicted", help="folder with NAME.csv of sawtooth simulate")
     parser.add_argument(
         "--check", action="store_true", help="compare with README.md, write nothing"

@@ -6,7 +6,7 @@
 #   experiments/studies/hopper/run.sh --measure FOLDER [PROGRAM]   measures the lists, 13 minutes on an H200; a run
 #                                                            that was interrupted goes on where it stopped
 # PROGRAM is sawtooth (default: build/release/sawtooth). SAWTOOTH_READINGS=FOLDER takes other readings than
-# experiments/data/h200/hopper.
+# experiments/data/h200/hopper.csv.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -26,7 +26,7 @@ if [ -n "$measure" ]; then
   exit
 fi
 
-measured=${SAWTOOTH_READINGS:-$root/experiments/data/h200/hopper}
+measured=${SAWTOOTH_READINGS:-$root/experiments/data/h200/hopper.csv}
 predicted=$root/runs/hopper
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
