@@ -26,6 +26,14 @@ install(FILES kernels/attention/attention.h kernels/attention/attention.hpp
 install(FILES kernels/common/order_trace.hpp kernels/common/strides.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT kernels)
 
+# Programs written before the API had a folder of its own include <kernels/attention.hpp>.
+foreach(header attention.h attention.hpp)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/forwarders/${header}
+       CONTENT "#include \"kernels/attention/${header}\"\n")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/forwarders/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels COMPONENT kernels)
+endforeach()
+
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/sawtooth)
 install(EXPORT sawtooth_targets NAMESPACE sawtooth:: DESTINATION ${package_folder}
         COMPONENT kernels)

@@ -1,4 +1,5 @@
 // The installed C++ API.
+#include <kernels/attention.hpp>  // the path before attention/ was a folder
 #include <kernels/attention/attention.hpp>
 
 int main() {
