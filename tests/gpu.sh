@@ -202,7 +202,7 @@ counted=$(program stream_counted)
 export -f compare_with_ncu
 export logs once counted
 if have ncu && [ -n "$once" ] && [ -n "$counted" ]; then
-  # 48 MiB lies on the cliff, where readings of one program may differ by 6 % (docs/stream-counters.md).
+  # 48 MiB lies on the cliff, where readings of one program may differ by 6 % (docs/models/streams.md).
   for point in "0.01 application 8 ld same linear" "0.01 application 64 ld same linear" \
     "0.01 application 64 ld same there-and-back" "0.01 application 64 ld all there-and-back" \
     "0.01 application 64 ld shift linear" "0.01 application 64 tma same linear" \
