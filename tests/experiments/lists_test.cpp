@@ -42,8 +42,9 @@ std::vector<Point> development(const std::string& list) {
 /// Everything that tells a point from another, as one text.
 std::string identity(const Point& point) {
   std::string all;
-  for (const auto& [key, assignment] : point.settings)
-    all += key + "=" + assignment.values.front() + " ";
+  for (const OptionSpec& option : option_table())
+    if (option.field.print != nullptr)
+      all += std::string(option.key) + "=" + point.text(option.key) + " ";
   return all;
 }
 

@@ -68,7 +68,7 @@ std::string explanation(const OptionSpec& option) {
   std::string text(option.description);
   if (option.kind == OptionKind::choice) {
     text += ":";
-    for (const std::string_view choice : option.choices()) {
+    for (const std::string_view choice : option.allowed()) {
       text += (text.back() == ':' ? " " : ", ") + std::string(choice);
     }
   }

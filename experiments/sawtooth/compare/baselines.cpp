@@ -70,12 +70,12 @@ sim::Counters compulsory(const sim::Counters& counters) {
 std::optional<CsvRow> row_of(const Baseline& baseline, const CsvRow& key, Point point) {
   const auto capacity = baseline.capacity(point.gpu);
   if (!capacity) return std::nullopt;
-  point.settings["l2"] = {{std::string(baseline.l2)}, {}};
-  point.settings["l2-bytes"] = {{std::to_string(*capacity)}, {}};
+  point.keys.l2 = &model_named(l2_models, baseline.l2);
+  point.keys.l2_bytes = capacity;
   point.request.l2_bytes = *capacity;
   sim::Counters counters;
   try {
-    counters = model_named(l2_models, baseline.l2).predict(point.request, point.gpu).total;
+    counters = point.keys.l2->predict(point.request, point.gpu).total;
   } catch (const std::invalid_argument&) {
     return std::nullopt;  // a GPU that the model has no parameters for
   }

@@ -58,12 +58,11 @@ class Output {
 void dump_point(const MeasurePoint& point, int64_t repetitions, cupti::RangeProfiler& profiler,
                 const cupti::MetricPlan& plan, const MetricUnits& units, kernels::L2State& l2,
                 Output& output) {
-  const auto state = kernels::l2_state_named(point.point.text("state"));
-  if (!state) throw UsageError("state: allowed: cold, warm, as-is");
+  const kernels::L2StateKind state = l2_state(point.point.keys.state);
   AttentionOnDevice attention(point.point);
   attention.launch();  // loads the kernel, so that no pass pays for it
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
-    const CountedLaunch counted = count_launch(profiler, plan, attention, l2, *state);
+    const CountedLaunch counted = count_launch(profiler, plan, attention, l2, state);
     output.write(dump_rows(point.key_cells, repetition, counted.range, units));
   }
 }

@@ -90,6 +90,33 @@ inline constexpr auto timing_models = std::to_array<TimingModel>({
      sim::Timing::timed},
 });
 
+struct HashName {
+  std::string_view name;
+  std::string_view description;
+  sim::HashKind hash;
+};
+inline constexpr auto l2_hashes = std::to_array<HashName>({
+    {"balanced", "any number of sets; each run of neighbouring lines fills all sets evenly",
+     sim::HashKind::balanced},
+    {"xor", "a power of two of sets; the line number folded, or the matrix of l2-hash-matrix",
+     sim::HashKind::exclusive_or},
+    {"modulo", "line number modulo the number of sets", sim::HashKind::modulo},
+});
+
+struct PolicyName {
+  std::string_view name;
+  std::string_view description;
+  sim::SetPolicy policy;
+};
+inline constexpr auto l2_policies = std::to_array<PolicyName>({
+    {"lru", "the least recently used line leaves", sim::SetPolicy::lru},
+    {"plru", "tree of bits that point away from the last use; ways a power of two",
+     sim::SetPolicy::plru},
+    {"fifo", "the line that came first leaves", sim::SetPolicy::fifo},
+    {"random", "any line leaves (seed)", sim::SetPolicy::random},
+    {"opt", "the line that is needed last leaves: the bound of all policies", sim::SetPolicy::opt},
+});
+
 /// Value of `without` that leaves every mechanism of `timed` on.
 inline constexpr std::string_view without_nothing = "nothing";
 

@@ -3,11 +3,7 @@
 #include <array>
 #include <string>
 
-#include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/sets_options.hpp"
-#include "scheduler/launch.hpp"
-#include "scheduler/order.hpp"
-#include "scheduler/scan.hpp"
+#include "experiments/sawtooth/inputs/key_text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -16,19 +12,32 @@ using enum OptionGroup;
 using enum OptionKind;
 using Names = std::vector<std::string_view>;
 
-template <class List>
-Names policies() {
-  Names names;
-  for (const PolicyInfo& policy : List::info()) names.push_back(policy.name);
-  return names;
-}
+// A member of Keys as the table reads and prints it.
+template <auto member>
+constexpr KeyField field = [] {
+  KeyField made{[](std::string_view text, Keys& keys) { read_value(text, keys.*member); },
+                [](const Keys& keys) { return value_text(keys.*member); }};
+  using Value =
+      typename ValueOf<std::remove_cvref_t<decltype(std::declval<Keys&>().*member)>>::Type;
+  if constexpr (HasNames<Value>) {
+    made.choices = [] {
+      Names names;
+      for (const auto& [name, value] : value_names(static_cast<Value*>(nullptr)))
+        names.push_back(name);
+      return names;
+    };
+  }
+  return made;
+}();
 
-template <class Models>
-Names models(const Models& table) {
-  Names names;
-  for (const auto& entry : table) names.push_back(entry.name);
-  return names;
-}
+// An order from a file has no other name than that file's.
+constexpr KeyField order_field = [] {
+  KeyField made = field<&Keys::q_order>;
+  made.print = [](const Keys& keys) {
+    return keys.order_file.empty() ? value_text(keys.q_order) : "file:" + keys.order_file;
+  };
+  return made;
+}();
 
 // A tile or a section beyond these bounds is a typing error rather than an experiment.
 constexpr int64_t most_rows_of_a_tile = int64_t{1} << 20;
@@ -48,189 +57,321 @@ constexpr CommandSet both = sweeps | command_compare;
 constexpr CommandSet predicts = command_simulate | command_trace;
 
 constexpr auto table = std::to_array<OptionSpec>({
-    {"batch", problem, count, sweeps, "1", "sequences", 1, most_small},
-    {"heads", problem, count, sweeps, "1", "query heads", 1, most_small},
-    {"kv-heads", problem, count, sweeps, "",
+    {"batch", problem, count, field<&Keys::batch>, sweeps, "1", "sequences", 1, most_small},
+    {"heads", problem, count, field<&Keys::heads>, sweeps, "1", "query heads", 1, most_small},
+    {"kv-heads", problem, count, field<&Keys::kv_heads>, sweeps, "",
      "K/V heads, a divisor of heads (default: heads; fewer is GQA, 1 is MQA)", 1, most_small},
-    {"seq", problem, count, sweeps, "", "length of queries and of keys, sets both", 1, most_keys},
-    {"seq-q", problem, count, sweeps, "", "length of queries (default: seq)", 1, most_keys},
-    {"seq-kv", problem, count, sweeps, "", "length of keys (default: seq)", 1, most_keys},
-    {"head-dim", problem, count, sweeps, "64", "elements of a row", 1, most_head_dim},
-    {"dtype", problem, choice, sweeps, "bf16", "element type", 1, 1,
-     [] {
-       return Names{"bf16", "fp16", "fp32"};
-     }},
-    {"mask", problem, mask, sweeps, "none", "which keys a query sees"},
+    {"seq", problem, count, field<&Keys::seq>, sweeps, "",
+     "length of queries and of keys, sets both", 1, most_keys},
+    {"seq-q", problem, count, field<&Keys::seq_q>, sweeps, "", "length of queries (default: seq)",
+     1, most_keys},
+    {"seq-kv", problem, count, field<&Keys::seq_kv>, sweeps, "", "length of keys (default: seq)", 1,
+     most_keys},
+    {"head-dim", problem, count, field<&Keys::head_dim>, sweeps, "64", "elements of a row", 1,
+     most_head_dim},
+    {"dtype", problem, choice, field<&Keys::dtype>, sweeps, "bf16", "element type"},
+    {"mask", problem, mask, field<&Keys::mask>, sweeps, "none", "which keys a query sees"},
 
-    {"tile-q", schedule, count, sweeps, "64", "rows of a Q tile", 1, most_rows_of_a_tile},
-    {"tile-kv", schedule, count, sweeps, "64", "rows of a K/V tile", 1, most_rows_of_a_tile},
-    {"tiles", schedule, choice, sweeps, "",
+    {"tile-q", schedule, count, field<&Keys::tile_q>, sweeps, "64", "rows of a Q tile", 1,
+     most_rows_of_a_tile},
+    {"tile-kv", schedule, count, field<&Keys::tile_kv>, sweeps, "64", "rows of a K/V tile", 1,
+     most_rows_of_a_tile},
+    {"tiles", schedule, choice, field<&Keys::tiles>, sweeps, "",
      "where neither tile is given: 64x64 (simulate's usual), or that of the kernel for this head "
-     "dim and gpu (what measure, bench and run take)",
-     1, 1,
-     [] {
-       return Names{"64x64", "kernel"};
-     }},
-    {"section", schedule, section, sweeps, "1",
+     "dim and gpu (what measure, bench and run take)"},
+    {"section", schedule, section, field<&Keys::section>, sweeps, "1",
      "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit"},
-    {"q-order", schedule, choice, sweeps, "ascending", "Q tiles of a head, in time", 1, 1,
-     policies<QOrders>},
-    {"head-order", schedule, choice, sweeps, "batch-major", "how heads are numbered", 1, 1,
-     [] {
-       return Names{"batch-major", "head-major"};
-     }},
-    {"order-file", schedule, path, sweeps, "",
+    {"q-order", schedule, choice, order_field, sweeps, "ascending", "Q tiles of a head, in time"},
+    {"head-order", schedule, choice, field<&Keys::head_order>, sweeps, "batch-major",
+     "how heads are numbered"},
+    {"order-file", schedule, path, field<&Keys::order_file>, sweeps, "",
      "items one a line, \"batch head q_tile [part]\"; replaces section, q-order and head-order"},
-    {"launch", schedule, choice, sweeps, "static", "how items reach workers", 1, 1,
-     policies<Launches>},
-    {"workers", schedule, count, sweeps, "",
+    {"launch", schedule, choice, field<&Keys::launch>, sweeps, "static", "how items reach workers"},
+    {"workers", schedule, count, field<&Keys::workers>, sweeps, "",
      "CTAs in flight together (default: SMs of the gpu x ctas-per-sm)", 1, most_small},
-    {"ctas-per-sm", schedule, count, sweeps, "1", "CTAs that share an SM", 1, most_ctas_per_sm},
-    {"scan", schedule, choice, sweeps, "linear", "order of an item's K/V tiles", 1, 1,
-     policies<Scans>},
-    {"loop", schedule, choice, sweeps, "kv-inner",
-     "kv-outer: an item is a head, its Q tiles run inside the K/V loop (FlashAttention-1)", 1, 1,
-     [] {
-       return Names{"kv-inner", "kv-outer"};
-     }},
-    {"prefetch", schedule, count, sweeps, "0", "steps that the wave prefetch runs ahead, 0 is off",
-     0, most_small},
-    {"kv-split", schedule, count, sweeps, "1", "parts of the K/V range as items of their own", 1,
-     most_small},
-    {"lse", schedule, on_off, sweeps, "off", "also write the log-sum-exp of every row"},
+    {"ctas-per-sm", schedule, count, field<&Keys::ctas_per_sm>, sweeps, "1",
+     "CTAs that share an SM", 1, most_ctas_per_sm},
+    {"scan", schedule, choice, field<&Keys::scan>, sweeps, "linear",
+     "order of an item's K/V tiles"},
+    {"loop", schedule, choice, field<&Keys::loop>, sweeps, "kv-inner",
+     "kv-outer: an item is a head, its Q tiles run inside the K/V loop (FlashAttention-1)"},
+    {"prefetch", schedule, count, field<&Keys::prefetch>, sweeps, "0",
+     "steps that the wave prefetch runs ahead, 0 is off", 0, most_small},
+    {"kv-split", schedule, count, field<&Keys::kv_split>, sweeps, "1",
+     "parts of the K/V range as items of their own", 1, most_small},
+    {"lse", schedule, on_off, field<&Keys::lse>, sweeps, "off",
+     "also write the log-sum-exp of every row"},
 
-    {"gpu", where, name, sweeps | command_calibrate, "",
+    {"gpu", where, name, field<&Keys::gpu>, sweeps | command_calibrate, "",
      "profile, see `sawtooth gpus`; or a path to one"},
-    {"die", where, path, sweeps, "",
+    {"die", where, path, field<&Keys::die>, sweeps, "",
      "timing = timed: facts of the one GPU that is meant, such as the speeds of its SMs (default: "
      "drawn by seed)"},
-    {"system", where, name, sweeps, "",
+    {"system", where, name, field<&Keys::system>, sweeps, "",
      "known system, see `sawtooth systems`; gives defaults to all other keys"},
-    {"state", where, choice, sweeps, "cold",
-     "what L2 holds before the launch; simulate and bench know cold and as-is only", 1, 1,
-     [] { return Names{"cold", "warm", "as-is"}; }},
-    {"hints", where, choice, sweeps, "", "L2 eviction priority of tensors that kernels load", 1, 1,
-     [] {
-       return Names{"q-first", "k-last-v-last", "q-first-k-last-v-last", "k-first-v-first"};
-     }},
-    {"kernel", where, choice, sweeps, "",
+    {"state", where, choice, field<&Keys::state>, sweeps, "cold",
+     "what L2 holds before the launch; simulate and bench know cold and as-is only"},
+    {"hints", where, choice, field<&Keys::hints>, sweeps, "",
+     "L2 eviction priority of tensors that kernels load"},
+    {"kernel", where, choice, field<&Keys::kernel>, sweeps, "",
      "family of the kernel to run (default: the first of this build that has the tile)", 1, 1,
      [] { return Names{"mma", "mma-tma", "hopper"}; }},
 
-    {"timing", model, choice, sweeps, "lockstep", "how workers go on in time", 1, 1,
-     [] { return models(timing_models); }},
-    {"l2", model, choice, sweeps, "lru", "model of the L2 cache", 1, 1,
-     [] { return models(l2_models); }},
-    {"without", model, choice, sweeps, "nothing", "a mechanism of timing = timed that is switched off",
-     1, 1,
-     [] {
-       Names names{without_nothing};
-       for (const auto& entry : sim::mechanism_names) names.push_back(entry.name);
-       return names;
-     }},
-    {"step-ns", model, count, sweeps, "",
+    {"timing", model, choice, field<&Keys::timing>, sweeps, "lockstep",
+     "how workers go on in time"},
+    {"l2", model, choice, field<&Keys::l2>, sweeps, "lru", "model of the L2 cache"},
+    {"without", model, choice, field<&Keys::without>, sweeps, "nothing",
+     "a mechanism of timing = timed that is switched off"},
+    {"step-ns", model, count, field<&Keys::step_ns>, sweeps, "",
      "timing = timed: what a K/V tile step keeps an SM's pipes busy, in nanoseconds (default: as "
      "kernels/mma)",
      1, most_ns},
-    {"step-exposed-ns", model, count, sweeps, "",
+    {"step-exposed-ns", model, count, field<&Keys::step_exposed_ns>, sweeps, "",
      "timing = timed: what a step of a lone CTA takes beyond that (default: as kernels/mma)", 0,
      most_ns},
-    {"stages", model, count, sweeps, "",
+    {"stages", model, count, field<&Keys::stages>, sweeps, "",
      "timing = timed: K/V tiles in shared memory, that of the step included (default: 2)", 1, 8},
-    {"spill-bytes", model, bytes, sweeps, "",
+    {"spill-bytes", model, bytes, field<&Keys::spill_bytes>, sweeps, "",
      "timing = timed: bytes of L2 that a CTA's spilled registers take (default: none)", 0,
      int64_t{1} << 30},
-    {"age-bias", model, share, sweeps, "",
-     "timing = timed: how much the oldest CTA of an SM is preferred, as a share of the exponentials' "
+    {"age-bias", model, share, field<&Keys::age_bias>, sweeps, "",
+     "timing = timed: how much the oldest CTA of an SM is preferred, as a share of the "
+     "exponentials' "
      "part of a step (default: as kernels/mma)"},
-    {"l2-bytes", model, bytes, sweeps, "", "capacity of L2 (default: the gpu's)", 1,
-     int64_t{1} << 50},
-    {"sample", model, share, command_simulate, "1",
+    {"l2-bytes", model, bytes, field<&Keys::l2_bytes>, sweeps, "",
+     "capacity of L2 (default: the gpu's)", 1, int64_t{1} << 50},
+    {"sample", model, share, field<&Keys::sample>, command_simulate, "1",
      "share of the tiles that l2 = lru follows, for points too large to do exactly; prints its "
      "error"},
-    {"launches", model, count, command_simulate, "1",
-     "launches of timing = timed, each with a luck of its own; the row is the one with the median of "
+    {"launches", model, count, field<&Keys::launches>, command_simulate, "1",
+     "launches of timing = timed, each with random samples of its own; the row is the one with the "
+     "median "
+     "of "
      "DRAM reads",
      1, most_launches},
-    {"l2-ways", model, count, sweeps, "", "l2 = sets: lines of a set (default: the gpu's, or 16)",
-     1, most_ways},
-    {"l2-line-bytes", model, bytes, sweeps, "",
+    {"l2-ways", model, count, field<&Keys::l2_ways>, sweeps, "",
+     "l2 = sets: lines of a set (default: the gpu's, or 16)", 1, most_ways},
+    {"l2-line-bytes", model, bytes, field<&Keys::l2_line_bytes>, sweeps, "",
      "l2 = sets: 32, 64 or 128 (default: the gpu's, or 128); sets = l2-bytes / (ways x line)", 1,
      line_bytes},
-    {"l2-hash", model, choice, sweeps, "balanced", "l2 = sets: from line to set", 1, 1,
-     [] { return models(l2_hashes); }},
-    {"l2-hash-matrix", model, path, sweeps, "",
+    {"l2-hash", model, choice, field<&Keys::l2_hash>, sweeps, "balanced",
+     "l2 = sets: from line to set"},
+    {"l2-hash-matrix", model, path, field<&Keys::l2_hash_matrix>, sweeps, "",
      "with l2-hash = xor: rows of a GF(2) matrix, a mask of line-number bits a line, the lowest "
      "set bit first (default: the line number folded)"},
-    {"l2-policy", model, choice, sweeps, "lru", "l2 = sets: which line of a full set leaves", 1, 1,
-     [] { return models(l2_policies); }},
-    {"l2-set-aside", model, bytes, sweeps, "",
+    {"l2-policy", model, choice, field<&Keys::l2_policy>, sweeps, "lru",
+     "l2 = sets: which line of a full set leaves"},
+    {"l2-set-aside", model, bytes, field<&Keys::l2_set_aside>, sweeps, "",
      "l2 = sets: the most that tensors with hints = ...-last hold (default and limit: 3/4 of "
      "l2-bytes)",
      1, int64_t{1} << 50},
-    {"seed", model, seed, sweeps, "0", "of the random scan, of l2-policy = random, of what is random in timing = timed, and of a sample"},
+    {"seed", model, seed, field<&Keys::seed>, sweeps, "0",
+     "of the random scan, of l2-policy = random, of what is random in timing = timed, and of a "
+     "sample"},
 
-    {"experiment", output, text, sweeps, "", "name in the CSV (default: the configuration's)"},
-    {"csv", output, path, both, "",
+    {"experiment", output, text, {}, sweeps, "", "name in the CSV (default: the configuration's)"},
+    {"csv",
+     output,
+     path,
+     {},
+     both,
+     "",
      "results, one row a point (default: -, standard output); compare: the error of "
      "every joined point and counter"},
-    {"by-tensor", output, path, predicts, "", "the counters of Q, K, V, O ... one a row"},
-    {"miss-curve", output, path, predicts, "", "misses at every capacity"},
-    {"histogram", output, path, predicts, "", "reuse distances by tensor and access"},
-    {"timeline", output, path, command_simulate, "",
+    {"by-tensor", output, path, {}, predicts, "", "the counters of Q, K, V, O ... one a row"},
+    {"miss-curve", output, path, {}, predicts, "", "misses at every capacity"},
+    {"histogram", output, path, {}, predicts, "", "reuse distances by tensor and access"},
+    {"timeline",
+     output,
+     path,
+     {},
+     command_simulate,
+     "",
      "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"},
-    {"wavefront", output, path, command_simulate | command_measure, "",
+    {"wavefront",
+     output,
+     path,
+     {},
+     command_simulate | command_measure,
+     "",
      "which worker is at which tile at each step; measured: of one more launch, recorded"},
-    {"order-trace", output, path, command_measure, "",
+    {"order-trace",
+     output,
+     path,
+     {},
+     command_measure,
+     "",
      "every step of that launch: CTA, item, K/V tile, SM and time"},
-    {"item-trace", output, path, command_measure, "",
+    {"item-trace",
+     output,
+     path,
+     {},
+     command_measure,
+     "",
      "every item of one more launch a repetition: CTA, steps and time"},
-    {"wavefront-steps", output, count, command_simulate | command_measure, "1000",
-     "steps that wavefront and timeline cover", 1, most_keys},
-    {"threads", output, count, command_simulate, "",
-     "points simulated at once (default: all cores)", 1, most_threads},
-    {"read", output, path, command_trace, "",
+    {"wavefront-steps",
+     output,
+     count,
+     {},
+     command_simulate | command_measure,
+     "1000",
+     "steps that wavefront and timeline cover",
+     1,
+     most_keys},
+    {"threads",
+     output,
+     count,
+     {},
+     command_simulate,
+     "",
+     "points simulated at once (default: all cores)",
+     1,
+     most_threads},
+    {"read",
+     output,
+     path,
+     {},
+     command_trace,
+     "",
      "a trace to analyse or convert, instead of a schedule"},
-    {"write", output, path, command_trace, "", "the trace to write"},
-    {"format", output, choice, command_trace, "binary",
-     "of the trace to write; reading tells binary and csv apart", 1, 1,
-     [] { return Names{"binary", "csv", "din"}; }},
-    {"unit", output, choice, command_trace, "visits", "a record is a visit to a tile, or to a line",
-     1, 1, [] { return Names{"visits", "lines"}; }},
-    {"most-atoms", output, count, command_trace, "16777216",
-     "different tiles or lines of a trace that is read; each takes about 100 bytes of memory", 1,
+    {"write", output, path, {}, command_trace, "", "the trace to write"},
+    {"format",
+     output,
+     choice,
+     {},
+     command_trace,
+     "binary",
+     "of the trace to write; reading tells binary and csv apart",
+     1,
+     1,
+     [] {
+       return Names{"binary", "csv", "din"};
+     }},
+    {"unit",
+     output,
+     choice,
+     {},
+     command_trace,
+     "visits",
+     "a record is a visit to a tile, or to a line",
+     1,
+     1,
+     [] {
+       return Names{"visits", "lines"};
+     }},
+    {"most-atoms",
+     output,
+     count,
+     {},
+     command_trace,
+     "16777216",
+     "different tiles or lines of a trace that is read; each takes about 100 bytes of memory",
+     1,
      most_atoms},
-    {"chip", output, text, command_counters, "", "CUPTI's name of a chip, such as GH100"},
-    {"match", output, text, command_counters, "", "only metrics whose name contains this"},
-    {"metrics", output, text, command_counters, "",
+    {"chip", output, text, {}, command_counters, "", "CUPTI's name of a chip, such as GH100"},
+    {"match", output, text, {}, command_counters, "", "only metrics whose name contains this"},
+    {"metrics",
+     output,
+     text,
+     {},
+     command_counters,
+     "",
      "metrics to dump, comma-separated, each with its rollup (.sum, .avg, .pct ...)"},
-    {"output", output, path, command_calibrate, "runs/calibrate", "folder of all that is written"},
-    {"from", output, path, command_calibrate, "",
+    {"output",
+     output,
+     path,
+     {},
+     command_calibrate,
+     "runs/calibrate",
+     "folder of all that is written"},
+    {"from",
+     output,
+     path,
+     {},
+     command_calibrate,
+     "",
      "fit the two-half model to this stream_counters.csv instead of measuring; needs no GPU"},
-    {"repetitions", output, count, command_calibrate | runs, "3",
-     "measurements of each point (bench: 15)", 1, 1000},
-    {"paced", output, toggle, command_bench, "off",
+    {"repetitions",
+     output,
+     count,
+     {},
+     command_calibrate | runs,
+     "3",
+     "measurements of each point (bench: 15)",
+     1,
+     1000},
+    {"paced",
+     output,
+     toggle,
+     {},
+     command_bench,
+     "off",
      "one round for every line of standard input, answered by a line, so that a script can time "
      "other programs in between; an empty input ends the rounds"},
-    {"counters", output, text, command_compare, "",
+    {"counters",
+     output,
+     text,
+     {},
+     command_compare,
+     "",
      "counters to compare, comma-separated (default: all that both sides have)"},
-    {"baselines", output, text, command_compare, "",
+    {"baselines",
+     output,
+     text,
+     {},
+     command_compare,
+     "",
      "also judge simple rules and the skill over each of them: `computed` (compulsory, "
      "lockstep "
      "LRU of the whole L2 and of half, halves), or CSVs of predictions, comma-separated"},
-    {"summary", output, text, command_compare, "",
+    {"summary",
+     output,
+     text,
+     {},
+     command_compare,
+     "",
      "CSV of what is printed: one row a group, counter, set of points and statistic"},
-    {"tolerance", output, tolerance, command_compare, "",
+    {"tolerance",
+     output,
+     tolerance,
+     {},
+     command_compare,
+     "",
      "largest error that passes: 5% or 0.05 for all, or counter=5%,other=10%"},
-    {"dry-run", output, toggle, command_measure, "off",
+    {"dry-run",
+     output,
+     toggle,
+     {},
+     command_measure,
+     "off",
      "say which kernels, metrics and passes would run; needs no GPU"},
-    {"kernels", output, toggle, command_schedules, "off",
+    {"kernels",
+     output,
+     toggle,
+     {},
+     command_schedules,
+     "off",
      "list the attention kernels of this build instead"},
-    {"print-config", output, toggle, command_simulate, "off",
+    {"print-config",
+     output,
+     toggle,
+     {},
+     command_simulate,
+     "off",
      "print the resolved configuration and stop"},
-    {"resume", output, toggle, command_simulate | command_measure, "off",
+    {"resume",
+     output,
+     toggle,
+     {},
+     command_simulate | command_measure,
+     "off",
      "keep the rows that --csv has, do the rest"},
-    {"quiet", output, toggle, both | command_calibrate, "off",
+    {"quiet",
+     output,
+     toggle,
+     {},
+     both | command_calibrate,
+     "off",
      "no notes and no progress on standard error"},
 });
 
@@ -260,7 +401,7 @@ std::string allowed_values(const OptionSpec& option) {
       return "a whole number from 0 on";
     case choice: {
       std::string list;
-      for (const std::string_view choice_name : option.choices()) {
+      for (const std::string_view choice_name : option.allowed()) {
         list += (list.empty() ? "" : ", ") + std::string(choice_name);
       }
       return "one of " + list;

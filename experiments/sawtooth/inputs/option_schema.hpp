@@ -39,10 +39,20 @@ enum class OptionKind {
   text,       // anything on one line
 };
 
+struct Keys;  // keys.hpp
+
+/// How the key of a point is read from its canonical text and printed again.
+struct KeyField {
+  void (*read)(std::string_view text, Keys& keys) = nullptr;
+  std::string (*print)(const Keys& keys) = nullptr;  // empty for a key without a value
+  std::vector<std::string_view> (*choices)() = nullptr;
+};
+
 struct OptionSpec {
   std::string_view key;
   OptionGroup group{};
   OptionKind kind{};
+  KeyField field{};  // of a key of points; output options have none
   CommandSet commands{};
   std::string_view default_text;  // empty: the description says what happens without it
   std::string_view description;
@@ -50,6 +60,10 @@ struct OptionSpec {
   int64_t high = 1;
   std::vector<std::string_view> (*choices)() = nullptr;
 
+  /// Of a choice.
+  std::vector<std::string_view> allowed() const {
+    return choices != nullptr ? choices() : field.choices();
+  }
   /// Several values of this key make an axis of a sweep.
   constexpr bool is_axis() const {
     return group != OptionGroup::output && kind != OptionKind::path;

@@ -18,14 +18,10 @@ int64_t in_range(int64_t value, const OptionSpec& option) {
 }
 
 std::string canonical_section(std::string_view text) {
-  if (text == "all") return "all";
-  if (text.starts_with(auto_prefix)) {
-    return std::string(auto_prefix) +
-           std::to_string(parse_bytes(trimmed(text.substr(auto_prefix.size()))));
-  }
-  const int64_t heads = parse_count(text);
-  if (heads < 1) fail(text);
-  return std::to_string(heads);
+  const Section section = parse_section(text);
+  if (section.all) return "all";
+  if (section.auto_bytes > 0) return std::string(auto_prefix) + std::to_string(section.auto_bytes);
+  return std::to_string(section.heads);
 }
 
 std::string canonical_mask(std::string_view text) {
@@ -40,7 +36,7 @@ std::string canonical_on_off(std::string_view text) {
 }
 
 std::string canonical_choice(std::string_view text, const OptionSpec& option) {
-  const auto choices = option.choices();
+  const auto choices = option.allowed();
   if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
     throw std::invalid_argument("no such choice");
   }
@@ -85,6 +81,15 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
 }
 
 }  // namespace
+
+Section parse_section(std::string_view text) {
+  if (text == "all") return {.all = true};
+  if (text.starts_with(auto_prefix))
+    return {.auto_bytes = parse_bytes(trimmed(text.substr(auto_prefix.size())))};
+  const int64_t heads = parse_count(text);
+  if (heads < 1) fail(text);
+  return {.heads = heads};
+}
 
 Mask parse_mask(std::string_view text) {
   if (text == "none") return {};

@@ -12,11 +12,21 @@
 
 namespace sawtooth::experiments {
 
+/// Heads of a section as they are asked for.
+struct Section {
+  int64_t heads = 1;
+  bool all = false;
+  int64_t auto_bytes = 0;  // above 0: as many as have their K/V in so many bytes
+};
+
 /// The canonical spelling; throws std::invalid_argument with what is allowed.
 std::string canonical_value(const OptionSpec& option, std::string_view text);
 
 /// none, causal or window:W; throws std::invalid_argument.
 Mask parse_mask(std::string_view text);
+
+/// A whole number of heads from 1 on, all, or auto:BYTES; throws std::invalid_argument.
+Section parse_section(std::string_view text);
 
 inline constexpr std::string_view window_prefix = "window:";
 inline constexpr std::string_view auto_prefix = "auto:";

@@ -1,5 +1,4 @@
-// One point of a sweep with everything resolved: the request of the simulator and the text of
-// every key, as the CSV prints it.
+// One point of a sweep with everything resolved: the keys, and the request of the simulator.
 #pragma once
 
 #include <map>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
 #include "sim/request.hpp"
@@ -15,17 +15,17 @@
 namespace sawtooth::experiments {
 
 struct Point {
+  Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`
   sim::GpuProfile gpu;   // nameless, with l2_bytes only, when no gpu was given
-  Settings settings;     // single resolved values of all keys that have one
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
-
-  /// The value of `key`, or empty.
-  std::string text(std::string_view key) const;
   /// Name of the die's file.
   std::string die;
   /// Speeds of the kernel that were asked for beside those of its system: "step-ns=900 stages=3".
   std::string costs;
+
+  /// The resolved value of `key` as rows and configurations print it; empty where it has none.
+  std::string text(std::string_view key) const;
 };
 
 /// Reads each GPU profile and system once.

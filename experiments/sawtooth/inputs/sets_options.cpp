@@ -15,37 +15,14 @@ constexpr auto sets_keys = std::to_array<std::string_view>(
 // No GPU's associativity is published; 16 is what the profiles assume too.
 constexpr int64_t assumed_ways = 16;
 
-std::string text(const Settings& settings, std::string_view key) {
-  const auto found = settings.find(key);
-  return found == settings.end() ? std::string() : found->second.values.front();
-}
-
-[[noreturn]] void fail(const Settings& settings, const std::string& key, const std::string& what) {
-  const auto found = settings.find(key);
-  const bool written = found != settings.end() && found->second.origin.file != "default";
-  throw UsageError((written ? place_of(key, found->second.origin) : key) + ": " + what);
-}
-
-void set_if_missing(Settings& settings, const std::string& key, int64_t value) {
-  settings.try_emplace(key, Assignment{{std::to_string(value)}, {"default", 0}});
-}
-
-// hints are pairs of a tensor's letter and first or last: q-first-k-last-v-last.
-sim::Priority priority_of(const std::string& hints, std::string_view tensor) {
-  const auto at = hints.find(std::string(tensor) + "-");
-  if (at == std::string::npos) return sim::Priority::normal;
-  return hints.compare(at + tensor.size() + 1, 5, "first") == 0 ? sim::Priority::evict_first
-                                                                : sim::Priority::evict_last;
-}
-
 // Messages of the simulator begin with "KEY: "; the place of that key goes before them.
-void check_geometry(const Settings& settings, const sim::Request& request) {
+void check_geometry(const KeyFailure& fail, const sim::Request& request) {
   try {
     sim::set_geometry(request.l2_bytes, request.sets);
   } catch (const std::invalid_argument& error) {
     const std::string message = error.what();
     const size_t colon = message.find(": ");
-    fail(settings, message.substr(0, colon), message.substr(colon + 2));
+    fail(message.substr(0, colon), message.substr(colon + 2));
   }
 }
 
@@ -59,49 +36,49 @@ bool is_sets_key(std::string_view key) {
   return std::find(sets_keys.begin(), sets_keys.end(), key) != sets_keys.end();
 }
 
-void resolve_sets(Settings& settings, const sim::GpuProfile& gpu, sim::Request& request) {
-  const std::string l2 = text(settings, "l2");
+void resolve_sets(const KeyFailure& fail, const sim::GpuProfile& gpu, Keys& keys,
+                  sim::Request& request) {
+  const std::string_view l2 = keys.l2->name;
   if ((l2 == "sets" || l2 == "opt") && request.timing == sim::Timing::timed) {
-    fail(settings, "l2", l2 + " counts in lockstep only; allowed with timing = timed: lru, halves");
+    fail("l2",
+         std::string(l2) + " counts in lockstep only; allowed with timing = timed: lru, halves");
   }
   if (l2 != "sets") {
-    std::erase_if(settings, [](const auto& setting) { return is_sets_key(setting.first); });
+    keys.l2_ways = keys.l2_line_bytes = keys.l2_set_aside = std::nullopt;
+    keys.l2_hash.reset();
+    keys.l2_policy.reset();
+    keys.l2_hash_matrix.clear();
     return;
   }
-  set_if_missing(settings, "l2-ways", gpu.l2_ways.value_or(assumed_ways));
-  set_if_missing(settings, "l2-line-bytes", gpu.l2_line_bytes.value_or(line_bytes));
+  if (!keys.l2_ways) keys.l2_ways = gpu.l2_ways.value_or(assumed_ways);
+  if (!keys.l2_line_bytes) keys.l2_line_bytes = gpu.l2_line_bytes.value_or(line_bytes);
   sim::SetsParameters& sets = request.sets;
-  sets.ways = std::stoll(text(settings, "l2-ways"));
-  sets.line_bytes = std::stoll(text(settings, "l2-line-bytes"));
-  for (const HashName& entry : l2_hashes) {
-    if (entry.name == text(settings, "l2-hash")) sets.hash = entry.hash;
-  }
-  for (const PolicyName& entry : l2_policies) {
-    if (entry.name == text(settings, "l2-policy")) sets.policy = entry.policy;
-  }
-  sets.seed = request.schedule.seed;
-  const std::string hints = text(settings, "hints");
-  for (size_t t = 0; t < sim::tensor_names.size(); ++t) {
-    if (sim::tensor_names[t].size() > 1) continue;  // log-sum-exp and partial results have none
-    sets.priorities[t] = priority_of(hints, sim::tensor_names[t]);
-  }
-  if (settings.contains("l2-hash-matrix")) {
+  sets.ways = *keys.l2_ways;
+  sets.line_bytes = *keys.l2_line_bytes;
+  sets.hash = *keys.l2_hash;
+  sets.policy = *keys.l2_policy;
+  sets.seed = keys.seed;
+  const Hints hints = keys.hints.value_or(Hints{});
+  sets.priorities[static_cast<size_t>(sim::Tensor::q)] = hints.q;
+  sets.priorities[static_cast<size_t>(sim::Tensor::k)] = hints.k;
+  sets.priorities[static_cast<size_t>(sim::Tensor::v)] = hints.v;
+  if (!keys.l2_hash_matrix.empty()) {
     if (sets.hash != sim::HashKind::exclusive_or) {
-      fail(settings, "l2-hash-matrix",
-           "has no effect with l2-hash = " + text(settings, "l2-hash") + "; allowed: xor");
+      fail("l2-hash-matrix", "has no effect with l2-hash = " +
+                                 find_option("l2-hash")->field.print(keys) + "; allowed: xor");
     }
-    sets.matrix = read_hash_matrix(text(settings, "l2-hash-matrix"));
+    sets.matrix = read_hash_matrix(keys.l2_hash_matrix);
   }
-  if (settings.contains("l2-set-aside")) {
+  if (keys.l2_set_aside) {
     if (!keeps_lines_last(sets)) {
-      fail(settings, "l2-set-aside", "has no effect without a tensor that hints keep to the last");
+      fail("l2-set-aside", "has no effect without a tensor that hints keep to the last");
     }
-    sets.set_aside_bytes = std::stoll(text(settings, "l2-set-aside"));
+    sets.set_aside_bytes = *keys.l2_set_aside;
   }
-  if (sets.policy == sim::SetPolicy::opt && !hints.empty()) {
-    fail(settings, "hints", "have no effect with l2-policy = opt; leave one of them out");
+  if (sets.policy == sim::SetPolicy::opt && keys.hints) {
+    fail("hints", "have no effect with l2-policy = opt; leave one of them out");
   }
-  check_geometry(settings, request);
+  check_geometry(fail, request);
 }
 
 }  // namespace sawtooth::experiments

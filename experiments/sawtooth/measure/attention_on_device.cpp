@@ -16,10 +16,16 @@ using kernels::DeviceBuffer;
 using kernels::Eviction;
 using kernels::Status;
 
-Eviction eviction_named(const std::string& hints, char tensor) {
-  const auto at = hints.find(std::string(1, tensor) + "-");
-  if (at == std::string::npos) return Eviction::normal;
-  return hints.compare(at + 2, 5, "first") == 0 ? Eviction::first : Eviction::last;
+Eviction eviction(sim::Priority priority) {
+  switch (priority) {
+    case sim::Priority::evict_first:
+      return Eviction::first;
+    case sim::Priority::evict_last:
+      return Eviction::last;
+    case sim::Priority::normal:
+      break;
+  }
+  return Eviction::normal;
 }
 
 const char* key_of(Status status) {
@@ -40,7 +46,7 @@ void require_matching_gpu(const Point& point) {
   SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
   SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
   if (point.gpu.sms > 0 && point.gpu.sms != sms)
-    throw UsageError("gpu: profile " + point.text("gpu") + " has " + std::to_string(point.gpu.sms) +
+    throw UsageError("gpu: profile " + point.keys.gpu + " has " + std::to_string(point.gpu.sms) +
                      " SMs, this GPU has " + std::to_string(sms) +
                      "; name the profile of this GPU (see `sawtooth gpus`)");
 }
@@ -53,13 +59,13 @@ kernels::AttentionForward attention_call(const Point& point) {
   call.schedule = point.request.schedule;
   call.tiling = point.request.tiling;
   for (const kernels::KernelVariant& variant : kernels::kernel_variants())
-    if (point.text("kernel") == variant.family) call.family = variant.family;
-  if (call.family.empty() && !point.text("kernel").empty())
-    throw UsageError("kernel: this build has no " + point.text("kernel") +
+    if (point.keys.kernel == variant.family) call.family = variant.family;
+  if (call.family.empty() && !point.keys.kernel.empty())
+    throw UsageError("kernel: this build has no " + point.keys.kernel +
                      " kernels; see `sawtooth schedules --kernels`");
-  call.ctas_per_sm = int(std::stoll(point.text("ctas-per-sm")));
-  const std::string hints = point.text("hints");
-  call.hints = {eviction_named(hints, 'q'), eviction_named(hints, 'k'), eviction_named(hints, 'v')};
+  call.ctas_per_sm = int(point.keys.ctas_per_sm);
+  const Hints hints = point.keys.hints.value_or(Hints{});
+  call.hints = {eviction(hints.q), eviction(hints.k), eviction(hints.v)};
   // Addresses that pass the check; the tensors follow when there is a device.
   alignas(16) static char place_holder[16];
   kernels::AttentionForward trial = call;

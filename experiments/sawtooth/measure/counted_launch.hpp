@@ -14,6 +14,18 @@
 
 namespace sawtooth::experiments {
 
+inline kernels::L2StateKind l2_state(L2Content before) {
+  switch (before) {
+    case L2Content::warm:
+      return kernels::L2StateKind::warm;
+    case L2Content::as_is:
+      return kernels::L2StateKind::as_is;
+    case L2Content::cold:
+      break;
+  }
+  return kernels::L2StateKind::cold;
+}
+
 struct CountedLaunch {
   cupti::RangeReading range;
   int64_t replay_passes = 0;

@@ -193,7 +193,7 @@ void measure_point(const MeasurePoint& point, int64_t repetitions, Device* devic
                                                                static_cast<uint64_t>(repetition)));
     attention->launch();  // loads the kernel, so that no later launch pays for it
   };
-  const kernels::L2StateKind state = *kernels::l2_state_named(point.point.text("state"));
+  const kernels::L2StateKind state = l2_state(point.point.keys.state);
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
     const CsvRow cells_of_key = repetition_cells(point, repetition);
     const bool known = log.has(cells_of_key);

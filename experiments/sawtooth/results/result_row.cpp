@@ -31,7 +31,9 @@ CsvRow counter_cells(const sim::Counters& counters) {
 CsvRow key_cells(const Point& point, std::string_view experiment, std::string_view source) {
   CsvRow cells;
   for (size_t i = 0; i < key_column_count; ++i) {
-    cells.push_back(point.text(key_of(result_columns[i].name)));
+    const OptionSpec* key = find_option(key_of(result_columns[i].name));
+    const bool of_point = key != nullptr && key->field.print != nullptr;
+    cells.push_back(of_point ? key->field.print(point.keys) : std::string());
   }
   const auto leave_out = [&](size_t column, std::string_view usual) {
     if (cells[column] == usual) cells[column].clear();

@@ -140,7 +140,7 @@ class Simulation {
   }
 
   Done predict(const Job& job) const {
-    const L2Model& model = model_named(l2_models, job.point.text("l2"));
+    const L2Model& model = *job.point.keys.l2;
     const sim::Prediction prediction = predicted(model, job.point);
     Done done{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
               sides_.rows(job.key_cells, prediction), "", ""};
@@ -212,7 +212,7 @@ double tile_pairs(const sim::Request& request) {
 // What only the L2 model `sets` reads is refused where no point has that model.
 void refuse_idle_sets_keys(const std::vector<Settings>& points, const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
-    if (job.point.text("l2") == "sets") return;
+    if (job.point.keys.l2->name == "sets") return;
   }
   for (const Settings& settings : points) {
     for (const auto& [key, assignment] : settings) {
@@ -227,9 +227,9 @@ void refuse_idle_curves(const Settings& outputs, const std::vector<Job>& jobs) {
   for (const char* key : {"miss-curve", "histogram"}) {
     if (!outputs.contains(key)) continue;
     for (const Job& job : jobs) {
-      const std::string l2 = job.point.text("l2");
-      if (model_named(l2_models, l2).has_curve) continue;
-      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + l2 +
+      const L2Model& l2 = *job.point.keys.l2;
+      if (l2.has_curve) continue;
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + std::string(l2.name) +
                        " counts at one capacity; allowed: l2 = lru");
     }
   }
@@ -241,7 +241,7 @@ std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::s
   std::set<std::string> seen;  // sections of a configuration may share points
   for (const Settings& settings : points) {
     Job job{resolve(settings, catalog), {}, 0, false};
-    if (job.point.text("state") != "cold")
+    if (job.point.keys.state != L2Content::cold)
       throw UsageError("state: simulate starts from an empty L2; allowed: cold");
     job.key_cells = key_cells(job.point, experiment, "predicted");
     job.work = tile_pairs(job.point.request);

@@ -87,7 +87,7 @@ int write_point(const Configuration& configuration, const Settings& command_line
   if (point.request.timing == sim::Timing::timed) {
     throw UsageError("timing: traces are written in lockstep; allowed: lockstep, lockstep-wave");
   }
-  if (point.text("l2") != "lru") throw UsageError("l2: traces are analysed with lru only");
+  if (point.keys.l2->name != "lru") throw UsageError("l2: traces are analysed with lru only");
   const CsvRow cells = key_cells(point, experiment, "predicted");
   write_trace(outputs, description_of(cells),
               [&](sim::TraceWriter& writer) { sim::write_schedule(point.request, writer); });

@@ -1,0 +1,70 @@
+// What the keys of a point say, typed. The table of options (option_schema.cpp) reads each from its
+// text and prints it again; nothing else does either.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "scheduler/schedule.hpp"
+#include "scheduler/tiling.hpp"
+#include "sim/request.hpp"
+
+namespace sawtooth::experiments {
+
+/// L2 eviction priorities of the tensors that kernels load.
+struct Hints {
+  sim::Priority q = sim::Priority::normal;
+  sim::Priority k = sim::Priority::normal;
+  sim::Priority v = sim::Priority::normal;
+  friend bool operator==(const Hints&, const Hints&) = default;
+};
+
+enum class Tiles : uint8_t { of_64, of_the_kernel };
+/// What L2 holds before a launch.
+enum class L2Content : uint8_t { cold, warm, as_is };
+
+/// The defaults of the keys stand in the table; an optional without a value is a key without one.
+struct Keys {
+  int64_t batch{}, heads{}, head_dim{};
+  std::optional<int64_t> kv_heads, seq, seq_q, seq_kv;
+  ElementType dtype{};
+  Mask mask{};
+
+  std::optional<int64_t> tile_q, tile_kv;
+  std::optional<Tiles> tiles;
+  std::optional<Section> section;
+  QOrderId q_order{};
+  std::optional<HeadOrder> head_order;
+  std::string order_file;
+  LaunchId launch{};
+  std::optional<int64_t> workers;
+  int64_t ctas_per_sm{};
+  ScanId scan{};
+  Loop loop{};
+  int64_t prefetch{}, kv_split{};
+  bool lse{};
+
+  std::string gpu, die, system, kernel;
+  L2Content state{};
+  std::optional<Hints> hints;
+
+  sim::Timing timing{};
+  const L2Model* l2 = &l2_models.front();
+  sim::MechanismSet without{};
+  std::optional<int64_t> step_ns, step_exposed_ns, stages, spill_bytes;
+  std::optional<double> age_bias;
+  std::optional<int64_t> l2_bytes;
+  double sample{};
+  int64_t launches{};
+  std::optional<int64_t> l2_ways, l2_line_bytes, l2_set_aside;
+  std::optional<sim::HashKind> l2_hash;
+  std::optional<sim::SetPolicy> l2_policy;
+  std::string l2_hash_matrix;
+  uint64_t seed{};
+};
+
+}  // namespace sawtooth::experiments
