@@ -1,5 +1,5 @@
 // Sectors by tensor and kind of access, for models that count at one capacity, and the counters
-// that they make: those of count_lru() (sim/simulate.hpp), with the same meaning.
+// that they make: those of count_lru() (sim/lru/simulate_lru.hpp), with the same meaning.
 #pragma once
 
 #include <array>

@@ -21,7 +21,8 @@ struct GpuProfile {
   std::optional<int64_t> l2_shared_kept_bytes;   // one half keeps of what every SM reads
   std::optional<int64_t> l2_private_kept_bytes;  // all keep of what one SM reads
 
-  // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
+  // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp,
+  // sim/halves/coalescer.hpp).
   std::optional<double> l2_reserved_share;
   std::optional<double> l2_scattered_share;
   std::optional<double> far_first_waiting_share;

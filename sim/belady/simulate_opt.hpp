@@ -2,8 +2,8 @@
 // best of all replacements would have, and so how much of LRU's misses is due to the order of work.
 #pragma once
 
+#include "sim/prediction.hpp"
 #include "sim/request.hpp"
-#include "sim/simulate.hpp"
 
 namespace sawtooth::sim {
 

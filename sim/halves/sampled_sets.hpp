@@ -15,7 +15,7 @@
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
 #include "sim/halves/set_placement.hpp"
-#include "sim/unit_interval.hpp"
+#include "sim/halves/unit_interval.hpp"
 
 namespace sawtooth::sim {
 

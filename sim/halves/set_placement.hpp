@@ -17,7 +17,7 @@
 
 #include "scheduler/permutation.hpp"
 #include "sim/halves/parameters.hpp"
-#include "sim/unit_interval.hpp"
+#include "sim/halves/unit_interval.hpp"
 
 namespace sawtooth::sim {
 

@@ -1,9 +1,10 @@
 // A schedule in lockstep on a two-half L2 (model name `halves`).
 #pragma once
 
-#include "sim/coalescer.hpp"
+#include "sim/halves/coalescer.hpp"
 #include "sim/halves/parameters.hpp"
-#include "sim/simulate.hpp"
+#include "sim/prediction.hpp"
+#include "sim/request.hpp"
 
 namespace sawtooth::sim {
 

@@ -46,7 +46,7 @@ class TwoHalves {
 
   /// Near misses, fabric reads and misses, DRAM reads and writes, write misses; the identity
   /// DRAM reads = near misses - fabric reads + fabric misses holds exactly. Reads by SMs are not
-  /// this class's business (sim/coalescer.hpp).
+  /// this class's business (sim/halves/coalescer.hpp).
   Counters counters(int group) const;
 
   /// Share of all lines read lately that hit at their home: 1 when nobody waits for DRAM.

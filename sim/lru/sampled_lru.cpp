@@ -11,6 +11,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/merged_visits.hpp"
 #include "sim/schedule/wavefront.hpp"

@@ -8,8 +8,8 @@
 // which share of the other visits misses.
 #pragma once
 
+#include "sim/prediction.hpp"
 #include "sim/request.hpp"
-#include "sim/simulate.hpp"
 
 namespace sawtooth::sim {
 

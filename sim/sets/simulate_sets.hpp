@@ -1,8 +1,8 @@
 // A schedule in lockstep on a hashed set-associative L2 (model name `sets`).
 #pragma once
 
+#include "sim/prediction.hpp"
 #include "sim/request.hpp"
-#include "sim/simulate.hpp"
 
 namespace sawtooth::sim {
 

@@ -5,7 +5,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
-#include "sim/unit_interval.hpp"
+#include "sim/halves/unit_interval.hpp"
 
 namespace sawtooth::sim {
 namespace {

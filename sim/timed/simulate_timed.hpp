@@ -1,7 +1,7 @@
 // A schedule in time on an L2 of one block or two halves (timing = timed).
 #pragma once
 
-#include "sim/simulate.hpp"
+#include "sim/prediction.hpp"
 #include "sim/timed/parameters.hpp"
 
 namespace sawtooth::sim {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "scheduler/permutation.hpp"
-#include "sim/noise.hpp"
+#include "sim/timed/noise.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/placement.hpp"
 

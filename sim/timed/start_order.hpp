@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "sim/noise.hpp"
+#include "sim/timed/noise.hpp"
 #include "sim/timed/placement.hpp"
 
 namespace sawtooth::sim {

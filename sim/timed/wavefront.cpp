@@ -8,8 +8,8 @@
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
-#include "sim/noise.hpp"
 #include "sim/timed/cta_order.hpp"
+#include "sim/timed/noise.hpp"
 #include "sim/timed/sm_speed.hpp"
 #include "sim/timed/start_order.hpp"
 

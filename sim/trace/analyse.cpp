@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 
 namespace sawtooth::sim {

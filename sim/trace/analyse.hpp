@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "sim/simulate.hpp"
+#include "sim/prediction.hpp"
 #include "sim/trace/trace.hpp"
 
 namespace sawtooth::sim {

@@ -11,8 +11,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
-#include "sim/simulate.hpp"
 #include "tests/benchmark/attention_stream.hpp"
 #include "tests/benchmark/sets_benchmark.hpp"
 #include "tests/support/line_engine.hpp"

@@ -6,7 +6,7 @@
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "sim/simulate.hpp"
+#include "sim/lru/simulate_lru.hpp"
 
 namespace sawtooth::experiments {
 namespace {

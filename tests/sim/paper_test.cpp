@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/simulate.hpp"
+#include "sim/lru/simulate_lru.hpp"
 
 namespace sawtooth::sim {
 namespace {

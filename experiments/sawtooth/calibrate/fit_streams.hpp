@@ -12,9 +12,9 @@
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
-#include "sim/coalescer.hpp"
+#include "sim/halves/coalescer.hpp"
 #include "sim/halves/parameters.hpp"
-#include "sim/streams.hpp"
+#include "sim/halves/streams.hpp"
 
 namespace sawtooth::experiments {
 

@@ -12,9 +12,9 @@
 #include "sim/gpu_profile.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/sampled_lru.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/request.hpp"
 #include "sim/sets/simulate_sets.hpp"
-#include "sim/simulate.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
 namespace sawtooth::experiments {

@@ -7,7 +7,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "sim/simulate.hpp"
+#include "sim/prediction.hpp"
 
 namespace sawtooth::experiments {
 

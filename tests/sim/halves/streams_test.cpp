@@ -1,4 +1,4 @@
-#include "sim/streams.hpp"
+#include "sim/halves/streams.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/coalescer.hpp"
+#include "sim/halves/coalescer.hpp"
 #include "sim/halves/set_placement.hpp"
 #include "sim/halves/simulate_halves.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "tests/support/two_halves_line_engine.hpp"
 
 namespace sawtooth::sim {

@@ -1,6 +1,6 @@
 #include "sim/lru/period.hpp"
 
-#include "sim/simulate.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 

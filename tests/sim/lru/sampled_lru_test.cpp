@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim/lru/simulate_lru.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 

@@ -1,3 +1,5 @@
+#include "sim/lru/simulate_lru.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -5,7 +7,6 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/schedule/wavefront.hpp"
-#include "sim/simulate.hpp"
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/mattson_stack.hpp"

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "sim/sets/set_hash.hpp"
 #include "tests/support/generators.hpp"

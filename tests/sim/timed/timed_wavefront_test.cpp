@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/timed/placement.hpp"
 #include "sim/timed/simulate_timed.hpp"
 #include "sim/timed/step_cost.hpp"

@@ -1,6 +1,7 @@
 // A trace predicts what its schedule predicts, and what a stack of lines says.
 #include "sim/trace/analyse.hpp"
 
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/trace/line_splitter.hpp"
 #include "sim/trace/schedule_trace.hpp"
 #include "tests/support/mattson_stack.hpp"

@@ -4,6 +4,7 @@
 
 #include "sim/belady/belady_lines.hpp"
 #include "sim/belady/simulate_opt.hpp"
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"

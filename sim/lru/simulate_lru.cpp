@@ -1,4 +1,4 @@
-#include "sim/simulate.hpp"
+#include "sim/lru/simulate_lru.hpp"
 
 #include <vector>
 

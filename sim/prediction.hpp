@@ -1,4 +1,4 @@
-// One prediction: problem + tiling + schedule on an L2 -> counters, by tensor and in total.
+// What a model predicts of a request: counters, by tensor and in total, and what it knows beyond.
 #pragma once
 
 #include <array>
@@ -8,7 +8,6 @@
 
 #include "sim/counters.hpp"
 #include "sim/lru/distance_histogram.hpp"
-#include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
 #include "sim/timed/time_terms.hpp"
 
@@ -39,15 +38,5 @@ struct Prediction {
   std::string method;                // how the model counted, where it had a choice
   std::optional<Sampling> sampling;  // empty: the prediction is exact
 };
-
-/// The counters of one tensor in a fully associative LRU of `capacity_lines` lines.
-Counters count_lru(const DistanceHistogram& histogram, Tensor tensor, int64_t capacity_lines);
-
-/// Fills the counters of `prediction`, by tensor and in total, from its histogram.
-void count_all(Prediction& prediction, int64_t capacity_lines);
-
-/// Fully associative LRU of whole tiles over every tensor, exact (model name `lru`).
-/// Throws std::invalid_argument when tiles share lines (AtomTable).
-Prediction simulate_lru(const Request& request);
 
 }  // namespace sawtooth::sim
