@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -49,5 +50,44 @@ inline void add(Counters& sum, const Counters& part) {
     sum.*column.member = (sum.*column.member).value_or(0) + *(part.*column.member);
   }
 }
+
+/// Sectors of one tensor as a model counts them while it replays, whole or in parts. What is not
+/// known stays out of its counters.
+struct Tally {
+  bool reads = false;        // dram_reads are known
+  bool writes = false;       // write_misses are
+  bool fabric = false;       // fabric_reads and fabric_misses are
+  bool write_backs = false;  // written_back is
+  double received = 0;       // by SMs
+  double passed = 0;         // of these and of prefetches, what the coalescer lets through
+  double cold = 0;
+  double dram_reads = 0;     // reads that missed at their home
+  double fabric_reads = 0;   // and in the near half, where the home is the far one
+  double fabric_misses = 0;  // of these, missed there too
+  double written = 0;
+  double write_misses = 0;
+  double written_back = 0;
+
+  Counters counters() const {
+    const auto whole = [](double sectors) { return std::llround(sectors); };
+    Counters counters;
+    counters.sm_read_sectors = whole(received);
+    counters.l2_read_sectors = whole(passed);
+    counters.l2_write_sectors = whole(written);
+    counters.cold_read_sectors = whole(cold);
+    if (reads) {
+      counters.dram_read_sectors = whole(dram_reads);
+      counters.l2_read_miss_sectors =
+          whole(dram_reads) - whole(fabric_misses) + whole(fabric_reads);
+    }
+    if (reads && fabric) {
+      counters.fabric_read_sectors = whole(fabric_reads);
+      counters.fabric_read_miss_sectors = whole(fabric_misses);
+    }
+    if (writes) counters.l2_write_miss_sectors = whole(write_misses);
+    if (write_backs) counters.dram_write_sectors = whole(written_back);
+    return counters;
+  }
+};
 
 }  // namespace sawtooth::sim

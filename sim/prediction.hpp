@@ -39,4 +39,14 @@ struct Prediction {
   std::optional<Sampling> sampling;  // empty: the prediction is exact
 };
 
+/// Fills the counters by tensor, and their sum, with counters_of(Tensor).
+template <class CountersOf>
+void set_counters(Prediction& prediction, CountersOf counters_of) {
+  for (int t = 0; t < tensor_count; ++t) {
+    const Counters counters = counters_of(static_cast<Tensor>(t));
+    prediction.by_tensor[static_cast<size_t>(t)] = counters;
+    add(prediction.total, counters);
+  }
+}
+
 }  // namespace sawtooth::sim

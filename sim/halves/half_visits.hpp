@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sim/halves/two_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {

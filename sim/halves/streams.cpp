@@ -8,7 +8,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
-#include "sim/halves/two_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -74,7 +74,8 @@ StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
   }
   const AtomSize size{.lines = chunk_lines, .sectors = chunk_lines * sectors_per_line};
   const auto atoms = static_cast<size_t>(chunks);
-  TwoHalves l2(parameters, std::vector<AtomSize>(atoms, size), std::vector<uint8_t>(atoms, 0), 2);
+  HalvesInStep l2(parameters, std::vector<AtomSize>(atoms, size), std::vector<uint8_t>(atoms, 0),
+                  2);
   const auto half_of_all = static_cast<uint32_t>(run.sms / 2);
   for (int pass = 0; pass < 2; ++pass) {
     l2.count_under(pass);

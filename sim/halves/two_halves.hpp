@@ -1,10 +1,10 @@
-// A two-half L2 that counts what the hardware counts, on whole tiles, deterministically.
+// The protocol of a two-half L2, without time: what of a read or a write missed where.
 //
 // A read is looked up in the reader's near half. On a near miss a line whose home is the other half
 // crosses the fabric and is looked up there; what misses at its home is read from DRAM. A line read
 // through the half that is not its home is kept in both. A write goes to the home half alone,
 // allocates without a fill, and drops the other half's copy; a dirty line costs a DRAM write when
-// it is evicted. docs/two-half-l2.md has the evidence for each of these. What a half keeps is
+// it is evicted. docs/models/halves.md has the evidence for each of these. What a half keeps is
 // decided by one of two stores: whole atoms (fully associative, exact) or sampled sets.
 #pragma once
 
@@ -18,67 +18,60 @@
 #include "sim/halves/sampled_sets.hpp"
 #include "sim/halves/whole_atoms.hpp"
 #include "sim/schedule/atoms.hpp"
-#include "sim/schedule/visit.hpp"
 
 namespace sawtooth::sim {
 
-/// Workers that touch one atom in direct succession, by the half that they sit at.
-struct HalfVisit {
-  AtomId atom = 0;
-  Access access = Access::read;
-  std::array<uint32_t, 2> times{};
-
-  uint32_t all_times() const { return times[0] + times[1]; }
+/// Lines of an atom from `begin` to `end`, as shares of its lines; of each of its tensors alike.
+struct AtomPart {
+  double begin = 0;
+  double end = 1;
+  bool whole() const { return begin <= 0 && end >= 1; }
 };
 
 class TwoHalves {
  public:
-  /// `groups[a]` is the group (a tensor, a pass ...) below `group_count` whose counters atom a
-  /// feeds. Throws std::invalid_argument for bad parameters.
+  /// Of a read's lines with one home, in units of a piece.
+  struct Missed {
+    int64_t crossed = 0;     // the far half asked and had no copy: fabric reads
+    int64_t at_home = 0;     // DRAM reads
+    int64_t both_asked = 0;  // of at_home, lines that the home half's own readers asked for too
+  };
+  using MissedByHome = std::array<Missed, 2>;
+
+  /// `groups[a]` is the group (a tensor, a pass ...) below `group_count` whose tally atom a feeds.
+  /// Throws std::invalid_argument for bad parameters.
   TwoHalves(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
             std::vector<uint8_t> groups, int group_count);
 
-  /// With one half all workers count as those of half 0, whatever `times` says.
-  void visit(const HalfVisit& visit);
+  /// Readers at the halves with `asks` read `part` of `atom`: afterwards its lines are there. A
+  /// piece that stands for several lines is in the part that has one of them, drawn by chance:
+  /// parts that make up the atom have every piece once.
+  MissedByHome read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part = {});
+  void write(AtomId atom);
 
   /// What the next visits to any atom are counted under, instead of the atom's own group.
   void count_under(int group) { override_ = group; }
 
-  /// Near misses, fabric reads and misses, DRAM reads and writes, write misses; the identity
-  /// DRAM reads = near misses - fabric reads + fabric misses holds exactly. Reads by SMs are not
-  /// this class's business (sim/halves/coalescer.hpp).
-  Counters counters(int group) const;
-
-  /// Share of all lines read lately that hit at their home: 1 when nobody waits for DRAM.
-  double running() const { return running_; }
+  /// Near misses are left to Tally: DRAM reads - fabric misses + fabric reads. Fabric misses have
+  /// no line that both halves asked for, and how much SMs read and write is the caller's to count.
+  Tally& tally_of(AtomId atom) { return tallies_[group_of(atom)]; }
+  size_t group_of(AtomId atom) const {
+    return override_ >= 0 ? static_cast<size_t>(override_) : groups_[atom];
+  }
+  const Tally& tally(int group) const { return tallies_[static_cast<size_t>(group)]; }
+  const HalvesParameters& parameters() const { return parameters_; }
 
  private:
-  // Counts in units of a piece.
-  struct Tally {
-    int64_t home_misses = 0;  // reads that missed at their home: DRAM reads
-    int64_t fabric_reads = 0;
-    int64_t fabric_misses = 0;  // only the far half wanted the line
-    double far_first = 0;       // both wanted it, both missed, and the far half came first
-    int64_t write_misses = 0;
-    int64_t dram_writes = 0;
-    bool read = false;
-    bool written = false;
-  };
-
-  template <class Store>
-  void read(Store& store, const HalfVisit& visit, Tally& tally);
-  template <class Store>
-  void write(Store& store, AtomId atom, Tally& tally);
   template <class Store>
   bool touch(Store& store, int half, const Piece& piece, bool write);
 
   HalvesParameters parameters_;
   std::vector<AtomSize> sizes_;
   std::vector<uint8_t> groups_;
+  std::vector<uint8_t> touched_;
   std::variant<WholeAtoms, SampledSets> store_;
   std::vector<Tally> tallies_;
   int override_ = -1;
-  double running_ = 0;
 };
 
 }  // namespace sawtooth::sim

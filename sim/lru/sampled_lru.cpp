@@ -14,7 +14,6 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/merged_visits.hpp"
-#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -243,13 +242,9 @@ DistanceHistogram SampledHistogram::histogram() const {
 Prediction simulate_sampled_lru(const Request& request) {
   const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   SampledHistogram sampled(request, atoms);
-  MergedVisits<SampledHistogram> visits(sampled, request.merge_lockstep);
-  LockstepWavefront wavefront(request, atoms, visits);
-  wavefront.run();
-  visits.flush();
   Prediction prediction;
+  prediction.steps = replay_lockstep(request, atoms, sampled);
   prediction.histogram = sampled.histogram();
-  prediction.steps = wavefront.steps();
   prediction.tile_visits = sampled.visits();
   const int64_t capacity_lines = request.l2_bytes / line_bytes;
   count_all(prediction, capacity_lines);

@@ -6,7 +6,6 @@
 #include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/merged_visits.hpp"
-#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -70,24 +69,24 @@ Counters count_lru(const DistanceHistogram& histogram, Tensor tensor, int64_t ca
   const DistanceClass& reads = histogram.of(tensor, Access::read);
   const DistanceClass& prefetches = histogram.of(tensor, Access::prefetch);
   const DistanceClass& writes = histogram.of(tensor, Access::write);
-  Counters counters;
-  counters.sm_read_sectors = reads.sectors();
-  counters.l2_read_sectors = reads.sectors() + prefetches.sectors();
-  counters.l2_read_miss_sectors = reads.misses(capacity_lines) + prefetches.misses(capacity_lines);
-  counters.l2_write_sectors = writes.sectors();
-  counters.l2_write_miss_sectors = writes.misses(capacity_lines);
-  counters.dram_read_sectors = counters.l2_read_miss_sectors;
-  counters.cold_read_sectors = reads.cold_sectors() + prefetches.cold_sectors();
-  return counters;
+  const auto missed = [&](const DistanceClass& distances) {
+    return double(distances.misses(capacity_lines));
+  };
+  const Tally tally{.reads = true,
+                    .writes = true,
+                    .received = double(reads.sectors()),
+                    .passed = double(reads.sectors() + prefetches.sectors()),
+                    .cold = double(reads.cold_sectors() + prefetches.cold_sectors()),
+                    .dram_reads = missed(reads) + missed(prefetches),
+                    .written = double(writes.sectors()),
+                    .write_misses = missed(writes)};
+  return tally.counters();
 }
 
 void count_all(Prediction& prediction, int64_t capacity_lines) {
-  for (int t = 0; t < tensor_count; ++t) {
-    const Counters counters =
-        count_lru(prediction.histogram, static_cast<Tensor>(t), capacity_lines);
-    prediction.by_tensor[static_cast<size_t>(t)] = counters;
-    add(prediction.total, counters);
-  }
+  set_counters(prediction, [&](Tensor tensor) {
+    return count_lru(prediction.histogram, tensor, capacity_lines);
+  });
 }
 
 Prediction simulate_lru(const Request& request) {
@@ -99,12 +98,8 @@ Prediction simulate_lru(const Request& request) {
     prediction.tile_visits = replay.tile_visits;
   } else {
     HistogramBuilder builder(atoms, prediction.histogram);
-    MergedVisits<HistogramBuilder> visits(builder, request.merge_lockstep);
-    LockstepWavefront wavefront(request, atoms, visits);
-    wavefront.run();
-    visits.flush();
+    prediction.steps = replay_lockstep(request, atoms, builder);
     builder.flush();
-    prediction.steps = wavefront.steps();
     prediction.tile_visits = builder.visits();
   }
   count_all(prediction, request.l2_bytes / line_bytes);

@@ -13,10 +13,11 @@ namespace {
 
 constexpr int64_t float_bytes = 4;
 
-AtomSize size_of_bytes(int64_t bytes, size_t tensor) {
-  return {.lines = static_cast<uint32_t>(ceil_div(bytes, line_bytes)),
-          .sectors = static_cast<uint32_t>(ceil_div(bytes, sector_bytes)),
-          .tensor = static_cast<uint8_t>(tensor)};
+AtomSize size_of_bytes(int64_t bytes, Tensor tensor, uint8_t tensors) {
+  return {.lines = static_cast<uint32_t>(tensors * ceil_div(bytes, line_bytes)),
+          .sectors = static_cast<uint32_t>(tensors * ceil_div(bytes, sector_bytes)),
+          .tensor = static_cast<uint8_t>(tensor),
+          .tensors = tensors};
 }
 
 void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles) {
@@ -31,7 +32,7 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
 }  // namespace
 
 AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp) {
+                     bool log_sum_exp, bool pair_kv) {
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads;
   const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
@@ -44,6 +45,7 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
 
   struct Shape {
     int64_t heads, rows, tile_rows, row_bytes;
+    int64_t tiles() const { return ceil_div(rows, tile_rows); }
   };
   const std::array<Shape, tensor_count> shapes{{
       {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
@@ -57,30 +59,38 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
       {0, problem.seq_q, tiling.q_rows, 0},
   }};
   int64_t count = 0;
-  for (const Shape& shape : shapes) count += shape.heads * ceil_div(shape.rows, shape.tile_rows);
+  for (const Shape& shape : shapes) count += shape.heads * shape.tiles();
   if (count >= std::numeric_limits<AtomId>::max()) {
     throw std::invalid_argument("the problem has " + std::to_string(count) +
                                 " tiles; the simulator numbers fewer than 2^32: use larger tiles");
   }
   sizes_.reserve(static_cast<size_t>(count));
-  for (size_t t = 0; t < shapes.size(); ++t) {
-    const Shape& shape = shapes[t];
-    const int64_t tiles = ceil_div(shape.rows, shape.tile_rows);
-    blocks_[t] = {static_cast<int64_t>(sizes_.size()), tiles};
+  const auto number = [&](Tensor tensor, uint8_t tensors) {
+    const Shape& shape = shapes[static_cast<size_t>(tensor)];
+    const int64_t tiles = shape.tiles();
+    blocks_[static_cast<size_t>(tensor)] = {static_cast<int64_t>(sizes_.size()), tiles};
     const int64_t last_rows = shape.rows - (tiles - 1) * shape.tile_rows;
     for (int64_t head = 0; head < shape.heads; ++head) {
       sizes_.insert(sizes_.end(), static_cast<size_t>(tiles - 1),
-                    size_of_bytes(shape.tile_rows * shape.row_bytes, t));
-      sizes_.push_back(size_of_bytes(last_rows * shape.row_bytes, t));
+                    size_of_bytes(shape.tile_rows * shape.row_bytes, tensor, tensors));
+      sizes_.push_back(size_of_bytes(last_rows * shape.row_bytes, tensor, tensors));
     }
+  };
+  if (pair_kv) {
+    number(Tensor::k, 2);
+    blocks_[static_cast<size_t>(Tensor::v)] = blocks_[static_cast<size_t>(Tensor::k)];
   }
-  blocks_[tensor_count] = {static_cast<int64_t>(sizes_.size()), 0};
+  for (int t = 0; t < tensor_count; ++t) {
+    const auto tensor = static_cast<Tensor>(t);
+    if (!pair_kv || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor, 1);
+  }
 }
 
-Tensor AtomTable::tensor_of(AtomId atom) const {
-  int tensor = 0;
-  while (blocks_[static_cast<size_t>(tensor) + 1].first <= atom) ++tensor;
-  return static_cast<Tensor>(tensor);
+std::vector<uint8_t> AtomTable::tensors() const {
+  std::vector<uint8_t> tensors;
+  tensors.reserve(sizes_.size());
+  for (const AtomSize& size : sizes_) tensors.push_back(size.tensor);
+  return tensors;
 }
 
 }  // namespace sawtooth::sim

@@ -40,8 +40,10 @@ class AtomTable {
  public:
   /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
   /// where a further tile follows), or when there are more than 2^32 - 1 atoms.
+  /// With `pair_kv` K and V of a tile are one atom, which has the number of either: what a step
+  /// reads under one barrier.
   AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp);
+            bool log_sum_exp, bool pair_kv = false);
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
   /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.
@@ -49,7 +51,9 @@ class AtomTable {
     const Block& block = blocks_[static_cast<size_t>(tensor)];
     return static_cast<AtomId>(block.first + flat_head * block.tiles + tile);
   }
-  Tensor tensor_of(AtomId atom) const;
+  Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
+  /// The tensor of every atom, as a number.
+  std::vector<uint8_t> tensors() const;
   AtomSize size(AtomId atom) const { return sizes_[atom]; }
   const std::vector<AtomSize>& sizes() const { return sizes_; }
 
@@ -58,7 +62,7 @@ class AtomTable {
     int64_t first = 0;
     int64_t tiles = 0;
   };
-  std::array<Block, tensor_count + 1> blocks_{};
+  std::array<Block, tensor_count> blocks_{};
   std::vector<AtomSize> sizes_;
 };
 

@@ -36,4 +36,14 @@ class MergedVisits : public WavefrontSink {
   Visit pending_{0, Access::read, 0};
 };
 
+/// Replays `request` in lockstep into `consumer`, a visit after the other; returns its steps.
+template <class Consumer>
+int64_t replay_lockstep(const Request& request, const AtomTable& atoms, Consumer& consumer) {
+  MergedVisits<Consumer> visits(consumer, request.merge_lockstep);
+  LockstepWavefront wavefront(request, atoms, visits);
+  wavefront.run();
+  visits.flush();
+  return wavefront.steps();
+}
+
 }  // namespace sawtooth::sim

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/access_tally.hpp"
+#include "sim/schedule/access_tally.hpp"
 #include "sim/schedule/merged_visits.hpp"
-#include "sim/schedule/wavefront.hpp"
 #include "sim/sets/opt_sets.hpp"
 #include "sim/sets/set_engine.hpp"
 
@@ -42,11 +41,11 @@ class SetsConsumer {
   }
 
   void visit(const Visit& visit) {
-    const uint8_t row = tally_.accessed(visit);
+    tally_.accessed(visit);
     const uint32_t distinct = partition_.one_line_a_set(visit.atom) ? 1 : visit.times;
     for (uint32_t i = 0; i < distinct; ++i) {
       waiting_.push_back(visit.atom);
-      rows_.push_back(row);
+      accesses_.push_back(visit.access);
     }
     if (engine_ != nullptr && waiting_.size() >= batch_visits) drain();
   }
@@ -64,9 +63,10 @@ class SetsConsumer {
   void drain() {
     missed_.resize(waiting_.size());
     engine_->visit(waiting_, missed_);
-    for (size_t i = 0; i < waiting_.size(); ++i) tally_.missed(rows_[i], missed_[i]);
+    for (size_t i = 0; i < waiting_.size(); ++i)
+      tally_.missed(waiting_[i], accesses_[i], missed_[i]);
     waiting_.clear();
-    rows_.clear();
+    accesses_.clear();
   }
 
   const SetPartition& partition_;
@@ -74,7 +74,7 @@ class SetsConsumer {
   std::unique_ptr<SetEngine> engine_;  // of opt: made when all visits are known
   AccessTally tally_;
   std::vector<AtomId> waiting_;
-  std::vector<uint8_t> rows_;
+  std::vector<Access> accesses_;
   std::vector<uint32_t> missed_;
 };
 
@@ -89,20 +89,12 @@ Prediction simulate_sets(const Request& request) {
                                SetHash(parameters, geometry.sets), geometry.line_bytes,
                                !why.empty(), why);
   SetsConsumer consumer(atoms, partition, geometry, parameters);
-  MergedVisits<SetsConsumer> visits(consumer, request.merge_lockstep);
-  LockstepWavefront wavefront(request, atoms, visits);
-  wavefront.run();
-  visits.flush();
-  consumer.finish();
   Prediction prediction;
+  prediction.steps = replay_lockstep(request, atoms, consumer);
+  consumer.finish();
   prediction.method = partition.description();
-  prediction.steps = wavefront.steps();
   prediction.tile_visits = consumer.tally().visits();
-  for (int t = 0; t < tensor_count; ++t) {
-    const Counters counters = consumer.tally().counters(static_cast<Tensor>(t));
-    prediction.by_tensor[static_cast<size_t>(t)] = counters;
-    add(prediction.total, counters);
-  }
+  set_counters(prediction, [&](Tensor tensor) { return consumer.tally().counters(tensor); });
   return prediction;
 }
 

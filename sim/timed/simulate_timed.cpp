@@ -5,21 +5,18 @@
 #include <vector>
 
 #include "sim/timed/memory.hpp"
-#include "sim/timed/units.hpp"
 #include "sim/timed/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-constexpr std::array<Tensor, unit_group_count> tensor_of_group{
-    Tensor::k, Tensor::q, Tensor::o, Tensor::lse, Tensor::partial_o, Tensor::partial_lse};
-
-// K gets half of the pair's counts and V the rest, so that the two sum to the pair.
-void split_pair(const Counters& pair, Counters& k, Counters& v) {
+// V gets half of the pair's counts, which K has, so that the two sum to the pair.
+void split_pair(Counters& k, Counters& v) {
   for (const CounterColumn& column : counter_columns) {
-    if (!(pair.*column.member)) continue;
-    k.*column.member = *(pair.*column.member) / 2;
-    v.*column.member = *(pair.*column.member) - *(k.*column.member);
+    Sectors& pair = k.*column.member;
+    if (!pair) continue;
+    v.*column.member = *pair - *pair / 2;
+    pair = *pair / 2;
   }
 }
 
@@ -27,25 +24,17 @@ void split_pair(const Counters& pair, Counters& k, Counters& v) {
 
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
-  const UnitTable units(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  TimedMemory memory(parameters.l2, parameters.sms, units, parameters.merging);
-  TimedWavefront wavefront(request, parameters, units, memory);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
+                        true);
+  TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
+  TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;
   prediction.time_us = wavefront.run() / ns_a_us;
   prediction.tile_visits = wavefront.tile_visits();
   prediction.phases = wavefront.phases();
-  const auto by_tensor = [&](Tensor tensor) -> Counters& {
-    return prediction.by_tensor[static_cast<size_t>(tensor)];
-  };
-  for (int g = 0; g < unit_group_count; ++g) {
-    const Counters counters = memory.counters(static_cast<UnitGroup>(g));
-    if (static_cast<UnitGroup>(g) == UnitGroup::kv) {
-      split_pair(counters, by_tensor(Tensor::k), by_tensor(Tensor::v));
-    } else {
-      by_tensor(tensor_of_group[static_cast<size_t>(g)]) = counters;
-    }
-    add(prediction.total, counters);
-  }
+  set_counters(prediction, [&](Tensor tensor) { return memory.counters(tensor); });
+  auto& by_tensor = prediction.by_tensor;
+  split_pair(by_tensor[static_cast<size_t>(Tensor::k)], by_tensor[static_cast<size_t>(Tensor::v)]);
   return prediction;
 }
 

@@ -32,22 +32,21 @@ uint64_t stream_of(uint64_t seed, int64_t worker) {
 }  // namespace
 
 TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& parameters,
-                               const UnitTable& units, TimedMemory& memory)
+                               const AtomTable& atoms, TimedMemory& memory)
     : request_(request),
       problem_(request.problem),
       tiling_(request.tiling),
       schedule_(request.schedule),
       parameters_(parameters),
-      units_(units),
+      atoms_(atoms),
       memory_(memory),
       seed_(request.seed_of_launch()),
       cost_(step_cost(parameters.step, request.problem, request.tiling)),
-      items_(item_count(problem_, tiling_, schedule_)),
-      held_(held_at_once(parameters, min_of(schedule_.workers, items_))),
-      workers_(static_cast<size_t>(
-          schedule_.launch == launch_id<GridLaunch> ? held_ : min_of(schedule_.workers, items_))),
+      walk_(request),
+      held_(held_at_once(parameters, walk_.workers())),
+      workers_(
+          static_cast<size_t>(schedule_.launch == launch_id<GridLaunch> ? held_ : walk_.workers())),
       residents_(static_cast<size_t>(parameters.sms)),
-      attach_(static_cast<size_t>(problem_.batch * problem_.kv_heads), 0),
       ended_ns_(workers_.size(), 0.0) {
   if (schedule_.loop == Loop::kv_outer) {
     throw std::invalid_argument(
@@ -59,11 +58,17 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
   }
 }
 
-int64_t TimedWavefront::q_head(const Item& item) const {
-  return item.batch * problem_.heads + item.head;
-}
-int64_t TimedWavefront::kv_head(const Item& item) const {
-  return item.batch * problem_.kv_heads + item.kv_head;
+// What an item or the combine pass touches at its end: nothing waits for these reads, but all takes
+// L2's bandwidth, and the launch ends with the last of them.
+auto TimedWavefront::touch_by(int64_t sm, double now_ns) {
+  return [this, sm, now_ns](Tensor tensor, int64_t head, int64_t tile, Access access) {
+    const AtomId atom = atoms_.id(tensor, head, tile);
+    if (access == Access::write) {
+      memory_.write(now_ns, sm, atom);
+      return 0.0;
+    }
+    return memory_.read(now_ns, sm, atom).arrival_ns;
+  };
 }
 
 double TimedWavefront::run() {
@@ -86,7 +91,13 @@ double TimedWavefront::run() {
   for (const double ended : ended_ns_) {
     phases_.back()[TimeTerm::idle] += end_ns_ - ended;
   }
-  if (schedule_.kv_split > 1) combine(end_ns_);
+  // The combine kernel starts when all parts are there, and takes what its bytes take.
+  const double combines_ns = end_ns_;
+  walk_.combine(static_cast<int64_t>(workers_.size()),
+                [&](int64_t w, Tensor tensor, int64_t head, int64_t tile, Access access) {
+                  const auto touch = touch_by(workers_[static_cast<size_t>(w)].sm, combines_ns);
+                  end_ns_ = std::max(end_ns_, touch(tensor, head, tile, access));
+                });
   return end_ns_;
 }
 
@@ -150,7 +161,7 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   const int64_t w = &worker - workers_.data();
   const StepParameters& step = parameters_.step;
   const int64_t index = next_index(w, worker.cursor.items_begun());
-  if (index >= items_) {
+  if (index >= walk_.items()) {
     end_cta(worker, now_ns);
     return;
   }
@@ -159,16 +170,16 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   double& ended_ns = ended_ns_[static_cast<size_t>(w)];
   const TimeTerm before = worker.phase == 0 ? TimeTerm::idle : TimeTerm::item;
   terms_of(worker)[before] += now_ns - step.item_begin_ns - ended_ns;
-  const Item item = item_at(problem_, tiling_, schedule_, index);
-  worker.cursor.begin(problem_, tiling_, schedule_, item,
-                      attach_[static_cast<size_t>(kv_head(item))]);
+  walk_.begin(worker.cursor, index);
   terms_of(worker)[TimeTerm::item] += step.item_begin_ns;
   if (worker.cursor.done()) {
     next_event(worker, Next::end, now_ns);
     return;
   }
-  const ReadTime q =
-      memory_.read(now_ns, worker.sm, units_.id(UnitGroup::q, q_head(item), item.q_tile));
+  ReadTime q;
+  walk_.first_loads(worker.cursor, [&](Tensor tensor, int64_t head, int64_t tile, Access) {
+    q = memory_.read(now_ns, worker.sm, atoms_.id(tensor, head, tile));
+  });
   if (schedule_.prefetch > 0) {
     const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
     const int64_t lines = tiling_.kv_rows * problem_.row_bytes() / line_bytes;
@@ -185,12 +196,16 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   next_event(worker, Next::step, last.arrival_ns);
 }
 
+// K and V of a tile are one atom. Past the item's end there is nothing to load.
 ReadTime TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
-  const int64_t tile = worker.cursor.kv_tile_ahead(schedule_, ahead);
-  if (tile < 0) return {};
-  const UnitId unit = units_.id(UnitGroup::kv, kv_head(worker.cursor.item()), tile);
+  ReadTime load;
   const auto slot = static_cast<size_t>((worker.cursor.step() + ahead) % max_stages);
-  return worker.loads[slot] = memory_.read(now_ns, worker.sm, unit);
+  const auto touch = [&](Tensor tensor, int64_t head, int64_t tile, Access) {
+    load = memory_.read(now_ns, worker.sm, atoms_.id(tensor, head, tile));
+    worker.loads[slot] = load;
+  };
+  walk_.load(worker.cursor, Tensor::k, ahead, Access::read, touch);
+  return load;
 }
 
 // What the next step takes on the worker's SM, with the CTAs that compute there now.
@@ -235,7 +250,7 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   TimeTerms& terms = terms_of(worker);
   tile_visits_ += 2;
-  attach_[static_cast<size_t>(kv_head(worker.cursor.item()))] = worker.cursor.kv_tile();
+  walk_.start_step(worker.cursor);
   if (step.stages > 1) load_step(worker, now_ns, step.stages - 1);
   if (schedule_.prefetch > 0 && worker.has_lines()) prefetch(worker, now_ns);
   const double taken_ns = step_ns(worker);
@@ -244,7 +259,7 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   terms[TimeTerm::exp] += cost_.exp_ns;
   terms[TimeTerm::exposed] += cost_.fixed_ns + cost_.exposed_ns;
   terms[TimeTerm::sharing] += taken_ns - cost_.alone_ns();
-  worker.cursor.advance(problem_, tiling_, schedule_);
+  walk_.advance(worker.cursor);
   if (worker.cursor.done()) {
     next_event(worker, Next::end, computed_ns);
     return;
@@ -271,69 +286,23 @@ void TimedWavefront::wait_for(const ReadTime& load, double computed_ns, TimeTerm
 }
 
 void TimedWavefront::prefetch(Worker& worker, double now_ns) {
-  const int64_t tile = worker.cursor.kv_tile_ahead(schedule_, schedule_.prefetch);
-  if (tile < 0) return;
-  const UnitId unit = units_.id(UnitGroup::kv, kv_head(worker.cursor.item()), tile);
-  memory_.prefetch(now_ns, worker.sm, unit, worker.prefetches);
+  const auto touch = [&](Tensor tensor, int64_t head, int64_t tile, Access) {
+    memory_.prefetch(now_ns, worker.sm, atoms_.id(tensor, head, tile), worker.prefetches);
+  };
+  walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
 }
 
 void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  write_results(worker, now_ns);
+  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns));
   const double taken_ns = step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)];
   terms_of(worker)[TimeTerm::item] += taken_ns;
   const double ended_ns = now_ns + taken_ns;
   ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);
   next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);
-}
-
-void TimedWavefront::write_results(const Worker& worker, double now_ns) {
-  const Item& item = worker.cursor.item();
-  const auto write = [&](UnitGroup group, int64_t head) {
-    memory_.write(now_ns, worker.sm, units_.id(group, head, item.q_tile));
-  };
-  if (schedule_.kv_split > 1) {
-    const int64_t head = q_head(item) * schedule_.kv_split + item.part;
-    write(UnitGroup::partial_o, head);
-    write(UnitGroup::partial_lse, head);
-    return;
-  }
-  if (!is_whole(worker, now_ns)) return;
-  write(UnitGroup::o, q_head(item));
-  if (request_.log_sum_exp) write(UnitGroup::lse, q_head(item));
-}
-
-// As LockstepWavefront::is_whole. The reads take L2's bandwidth; nobody waits for them.
-bool TimedWavefront::is_whole(const Worker& worker, double now_ns) {
-  const Pieces& pieces = worker.cursor.item().pieces;
-  if (pieces.count <= 1) return pieces.count == 1;
-  memory_.write(now_ns, worker.sm, units_.id(UnitGroup::partial_o, pieces.own, 0));
-  if (++pieces_come_[pieces.first] < pieces.count) return false;
-  for (int64_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece) {
-    memory_.read(now_ns, worker.sm, units_.id(UnitGroup::partial_o, piece, 0));
-  }
-  return true;
-}
-
-// The combine kernel of kv-split: Q tile after Q tile, dealt to the workers in turn. It starts when
-// all parts are there, and takes what its bytes take.
-void TimedWavefront::combine(double now_ns) {
-  const int64_t tiles = q_tiles(problem_, tiling_);
-  for (int64_t i = 0; i < problem_.batch * problem_.heads * tiles; ++i) {
-    const int64_t sm = workers_[static_cast<size_t>(i) % workers_.size()].sm;
-    const int64_t head = i / tiles, tile = i % tiles;
-    for (int64_t part = 0; part < schedule_.kv_split; ++part) {
-      for (const UnitGroup group : {UnitGroup::partial_lse, UnitGroup::partial_o}) {
-        const UnitId unit = units_.id(group, head * schedule_.kv_split + part, tile);
-        end_ns_ = std::max(end_ns_, memory_.read(now_ns, sm, unit).arrival_ns);
-      }
-    }
-    memory_.write(now_ns, sm, units_.id(UnitGroup::o, head, tile));
-    if (request_.log_sum_exp) memory_.write(now_ns, sm, units_.id(UnitGroup::lse, head, tile));
-  }
 }
 
 }  // namespace sawtooth::sim

@@ -9,18 +9,16 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "sim/request.hpp"
-#include "sim/schedule/worker_cursor.hpp"
+#include "sim/schedule/item_walk.hpp"
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/sm_speed.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/time_terms.hpp"
-#include "sim/timed/units.hpp"
 
 namespace sawtooth::sim {
 
@@ -28,7 +26,7 @@ class TimedWavefront {
  public:
   /// All arguments must outlive the wavefront. Throws std::invalid_argument for what it cannot
   /// replay (loop = kv-outer, more than max_stages stages).
-  TimedWavefront(const Request& request, const TimedParameters& parameters, const UnitTable& units,
+  TimedWavefront(const Request& request, const TimedParameters& parameters, const AtomTable& atoms,
                  TimedMemory& memory);
 
   /// Replays the whole schedule; returns its duration in nanoseconds.
@@ -49,7 +47,7 @@ class TimedWavefront {
     bool active = false;  // computes on an item
     int64_t phase = 0;
     uint64_t random = 0;
-    TilePart prefetches{0, 0};  // what it fetches of every tile for the wave of its item
+    AtomPart prefetches{0, 0};  // what it fetches of every tile for the wave of its item
     std::array<ReadTime, max_stages> loads{};  // of step s at s mod max_stages
 
     bool has_lines() const { return prefetches.end > prefetches.begin; }
@@ -62,29 +60,25 @@ class TimedWavefront {
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void end_item(Worker& worker, double now_ns);
-  void combine(double now_ns);
   ReadTime load_step(Worker& worker, double now_ns, int64_t ahead);
   void prefetch(Worker& worker, double now_ns);
   void wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const;
-  void write_results(const Worker& worker, double now_ns);
-  bool is_whole(const Worker& worker, double now_ns);
   void next_event(Worker& worker, Next next, double ns);
   double step_ns(Worker& worker);
   double luck(Worker& worker, int ctas, int older);
   TimeTerms& terms_of(const Worker& worker);
-  int64_t q_head(const Item& item) const;
-  int64_t kv_head(const Item& item) const;
+  auto touch_by(int64_t sm, double now_ns);
 
   const Request& request_;
   const Problem& problem_;
   const Tiling& tiling_;
   const Schedule& schedule_;
   const TimedParameters& parameters_;
-  const UnitTable& units_;
+  const AtomTable& atoms_;
   TimedMemory& memory_;
   uint64_t seed_;
   StepCost cost_;
-  int64_t items_ = 0;
+  ItemWalk walk_;
   int64_t held_ = 0;     // CTAs that all SMs hold at once
   int64_t waiting_ = 0;  // the first CTA that has not begun
   std::vector<Worker> workers_;
@@ -92,9 +86,7 @@ class TimedWavefront {
   SmSlowness slowness_;
   std::vector<double> item_late_ns_;             // of an SM: what an item takes beyond the usual
   std::vector<std::vector<int32_t>> residents_;  // workers of an SM
-  std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
-  std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece
-  std::vector<double> ended_ns_;            // of a worker
+  std::vector<double> ended_ns_;                 // of a worker
   EventQueue events_;
   TimePhases phases_;
   int64_t ticket_ = 0;  // of the next item that nobody has

@@ -11,7 +11,7 @@
 #include "experiments/sawtooth/support/csv.hpp"
 #include "kernels/stream/lockstep_patterns.hpp"
 #include "scheduler/memory_units.hpp"
-#include "sim/halves/two_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 
 namespace sawtooth::tests {
 
@@ -82,8 +82,8 @@ inline int64_t replay_dram_sectors(const kernels::LockstepOrder& order,
                                .sectors = kernels::lockstep_tile_bytes / sector_bytes,
                                .tensor = 0,
                                .tensors = 2};  // a half of each in either allocation
-  sim::TwoHalves l2(parameters, std::vector<sim::AtomSize>(tiles, tile),
-                    std::vector<uint8_t>(tiles, 0), 1);
+  sim::HalvesInStep l2(parameters, std::vector<sim::AtomSize>(tiles, tile),
+                       std::vector<uint8_t>(tiles, 0), 1);
   std::vector<uint32_t> visit_of_tile(tiles, UINT32_MAX);
   std::vector<sim::HalfVisit> visits;
   const int64_t steps = order.steps();

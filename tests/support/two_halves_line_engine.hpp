@@ -1,5 +1,5 @@
 // The obvious engines of the same two-half L2: one line at a time, lists and linear search, fully
-// associative halves or sets. They exist to be compared with TwoHalves.
+// associative halves or sets. They exist to be compared with HalvesInStep.
 #pragma once
 
 #include <algorithm>

@@ -24,17 +24,17 @@ L2Parameters parameters(int halves) {
 class Memory {
  public:
   explicit Memory(const L2Parameters& l2)
-      : units_(problem, tiling, Schedule{}, false), memory_(l2, sms, units_, true) {}
+      : atoms_(problem, tiling, Schedule{}, false, true), memory_(l2, sms, atoms_, true) {}
   double read(double now, int64_t sm, int64_t tile = 0) {
-    return memory_.read(now, sm, units_.id(UnitGroup::kv, 0, tile)).arrival_ns;
+    return memory_.read(now, sm, atoms_.id(Tensor::k, 0, tile)).arrival_ns;
   }
-  void prefetch(double now, int64_t sm, TilePart part) {
-    memory_.prefetch(now, sm, units_.id(UnitGroup::kv, 0, 0), part);
+  void prefetch(double now, int64_t sm, AtomPart part) {
+    memory_.prefetch(now, sm, atoms_.id(Tensor::k, 0, 0), part);
   }
-  Counters counters() const { return memory_.counters(UnitGroup::kv); }
+  Counters counters() const { return memory_.counters(Tensor::k); }
 
  private:
-  UnitTable units_;
+  AtomTable atoms_;
   TimedMemory memory_;
 };
 

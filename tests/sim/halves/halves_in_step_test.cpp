@@ -1,4 +1,4 @@
-#include "sim/halves/two_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -17,9 +17,9 @@ namespace {
 constexpr int64_t lines_per_atom = 4;  // two of either home
 constexpr AtomSize atom_size{.lines = 4, .sectors = 16};
 
-TwoHalves l2_of(const HalvesParameters& parameters, size_t atoms) {
-  return TwoHalves(parameters, std::vector<AtomSize>(atoms, atom_size),
-                   std::vector<uint8_t>(atoms, 0), 1);
+HalvesInStep l2_of(const HalvesParameters& parameters, size_t atoms) {
+  return HalvesInStep(parameters, std::vector<AtomSize>(atoms, atom_size),
+                      std::vector<uint8_t>(atoms, 0), 1);
 }
 
 HalfVisit by(AtomId atom, Access access, uint32_t half0, uint32_t half1) {
@@ -46,7 +46,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
   constexpr AtomId atoms = 16;  // the last four are only written
   HalvesParameters parameters;
   parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
-  TwoHalves l2 = l2_of(parameters, atoms);
+  HalvesInStep l2 = l2_of(parameters, atoms);
   LineEngine lines(parameters.capacity_lines);
   const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
       rc::gen::pair(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2)));
@@ -79,7 +79,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   const int64_t sets = parameters.capacity_lines / parameters.ways;
   // Half of a way too many for `reserved` to lie inside its bounds.
   if (parameters.ways > 1) parameters.reserved = *rc::gen::element(0.0, 0.4 / parameters.ways);
-  TwoHalves l2 = l2_of(parameters, atoms);
+  HalvesInStep l2 = l2_of(parameters, atoms);
   SetEngine lines(parameters, sets, atoms * lines_per_atom);
   const auto trace = *rc::gen::container<std::vector<std::tuple<AtomId, int, bool>>>(rc::gen::tuple(
       rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2), rc::gen::arbitrary<bool>()));
@@ -120,7 +120,8 @@ TEST(SampledSets, CountColdReadsExactly) {
   parameters.ways = 16;
   constexpr size_t tiles = 4096;
   constexpr AtomSize tile{.lines = 128, .sectors = 512};
-  TwoHalves l2(parameters, std::vector<AtomSize>(tiles, tile), std::vector<uint8_t>(tiles, 0), 1);
+  HalvesInStep l2(parameters, std::vector<AtomSize>(tiles, tile), std::vector<uint8_t>(tiles, 0),
+                  1);
   for (AtomId atom = 0; atom < tiles; ++atom) l2.visit(by(atom, Access::read, 1, 0));
   EXPECT_EQ(l2.counters(0).dram_read_sectors, int64_t{tiles} * 512);
   EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, int64_t{tiles} * 512);
@@ -133,7 +134,7 @@ RC_GTEST_PROP(TwoHalves, DramReadsAreNearMissesLessFabricHits, ()) {
   parameters.ways = *rc::gen::inRange(2, 8);
   parameters.far_first_waiting = 0.2;
   parameters.far_first_running = 0.4;
-  TwoHalves l2 = l2_of(parameters, 16);
+  HalvesInStep l2 = l2_of(parameters, 16);
   const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
       rc::gen::pair(rc::gen::inRange<AtomId>(0, 16), rc::gen::inRange(1, 4)));
   for (const auto& [atom, halves] : trace) {
@@ -152,7 +153,7 @@ RC_GTEST_PROP(TwoHalves, DramReadsAreNearMissesLessFabricHits, ()) {
 TEST(TwoHalves, KeepsALineThatCrossedTheFabricInBothHalves) {
   HalvesParameters parameters;
   parameters.capacity_lines = 100;
-  TwoHalves l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of(parameters, 1);
   l2.visit(by(0, Access::read, 1, 0));
   EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 16);
   EXPECT_EQ(l2.counters(0).fabric_read_sectors, 8);
@@ -170,7 +171,7 @@ TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
   HalvesParameters parameters;
   parameters.capacity_lines = 100;
   parameters.far_first_waiting = 0.25;
-  TwoHalves l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of(parameters, 1);
   l2.visit(by(0, Access::read, 66, 66));
   EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 28);  // (2 - 0.25) 16
   EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
@@ -181,7 +182,7 @@ TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
 TEST(TwoHalves, DropsTheOtherHalfsCopyOfAWrittenLine) {
   HalvesParameters parameters;
   parameters.capacity_lines = 100;
-  TwoHalves l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of(parameters, 1);
   l2.visit(by(0, Access::read, 1, 0));   // copies of the 8 sectors with home 1 in half 0
   l2.visit(by(0, Access::write, 1, 0));  // which the write drops; nothing is allocated
   l2.visit(by(0, Access::read, 1, 0));   // so they cross again, and hit

@@ -1,0 +1,60 @@
+#include "sim/halves/halves_in_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sawtooth::sim {
+namespace {
+
+// `running_` forgets over this share of a half's lines read. In `all` streams that turn from hits
+// to misses the far half's lead decays over some 10 to 20 MiB
+// (experiments/data/h200/streams/five_pass_counters.csv).
+constexpr double running_memory = 0.5;
+
+}  // namespace
+
+HalvesInStep::HalvesInStep(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
+                           std::vector<uint8_t> groups, int group_count,
+                           const CoalescerParameters& coalescer)
+    : l2_(parameters, sizes, std::move(groups), group_count),
+      sizes_(sizes),
+      coalescer_(coalescer),
+      far_first_(static_cast<size_t>(group_count), 0.0) {}
+
+void HalvesInStep::visit(const HalfVisit& visit) {
+  visits_ += visit.all_times();
+  const double asked = double(sizes_[visit.atom].sectors) * visit.all_times();
+  Tally& tally = l2_.tally_of(visit.atom);
+  if (visit.access == Access::write) {
+    tally.written += asked;
+    l2_.write(visit.atom);
+    return;
+  }
+  const bool two = l2_.parameters().halves == 2;
+  const std::array<bool, 2> asks{!two || visit.times[0] > 0, two && visit.times[1] > 0};
+  count_read(visit, l2_.read(visit.atom, asks));
+  if (visit.access == Access::read) tally.received += asked;
+  tally.passed += asked * passed_share(coalescer_, visit.all_times(), running_);
+}
+
+void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByHome& missed) {
+  const HalvesParameters& parameters = l2_.parameters();
+  const double far_first = parameters.far_first_waiting +
+                           (parameters.far_first_running - parameters.far_first_waiting) * running_;
+  far_first_[l2_.group_of(visit.atom)] +=
+      far_first * double(missed[0].both_asked + missed[1].both_asked);
+  const AtomSize size = sizes_[visit.atom];
+  const double pace =
+      std::min(1.0, double(size.lines) / (running_memory * double(parameters.capacity_lines)));
+  const double hit = 1 - sectors_of(missed[0].at_home + missed[1].at_home) / double(size.sectors);
+  running_ += (hit - running_) * pace;
+}
+
+Counters HalvesInStep::counters(int group) const {
+  Tally tally = l2_.tally(group);
+  tally.write_backs = true;
+  tally.fabric_misses += sectors_of(std::llround(far_first_[static_cast<size_t>(group)]));
+  return tally.counters();
+}
+
+}  // namespace sawtooth::sim

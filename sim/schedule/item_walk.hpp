@@ -1,0 +1,158 @@
+// What a worker reads and writes on its way through its items, whatever the model of time: Q, the
+// K/V tiles of its steps, prefetches, O and log-sum-exp, partial results, pieces, and the combine
+// pass. Lockstep, the timed wavefront and traces take their touches from here; a further pass of
+// attention is added here.
+//
+// Touches go to a function touch(Tensor, flat head, tile, Access), numbered as AtomTable has them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "scheduler/schedule.hpp"
+#include "sim/request.hpp"
+#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/visit.hpp"
+#include "sim/schedule/worker_cursor.hpp"
+
+namespace sawtooth::sim {
+
+/// What a step reads, in this order.
+inline constexpr std::array<Tensor, 2> step_tensors{Tensor::k, Tensor::v};
+
+class ItemWalk {
+ public:
+  /// `request` must outlive the walk.
+  explicit ItemWalk(const Request& request)
+      : problem_(request.problem),
+        tiling_(request.tiling),
+        schedule_(request.schedule),
+        log_sum_exp_(request.log_sum_exp),
+        items_(item_count(problem_, tiling_, schedule_)),
+        attach_(static_cast<size_t>(problem_.batch * problem_.kv_heads), 0) {}
+
+  int64_t items() const { return items_; }
+  /// That have an item at once, at most.
+  int64_t workers() const { return min_of(schedule_.workers, items_); }
+
+  /// Begins item `index`; one that sees nothing is done at once, and still has results.
+  void begin(WorkerCursor& cursor, int64_t index) const {
+    const Item item = item_at(problem_, tiling_, schedule_, index);
+    cursor.begin(problem_, tiling_, schedule_, item, attach_[static_cast<size_t>(kv_head(item))]);
+  }
+  void advance(WorkerCursor& cursor) const { cursor.advance(problem_, tiling_, schedule_); }
+
+  /// What an item needs before its first step.
+  template <class Touch>
+  void first_loads(const WorkerCursor& cursor, Touch touch) const {
+    if (kv_outer()) return;
+    touch(Tensor::q, q_head(cursor.item()), cursor.item().q_tile, Access::read);
+  }
+
+  /// The worker starts on its K/V tile, where others may attach.
+  void start_step(const WorkerCursor& cursor) {
+    attach_[static_cast<size_t>(kv_head(cursor.item()))] = cursor.kv_tile();
+  }
+
+  /// `tensor` (K or V) of the K/V tile `ahead` steps ahead, where the item has one (kv_inner).
+  template <class Touch>
+  void load(const WorkerCursor& cursor, Tensor tensor, int64_t ahead, Access access,
+            Touch touch) const {
+    const int64_t tile = cursor.kv_tile_ahead(schedule_, ahead);
+    if (tile >= 0) touch(tensor, kv_head(cursor.item()), tile, access);
+  }
+
+  /// `tensor` (K or V) of a K/V tile that has just begun (kv_outer).
+  template <class Touch>
+  void load_outer(const WorkerCursor& cursor, Tensor tensor, Touch touch) const {
+    if (cursor.step() != 0) return;
+    touch(tensor, kv_head(cursor.item()), cursor.kv_tile(), Access::read);
+  }
+
+  /// A step of kv_outer: Q, the O so far, and O again.
+  template <class Touch>
+  void step_outer(const WorkerCursor& cursor, Touch touch) const {
+    const int64_t head = q_head(cursor.item()), tile = cursor.q_tile();
+    touch(Tensor::q, head, tile, Access::read);
+    // The first K/V tile that a Q tile sees finds no O to go on from.
+    if (cursor.kv_tile() != visible_kv_tiles(problem_, tiling_, tile).begin) {
+      rows(head, tile, Access::read, touch);
+    }
+    rows(head, tile, Access::write, touch);
+  }
+
+  /// What an item writes at its end. Under kv_outer O was written on the way, but for the rows that
+  /// no K/V tile reached. An item in pieces is whole when the last of them has come, whose worker
+  /// then reads them all.
+  template <class Touch>
+  void results(const Item& item, Touch touch) {
+    if (kv_outer()) {
+      const int64_t tiles = q_tiles(problem_, tiling_);
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        if (!visible_kv_tiles(problem_, tiling_, tile).empty()) continue;
+        rows(q_head(item), tile, Access::write, touch);
+      }
+    } else if (schedule_.kv_split > 1) {
+      const int64_t head = q_head(item) * schedule_.kv_split + item.part;
+      touch(Tensor::partial_o, head, item.q_tile, Access::write);
+      touch(Tensor::partial_lse, head, item.q_tile, Access::write);
+    } else if (is_whole(item.pieces, touch)) {
+      rows(q_head(item), item.q_tile, Access::write, touch);
+    }
+  }
+
+  /// The combine kernel of kv-split: Q tile after Q tile, dealt to `workers` in turn, with
+  /// touch(worker, Tensor, flat head, tile, Access). Nothing without kv-split.
+  template <class Touch>
+  void combine(int64_t workers, Touch touch) const {
+    if (schedule_.kv_split <= 1) return;
+    const int64_t tiles = q_tiles(problem_, tiling_);
+    for (int64_t i = 0; i < problem_.batch * problem_.heads * tiles; ++i) {
+      const auto by_worker = [&](Tensor tensor, int64_t head, int64_t tile, Access access) {
+        touch(i % workers, tensor, head, tile, access);
+      };
+      const int64_t head = i / tiles, tile = i % tiles;
+      for (int64_t part = 0; part < schedule_.kv_split; ++part) {
+        for (const Tensor tensor : {Tensor::partial_lse, Tensor::partial_o}) {
+          by_worker(tensor, head * schedule_.kv_split + part, tile, Access::read);
+        }
+      }
+      rows(head, tile, Access::write, by_worker);
+    }
+  }
+
+ private:
+  bool kv_outer() const { return schedule_.loop == Loop::kv_outer; }
+  int64_t q_head(const Item& item) const { return item.batch * problem_.heads + item.head; }
+  int64_t kv_head(const Item& item) const { return item.batch * problem_.kv_heads + item.kv_head; }
+
+  template <class Touch>
+  void rows(int64_t head, int64_t q_tile, Access access, Touch touch) const {
+    touch(Tensor::o, head, q_tile, access);
+    if (log_sum_exp_) touch(Tensor::lse, head, q_tile, access);
+  }
+
+  // Whether O can be written: at once, or when the last piece of the item has come.
+  template <class Touch>
+  bool is_whole(const Pieces& pieces, Touch touch) {
+    if (pieces.count <= 1) return pieces.count == 1;
+    touch(Tensor::partial_o, pieces.own, 0, Access::write);
+    if (++pieces_come_[pieces.first] < pieces.count) return false;
+    for (int64_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece) {
+      touch(Tensor::partial_o, piece, 0, Access::read);
+    }
+    return true;
+  }
+
+  const Problem& problem_;
+  const Tiling& tiling_;
+  const Schedule& schedule_;
+  bool log_sum_exp_;
+  int64_t items_;
+  std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
+  std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece
+};
+
+}  // namespace sawtooth::sim
