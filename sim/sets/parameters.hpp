@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sim/lru/stack_distance.hpp"
@@ -17,8 +18,24 @@
 namespace sawtooth::sim {
 
 enum class HashKind : uint8_t { modulo, exclusive_or, balanced };
-enum class SetPolicy : uint8_t { lru, plru, fifo, random, opt };
 enum class Priority : uint8_t { evict_first, normal, evict_last };
+
+/// Replacement in a set: a policy is named here and written in sim/sets/policies.hpp (opt, which
+/// needs to know the future, in sim/sets/opt_sets.hpp).
+enum class SetPolicy : uint8_t { lru, plru, fifo, random, opt };
+struct PolicyName {
+  std::string_view name;
+  std::string_view description;
+  SetPolicy policy;
+};
+inline constexpr auto set_policies = std::to_array<PolicyName>({
+    {"lru", "the least recently used line leaves", SetPolicy::lru},
+    {"plru", "tree of bits that point away from the last use; ways a power of two",
+     SetPolicy::plru},
+    {"fifo", "the line that came first leaves", SetPolicy::fifo},
+    {"random", "any line leaves (seed)", SetPolicy::random},
+    {"opt", "the line that is needed last leaves: the bound of all policies", SetPolicy::opt},
+});
 
 /// The most of L2 that may be set aside for evict_last: cudaDeviceProp::persistingL2CacheMaxSize of
 /// sm_80 and later is three quarters of l2CacheSize.

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "scheduler/permutation.hpp"
+#include "sim/sets/parameters.hpp"
 
 namespace sawtooth::sim {
 
@@ -111,5 +113,23 @@ class RandomPolicy {
   uint64_t seed_;
   std::vector<uint64_t> drawn_;
 };
+
+/// make(policy) for a policy other than opt, of `sets` sets. Throws std::invalid_argument for opt.
+template <class Make>
+auto with_policy(SetPolicy policy, uint32_t sets, uint32_t ways, uint64_t seed, Make make) {
+  switch (policy) {
+    case SetPolicy::lru:
+      return make(LruPolicy(sets, ways));
+    case SetPolicy::fifo:
+      return make(FifoPolicy(sets, ways));
+    case SetPolicy::plru:
+      return make(TreePlruPolicy(sets, ways));
+    case SetPolicy::random:
+      return make(RandomPolicy(sets, seed));
+    case SetPolicy::opt:
+      break;
+  }
+  throw std::invalid_argument("set engine: opt needs all visits at once");
+}
 
 }  // namespace sawtooth::sim

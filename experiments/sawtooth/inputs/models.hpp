@@ -103,19 +103,8 @@ inline constexpr auto l2_hashes = std::to_array<HashName>({
     {"modulo", "line number modulo the number of sets", sim::HashKind::modulo},
 });
 
-struct PolicyName {
-  std::string_view name;
-  std::string_view description;
-  sim::SetPolicy policy;
-};
-inline constexpr auto l2_policies = std::to_array<PolicyName>({
-    {"lru", "the least recently used line leaves", sim::SetPolicy::lru},
-    {"plru", "tree of bits that point away from the last use; ways a power of two",
-     sim::SetPolicy::plru},
-    {"fifo", "the line that came first leaves", sim::SetPolicy::fifo},
-    {"random", "any line leaves (seed)", sim::SetPolicy::random},
-    {"opt", "the line that is needed last leaves: the bound of all policies", sim::SetPolicy::opt},
-});
+using sim::PolicyName;
+inline constexpr const auto& l2_policies = sim::set_policies;
 
 /// Value of `without` that leaves every mechanism of `timed` on.
 inline constexpr std::string_view without_nothing = "nothing";
