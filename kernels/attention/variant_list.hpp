@@ -18,6 +18,10 @@ inline constexpr const char* mma_tma = "mma-tma";
 inline constexpr const char* hopper = "hopper";
 }  // namespace families
 
+/// All of them, the values of the option `kernel`.
+inline constexpr auto family_names =
+    std::to_array<std::string_view>({families::mma, families::mma_tma, families::hopper});
+
 enum class VariantSet : uint8_t { all, covering, minimal, both, rung };
 
 struct VariantRow {

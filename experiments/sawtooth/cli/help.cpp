@@ -118,7 +118,8 @@ std::string command_help(const Command& command) {
     out << "\nSeveral values of a key, comma-separated or repeated, make an axis; the points are "
            "the\n"
            "cross product in the order above, the first key varies slowest. Sizes take K, M and G\n"
-           "(1024, 1024^2, 1024^3), bytes KiB, MiB and GiB. docs/configuration.md explains all.\n";
+           "(1024, 1024^2, 1024^3), bytes KiB, MiB and GiB. docs/reference/options.md explains "
+           "all.\n";
   }
   return out.str();
 }

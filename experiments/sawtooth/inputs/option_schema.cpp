@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/sawtooth/inputs/key_text.hpp"
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -115,7 +116,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "L2 eviction priority of tensors that kernels load"},
     {"kernel", where, choice, field<&Keys::kernel>, sweeps, "",
      "family of the kernel to run (default: the first of this build that has the tile)", 1, 1,
-     [] { return Names{"mma", "mma-tma", "hopper"}; }},
+     [] { return Names(kernels::family_names.begin(), kernels::family_names.end()); }},
 
     {"timing", model, choice, field<&Keys::timing>, sweeps, "lockstep",
      "how workers go on in time"},
