@@ -2,7 +2,7 @@
 //
 // A visit touches all lines of one tile in one order with nothing between them, and tiles are
 // disjoint sets of lines. Then every line of a visit has the same LRU stack distance, so a tile
-// with its number of lines as weight stands for its lines exactly (docs/exactness.md, A).
+// with its number of lines as weight stands for its lines exactly (docs/models/exactness.md, A).
 // The layout behind it is [batch, head, length, dim] with every head's matrix on a line boundary.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Joins touches of one atom in direct succession, by different workers, into one Visit: n workers
-// on one tile are one event and n - 1 hits (docs/exactness.md, D).
+// on one tile are one event and n - 1 hits (docs/models/exactness.md, D).
 #pragma once
 
 #include <cstdint>

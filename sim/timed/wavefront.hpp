@@ -4,7 +4,7 @@
 // begins, its tile is there and the tile `stages - 1` steps ahead is asked for; the step then takes
 // its turn at the SM's pipes. The next step begins when this one has been computed and its own tile
 // has arrived, so what comes late makes its worker wait, and nobody else. Tickets go to whoever is
-// first in time. docs/timed-wavefront.md explains it on two pages.
+// first in time. docs/models/timed.md explains it on two pages.
 #pragma once
 
 #include <array>

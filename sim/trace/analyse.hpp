@@ -13,8 +13,9 @@ namespace sawtooth::sim {
 /// Opens a trace from its beginning; it is read twice, because sizes are needed before distances.
 using OpenTrace = std::function<std::unique_ptr<TraceReader>()>;
 
-/// A fully associative LRU of `l2_bytes`, exact for visits in both directions (docs/exactness.md, A
-/// and D). Throws TraceError for a broken trace and for atoms that overlap.
+/// A fully associative LRU of `l2_bytes`, exact for visits in both directions
+/// (docs/models/exactness.md, A and D). Throws TraceError for a broken trace and for atoms that
+/// overlap.
 Prediction analyse_trace(const OpenTrace& open, int64_t l2_bytes, const TraceLimits& limits);
 
 /// Writes every visit of `reader` to `writer`, and finishes it.
