@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
+#include "sim/die.hpp"
+#include "sim/kernel_cost.hpp"
 #include "sim/sets/parameters.hpp"
 #include "sim/timed/mechanisms.hpp"
 
@@ -18,16 +19,6 @@ namespace sawtooth::sim {
 /// timed: steps take time, and what comes late makes its worker wait (sim/timed/).
 enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
 
-/// What is known of a kernel's speed, for `timed`; what is empty is taken from the GPU's profile,
-/// whose steps are those of kernels/mma. Each can be timed without counters, on K/V that fits L2.
-struct KernelSpeed {
-  std::optional<double> step_ns;       // of the SM's pipes for one K/V tile step of this tiling
-  std::optional<double> exposed_ns;    // what a lone CTA needs beyond them
-  std::optional<double> age_bias;      // StepParameters::age_bias
-  std::optional<int64_t> stages;       // K/V tiles in shared memory
-  std::optional<int64_t> spill_bytes;  // of L2, that a CTA in flight keeps written all the time
-};
-
 struct Request {
   Problem problem{};
   Tiling tiling{};
@@ -37,11 +28,11 @@ struct Request {
   SetsParameters sets;       // of the L2 model `sets` alone
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
   MechanismSet without{};    // mechanisms of `timed` that are switched off
-  KernelSpeed speed{};
-  int64_t resident_ctas = 0;  // that an SM holds of the kernel, for `timed`; 0: all that there are
-  int64_t launches = 1;       // of `timed` that are simulated, the middle one of which is predicted
-  int64_t launch = 0;         // this one among them
-  double sample = 1;          // share of the tiles that lru follows; 1 is exact
+  KernelCost kernel{};       // of `timed`
+  Die die{};                 // of `timed`
+  int64_t launches = 1;      // of `timed` that are simulated, the middle one of which is predicted
+  int64_t launch = 0;        // this one among them
+  double sample = 1;         // share of the tiles that lru follows; 1 is exact
   // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;

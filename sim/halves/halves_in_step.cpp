@@ -4,14 +4,6 @@
 #include <cmath>
 
 namespace sawtooth::sim {
-namespace {
-
-// `running_` forgets over this share of a half's lines read. In `all` streams that turn from hits
-// to misses the far half's lead decays over some 10 to 20 MiB
-// (experiments/data/h200/streams/five_pass_counters.csv).
-constexpr double running_memory = 0.5;
-
-}  // namespace
 
 HalvesInStep::HalvesInStep(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
                            std::vector<uint8_t> groups, int group_count,
@@ -44,8 +36,8 @@ void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByH
   far_first_[l2_.group_of(visit.atom)] +=
       far_first * double(missed[0].both_asked + missed[1].both_asked);
   const AtomSize size = sizes_[visit.atom];
-  const double pace =
-      std::min(1.0, double(size.lines) / (running_memory * double(parameters.capacity_lines)));
+  const double pace = std::min(
+      1.0, double(size.lines) / (parameters.running_share * double(parameters.capacity_lines)));
   const double hit = 1 - sectors_of(missed[0].at_home + missed[1].at_home) / double(size.sectors);
   running_ += (hit - running_) * pace;
 }

@@ -27,6 +27,8 @@ void check(const HalvesParameters& p) {
           p.far_first_waiting, "0 to 1");
   require(p.far_first_running >= 0 && p.far_first_running <= 1, "far_first_running",
           p.far_first_running, "0 to 1");
+  require(p.running_share > 0 && p.running_share <= 1, "running_share", p.running_share,
+          "above 0 to 1");
 }
 
 }  // namespace sawtooth::sim

@@ -28,6 +28,8 @@ struct HalvesParameters {
   // wait for the same miss (measured on cold streams), and while all hit and run freely.
   double far_first_waiting = 0.5;
   double far_first_running = 0.5;
+  // Whether all wait or run is judged by the latest reads of that share of a half's lines.
+  double running_share = 0.5;
 };
 
 /// Throws std::invalid_argument that names the parameter, its value and what is allowed.

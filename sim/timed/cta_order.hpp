@@ -1,12 +1,8 @@
-// Which SM gets which CTA of a launch with more CTAs than SMs.
-//
-// On an H200 the eight SMs that get the first CTAs get their second ones after five GPCs of the
-// ring, before the last three have any; then the ring is passed again without them (records of
-// items on three GPUs: of two CTAs of an SM the first one is faster). So CTAs 0 to 7 share their
-// SMs with CTAs 80 to 87, and later ones c with c + 132, or c + 124 in the last three GPCs. Under a
-// static launch this decides which SMs have two CTAs of the larger share.
+// Which SM gets which CTA of a launch with more CTAs than SMs. Under a static launch this decides
+// which SMs have two CTAs of the larger share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,25 +10,21 @@
 
 namespace sawtooth::sim {
 
-/// The SM (an index of placed_sms() with the same arguments) of each of `ctas` CTAs. GPUs other
-/// than the recorded one, and CTAs beyond two an SM, go round in the order of the SMs.
-inline std::vector<int64_t> sms_of_ctas(int64_t sms, int halves, int64_t ctas) {
-  constexpr size_t parts_before_second = 6;
+/// The SM (an index of `placed`) of each of `ctas` CTAs: in the recorded order of the layout, and
+/// where it says no more, round robin in the order of placement.
+inline std::vector<int64_t> sms_of_ctas(const std::vector<PlacedSm>& placed, const SmLayout& layout,
+                                        int64_t ctas) {
+  const auto sms = static_cast<int64_t>(placed.size());
   std::vector<int64_t> order;
-  if (sms == recorded_ring::sms && halves == 2 && ctas > sms) {
-    const int64_t first = recorded_ring::parts[0].sms;
-    int64_t before = 0;
-    for (size_t part = 0; part < parts_before_second; ++part)
-      before += recorded_ring::parts[part].sms;
-    const auto place = [&](int64_t from, int64_t to) {
-      for (int64_t sm = from; sm < to; ++sm) order.push_back(sm);
-    };
-    place(0, before);
-    place(0, first);
-    place(before, sms);
-    place(first, sms);
-    order.resize(static_cast<size_t>(ctas < 2 * sms ? ctas : 2 * sms));
+  for (const TpcRun& run : layout.cta_order) {
+    if (ctas <= sms) break;  // one each, in the order of placement
+    const auto [first, end] = tpcs_of(run, layout);
+    for (int64_t sm = 0; sm < sms; ++sm) {
+      const PlacedSm& at = placed[static_cast<size_t>(sm)];
+      if (at.gpc == run.gpc && at.tpc >= first && at.tpc < end) order.push_back(sm);
+    }
   }
+  order.resize(static_cast<size_t>(std::min(ctas, static_cast<int64_t>(order.size()))));
   for (auto cta = static_cast<int64_t>(order.size()); cta < ctas; ++cta) order.push_back(cta % sms);
   return order;
 }

@@ -9,7 +9,7 @@ namespace sawtooth::sim {
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const AtomTable& atoms,
                          bool merging)
     : parameters_(parameters),
-      placed_(placed_sms(sms, parameters.lines.halves, parameters.half_of_sms)),
+      placed_(placed_sms(sms, parameters.lines.halves, parameters.layout, parameters.half_of_sms)),
       atoms_(atoms),
       merging_(merging && parameters.coalescer_sms > 1),
       l2_lines_(parameters.lines, atoms.sizes(), atoms.tensors(), tensor_count),

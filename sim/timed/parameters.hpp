@@ -1,12 +1,12 @@
-// What the timed wavefront knows of a GPU and of a kernel on it. All times in nanoseconds, all
-// bandwidths in bytes a nanosecond (10^9 bytes a second). Values come from a GPU profile
-// (experiments/profiles/gpus/NAME.ini, where each stands with its source) by timed_parameters().
+// What the timed wavefront knows of a GPU, of its die and of a kernel on it. All times in
+// nanoseconds, all bandwidths in bytes a nanosecond (10^9 bytes a second). Values come from the
+// files of experiments/profiles, where each stands with its source, by timed_parameters().
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "sim/gpu_profile.hpp"
+#include "sim/gpu.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/request.hpp"
 
@@ -21,8 +21,9 @@ struct L2Parameters {
   double l2_bytes_a_ns = 0;
   double fabric_bytes_a_ns = 0;
   double dram_bytes_a_ns = 0;
-  std::vector<int> half_of_sms{};  // of this die, in the order of placement; empty: as recorded
-  int coalescer_sms = 1;           // neighbouring SMs whose requests for one line can merge
+  SmLayout layout{};                   // empty: GPCs of 16 SMs, halves in one piece, round robin
+  std::vector<int64_t> half_of_sms{};  // of this die, in the order of placement; empty: as laid out
+  int coalescer_sms = 1;               // neighbouring SMs whose requests for one line can merge
 };
 
 /// What prefetch adds to a step. CTAs that share an SM have equal parts in what their lines cost,
@@ -57,17 +58,19 @@ struct StepParameters {
   double jitter = 0;             // standard deviation of a step's cost, as a share of it
   double jitter_shared = 0;      // the same while other CTAs compute on the SM
   double jitter_in_step = 0;     // and of CTAs that alternate
+  double jitter_by_age = 0;      // the older one of two has less by this share of it
   double sm_spread = 0;          // standard deviation of a GPC's slowness, as a share of it
   double tpc_spread = 0;  // the first SM of a TPC is slower than the GPC by it, the second faster
   std::vector<double> sm_slowness;        // of this die, in the order of placement; empty: drawn
   std::vector<double> sm_slowness_older;  // of two CTAs that share an SM; empty: as alone
   std::vector<double> sm_slowness_younger;
-  double age_bias = 0;         // bias, as a share of the exponentials' part of a step
-  double launch_ns = 0;        // from the launch to the first CTA's first instruction
-  double start_spread_ns = 0;  // from a GPC's first TPC to its last
-  double refill_ns = 0;        // from a CTA's end to its successor's first instruction
-  int64_t stages = 2;          // K/V tiles in shared memory
-  bool in_step = false;        // CTAs of an SM alternate: none is preferred, and their luck is one
+  double age_bias = 0;            // bias, as a share of the exponentials' part of a step
+  double launch_ns = 0;           // from the launch to the first CTA's first instruction
+  double start_spread_ns = 0;     // from a GPC's first TPC to its last
+  double start_uneven_share = 0;  // of that spread: deviation of a GPC and of a TPC
+  double refill_ns = 0;           // from a CTA's end to its successor's first instruction
+  int64_t stages = 2;             // K/V tiles in shared memory
+  bool in_step = false;  // CTAs of an SM alternate: none is preferred, and their jitter is one
 };
 
 struct TimedParameters {
@@ -83,9 +86,9 @@ struct TimedParameters {
   StepParameters step;
 };
 
-/// Parameters of `gpu` for `request`, what is in `request.without` switched off. With `halves` two
-/// halves where the GPU has them, otherwise one block of request.l2_bytes.
+/// Parameters of `gpu` for `request` with its kernel and die, what is in `request.without` switched
+/// off. With `halves` two halves where the GPU has them, otherwise one block of request.l2_bytes.
 /// Throws std::invalid_argument that names what the profile lacks.
-TimedParameters timed_parameters(const Request& request, const GpuProfile& gpu, bool halves);
+TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool halves);
 
 }  // namespace sawtooth::sim

@@ -1,16 +1,14 @@
-// Where the hardware places CTAs, in the order in which it does: the half of L2 and the GPC that
-// each SM sits at. Which GPCs sit at which half is each die's own matter: of five H200s with
-// records of items three agree (read_items.py finds them by who draws the first tickets).
-//
-// On an H200 CTAs go to eight SMs first, the last four TPCs of the first GPC, and then to GPC after
-// GPC. Records of items say so, on three GPUs (experiments/data/h200/validation): SMs of a GPC
-// run at one speed, which tells GPCs apart, and every launch behind another one has the same order.
+// Where the hardware places CTAs, in the order in which it does: the half of L2, the GPC and the
+// TPC that each SM sits at, from the layout of the GPU's profile.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "sim/gpu.hpp"
 
 namespace sawtooth::sim {
 
@@ -22,44 +20,33 @@ struct PlacedSm {
 
 inline constexpr int64_t sms_a_tpc = 2;
 
-namespace recorded_ring {
+/// The TPCs of `run`, from the first to behind the last.
+inline std::pair<int, int> tpcs_of(const TpcRun& run, const SmLayout& layout) {
+  if (run.tpcs > 0) return {run.first_tpc, run.first_tpc + run.tpcs};
+  return {0, static_cast<int>(layout.gpc_sms.at(static_cast<size_t>(run.gpc)) / sms_a_tpc)};
+}
 
-struct Part {
-  int64_t sms;
-  uint8_t half;
-  int16_t gpc;
-  int16_t first_tpc;
-};
-inline constexpr int64_t sms = 132;
-inline constexpr std::array<Part, 9> parts{{{8, 0, 0, 4},
-                                            {8, 0, 0, 0},
-                                            {16, 1, 1, 0},
-                                            {16, 1, 2, 0},
-                                            {16, 1, 3, 0},
-                                            {16, 0, 4, 0},
-                                            {16, 0, 5, 0},
-                                            {18, 0, 6, 0},
-                                            {18, 1, 7, 0}}};
-
-}  // namespace recorded_ring
-
-/// SM that gets CTA c, for c below `sms`. GPUs other than the recorded one have their SMs of one
-/// half in one piece, and GPCs of 16. `half_of` has the halves of a known die, in this order.
-inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves,
-                                        const std::vector<int>& half_of = {}) {
+/// SM that gets CTA c, for c below `sms`. Where the layout is not recorded, GPCs have 16 SMs and
+/// those of one half are in one piece. `half_of` has the halves of a known die, in this order.
+inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, const SmLayout& layout = {},
+                                        const std::vector<int64_t>& half_of = {}) {
   constexpr int64_t usual_sms_a_gpc = 16;
   std::vector<PlacedSm> placed;
-  if (sms == recorded_ring::sms && halves == 2) {
-    for (const recorded_ring::Part& part : recorded_ring::parts)
-      for (int64_t i = 0; i < part.sms; ++i)
-        placed.push_back(
-            {part.half, part.gpc, static_cast<int16_t>(part.first_tpc + i / sms_a_tpc)});
-  } else {
-    for (int64_t sm = 0; sm < sms; ++sm)
-      placed.push_back({static_cast<uint8_t>(sm * halves / sms),
-                        static_cast<int16_t>(sm / usual_sms_a_gpc),
-                        static_cast<int16_t>(sm % usual_sms_a_gpc / sms_a_tpc)});
+  const auto place = [&](int64_t half, int64_t gpc, int64_t tpc) {
+    placed.push_back(
+        {static_cast<uint8_t>(half), static_cast<int16_t>(gpc), static_cast<int16_t>(tpc)});
+  };
+  for (const TpcRun& run : layout.cta_order) {
+    const int64_t half = halves == 2 ? layout.gpc_half.at(static_cast<size_t>(run.gpc)) : 0;
+    const auto [first, end] = tpcs_of(run, layout);
+    const bool again = std::any_of(placed.begin(), placed.end(), [&, tpc = first](PlacedSm sm) {
+      return sm.gpc == run.gpc && sm.tpc == tpc;
+    });
+    for (int tpc = first; tpc < end && !again; ++tpc)
+      for (int64_t sm = 0; sm < sms_a_tpc; ++sm) place(half, run.gpc, tpc);
   }
+  for (auto sm = static_cast<int64_t>(placed.size()); sm < sms; ++sm)
+    place(sm * halves / sms, sm / usual_sms_a_gpc, sm % usual_sms_a_gpc / sms_a_tpc);
   for (size_t sm = 0; halves == 2 && sm < half_of.size(); ++sm)
     placed[sm].half = static_cast<uint8_t>(half_of[sm]);
   return placed;

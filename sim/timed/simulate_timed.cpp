@@ -38,7 +38,7 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   return prediction;
 }
 
-Prediction median_launch(Request request, const GpuProfile& gpu, bool halves) {
+Prediction median_launch(Request request, const Gpu& gpu, bool halves) {
   std::vector<Prediction> launches;
   for (request.launch = 0; request.launch < std::max<int64_t>(1, request.launches);
        ++request.launch) {

@@ -15,6 +15,6 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
 /// Of request.launches launches, each with a luck of its own, the one with the median of DRAM reads
 /// (the lower one of two).
 /// Throws std::invalid_argument as timed_parameters and simulate_timed.
-Prediction median_launch(Request request, const GpuProfile& gpu, bool halves);
+Prediction median_launch(Request request, const Gpu& gpu, bool halves);
 
 }  // namespace sawtooth::sim

@@ -1,14 +1,11 @@
 // When each SM gets its CTAs at the start of a launch, relative to the first one, and which SMs
 // are late with every item.
 //
-// All GPCs of an H200 fill their TPCs at the same time, each in the same order, and both CTAs of an
-// SM come together (first starts in records of items of the calibration points, three GPUs; within
-// 20 ns from launch to launch). In the same order items take longer, whatever their length: the
-// TPC that starts last is late by another fifth of a microsecond with each (read_items.py).
+// All GPCs fill their TPCs at the same time, each in the order that the GPU's profile has recorded,
+// and both CTAs of an SM come together. In the same order items take longer, whatever their length.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -19,10 +16,9 @@
 namespace sawtooth::sim {
 
 /// The place of each SM's TPC in that order, from 0, the first of its GPC, to 1, the last. GPCs of
-/// other sizes than the recorded ones have their TPCs in turn.
-inline std::vector<double> turns_of(const std::vector<PlacedSm>& placed) {
-  constexpr std::array<int, 8> turn_of_eight{4, 5, 7, 2, 3, 6, 0, 1};
-  constexpr std::array<int, 9> turn_of_nine{4, 5, 8, 2, 3, 7, 0, 1, 6};
+/// other sizes than the `recorded` ones have their TPCs in turn.
+inline std::vector<double> turns_of(const std::vector<PlacedSm>& placed,
+                                    const std::vector<std::vector<int>>& recorded) {
   std::vector<int> tpcs;
   for (const PlacedSm& sm : placed) {
     if (tpcs.size() <= size_t(sm.gpc)) tpcs.resize(size_t(sm.gpc) + 1);
@@ -31,20 +27,19 @@ inline std::vector<double> turns_of(const std::vector<PlacedSm>& placed) {
   std::vector<double> turns;
   for (const PlacedSm& sm : placed) {
     const int all = tpcs[size_t(sm.gpc)];
-    const int turn = all == 8   ? turn_of_eight[size_t(sm.tpc)]
-                     : all == 9 ? turn_of_nine[size_t(sm.tpc)]
-                                : sm.tpc;
+    const auto known = std::ranges::find(recorded, size_t(all), &std::vector<int>::size);
+    const int turn = known == recorded.end() ? sm.tpc : known->at(size_t(sm.tpc));
     turns.push_back(double(turn) / std::max(1, all - 1));
   }
   return turns;
 }
 
-/// In nanoseconds: a GPC's last TPC comes `spread_ns` after its first.
-inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed, double spread_ns,
-                                    uint64_t seed) {
-  constexpr double uneven = 0.07;  // of a GPC and of a TPC, in parts of the spread: 9 ns each
+/// In nanoseconds: a GPC's last TPC comes `spread_ns` after its first. GPCs and TPCs deviate from
+/// `turns` by `uneven` parts of that, drawn from `seed`.
+inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed,
+                                    const std::vector<double>& turns, double spread_ns,
+                                    double uneven, uint64_t seed) {
   constexpr uint64_t start_salt = uint64_t{1} << 32;
-  const std::vector<double> turns = turns_of(placed);
   std::vector<double> starts;
   for (size_t i = 0; i < placed.size(); ++i) {
     const PlacedSm& sm = placed[i];
@@ -58,10 +53,9 @@ inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed, double 
   return starts;
 }
 
-/// In nanoseconds, around the mean over the SMs: the last TPC of a GPC less the first is
-/// `spread_ns`.
-inline std::vector<double> item_late_ns(const std::vector<PlacedSm>& placed, double spread_ns) {
-  std::vector<double> late = turns_of(placed);
+/// `late` are turns. In nanoseconds around the mean over the SMs: the last TPC of a GPC less the
+/// first is `spread_ns`.
+inline std::vector<double> item_late_ns(std::vector<double> late, double spread_ns) {
   const double mean = std::accumulate(late.begin(), late.end(), 0.0) / double(late.size());
   for (double& turn : late) turn = spread_ns * (turn - mean);
   return late;

@@ -106,10 +106,13 @@ double TimedWavefront::run() {
 // requests cross the fabric.
 void TimedWavefront::start() {
   const StepParameters& step = parameters_.step;
-  sms_of_ctas_ = sms_of_ctas(parameters_.sms, parameters_.l2.lines.halves, held_);
-  const std::vector<double> late_ns = start_ns(memory_.placed(), step.start_spread_ns, seed_);
+  const SmLayout& layout = parameters_.l2.layout;
+  sms_of_ctas_ = sms_of_ctas(memory_.placed(), layout, held_);
+  const std::vector<double> turns = turns_of(memory_.placed(), layout.tpc_turns);
+  const std::vector<double> late_ns =
+      start_ns(memory_.placed(), turns, step.start_spread_ns, step.start_uneven_share, seed_);
   slowness_ = slowness_of(memory_.placed(), step, seed_);
-  item_late_ns_ = item_late_ns(memory_.placed(), step.item_spread_ns);
+  item_late_ns_ = item_late_ns(turns, step.item_spread_ns);
   const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
   const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
   for (int64_t w = 0; w < held_; ++w) {
@@ -229,10 +232,9 @@ double TimedWavefront::step_ns(Worker& worker) {
   return ns * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
 }
 
-// What the step takes longer by chance, as a share. Of CTAs that share an SM the older ones are the
-// steadier ones; those that alternate have one luck, that of their SM at that time.
+// What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
+// less; CTAs that alternate share one random sample per SM and step.
 double TimedWavefront::luck(Worker& worker, int ctas, int older) {
-  constexpr double steadier = 0.2;  // read_items.py, D = 64, 128x128: 6 to 7.5 % and 9 to 10 %
   const StepParameters& step = parameters_.step;
   if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
   if (step.in_step) {
@@ -243,7 +245,7 @@ double TimedWavefront::luck(Worker& worker, int ctas, int older) {
   }
   if (step.jitter_shared <= 0) return 0;
   const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
-  return step.jitter_shared * (1 + steadier * youth) * noise(worker.random);
+  return step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
 }
 
 void TimedWavefront::begin_step(Worker& worker, double now_ns) {

@@ -137,8 +137,8 @@ TEST(KnownSystems, StepsAreAsLongAsDurationsOfLaunchesThatFitL2Say) {
     const auto steps = static_cast<double>(16896 / point.request.tiling.kv_rows);
     const double ns = (median_us(timed, timed.more) - median_us(timed, timed.fewer)) * 1000;
     const double step_ns = ns / timed.rounds / timed.ctas_a_sm / steps;
-    ASSERT_TRUE(point.request.speed.step_ns);
-    EXPECT_NEAR(*point.request.speed.step_ns, step_ns, 0.02 * step_ns)
+    ASSERT_TRUE(point.request.kernel.step_ns);
+    EXPECT_NEAR(*point.request.kernel.step_ns, step_ns, 0.02 * step_ns)
         << timed.system << " D=" << timed.head_dim;
   }
 }
@@ -152,7 +152,7 @@ TEST(KnownSystems, ASpeedOfOnesOwnIsSaidInTheModelAndNeedsTime) {
   EXPECT_EQ(resolve(given, catalog).costs, "");
   assign(given, "step-ns", "900", {});
   const Point faster = resolve(given, catalog);
-  EXPECT_EQ(faster.request.speed.step_ns, 900);
+  EXPECT_EQ(faster.request.kernel.step_ns, 900);
   EXPECT_EQ(faster.costs, "step-ns=900");
   assign(given, "timing", "lockstep", {});
   EXPECT_THROW(resolve(given, catalog), UsageError);

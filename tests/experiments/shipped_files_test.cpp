@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/die_file.hpp"
-#include "experiments/sawtooth/inputs/gpu_file.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -20,6 +19,8 @@ TEST(ShippedFiles, EveryGpuProfileIsRead) {
   for (const std::string& name : names) {
     const GpuFile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu"));
     EXPECT_EQ(gpu.profile.name, name);
+    if (gpu.kernel_costs.empty()) continue;
+    EXPECT_NO_THROW(read_kernel_file(resource_path("profiles/kernels", gpu.kernel_costs, name)));
     EXPECT_GT(gpu.profile.sms, 0);
   }
 }
@@ -28,26 +29,25 @@ TEST(ShippedFiles, EveryGpuProfileIsRead) {
 // is apart by 3 %.
 TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
   int with_speeds = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(SAWTOOTH_EXPERIMENTS_DIR "/data/h200")) {
-    const std::string name = entry.path().filename().string();
-    if (name.find("die") == std::string::npos || entry.path().extension() != ".ini") continue;
-    const DieFile die = read_die_file(entry.path().string());
-    if (die.speeds.slowness.empty()) continue;
+  for (const std::string& name : resource_names("profiles/dies")) {
+    const std::string path = resource_path("profiles/dies", name, "die");
+    sim::Die die;
+    set_die(read_die_file(path), {64, {64, 64}}, die);
+    if (die.sm_slowness.empty()) continue;
     ++with_speeds;
     double sum = 0;
-    for (const double slowness : die.speeds.slowness) {
-      EXPECT_LT(std::abs(slowness), 0.05) << entry.path();
+    for (const double slowness : die.sm_slowness) {
+      EXPECT_LT(std::abs(slowness), 0.05) << path;
       sum += slowness;
     }
-    EXPECT_NEAR(sum / double(die.speeds.slowness.size()), 0, 1e-3) << entry.path();
+    EXPECT_NEAR(sum / double(die.sm_slowness.size()), 0, 1e-3) << path;
     Catalog catalog;
     Settings given;
     for (const auto& [key, value] : {std::pair{"seq", "4K"}, std::pair{"timing", "timed"}})
       assign(given, key, value, {});
-    assign(given, "die", entry.path().string(), {});
+    assign(given, "die", path, {});
     assign(given, "gpu", "h200", {});
-    EXPECT_EQ(resolve(given, catalog).gpu.sm_slowness, speeds_of(die, 64, {64, 64}).slowness);
+    EXPECT_EQ(resolve(given, catalog).request.die.sm_slowness, die.sm_slowness);
     given["gpu"] = {{"gb10"}, {}};
     EXPECT_THROW(resolve(given, catalog), UsageError);
   }

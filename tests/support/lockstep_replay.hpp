@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "kernels/stream/lockstep_patterns.hpp"
 #include "scheduler/memory_units.hpp"
@@ -62,7 +62,7 @@ inline std::vector<LockstepReadings> read_lockstep_csv(const std::string& path) 
 }
 
 /// What `sawtooth simulate --gpu ... --l2 halves` gives the model.
-inline sim::HalvesParameters halves_of(const sim::GpuProfile& gpu) {
+inline sim::HalvesParameters halves_of(const sim::Gpu& gpu) {
   return {.halves = static_cast<int>(gpu.l2_halves.value()),
           .capacity_lines = gpu.l2_bytes / gpu.l2_halves.value() / line_bytes,
           .ways = static_cast<int>(gpu.l2_ways.value()),

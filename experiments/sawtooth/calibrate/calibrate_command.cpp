@@ -34,13 +34,9 @@ std::string pci_bus_id() {
 
 MeasuredGpu measured_gpu(const Provenance& state, int64_t l2_bytes) {
   return {.description = state.value("name"),
-          .compute_capability = std::to_string(attribute(cudaDevAttrComputeCapabilityMajor)) + "." +
-                                std::to_string(attribute(cudaDevAttrComputeCapabilityMinor)),
           .sms = attribute(cudaDevAttrMultiProcessorCount),
           .l2_bytes = l2_bytes,
           .shared_memory_block_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-          .registers_per_sm = attribute(cudaDevAttrMaxRegistersPerMultiprocessor),
-          .threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor),
           .max_sm_clock_mhz = state.value("max-sm-clock-mhz"),
           .how = "driver " + state.value("driver") + ", " + state.value("utc")};
 }

@@ -12,12 +12,9 @@ namespace sawtooth::experiments {
 
 struct MeasuredGpu {
   std::string description;  // e.g. "NVIDIA H200"
-  std::string compute_capability;
   int64_t sms = 0;
   int64_t l2_bytes = 0;
   int64_t shared_memory_block_bytes = 0;
-  int64_t registers_per_sm = 0;
-  int64_t threads_per_sm = 0;
   std::string max_sm_clock_mhz;  // "unknown" leaves the parameter out
   std::string how;               // driver and date, for the notes
 };

@@ -5,7 +5,7 @@
 
 #include "experiments/sawtooth/calibrate/stream_table.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -71,7 +71,7 @@ int calibrate_from(const Settings& settings) {
   const std::string name = value_or(settings, "gpu", "");
   if (name.empty())
     throw UsageError("calibrate --from: --gpu is missing (its L2 and SMs are used)");
-  const sim::GpuProfile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu")).profile;
+  const sim::Gpu gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu")).profile;
   if (gpu.l2_halves.value_or(0) != 2) {
     throw UsageError("calibrate --from: gpu " + gpu.name +
                      " is not known to have two halves; nothing is to be fitted");

@@ -87,8 +87,8 @@ std::string fit_profile_ini(const StreamFit& fit, const std::string& from) {
   std::ostringstream text;
   for (const FitNumber& number : numbers) {
     if (number.profile_key.empty()) continue;
-    text << '[' << number.profile_key << "]\nvalue = " << number.in(copy)
-         << "\nsource = measured\nnote = " << number.how << " (" << from << ")\n\n";
+    text << number.profile_key << " = " << number.in(copy) << "; measured; " << number.how << " ("
+         << from << ")\n";
   }
   return text.str();
 }

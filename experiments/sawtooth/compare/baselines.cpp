@@ -39,14 +39,14 @@ struct Baseline {
   std::string_view name;
   std::string_view l2;
   /// The capacity of L2 to simulate, or nothing where the baseline does not exist.
-  std::optional<int64_t> (*capacity)(const sim::GpuProfile& gpu);
+  std::optional<int64_t> (*capacity)(const sim::Gpu& gpu);
   bool compulsory_only = false;
 };
 
-std::optional<int64_t> whole_l2(const sim::GpuProfile& gpu) {
+std::optional<int64_t> whole_l2(const sim::Gpu& gpu) {
   return gpu.l2_bytes;
 }
-std::optional<int64_t> half_l2(const sim::GpuProfile& gpu) {
+std::optional<int64_t> half_l2(const sim::Gpu& gpu) {
   if (gpu.l2_halves.value_or(1) != 2) return std::nullopt;
   return gpu.l2_bytes / 2;
 }

@@ -12,6 +12,19 @@ const GpuFile& Catalog::gpu(const Assignment& assignment) {
   return gpus_.emplace(name, read_gpu_file(path)).first->second;
 }
 
+const ProfileFile& Catalog::die(const std::string& path) {
+  const auto known = dies_.find(path);
+  return known != dies_.end() ? known->second
+                              : dies_.emplace(path, read_die_file(path)).first->second;
+}
+
+const ProfileFile& Catalog::kernel(const std::string& name, const std::string& place) {
+  const auto known = kernels_.find(name);
+  if (known != kernels_.end()) return known->second;
+  const std::string path = resource_path("profiles/kernels", name, place);
+  return kernels_.emplace(name, read_kernel_file(path)).first->second;
+}
+
 const SystemFile& Catalog::read_system(const std::string& path) {
   const auto known = systems_.find(path);
   return known != systems_.end() ? known->second

@@ -9,7 +9,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/gpu_profile.hpp"
+#include "sim/gpu.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/sampled_lru.hpp"
 #include "sim/lru/simulate_lru.hpp"
@@ -23,14 +23,14 @@ struct L2Model {
   std::string_view name;
   std::string_view description;
   /// Replays the request in lockstep; throws std::invalid_argument for what the model cannot do.
-  sim::Prediction (*predict)(const sim::Request& request, const sim::GpuProfile& gpu);
+  sim::Prediction (*predict)(const sim::Request& request, const sim::Gpu& gpu);
   bool has_curve;       // fills the histogram of reuse distances
   bool halves = false;  // two of them where the GPU has them
 };
 
 /// Throws for a GPU with two halves that nobody has calibrated: one chip's parameters are not
 /// another's.
-inline sim::Prediction predict_halves(const sim::Request& request, const sim::GpuProfile& gpu) {
+inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gpu& gpu) {
   sim::HalvesParameters parameters;
   parameters.halves = static_cast<int>(gpu.l2_halves.value_or(0));
   parameters.capacity_lines = request.l2_bytes / line_bytes;
@@ -48,6 +48,7 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
   parameters.scattered = gpu.l2_scattered_share.value_or(0);
   parameters.far_first_waiting = *gpu.far_first_waiting_share;
   parameters.far_first_running = *gpu.far_first_running_share;
+  parameters.running_share = gpu.l2_running_share.value_or(parameters.running_share);
   sim::CoalescerParameters coalescer;
   if (gpu.coalescer_waiting_share && gpu.coalescer_running_share) {
     coalescer = {.sms = gpu.sms,
@@ -59,17 +60,15 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
 
 inline constexpr auto l2_models = std::to_array<L2Model>({
     {"lru", "one block of memory, fully associative, least recently used leaves, exact",
-     [](const sim::Request& request, const sim::GpuProfile&) {
+     [](const sim::Request& request, const sim::Gpu&) {
        return request.sample < 1 ? sim::simulate_sampled_lru(request) : sim::simulate_lru(request);
      },
      true},
     {"sets", "hashed sets of some ways with a policy each (l2-ways, l2-hash, l2-policy, hints)",
-     [](const sim::Request& request, const sim::GpuProfile&) {
-       return sim::simulate_sets(request);
-     },
+     [](const sim::Request& request, const sim::Gpu&) { return sim::simulate_sets(request); },
      false},
     {"opt", "as lru, but the line that is needed last leaves: the bound of every replacement",
-     [](const sim::Request& request, const sim::GpuProfile&) { return sim::simulate_opt(request); },
+     [](const sim::Request& request, const sim::Gpu&) { return sim::simulate_opt(request); },
      false},
     {"halves", "two halves with copies, a fabric and hashed sets, as calibrated (h200)",
      predict_halves, false, true},
@@ -110,7 +109,7 @@ inline constexpr const auto& l2_policies = sim::set_policies;
 inline constexpr std::string_view without_nothing = "nothing";
 
 /// Replays the request with its model of time on `l2`.
-inline sim::Prediction predict(const sim::Request& request, const sim::GpuProfile& gpu,
+inline sim::Prediction predict(const sim::Request& request, const sim::Gpu& gpu,
                                const L2Model& l2) {
   if (request.timing != sim::Timing::timed) return l2.predict(request, gpu);
   return sim::median_launch(request, gpu, l2.halves);

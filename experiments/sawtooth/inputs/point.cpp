@@ -2,11 +2,9 @@
 
 #include <array>
 
-#include "experiments/sawtooth/inputs/die_file.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"
-#include "experiments/sawtooth/inputs/resident_ctas.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/tile_choice.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -262,66 +260,66 @@ void resolve_model(const Layers& layers, Point& point) {
 
 // The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
 // another family.
-bool is_of_mma(const Layers& layers, const Keys& keys) {
-  return !layers.has_system() && (keys.kernel.empty() || keys.kernel == "mma");
+KernelShape kernel_of(const Layers& layers, const Point& point) {
+  const std::string& family = point.keys.kernel;
+  return {.head_dim = point.request.problem.head_dim,
+          .tiling = point.request.tiling,
+          .own = !layers.has_system() && (family.empty() || family == "mma")};
 }
 
 // Facts of one GPU.
-void resolve_die(const Layers& layers, bool mma, Point& point) {
+void resolve_die(const Layers& layers, const KernelShape& kernel, Catalog& catalog, Point& point) {
   const std::string& path = point.keys.die;
   if (path.empty()) return;
   if (point.request.timing != sim::Timing::timed)
     layers.fail("die", "has no effect without timing = timed");
-  const DieFile die = read_die_file(path);
+  sim::Die& die = point.request.die;
+  set_die(catalog.die(path), kernel, die);
   const auto check_count = [&](const char* what, size_t known) {
     if (known != 0 && static_cast<int64_t>(known) != point.gpu.sms)
       layers.fail("die", path + " has the " + what + " of " + std::to_string(known) +
                              " SMs, gpu = " + point.gpu.name + " has " +
                              std::to_string(point.gpu.sms));
   };
-  const SmSpeeds speeds =
-      mma ? speeds_of(die, point.request.problem.head_dim, point.request.tiling) : die.speeds;
-  for (const auto* known : {&speeds.slowness, &speeds.older, &speeds.younger})
+  for (const auto* known : {&die.sm_slowness, &die.sm_slowness_older, &die.sm_slowness_younger})
     check_count("speeds", known->size());
   check_count("halves", die.cta_half.size());
-  point.gpu.sm_slowness = speeds.slowness;
-  point.gpu.sm_slowness_older = speeds.older;
-  point.gpu.sm_slowness_younger = speeds.younger;
-  point.gpu.cta_half = die.cta_half;
-  point.gpu.ticket_half = die.ticket_half;
   point.die = stem_of(path);
 }
 
-// The costs are those that are not the preset's own: the row's column `system` names the preset.
-void resolve_speed(const Layers& layers, Point& point) {
-  sim::KernelSpeed& speed = point.request.speed;
+// What steps cost, from the files of all GPUs and of this one, and then what the point says. The
+// row's costs are those that are not the preset's own: its column `system` names the preset.
+void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFile* gpu,
+                    Catalog& catalog, Point& point) {
+  sim::KernelCost& cost = point.request.kernel;
   const Keys& keys = point.keys;
+  set_kernel_cost(catalog.kernel("mma", "kernel costs of every GPU"), kernel, cost);
+  if (gpu != nullptr && !gpu->kernel_costs.empty()) {
+    const std::string place = "gpu " + gpu->profile.name + ": kernel-costs";
+    set_kernel_cost(catalog.kernel(gpu->kernel_costs, place), kernel, cost);
+  }
   const auto take = [&](const char* key, const auto& asked, auto& value) {
-    if (!asked) return;
+    if (!asked) return false;
     if (point.request.timing != sim::Timing::timed) {
       if (layers.is_given(key)) layers.fail(key, "has no effect without timing = timed");
-      return;
+      return false;
     }
     value = *asked;
-    if (layers.is_of_system(key)) return;
-    point.costs += (point.costs.empty() ? "" : " ") + std::string(key) + "=" + point.text(key);
+    if (layers.is_of_system(key)) return true;
+    point.costs.append(point.costs.empty() ? "" : " ")
+        .append(key)
+        .append("=")
+        .append(point.text(key));
+    return true;
   };
-  take("step-ns", keys.step_ns, speed.step_ns);
-  take("step-exposed-ns", keys.step_exposed_ns, speed.exposed_ns);
-  take("age-bias", keys.age_bias, speed.age_bias);
-  take("stages", keys.stages, speed.stages);
-  take("spill-bytes", keys.spill_bytes, speed.spill_bytes);
-}
-
-// What is known of the kernel of kernels/mma that the point is of.
-void resolve_kernel(const GpuFile* gpu, Point& point) {
-  sim::Request& request = point.request;
-  if (gpu != nullptr)
-    set_kernel_parameters(*gpu, request.problem.head_dim, request.tiling, point.gpu);
-  const ResidentCtas* row = resident_ctas(request.problem.head_dim, request.tiling);
-  if (row == nullptr) return;
-  request.resident_ctas = row->ctas;
-  if (row->keep_step && !request.speed.age_bias) request.speed.age_bias = 0;
+  take("step-ns", keys.step_ns, cost.step_ns);
+  take("step-exposed-ns", keys.step_exposed_ns, cost.exposed_ns);
+  if (take("age-bias", keys.age_bias, cost.age_bias)) {
+    cost.age_bias_prefetch.reset();
+    cost.keep_step = cost.age_bias == 0;
+  }
+  take("stages", keys.stages, cost.stages);
+  take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
 }
 
 }  // namespace
@@ -343,10 +341,9 @@ Point resolve(const Settings& given, Catalog& catalog) {
   resolve_gpu(layers, gpu, point);
   resolve_schedule(layers, point);
   resolve_model(layers, point);
-  resolve_speed(layers, point);
-  const bool mma = is_of_mma(layers, keys);
-  resolve_die(layers, mma, point);
-  if (mma) resolve_kernel(gpu, point);
+  const KernelShape kernel = kernel_of(layers, point);
+  resolve_kernel(layers, kernel, gpu, catalog, point);
+  resolve_die(layers, kernel, catalog, point);
   keys.seq.reset();
   return point;
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/gpu_file.hpp"
 #include "experiments/sawtooth/inputs/keys.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
 #include "sim/request.hpp"
@@ -17,7 +17,7 @@ namespace sawtooth::experiments {
 struct Point {
   Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`
-  sim::GpuProfile gpu;   // nameless, with l2_bytes only, when no gpu was given
+  sim::Gpu gpu;          // nameless, with l2_bytes only, when no gpu was given
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
   /// Name of the die's file.
   std::string die;
@@ -28,11 +28,14 @@ struct Point {
   std::string text(std::string_view key) const;
 };
 
-/// Reads each GPU profile and system once.
+/// Reads each profile and system once.
 class Catalog {
  public:
   /// `assignment` says where the name was written, for the message of a UsageError.
   const GpuFile& gpu(const Assignment& assignment);
+  const ProfileFile& die(const std::string& path);
+  /// Of profiles/kernels, or a path; `place` says where the name was written.
+  const ProfileFile& kernel(const std::string& name, const std::string& place);
   /// The system behind an alias is returned for the alias; the limits of both are in `limits`.
   const SystemFile& system(const Assignment& assignment);
 
@@ -43,6 +46,7 @@ class Catalog {
   const SystemFile& read_system(const std::string& path);
 
   std::map<std::string, GpuFile> gpus_;
+  std::map<std::string, ProfileFile> dies_, kernels_;
   std::map<std::string, SystemFile> systems_;
   std::map<std::string, std::string> limits_;
 };

@@ -36,8 +36,7 @@ bool is_sets_key(std::string_view key) {
   return std::find(sets_keys.begin(), sets_keys.end(), key) != sets_keys.end();
 }
 
-void resolve_sets(const KeyFailure& fail, const sim::GpuProfile& gpu, Keys& keys,
-                  sim::Request& request) {
+void resolve_sets(const KeyFailure& fail, const sim::Gpu& gpu, Keys& keys, sim::Request& request) {
   const std::string_view l2 = keys.l2->name;
   if ((l2 == "sets" || l2 == "opt") && request.timing == sim::Timing::timed) {
     fail("l2",

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "experiments/sawtooth/inputs/keys.hpp"
-#include "sim/gpu_profile.hpp"
+#include "sim/gpu.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::experiments {
@@ -21,7 +21,6 @@ using KeyFailure = std::function<void(const std::string& key, const std::string&
 /// With l2 = sets, completes `keys` from the GPU's profile (16 ways and 128-byte lines where it
 /// says nothing), fills request.sets and checks it against request.l2_bytes. With another model,
 /// removes the keys of `sets`. Calls `fail` with key and what is allowed.
-void resolve_sets(const KeyFailure& fail, const sim::GpuProfile& gpu, Keys& keys,
-                  sim::Request& request);
+void resolve_sets(const KeyFailure& fail, const sim::Gpu& gpu, Keys& keys, sim::Request& request);
 
 }  // namespace sawtooth::experiments

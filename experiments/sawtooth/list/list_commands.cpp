@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
@@ -56,7 +56,7 @@ int run_gpus(const Command& command, const Arguments& arguments) {
   for (const std::string& name : resource_names("profiles/gpus")) {
     const GpuFile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu"));
     int assumed = 0;
-    for (const GpuParameter& parameter : gpu.parameters) assumed += parameter.source == "assumed";
+    for (const Parameter& parameter : gpu.parameters) assumed += parameter.source == "assumed";
     std::cout << "  " << std::left << std::setw(name_width) << name << " " << std::right
               << std::setw(3) << gpu.profile.sms << " SMs  " << std::setw(5)
               << static_cast<double>(gpu.profile.l2_bytes) / mebi << " MiB L2  " << gpu.description

@@ -164,7 +164,7 @@ class ReadTrace {
   void complete(CsvRow& cells) const {
     if (given_.contains("gpu")) {
       Catalog catalog;
-      const sim::GpuProfile gpu = catalog.gpu(given_.at("gpu")).profile;
+      const sim::Gpu gpu = catalog.gpu(given_.at("gpu")).profile;
       cells[result_column("gpu")] = gpu.name;
       cells[result_column("l2_bytes")] = std::to_string(gpu.l2_bytes);
     }

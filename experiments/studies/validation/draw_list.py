@@ -28,7 +28,7 @@ MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
 MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
 
 # (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each
-# (experiments/sawtooth/inputs/resident_ctas.hpp).
+# (experiments/profiles/kernels/mma.ini).
 KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 2)), 128: ((64, 1), (64, 2), (128, 1))}
 CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
 

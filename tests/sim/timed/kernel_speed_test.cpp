@@ -1,4 +1,4 @@
-// Kernels whose speed is given beside the GPU's profile.
+// What a kernel's costs come to on a GPU.
 #include <gtest/gtest.h>
 
 #include "sim/timed/parameters.hpp"
@@ -7,24 +7,26 @@
 namespace sawtooth::sim {
 namespace {
 
-GpuProfile profile() {
-  GpuProfile gpu;
+Gpu profile() {
+  Gpu gpu;
   gpu.sms = 132;
   gpu.l2_bytes = 1 << 20;
-  gpu.step_tensor_tflops = 132;    // 1000 FLOP a nanosecond and SM
-  gpu.step_exp_tera_per_s = 1.32;  // 10 exponentials a nanosecond and SM
-  gpu.step_exposed_ns = 100;
-  gpu.age_bias = 0.4;
+  gpu.latency_near_ns = 150;
+  gpu.latency_dram_ns = 400;
   return gpu;
 }
 
-// 4 x 100 x 10 x 10 FLOP in 40 ns and 1000 exponentials in 100 ns at the profile's rates.
+// 4 x 100 x 10 x 10 FLOP in 40 ns and 1000 exponentials in 100 ns at the kernel's rates.
 Request request() {
   Request made;
   made.problem.head_dim = 10;
   made.tiling = {100, 10};
   made.l2_bytes = 1 << 20;
   made.timing = Timing::timed;
+  made.kernel.tensor_tflops = 132;    // 1000 FLOP a nanosecond and SM
+  made.kernel.exp_tera_per_s = 1.32;  // 10 exponentials a nanosecond and SM
+  made.kernel.exposed_ns = 100;
+  made.kernel.age_bias = 0.4;
   return made;
 }
 
@@ -41,13 +43,13 @@ TEST(KernelSpeed, SpilledBytesOfTheCtasInFlightAreMissingInL2) {
   spills.l2_bytes = 1 << 20;
   spills.schedule.workers = 4;
   EXPECT_EQ(lines(), 8192);
-  spills.speed.spill_bytes = 3200;  // 25 lines
+  spills.kernel.spill_bytes = 3200;  // 25 lines
   EXPECT_EQ(lines(), 8192 - 100);
-  spills.speed.spill_bytes = 1 << 18;
+  spills.kernel.spill_bytes = 1 << 18;
   EXPECT_THROW(lines(), std::invalid_argument);
 }
 
-TEST(KernelSpeed, WithoutOneTheProfileSpeaks) {
+TEST(KernelSpeed, RatesAreThoseOfTheWholeGpu) {
   const StepCost cost = cost_of(request());
   EXPECT_NEAR(cost.tensor_ns, 40, 1e-9);
   EXPECT_NEAR(cost.exp_ns, 100, 1e-9);
@@ -56,7 +58,7 @@ TEST(KernelSpeed, WithoutOneTheProfileSpeaks) {
 
 TEST(KernelSpeed, AStepOfAnotherLengthKeepsTheSharesOfProductsAndExponentials) {
   Request faster = request();
-  faster.speed.step_ns = 70;  // half of 140
+  faster.kernel.step_ns = 70;  // half of 140
   const StepCost cost = cost_of(faster);
   EXPECT_NEAR(cost.tensor_ns, 20, 1e-9);
   EXPECT_NEAR(cost.exp_ns, 50, 1e-9);
@@ -66,64 +68,66 @@ TEST(KernelSpeed, AStepOfAnotherLengthKeepsTheSharesOfProductsAndExponentials) {
 // 60 ns that every step takes of the pipes: alone 40 + 100 + 60 + 100, two CTAs twice the first
 // three.
 TEST(KernelSpeed, TheFixedPartOfAStepIsSharedAndKeepsItsShareOfAnotherLength) {
-  GpuProfile gpu = profile();
-  gpu.step_fixed_ns = 60;
-  gpu.age_bias = 0;
-  const auto cost = [&](const Request& request) {
-    return step_cost(timed_parameters(request, gpu, false).step, request.problem, request.tiling);
-  };
-  EXPECT_NEAR(cost(request()).alone_ns(), 300, 1e-9);
-  EXPECT_NEAR(cost(request()).shared_ns(2, 0), 400, 1e-9);
-  Request faster = request();
-  faster.speed.step_ns = 100;  // half of 200
-  EXPECT_NEAR(cost(faster).fixed_ns, 30, 1e-9);
-  EXPECT_NEAR(cost(faster).alone_ns(), 200, 1e-9);
+  Request fixed = request();
+  fixed.kernel.fixed_ns = 60;
+  fixed.kernel.age_bias = 0;
+  EXPECT_NEAR(cost_of(fixed).alone_ns(), 300, 1e-9);
+  EXPECT_NEAR(cost_of(fixed).shared_ns(2, 0), 400, 1e-9);
+  fixed.kernel.step_ns = 100;  // half of 200
+  EXPECT_NEAR(cost_of(fixed).fixed_ns, 30, 1e-9);
+  EXPECT_NEAR(cost_of(fixed).alone_ns(), 200, 1e-9);
 }
 
-TEST(KernelSpeed, CtasThatAlternateHaveALuckOfTheirOwnAndPrefetchingSmsAreFurtherApart) {
-  GpuProfile gpu = profile();
-  gpu.step_jitter_shared = 0.08;
-  gpu.step_jitter_shared_wide = 0.05;
-  gpu.tpc_spread = 0.1;
-  gpu.tpc_spread_prefetch = 0.2;
+TEST(KernelSpeed, CtasThatAlternateHaveAJitterOfTheirOwnAndPrefetchingSmsAreFurtherApart) {
   Request asked = request();
-  const auto step = [&] { return timed_parameters(asked, gpu, false).step; };
+  asked.kernel.jitter_shared = 0.08;
+  asked.kernel.tpc_spread = 0.1;
+  asked.kernel.tpc_spread_prefetch = 0.2;
+  const auto step = [&] { return timed_parameters(asked, profile(), false).step; };
   EXPECT_EQ(step().jitter_in_step, 0.08) << "that of the others, where it is not known";
-  gpu.step_jitter_in_step = 0.02;
+  asked.kernel.jitter_in_step = 0.02;
   EXPECT_EQ(step().jitter_in_step, 0.02);
   EXPECT_EQ(step().jitter_shared, 0.08);
   EXPECT_EQ(step().tpc_spread, 0.1);
   asked.schedule.prefetch = 2;
   EXPECT_EQ(step().tpc_spread, 0.2);
-  asked.problem.head_dim = 128;
-  EXPECT_EQ(step().jitter_shared, 0.05);
   EXPECT_EQ(step().jitter_in_step, 0.02);
 }
 
-TEST(KernelSpeed, ExposedTimeBiasAndStagesReplaceThoseOfTheProfile) {
+TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   Request other = request();
-  other.speed = {.step_ns = {}, .exposed_ns = 0, .age_bias = 0.1, .stages = 3, .spill_bytes = {}};
-  const StepParameters step = timed_parameters(other, profile(), false).step;
-  EXPECT_EQ(step.exposed_ns, 0);
-  EXPECT_EQ(step.age_bias, 0.1);
+  other.kernel.age_bias_prefetch = 0.3;
+  other.kernel.stages = 3;
+  StepParameters step = timed_parameters(other, profile(), false).step;
+  EXPECT_EQ(step.age_bias, 0.4);
   EXPECT_EQ(step.stages, 3);
+  EXPECT_FALSE(step.in_step);
+  other.kernel.keep_step = true;
+  for (const int64_t prefetch : {0, 2}) {
+    other.schedule.prefetch = prefetch;
+    step = timed_parameters(other, profile(), false).step;
+    EXPECT_EQ(step.age_bias, 0);
+    EXPECT_TRUE(step.in_step);
+  }
+}
+
+TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {
+  Request other = request();
   other.without.add(Mechanism::age_bias);
   EXPECT_EQ(timed_parameters(other, profile(), false).step.age_bias, 0);
 }
 
 TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
-  GpuProfile gpu = profile();
-  gpu.prefetch_step_ns = 50;
-  gpu.prefetch_lines_ns = 90;
   Request asked = request();
-  EXPECT_EQ(timed_parameters(asked, gpu, false).step.prefetch_shared.lines_ns, 90) << "as alone";
-  gpu.age_bias_prefetch = 0.7;
-  gpu.prefetch_step_shared_ns = 40;
-  gpu.prefetch_lines_shared_ns = 60;
-  gpu.prefetch_lines_bias = 0.05;
-  EXPECT_EQ(timed_parameters(asked, gpu, false).step.age_bias, 0.4);
+  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90};
+  const auto parameters = [&] { return timed_parameters(asked, profile(), false).step; };
+  EXPECT_EQ(parameters().prefetch_shared.lines_ns, 90) << "as alone";
+  asked.kernel.age_bias_prefetch = 0.7;
+  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60};
+  asked.kernel.prefetch_lines_bias = 0.05;
+  EXPECT_EQ(parameters().age_bias, 0.4);
   asked.schedule.prefetch = 2;
-  const StepParameters step = timed_parameters(asked, gpu, false).step;
+  const StepParameters step = parameters();
   EXPECT_EQ(step.age_bias, 0.7);
   EXPECT_EQ(step.prefetch.added_ns(0), 50);
   EXPECT_EQ(step.prefetch.added_ns(1), 140);
@@ -134,29 +138,41 @@ TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
   EXPECT_NEAR(shared.factor(1, 0.5), 1.05, 1e-12);
   EXPECT_NEAR(shared.factor(0, 0.5), 0.95, 1e-12);
   asked.without.add(Mechanism::prefetch_cost);
-  EXPECT_EQ(timed_parameters(asked, gpu, false).step.prefetch_shared.added_ns(1), 0);
+  EXPECT_EQ(parameters().prefetch_shared.added_ns(1), 0);
 }
 
-TEST(KernelSpeed, WideHeadsHaveABiasOfTheirOwnWhereTheProfileKnowsIt) {
-  Request wide = request();
-  wide.problem.head_dim = 128;
-  GpuProfile gpu = profile();
-  EXPECT_EQ(timed_parameters(wide, gpu, false).step.age_bias, 0.4);
-  gpu.age_bias_wide = 0.6;
-  EXPECT_EQ(timed_parameters(wide, gpu, false).step.age_bias, 0.6);
-  EXPECT_EQ(timed_parameters(request(), gpu, false).step.age_bias, 0.4);
-  wide.without.add(Mechanism::age_bias);
-  EXPECT_EQ(timed_parameters(wide, gpu, false).step.age_bias, 0);
+// 100 TFLOP/s at a share of 0.5 on 50 SMs, and 16 exponentials at 2 GHz.
+TEST(KernelSpeed, WithoutMeasuredRatesTheGpusOwnServe) {
+  Request asked = request();
+  asked.kernel = {};
+  asked.kernel.tensor_share = 0.5;
+  asked.kernel.exp_per_clock = 16;
+  Gpu gpu = profile();
+  gpu.sms = 50;
+  gpu.bf16_tflops = 100;
+  EXPECT_THROW(timed_parameters(asked, gpu, false), std::invalid_argument) << "no clock";
+  gpu.sm_clock_mhz = 2000;
+  const StepParameters step = timed_parameters(asked, gpu, false).step;
+  EXPECT_NEAR(step.tensor_flop_a_ns, 1000, 1e-9);
+  EXPECT_NEAR(step.exp_a_ns, 32, 1e-9);
+}
+
+TEST(KernelSpeed, ALatencyThatIsNotKnownIsNamed) {
+  Gpu gpu = profile();
+  gpu.latency_dram_ns.reset();
+  try {
+    timed_parameters(request(), gpu, false);
+    FAIL() << "no latency of DRAM";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("has no latency-dram-ns"), std::string::npos);
+  }
 }
 
 TEST(KernelSpeed, NeedsARateToScale) {
-  GpuProfile unknown;
-  unknown.sms = 1;
-  unknown.l2_bytes = 1 << 20;
-  unknown.step_exp_tera_per_s = 0;
   Request timed = request();
-  timed.speed.step_ns = 70;
-  EXPECT_THROW(timed_parameters(timed, unknown, false), std::invalid_argument);
+  timed.kernel = {};
+  timed.kernel.step_ns = 70;
+  EXPECT_THROW(timed_parameters(timed, profile(), false), std::invalid_argument);
 }
 
 }  // namespace

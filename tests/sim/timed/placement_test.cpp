@@ -10,15 +10,18 @@
 
 #include "sim/timed/sm_speed.hpp"
 #include "sim/timed/start_order.hpp"
+#include "tests/support/recorded_layout.hpp"
 
 namespace sawtooth::sim {
 namespace {
+
+const SmLayout recorded = tests::recorded_layout();
 
 TEST(Placement, AnH200HasTwoEqualHalvesAndEightGpcs) {
   int64_t of_half_1 = 0;
   std::map<int, int> sms_of_gpc;
   std::set<std::pair<int, int>> halves_of_gpcs;
-  for (const PlacedSm& sm : placed_sms(132, 2)) {
+  for (const PlacedSm& sm : placed_sms(132, 2, recorded)) {
     of_half_1 += sm.half;
     ++sms_of_gpc[sm.gpc];
     halves_of_gpcs.insert({sm.gpc, sm.half});
@@ -30,21 +33,32 @@ TEST(Placement, AnH200HasTwoEqualHalvesAndEightGpcs) {
   EXPECT_THAT(sizes, testing::ElementsAre(16, 16, 16, 16, 16, 16, 18, 18));
 }
 
+TEST(Placement, WithoutALayoutHalvesAreInOnePieceAndGpcsHave16Sms) {
+  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  for (int sm = 0; sm < 132; ++sm) {
+    EXPECT_EQ(placed[size_t(sm)].half, sm < 66 ? 0 : 1) << sm;
+    EXPECT_EQ(placed[size_t(sm)].gpc, sm / 16) << sm;
+    EXPECT_EQ(placed[size_t(sm)].tpc, sm % 16 / 2) << sm;
+  }
+}
+
 TEST(Placement, AKnownDieHasItsOwnHalves) {
-  std::vector<int> halves(132, 1);
+  std::vector<int64_t> halves(132, 1);
   halves[5] = 0;
-  const std::vector<PlacedSm> usual = placed_sms(132, 2), known = placed_sms(132, 2, halves);
+  const std::vector<PlacedSm> usual = placed_sms(132, 2, recorded),
+                              known = placed_sms(132, 2, recorded, halves);
   for (size_t sm = 0; sm < usual.size(); ++sm) {
     EXPECT_EQ(known[sm].half, sm == 5 ? 0 : 1);
     EXPECT_EQ(known[sm].gpc, usual[sm].gpc);
   }
-  for (const PlacedSm& sm : placed_sms(132, 1, halves)) EXPECT_EQ(sm.half, 0) << "one block";
+  for (const PlacedSm& sm : placed_sms(132, 1, {}, halves)) EXPECT_EQ(sm.half, 0) << "one block";
 }
 
 TEST(Placement, EveryTpcHasTwoSms) {
   for (const int64_t sms : {132, 48, 108}) {
     std::map<std::pair<int, int>, int> sms_of_tpc;
-    for (const PlacedSm& sm : placed_sms(sms, sms == 132 ? 2 : 1)) ++sms_of_tpc[{sm.gpc, sm.tpc}];
+    for (const PlacedSm& sm : sms == 132 ? placed_sms(sms, 2, recorded) : placed_sms(sms, 1))
+      ++sms_of_tpc[{sm.gpc, sm.tpc}];
     EXPECT_EQ(int64_t(sms_of_tpc.size()), sms / 2);
     for (const auto& [tpc, count] : sms_of_tpc) EXPECT_EQ(count, 2);
   }
@@ -54,7 +68,7 @@ TEST(SmSpeed, OfADieIsThatOfItsFileAndOfItsTpcs) {
   StepParameters step;
   step.sm_spread = 0.5;  // has no effect where the speeds are known
   for (int sm = 0; sm < 132; ++sm) step.sm_slowness.push_back(sm * 1e-5);
-  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
   EXPECT_NEAR(slowness_of(placed, step, 0).alone[100], 1.001, 1e-12);
   step.tpc_spread = 0.01;
   EXPECT_NEAR(slowness_of(placed, step, 0).alone[100], 1.011, 1e-12);
@@ -65,7 +79,7 @@ TEST(SmSpeed, OfTwoCtasIsThatOfEachWhereTheDieKnowsItAndHasNoTpcs) {
   StepParameters step;
   step.tpc_spread = 0.01;
   step.sm_slowness.assign(132, 0.001);
-  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
   SmSlowness known = slowness_of(placed, step, 0);
   EXPECT_NEAR(known.of(7, 1, 0), 0.991, 1e-12);
   EXPECT_NEAR(known.of(7, 2, 0), 1.001, 1e-12);
@@ -80,9 +94,9 @@ TEST(SmSpeed, OfTwoCtasIsThatOfEachWhereTheDieKnowsItAndHasNoTpcs) {
 }
 
 TEST(Starts, ItemsAreLateInTheOrderOfStartsAndNotOnTheWhole) {
-  const std::vector<PlacedSm> placed = placed_sms(132, 2);
-  const std::vector<double> late = item_late_ns(placed, 350);
-  const std::vector<double> turns = turns_of(placed);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
+  const std::vector<double> turns = turns_of(placed, recorded.tpc_turns);
+  const std::vector<double> late = item_late_ns(turns, 350);
   double sum = 0;
   for (size_t sm = 0; sm < placed.size(); ++sm) {
     sum += late[sm];
@@ -96,7 +110,7 @@ TEST(Starts, ItemsAreLateInTheOrderOfStartsAndNotOnTheWhole) {
 TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
   StepParameters step;
   step.sm_spread = 0.01;
-  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
   constexpr int seeds = 400;
   double sum = 0, squares = 0;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -119,24 +133,27 @@ TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
 // First starts of the TPCs of a GPC of 16 SMs, from the recorded launches of one GPU (ns, means):
 // 92, 101, 146, 56, 69, 118, 12 and 34.
 TEST(StartOrder, OfAGpcIsTheRecordedOne) {
-  const std::vector<PlacedSm> placed = placed_sms(132, 2);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
+  const std::vector<double> turns = turns_of(placed, recorded.tpc_turns);
   std::vector<double> means(8, 0);
   constexpr int seeds = 64;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
-    const std::vector<double> starts = start_ns(placed, 130, seed);
+    const std::vector<double> starts = start_ns(placed, turns, 130, 0.07, seed);
     EXPECT_EQ(*std::min_element(starts.begin(), starts.end()), 0);
     for (size_t sm = 80; sm < 96; ++sm) {
       means[(sm - 80) / 2] += starts[sm] / 2 / seeds;
       EXPECT_EQ(starts[sm], starts[sm / 2 * 2]) << "both SMs of a TPC at once";
     }
   }
-  const std::vector<double> recorded{92, 101, 146, 56, 69, 118, 12, 34};
+  const std::vector<double> known{92, 101, 146, 56, 69, 118, 12, 34};
   for (size_t tpc = 0; tpc < 8; ++tpc)
-    EXPECT_NEAR(means[tpc] - means[6], recorded[tpc] - recorded[6], 15) << tpc;
+    EXPECT_NEAR(means[tpc] - means[6], known[tpc] - known[6], 15) << tpc;
 }
 
 TEST(StartOrder, WithoutSpreadAllStartAtOnce) {
-  for (const double start : start_ns(placed_sms(132, 2), 0, 5)) EXPECT_EQ(start, 0);
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
+  const std::vector<double> turns = turns_of(placed, recorded.tpc_turns);
+  for (const double start : start_ns(placed, turns, 0, 0.07, 5)) EXPECT_EQ(start, 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "sim/timed/cta_order.hpp"
 #include "sim/timed/simulate_timed.hpp"
+#include "tests/support/recorded_layout.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -78,7 +79,8 @@ TEST(SmSharing, CtasThatDoNotFitBeginWhenOthersEnd) {
 // in every recorded launch of 264. So 0 to 7 share with 80 to 87; GPCs follow each other both
 // times.
 TEST(CtaOrder, PairsAreThoseOfRecordedLaunches) {
-  const std::vector<int64_t> sms = sms_of_ctas(132, 2, 264);
+  const SmLayout layout = tests::recorded_layout();
+  const std::vector<int64_t> sms = sms_of_ctas(placed_sms(132, 2, layout), layout, 264);
   ASSERT_EQ(sms.size(), 264u);
   std::vector<bool> has_one(132, false);
   for (size_t cta = 0; cta < 264; ++cta) {
@@ -94,12 +96,14 @@ TEST(CtaOrder, PairsAreThoseOfRecordedLaunches) {
 }
 
 TEST(CtaOrder, EverySmGetsAsManyAsTheOthers) {
+  const SmLayout layout = tests::recorded_layout();
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, layout);
   for (const int64_t an_sm : {1, 2, 3}) {
     std::vector<int64_t> ctas(132, 0);
-    for (const int64_t sm : sms_of_ctas(132, 2, 132 * an_sm)) ++ctas.at(size_t(sm));
+    for (const int64_t sm : sms_of_ctas(placed, layout, 132 * an_sm)) ++ctas.at(size_t(sm));
     EXPECT_EQ(ctas, std::vector<int64_t>(132, an_sm));
   }
-  EXPECT_EQ(sms_of_ctas(3, 1, 7), (std::vector<int64_t>{0, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(sms_of_ctas(placed_sms(3, 1), {}, 7), (std::vector<int64_t>{0, 1, 2, 0, 1, 2, 0}));
 }
 
 }  // namespace

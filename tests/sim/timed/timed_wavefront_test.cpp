@@ -285,14 +285,17 @@ TEST(TimedWavefront, FirstTicketsGoToTheNearHalfOfAKnownDie) {
   EXPECT_EQ(kv_sectors_that_cross(request, parameters), 2 * 2 * 4);
 }
 
-// One launch in three is the median of three, and the others are launches of luck alone: the seed's
-// own schedule stays.
+// One launch in three is the median of three, and the others are launches of chance alone: the
+// seed's own schedule stays.
 TEST(TimedWavefront, ThreeLaunchesGiveTheOneInTheMiddle) {
-  GpuProfile gpu;
+  Gpu gpu;
   gpu.sms = 2;
   gpu.l2_bytes = 16 * line_bytes;  // 8 tiles of K and V: two CTAs further apart share nothing
-  gpu.step_jitter = 0.3;
+  gpu.latency_near_ns = 154;
+  gpu.latency_dram_ns = 360;
   Request request = request_of(2, 512, 2);
+  request.kernel.exposed_ns = 440;
+  request.kernel.jitter = 0.3;
   request.l2_bytes = gpu.l2_bytes;
   std::vector<int64_t> reads;
   for (request.launch = 0; request.launch < 3; ++request.launch)

@@ -7,7 +7,7 @@
 
 #include "experiments/sawtooth/calibrate/calibration_profile.hpp"
 #include "experiments/sawtooth/calibrate/stream_points.hpp"
-#include "experiments/sawtooth/inputs/gpu_file.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "tests/experiments/sawtooth/calibrate/stream_rows.hpp"
 
 namespace sawtooth::experiments {
@@ -78,12 +78,9 @@ TEST(CalibrationProfile, IsAProfileThatTheProgramReads) {
                                     {"latency_near_ns", 153, "ns", "how"},
                                     {"dram_read_bandwidth", 4321.4, "GB/s", "how"}};
   const MeasuredGpu gpu{.description = "NVIDIA H200",
-                        .compute_capability = "9.0",
                         .sms = 132,
                         .l2_bytes = l2_bytes,
                         .shared_memory_block_bytes = 232448,
-                        .registers_per_sm = 65536,
-                        .threads_per_sm = 2048,
                         .max_sm_clock_mhz = "1980",
                         .how = "driver 580"};
   const std::string path = ::testing::TempDir() + "calibrated.ini";
@@ -92,12 +89,10 @@ TEST(CalibrationProfile, IsAProfileThatTheProgramReads) {
   EXPECT_EQ(file.profile.sms, 132);
   EXPECT_EQ(file.profile.l2_bytes, l2_bytes);
   EXPECT_EQ(file.profile.l2_halves, 2);
-  EXPECT_EQ(file.profile.l2_private_kept_bytes, 39321600);  // 37.5 * 2^20
-  EXPECT_EQ(file.profile.l2_shared_kept_bytes, 30670848);   // 29.25 * 2^20
   EXPECT_EQ(file.profile.latency_near_ns, 153.0);
   EXPECT_EQ(file.profile.dram_gb_per_s, 4321.0);
   EXPECT_EQ(file.profile.latency_far_ns, std::nullopt);  // not measured: not there
-  for (const GpuParameter& parameter : file.parameters) EXPECT_EQ(parameter.source, "measured");
+  for (const Parameter& parameter : file.parameters) EXPECT_EQ(parameter.source, "measured");
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ class PointOf : public testing::Test {
   PointOf() {
     gpu_ = folder_.write("tiny.ini",
                          "[gpu]\ndescription = tiny\n"
-                         "[sms]\nvalue = 3\nsource = assumed\nnote = n\n"
-                         "[l2-bytes]\nvalue = 1 MiB\nsource = assumed\nnote = n\n");
+                         "sms = 3; assumed; n\nl2-bytes = 1 MiB; assumed; n\n");
   }
   Point point(std::vector<std::pair<std::string, std::string>> options) {
     Settings given;

@@ -1,0 +1,121 @@
+#include "experiments/sawtooth/inputs/profile_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+
+#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr auto sources =
+    std::to_array<std::string_view>({"datasheet", "measured", "published", "assumed"});
+constexpr auto word_keys =
+    std::to_array<std::string_view>({"description", "uuid-hash", "kernel-costs"});
+
+[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
+  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
+}
+
+// "value; source; note", where the note may have semicolons of its own.
+Parameter parameter_of(const IniEntry& entry, const std::string& path) {
+  const size_t first = entry.value.find(';'), second = entry.value.find(';', first + 1);
+  if (first == std::string::npos || second == std::string::npos)
+    fail(path, entry.line, entry.key + ": needs 'value; source; note'");
+  const std::string_view text = entry.value;
+  Parameter parameter{entry.key, std::string(trimmed(text.substr(0, first))),
+                      std::string(trimmed(text.substr(first + 1, second - first - 1))),
+                      std::string(trimmed(text.substr(second + 1))), entry.line};
+  if (std::ranges::find(sources, parameter.source) == sources.end())
+    fail(path, entry.line,
+         entry.key + ": source '" + parameter.source +
+             "' is not allowed; allowed: datasheet, measured, published, assumed");
+  if (parameter.note.empty()) fail(path, entry.line, entry.key + ": has no note");
+  return parameter;
+}
+
+// Takes `before` and a whole number above 0 from the front of `text`.
+bool take(std::string_view& text, std::string_view before, int64_t& number) {
+  if (!text.starts_with(before)) return false;
+  text.remove_prefix(before.size());
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number < 1) return false;
+  text.remove_prefix(static_cast<size_t>(stop - text.data()));
+  return true;
+}
+
+}  // namespace
+
+std::string ProfileFile::word(std::string_view key) const {
+  const auto found = std::ranges::find(words, key, &Parameter::key);
+  return found == words.end() ? std::string() : found->value;
+}
+
+ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
+  ProfileFile file{path, {}, {}};
+  for (const IniSection& section : read_ini(path).sections) {
+    if (section.name.empty() && section.entries.empty()) continue;
+    const bool first = file.sections.empty();
+    if (first != (section.name == kind))
+      fail(path, section.name.empty() ? section.entries.front().line : section.line,
+           "the first section, and it alone, is [" + std::string(kind) + "]");
+    if (std::ranges::find(file.sections, section.name, &ProfileSection::name) !=
+        file.sections.end())
+      fail(path, section.line, "[" + section.name + "]: given twice");
+    ProfileSection& known =
+        file.sections.emplace_back(section.name, std::vector<Parameter>{}, section.line);
+    for (const IniEntry& entry : section.entries) {
+      const bool word = first && std::ranges::find(word_keys, entry.key) != word_keys.end();
+      std::vector<Parameter>& list = word ? file.words : known.parameters;
+      if (std::ranges::find(list, entry.key, &Parameter::key) != list.end())
+        fail(path, entry.line, entry.key + ": given twice");
+      list.push_back(word ? Parameter{entry.key, entry.value, "", "", entry.line}
+                          : parameter_of(entry, path));
+    }
+  }
+  if (file.sections.empty())
+    throw UsageError(path + ": has no section [" + std::string(kind) + "]");
+  return file;
+}
+
+std::string profile_text(const ProfileFile& file, const std::string& comment) {
+  std::string text = "# " + comment + "\n# key = value; source; note\n";
+  for (const ProfileSection& section : file.sections) {
+    text += "\n[" + section.name + "]\n";
+    if (&section == &file.sections.front())
+      for (const Parameter& word : file.words) text += word.key + " = " + word.value + "\n";
+    for (const Parameter& p : section.parameters)
+      text += p.key + " = " + p.value + "; " + p.source + "; " + p.note + "\n";
+  }
+  return text;
+}
+
+bool KernelScope::holds(int64_t other_head_dim, const Tiling& other, bool own) const {
+  if (!tiling) return other_head_dim > head_dim;
+  return own && other_head_dim == head_dim && other.q_rows == tiling->q_rows &&
+         other.kv_rows == tiling->kv_rows;
+}
+
+std::optional<KernelScope> parse_kernel_scope(std::string_view section) {
+  KernelScope scope;
+  if (section == every_kernel) return scope;
+  std::string_view rest = section;
+  if (take(rest, "d>", scope.head_dim) && rest.empty()) return scope;
+  rest = section;
+  Tiling& tiling = scope.tiling.emplace();
+  const bool shape = take(rest, "d", scope.head_dim) && take(rest, "-", tiling.q_rows) &&
+                     take(rest, "x", tiling.kv_rows) && rest.empty();
+  return shape ? std::optional(scope) : std::nullopt;
+}
+
+std::string kernel_section(int64_t head_dim, const Tiling& tiling) {
+  std::ostringstream name;
+  name << 'd' << head_dim << '-' << tiling.q_rows << 'x' << tiling.kv_rows;
+  return name.str();
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,69 @@
+// The format of what is known of a GPU, a die or a kernel (experiments/profiles): a value a line,
+// with its source (datasheet, measured, published, assumed) and a note on where it is from.
+//
+//   [gpu]
+//   description = NVIDIA GB10 (DGX Spark)
+//   l2-bytes = 24 MiB; published; arXiv 2601.16032
+//
+// The first section has what the file is of. Files of dies and kernels go on with sections of
+// kernels: [every] for all of them, [d>64] for those above a head dim, [d128-128x64] for the kernel
+// of kernels/mma of head dim 128 with 128 rows of Q and 64 of K/V a tile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/tiling.hpp"
+
+namespace sawtooth::experiments {
+
+struct Parameter {
+  std::string key;
+  std::string value;
+  std::string source;
+  std::string note;
+  int line = 0;
+};
+
+struct ProfileSection {
+  std::string name;
+  std::vector<Parameter> parameters;
+  int line = 0;
+};
+
+struct ProfileFile {
+  std::string path;
+  std::vector<Parameter> words;          // of the first section, such as its description
+  std::vector<ProfileSection> sections;  // the first one with its parameters as well
+
+  std::string word(std::string_view key) const;  // empty: not there
+};
+
+/// The first section is called `kind`. Throws UsageError with file, line and what is allowed; keys
+/// and values are not looked at.
+ProfileFile read_profile_file(const std::string& path, std::string_view kind);
+
+/// What read_profile_file() reads, behind a comment line.
+std::string profile_text(const ProfileFile& file, const std::string& comment);
+
+/// Which kernels a section is of.
+struct KernelScope {
+  int64_t head_dim = 0;          // of this one, or of larger ones
+  std::optional<Tiling> tiling;  // and of this one; empty: of any kernel of a larger head dim
+
+  /// `own`: a kernel of kernels/mma, which alone has sections of shapes.
+  bool holds(int64_t other_head_dim, const Tiling& other, bool own) const;
+};
+
+/// Nothing where `section` names none.
+std::optional<KernelScope> parse_kernel_scope(std::string_view section);
+
+/// The name of a kernel's section, such as d64-128x128.
+std::string kernel_section(int64_t head_dim, const Tiling& tiling);
+
+inline constexpr std::string_view every_kernel = "every";
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,43 @@
+// What is known of GPUs, dies and kernels, from experiments/profiles: which key of a file is which
+// member of sim::Gpu, sim::Die and sim::KernelCost stands in one table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/profile_file.hpp"
+#include "sim/die.hpp"
+#include "sim/gpu.hpp"
+#include "sim/kernel_cost.hpp"
+
+namespace sawtooth::experiments {
+
+struct GpuFile {
+  std::string description;
+  std::string kernel_costs;  // file of profiles/kernels with what kernels cost on it; may be empty
+  sim::Gpu profile;
+  std::vector<Parameter> parameters;
+};
+
+/// `sms` and `l2-bytes` are required. Throws UsageError with file, line and what is allowed.
+GpuFile read_gpu_file(const std::string& path);
+
+/// Files of dies and of kernels, every key and value of which has been tried. Throw UsageError with
+/// file, line and what is allowed.
+ProfileFile read_die_file(const std::string& path);
+ProfileFile read_kernel_file(const std::string& path);
+
+/// The kernel that a point is of; `own`: one of kernels/mma.
+struct KernelShape {
+  int64_t head_dim = 0;
+  Tiling tiling;
+  bool own = true;
+};
+
+/// Puts what `file` says of `kernel` in the place of what `die` and `cost` have: [every] first,
+/// then the other sections that hold, in the order of the file.
+void set_die(const ProfileFile& file, const KernelShape& kernel, sim::Die& die);
+void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, sim::KernelCost& cost);
+
+}  // namespace sawtooth::experiments

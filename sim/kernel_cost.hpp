@@ -1,0 +1,55 @@
+// What the steps and items of a kernel cost on a GPU, for `timing = timed`, from the files of
+// experiments/profiles/kernels. docs/timed-wavefront.md says what each value does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace sawtooth::sim {
+
+/// What prefetch adds to a step, in ns; empty: as without, or as of a lone CTA.
+struct PrefetchTimes {
+  std::optional<double> step_ns;
+  std::optional<double> lines_ns;  // on top, of a CTA that has lines of its own
+};
+
+struct KernelCost {
+  // Rates are of the whole GPU, as the kernel's steps reach them; empty: by the shares below.
+  std::optional<double> tensor_tflops;
+  std::optional<double> exp_tera_per_s;
+  double tensor_share = 0;   // of the GPU's dense rate
+  double exp_per_clock = 0;  // exponentials a clock and SM
+
+  double fixed_ns = 0;            // of a step, whatever its tile
+  double exposed_ns = 0;          // what a lone CTA's step takes beyond the pipes
+  std::optional<double> step_ns;  // of the pipes for one step: scales the rates and fixed_ns
+
+  // Standard deviation of a step's time, as a share of it.
+  double jitter = 0;                     // of a lone CTA
+  std::optional<double> jitter_shared;   // while others compute on the SM; empty: as alone
+  std::optional<double> jitter_in_step;  // of CTAs that alternate; empty: as jitter_shared
+  double jitter_by_age = 0;              // the older one of two has less by this share
+
+  // CTAs that share an SM; bias is a share of the exponentials' part of a step.
+  double age_bias = 0;
+  std::optional<double> age_bias_prefetch;  // with prefetch; empty: as without
+  bool keep_step = false;                   // they alternate: the older one gains nothing
+  int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
+
+  // The first SM of a TPC is slower than the mean of the two by this share of a step.
+  double tpc_spread = 0;
+  std::optional<double> tpc_spread_prefetch;  // empty: as without
+
+  PrefetchTimes prefetch;
+  PrefetchTimes prefetch_shared;   // of CTAs that share an SM
+  double prefetch_lines_bias = 0;  // of a CTA with lines beside one without
+
+  double item_begin_ns = 0;   // ticket, coordinates and scan table, before Q is asked for
+  double item_end_ns = 0;     // epilogue: O through shared memory
+  double item_spread_ns = 0;  // of an item, from the TPC of a GPC that starts first to the last
+
+  int64_t stages = 2;       // K/V tiles in shared memory
+  int64_t spill_bytes = 0;  // of L2, that a CTA in flight keeps written all the time
+};
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,106 @@
+// What the kernel of a point costs: of this project's kernels, of others, and as the point has it;
+// how many CTAs an SM holds, by the kernels themselves too.
+#include <gtest/gtest.h>
+
+#include "experiments/sawtooth/inputs/point.hpp"
+#if defined(SAWTOOTH_HAVE_KERNELS)
+#include "kernels/attention/variants.hpp"
+#endif
+
+namespace sawtooth::experiments {
+namespace {
+
+Point point(std::vector<std::pair<std::string, std::string>> options) {
+  Settings given;
+  assign(given, "gpu", "h200", {});
+  assign(given, "seq", "16384", {});
+  assign(given, "timing", "timed", {});
+  for (const auto& [key, value] : options) {
+    given.erase(key);
+    assign(given, key, value, {});
+  }
+  Catalog catalog;
+  return resolve(given, catalog);
+}
+
+sim::Request request(std::vector<std::pair<std::string, std::string>> options) {
+  return point(std::move(options)).request;
+}
+
+TEST(ResidentCtas, AreThoseOfTheTileWhateverTheLaunchAsksFor) {
+  const sim::Request three =
+      request({{"tile-q", "128"}, {"tile-kv", "64"}, {"ctas-per-sm", "3"}, {"launch", "static"}});
+  EXPECT_EQ(three.schedule.workers, 396);
+  EXPECT_EQ(three.kernel.resident_ctas, 2);
+  EXPECT_TRUE(three.kernel.keep_step);
+  const sim::Request large = request({{"tile-q", "128"}, {"tile-kv", "128"}});
+  EXPECT_EQ(large.kernel.resident_ctas, 2);
+  EXPECT_FALSE(large.kernel.keep_step);
+  EXPECT_EQ(request({{"tile-q", "32"}, {"tile-kv", "32"}}).kernel.resident_ctas, 0);
+}
+
+TEST(ResidentCtas, OfOtherKernelsAreNotKnown) {
+  EXPECT_EQ(request({{"system", "triton-tutorial"}}).kernel.resident_ctas, 0);
+  EXPECT_EQ(
+      request({{"kernel", "hopper"}, {"tile-q", "128"}, {"tile-kv", "128"}}).kernel.resident_ctas,
+      0);
+}
+
+TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
+  const auto tpc_spread = [](std::vector<std::pair<std::string, std::string>> options) {
+    options.insert(options.end(), {{"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "64"}});
+    return request(std::move(options)).kernel.tpc_spread;
+  };
+  EXPECT_EQ(tpc_spread({}), 0.0);
+  const auto of_others = tpc_spread({{"kernel", "hopper"}});
+  EXPECT_GT(of_others, 0.0);
+  EXPECT_EQ(tpc_spread({{"system", "triton-tutorial"}}), of_others);
+}
+
+TEST(ResidentCtas, AKnownAgeBiasOfThePointIsKept) {
+  const sim::Request known = request({{"tile-q", "128"}, {"tile-kv", "64"}, {"age-bias", "0.2"}});
+  EXPECT_EQ(known.kernel.age_bias, 0.2);
+  EXPECT_FALSE(known.kernel.keep_step);
+}
+
+TEST(KernelCosts, OfThePointReplaceThoseOfTheFiles) {
+  const sim::KernelCost cost = request({{"step-exposed-ns", "0"},
+                                        {"age-bias", "0.1"},
+                                        {"stages", "3"},
+                                        {"step-ns", "900"},
+                                        {"spill-bytes", "128"}})
+                                   .kernel;
+  EXPECT_EQ(cost.exposed_ns, 0);
+  EXPECT_EQ(cost.age_bias, 0.1);
+  EXPECT_EQ(cost.age_bias_prefetch, std::nullopt);
+  EXPECT_EQ(cost.stages, 3);
+  EXPECT_EQ(cost.step_ns, 900);
+  EXPECT_EQ(cost.spill_bytes, 128);
+}
+
+TEST(KernelCosts, OfAGpuWithoutMeasuredOnesAreTheAssumedOnes) {
+  const sim::KernelCost cost = request({{"gpu", "gb10"}}).kernel;
+  EXPECT_EQ(cost.tensor_tflops, std::nullopt);
+  EXPECT_EQ(cost.tensor_share, 0.5);
+  EXPECT_EQ(cost.exposed_ns, 440);
+  EXPECT_EQ(cost.resident_ctas, 3) << "of 64x64 at head dim 64, whatever the GPU";
+}
+
+#if defined(SAWTOOTH_HAVE_KERNELS)
+TEST(ResidentCtas, AreWhatTheRegistersOfTheBuiltVariantsWereLimitedFor) {
+  const ProfileFile file = read_kernel_file(SAWTOOTH_EXPERIMENTS_DIR "/profiles/kernels/mma.ini");
+  size_t found = 0;
+  for (const kernels::KernelVariant& variant : kernels::kernel_variants()) {
+    if (std::string_view(variant.family) != "mma" || variant.dtype != ElementType::bf16) continue;
+    sim::KernelCost cost;
+    set_kernel_cost(file, {variant.head_dim, variant.tiling}, cost);
+    EXPECT_EQ(cost.resident_ctas, variant.ctas_per_sm)
+        << variant.head_dim << " " << variant.tiling.q_rows;
+    ++found;
+  }
+  EXPECT_EQ(found, file.sections.size() - 2) << "[kernel] and [every] are no shapes";
+}
+#endif
+
+}  // namespace
+}  // namespace sawtooth::experiments

@@ -1,0 +1,245 @@
+#include "experiments/sawtooth/inputs/profiles.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
+#include "tests/support/recorded_layout.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using test::message_of;
+using test::TemporaryFolder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string head = "[gpu]\ndescription = a GPU\n";
+const std::string sms = "sms = 4; datasheet; n\n";
+const std::string l2 = "l2-bytes = 1 MiB; assumed; n\n";
+
+template <class Read>
+std::string message(Read read, const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("mine.ini", text);
+  const std::string whole = message_of<UsageError>([&] { read(path); });
+  EXPECT_TRUE(whole.starts_with(path)) << whole;
+  return whole.substr(path.size());
+}
+
+std::string gpu_message(const std::string& text) {
+  return message(read_gpu_file, text);
+}
+
+sim::Die die_of(const std::string& text, const KernelShape& kernel) {
+  const TemporaryFolder folder;
+  sim::Die die;
+  set_die(read_die_file(folder.write("die.ini", text)), kernel, die);
+  return die;
+}
+
+sim::KernelCost cost_of(const std::string& text, const KernelShape& kernel) {
+  const TemporaryFolder folder;
+  sim::KernelCost cost;
+  set_kernel_cost(read_kernel_file(folder.write("mine.ini", text)), kernel, cost);
+  return cost;
+}
+
+TEST(GpuFile, EveryParameterReachesTheProfileAndUnknownOnesStayEmpty) {
+  const TemporaryFolder folder;
+  const GpuFile gpu = read_gpu_file(
+      folder.write("mine.ini", head + "kernel-costs = some\n" + sms + l2 +
+                                   "dram-gb-per-s = 4800.5; measured; n; with a semicolon\n"));
+  EXPECT_EQ(gpu.profile.name, "mine");
+  EXPECT_EQ(gpu.description, "a GPU");
+  EXPECT_EQ(gpu.kernel_costs, "some");
+  EXPECT_EQ(gpu.profile.sms, 4);
+  EXPECT_EQ(gpu.profile.l2_bytes, 1 << 20);
+  EXPECT_EQ(gpu.profile.dram_gb_per_s, 4800.5);
+  EXPECT_EQ(gpu.profile.l2_halves, std::nullopt);
+  ASSERT_EQ(gpu.parameters.size(), 3u);
+  EXPECT_EQ(gpu.parameters[1].source, "assumed");
+  EXPECT_EQ(gpu.parameters[2].note, "n; with a semicolon");
+}
+
+TEST(GpuFile, HasALayoutOfItsSms) {
+  const TemporaryFolder folder;
+  const sim::SmLayout layout =
+      read_gpu_file(folder.write("mine.ini", head + "sms = 10; assumed; n\n" + l2 +
+                                                 "gpc-sms = 4,6; assumed; n\n"
+                                                 "gpc-half = 1,0; assumed; n\n"
+                                                 "cta-order = 1:1-2, 0, 1:0-0; assumed; n\n"
+                                                 "tpc-turns = 1,0 / 2,0,1; assumed; n\n"))
+          .profile.layout;
+  EXPECT_THAT(layout.gpc_sms, ElementsAre(4, 6));
+  EXPECT_THAT(layout.gpc_half, ElementsAre(1, 0));
+  ASSERT_EQ(layout.cta_order.size(), 3u);
+  EXPECT_EQ(layout.cta_order[0].gpc, 1);
+  EXPECT_EQ(layout.cta_order[0].first_tpc, 1);
+  EXPECT_EQ(layout.cta_order[0].tpcs, 2);
+  EXPECT_EQ(layout.cta_order[1].tpcs, 0) << "all of GPC 0";
+  EXPECT_THAT(layout.tpc_turns, ElementsAre(ElementsAre(1, 0), ElementsAre(2, 0, 1)));
+}
+
+TEST(GpuFile, MistakesAreNamedWithTheirLine) {
+  EXPECT_EQ(gpu_message(head + sms), ": l2-bytes is missing");
+  EXPECT_EQ(gpu_message("[gpu]\n" + sms + l2), ": [gpu] has no description");
+  EXPECT_EQ(
+      gpu_message(head + "sms = 4; rumour; n\n"),
+      ":3: sms: source 'rumour' is not allowed; allowed: datasheet, measured, published, assumed");
+  EXPECT_EQ(gpu_message(head + "sms = 4; measured; \n"), ":3: sms: has no note");
+  EXPECT_EQ(gpu_message(head + "sms = 4; measured\n"), ":3: sms: needs 'value; source; note'");
+  EXPECT_EQ(gpu_message(head + "sms = 0; measured; n\n"),
+            ":3: sms: '0' is not allowed; allowed: a whole number from 1 on");
+  EXPECT_EQ(gpu_message(head + sms + sms), ":4: sms: given twice");
+  EXPECT_EQ(gpu_message(head + "[gpu]\n"), ":3: the first section, and it alone, is [gpu]");
+  EXPECT_TRUE(gpu_message(head + "smms = 1; measured; n\n")
+                  .starts_with(":3: smms: unknown; allowed: sms, l2-bytes,"));
+  EXPECT_EQ(gpu_message(head + sms + l2 + "[d64-128x128]\n"),
+            ":5: [d64-128x128]: [gpu] is all there is");
+  EXPECT_TRUE(gpu_message(head + "sm-spread = much; measured; n\n")
+                  .ends_with("sm-spread: 'much' is not allowed; allowed: a number"));
+  EXPECT_TRUE(gpu_message("sms = 3\n").starts_with(":1: the first section"));
+}
+
+TEST(GpuFile, ALayoutThatIsNotThatOfItsSmsIsRefused) {
+  const std::string usual = head + "sms = 8; assumed; n\n" + l2 + "gpc-sms = 4,4; assumed; n\n";
+  const std::string halves = "gpc-half = 0,1; assumed; n\n";
+  EXPECT_THAT(gpu_message(head + sms + l2 + "gpc-sms = 4,4; assumed; n\n"),
+              HasSubstr("gpc-sms: has 8 SMs, sms 4"));
+  EXPECT_THAT(gpu_message(usual), HasSubstr("gpc-half: needs a half for each GPC"));
+  EXPECT_THAT(gpu_message(usual + halves + "cta-order = 0,2; assumed; n\n"),
+              HasSubstr("there is no GPC 2"));
+  EXPECT_THAT(gpu_message(usual + halves + "cta-order = 0,1:1-2; assumed; n\n"),
+              HasSubstr("GPC 1 has 2 TPCs"));
+  EXPECT_THAT(gpu_message(usual + halves + "cta-order = 0,1,1; assumed; n\n"),
+              HasSubstr("needs each TPC once, or each one equally often"));
+  EXPECT_THAT(gpu_message(usual + halves + "cta-order = 0,1:2; assumed; n\n"),
+              HasSubstr("cta-order: number 2 is not allowed; allowed: GPCs and"));
+}
+
+const KernelShape narrow{64, {128, 128}};
+
+TEST(KernelFile, AShapesOwnValueReplacesThatOfTheOthersForItAlone) {
+  const std::string text =
+      "[kernel]\n[every]\ntpc-spread = 0.1; measured; n\n"
+      "[d64-128x128]\ntpc-spread = -0.2; measured; n\nkeep-step = on; measured; n\n";
+  EXPECT_EQ(cost_of(text, {64, {128, 64}}).tpc_spread, 0.1);
+  EXPECT_FALSE(cost_of(text, {64, {128, 64}}).keep_step);
+  EXPECT_EQ(cost_of(text, narrow).tpc_spread, -0.2);
+  EXPECT_TRUE(cost_of(text, narrow).keep_step);
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, false}).tpc_spread, 0.1) << "of another family";
+}
+
+TEST(KernelFile, WideHeadsHaveValuesOfTheirOwn) {
+  const std::string text =
+      "[kernel]\n[every]\nage-bias = 0.4; measured; n\njitter-shared = 0.08; measured; n\n"
+      "[d>64]\nage-bias = 0.6; measured; n\njitter-shared = 0.05; measured; n\n";
+  for (const bool own : {true, false}) {
+    EXPECT_EQ(cost_of(text, {128, {128, 64}, own}).age_bias, 0.6);
+    EXPECT_EQ(cost_of(text, {128, {128, 64}, own}).jitter_shared, 0.05);
+    EXPECT_EQ(cost_of(text, {64, {128, 64}, own}).age_bias, 0.4);
+    EXPECT_EQ(cost_of(text, {64, {128, 64}, own}).jitter_shared, 0.08);
+  }
+}
+
+TEST(KernelFile, NamesWhatIsWrong) {
+  const auto kernel_message = [](const std::string& text) {
+    return message(read_kernel_file, text);
+  };
+  EXPECT_EQ(kernel_message("[kernel]\n[d64]\n"),
+            ":2: [d64] is no kernel; allowed: every, d>64, d128-128x64 and the like");
+  EXPECT_THAT(kernel_message("[kernel]\n[every]\nkeep-step = 1; measured; n\n"),
+              HasSubstr(":3: keep-step: '1' is not allowed; allowed: on, off"));
+  EXPECT_EQ(kernel_message("[gpu]\n"), ":1: the first section, and it alone, is [kernel]");
+}
+
+TEST(DieFile, HasSpeedsAndTheHalfOfTickets) {
+  const sim::Die die = die_of(
+      "[die]\ndescription = NVIDIA H200\nsm-half = 0,1; measured; n\ncta-half = 0,1,1; measured; "
+      "n\nticket-half = 1; measured; n\n[every]\nslowness = 0.001,-0.0005,0; measured; by hand\n",
+      narrow);
+  EXPECT_THAT(die.sm_slowness, ElementsAre(0.001, -0.0005, 0));
+  EXPECT_THAT(die.cta_half, ElementsAre(0, 1, 1));
+  EXPECT_EQ(die.ticket_half, 1);
+}
+
+TEST(DieFile, MayLackThem) {
+  const sim::Die die = die_of("[die]\ndescription = NVIDIA H200\n", narrow);
+  EXPECT_TRUE(die.sm_slowness.empty());
+  EXPECT_TRUE(die.cta_half.empty());
+  EXPECT_EQ(die.ticket_half, std::nullopt);
+}
+
+TEST(DieFile, HasSpeedsOfOneKernelAndOfTwoCtas) {
+  const std::string text =
+      "[die]\n[every]\nslowness = 0,0; measured; n\n[d64-128x128]\nslowness = 0.03,0; measured; "
+      "n\nslowness-older = 0.02,0; measured; n\nslowness-younger = -0.01,0; measured; n\n";
+  const sim::Die known = die_of(text, narrow);
+  EXPECT_THAT(known.sm_slowness, ElementsAre(0.03, 0));
+  EXPECT_THAT(known.sm_slowness_older, ElementsAre(0.02, 0));
+  EXPECT_THAT(known.sm_slowness_younger, ElementsAre(-0.01, 0));
+  const sim::Die others = die_of(text, {64, {128, 64}});
+  EXPECT_THAT(others.sm_slowness, ElementsAre(0, 0));
+  EXPECT_TRUE(others.sm_slowness_older.empty());
+}
+
+TEST(DieFile, OfAKernelThatItKnowsInPartHasTheRestOfAll) {
+  const sim::Die known = die_of(
+      "[die]\n[every]\nslowness = 0.01,0; measured; n\n"
+      "[d64-128x128]\nslowness-older = 0.02,0; measured; n\n",
+      narrow);
+  EXPECT_THAT(known.sm_slowness, ElementsAre(0.01, 0));
+  EXPECT_THAT(known.sm_slowness_older, ElementsAre(0.02, 0));
+  EXPECT_TRUE(known.sm_slowness_younger.empty());
+}
+
+TEST(DieFile, NamesWhatIsWrong) {
+  const auto refusal = [](const std::string& text) { return message(read_die_file, text); };
+  const auto value = [](const std::string& text) { return "[die]\n" + text + "; measured; n\n"; };
+  EXPECT_THAT(refusal("[die]\n[d64]\n"), HasSubstr("[d64] is no kernel"));
+  EXPECT_THAT(refusal(value("slowness = 0.001,fast")),
+              HasSubstr(":2: slowness: number 2 is not allowed"));
+  EXPECT_THAT(refusal(value("slowness = 0.001,")), HasSubstr("number 2"));
+  EXPECT_THAT(refusal(value("slowness = 7")), HasSubstr("between -0.5 and 0.5"));
+  EXPECT_THAT(refusal(value("ticket-half = 2")),
+              HasSubstr(":2: ticket-half: '2' is not allowed; allowed: 0, 1"));
+  for (const char* halves : {"0,2", "0,", "0 1", "0,01"})
+    EXPECT_THAT(refusal(value(std::string("cta-half = ") + halves)), HasSubstr("cta-half: number"))
+        << halves;
+  EXPECT_THAT(refusal(value("sm-speed = 2")), HasSubstr("sm-speed: unknown"));
+  EXPECT_THAT(refusal("[every]\nslowness = 0; measured; n\n"),
+              HasSubstr("the first section, and it alone, is [die]"));
+}
+
+TEST(ProfileText, IsReadBackAsItWasWritten) {
+  const TemporaryFolder folder;
+  const ProfileFile file{"",
+                         {{"description", "a die", "", ""}},
+                         {{"die", {{"ticket-half", "1", "measured", "first; second"}}},
+                          {"every", {{"slowness", "0.1,-0.1", "measured", "n"}}}}};
+  const ProfileFile again = read_die_file(folder.write("d.ini", profile_text(file, "comment")));
+  EXPECT_EQ(again.word("description"), "a die");
+  ASSERT_EQ(again.sections.size(), 2u);
+  EXPECT_EQ(again.sections[0].parameters.at(0).note, "first; second");
+  EXPECT_EQ(again.sections[1].parameters.at(0).value, "0.1,-0.1");
+}
+
+TEST(ShippedLayout, IsThatOfRecordedLaunches) {
+  const sim::SmLayout shipped =
+      read_gpu_file(SAWTOOTH_EXPERIMENTS_DIR "/profiles/gpus/h200.ini").profile.layout;
+  const sim::SmLayout recorded = tests::recorded_layout();
+  EXPECT_EQ(shipped.gpc_sms, recorded.gpc_sms);
+  EXPECT_EQ(shipped.gpc_half, recorded.gpc_half);
+  EXPECT_EQ(shipped.tpc_turns, recorded.tpc_turns);
+  ASSERT_EQ(shipped.cta_order.size(), recorded.cta_order.size());
+  for (size_t i = 0; i < recorded.cta_order.size(); ++i) {
+    EXPECT_EQ(shipped.cta_order[i].gpc, recorded.cta_order[i].gpc);
+    EXPECT_EQ(shipped.cta_order[i].first_tpc, recorded.cta_order[i].first_tpc);
+    EXPECT_EQ(shipped.cta_order[i].tpcs, recorded.cta_order[i].tpcs);
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
