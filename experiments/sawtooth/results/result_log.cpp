@@ -12,9 +12,13 @@ namespace sawtooth::experiments {
 
 ResultLog::ResultLog(std::string path, bool resume, size_t key_columns)
     : path_(std::move(path)), key_columns_(key_columns) {
-  if (!to_standard_output()) require_replaceable(path_);
+  if (path_ != "-") {
+    const OutputPath target = output_path(path_);
+    path_ = target.path;
+    replaceable_ = target.replaceable;
+  }
   if (!resume) return;
-  if (to_standard_output()) throw UsageError("--resume: needs --csv FILE to go on with");
+  if (!replaceable_) throw UsageError("--resume: needs --csv FILE to go on with");
   if (std::filesystem::exists(path_)) take_over(path_, false);
   if (std::filesystem::exists(partial_path())) take_over(partial_path(), true);
 }
@@ -43,29 +47,33 @@ bool ResultLog::has(const CsvRow& key_cells) const {
   return old_.contains(key_of(key_cells));
 }
 
+std::ostream& ResultLog::rows() {
+  return path_ == "-" ? std::cout : file_;
+}
+
 void ResultLog::start() {
-  if (to_standard_output()) {
-    std::cout << result_header() << std::flush;
-    return;
+  if (replaceable_) {
+    OutputFile file(partial_path());
+    file.write(result_header());
+    for (const std::string& key : old_order_) file.write(old_.at(key));
+    file.commit();
   }
-  OutputFile file(partial_path());
-  file.write(result_header());
-  for (const std::string& key : old_order_) file.write(old_.at(key));
-  file.commit();
-  partial_.open(partial_path(), std::ios::binary | std::ios::app);
+  if (path_ != "-") {
+    file_.open(replaceable_ ? partial_path() : path_, std::ios::binary | std::ios::app);
+    if (!file_) throw UsageError(path_ + ": cannot be written");
+  }
+  if (!replaceable_) rows() << result_header() << std::flush;
 }
 
 void ResultLog::append(const CsvRow& row) {
   const std::string line = csv_line(row);
-  if (to_standard_output()) {
-    std::cout << line << std::flush;
-    if (!std::cout) throw std::runtime_error("standard output cannot be written");
-    return;
-  }
   used_[key_of(row)] = true;
   lines_.push_back(line);
-  partial_ << line << std::flush;
-  if (!partial_) throw std::runtime_error(partial_path() + ": writing failed; is the disk full?");
+  rows() << line << std::flush;
+  if (rows()) return;
+  if (path_ == "-") throw std::runtime_error("standard output cannot be written");
+  throw std::runtime_error((replaceable_ ? partial_path() : path_) +
+                           ": writing failed; is the disk full?");
 }
 
 void ResultLog::keep(const CsvRow& key_cells) {
@@ -75,7 +83,7 @@ void ResultLog::keep(const CsvRow& key_cells) {
 }
 
 void ResultLog::finish() {
-  if (to_standard_output()) return;
+  if (!replaceable_) return;
   OutputFile file(path_);
   file.write(result_header());
   for (const std::string& key : old_order_) {
@@ -83,7 +91,7 @@ void ResultLog::finish() {
   }
   for (const std::string& line : lines_) file.write(line);
   file.commit();
-  partial_.close();
+  file_.close();
   std::filesystem::remove(partial_path());
 }
 

@@ -1,6 +1,7 @@
 // results.csv while it grows. Rows are appended one by one to PATH.partial, so that an interrupted
 // sweep leaves complete rows; finish() writes PATH in the order of the sweep and removes the
-// partial file. A later run with resume takes the rows of both files over.
+// partial file. A later run with resume takes the rows of both files over. What is no regular file
+// gets the rows as they come.
 #pragma once
 
 #include <fstream>
@@ -31,20 +32,22 @@ class ResultLog {
   /// Writes the whole file; rows of an earlier run that this sweep has not stay, in front.
   void finish();
 
+  bool has_partial_file() const { return replaceable_; }
   std::string partial_path() const { return path_ + ".partial"; }
 
  private:
   std::string key_of(const CsvRow& cells) const;
+  std::ostream& rows();
   void take_over(const std::string& path, bool may_end_early);
-  bool to_standard_output() const { return path_ == "-"; }
 
   std::string path_;
+  bool replaceable_ = false;  // has a partial file
   size_t key_columns_;
   std::vector<std::string> old_order_;      // keys of old rows, in their order
   std::map<std::string, std::string> old_;  // key -> line
   std::map<std::string, bool> used_;        // old keys that this sweep has
   std::vector<std::string> lines_;          // of this sweep, in its order
-  std::ofstream partial_;
+  std::ofstream file_;                      // the partial file, or what is no regular file
 };
 
 }  // namespace sawtooth::experiments

@@ -187,7 +187,7 @@ class Simulation {
   [[noreturn]] void stop_now(size_t done) {
     sides_.abandon();
     std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
-    if (value_or(outputs_, "csv", "-") != "-") {
+    if (log_.has_partial_file()) {
       std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
     }
     std::cerr << std::endl;

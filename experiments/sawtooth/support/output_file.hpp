@@ -1,4 +1,5 @@
-// A file that appears whole or not at all: written under a temporary name, then renamed.
+// A file that appears whole or not at all: written under a temporary name, then renamed. What is no
+// regular file (a device, a pipe, standard output) is written to as it is.
 #pragma once
 
 #include <fstream>
@@ -6,13 +7,21 @@
 
 namespace sawtooth::experiments {
 
-/// Throws UsageError when `path` cannot be replaced by a file: a folder, a device, or "-".
-void require_replaceable(const std::string& path);
+/// Where the bytes of an output go.
+struct OutputPath {
+  std::string path;  // links followed, so that a rename replaces the file and not a link to it
+  bool replaceable;  // a regular file, or nothing yet
+};
+
+/// Throws UsageError for a folder, "-" and links without an end. Not replaceable are also files
+/// that a link of /proc stands for, as /dev/stdout does: others have them open.
+OutputPath output_path(const std::string& path);
 
 class OutputFile {
  public:
-  /// Opens PATH.tmp; throws UsageError when that is not possible.
-  explicit OutputFile(std::string path);
+  /// Opens the file, or PATH.tmp where it can be replaced; throws UsageError when that is not
+  /// possible.
+  explicit OutputFile(const std::string& path);
   /// Removes the temporary file unless commit() was called.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -24,7 +33,7 @@ class OutputFile {
   void commit();
 
  private:
-  std::string path_;
+  OutputPath target_;
   std::string temporary_;
   std::ofstream stream_;
   bool committed_ = false;

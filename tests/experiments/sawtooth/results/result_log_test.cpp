@@ -1,6 +1,10 @@
 #include "experiments/sawtooth/results/result_log.hpp"
 
+#include <filesystem>
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -70,13 +74,41 @@ TEST(ResultLog, ATableOfAnotherShapeIsRefusedAndStays) {
   EXPECT_EQ(folder.read("r.csv"), "a,b\n1,2\n");
 }
 
-TEST(ResultLog, DevicesAndFoldersAreRefused) {
+TEST(ResultLog, ALinkToTheTableStaysALink) {
   const TemporaryFolder folder;
-  EXPECT_NE(message_of<UsageError>([] { ResultLog("/dev/zero", false); }).find("no ordinary file"),
+  folder.write("r.csv", "old");
+  std::filesystem::create_symlink("r.csv", folder.path("link"));
+  ResultLog log(folder.path("link"), false);
+  log.start();
+  log.append(row("1"));
+  log.finish();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(folder.files(), 2u);
+}
+
+TEST(ResultLog, AnOpenFileBehindALinkOfProcGetsTheRowsAsTheyCome) {
+  const TemporaryFolder folder;
+  const int open_file = open(folder.write("a", "").c_str(), O_WRONLY);
+  ASSERT_GE(open_file, 0);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(open_file),
+                                  folder.path("link"));
+  ResultLog log(folder.path("link"), false);
+  log.start();
+  log.append(row("1"));
+  EXPECT_EQ(folder.read("a"), result_header() + csv_line(row("1")));
+  log.finish();
+  close(open_file);
+  EXPECT_EQ(folder.read("a"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(folder.files(), 2u);
+}
+
+TEST(ResultLog, AFolderIsRefusedAndSoIsADeviceToGoOnWith) {
+  const TemporaryFolder folder;
+  EXPECT_NE(message_of<UsageError>([&] { ResultLog(folder.path(""), false); }).find("is a folder"),
             std::string::npos);
-  EXPECT_NE(
-      message_of<UsageError>([&] { ResultLog(folder.path(""), false); }).find("no ordinary file"),
-      std::string::npos);
+  EXPECT_NE(message_of<UsageError>([] { ResultLog("/dev/zero", true); }).find("needs --csv FILE"),
+            std::string::npos);
 }
 
 // The hash must tell points apart and must not depend on who reports them.
