@@ -122,8 +122,8 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
 }  // namespace
 
 int run_calibrate(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 0);
-  if (!value_or(parsed.settings, "from", "").empty()) return calibrate_from(parsed.settings);
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (const auto done = calibrate_recorded(parsed)) return *done;
   try {
     return calibrate(parsed.settings, arguments);
   } catch (const cupti::CounterError& error) {

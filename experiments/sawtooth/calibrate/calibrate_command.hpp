@@ -7,9 +7,9 @@ namespace sawtooth::experiments {
 
 int run_calibrate(const Command& command, const Arguments& arguments);
 inline constexpr Command calibrate_command{
-    "calibrate", "",
+    "calibrate", "[ITEMS.csv]",
     "run streams on this GPU; write its profile, its die's map and raw counters; or fit the "
-    "two-half model to recorded ones",
+    "two-half model to recorded ones, or profile, die and kernel costs to records of items",
     run_calibrate, command_calibrate};
 
 }  // namespace sawtooth::experiments

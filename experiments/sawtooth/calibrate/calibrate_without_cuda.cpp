@@ -5,8 +5,8 @@
 namespace sawtooth::experiments {
 
 int run_calibrate(const Command& command, const Arguments& arguments) {
-  const Settings settings = parse_command_line(command, arguments, 0).settings;
-  if (!value_or(settings, "from", "").empty()) return calibrate_from(settings);
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (const auto done = calibrate_recorded(parsed)) return *done;
   return report_not_built("calibrate");
 }
 

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "experiments/sawtooth/calibrate/items_command.hpp"
 #include "experiments/sawtooth/calibrate/stream_table.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
@@ -36,6 +37,30 @@ void say(std::ostream& out, const char* what, const StreamJudgement& judgement) 
   count(judgement.compared);
 }
 
+int calibrate_from(const Settings& settings) {
+  const std::string path = value_or(settings, "from", "");
+  const std::string name = value_or(settings, "gpu", "");
+  if (name.empty())
+    throw UsageError("calibrate --from: --gpu is missing (its L2 and SMs are used)");
+  const sim::Gpu gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu")).profile;
+  if (gpu.l2_halves.value_or(0) != 2) {
+    throw UsageError("calibrate --from: gpu " + gpu.name +
+                     " is not known to have two halves; nothing is to be fitted");
+  }
+  const fs::path folder = value_or(settings, "output", "runs/calibrate");
+  try {
+    fit_and_write(folder, read_stream_csv(path), gpu.l2_bytes, gpu.sms,
+                  static_cast<int>(gpu.l2_ways.value_or(assumed_ways)), path, std::cout);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(path + ": " + error.what());
+  }
+  std::cout << "written to " << folder.string()
+            << "; draw with: python3 plots/figures/calibration.py " << path << ' '
+            << (folder / "model_counters.csv").string() << " -o " << (folder / "streams").string()
+            << '\n';
+  return exit_fine;
+}
+
 }  // namespace
 
 StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& rows,
@@ -66,28 +91,14 @@ StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& ro
   return fit;
 }
 
-int calibrate_from(const Settings& settings) {
-  const std::string path = value_or(settings, "from", "");
-  const std::string name = value_or(settings, "gpu", "");
-  if (name.empty())
-    throw UsageError("calibrate --from: --gpu is missing (its L2 and SMs are used)");
-  const sim::Gpu gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu")).profile;
-  if (gpu.l2_halves.value_or(0) != 2) {
-    throw UsageError("calibrate --from: gpu " + gpu.name +
-                     " is not known to have two halves; nothing is to be fitted");
-  }
-  const fs::path folder = value_or(settings, "output", "runs/calibrate");
-  try {
-    fit_and_write(folder, read_stream_csv(path), gpu.l2_bytes, gpu.sms,
-                  static_cast<int>(gpu.l2_ways.value_or(assumed_ways)), path, std::cout);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(path + ": " + error.what());
-  }
-  std::cout << "written to " << folder.string()
-            << "; draw with: python3 plots/figures/calibration.py " << path << ' '
-            << (folder / "model_counters.csv").string() << " -o " << (folder / "streams").string()
-            << '\n';
-  return exit_fine;
+std::optional<int> calibrate_recorded(const ParsedCommandLine& parsed) {
+  const Settings& settings = parsed.settings;
+  const std::string operand = parsed.operands.empty() ? "" : parsed.operands.front();
+  if (settings.contains("items")) return calibrate_items(settings, operand);
+  if (!operand.empty())
+    throw UsageError("'" + operand + "' is one operand too many; only --items takes a second file");
+  if (!value_or(settings, "from", "").empty()) return calibrate_from(settings);
+  return std::nullopt;
 }
 
 }  // namespace sawtooth::experiments

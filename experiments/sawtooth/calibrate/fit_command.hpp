@@ -3,10 +3,11 @@
 
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 #include "experiments/sawtooth/calibrate/fit_streams.hpp"
-#include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
 
 namespace sawtooth::experiments {
 
@@ -17,8 +18,9 @@ StreamFit fit_and_write(const std::filesystem::path& folder, const std::vector<S
                         int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
                         std::ostream& out);
 
-/// `sawtooth calibrate --from FILE --gpu NAME`: the above from recorded readings, without a GPU.
-int calibrate_from(const Settings& settings);
+/// What `sawtooth calibrate` does without a GPU: the above from recorded readings (`--from FILE
+/// --gpu NAME`), or files from records of items (calibrate_items). Empty: neither was asked for.
+std::optional<int> calibrate_recorded(const ParsedCommandLine& parsed);
 
 /// Ways where a profile does not say: assumed, hashed sets hide them.
 inline constexpr int assumed_ways = 16;
