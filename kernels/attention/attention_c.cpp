@@ -1,6 +1,9 @@
 // The C API over the C++ one: names become policies, messages are kept a thread.
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/attention.hpp"
@@ -15,9 +18,25 @@ static_assert(int(MaskKind::window) == SAWTOOTH_MASK_WINDOW);
 
 thread_local std::string last_message;
 
-sawtooth_status finish(const Outcome& outcome) {
-  last_message = outcome.message;
-  return static_cast<sawtooth_status>(outcome.status);
+/// Keeps the message of what `call` returns. No exception leaves it: C knows none.
+template <class Call>
+sawtooth_status finish(const Call& call) noexcept {
+  try {
+    Outcome outcome = call();
+    last_message = std::move(outcome.message);
+    return static_cast<sawtooth_status>(outcome.status);
+  } catch (const std::bad_alloc&) {
+    last_message = "no host memory";  // short: needs none
+  } catch (const std::exception& error) {
+    try {
+      last_message = error.what();
+    } catch (...) {
+      last_message.clear();
+    }
+  } catch (...) {
+    last_message = "unknown error";
+  }
+  return SAWTOOTH_LAUNCH_FAILED;
 }
 
 Strides strides_of(const sawtooth_strides& strides) {
@@ -98,19 +117,23 @@ void sawtooth_attention_defaults(sawtooth_attention* call) {
 }
 
 sawtooth_status sawtooth_attention_workspace_bytes(const sawtooth_attention* call, size_t* bytes) {
-  if (bytes == nullptr) return finish({Status::null_pointer, "bytes is a null pointer"});
-  *bytes = 0;
-  AttentionForward forward;
-  const Outcome outcome = translate(call, forward);
-  if (outcome) *bytes = workspace_bytes(forward);
-  return finish(outcome);
+  return finish([&]() -> Outcome {
+    if (bytes == nullptr) return {Status::null_pointer, "bytes is a null pointer"};
+    *bytes = 0;
+    AttentionForward forward;
+    Outcome outcome = translate(call, forward);
+    if (outcome) *bytes = workspace_bytes(forward);
+    return outcome;
+  });
 }
 
 sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call, void* workspace,
                                            size_t workspace_bytes, CUstream_st* stream) {
-  AttentionForward forward;
-  if (const Outcome bad = translate(call, forward); !bad) return finish(bad);
-  return finish(attention_forward(forward, workspace, workspace_bytes, stream));
+  return finish([&]() -> Outcome {
+    AttentionForward forward;
+    if (Outcome bad = translate(call, forward); !bad) return bad;
+    return attention_forward(forward, workspace, workspace_bytes, stream);
+  });
 }
 
 const char* sawtooth_last_message(void) {
