@@ -1,5 +1,6 @@
 // The checks of attention_forward that need no device.
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <set>
 
@@ -14,6 +15,16 @@ constexpr uintptr_t vector_bytes = 16;
 
 Outcome refuse(Status status, std::string message) {
   return {status, std::move(message)};
+}
+
+/// Whether the product of `factors`, none of them negative, is at most `limit`.
+bool product_within(int64_t limit, std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors) {
+    if (product > 0 && factor > limit / product) return false;
+    product *= factor;
+  }
+  return true;
 }
 
 Outcome check_sizes(const Problem& problem) {
@@ -72,18 +83,34 @@ Outcome check_variant(const AttentionForward& call) {
   return {};
 }
 
-Outcome check_tensor(const char* name, const void* data, const Strides& strides, int64_t head_dim) {
+/// Whether the tensor spans at most 2^61 bytes, so that all offsets in it fit 63 bits.
+bool can_be_addressed(const Strides& strides, const int64_t (&sizes)[3], int64_t head_dim) {
+  constexpr int64_t elements = int64_t{1} << 60;  // of 2 bytes
+  if (strides == Strides{})
+    return product_within(elements, {sizes[0], sizes[1], sizes[2], head_dim});
+  constexpr int64_t of_one_dimension = elements / 4;
+  return product_within(of_one_dimension, {sizes[0] - 1, strides.batch}) &&
+         product_within(of_one_dimension, {sizes[1] - 1, strides.head}) &&
+         product_within(of_one_dimension, {sizes[2] - 1, strides.row});
+}
+
+/// `sizes` are batch, heads and rows.
+Outcome check_tensor(const char* name, const void* data, const Strides& strides,
+                     const int64_t (&sizes)[3], int64_t head_dim) {
   if (data == nullptr)
     return refuse(Status::null_pointer, std::string(name) + " is a null pointer");
   if (reinterpret_cast<uintptr_t>(data) % vector_bytes != 0)
     return refuse(Status::misaligned, std::string(name) + " is not aligned to 16 bytes");
-  if (strides == Strides{}) return {};
   for (const int64_t stride : {strides.batch, strides.head, strides.row})
     if (stride < 0 || stride % vector_elements != 0)
       return refuse(Status::misaligned, std::string(name) + " has a stride of " +
                                             std::to_string(stride) +
                                             " elements; allowed: multiples of 8 from 0");
-  if (strides.row < head_dim)
+  if (!can_be_addressed(strides, sizes, head_dim))
+    return refuse(
+        Status::bad_size,
+        std::string(name) + " spans more than 2^61 bytes; allowed: smaller sizes or strides");
+  if (strides != Strides{} && strides.row < head_dim)
     return refuse(Status::bad_size, std::string(name) + " has a row stride of " +
                                         std::to_string(strides.row) + ", below head_dim " +
                                         std::to_string(head_dim));
@@ -137,8 +164,15 @@ Outcome check_schedule(const AttentionForward& call) {
   const bool any_kernel = call.family.empty() && call.tiling.q_rows == 0;
   if (!any_kernel)
     if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;
-  if (item_count(call.problem, variant.tiling, schedule) > largest_grid)
+  const Problem& problem = call.problem;
+  if (!product_within(largest_grid, {problem.batch, problem.heads, schedule.kv_split,
+                                     q_tiles(problem, variant.tiling)}) ||
+      item_count(problem, variant.tiling, schedule) > largest_grid)
     return refuse(Status::bad_size, "the problem has more than 2^31 - 1 items");
+  if (schedule.kv_split > 1 &&
+      !product_within(largest_grid, {problem.batch, problem.heads, problem.seq_q}))
+    return refuse(Status::bad_size,
+                  "batch x heads x seq_q is above 2^31 - 1, the most rows that kv_split can join");
   return {};
 }
 
@@ -155,11 +189,14 @@ Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
 Outcome check(const AttentionForward& call) {
   if (Outcome bad = check_sizes(call.problem); !bad) return bad;
   if (Outcome bad = check_variant(call); !bad) return bad;
-  const int64_t head_dim = call.problem.head_dim;
-  if (Outcome bad = check_tensor("q", call.q, call.q_strides, head_dim); !bad) return bad;
-  if (Outcome bad = check_tensor("k", call.k, call.k_strides, head_dim); !bad) return bad;
-  if (Outcome bad = check_tensor("v", call.v, call.v_strides, head_dim); !bad) return bad;
-  if (Outcome bad = check_tensor("o", call.o, call.o_strides, head_dim); !bad) return bad;
+  const Problem& problem = call.problem;
+  const int64_t dim = problem.head_dim;
+  const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
+  const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
+  if (Outcome bad = check_tensor("q", call.q, call.q_strides, q_sizes, dim); !bad) return bad;
+  if (Outcome bad = check_tensor("k", call.k, call.k_strides, kv_sizes, dim); !bad) return bad;
+  if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim); !bad) return bad;
+  if (Outcome bad = check_tensor("o", call.o, call.o_strides, q_sizes, dim); !bad) return bad;
   if (Outcome bad = check_tensor_maps(call); !bad) return bad;
   if (reinterpret_cast<uintptr_t>(call.lse) % sizeof(float) != 0)
     return refuse(Status::misaligned, "lse is not aligned to 4 bytes");

@@ -18,6 +18,8 @@ constexpr std::size_t workspace_alignment = 16;
 constexpr int64_t most_q_rows = 256;  // of a tile: two CTAs that work together
 constexpr int64_t warp_rows = 16;     // of a wgmma accumulator
 
+constexpr int64_t fewest_kv_rows = 16;  // of a K/V tile: an mma's depth
+
 constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
@@ -90,8 +92,13 @@ bool finds_zeros(const AttentionForward& call, const KernelVariant& variant) {
 }
 
 /// With a launch that every kernel knows: `balanced` that cuts nothing, because kv-split does, is
-/// `static`, and kernels that merge no pieces know it by that name only.
-Schedule known_to_all(Schedule schedule) {
+/// `static`, and kernels that merge no pieces know it by that name only. A section of all heads and
+/// a prefetch past the last tile are given by no larger number than that, so that sums and products
+/// in the kernels stay in range.
+Schedule known_to_all(Schedule schedule, const Problem& problem) {
+  schedule.order.section =
+      min_of(schedule.order.section, problem.batch * problem.heads * schedule.kv_split);
+  schedule.prefetch = min_of(schedule.prefetch, ceil_div(problem.seq_kv, fewest_kv_rows));
   if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
     schedule.launch = launch_id<StaticLaunch>;
   return schedule;
@@ -131,7 +138,7 @@ ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
   const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(head_dim));
   const bool split = call.schedule.kv_split > 1;
   return {.problem = problem,
-          .schedule = known_to_all(call.schedule),
+          .schedule = known_to_all(call.schedule, problem),
           .q = call.q,
           .k = call.k,
           .v = call.v,

@@ -167,6 +167,31 @@ TEST(BalancedLaunch, IsRefusedByKernelsThatMergeNoPiecesUnlessKvIsSplit) {
   }
 }
 
+TEST_F(ApiRefuses, PartsWhoseNumberDoesNotFit63Bits) {
+  call_.heads = call_.kv_heads = 4;
+  call_.kv_split = int64_t{1} << 62;  // 4 heads: 2^64 items, 0 in 64 bits
+  expect(SAWTOOTH_BAD_SIZE, "items");
+}
+
+TEST_F(ApiRefuses, MoreRowsOfPartsThanAGridJoins) {
+  call_.heads = call_.kv_heads = 1 << 20;
+  call_.seq_q = 1 << 12;  // 2^32 rows in fewer than 2^28 items
+  call_.kv_split = 2;
+  expect(SAWTOOTH_BAD_SIZE, "kv_split");
+}
+
+TEST_F(ApiRefuses, TensorsWhoseBytesDoNotFit63Bits) {
+  call_.batch = 1 << 20;
+  call_.seq_kv = 1 << 30;  // with 2^7 heads of 2^7 bytes a row: 2^64 bytes
+  call_.heads = call_.kv_heads = 1 << 7;
+  expect(SAWTOOTH_BAD_SIZE, "k spans");
+}
+
+TEST_F(ApiRefuses, StridesWhoseProductsDoNotFit63Bits) {
+  call_.o_strides = {0, 0, int64_t{1} << 60};
+  expect(SAWTOOTH_BAD_SIZE, "o spans");
+}
+
 TEST_F(ApiRefuses, NegativeScales) {
   call_.scale = -1;
   expect(SAWTOOTH_BAD_SIZE, "scale");

@@ -1,6 +1,7 @@
 // What a launch hands to a kernel, checked without a GPU: a schedule that the kernel knows and that
 // reaches every item, and a workspace whose parts lie apart.
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -99,6 +100,29 @@ TEST(ForwardArguments, HaveTheItemsAndScansOfTheCall) {
         ASSERT_EQ(kv_tile_at(arguments.schedule, given, given_scan, step),
                   kv_tile_at(call.schedule, asked, asked_scan, step));
     }
+  });
+}
+
+TEST(ForwardArguments, HaveNoSectionOfMoreThanAllHeads) {
+  for_each_call(
+      [](AttentionForward call, const KernelVariant&, const ForwardArguments&, char* workspace) {
+        call.schedule.order.section = std::numeric_limits<int64_t>::max();
+        ASSERT_TRUE(check(call));
+        ASSERT_EQ(arguments_of(call, workspace).schedule.order.section,
+                  call.problem.batch * call.problem.heads * call.schedule.kv_split);
+      });
+}
+
+TEST(ForwardArguments, HaveAPrefetchThatAddsToAStepIn32BitsAndStillLiesPastTheLastTile) {
+  for_each_call([](AttentionForward call, const KernelVariant& variant, const ForwardArguments&,
+                   char* workspace) {
+    call.problem.seq_kv = std::numeric_limits<int32_t>::max();
+    call.schedule.prefetch = std::numeric_limits<int64_t>::max();
+    ASSERT_TRUE(check(call)) << check(call).message;
+    const int64_t tiles = kv_tiles(call.problem, variant.tiling);
+    const int64_t prefetch = arguments_of(call, workspace).schedule.prefetch;
+    ASSERT_GE(prefetch, tiles);
+    ASSERT_LE(prefetch, std::numeric_limits<int32_t>::max() - tiles);
   });
 }
 
