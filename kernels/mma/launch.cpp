@@ -91,6 +91,10 @@ const KernelVariant& variant_for(const AttentionForward& call, const DeviceLimit
 
 Outcome failed(const std::string& what, int cuda_error) {
   const auto error = static_cast<cudaError_t>(cuda_error);
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction)
+    return {Status::no_device, what +
+                                   ": this build has no code for the device; build with its "
+                                   "architecture in CMAKE_CUDA_ARCHITECTURES"};
   const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
   return {no_device ? Status::no_device : Status::launch_failed,
           what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
@@ -103,6 +107,8 @@ Outcome launch_forward(const KernelVariant& variant, ForwardArguments& arguments
   if (error != cudaSuccess) return failed("reading the device's limits", error);
   error = cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                shared_bytes);
+  if (error != cudaSuccess && error != cudaErrorInvalidValue)
+    return failed("preparing " + name_of(variant), error);
   if (error != cudaSuccess)
     return failed(name_of(variant) + " needs " + std::to_string(shared_bytes) +
                       " bytes of shared memory, more than the device has; choose a smaller tile",

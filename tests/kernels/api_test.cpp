@@ -2,6 +2,7 @@
 #include <cstring>
 #include <vector>
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include "kernels/attention/attention.h"
@@ -220,6 +221,15 @@ TEST(KernelTable, ACallWithoutATilingRunsTheFirstThatFitsTheDevice) {
   EXPECT_EQ(variant_for(call, blackwell_desktop).tiling.q_rows, 64);
   call.tiling = {128, 64};  // named: it is for the launch to refuse
   EXPECT_EQ(variant_for(call, blackwell_desktop).tiling.q_rows, 128);
+}
+
+TEST(FailedCallsOfCuda, NameAMissingKernelImage) {
+  for (const cudaError_t error :
+       {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction}) {
+    const Outcome outcome = failed("preparing a kernel", error);
+    EXPECT_EQ(outcome.status, Status::no_device);
+    EXPECT_NE(outcome.message.find("no code for the device"), std::string::npos) << outcome.message;
+  }
 }
 
 TEST(KernelTable, LoadsByTheCopyEngineNeedADeviceThatHasOne) {
