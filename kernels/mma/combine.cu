@@ -37,9 +37,12 @@ __global__ void combine_kernel(const __grid_constant__ ForwardArguments argument
   };
 
   float largest = minus_infinity;
-  for (int64_t part = 0; part < parts; ++part)
-    largest = fmaxf(largest, arguments.partial_lse[part_row(part)]);
-  const bool seen = largest > minus_infinity;
+  bool seen = false;  // a key, or NaN, which the maximum drops and the sum keeps
+  for (int64_t part = 0; part < parts; ++part) {
+    const float lse = arguments.partial_lse[part_row(part)];
+    largest = fmaxf(largest, lse);
+    seen |= lse != minus_infinity;
+  }
   float sum = 0;
   for (int64_t part = 0; part < parts && seen; ++part)
     sum += expf(arguments.partial_lse[part_row(part)] - largest);

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "kernels/common/device_buffer.hpp"
 #include "tests/kernels/random_points.hpp"
 
 namespace sawtooth::kernels {
@@ -70,6 +72,61 @@ TEST_F(AttentionOnGpu, RunsTheSameScheduleTwiceWithTheSameBits) {
     EXPECT_EQ(first.o, second.o);
     EXPECT_EQ(first.lse, second.lse);
   }
+}
+
+/// A call on zeros, contiguous in device memory, with a workspace for two parts.
+struct CallOnZeros {
+  DeviceBuffer tensor{2 * 256 * 64 * 2}, output{2 * 256 * 64 * 2}, workspace;
+  AttentionForward call;
+
+  explicit CallOnZeros(const KernelVariant& variant) {
+    call.problem = {.heads = 2,
+                    .kv_heads = 2,
+                    .seq_q = 256,
+                    .seq_kv = 256,
+                    .head_dim = variant.head_dim,
+                    .dtype = variant.dtype};
+    call.tiling = variant.tiling;
+    call.family = variant.family;
+    call.q = call.k = call.v = tensor.as();
+    call.o = output.as();
+    SAWTOOTH_CUDA_CHECK(cudaMemset(tensor.as(), 0, size_t(tensor.bytes())));
+    call.schedule.kv_split = 2;
+    workspace = DeviceBuffer(int64_t(workspace_bytes(call)));
+    call.schedule.kv_split = 1;
+    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  Outcome launch() const {
+    return attention_forward(call, workspace.as(), size_t(workspace.bytes()), nullptr);
+  }
+};
+
+/// Calls `visit` with the preferred variant of each family at D = 64 that runs here.
+template <class Visit>
+void for_each_family(Visit visit) {
+  for (const char* family : {"mma", "mma-tma", "hopper"}) {
+    const KernelVariant* variant = find_variant(64, ElementType::bf16, {0, 0}, family);
+    if (variant != nullptr && runs_here(*variant)) visit(*variant);
+  }
+}
+
+TEST_F(AttentionOnGpu, KeepsARowOfNaNWithAndWithoutKvSplit) {
+  for_each_family([](const KernelVariant& variant) {
+    AttentionForward call;
+    call.problem = {.seq_q = 256, .seq_kv = 256, .head_dim = 64, .dtype = ElementType::bf16};
+    call.family = variant.family;
+    AttentionInputs inputs = random_inputs(call.problem, 7, 1.0f);
+    constexpr int64_t row = 5, dim = 64;
+    for (int64_t d = 0; d < dim; ++d) inputs.q[size_t(row * dim + d)] = std::nanf("");
+    for (const int64_t kv_split : {1, 2}) {
+      call.schedule.kv_split = kv_split;
+      const AttentionResults results = run_attention(call, inputs, Layout::contiguous);
+      for (int64_t d = 0; d < dim; ++d)
+        EXPECT_TRUE(std::isnan(results.o[size_t(row * dim + d)])) << variant.family;
+      EXPECT_TRUE(std::isnan(results.lse[row])) << variant.family << ", split " << kv_split;
+      EXPECT_TRUE(std::isfinite(results.lse[row + 1])) << variant.family;
+    }
+  });
 }
 
 }  // namespace
