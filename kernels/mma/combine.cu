@@ -66,12 +66,13 @@ __global__ void combine_kernel(const __grid_constant__ ForwardArguments argument
 cudaError_t launch_combine(const ForwardArguments& arguments, cudaStream_t stream) {
   const Problem& problem = arguments.problem;
   const int64_t rows = problem.batch * problem.heads * problem.seq_q;
-  const auto blocks = unsigned(ceil_div(rows, combine_warps));
-  if (problem.dtype == ElementType::bf16)
-    combine_kernel<__nv_bfloat16><<<blocks, combine_threads, 0, stream>>>(arguments);
-  else
-    combine_kernel<__half><<<blocks, combine_threads, 0, stream>>>(arguments);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(ceil_div(rows, combine_warps)));
+  config.blockDim = dim3(combine_threads);
+  config.stream = stream;
+  return problem.dtype == ElementType::bf16
+             ? cudaLaunchKernelEx(&config, combine_kernel<__nv_bfloat16>, arguments)
+             : cudaLaunchKernelEx(&config, combine_kernel<__half>, arguments);
 }
 
 }  // namespace sawtooth::kernels

@@ -110,6 +110,17 @@ void for_each_family(Visit visit) {
   }
 }
 
+TEST_F(AttentionOnGpu, SucceedsAfterAFailedCallOfTheCaller) {
+  for_each_family([](const KernelVariant& variant) {
+    CallOnZeros zeros(variant);
+    zeros.call.schedule.kv_split = 2;
+    ASSERT_NE(cudaSetDevice(-1), cudaSuccess);
+    EXPECT_EQ(zeros.launch().message, "") << variant.family;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    cudaGetLastError();
+  });
+}
+
 TEST_F(AttentionOnGpu, KeepsARowOfNaNWithAndWithoutKvSplit) {
   for_each_family([](const KernelVariant& variant) {
     AttentionForward call;
