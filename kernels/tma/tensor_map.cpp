@@ -9,24 +9,40 @@
 namespace sawtooth::kernels {
 namespace {
 
-PFN_cuTensorMapEncodeTiled_v12000 driver_function() {
-  constexpr unsigned int first_version_with_it = 12000;
+template <class Function>
+Function driver_function(const char* name, unsigned int first_version_with_it) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   const cudaError_t status = cudaGetDriverEntryPointByVersion(
-      "cuTensorMapEncodeTiled", &function, first_version_with_it, cudaEnableDefault, &found);
+      name, &function, first_version_with_it, cudaEnableDefault, &found);
   if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
-    throw std::runtime_error(
-        "the CUDA driver offers no cuTensorMapEncodeTiled: tensor maps need driver 525 or later");
+    throw std::runtime_error(std::string("the CUDA driver offers no ") + name +
+                             ": tensor maps need driver 525 or later");
   }
-  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+  return reinterpret_cast<Function>(function);
+}
+
+/// The driver encodes maps in a thread with a context only; the runtime gives a thread one at its
+/// first launch or copy. A context that the caller made current stays.
+void bind_context() {
+  static const auto current = driver_function<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000);
+  CUcontext context = nullptr;
+  if (current(&context) == CUDA_SUCCESS && context != nullptr) return;
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaSetDevice(device);  // makes its primary context current
+  if (status != cudaSuccess)
+    throw std::runtime_error(std::string("making the device's context current: ") +
+                             cudaGetErrorString(status));
 }
 
 }  // namespace
 
 CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
                             const Strides& strides, const BoxExtent& box_extent) {
-  static const PFN_cuTensorMapEncodeTiled_v12000 encode = driver_function();
+  static const auto encode =
+      driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled", 12000);
+  bind_context();
   constexpr int dimensions = 5;
   constexpr cuuint64_t element = 2;  // bytes
   constexpr int wide_panel = 64;     // elements: rows of 128 bytes, the widest swizzle

@@ -121,6 +121,16 @@ TEST_F(AttentionOnGpu, SucceedsAfterAFailedCallOfTheCaller) {
   });
 }
 
+TEST_F(AttentionOnGpu, RunsFirstThingInAThread) {
+  for_each_family([](const KernelVariant& variant) {
+    const CallOnZeros zeros(variant);
+    Outcome outcome;
+    std::thread([&] { outcome = zeros.launch(); }).join();
+    EXPECT_EQ(outcome.message, "") << variant.family;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  });
+}
+
 TEST_F(AttentionOnGpu, KeepsARowOfNaNWithAndWithoutKvSplit) {
   for_each_family([](const KernelVariant& variant) {
     AttentionForward call;
