@@ -211,8 +211,9 @@ bool runs_here(const KernelVariant& variant) {
 
 int resident_ctas_per_sm(const KernelVariant& variant) {
   int ctas = 0;
+  // The most, as launches do: a smaller value could fail one of another thread.
   if (cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           variant.shared_bytes) != cudaSuccess ||
+                           device_limits().shared_bytes) != cudaSuccess ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, variant.function, variant.threads(),
                                                     std::size_t(variant.shared_bytes)) !=
           cudaSuccess)

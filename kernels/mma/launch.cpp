@@ -13,10 +13,13 @@
 namespace sawtooth::kernels {
 namespace {
 
-/// Shared memory to ask for, so that no more than `ctas` fit an SM (0: the kernel's own need).
-cudaError_t shared_bytes_for(const KernelVariant& variant, int ctas, int& bytes) {
-  bytes = variant.shared_bytes;
-  if (ctas <= 0) return cudaSuccess;
+struct SharedBytes {
+  int asked = 0;  // so that no more than the wanted CTAs fit an SM
+  int most = 0;   // that a CTA of this device can have
+};
+
+/// For at most `ctas` CTAs on an SM (0: the kernel's own need).
+cudaError_t shared_bytes_for(const KernelVariant& variant, int ctas, SharedBytes& bytes) {
   int device = 0, per_sm = 0, per_cta = 0, reserved = 0;
   for (const auto& [value, attribute] :
        {std::pair{&per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
@@ -26,9 +29,11 @@ cudaError_t shared_bytes_for(const KernelVariant& variant, int ctas, int& bytes)
     if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
     if (error != cudaSuccess) return error;
   }
+  bytes = {variant.shared_bytes, per_cta};
+  if (ctas <= 0) return cudaSuccess;
   // One CTA more than wanted must not fit.
   const int crowded_out = per_sm / (ctas + 1) - reserved + 1;
-  bytes = std::max(bytes, std::min(per_cta, crowded_out));
+  bytes.asked = std::max(bytes.asked, std::min(per_cta, crowded_out));
   return cudaSuccess;
 }
 
@@ -102,21 +107,21 @@ Outcome failed(const std::string& what, int cuda_error) {
 
 Outcome launch_forward(const KernelVariant& variant, ForwardArguments& arguments, int64_t ctas,
                        int ctas_per_sm, CUstream_st* stream) {
-  int shared_bytes = 0;
-  cudaError_t error = shared_bytes_for(variant, ctas_per_sm, shared_bytes);
+  SharedBytes shared;
+  cudaError_t error = shared_bytes_for(variant, ctas_per_sm, shared);
   if (error != cudaSuccess) return failed("reading the device's limits", error);
+  if (shared.asked > shared.most)
+    return {Status::launch_failed, name_of(variant) + " needs " + std::to_string(shared.asked) +
+                                       " bytes of shared memory, the device has " +
+                                       std::to_string(shared.most) + "; choose a smaller tile"};
+  // Always the most: threads that ask for different sizes set the same value.
   error = cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               shared_bytes);
-  if (error != cudaSuccess && error != cudaErrorInvalidValue)
-    return failed("preparing " + name_of(variant), error);
-  if (error != cudaSuccess)
-    return failed(name_of(variant) + " needs " + std::to_string(shared_bytes) +
-                      " bytes of shared memory, more than the device has; choose a smaller tile",
-                  error);
+                               shared.most);
+  if (error != cudaSuccess) return failed("preparing " + name_of(variant), error);
   const auto launch = [&](void** parameters) -> Outcome {
     error =
         cudaLaunchKernel(variant.function, dim3(unsigned(ctas)), dim3(unsigned(variant.threads())),
-                         parameters, std::size_t(shared_bytes), stream);
+                         parameters, std::size_t(shared.asked), stream);
     if (error != cudaSuccess) return failed("launching " + name_of(variant), error);
     return {};
   };

@@ -131,6 +131,22 @@ TEST_F(AttentionOnGpu, RunsFirstThingInAThread) {
   });
 }
 
+TEST_F(AttentionOnGpu, RunsInTwoThreadsWithDifferentCtasPerSm) {
+  const CallOnZeros all(*find_variant(64, ElementType::bf16, {0, 0}, "mma"));
+  CallOnZeros one(*find_variant(64, ElementType::bf16, {0, 0}, "mma"));
+  one.call.ctas_per_sm = 1;
+  constexpr int launches = 2000;
+  int failures_of_one = 0, failures_of_all = 0;
+  std::thread other([&] {
+    for (int i = 0; i < launches; ++i) failures_of_all += !all.launch();
+  });
+  for (int i = 0; i < launches; ++i) failures_of_one += !one.launch();
+  other.join();
+  EXPECT_EQ(failures_of_one, 0);
+  EXPECT_EQ(failures_of_all, 0);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
 TEST_F(AttentionOnGpu, KeepsARowOfNaNWithAndWithoutKvSplit) {
   for_each_family([](const KernelVariant& variant) {
     AttentionForward call;
