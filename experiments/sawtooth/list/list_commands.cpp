@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
