@@ -16,6 +16,7 @@ ResultLog::ResultLog(std::string path, bool resume, size_t key_columns)
     const OutputPath target = output_path(path_);
     path_ = target.path;
     replaceable_ = target.replaceable;
+    if (replaceable_) lock_.emplace(path_);
   }
   if (!resume) return;
   if (!replaceable_) throw UsageError("--resume: needs --csv FILE to go on with");

@@ -1,16 +1,18 @@
 // results.csv while it grows. Rows are appended one by one to PATH.partial, so that an interrupted
 // sweep leaves complete rows; finish() writes PATH in the order of the sweep and removes the
 // partial file. A later run with resume takes the rows of both files over. What is no regular file
-// gets the rows as they come.
+// gets the rows as they come. A second process on the same file is refused.
 #pragma once
 
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/file_lock.hpp"
 
 namespace sawtooth::experiments {
 
@@ -33,6 +35,8 @@ class ResultLog {
   void finish();
 
   bool has_partial_file() const { return replaceable_; }
+  /// For ends without a destructor.
+  void unlock() { lock_.reset(); }
   std::string partial_path() const { return path_ + ".partial"; }
 
  private:
@@ -41,7 +45,8 @@ class ResultLog {
   void take_over(const std::string& path, bool may_end_early);
 
   std::string path_;
-  bool replaceable_ = false;  // has a partial file
+  std::optional<FileLock> lock_;  // before the old rows are read, until the log ends
+  bool replaceable_ = false;      // has a partial file
   size_t key_columns_;
   std::vector<std::string> old_order_;      // keys of old rows, in their order
   std::map<std::string, std::string> old_;  // key -> line

@@ -186,6 +186,7 @@ class Simulation {
   // are under way may take minutes and are not waited for.
   [[noreturn]] void stop_now(size_t done) {
     sides_.abandon();
+    log_.unlock();
     std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
     if (log_.has_partial_file()) {
       std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";

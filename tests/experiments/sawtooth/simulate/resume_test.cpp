@@ -83,6 +83,24 @@ TEST(Resume, NeedsAFile) {
   EXPECT_EQ(run_program(sweep + "--resume --csv -").exit_code, 2);
 }
 
+// Another process that has the lock, as a running sweep does.
+TEST(Resume, RefusesAFileThatAnotherProcessIsWriting) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_program(sweep + "--resume --csv " + folder.path("r.csv"),
+                                      "flock " + folder.path("r.csv.lock") + " ");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("r.csv: another process is writing it"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv")));
+}
+
+TEST(Resume, GoesOnBesideTheLockFileOfAKilledProcess) {
+  const TemporaryFolder folder;
+  folder.write("r.csv.lock", "");
+  EXPECT_EQ(run_program(sweep + "--resume --csv " + folder.path("r.csv")).exit_code, 0);
+  EXPECT_EQ(folder.files(), 1u);
+}
+
 // The last point would take minutes; the first is done at once. The shell sends the signal. A sweep
 // without that point goes on from what is left.
 TEST(Interrupt, LeavesCompleteRowsOnly) {

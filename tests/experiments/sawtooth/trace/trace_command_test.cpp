@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
         TraceMistake{"--read C --l2-bytes 1M --csv r --most-atoms 1",
                      "C:3: more than 1 different tiles or lines; --most-atoms"},
         TraceMistake{"--read . --l2-bytes 1M", ".: "},
-        TraceMistake{"--read T --csv no/such/r", "no/such/r.partial: cannot be written"},
+        TraceMistake{"--read T --csv no/such/r", "no/such/r: cannot be written"},
         TraceMistake{"--read T --write T --format ini", "--format: 'ini' is not allowed"}));
 
 }  // namespace
