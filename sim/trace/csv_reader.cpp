@@ -8,6 +8,9 @@ namespace {
 
 constexpr size_t longest_row = 1024;  // nine numbers and names
 
+// Of UTF-8, as some editors and spreadsheets put it in front.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 // As a message shows it: not more than its beginning.
 std::string quoted(std::string_view text) {
   constexpr size_t longest = 40;
@@ -40,6 +43,8 @@ bool CsvTraceReader::read_row() {
     if (taken == 0) return false;
     row_.resize(in_.eof() ? taken : taken - 1);  // without the line break
     if (row_.ends_with('\r')) row_.pop_back();
+    if (row_number_ == 1 && row_.starts_with(byte_order_mark))
+      row_.erase(0, byte_order_mark.size());
     if (!row_.empty()) break;
   }
   if (row_.find_first_of(std::string_view("\"\0", 2)) != std::string::npos) {

@@ -57,6 +57,17 @@ std::string l2_text(const CsvRow& key_cells) {
   return text;
 }
 
+// "gpu gb10 batch 1 ...": the key columns that are not empty.
+std::string point_text(const CsvRow& key_cells) {
+  std::string text;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (key_cells[i].empty()) continue;
+    text.append(text.empty() ? "" : " ").append(result_columns[i].name).append(" ");
+    text.append(key_cells[i]);
+  }
+  return text;
+}
+
 std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
   if (!prediction.sampling) return "";
   const sim::Sampling& sampling = *prediction.sampling;
@@ -95,6 +106,7 @@ class Simulation {
     write_wavefronts();
     log_.start();
     std::signal(SIGINT, note_interrupt);
+    std::signal(SIGTERM, note_interrupt);
     Progress progress(open.size(), work, !is_on(outputs_, "quiet"));
     std::string notes;
     size_t next = 0;
@@ -140,15 +152,24 @@ class Simulation {
   }
 
   Done predict(const Job& job) const {
+    try {
+      return done(job);
+    } catch (const std::bad_alloc&) {
+      throw std::runtime_error("the memory is too small for the point " +
+                               point_text(job.key_cells));
+    }
+  }
+
+  Done done(const Job& job) const {
     const L2Model& model = *job.point.keys.l2;
     const sim::Prediction prediction = predicted(model, job.point);
-    Done done{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
-              sides_.rows(job.key_cells, prediction), "", ""};
-    done.note = sampling_note(done.row, prediction);
+    Done result{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
+                sides_.rows(job.key_cells, prediction), "", ""};
+    result.note = sampling_note(result.row, prediction);
     if (!prediction.method.empty()) {
-      done.method = l2_text(job.key_cells) + ": " + prediction.method;
+      result.method = l2_text(job.key_cells) + ": " + prediction.method;
     }
-    return done;
+    return result;
   }
 
   void print_methods() const {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include <boost/program_options.hpp>
 
@@ -16,6 +17,9 @@ namespace po = boost::program_options;
 
 // The largest tables of results have some hundred megabytes.
 constexpr size_t most_text_bytes = size_t{1} << 30;
+
+// Of UTF-8, as some editors and spreadsheets put it in front.
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 [[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
   throw UsageError(path + ":" + std::to_string(line) + ": " + what);
@@ -84,6 +88,7 @@ std::string read_text_file(const std::string& path) {
                        " bytes, it is none of our files");
     }
   }
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "experiments/sawtooth/trace/trace_command.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -139,6 +140,14 @@ class ReadTrace {
   }
 
   std::unique_ptr<sim::TraceReader> open() {
+    // Asked before it is opened, since opening a pipe waits for the other end.
+    std::error_code ignored;
+    if (std::filesystem::exists(path_, ignored) &&
+        !std::filesystem::is_regular_file(path_, ignored)) {
+      throw UsageError(path_ +
+                       ": is no regular file; a trace is read more than once, so save it "
+                       "to a file first");
+    }
     stream_ = std::ifstream(path_, std::ios::binary);
     if (!stream_ || stream_.peek() == std::ifstream::traits_type::eof()) {
       throw UsageError(path_ + ": cannot be read, or is empty");

@@ -103,7 +103,8 @@ TEST(Resume, GoesOnBesideTheLockFileOfAKilledProcess) {
 
 // The last point would take minutes; the first is done at once. The shell sends the signal. A sweep
 // without that point goes on from what is left.
-TEST(Interrupt, LeavesCompleteRowsOnly) {
+class Interrupt : public testing::TestWithParam<const char*> {};
+TEST_P(Interrupt, LeavesCompleteRowsOnly) {
   const TemporaryFolder folder;
   const std::string out = folder.path("r.csv");
   const std::string command = "simulate --gpu gb10 --heads 1,4096 --seq 512,1M --threads 1 --csv " +
@@ -111,8 +112,9 @@ TEST(Interrupt, LeavesCompleteRowsOnly) {
   const std::string shell =
       "/bin/sh -c '\"$0\" \"$@\" & pid=$!; n=0; while [ $(wc -l <" + out +
       ".partial 2>/dev/null || echo 0) -lt 2 ] && [ $n -lt 600 ]; do sleep 0.1; "
-      "n=$((n+1)); done; kill -INT $pid; wait $pid; echo $? >" +
-      folder.path("code") + "' " SAWTOOTH_PROGRAM " " + command + " 2>" + folder.path("err");
+      "n=$((n+1)); done; kill -" +
+      GetParam() + " $pid; wait $pid; echo $? >" + folder.path("code") + "' " SAWTOOTH_PROGRAM " " +
+      command + " 2>" + folder.path("err");
   ASSERT_EQ(WEXITSTATUS(std::system(shell.c_str())), 0);
   EXPECT_EQ(folder.read("code"), "130\n");
   EXPECT_THAT(folder.read("err"), HasSubstr("--resume goes on"));
@@ -122,12 +124,15 @@ TEST(Interrupt, LeavesCompleteRowsOnly) {
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv")));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv.tmp")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv.lock")));
 
   const std::string rest = "simulate --gpu gb10 --quiet --heads 1 --seq 256,512 --csv ";
   ASSERT_EQ(run_program(rest + out + " --resume --threads 3").exit_code, 0);
   ASSERT_EQ(run_program(rest + folder.path("fresh") + " --threads 1").exit_code, 0);
   EXPECT_THAT(folder.read("r.csv"), testing::EndsWith(after_header(folder.read("fresh"))));
 }
+INSTANTIATE_TEST_SUITE_P(Signals, Interrupt, testing::Values("INT", "TERM"),
+                         [](const auto& signal) { return std::string(signal.param); });
 
 }  // namespace
 }  // namespace sawtooth::test

@@ -39,6 +39,12 @@ TEST(Ini, ErrorsNameFileAndLine) {
   EXPECT_EQ(message("= 3\n").substr(0, 8), "f.ini:1:");
 }
 
+TEST(Ini, AByteOrderMarkIsNoPartOfTheFirstKey) {
+  const test::TemporaryFolder folder;
+  const IniFile file = read_ini(folder.write("a.ini", "\xEF\xBB\xBFgpu = h200\n"));
+  EXPECT_EQ(file.sections.front().entries.front().key, "gpu");
+}
+
 TEST(Ini, AMissingFileAndAFolderAreNamed) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(message_of<UsageError>([&] { read_ini(folder.path("none.ini")); }),

@@ -1,6 +1,7 @@
 // sawtooth trace from the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/experiments/sawtooth/cli/program.hpp"
 
@@ -96,6 +97,29 @@ TEST_P(BadTrace, GivesOneLineAndExitTwoAndWritesNothing) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(folder.files(), 4u);
+}
+
+TEST(Trace, APipeIsRefusedAtOnce) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  const Outcome named =
+      run_program("trace --l2-bytes 1M --read " + folder.path("pipe"), "timeout 20 ");
+  EXPECT_EQ(named.exit_code, 2);
+  EXPECT_THAT(named.err, HasSubstr("pipe: is no regular file"));
+  const Outcome piped = run_program("trace --l2-bytes 1M --read /dev/stdin", "echo | ");
+  EXPECT_EQ(piped.exit_code, 2);
+  EXPECT_THAT(piped.err, HasSubstr("/dev/stdin: is no regular file"));
+}
+
+TEST(Trace, AByteOrderMarkInFrontOfACsvChangesNothing) {
+  const TemporaryFolder folder;
+  const std::string rows = "line\n0\n1\n0\n";
+  const std::string read = "trace --l2-bytes 1M --experiment e --read ";
+  const Outcome plain = run_program(read + folder.write("plain", rows));
+  const Outcome marked = run_program(read + folder.write("marked", "\xEF\xBB\xBF" + rows));
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(marked.exit_code, 0) << marked.err;
+  EXPECT_EQ(marked.out, plain.out);
 }
 
 INSTANTIATE_TEST_SUITE_P(
