@@ -55,8 +55,8 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
       const int64_t line = allocation.of_home[static_cast<size_t>(home)]++;
       const int64_t set = allocation.placement.set_of(line, home);
       lines_.push_back({static_cast<AtomId>(atom), static_cast<uint32_t>(set),
-                        static_cast<uint16_t>(units * (i + 1) / pieces - units * i / pieces),
-                        static_cast<uint8_t>(home)});
+                        static_cast<uint32_t>(home),
+                        static_cast<uint32_t>(units * (i + 1) / pieces - units * i / pieces)});
     }
     if (lines_.size() >= no_line >> 1) {
       throw std::invalid_argument("halves: too many lines; switch the sets off (ways = 0)");

@@ -29,7 +29,8 @@ class SampledSets {
   template <class Visit>
   void for_pieces(AtomId atom, Visit visit) {
     const uint32_t end = first_[atom + 1];
-    for (uint32_t id = first_[atom]; id < end; ++id) visit(Piece{id, lines_[id].home, units(id)});
+    for (uint32_t id = first_[atom]; id < end; ++id)
+      visit(Piece{id, static_cast<int>(lines_[id].home), units(id)});
   }
 
   int64_t pieces(AtomId atom) const { return first_[atom + 1] - first_[atom]; }
@@ -73,9 +74,9 @@ class SampledSets {
   };
   struct Line {
     AtomId atom = 0;
-    uint32_t set = 0;
-    uint16_t units = 0;
-    uint8_t home = 0;
+    uint32_t set : 31 = 0;
+    uint32_t home : 1 = 0;
+    uint32_t units = 0;
   };
 
   /// The way of a line that is held.

@@ -52,6 +52,15 @@ TEST(SampledSets, TwoWaysHoldALineOfEachTensor) {
   EXPECT_EQ(pieces_held(apart, 0), 4);
 }
 
+// Two halves of 32 GiB, tiles of 16,384 lines: one piece stands for a whole tile, of 65,536
+// sectors.
+TEST(SampledSets, APieceStandsForAllSectorsOfItsTile) {
+  SampledSets sets({.capacity_lines = int64_t{1} << 28, .ways = 16},
+                   {AtomSize{.lines = 16384, .sectors = 65536}});
+  ASSERT_EQ(sets.pieces(0), 1);
+  sets.for_pieces(0, [](const Piece& piece) { EXPECT_EQ(sectors_of(piece.units), 65536); });
+}
+
 // A tenth of the lines goes anywhere, one in eight of these to where it would have gone: 875 of
 // 10,000 lie elsewhere, with a standard deviation of 28.
 TEST(SetPlacement, ScattersItsShareOfTheLines) {
