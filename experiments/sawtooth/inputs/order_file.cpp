@@ -35,7 +35,7 @@ WorkCoordinates parse_line(const std::string& text, const std::string& path, int
 std::vector<WorkCoordinates> read_order_file(const std::string& path, const Problem& problem,
                                              const Tiling& tiling, const Schedule& schedule) {
   const int64_t ranks = schedule.loop == Loop::kv_outer ? 1 : q_tiles(problem, tiling);
-  const int64_t items = item_count(problem, tiling, schedule);
+  const int64_t items = whole_item_count(problem, tiling, schedule);
   std::vector<WorkCoordinates> list;
   std::vector<bool> seen(static_cast<size_t>(items), false);
   std::istringstream lines(read_text_file(path));

@@ -33,6 +33,16 @@ TEST(OrderFile, ItemsComeInTheOrderOfTheLines) {
   EXPECT_EQ(list[3], (WorkCoordinates{0, 0, 1, 0}));
 }
 
+// Three workers: the fourth item is a last wave, which is cut into pieces of its own.
+TEST(OrderFile, ListsWholeItemsWhereTheLastWaveIsCut) {
+  const Schedule balanced{.launch = launch_id<BalancedLaunch>, .workers = 3};
+  const TemporaryFolder folder;
+  const auto list = read_order_file(folder.write("order", "0 1 1\n0 0 0\n0 1 0\n0 0 1\n"), problem,
+                                    tiling, balanced);
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[3], (WorkCoordinates{0, 0, 1, 0}));
+}
+
 TEST(OrderFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(message("0 0 0\n0 0 0\n"), ":2: '0 0 0' is there twice");
   EXPECT_EQ(message("0 0 0\n0 2 0\n"), ":2: head 2 does not exist; allowed: 0 to 1");
