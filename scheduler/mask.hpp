@@ -55,4 +55,17 @@ SAWTOOTH_HD constexpr Range seeing_rows(Mask mask, Range keys, int64_t seq_q, in
   return {first_row, min_of(seq_q, keys.end - 1 + mask.window - diagonal)};
 }
 
+/// Pairs of a query row and a key that it sees: a row that sees nothing has none. A double, for
+/// 2^40 rows have more than 2^63 pairs; exact below 2^53.
+constexpr double visible_pairs(Mask mask, int64_t seq_q, int64_t seq_kv) {
+  if (mask.kind == MaskKind::none) return double(seq_q) * double(seq_kv);
+  // The rows that see something see one key more each, from `fewest` to `seq_kv`, of which a
+  // window leaves at most its own.
+  const int64_t fewest = max_of(0, seq_kv - seq_q) + 1;
+  const int64_t most = mask.kind == MaskKind::window ? min_of(mask.window, seq_kv) : seq_kv;
+  const int64_t growing = max_of(0, most - fewest + 1);  // rows that see fewest, fewest + 1 .. most
+  const int64_t rest = min_of(seq_q, seq_kv) - growing;
+  return double(growing) * (double(fewest) + double(most)) / 2 + double(rest) * double(most);
+}
+
 }  // namespace sawtooth

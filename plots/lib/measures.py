@@ -31,10 +31,23 @@ def median_interval(values, confidence=CONFIDENCE):
     return middle, ordered[low], ordered[count - 1 - low]
 
 
+def visible_pairs(row):
+    """Pairs of a query and a key that it sees, as visible_pairs() of scheduler/mask.hpp has them."""
+    queries, keys = int(row["seq_q"]), int(row["seq_kv"])
+    if row["mask"] == "none":
+        return queries * keys
+    fewest = max(keys - queries, 0) + 1  # keys that the first row with any sees, each next one more
+    most = keys
+    if row["mask"] != "causal":
+        most = min(int(row["mask"].removeprefix("window:")), keys)
+    growing = max(most - fewest + 1, 0)
+    return growing * (fewest + most) // 2 + (min(queries, keys) - growing) * most
+
+
 def flop(row):
-    """Floating-point operations of attention forward, 4 B H S_q S_kv D, half of them when causal."""
-    factors = (int(row[name]) for name in ("batch", "heads", "seq_q", "seq_kv", "head_dim"))
-    return 4 * math.prod(factors) / (2 if row["mask"] == "causal" else 1)
+    """Floating-point operations of attention forward: 4 B H D a visible pair."""
+    factors = (int(row[name]) for name in ("batch", "heads", "head_dim"))
+    return 4 * math.prod(factors) * visible_pairs(row)
 
 
 def tflops(operations, time_us):
