@@ -202,7 +202,7 @@ TEST(TwoHalves, RefusesParametersOutOfRangeByName) {
 
 TEST(SimulateHalves, WithOneHalfAndNoSetsIsTheLru) {
   for (const Mask mask : {Mask{}, Mask{MaskKind::causal, 0}}) {
-    for (const int64_t kib : {64, 300, 1024}) {
+    for (const int64_t kib : {4, 64, 300, 1024}) {  // a tile has 8
       Request request;
       request.problem = {.batch = 1,
                          .heads = 2,
@@ -229,6 +229,33 @@ TEST(SimulateHalves, WithOneHalfAndNoSetsIsTheLru) {
       EXPECT_EQ(halves.fabric_read_sectors, std::nullopt);
     }
   }
+}
+
+// Three lines hold no tile of four: each of three workers drives out what the next one reads.
+TEST(TwoHalves, EveryWorkerMissesATileThatExceedsTheCache) {
+  HalvesParameters parameters{.halves = 1, .capacity_lines = 3};
+  HalvesInStep l2 = l2_of(parameters, 1);
+  l2.visit(by(0, Access::read, 2, 1));
+  EXPECT_EQ(l2.counters(0).l2_read_sectors, 3 * 16);
+  EXPECT_EQ(l2.counters(0).dram_read_sectors, 3 * 16);
+  EXPECT_EQ(l2.counters(0).cold_read_sectors, 16);
+}
+
+// Worker by worker the same as the engine of lines, in a cache smaller than a tile and larger.
+RC_GTEST_PROP(TwoHalves, WorkersOfOneVisitCountAsOneAfterTheOther, ()) {
+  HalvesParameters parameters{.halves = 1};
+  parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
+  HalvesInStep l2 = l2_of(parameters, 12);
+  LineEngine lines(parameters.capacity_lines);
+  const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, uint32_t>>>(
+      rc::gen::pair(rc::gen::inRange<AtomId>(0, 12), rc::gen::inRange<uint32_t>(1, 5)));
+  for (const auto& [atom, times] : trace) {
+    l2.visit(by(atom, Access::read, times, 0));
+    for (uint32_t i = 0; i < times * lines_per_atom; ++i) {
+      lines.read(atom * lines_per_atom + i % lines_per_atom, 0, 0);
+    }
+  }
+  RC_ASSERT(l2.counters(0).dram_read_sectors.value_or(0) == 4 * lines.counts().dram_reads);
 }
 
 // Nothing is drawn at random: a second run and another seed (of the random scan) change no count.
