@@ -119,22 +119,31 @@ class LockstepWavefront {
     });
   }
 
+  // A wave of items that all see nothing takes no step, and the next one begins.
   void start_wave() {
-    for (size_t w = 0; w < workers_.size(); ++w) take_next(static_cast<int64_t>(w), workers_[w]);
+    for (bool taken = true; taken && busy_ == 0;) {
+      taken = false;
+      for (size_t w = 0; w < workers_.size(); ++w) {
+        taken |= take_next(static_cast<int64_t>(w), workers_[w]);
+      }
+    }
   }
 
-  // Takes items until one has something to do; one that sees nothing writes O and is done.
-  void take_next(int64_t w, WorkerCursor& worker) {
+  // Takes items until one has something to do, or the first where waves wait; one that sees nothing
+  // writes O and is done. Returns whether there was an item.
+  bool take_next(int64_t w, WorkerCursor& worker) {
     const bool by_stride = strides(schedule_.launch);
     for (;;) {
       const int64_t index = by_stride ? w + worker.items_begun() * schedule_.workers : ticket_++;
-      if (index >= walk_.items()) return;
+      if (index >= walk_.items()) return false;
       walk_.begin(worker, index);
       if (!worker.done()) break;
       walk_.results(worker.item(), touch_by(w));
+      if (wave_waits()) return true;
     }
     ++busy_;
     walk_.first_loads(worker, touch_by(w));
+    return true;
   }
 
   const Request& request_;

@@ -118,6 +118,21 @@ TEST(Wavefront, AWaveWaitsForItsLastItemInLockstepWave) {
             "0Rk0 0Rv0 0Rk1 0Rv1 0Rk2 0Rv2 0Wo2");
 }
 
+// Six queries, three keys: items 0 to 2 see nothing, 3 to 5 see 1, 2 and 3 tiles. The first wave,
+// items 0 and 1, takes no step; worker 0 ends item 2 at once and leaves item 4 to the next wave.
+TEST(Wavefront, AWorkerWhoseItemSeesNothingWaitsForTheWaveInLockstepWave) {
+  Request request = small_causal();
+  request.problem.seq_q = 6;
+  request.problem.seq_kv = 3;
+  request.timing = Timing::lockstep_wave;
+  EXPECT_EQ(script(request),
+            "0Wo0 1Wo1 "
+            "0Wo2 1Rq3 1Rk0 1Rv0 1Wo3 "
+            "0Rq4 1Rq5 0Rk0 1Rk0 0Rv0 1Rv0 "
+            "0Rk1 1Rk1 0Rv1 1Rv1 0Wo4 "
+            "1Rk2 1Rv2 1Wo5");
+}
+
 TEST(Wavefront, StaticWorkersKeepTheirStrideAndDynamicOnesTakeTickets) {
   // Descending: items are Q tiles 2, 1, 0. Static worker 0 owns items 0 and 2; with tickets the
   // worker that is free first, worker 1, takes item 2.
