@@ -9,7 +9,7 @@ With --bench the program `sawtooth bench` runs before and after PyTorch on the s
 clocks and temperature are the same for both; a schedule's time is the median of both runs, and the
 best schedule counts. Prints a row of a Markdown table a shape and the geometric mean of the ratios;
 the CSV has every launch of every side as rows of results.csv. Random inputs, bf16, CUDA events;
-4 B H D FLOP a visible pair.
+4 B H S^2 D FLOP, halved when causal.
 """
 
 import argparse
