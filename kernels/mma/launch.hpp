@@ -6,8 +6,8 @@
 
 namespace sawtooth::kernels {
 
-/// A failed call of CUDA as an outcome: `no_device` where there is none, or none that this build has
-/// code for, else `launch_failed`.
+/// A failed call of CUDA as an outcome: `no_device` where there is none, or none that this build
+/// has code for, else `launch_failed`.
 Outcome failed(const std::string& what, int cuda_error);
 
 /// What a device offers a kernel.
