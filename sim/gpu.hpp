@@ -54,7 +54,7 @@ struct Gpu {
   std::optional<double> latency_far_ns;
   std::optional<double> latency_dram_ns;
 
-  // Of the timed wavefront (docs/timed-wavefront.md says what each does).
+  // Of the timed wavefront (docs/models/timed.md says what each does).
   SmLayout layout;
   double sm_spread = 0;        // standard deviation of a GPC's slowness, where the die is not known
   double launch_ns = 0;        // from the launch to the first CTA's first instruction

@@ -1,5 +1,5 @@
 // What the steps and items of a kernel cost on a GPU, for `timing = timed`, from the files of
-// experiments/profiles/kernels. docs/timed-wavefront.md says what each value does.
+// experiments/profiles/kernels. docs/models/timed.md says what each value does.
 #pragma once
 
 #include <cstdint>

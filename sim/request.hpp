@@ -15,7 +15,7 @@
 namespace sawtooth::sim {
 
 /// lockstep: workers that hold an item advance one K/V tile a step and go on at once.
-/// lockstep_wave: nobody starts the next item before all items in flight have ended.
+/// lockstep_wave: no worker starts the next item before all items in flight have ended.
 /// timed: steps take time, and what comes late makes its worker wait (sim/timed/).
 enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
 
@@ -33,7 +33,7 @@ struct Request {
   int64_t launches = 1;      // of `timed` that are simulated, the middle one of which is predicted
   int64_t launch = 0;        // this one among them
   double sample = 1;         // share of the tiles that lru follows; 1 is exact
-  // Exact shortcuts D and C of docs/exactness.md, to be switched off for differential tests.
+  // Exact shortcuts D and C of docs/models/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;
 

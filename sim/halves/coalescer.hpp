@@ -2,7 +2,7 @@
 // SMs that ask for one line at about the same time are served by one request.
 //
 // On an H200 132 SMs that read one buffer in step send 0.27 of their sectors to L2 while they wait
-// for the same misses, and 0.6 while they hit and run apart. A lone reader has nobody to share
+// for the same misses, and 0.6 while they hit and run apart. A lone reader has none to share
 // with, so the merged share falls linearly with the number of SMs on the line.
 #pragma once
 

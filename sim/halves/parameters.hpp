@@ -1,4 +1,4 @@
-// What the two-half L2 of Ampere and Hopper needs to know of a GPU (docs/two-half-l2.md).
+// What the two-half L2 of Ampere and Hopper needs to know of a GPU (docs/models/halves.md).
 //
 // The L2 of GA100, GH100 and GB100 has two halves joined by a fabric. Each line has a home half,
 // the point of coherence; an SM looks up its near half first, and a line read through the half

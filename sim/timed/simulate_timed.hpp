@@ -12,9 +12,9 @@ namespace sawtooth::sim {
 /// Throws std::invalid_argument for tiles that share lines and for loop = kv-outer.
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters);
 
-/// Of request.launches launches, each with a luck of its own, the one with the median of DRAM reads
-/// (the lower one of two).
-/// Throws std::invalid_argument as timed_parameters and simulate_timed.
+/// Of request.launches launches, each with random numbers of its own, the one with the median of
+/// DRAM reads (the lower one of two). Throws std::invalid_argument as timed_parameters and
+/// simulate_timed.
 Prediction median_launch(Request request, const Gpu& gpu, bool halves);
 
 }  // namespace sawtooth::sim

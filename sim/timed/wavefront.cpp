@@ -24,7 +24,7 @@ int64_t held_at_once(const TimedParameters& parameters, int64_t workers) {
 // Streams of SMs, apart from those of workers.
 constexpr int64_t sm_salt = int64_t{1} << 33;
 
-// Every worker draws from its own stream, so that nobody's luck depends on another's.
+// Every worker draws random numbers from a stream of its own, independent of the others.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
   return mix_seed(seed, static_cast<uint64_t>(worker));
 }
@@ -228,13 +228,13 @@ double TimedWavefront::step_ns(Worker& worker) {
     const double mean = double(with_lines) / ctas;
     ns = (ns + cost.added_ns(mean)) * cost.factor(worker.has_lines() ? 1 : 0, mean);
   }
-  ns *= 1 + luck(worker, ctas, older);
+  ns *= 1 + jitter_of(worker, ctas, older);
   return ns * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
 }
 
 // What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
 // less; CTAs that alternate share one random sample per SM and step.
-double TimedWavefront::luck(Worker& worker, int ctas, int older) {
+double TimedWavefront::jitter_of(Worker& worker, int ctas, int older) {
   const StepParameters& step = parameters_.step;
   if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
   if (step.in_step) {

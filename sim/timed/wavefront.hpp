@@ -3,7 +3,7 @@
 // A worker has one event at a time: it takes an item, begins a step, or ends an item. When a step
 // begins, its tile is there and the tile `stages - 1` steps ahead is asked for; the step then takes
 // its turn at the SM's pipes. The next step begins when this one has been computed and its own tile
-// has arrived, so what comes late makes its worker wait, and nobody else. Tickets go to whoever is
+// has arrived, so what comes late makes its worker wait, and no other. Tickets go to whoever is
 // first in time. docs/models/timed.md explains it on two pages.
 #pragma once
 
@@ -65,7 +65,7 @@ class TimedWavefront {
   void wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const;
   void next_event(Worker& worker, Next next, double ns);
   double step_ns(Worker& worker);
-  double luck(Worker& worker, int ctas, int older);
+  double jitter_of(Worker& worker, int ctas, int older);
   TimeTerms& terms_of(const Worker& worker);
   auto touch_by(int64_t sm, double now_ns);
 
@@ -89,7 +89,7 @@ class TimedWavefront {
   std::vector<double> ended_ns_;                 // of a worker
   EventQueue events_;
   TimePhases phases_;
-  int64_t ticket_ = 0;  // of the next item that nobody has
+  int64_t ticket_ = 0;  // of the next item that is not taken
   int64_t ctas_begun_ = 0;
   int64_t tile_visits_ = 0;
   double end_ns_ = 0;

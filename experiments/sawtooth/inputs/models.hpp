@@ -28,7 +28,7 @@ struct L2Model {
   bool halves = false;  // two of them where the GPU has them
 };
 
-/// Throws for a GPU with two halves that nobody has calibrated: one chip's parameters are not
+/// Throws for a GPU with two halves that are not calibrated: one chip's parameters are not
 /// another's.
 inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gpu& gpu) {
   sim::HalvesParameters parameters;
@@ -83,7 +83,7 @@ struct TimingModel {
 inline constexpr auto timing_models = std::to_array<TimingModel>({
     {"lockstep", "all workers advance one K/V tile a step and go on at once",
      sim::Timing::lockstep},
-    {"lockstep-wave", "as lockstep, but nobody goes on before all items in flight have ended",
+    {"lockstep-wave", "as lockstep, but no worker goes on before all items in flight have ended",
      sim::Timing::lockstep_wave},
     {"timed", "steps take time, late data makes its CTA wait, tickets go to the first in time",
      sim::Timing::timed},

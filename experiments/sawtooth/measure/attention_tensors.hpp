@@ -1,7 +1,7 @@
 // Q, K, V and O of one problem in device memory, filled with random values.
 //
 // Which lines share a set of L2 depends on the physical pages, so DRAM reads of one launch do too:
-// near an edge by a factor of two (docs/models/halves.md). Nobody chooses pages; they are drawn.
+// near an edge by a factor of two (docs/models/halves.md). Pages are drawn, not chosen.
 #pragma once
 
 #include <cstdint>
