@@ -33,8 +33,7 @@ uint64_t stream_of(uint64_t seed, int64_t worker) {
 
 TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& parameters,
                                const AtomTable& atoms, TimedMemory& memory)
-    : request_(request),
-      problem_(request.problem),
+    : problem_(request.problem),
       tiling_(request.tiling),
       schedule_(request.schedule),
       parameters_(parameters),

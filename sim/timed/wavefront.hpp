@@ -69,7 +69,6 @@ class TimedWavefront {
   TimeTerms& terms_of(const Worker& worker);
   auto touch_by(int64_t sm, double now_ns);
 
-  const Request& request_;
   const Problem& problem_;
   const Tiling& tiling_;
   const Schedule& schedule_;
