@@ -67,7 +67,7 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
         file.sections.end())
       fail(path, section.line, "[" + section.name + "]: given twice");
     ProfileSection& known =
-        file.sections.emplace_back(section.name, std::vector<Parameter>{}, section.line);
+        file.sections.emplace_back(ProfileSection{section.name, {}, section.line});
     for (const IniEntry& entry : section.entries) {
       const bool word = first && std::ranges::find(word_keys, entry.key) != word_keys.end();
       std::vector<Parameter>& list = word ? file.words : known.parameters;
