@@ -117,7 +117,7 @@ class Reader {
   static std::vector<Parameter>& section(ItemFindings& found, const std::string& name) {
     const auto known = std::ranges::find(found.kernels, name, &ProfileSection::name);
     if (known != found.kernels.end()) return known->parameters;
-    return found.kernels.emplace_back(name, std::vector<Parameter>{}, 0).parameters;
+    return found.kernels.emplace_back(ProfileSection{name, {}, 0}).parameters;
   }
   static std::vector<Parameter>& section(ItemFindings& found, const KernelShape& kernel) {
     return section(found, kernel_section(kernel.head_dim, kernel.tiling));
@@ -175,7 +175,7 @@ class Reader {
     std::map<std::string, KernelShape> kernels;
     for (const RecordedLaunch& l : launches_)
       kernels.emplace(kernel_section(l.kernel.head_dim, l.kernel.tiling), l.kernel);
-    auto& all = found.speeds.emplace_back(std::string(every_kernel), std::vector<Parameter>{}, 0);
+    auto& all = found.speeds.emplace_back(ProfileSection{std::string(every_kernel), {}, 0});
     add_slowness(all.parameters, "slowness", lone, false);
     for (const auto& [name, kernel] : kernels) {
       ProfileSection own{name, {}, 0};
