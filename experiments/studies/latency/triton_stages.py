@@ -7,6 +7,7 @@ one half of L2 to four times beyond. Schedules of one kernel and length take tur
 
     triton_stages.py ROWS.csv [--rounds 5]      times by CUDA events, medians; checks each kernel first
     triton_stages.py ROWS.csv --count [--ncu ncu]   counters of the static launches by Nsight Compute
+    triton_stages.py ROWS.csv --held-out [--count]  the frozen list that judges (HELD_OUT), from a cold L2
 """
 
 import argparse
@@ -25,6 +26,32 @@ import triton.language as tl
 WORKERS = 132
 TILES = {64: (128, 128), 128: (128, 64)}
 LENGTHS_K = {64: (32, 64, 128, 192, 256), 128: (16, 32, 64, 96, 128)}
+# What judges the timed model and `teach`: kernels and lengths that neither has seen. Head dim, rows of a
+# Q and of a K/V tile, stages, warps, CTAs an SM, causal.
+HELD_OUT = [
+    (64, 128, 64, 1, 4, 1, False),
+    (64, 128, 64, 2, 4, 1, False),
+    (64, 128, 64, 3, 8, 1, False),
+    (64, 64, 64, 1, 4, 1, False),
+    (64, 64, 64, 2, 4, 1, False),
+    (64, 64, 64, 3, 4, 1, False),
+    (64, 64, 64, 2, 4, 2, False),
+    (64, 64, 128, 1, 4, 1, False),
+    (64, 64, 128, 2, 8, 1, False),
+    (64, 128, 64, 2, 4, 1, True),
+    (128, 128, 128, 1, 8, 1, False),
+    (128, 128, 128, 2, 8, 1, False),
+    (128, 64, 64, 1, 4, 1, False),
+    (128, 64, 64, 2, 4, 1, False),
+    (128, 64, 64, 3, 4, 1, False),
+    (128, 64, 64, 2, 4, 2, False),
+    (128, 64, 128, 1, 8, 1, False),
+    (128, 128, 32, 2, 8, 1, False),
+    (128, 64, 64, 2, 4, 1, True),
+]
+# Two lengths inside half of L2, four beyond. teach sees the linear rows of the first four, and the
+# sawtooth row of the second.
+HELD_OUT_LENGTHS_K = {64: (40, 80, 144, 176, 224, 288), 128: (20, 40, 72, 88, 112, 144)}
 SCANS = ("linear", "reverse", "sawtooth")
 LAUNCHES = ("static", "dynamic", "grid")
 METRICS = {
@@ -94,10 +121,12 @@ def attention(q, k, v, o, tickets, seq, heads, workers, scale_log2, scan, launch
 
 
 class Case:
-    """One kernel: stages, warps, head dim and mask."""
+    """One kernel: stages, warps, head dim, mask, tiles and CTAs an SM."""
 
-    def __init__(self, stages, warps, head_dim, causal):
+    def __init__(self, stages, warps, head_dim, causal, tiles=None, ctas=1):
         self.stages, self.warps, self.head_dim, self.causal = stages, warps, head_dim, causal
+        self.tiles, self.ctas = tiles or TILES[head_dim], ctas
+        self.workers = ctas * WORKERS
 
     def name(self):
         return f"triton-{self.stages}-stages-{self.warps}-warps"
@@ -105,10 +134,10 @@ class Case:
     def launch(self, tensors, seq, scan, launch):
         """Launches; one head. Tickets are reset before, outside of what is timed."""
         q, k, v, o, tickets = tensors
-        tile_q, tile_kv = TILES[self.head_dim]
-        grid = (seq // tile_q if launch == "grid" else WORKERS,)
+        tile_q, tile_kv = self.tiles
+        grid = (seq // tile_q if launch == "grid" else self.workers,)
         scale = math.log2(math.e) / math.sqrt(self.head_dim)
-        how = (seq, 1, WORKERS, scale, SCANS.index(scan), LAUNCHES.index(launch))
+        how = (seq, 1, self.workers, scale, SCANS.index(scan), LAUNCHES.index(launch))
         attention[grid](
             *(q, k, v, o, tickets, *how),
             HEAD_DIM=self.head_dim,
@@ -125,6 +154,11 @@ def cases():
         yield Case(stages, warps, head_dim, False)
         if warps == 8:
             yield Case(stages, warps, head_dim, True)
+
+
+def held_out_cases():
+    for head_dim, tile_q, tile_kv, stages, warps, ctas, causal in HELD_OUT:
+        yield Case(stages, warps, head_dim, causal, (tile_q, tile_kv), ctas)
 
 
 def tensors_of(head_dim, seq):
@@ -149,24 +183,28 @@ def check(case):
 
 
 def row_of(case, seq, launch, scan, **cells):
-    tile_q, tile_kv = TILES[case.head_dim]
+    tile_q, tile_kv = case.tiles
     row = {"experiment": "triton_stages", "source": "measured", "gpu": "h200"}
     row.update({"kernel": case.name(), "pass": "forward", "batch": 1, "heads": 1, "kv_heads": 1})
     row.update(seq_q=seq, seq_kv=seq, head_dim=case.head_dim, dtype="bf16")
     row.update(mask="causal" if case.causal else "none", tile_q=tile_q, tile_kv=tile_kv, section=1)
     row.update(q_order="descending" if case.causal else "ascending", head_order="batch-major")
-    row.update(launch=launch, workers=WORKERS, ctas_per_sm=1, scan=scan, state="as-is")
+    row.update(launch=launch, workers=case.workers, ctas_per_sm=case.ctas, scan=scan)
+    row["state"] = "as-is"
     return {**row, **cells, "status": "ok"}
 
 
-def timed(case, seq, launches, rounds):
-    """A row a schedule, with the median of its rounds in microseconds."""
+def timed(case, seq, launches, rounds, scans=SCANS, cold=None):
+    """A row a schedule, with the median of its rounds in microseconds. `cold`: a buffer larger than L2
+    that is read before every launch."""
     tensors = tensors_of(case.head_dim, seq)
-    schedules = list(itertools.product(launches, SCANS))
+    schedules = list(itertools.product(launches, scans))
     times = {schedule: [] for schedule in schedules}
     for round_number in range(rounds + 1):  # the first one warms up
         for launch, scan in schedules:
             tensors[4].zero_()
+            if cold is not None:
+                cold.sum()
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             begin.record()
             case.launch(tensors, seq, scan, launch)
@@ -178,20 +216,27 @@ def timed(case, seq, launches, rounds):
     for (launch, scan), found in times.items():
         time_us = statistics.median(found)
         made = {"time_us": f"{time_us:.2f}", "tflops": f"{flop / time_us / 1e6:.2f}"}
+        made["state"] = "as-is" if cold is None else "cold"
         yield row_of(case, seq, launch, scan, **made)
 
 
-def counted_launches():
+def counted_launches(held_out):
+    if held_out:
+        for case in held_out_cases():
+            for length_k in HELD_OUT_LENGTHS_K[case.head_dim][2:]:
+                for scan in ("linear", "sawtooth"):
+                    yield case, length_k * 1024, scan
+        return
     for case in cases():
         for length_k in LENGTHS_K[case.head_dim][1:]:
             for scan in ("linear", "sawtooth"):
                 yield case, length_k * 1024, scan
 
 
-def run_profiled():
+def run_profiled(held_out):
     """What Nsight Compute counts, one launch each, with an L2 that holds none of its tensors."""
     other = torch.empty(64 << 20, device="cuda", dtype=torch.int32)
-    for case, seq, scan in counted_launches():
+    for case, seq, scan in counted_launches(held_out):
         tensors = tensors_of(case.head_dim, seq)
         other.fill_(1)
         other.sum()
@@ -200,14 +245,15 @@ def run_profiled():
         torch.cuda.synchronize()
 
 
-def counted(ncu):
+def counted(ncu, held_out):
     command = [ncu, "--cache-control", "none", "--clock-control", "none", "--replay-mode"]
     command += ["application", "-k", "attention", "--csv", "--page", "raw", "--metrics"]
     command += [",".join(METRICS.values()), sys.executable, os.path.abspath(__file__), "--profiled"]
+    command += ["--held-out"] if held_out else []
     done = subprocess.run([*command, "-"], capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
     found = list(csv.DictReader(lines))[1:]  # the first row has the units
-    wanted = list(counted_launches())
+    wanted = list(counted_launches(held_out))
     if len(found) != len(wanted):
         sys.exit(f"ncu saw {len(found)} of {len(wanted)} launches\n{done.stdout[-2000:]}")
     for (case, seq, scan), kernel in zip(wanted, found):
@@ -221,23 +267,31 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--count", action="store_true")
     parser.add_argument("--ncu", default="ncu")
+    parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--profiled", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--compile", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    known = list(cases())
+    known = list(held_out_cases() if options.held_out else cases())
     if options.compile is not None:  # fills Triton's cache, a process a kernel
         return check(known[options.compile])
     if options.profiled:
-        return run_profiled()
+        return run_profiled(options.held_out)
     if options.count:
-        rows = list(counted(options.ncu))
+        rows = list(counted(options.ncu, options.held_out))
     else:
-        arguments = [sys.executable, os.path.abspath(__file__), "-", "--compile"]
-        running = [subprocess.Popen([*arguments, str(i)]) for i in range(len(known))]
+        arguments = [sys.executable, os.path.abspath(__file__), "-"]
+        arguments += ["--held-out"] if options.held_out else []
+        running = [subprocess.Popen([*arguments, "--compile", str(i)]) for i in range(len(known))]
         if any([process.wait() for process in running]):
             sys.exit("triton_stages: a kernel is not right")
         rows = []
-        for case in known:
+        for case in known if options.held_out else ():
+            other = torch.ones(64 << 20, device="cuda", dtype=torch.int32)
+            for length_k in HELD_OUT_LENGTHS_K[case.head_dim]:
+                scans = ("linear", "sawtooth")
+                rows += timed(case, length_k * 1024, LAUNCHES[:1], options.rounds, scans, other)
+            print(case.name(), case.head_dim, case.tiles, file=sys.stderr)
+        for case in () if options.held_out else known:
             launches = LAUNCHES if case.warps == 8 else LAUNCHES[:1]
             for length_k in LENGTHS_K[case.head_dim]:
                 rows += timed(case, length_k * 1024, launches, options.rounds)
