@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <vector>
 
 #include <dlfcn.h>
@@ -55,6 +56,20 @@ struct OpenLibrary {
   std::string folder;
 };
 
+/// What the process has loaded is used rather than a second copy beside it.
+OpenLibrary open_loaded() {
+  for (const std::string& name : cupti_file_names()) {
+    void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+    void* symbol = handle != nullptr ? dlsym(handle, "cuptiRangeProfilerEnable") : nullptr;
+    Dl_info info{};
+    if (symbol == nullptr || dladdr(symbol, &info) == 0) continue;
+    const fs::path folder = fs::path(info.dli_fname).parent_path();
+    if (open_global((folder / "libnvperf_host.so").string()) != nullptr)
+      return {handle, folder.string()};
+  }
+  return {};
+}
+
 OpenLibrary open_in_folders() {
   for (const fs::path& folder : search_folders()) {
     for (const std::string& name : cupti_file_names()) {
@@ -92,7 +107,8 @@ void bind(void* handle, const char* name, Function& function, Status status) {
 }  // namespace
 
 CuptiLibrary open_cupti() {
-  OpenLibrary opened = open_in_folders();
+  OpenLibrary opened = open_loaded();
+  if (opened.handle == nullptr) opened = open_in_folders();
   if (opened.handle == nullptr) opened = open_by_name();
   if (opened.handle == nullptr) throw CounterError(Status::no_cupti, "counters are off");
 
@@ -123,11 +139,31 @@ DriverLibrary open_driver() {
   get("cuCtxSetCurrent", driver.context_set_current);
   get("cuCtxSynchronize", driver.synchronize);
   get("cuGetErrorName", driver.error_name);
+  get("cuCtxResetPersistingL2Cache", driver.reset_persisting);
+  get("cuDeviceGetAttribute", driver.device_attribute);
+  get("cuMemAlloc_v2", driver.allocate);
+  get("cuModuleLoadData", driver.load_module);
+  get("cuModuleGetFunction", driver.module_function);
+  get("cuFuncGetAttribute", driver.function_attribute);
+  get("cuKernelGetFunction", driver.kernel_function);
+  get("cuLaunchKernel", driver.launch_kernel);
+  get("cuStreamIsCapturing", driver.stream_is_capturing);
+  get("cuThreadExchangeStreamCaptureMode", driver.exchange_capture_mode);
+  get("cuEventCreate", driver.event_create);
+  get("cuEventRecord", driver.event_record);
+  get("cuEventElapsedTime", driver.event_elapsed);
   if (const CUresult result = driver.init(0); result != CUDA_SUCCESS) {
     throw CounterError(Status::no_driver,
                        "cuInit failed with CUDA error " + std::to_string(result));
   }
   return driver;
+}
+
+void check_driver(const DriverLibrary& driver, CUresult result, const char* call) {
+  if (result == CUDA_SUCCESS) return;
+  const char* name = nullptr;
+  driver.error_name(result, &name);
+  throw std::runtime_error(std::string(call) + " failed: " + (name != nullptr ? name : "unknown"));
 }
 
 }  // namespace sawtooth::cupti

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <cuda.h>
+#include <cupti_callbacks.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -17,7 +18,7 @@
 namespace sawtooth::cupti {
 
 // Functions of CUPTI by the names that this folder gives them: those that need neither a GPU nor a
-// driver, and those of the range profiler.
+// driver, those of the range profiler, and callbacks.
 #define SAWTOOTH_CUPTI_FUNCTIONS(F)                                              \
   F(cuptiGetVersion, get_version)                                                \
   F(cuptiProfilerHostGetSupportedChips, host_chips)                              \
@@ -46,7 +47,9 @@ namespace sawtooth::cupti {
   F(cuptiRangeProfilerPopRange, range_pop)                                       \
   F(cuptiRangeProfilerDecodeData, range_decode)                                  \
   F(cuptiRangeProfilerGetCounterDataInfo, range_counter_data_info)               \
-  F(cuptiRangeProfilerCounterDataGetRangeInfo, range_info)
+  F(cuptiRangeProfilerCounterDataGetRangeInfo, range_info)                       \
+  F(cuptiSubscribe, subscribe)                                                   \
+  F(cuptiEnableCallback, enable_callback)
 
 struct CuptiLibrary {
   std::string folder;  // where libcupti was found; empty: by the loader's own search
@@ -55,12 +58,13 @@ struct CuptiLibrary {
 #undef SAWTOOTH_MEMBER
 };
 
-/// Searches SAWTOOTH_CUPTI_DIR, CUDA_HOME, CUDA_PATH, the toolkit of the build, /usr/local/cuda,
-/// then the loader's own places. The libraries stay loaded until the program ends.
+/// Takes a libcupti that the process has already (PyTorch brings one), else searches
+/// SAWTOOTH_CUPTI_DIR, CUDA_HOME, CUDA_PATH, the toolkit of the build, /usr/local/cuda, then the
+/// loader's own places. The libraries stay loaded until the program ends.
 /// Throws CounterError (no_cupti, no_nvperf_host).
 CuptiLibrary open_cupti();
 
-/// The driver's functions that the range profiler calls.
+/// The driver's functions that this folder calls.
 struct DriverLibrary {
   decltype(&cuInit) init;
   decltype(&cuDeviceGet) device_get;
@@ -71,10 +75,26 @@ struct DriverLibrary {
   decltype(&cuCtxGetDevice) context_device;
   decltype(&cuCtxSetCurrent) context_set_current;
   decltype(&cuCtxSynchronize) synchronize;
+  decltype(&cuCtxResetPersistingL2Cache) reset_persisting;
   decltype(&cuGetErrorName) error_name;
+  decltype(&cuDeviceGetAttribute) device_attribute;
+  CUresult (*allocate)(CUdeviceptr*, size_t);
+  decltype(&cuModuleLoadData) load_module;
+  decltype(&cuModuleGetFunction) module_function;
+  decltype(&cuFuncGetAttribute) function_attribute;
+  decltype(&cuKernelGetFunction) kernel_function;
+  decltype(&cuLaunchKernel) launch_kernel;
+  decltype(&cuStreamIsCapturing) stream_is_capturing;
+  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode;
+  decltype(&cuEventCreate) event_create;
+  decltype(&cuEventRecord) event_record;
+  CUresult (*event_elapsed)(float*, CUevent, CUevent);
 };
 
 /// Opens libcuda.so.1 and calls cuInit. Throws CounterError (no_driver).
 DriverLibrary open_driver();
+
+/// Throws std::runtime_error "CALL failed: NAME OF ERROR" unless `result` is CUDA_SUCCESS.
+void check_driver(const DriverLibrary& driver, CUresult result, const char* call);
 
 }  // namespace sawtooth::cupti

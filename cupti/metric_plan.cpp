@@ -31,6 +31,24 @@ bool fits_one_pass(const std::string& chip, const Names& metrics,
   }
 }
 
+/// Those of `metrics` that can be read alone; the others go to `dropped`.
+Names readable(const std::string& chip, const Names& metrics,
+               const std::vector<uint8_t>& availability, std::vector<DroppedMetric>& dropped) {
+  Names good;
+  for (const std::string& metric : metrics) {
+    try {
+      passes_of(chip, {metric}, availability);
+      good.push_back(metric);
+    } catch (const CounterError& error) {
+      if (error.status() != Status::unknown_metric &&
+          error.status() != Status::metric_not_schedulable)
+        throw;
+      dropped.push_back({metric, error.status()});
+    }
+  }
+  return good;
+}
+
 }  // namespace
 
 int64_t MetricPlan::passes() const {
@@ -40,9 +58,19 @@ int64_t MetricPlan::passes() const {
 }
 
 MetricPlan plan_metrics(const std::string& chip, const Names& metrics, const Names& witnesses,
-                        const std::vector<uint8_t>& availability) {
+                        const std::vector<uint8_t>& availability, BadMetrics bad) {
   if (metrics.empty() && witnesses.empty()) {
     throw std::invalid_argument("plan_metrics: name at least one metric");
+  }
+  if (bad == BadMetrics::drop) {
+    std::vector<DroppedMetric> dropped;
+    const Names good_witnesses = readable(chip, witnesses, availability, dropped);
+    const Names good = readable(chip, metrics, availability, dropped);
+    if (good.empty() && good_witnesses.empty())
+      throw CounterError(dropped.front().status, "every metric on " + chip);
+    MetricPlan plan = plan_metrics(chip, good, good_witnesses, availability);
+    plan.dropped = std::move(dropped);
+    return plan;
   }
   std::vector<Names> packed;   // one pass each, witnesses first
   std::vector<Names> several;  // metrics that need more than one pass alone

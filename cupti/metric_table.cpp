@@ -1,7 +1,12 @@
 #include "cupti/metric_table.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
 
+#include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
 
 namespace sawtooth::cupti {
@@ -74,6 +79,13 @@ constexpr std::array exceptions{
     Exception{"GB20B", L2Counter::dram_write, no_dram},
 };
 
+/// Null for a chip without a table.
+const ChipInfo* chip_of_table(std::string_view chip) {
+  const auto found =
+      std::find_if(chips.begin(), chips.end(), [&](const ChipInfo& c) { return c.name == chip; });
+  return found == chips.end() ? nullptr : &*found;
+}
+
 constexpr bool is_fabric(L2Counter counter) {
   return counter == L2Counter::fabric_read || counter == L2Counter::fabric_read_hit ||
          counter == L2Counter::fabric_read_miss;
@@ -111,15 +123,50 @@ std::span<const ChipInfo> chips_with_table() {
   return chips;
 }
 
+const std::vector<MetricChoice>& resolve_metrics(std::string_view chip) {
+  static std::mutex mutex;
+  static std::map<std::string, std::vector<MetricChoice>, std::less<>> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(chip); found != known.end()) return found->second;
+  std::set<std::string, std::less<>> listed;
+  for (const MetricInfo& metric : list_metrics(std::string(chip))) listed.insert(metric.name);
+  std::vector<MetricChoice> choices;
+  for (const L2CounterInfo& info : infos) {
+    MetricChoice choice{"", "CUPTI lists no metric of this counter for the chip"};
+    const auto try_name = [&](std::string_view metric) {
+      if (choice.available() || !listed.contains(metric.substr(0, metric.find('.')))) return;
+      choice = {metric, ""};
+    };
+    try_name(info.metric);
+    for (const Exception& exception : exceptions) {
+      if (exception.counter == info.counter) try_name(exception.choice.metric);
+    }
+    choices.push_back(choice);
+  }
+  return known.emplace(chip, std::move(choices)).first->second;
+}
+
 const ChipInfo& chip_info(std::string_view chip) {
-  const auto found =
-      std::find_if(chips.begin(), chips.end(), [&](const ChipInfo& c) { return c.name == chip; });
-  if (found == chips.end())
-    throw CounterError(Status::no_metric_table, "chip " + std::string(chip));
-  return *found;
+  const ChipInfo* const found = chip_of_table(chip);
+  if (found != nullptr) return *found;
+  static std::mutex mutex;
+  static std::map<std::string, ChipInfo, std::less<>> made;
+  const std::lock_guard lock(mutex);
+  if (const auto known = made.find(chip); known != made.end()) return known->second;
+  const bool fabric = metric_for(chip, L2Counter::fabric_read).available();
+  const auto place = made.emplace(chip, ChipInfo{}).first;
+  place->second = {place->first, "not in the table, names as CUPTI lists them", "", fabric ? 2 : 1};
+  return place->second;
 }
 
 MetricChoice metric_for(std::string_view chip, L2Counter counter) {
+  if (chip_of_table(chip) == nullptr) {
+    try {
+      return resolve_metrics(chip)[static_cast<size_t>(counter)];
+    } catch (const CounterError& error) {
+      throw CounterError(Status::no_metric_table, "chip " + std::string(chip), error.code());
+    }
+  }
   const ChipInfo& info = chip_info(chip);
   for (const Exception& exception : exceptions) {
     if (exception.chip == chip && exception.counter == counter) return exception.choice;

@@ -65,11 +65,16 @@ struct ChipInfo {
 /// Chips with a table: GA100, GA102, AD102, GH100, GB100, GB202, GB20B.
 std::span<const ChipInfo> chips_with_table();
 
-/// Throws CounterError (no_metric_table) for a chip without a table.
+/// Of a chip without a table, what follows from its metrics. Throws as metric_for.
 const ChipInfo& chip_info(std::string_view chip);
 
-/// Throws CounterError (no_metric_table) for a chip without a table.
+/// Of a chip without a table: the name that the chips of the table use and CUPTI's host API lists
+/// for this one. Throws CounterError (no_metric_table) where CUPTI does not know it either.
 MetricChoice metric_for(std::string_view chip, L2Counter counter);
+
+/// The choices by counter that metric_for makes for a chip without a table, of any chip. Throws as
+/// list_metrics. The views stay valid.
+const std::vector<MetricChoice>& resolve_metrics(std::string_view chip);
 
 /// Metric names of those of `counters` that the chip has, in that order.
 std::vector<std::string> metrics_for(std::string_view chip, std::span<const L2Counter> counters);

@@ -12,13 +12,6 @@
 namespace sawtooth::cupti {
 namespace {
 
-void check_driver(const DriverLibrary& driver, CUresult result, const char* call) {
-  if (result == CUDA_SUCCESS) return;
-  const char* name = nullptr;
-  driver.error_name(result, &name);
-  throw std::runtime_error(std::string(call) + " failed: " + (name != nullptr ? name : "unknown"));
-}
-
 /// The current context, or the primary context of a device made current for this object's life.
 class Context {
  public:
@@ -36,7 +29,12 @@ class Context {
     check_driver(driver_, driver_.context_set_current(context_), "cuCtxSetCurrent");
   }
   ~Context() {
-    if (retained_) driver_.primary_release(device_);
+    if (!retained_) return;
+    // A thread must not keep a context that may be gone; it had none before.
+    CUcontext current = nullptr;
+    if (driver_.context_current(&current) == CUDA_SUCCESS && current == context_)
+      driver_.context_set_current(nullptr);
+    driver_.primary_release(device_);
   }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -251,6 +249,8 @@ RangeReading& range_named(Reading& reading, const std::string& name) {
   throw CounterError(Status::failed, "CUPTI returned an unknown range '" + name + "'");
 }
 
+constexpr const char* foreign_range = "launch";
+
 void check_launches(const std::vector<NamedLaunch>& launches) {
   if (launches.empty()) throw std::invalid_argument("RangeProfiler::measure: nothing to launch");
   for (size_t i = 0; i < launches.size(); ++i) {
@@ -292,6 +292,14 @@ struct RangeProfiler::Impl {
   /// Range names, too, must outlive the measurement.
   const std::string& kept(const std::string& name) { return *range_names.insert(name).first; }
 
+  /// Values of `group` from the one pass that was run.
+  std::vector<double> decode(const MetricGroup& group) const {
+    profiler->decode();
+    if (profiler->range_count(counter_data) != 1)
+      throw CounterError(Status::ranges_dropped, "a launch of another program");
+    return group.evaluate(counter_data, 0);
+  }
+
   Context context;  // first: CUPTI wants a context before it is initialised
   Session session;
   std::string chip;
@@ -312,8 +320,8 @@ const std::string& RangeProfiler::chip() const {
 }
 
 MetricPlan RangeProfiler::plan(const std::vector<std::string>& metrics,
-                               const std::vector<std::string>& witnesses) const {
-  return plan_metrics(impl_->chip, metrics, witnesses, impl_->availability);
+                               const std::vector<std::string>& witnesses, BadMetrics bad) const {
+  return plan_metrics(impl_->chip, metrics, witnesses, impl_->availability, bad);
 }
 
 Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void()>& prepare,
@@ -354,6 +362,34 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
     }
   }
   return reading;
+}
+
+void RangeProfiler::begin(const MetricGroup& group, const std::function<void()>& prepare) {
+  impl_->configure(group, 1);
+  impl_->profiler->start();
+  try {
+    prepare();
+    impl_->context.synchronize();
+    impl_->profiler->push(foreign_range);
+  } catch (...) {
+    impl_->profiler.reset();
+    throw;
+  }
+}
+
+std::vector<double> RangeProfiler::end(const MetricGroup& group) {
+  try {
+    impl_->context.synchronize();
+    impl_->profiler->pop();
+    if (!impl_->profiler->stop())
+      throw CounterError(Status::failed, "CUPTI asks for more passes than one");
+    std::vector<double> values = impl_->decode(group);
+    impl_->profiler.reset();
+    return values;
+  } catch (...) {
+    impl_->profiler.reset();
+    throw;
+  }
 }
 
 }  // namespace sawtooth::cupti

@@ -67,13 +67,21 @@ class RangeProfiler {
 
   /// Schedules metrics for this device, with its counter availability.
   MetricPlan plan(const std::vector<std::string>& metrics,
-                  const std::vector<std::string>& witnesses = {}) const;
+                  const std::vector<std::string>& witnesses = {},
+                  BadMetrics bad = BadMetrics::refuse) const;
 
   /// In every pass: prepare(), synchronise, then each launch in a range of its own. The passes of
   /// all groups of `plan` are run. What `prepare` and a launch throw comes through, after which the
   /// profiler can be used again.
   Reading measure(const MetricPlan& plan, const std::function<void()>& prepare,
                   const std::vector<NamedLaunch>& launches);
+
+  /// One range around work that other code enqueues between the two calls, for a group of one pass.
+  /// `prepare` runs in the pass and before the range. All work of the context is waited for at
+  /// both ends. What throws leaves the profiler usable.
+  void begin(const MetricGroup& group, const std::function<void()>& prepare);
+  /// Values of group.metrics().
+  std::vector<double> end(const MetricGroup& group);
 
  private:
   struct Impl;

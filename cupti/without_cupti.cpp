@@ -61,12 +61,18 @@ RangeProfiler& RangeProfiler::operator=(RangeProfiler&&) noexcept = default;
 const std::string& RangeProfiler::chip() const {
   not_built();
 }
-MetricPlan RangeProfiler::plan(const std::vector<std::string>&,
-                               const std::vector<std::string>&) const {
+MetricPlan RangeProfiler::plan(const std::vector<std::string>&, const std::vector<std::string>&,
+                               BadMetrics) const {
   not_built();
 }
 Reading RangeProfiler::measure(const MetricPlan&, const std::function<void()>&,
                                const std::vector<NamedLaunch>&) {
+  not_built();
+}
+void RangeProfiler::begin(const MetricGroup&, const std::function<void()>&) {
+  not_built();
+}
+std::vector<double> RangeProfiler::end(const MetricGroup&) {
   not_built();
 }
 

@@ -1,5 +1,6 @@
 // Wave prefetch: the workers that stand at one head share the work of bringing the K/V tile that
-// they will need `distance` steps later into L2, each its part of the tile's lines.
+// they will need `distance` steps later into L2, each its part of a tile's lines in its own item's
+// scan. A part is counted on a full tile; the last tile of a head, where it is shorter, cuts it.
 //
 // A wave is the items [w W, (w + 1) W): those of one head among them are its sharers. An explicit
 // order has no such structure, nor has a last wave in pieces: there a worker prefetches whole
@@ -10,6 +11,7 @@
 
 #include "scheduler/host_device.hpp"
 #include "scheduler/integer_math.hpp"
+#include "scheduler/memory_units.hpp"
 #include "scheduler/schedule.hpp"
 
 namespace sawtooth {
@@ -24,6 +26,11 @@ struct PrefetchShare {
     return {rank * lines / workers, (rank + 1) * lines / workers};
   }
 };
+
+/// Lines of a full tile of K, or of V.
+SAWTOOTH_HD constexpr int64_t prefetch_lines(const Problem& problem, const Tiling& tiling) {
+  return ceil_div(tiling.kv_rows * problem.row_bytes(), line_bytes);
+}
 
 /// Numbers in [0, below) that leave `residue` modulo `modulus`; 0 <= residue < modulus.
 SAWTOOTH_HD constexpr int64_t count_congruent(int64_t below, int64_t residue, int64_t modulus) {

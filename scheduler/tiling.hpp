@@ -42,6 +42,26 @@ SAWTOOTH_HD constexpr Range visible_kv_tiles(const Problem& problem, const Tilin
                     tiling.kv_rows);
 }
 
+/// K/V tiles that all Q tiles of a head visit together, in logarithmic time.
+constexpr int64_t visited_kv_tiles(const Problem& problem, const Tiling& tiling) {
+  const int64_t ranks = q_tiles(problem, tiling);
+  const int64_t all = kv_tiles(problem, tiling);
+  if (problem.mask.kind == MaskKind::none) return ranks * all;
+  // Q tiles before `first` see nothing; the others end at the tile of their last row's last key.
+  const int64_t diagonal = problem.seq_kv - problem.seq_q;
+  const int64_t first = max_of(0, -diagonal) / tiling.q_rows;
+  const int64_t last_key = (first + 1) * tiling.q_rows + diagonal - 1;  // of tile `first`, if whole
+  int64_t sum = all + (ranks - 1 - first) +
+                floor_sum(ranks - 1 - first, tiling.q_rows, last_key, tiling.kv_rows);
+  if (problem.mask.kind == MaskKind::causal) return sum;
+  // With a window tiles begin at the tile of their first row's first key, from key 0 on.
+  const int64_t window = min_of(problem.mask.window, problem.seq_kv);
+  const int64_t hidden = window - 1 - diagonal;  // the last row that still sees key 0
+  const int64_t from = min_of(ranks, max_of(first, hidden < 0 ? 0 : hidden / tiling.q_rows + 1));
+  const int64_t first_key = max_of(0, from * tiling.q_rows - hidden);
+  return sum - floor_sum(ranks - from, tiling.q_rows, first_key, tiling.kv_rows);
+}
+
 /// Q tiles with at least one row that sees K/V tile `kv_tile`; may be empty.
 SAWTOOTH_HD constexpr Range seeing_q_tiles(const Problem& problem, const Tiling& tiling,
                                            int64_t kv_tile) {

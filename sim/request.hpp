@@ -1,7 +1,10 @@
 // What is to be predicted, as far as every L2 model needs it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
+#include <stop_token>
 
 #include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
@@ -9,6 +12,7 @@
 #include "scheduler/tiling.hpp"
 #include "sim/die.hpp"
 #include "sim/kernel_cost.hpp"
+#include "sim/schedule/own_scan.hpp"
 #include "sim/sets/parameters.hpp"
 #include "sim/timed/mechanisms.hpp"
 
@@ -18,6 +22,11 @@ namespace sawtooth::sim {
 /// lockstep_wave: no worker starts the next item before all items in flight have ended.
 /// timed: steps take time, and what comes late makes its worker wait (sim/timed/).
 enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
+
+/// Thrown by a replay whose `stop` was requested.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "the simulation was stopped"; }
+};
 
 struct Request {
   Problem problem{};
@@ -33,10 +42,16 @@ struct Request {
   int64_t launches = 1;      // of `timed` that are simulated, the middle one of which is predicted
   int64_t launch = 0;        // this one among them
   double sample = 1;         // share of the tiles that lru follows; 1 is exact
+  OwnScan* own_scan = nullptr;                  // instead of the schedule's scan; not owned
+  std::stop_token stop{};                       // looked at in every step of a replay
+  std::atomic<int64_t>* items_begun = nullptr;  // counted up by the replay, for who watches it
   // Exact shortcuts D and C of docs/models/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;
   bool use_period = true;
 
+  void throw_if_stopped() const {
+    if (stop.stop_requested()) throw Stopped{};
+  }
   /// Of what is random in time and in memory, apart from what is random in the schedule.
   uint64_t seed_of_launch() const {
     return launch == 0 ? schedule.seed : mix_seed(schedule.seed, static_cast<uint64_t>(launch));

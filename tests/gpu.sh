@@ -142,7 +142,7 @@ fi
 # 2. What the next steps need, then the rest of the build beside them: counters do not care about a
 # busy CPU.
 build_step build-streams 240 stream_selfcheck stream_once stream_counted lockstep_reads
-build_step build-attention 300 attention_check attention_timing
+build_step build-attention 300 attention_check attention_timing call_cost
 [ "$capability" = 9.0 ] && build_step build-hopper-check 300 hopper_check
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
@@ -158,6 +158,10 @@ lockstep=$(program lockstep_reads) && step lockstep-reads 90 "$lockstep" "$out/l
 if check=$(program attention_check); then
   step attention-check 150 "$check" 300
   tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
+fi
+if cost=$(program call_cost); then
+  step call-cost 60 "$cost"
+  keep "$logs/call-cost.log" call_cost.csv
 fi
 if timing=$(program attention_timing); then
   step attention-timing 120 "$timing"
@@ -238,7 +242,7 @@ if [ $configured = yes ]; then
 fi
 for test in "${SAWTOOTH_BIN:-/nowhere}"/test_*; do
   [ -x "$test" ] &&
-    step "$(basename "$test")" 120 "$test" --gtest_filter='*OnGpu*:*OnHostApi*:MetricHost*'
+    step "$(basename "$test")" 300 "$test" --gtest_filter='*OnGpu*:*OnHostApi*:MetricHost*'
 done
 
 # 7. Attention: predicted beside measured, schedules against each other, and against PyTorch.

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source experiments/packages.sh
-install_packages
+install_packages python3-dev python3-venv dpkg-dev
 
 preset=${SAWTOOTH_PRESET:-release}
 # Where a program loads libraries or starts others, the leak check of clang 14 may take what it finds

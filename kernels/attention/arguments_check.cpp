@@ -1,11 +1,12 @@
 // The checks of attention_forward that need no device.
+#include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <set>
 
-#include "kernels/attention/attention.hpp"
-#include "kernels/mma/launch.hpp"
+#include "kernels/attention/choice.hpp"
+#include "kernels/attention/limits.hpp"
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -17,26 +18,16 @@ Outcome refuse(Status status, std::string message) {
   return {status, std::move(message)};
 }
 
-/// Whether the product of `factors`, none of them negative, is at most `limit`.
-bool product_within(int64_t limit, std::initializer_list<int64_t> factors) {
-  int64_t product = 1;
-  for (const int64_t factor : factors) {
-    if (product > 0 && factor > limit / product) return false;
-    product *= factor;
-  }
-  return true;
-}
-
 Outcome check_sizes(const Problem& problem) {
   const std::pair<const char*, int64_t> sizes[] = {
       {"batch", problem.batch}, {"heads", problem.heads},   {"kv_heads", problem.kv_heads},
       {"seq_q", problem.seq_q}, {"seq_kv", problem.seq_kv}, {"head_dim", problem.head_dim}};
   constexpr int64_t largest = std::numeric_limits<int32_t>::max();
   for (const auto& [name, value] : sizes)
-    if (value <= 0 || value > largest)
+    if (value < 0 || value > largest)
       return refuse(Status::bad_size, std::string(name) + " is " + std::to_string(value) +
-                                          "; allowed: 1 to " + std::to_string(largest));
-  if (problem.heads % problem.kv_heads != 0)
+                                          "; allowed: 0 to " + std::to_string(largest));
+  if (problem.heads > 0 && (problem.kv_heads == 0 || problem.heads % problem.kv_heads != 0))
     return refuse(Status::bad_size,
                   "heads is " + std::to_string(problem.heads) +
                       ", no multiple of kv_heads = " + std::to_string(problem.kv_heads));
@@ -68,6 +59,13 @@ std::string supported_tilings(int64_t head_dim, std::string_view family) {
 
 Outcome check_variant(const AttentionForward& call) {
   const Problem& problem = call.problem;
+  if (!call.family.empty() && std::ranges::find(family_names, call.family) == family_names.end()) {
+    std::string allowed;
+    for (const std::string_view name : family_names)
+      allowed.append(allowed.empty() ? "" : ", ").append(name);
+    return refuse(Status::bad_schedule,
+                  "family is '" + std::string(call.family) + "'; allowed: " + allowed);
+  }
   if (problem.dtype == ElementType::fp32)
     return refuse(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16");
   if (find_variant(problem.head_dim, problem.dtype, {0, 0}, call.family) == nullptr)
@@ -117,74 +115,36 @@ Outcome check_tensor(const char* name, const void* data, const Strides& strides,
   return {};
 }
 
-/// What the copy engine cannot step over (CUDA driver API, cuTensorMapEncodeTiled: globalStrides).
-Outcome check_tensor_map(const char* name, const Strides& strides, const int64_t (&sizes)[3]) {
-  constexpr int64_t element_bytes = 2;
-  constexpr int64_t stride_limit = (int64_t{1} << 40) / element_bytes;  // exclusive
-  if (strides == Strides{}) return {};
-  const int64_t steps[] = {strides.batch, strides.head, strides.row};
-  for (int i = 0; i < 3; ++i)
-    if (sizes[i] > 1 && (steps[i] == 0 || steps[i] >= stride_limit))
-      return refuse(Status::misaligned,
-                    std::string(name) + " has a stride of " + std::to_string(steps[i]) +
-                        " elements, which the copy engine cannot step over; allowed: multiples of "
-                        "8 from 8, below 2^39, or the kernel family mma");
-  return {};
-}
-
-Outcome check_tensor_maps(const AttentionForward& call) {
-  const Problem& problem = call.problem;
-  const KernelVariant& variant =
-      *find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
-  if (!variant.loads_by_copy_engine) return {};
-  const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
-  const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
-  if (Outcome bad = check_tensor_map("q", call.q_strides, q_sizes); !bad) return bad;
-  if (Outcome bad = check_tensor_map("k", call.k_strides, kv_sizes); !bad) return bad;
-  return check_tensor_map("v", call.v_strides, kv_sizes);
-}
-
 Outcome check_schedule(const AttentionForward& call) {
   const Schedule& schedule = call.schedule;
+  const Problem& problem = call.problem;
   constexpr int64_t largest_grid = std::numeric_limits<int32_t>::max();
-  const auto in_list = [](int index, int size) { return index >= 0 && index < size; };
+  const auto in_list = [](int index, int size) {
+    return index >= automatic_policy && index < size;
+  };
   if (!in_list(schedule.launch.index, Launches::size) ||
       !in_list(schedule.scan.index, Scans::size) ||
       !in_list(schedule.order.q_order.index, QOrders::size))
     return refuse(Status::bad_schedule, "launch, scan or q_order is not on its list");
   if (schedule.loop != Loop::kv_inner)
     return refuse(Status::bad_schedule, "loop is kv-outer; these kernels run kv-inner only");
-  if (schedule.workers <= 0 || schedule.workers > largest_grid)
+  if (schedule.workers < 0 || schedule.workers > largest_grid)
     return refuse(Status::bad_schedule, "workers is " + std::to_string(schedule.workers) +
-                                            "; allowed: 1 to " + std::to_string(largest_grid));
-  if (schedule.kv_split <= 0 || schedule.prefetch < 0 || schedule.order.section <= 0)
-    return refuse(Status::bad_schedule, "kv_split and section are 1 or more, prefetch 0 or more");
-  const KernelVariant& variant =
-      *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
-  const bool any_kernel = call.family.empty() && call.tiling.q_rows == 0;
-  if (!any_kernel)
-    if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;
-  const Problem& problem = call.problem;
-  if (!product_within(largest_grid, {problem.batch, problem.heads, schedule.kv_split,
-                                     q_tiles(problem, variant.tiling)}) ||
-      item_count(problem, variant.tiling, schedule) > largest_grid)
-    return refuse(Status::bad_size, "the problem has more than 2^31 - 1 items");
-  if (schedule.kv_split > 1 &&
+                                            "; allowed: 1 to " + std::to_string(largest_grid) +
+                                            ", or 0 for automatic");
+  if (schedule.kv_split < 0 || schedule.prefetch < 0 || schedule.order.section < 0)
+    return refuse(Status::bad_schedule,
+                  "kv_split, section and prefetch are 0 or more; 0: automatic, no prefetch");
+  if ((schedule.kv_split > 1 || problem.seq_kv == 0) &&
       !product_within(largest_grid, {problem.batch, problem.heads, problem.seq_q}))
     return refuse(Status::bad_size,
-                  "batch x heads x seq_q is above 2^31 - 1, the most rows that kv_split can join");
-  return {};
+                  "batch x heads x seq_q is above 2^31 - 1, the most rows that kv_split, or seq_kv "
+                  "= 0, can have");
+  const KernelVariant* one_that_suits = nullptr;
+  return choose_variant(call, {}, one_that_suits);
 }
 
 }  // namespace
-
-Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
-  if (!cuts_last_wave(schedule) || variant.merges_pieces) return {};
-  return refuse(Status::bad_schedule,
-                std::string("launch is balanced, and the ") + variant.family +
-                    " kernels merge no pieces; allowed: grid, static, dynamic, or the hopper "
-                    "kernels");
-}
 
 Outcome check(const AttentionForward& call) {
   if (Outcome bad = check_sizes(call.problem); !bad) return bad;
@@ -193,11 +153,13 @@ Outcome check(const AttentionForward& call) {
   const int64_t dim = problem.head_dim;
   const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
   const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
-  if (Outcome bad = check_tensor("q", call.q, call.q_strides, q_sizes, dim); !bad) return bad;
-  if (Outcome bad = check_tensor("k", call.k, call.k_strides, kv_sizes, dim); !bad) return bad;
-  if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim); !bad) return bad;
+  if (has_no_query(problem)) return {};
+  if (problem.seq_kv > 0) {
+    if (Outcome bad = check_tensor("q", call.q, call.q_strides, q_sizes, dim); !bad) return bad;
+    if (Outcome bad = check_tensor("k", call.k, call.k_strides, kv_sizes, dim); !bad) return bad;
+    if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim); !bad) return bad;
+  }
   if (Outcome bad = check_tensor("o", call.o, call.o_strides, q_sizes, dim); !bad) return bad;
-  if (Outcome bad = check_tensor_maps(call); !bad) return bad;
   if (reinterpret_cast<uintptr_t>(call.lse) % sizeof(float) != 0)
     return refuse(Status::misaligned, "lse is not aligned to 4 bytes");
   if (!std::isfinite(call.scale) || call.scale < 0)

@@ -1,13 +1,15 @@
-#include "kernels/attention/attention.hpp"
-
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/mma/arguments.hpp"
+#include "kernels/attention/arguments.hpp"
+#include "kernels/attention/automatic.hpp"
+#include "kernels/attention/choice.hpp"
+#include "kernels/attention/launch.hpp"
+#include "kernels/attention/limits.hpp"
 #include "kernels/mma/combine.hpp"
-#include "kernels/mma/launch.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -24,41 +26,42 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
 }
 
-/// Byte offsets inside the workspace: launch state first, because it is zeroed before a launch.
+/// Numbers that the pieces of a last wave can have.
+constexpr int64_t most_pieces(int64_t workers) {
+  return 2 * workers;
+}
+
+// The state that launches find and leave as zeros: the ticket, in a line of its own, and an arrival
+// counter for each 16 rows (a warp) of every piece, of the largest tile.
+constexpr std::size_t arrivals_offset = 128;
+constexpr std::size_t state_size =
+    arrivals_offset +
+    std::size_t(most_pieces(most_balanced_workers) * most_q_rows / warp_rows) * sizeof(unsigned);
+
+/// Byte offsets of what follows the state, and may lie where other calls have other data.
 struct WorkspaceLayout {
-  std::size_t attach = 0;
-  std::size_t piece_arrivals = 0;
-  std::size_t state_bytes = 0;
+  std::size_t attach = state_size;
   std::size_t partial_o = 0;
   std::size_t partial_lse = 0;
   std::size_t pieces = 0;
   std::size_t bytes = 0;
 };
 
-/// Numbers that the pieces of the last wave can have; 0 where it is not cut.
-int64_t most_pieces(const Schedule& schedule) {
-  return cuts_last_wave(schedule) ? 2 * schedule.workers : 0;
-}
-
-WorkspaceLayout layout_of(const AttentionForward& call) {
-  const Problem& problem = call.problem;
+WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, const Tiling& tiling) {
   WorkspaceLayout layout;
-  layout.attach = workspace_alignment;  // after the ticket
-  layout.piece_arrivals =
-      layout.attach + aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int));
-  // For each 16 rows (a warp) of every piece, of the largest tile where none is named.
-  const int64_t piece_rows =
-      most_pieces(call.schedule) * (call.tiling.q_rows > 0 ? call.tiling.q_rows : most_q_rows);
-  layout.state_bytes =
-      layout.piece_arrivals + aligned(std::size_t(piece_rows / warp_rows) * sizeof(unsigned));
-  layout.partial_o = layout.state_bytes;
-  const bool split = call.schedule.kv_split > 1;
+  const bool attach = schedule.scan == scan_id<AttachScan>;
+  layout.partial_o =
+      layout.attach +
+      (attach ? aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int)) : 0);
   const std::size_t part_rows =
-      split ? std::size_t(problem.batch * problem.heads * call.schedule.kv_split * problem.seq_q)
-            : 0;
+      schedule.kv_split > 1
+          ? std::size_t(problem.batch * problem.heads * schedule.kv_split * problem.seq_q)
+          : 0;
   layout.partial_lse =
       layout.partial_o + aligned(part_rows * std::size_t(problem.head_dim) * sizeof(float));
   layout.pieces = layout.partial_lse + aligned(part_rows * sizeof(float));
+  const int64_t piece_rows =
+      cuts_last_wave(schedule) ? most_pieces(schedule.workers) * tiling.q_rows : 0;
   layout.bytes =
       layout.pieces +
       std::size_t(piece_rows * (problem.head_dim + piece_floats_beside_o)) * sizeof(float);
@@ -79,16 +82,9 @@ constexpr uint64_t policy_of(Eviction eviction) {
   return 0x10F0000000000000ull;
 }
 
-/// Whether CTAs read the ticket or the attach words.
+/// Whether CTAs read the ticket or count arrivals.
 bool reads_state(const Schedule& schedule) {
-  return schedule.launch == launch_id<DynamicLaunch> || schedule.scan == scan_id<AttachScan> ||
-         cuts_last_wave(schedule);
-}
-
-/// Whether the state is zero without a memset, which costs small problems some per cent.
-bool finds_zeros(const AttentionForward& call, const KernelVariant& variant) {
-  return call.workspace_starts_zero && variant.resets_state &&
-         call.schedule.scan != scan_id<AttachScan>;
+  return schedule.launch == launch_id<DynamicLaunch> || cuts_last_wave(schedule);
 }
 
 /// With a launch that every kernel knows: `balanced` that cuts nothing, because kv-split does, is
@@ -108,37 +104,32 @@ Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int
   return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
 }
 
-/// Of the current device; zeros without one.
-DeviceLimits device_limits() {
-  int device = 0, major = 0, minor = 0, shared_bytes = 0, sms = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return {};
-  for (const auto& [value, attribute] :
-       {std::pair{&major, cudaDevAttrComputeCapabilityMajor},
-        std::pair{&minor, cudaDevAttrComputeCapabilityMinor},
-        std::pair{&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-        std::pair{&sms, cudaDevAttrMultiProcessorCount}})
-    if (cudaDeviceGetAttribute(value, attribute, device) != cudaSuccess) return {};
-  return {10 * major + minor, shared_bytes, sms};
-}
+/// The kernel and the whole schedule of a call that passes `check`.
+struct Choice {
+  const KernelVariant* variant = nullptr;
+  Schedule schedule;
+};
 
-/// "9.0", or "9.0 or later".
-std::string needed_device(const KernelVariant& variant) {
-  const bool exact = variant.compute_capability != 0;
-  const int version = exact ? variant.compute_capability : variant.from_compute_capability;
-  return std::to_string(version / 10) + "." + std::to_string(version % 10) +
-         (exact ? "" : " or later");
+Outcome choose(const AttentionForward& call, const DeviceLimits& device, Choice& choice) {
+  if (Outcome bad = choose_variant(call, device, choice.variant); !bad) return bad;
+  choice.schedule =
+      complete_schedule(call.schedule, call.problem, *choice.variant, device, call.ctas_per_sm);
+  AttentionForward whole = call;
+  whole.schedule = choice.schedule;
+  return suits(whole, *choice.variant);
 }
 
 }  // namespace
 
-ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
+ForwardArguments arguments_of(const AttentionForward& call, const Tiling& tiling,
+                              const Schedule& schedule, char* workspace) {
   const Problem& problem = call.problem;
-  const WorkspaceLayout layout = layout_of(call);
+  const WorkspaceLayout layout = layout_of(problem, schedule, tiling);
   const int64_t head_dim = problem.head_dim;
   const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(head_dim));
-  const bool split = call.schedule.kv_split > 1;
+  const bool split = schedule.kv_split > 1;
   return {.problem = problem,
-          .schedule = known_to_all(call.schedule, problem),
+          .schedule = known_to_all(schedule, problem),
           .q = call.q,
           .k = call.k,
           .v = call.v,
@@ -155,56 +146,121 @@ ForwardArguments arguments_of(const AttentionForward& call, char* workspace) {
           .pieces = reinterpret_cast<float*>(workspace + layout.pieces),
           .ticket = reinterpret_cast<unsigned long long*>(workspace),
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
-          .piece_arrivals = reinterpret_cast<unsigned*>(workspace + layout.piece_arrivals),
+          .piece_arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
           .trace = call.trace};
 }
 
+const std::size_t workspace_state_bytes = state_size;
+
 std::size_t workspace_bytes(const AttentionForward& call) {
-  return layout_of(call).bytes;
+  Choice choice;
+  if (has_no_query(call.problem) || call.problem.seq_kv == 0 ||
+      !choose(call, current_device(), choice))
+    return state_size;
+  return layout_of(call.problem, choice.schedule, choice.variant->tiling).bytes;
 }
 
-Outcome attention_forward(const AttentionForward& call, void* workspace, std::size_t bytes,
-                          CUstream_st* stream) {
-  if (Outcome bad = check(call); !bad) return bad;
-  const WorkspaceLayout layout = layout_of(call);
-  if (workspace == nullptr) return {Status::null_pointer, "workspace is a null pointer"};
-  if (reinterpret_cast<uintptr_t>(workspace) % workspace_alignment != 0)
-    return {Status::misaligned, "workspace is not aligned to 16 bytes"};
-  if (bytes < layout.bytes)
-    return {Status::workspace_too_small, "workspace has " + std::to_string(bytes) +
-                                             " bytes; needed: " + std::to_string(layout.bytes)};
+/// A call made ready: what is zeroed, launched and combined, in this order, each if at all.
+struct PlannedCall {
+  DeviceLimits device;
+  void* zeros = nullptr;
+  std::size_t zero_bytes = 0;
+  PreparedLaunch launch;  // without a variant where no key is seen: `combine` of no parts is all
+  bool combine = false;
 
-  const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
-  const KernelVariant& variant = variant_for(call, any_tiling ? device_limits() : DeviceLimits{});
-  if (variant.needs_device() && !runs_here(variant))
-    return {Status::no_device, std::string("the ") + variant.family +
-                                   " kernels need a device of compute capability " +
-                                   needed_device(variant)};
-  if (Outcome bad = check_pieces(call.schedule, variant); !bad) return bad;
-  ForwardArguments arguments = arguments_of(call, static_cast<char*>(workspace));
-  cudaError_t error = cudaSuccess;
-  if (reads_state(call.schedule) && !finds_zeros(call, variant)) {
-    error = cudaMemsetAsync(workspace, 0, layout.state_bytes, stream);
+  bool does_nothing() const { return zero_bytes == 0 && launch.variant == nullptr && !combine; }
+};
+
+namespace {
+
+Outcome plan(const AttentionForward& call, void* workspace, std::size_t bytes,
+             PlannedCall& planned) {
+  if (Outcome bad = check(call); !bad) return bad;
+  if (has_no_query(call.problem)) return {};
+  int error = cudaSuccess;
+  planned.device = current_device(&error);
+  if (call.problem.seq_kv == 0) {
+    planned.combine = true;
+    planned.launch.arguments = arguments_of(call, {}, {.kv_split = 0}, nullptr);
+  } else {
+    Choice choice;
+    if (Outcome bad = choose(call, planned.device, choice); !bad) return bad;
+    const Tiling& tiling = choice.variant->tiling;
+    const WorkspaceLayout layout = layout_of(call.problem, choice.schedule, tiling);
+    if (workspace == nullptr) return {Status::null_pointer, "workspace is a null pointer"};
+    if (reinterpret_cast<uintptr_t>(workspace) % workspace_alignment != 0)
+      return {Status::misaligned, "workspace is not aligned to 16 bytes"};
+    if (bytes < layout.bytes)
+      return {Status::workspace_too_small, "workspace has " + std::to_string(bytes) +
+                                               " bytes; needed: " + std::to_string(layout.bytes)};
+    const bool keeps_state = call.workspace_starts_zero || !reads_state(choice.schedule);
+    const std::size_t first_zero = keeps_state ? state_size : 0;
+    const std::size_t end_zero =
+        choice.schedule.scan == scan_id<AttachScan> ? layout.partial_o : state_size;
+    planned.zeros = static_cast<char*>(workspace) + first_zero;
+    planned.zero_bytes = end_zero - first_zero;
+    planned.combine = choice.schedule.kv_split > 1;
+    if (planned.device.compute_capability != 0)
+      return prepare_launch(
+          *choice.variant,
+          arguments_of(call, tiling, choice.schedule, static_cast<char*>(workspace)),
+          call.ctas_per_sm, planned.device, planned.launch);
+  }
+  return planned.device.compute_capability != 0 ? Outcome{} : failed("looking for a device", error);
+}
+
+/// On the plan's device, which is the thread's.
+Outcome run_here(const PlannedCall& planned, CUstream_st* stream) {
+  if (planned.zero_bytes > 0) {
+    const cudaError_t error = cudaMemsetAsync(planned.zeros, 0, planned.zero_bytes, stream);
     if (error != cudaSuccess) return failed("resetting the launch state", error);
   }
-  if (variant.launch != nullptr) {
-    if (std::string wrong = variant.launch(arguments, stream); !wrong.empty())
-      return {Status::launch_failed, std::move(wrong)};
-  } else {
-    const bool grid = call.schedule.launch == launch_id<GridLaunch>;
-    const int64_t ctas =
-        grid ? item_count(call.problem, variant.tiling, call.schedule) : call.schedule.workers;
-    if (Outcome bad = launch_forward(variant, arguments, ctas, call.ctas_per_sm, stream); !bad)
-      return bad;
-  }
-  if (call.schedule.kv_split > 1)
-    if (error = launch_combine(arguments, stream); error != cudaSuccess)
+  if (planned.launch.variant != nullptr)
+    if (Outcome bad = enqueue(planned.launch, stream); !bad) return bad;
+  if (planned.combine)
+    if (const cudaError_t error = launch_combine(planned.launch.arguments, stream);
+        error != cudaSuccess)
       return failed("launching the combination of the parts", error);
   return {};
 }
 
+}  // namespace
+
+Outcome attention_forward(const AttentionForward& call, void* workspace, std::size_t bytes,
+                          CUstream_st* stream) {
+  PlannedCall planned;
+  if (Outcome bad = plan(call, workspace, bytes, planned); !bad) return bad;
+  return run_here(planned, stream);
+}
+
+AttentionPlan::AttentionPlan() = default;
+AttentionPlan::~AttentionPlan() = default;
+AttentionPlan::AttentionPlan(AttentionPlan&&) noexcept = default;
+AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
+
+Outcome AttentionPlan::make(const AttentionForward& call, void* workspace, std::size_t bytes) {
+  auto planned = std::make_unique<PlannedCall>();
+  Outcome outcome = plan(call, workspace, bytes, *planned);
+  if (outcome) planned_ = std::move(planned);
+  return outcome;
+}
+
+Outcome AttentionPlan::run(CUstream_st* stream) const {
+  if (planned_ == nullptr || planned_->does_nothing()) return {};
+  int here = 0;
+  cudaError_t error = cudaGetDevice(&here);
+  if (error != cudaSuccess) return failed("looking for the current device", error);
+  if (here == planned_->device.number) return run_here(*planned_, stream);
+  error = cudaSetDevice(planned_->device.number);
+  if (error != cudaSuccess) return failed("making the plan's device current", error);
+  Outcome outcome = run_here(*planned_, stream);
+  error = cudaSetDevice(here);
+  if (outcome && error != cudaSuccess) return failed("going back to the current device", error);
+  return outcome;
+}
+
 bool runs_here(const KernelVariant& variant) {
-  const int here = device_limits().compute_capability;
+  const int here = current_device().compute_capability;
   return here != 0 && here >= variant.from_compute_capability &&
          (variant.compute_capability == 0 || variant.compute_capability == here);
 }
@@ -213,7 +269,7 @@ int resident_ctas_per_sm(const KernelVariant& variant) {
   int ctas = 0;
   // The most, as launches do: a smaller value could fail one of another thread.
   if (cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           device_limits().shared_bytes) != cudaSuccess ||
+                           current_device().shared_bytes) != cudaSuccess ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, variant.function, variant.threads(),
                                                     std::size_t(variant.shared_bytes)) !=
           cudaSuccess)

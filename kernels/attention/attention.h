@@ -1,10 +1,31 @@
 /* Attention forward for C: O = softmax(Q K^T * scale + mask) V on tensor cores, with the schedule
- * as a parameter. kernels/attention/attention.hpp is the same for C++ and says what the fields mean. */
+ * as a parameter. kernels/attention/attention.hpp is the same for C++.
+ *
+ * Compatibility: from version 1 on a program runs with every later library of version 1. Fields are
+ * only added at the end of a struct, where 0 means what was so before; struct_size says which of
+ * them a program knows.
+ * Device: calls and new plans use the thread's current device, plans run on theirs.
+ * Streams: work is enqueued on `stream`, null being the default one, and nothing waits. Calls that
+ * may overlap need workspaces of their own.
+ * Alignment: tensors and workspace 16 bytes, lse 4; strides are multiples of 8 elements.
+ * Graphs: calls and runs may be captured; a graph keeps the pointers of its calls.
+ * Determinism: a call gives the same bits on the same device under every launch but with the scan
+ * "attach", and with "sawtooth" under "dynamic", where the order of additions depends on time.
+ * Sizes of 0: without a query (batch, heads or seq_q) a call does nothing and succeeds; without a
+ * key (seq_kv) O is 0 and lse -inf. */
 #ifndef SAWTOOTH_ATTENTION_H
 #define SAWTOOTH_ATTENTION_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#if defined(__GNUC__)
+#define SAWTOOTH_API __attribute__((visibility("default")))
+#else
+#define SAWTOOTH_API
+#endif
+
+#define SAWTOOTH_API_VERSION 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,7 +44,8 @@ typedef enum sawtooth_status {
   SAWTOOTH_BAD_SCHEDULE = 7,
   SAWTOOTH_WORKSPACE_TOO_SMALL = 8,
   SAWTOOTH_NO_DEVICE = 9,
-  SAWTOOTH_LAUNCH_FAILED = 10
+  SAWTOOTH_LAUNCH_FAILED = 10,
+  SAWTOOTH_BAD_VERSION = 11
 } sawtooth_status;
 
 typedef enum sawtooth_dtype { SAWTOOTH_BF16 = 0, SAWTOOTH_FP16 = 1 } sawtooth_dtype;
@@ -38,41 +60,73 @@ typedef struct sawtooth_strides {
   int64_t batch, head, row;
 } sawtooth_strides;
 
-/* Set every field, or start from sawtooth_attention_defaults. */
+/* Start from sawtooth_attention_defaults. */
 typedef struct sawtooth_attention {
+  uint32_t struct_size; /* sizeof(sawtooth_attention) of this header */
+  uint32_t version;     /* SAWTOOTH_API_VERSION of this header */
   int64_t batch, heads, kv_heads, seq_q, seq_kv, head_dim;
   sawtooth_dtype dtype;
   sawtooth_mask mask;
-  int64_t window;          /* keys, read with SAWTOOTH_MASK_WINDOW */
-  float scale;             /* > 0; 0 stands for 1 / sqrt(head_dim) */
-  int64_t tile_q, tile_kv; /* zeros: the first of the head dim that fits */
-  const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules` */
-  const char* scan;        /* "linear", "sawtooth", "attach" ... */
-  const char* q_order;     /* "ascending", "descending", "fold" */
-  int64_t section;         /* heads walked together */
-  int64_t workers;         /* CTAs, but for grid */
-  int64_t kv_split;
-  int64_t prefetch; /* steps; 0 is off */
-  uint64_t seed;
-  const void *q, *k, *v; /* device memory, 16-byte aligned */
+  int64_t window;        /* keys, read with SAWTOOTH_MASK_WINDOW */
+  const void *q, *k, *v; /* device memory */
   void* o;
   float* lse; /* [batch, heads, seq_q], or null */
   sawtooth_strides q_strides, k_strides, v_strides, o_strides;
+  float scale; /* > 0; 0 stands for 1 / sqrt(head_dim) */
+  /* Not 0: the workspace's first sawtooth_workspace_state_bytes were zero once, and since then only
+   * calls of this library used it, of whatever shape. Spares a memset, some 3 us. */
+  int32_t workspace_starts_zero;
+  /* The schedule. Nulls and zeros: automatic, by shape and device. */
+  const char* family;      /* of the kernel: "mma", "mma-tma", "hopper" */
+  int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
+  const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
+                              the family hopper, and at most 512 workers */
+  const char* scan;        /* "linear", "sawtooth", "attach" ... */
+  const char* q_order;     /* "ascending", "descending", "fold" */
+  int64_t section;         /* heads walked together */
+  int64_t workers;         /* persistent CTAs, or clusters of them */
+  int64_t kv_split;        /* parts of the K/V range */
+  int64_t prefetch;        /* steps; 0 is off */
+  uint64_t seed;           /* of the scan "random" */
 } sawtooth_attention;
 
-/* One head, bf16, no mask, linear grid launch, no tensors. */
-void sawtooth_attention_defaults(sawtooth_attention* call);
+/* A prepared call: checked once, with its kernel, attributes and tensor maps. */
+typedef struct sawtooth_plan sawtooth_plan;
 
-/* Device memory that the call needs; 0 bytes when the call is not valid (status says why). */
-sawtooth_status sawtooth_attention_workspace_bytes(const sawtooth_attention* call, size_t* bytes);
+/* One head of dimension 64, bf16, no mask, no rows, all else automatic. `struct_size` is
+ * sizeof(sawtooth_attention); sawtooth_attention_defaults passes it. */
+SAWTOOTH_API void sawtooth_attention_init(sawtooth_attention* call, size_t struct_size);
+static inline void sawtooth_attention_defaults(sawtooth_attention* call) {
+  sawtooth_attention_init(call, sizeof(sawtooth_attention));
+}
+
+/* Device memory that the call needs on the current device; 0 bytes when the call is not valid
+ * (status says why). */
+SAWTOOTH_API sawtooth_status sawtooth_attention_workspace_bytes(const sawtooth_attention* call,
+                                                                size_t* bytes);
+/* Of the state that begins every workspace. */
+SAWTOOTH_API size_t sawtooth_workspace_state_bytes(void);
 
 /* Enqueues on `stream` and returns. A call that is not valid launches nothing and writes nothing.
  */
-sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call, void* workspace,
-                                           size_t workspace_bytes, struct CUstream_st* stream);
+SAWTOOTH_API sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call,
+                                                        void* workspace, size_t workspace_bytes,
+                                                        struct CUstream_st* stream);
 
-/* What was wrong with this thread's last call; empty after SAWTOOTH_OK. */
-const char* sawtooth_last_message(void);
+/* Prepares the call for the current device; `*plan` is null unless this succeeds. Tensors and
+ * workspace stay where they are. Any thread may run a plan, on any stream of its device. */
+SAWTOOTH_API sawtooth_status sawtooth_plan_create(const sawtooth_attention* call, void* workspace,
+                                                  size_t workspace_bytes, sawtooth_plan** plan);
+SAWTOOTH_API sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan,
+                                               struct CUstream_st* stream);
+/* What it has enqueued goes on. Null does nothing. */
+SAWTOOTH_API void sawtooth_plan_destroy(sawtooth_plan* plan);
+
+/* SAWTOOTH_API_VERSION of the library. */
+SAWTOOTH_API uint32_t sawtooth_api_version(void);
+
+/* What was wrong with this thread's last call that returned a status; empty after SAWTOOTH_OK. */
+SAWTOOTH_API const char* sawtooth_last_message(void);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,7 @@ enum class Status : int {
   workspace_too_small = 8,
   no_device = 9,
   launch_failed = 10,
+  bad_version = 11,
 };
 
 /// `message` says what is wrong and what is allowed; empty when all is well.
@@ -50,14 +52,23 @@ struct CacheHints {
   Eviction v = Eviction::normal;
 };
 
+/// What stands for "automatic" in a schedule: chosen by shape and device
+/// (kernels/attention/automatic.hpp).
+inline constexpr int32_t automatic_policy = -1;
+inline constexpr Schedule automatic_schedule{.order = {.section = 0, .q_order = {automatic_policy}},
+                                             .launch = {automatic_policy},
+                                             .scan = {automatic_policy},
+                                             .workers = 0,
+                                             .kv_split = 0};
+
 /// Device pointers, 16-byte aligned; strides in elements, multiples of 8, all zero for the
-/// contiguous layout [batch, head, length, dim].
+/// contiguous layout [batch, head, length, dim]. Sizes of 0: without a query there is nothing to
+/// do; without a key O is 0 and lse -inf.
 struct AttentionForward {
   Problem problem;
-  Schedule schedule;
-  Tiling tiling{0, 0};  // zeros: the first of the head dim that fits the device
-  std::string_view
-      family;  // of the kernel: mma, mma-tma, hopper; empty: the first that has the tiling
+  Schedule schedule = automatic_schedule;
+  Tiling tiling{0, 0};      // zeros: automatic
+  std::string_view family;  // of the kernel: mma, mma-tma, hopper; empty: the fastest here
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;
@@ -71,8 +82,8 @@ struct AttentionForward {
   CacheHints hints;
   int ctas_per_sm =
       0;  // at most so many at once, by asking for more shared memory; 0: all that fit
-  // The workspace was zero, and since then only calls with this flag used it: spares the launches
-  // of kernels that leave zeros (hopper) a memset, some 3 us.
+  // The workspace's first workspace_state_bytes were zero once, and since then only calls of this
+  // library used it, of whatever shape: spares a memset, some 3 us.
   bool workspace_starts_zero = false;
   OrderTrace trace;  // device memory; off when null
 };
@@ -80,14 +91,37 @@ struct AttentionForward {
 /// Checks everything that can be checked without a device: sizes, types, pointers, schedule.
 Outcome check(const AttentionForward& call);
 
-/// Device memory that a launch needs beside its tensors: launch state, and with kv-split the
-/// partial results. Defined for calls that pass `check`.
+/// Of the state of launches, which begins every workspace and which every launch leaves as zeros.
+extern const std::size_t workspace_state_bytes;
+
+/// Device memory that a launch on the current device needs beside its tensors: state, and what
+/// pieces of the last wave and parts of kv-split leave. Defined for calls that pass `check`.
 std::size_t workspace_bytes(const AttentionForward& call);
 
-/// Enqueues the attention on `stream`; does not wait. The workspace is 16-byte aligned, and free
-/// for reuse when the stream has come to this point. What `check` refuses launches nothing.
+/// Enqueues the attention on `stream`, of the current device; does not wait. The workspace is
+/// 16-byte aligned, and free for reuse when the stream has come to this point. What `check` refuses
+/// launches nothing.
 Outcome attention_forward(const AttentionForward& call, void* workspace, std::size_t bytes,
                           CUstream_st* stream);
+
+/// A call that is checked and prepared once (kernel, attributes, tensor maps) and run many times,
+/// by any thread and on any stream of its device; runs that may overlap need plans with workspaces
+/// of their own. Tensors and workspace stay where they are.
+class AttentionPlan {
+ public:
+  AttentionPlan();
+  ~AttentionPlan();
+  AttentionPlan(AttentionPlan&&) noexcept;
+  AttentionPlan& operator=(AttentionPlan&&) noexcept;
+
+  /// Replaces the plan, for the current device; a call that attention_forward refuses leaves it.
+  Outcome make(const AttentionForward& call, void* workspace, std::size_t bytes);
+  /// As attention_forward, whatever the current device is. A plan not made has nothing to do.
+  Outcome run(CUstream_st* stream) const;
+
+ private:
+  std::unique_ptr<const struct PlannedCall> planned_;
+};
 
 /// Whether the current device is one that this variant runs on; false with no device.
 bool runs_here(const KernelVariant& variant);

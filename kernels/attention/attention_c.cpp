@@ -1,5 +1,8 @@
 // The C API over the C++ one: names become policies, messages are kept a thread.
+#include <algorithm>
+#include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -8,9 +11,16 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/attention.hpp"
 
+struct sawtooth_plan {
+  sawtooth::kernels::AttentionPlan plan;
+};
+
 namespace sawtooth::kernels {
 namespace {
 
+// Of the first header of version 1.
+constexpr std::size_t least_struct_size = offsetof(sawtooth_attention, seed) + sizeof(uint64_t);
+static_assert(int(Status::bad_version) == SAWTOOTH_BAD_VERSION);
 static_assert(int(Status::launch_failed) == SAWTOOTH_LAUNCH_FAILED);
 static_assert(int(Status::workspace_too_small) == SAWTOOTH_WORKSPACE_TOO_SMALL);
 static_assert(int(ElementType::bf16) == SAWTOOTH_BF16 && int(ElementType::fp16) == SAWTOOTH_FP16);
@@ -43,10 +53,11 @@ Strides strides_of(const sawtooth_strides& strides) {
   return {strides.batch, strides.head, strides.row};
 }
 
-/// Finds `name` in a list of policies; a message otherwise.
+/// Finds `name` in a list of policies, null standing for automatic; a message otherwise.
 template <class List>
 Outcome find_policy(const char* what, const char* name, int32_t& index) {
-  if (name == nullptr) return {Status::null_pointer, std::string(what) + " is a null pointer"};
+  index = automatic_policy;
+  if (name == nullptr) return {};
   const std::optional<int> found = List::find(name);
   if (found) {
     index = *found;
@@ -58,8 +69,32 @@ Outcome find_policy(const char* what, const char* name, int32_t& index) {
   return {Status::bad_schedule, std::string(what) + " is '" + name + "'; allowed: " + allowed};
 }
 
-Outcome translate(const sawtooth_attention* from, AttentionForward& to) {
+/// What the program knows of the call; the rest is zero.
+Outcome known_part(const sawtooth_attention* from, sawtooth_attention& to) {
+  to = {};
   if (from == nullptr) return {Status::null_pointer, "call is a null pointer"};
+  if (from->version != SAWTOOTH_API_VERSION)
+    return {Status::bad_version, "version is " + std::to_string(from->version) +
+                                     "; allowed: " + std::to_string(SAWTOOTH_API_VERSION) +
+                                     ", which sawtooth_attention_defaults sets"};
+  if (from->struct_size < least_struct_size)
+    return {Status::bad_version, "struct_size is " + std::to_string(from->struct_size) +
+                                     "; allowed: " + std::to_string(least_struct_size) +
+                                     " or more"};
+  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+  const std::size_t known = std::min(std::size_t(from->struct_size), sizeof to);
+  if (std::any_of(bytes + known, bytes + from->struct_size, [](unsigned char b) { return b != 0; }))
+    return {Status::bad_version,
+            "the call sets a field that this library does not know; use the "
+            "library of its header, or a later one"};
+  std::memcpy(&to, from, known);
+  return {};
+}
+
+Outcome translate(const sawtooth_attention* call, AttentionForward& to) {
+  sawtooth_attention known;
+  if (Outcome bad = known_part(call, known); !bad) return bad;
+  const sawtooth_attention* const from = &known;
   if (from->dtype != SAWTOOTH_BF16 && from->dtype != SAWTOOTH_FP16)
     return {Status::unsupported_type, "dtype is neither SAWTOOTH_BF16 nor SAWTOOTH_FP16"};
   if (from->mask < SAWTOOTH_MASK_NONE || from->mask > SAWTOOTH_MASK_WINDOW)
@@ -72,6 +107,7 @@ Outcome translate(const sawtooth_attention* from, AttentionForward& to) {
                 .head_dim = from->head_dim,
                 .dtype = static_cast<ElementType>(from->dtype),
                 .mask = {static_cast<MaskKind>(from->mask), from->window}};
+  if (from->family != nullptr) to.family = from->family;
   Schedule& schedule = to.schedule;
   if (Outcome bad = find_policy<Launches>("launch", from->launch, schedule.launch.index); !bad)
     return bad;
@@ -95,7 +131,8 @@ Outcome translate(const sawtooth_attention* from, AttentionForward& to) {
   to.v_strides = strides_of(from->v_strides);
   to.o_strides = strides_of(from->o_strides);
   to.scale = from->scale;
-  return check(to);
+  to.workspace_starts_zero = from->workspace_starts_zero != 0;
+  return {};
 }
 
 }  // namespace
@@ -105,15 +142,15 @@ using namespace sawtooth::kernels;
 
 extern "C" {
 
-void sawtooth_attention_defaults(sawtooth_attention* call) {
-  if (call == nullptr) return;
-  *call = sawtooth_attention{};
-  call->batch = call->heads = call->kv_heads = 1;
-  call->head_dim = 64;
-  call->launch = "grid";
-  call->scan = "linear";
-  call->q_order = "ascending";
-  call->section = call->workers = call->kv_split = 1;
+void sawtooth_attention_init(sawtooth_attention* call, size_t struct_size) {
+  if (call == nullptr || struct_size < least_struct_size) return;
+  sawtooth_attention defaults{};
+  defaults.struct_size = uint32_t(struct_size);
+  defaults.version = SAWTOOTH_API_VERSION;
+  defaults.batch = defaults.heads = defaults.kv_heads = 1;
+  defaults.head_dim = 64;
+  std::memset(static_cast<void*>(call), 0, struct_size);
+  std::memcpy(static_cast<void*>(call), &defaults, std::min(struct_size, sizeof defaults));
 }
 
 sawtooth_status sawtooth_attention_workspace_bytes(const sawtooth_attention* call, size_t* bytes) {
@@ -122,9 +159,14 @@ sawtooth_status sawtooth_attention_workspace_bytes(const sawtooth_attention* cal
     *bytes = 0;
     AttentionForward forward;
     Outcome outcome = translate(call, forward);
+    if (outcome) outcome = check(forward);
     if (outcome) *bytes = workspace_bytes(forward);
     return outcome;
   });
+}
+
+size_t sawtooth_workspace_state_bytes(void) {
+  return workspace_state_bytes;
 }
 
 sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call, void* workspace,
@@ -134,6 +176,35 @@ sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call, void*
     if (Outcome bad = translate(call, forward); !bad) return bad;
     return attention_forward(forward, workspace, workspace_bytes, stream);
   });
+}
+
+sawtooth_status sawtooth_plan_create(const sawtooth_attention* call, void* workspace,
+                                     size_t workspace_bytes, sawtooth_plan** plan) {
+  return finish([&]() -> Outcome {
+    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
+    *plan = nullptr;
+    AttentionForward forward;
+    if (Outcome bad = translate(call, forward); !bad) return bad;
+    auto made = std::make_unique<sawtooth_plan>();
+    Outcome outcome = made->plan.make(forward, workspace, workspace_bytes);
+    if (outcome) *plan = made.release();
+    return outcome;
+  });
+}
+
+sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan, CUstream_st* stream) {
+  return finish([&]() -> Outcome {
+    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
+    return plan->plan.run(stream);
+  });
+}
+
+void sawtooth_plan_destroy(sawtooth_plan* plan) {
+  delete plan;
+}
+
+uint32_t sawtooth_api_version(void) {
+  return SAWTOOTH_API_VERSION;
 }
 
 const char* sawtooth_last_message(void) {

@@ -37,10 +37,8 @@ constexpr double estimated_us(const Problem& problem, const Tiling& tiling, cons
     const int64_t waves = ceil_div(heads * ranks, workers);
     return double(waves) * (item.item_us + double(kv_tiles(problem, tiling)) * tile_us);
   }
-  int64_t visited = 0;
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    visited += visible_kv_tiles(problem, tiling, rank).size();
-  const double of_a_head = double(ranks) * item.item_us + double(visited) * tile_us;
+  const double of_a_head =
+      double(ranks) * item.item_us + double(visited_kv_tiles(problem, tiling)) * tile_us;
   return double(heads) * of_a_head / double(workers);
 }
 

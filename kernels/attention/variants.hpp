@@ -3,18 +3,14 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "kernels/attention/tile_time.hpp"
+#include "kernels/common/box_extent.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/tiling.hpp"
 
-struct CUstream_st;  // cudaStream_t is a pointer to it
-
 namespace sawtooth::kernels {
-
-struct ForwardArguments;
 
 struct KernelVariant {
   const char* family = "";  // mma, mma-tma, hopper
@@ -30,17 +26,16 @@ struct KernelVariant {
   const void* function = nullptr;   // the kernel, for the CUDA runtime
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on
-  // Q, K and V by tensor maps; with `panel_columns` the kernel takes them before its arguments.
-  bool loads_by_copy_engine = false;
-  bool merges_pieces = false;  // of the last wave: runs the launch `balanced`
-  bool resets_state = false;   // leaves tickets and arrivals as zeros
-  int panel_columns = 0;
-  bool rung = false;  // a step on the way to a kernel, not offered
-  TileCost cost;      // of its tile, where measured
-  // Enqueues kernels that need more than their arguments; empty or what went wrong. Null: none.
-  std::string (*launch)(const ForwardArguments& arguments, CUstream_st* stream) = nullptr;
+  BoxExtent q_box, kv_box;          // of the copy engine; no rows where it does not load
+  bool merges_pieces = false;       // of the last wave: runs the launch `balanced`
+  bool fills_sm = false;            // one CTA takes all registers of an SM
+  bool begins_early = false;        // under the end of the launch before
+  bool rung = false;                // a step on the way to a kernel, not offered
+  TileCost cost;                    // of its tile, where measured
 
   constexpr int threads() const { return warps * 32; }
+  /// Then the kernel takes tensor maps of Q, K and V before its arguments.
+  constexpr bool loads_by_copy_engine() const { return q_box.rows > 0; }
   constexpr bool needs_device() const {
     return compute_capability != 0 || from_compute_capability != 0;
   }

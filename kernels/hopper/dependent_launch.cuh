@@ -6,8 +6,6 @@
 // before `wait_for_launch_before` must read and write nothing that other launches write or read.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 namespace sawtooth::kernels::hopper {
 
 /// On the device: the next launch of the stream may begin where it finds room.
@@ -17,14 +15,6 @@ __device__ inline void let_next_launch_begin() {
 /// By every thread before its first access to global memory: all launches before are over.
 __device__ inline void wait_for_launch_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
-/// On the host: the attribute of a launch that may begin early.
-inline cudaLaunchAttribute begins_under_launch_before() {
-  cudaLaunchAttribute attribute{.id = cudaLaunchAttributeProgrammaticStreamSerialization,
-                                .val = {}};
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  return attribute;
 }
 
 }  // namespace sawtooth::kernels::hopper

@@ -53,9 +53,7 @@ class ScanWarp {
   /// Reads the attach word and writes the trace's record.
   __device__ void start_item(WorkSlot& work) const {
     if (arguments().schedule.scan == scan_id<AttachScan>) {
-      if (Shape::cluster == 1) {
-        work.attach_tile = atomicAdd(attach_word(arguments(), work.item), 0);
-      }
+      read_attach_tile(work);
       const Range tiles = work.item.kv_tiles;
       work.scan.attach_position =
           clamp_to(work.attach_tile, tiles.begin, max_of(tiles.begin, tiles.end - 1)) - tiles.begin;
@@ -68,6 +66,18 @@ class ScanWarp {
     record.attach_tile = arguments().schedule.scan == scan_id<AttachScan> ? work.attach_tile : 0;
     record.steps = int(work.scan.tiles);
     atomicAdd(&record.times_started, 1u);
+  }
+
+  /// One CTA of a cluster reads the word, so that all walk the same tiles.
+  __device__ void read_attach_tile(WorkSlot& work) const {
+    Mail& mail = shared_.attach_tiles[shared_.scan_ring.stage];
+    if (!speaks_for_worker()) {
+      work.attach_tile = receive(mail, shared_.scan_ring.parity);
+      return;
+    }
+    work.attach_tile = atomicAdd(attach_word(arguments(), work.item), 0);
+    if (Shape::cluster > 1)
+      post<Shape::cluster>(mail, work.attach_tile, shared_.scan_ring.parity ^ 1);
   }
 
   /// Leaves the word that attach reads and the trace's record of a step.

@@ -1,10 +1,11 @@
 // The scheduler: one thread that turns the launch rule into items and hands them on through two
 // slots. It works one item ahead of the others, so index arithmetic and tickets cost no time.
 //
-// The CTAs of a cluster are one worker. What each can work out for itself it does; a ticket, and
-// where `attach` stands, are read by the first of them and sent to the others.
+// The CTAs of a cluster are one worker. What each can work out for itself it does; a ticket is
+// drawn by the first of them and sent to the others.
 #pragma once
 
+#include "kernels/common/ticket.cuh"
 #include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/hopper/shared_storage.cuh"
@@ -26,14 +27,15 @@ class SchedulerWarp {
     for (shared_.scratch.turn = 0;; ++shared_.scratch.turn) {
       shared_.slot_empty[stage()].wait(parity());
       WorkSlot& slot = shared_.slots[stage()];
-      if (!sends_mail() || rank() == 0) {
+      if (!sends_tickets()) {
         slot.item.index = next_item(shared_.scratch.turn);
-        describe_item(slot);
-        if (sends_mail()) post(slot);
+      } else if (rank() == 0) {
+        slot.item.index = next_item(shared_.scratch.turn);
+        post<Shape::cluster>(shared_.tickets[stage()], slot.item.index, parity());
       } else {
-        receive(slot);
-        describe_item(slot);
+        slot.item.index = receive(shared_.tickets[stage()], parity() ^ 1);
       }
+      describe_item(slot);
       shared_.slot_full[stage()].arrive();
       if (slot.last) return;
     }
@@ -44,18 +46,11 @@ class SchedulerWarp {
   __device__ int64_t next_item(int64_t turn) const {
     const int64_t worker = cluster_number<Shape::cluster>();
     if (schedule().launch == launch_id<DynamicLaunch>) {
-      return draw_ticket();
+      return draw_ticket(shared_.arguments.ticket, shared_.scratch.items,
+                         gridDim.x / Shape::cluster);
     }
     if (strides(schedule().launch)) return worker + turn * schedule().workers;
     return turn == 0 ? worker : INT64_MAX;
-  }
-
-  /// Each worker draws one ticket too many; the last of them leaves zero for the next launch.
-  __device__ int64_t draw_ticket() const {
-    const int64_t ticket = int64_t(atomicAdd(shared_.arguments.ticket, 1ull));
-    if (ticket + 1 == shared_.scratch.items + gridDim.x / Shape::cluster)
-      *shared_.arguments.ticket = 0;
-    return ticket;
   }
 
   /// All that is known of item `slot.item.index` before it starts. Every step reads what it needs
@@ -178,44 +173,19 @@ class SchedulerWarp {
     forget_registers();
   }
 
-  /// Tickets, attach words and lists; all else is worked out while the launch before still runs.
+  /// Tickets and lists; all else is worked out while the launch before still runs.
   __device__ bool reads_global_memory() const {
-    return schedule().launch == launch_id<DynamicLaunch> ||
-           schedule().scan == scan_id<AttachScan> || schedule().order.list != nullptr;
+    return schedule().launch == launch_id<DynamicLaunch> || schedule().order.list != nullptr;
   }
 
-  __device__ bool sends_mail() const {
-    return Shape::cluster > 1 && (schedule().launch == launch_id<DynamicLaunch> ||
-                                  schedule().scan == scan_id<AttachScan>);
-  }
-
-  /// The item's index and where attach stands, to the other CTAs of the cluster.
-  __device__ void post(WorkSlot& slot) {
-    slot.attach_tile = 0;
-    if (!slot.last && schedule().scan == scan_id<AttachScan>) {
-      slot.attach_tile = atomicAdd(attach_word(shared_.arguments, slot.item), 0);
-    }
-    const uint32_t at = stage();
-    shared_.mail_empty[at].wait(parity());
-    for (uint32_t to = 1; to < Shape::cluster; ++to) {
-      send(shared_.mail[at].index, slot.item.index, shared_.mail_full[at], to);
-      send(shared_.mail[at].attach_tile, slot.attach_tile, shared_.mail_full[at], to);
-    }
-  }
-
-  __device__ void receive(WorkSlot& slot) {
-    const uint32_t at = stage();
-    shared_.mail_full[at].arrive_expecting(sizeof(Mail));
-    shared_.mail_full[at].wait(parity() ^ 1);  // of one who consumes
-    slot.item.index = shared_.mail[at].index;
-    slot.attach_tile = shared_.mail[at].attach_tile;
-    arrive_at(shared_.mail_empty[at], 0);
+  __device__ bool sends_tickets() const {
+    return Shape::cluster > 1 && schedule().launch == launch_id<DynamicLaunch>;
   }
 
   __device__ uint32_t stage() const { return shared_.scratch.turn % work_slots; }
   /// What a producer waits for in this turn: 1 at first.
   __device__ uint32_t parity() const { return shared_.scratch.turn / work_slots % 2 ^ 1; }
-  __device__ static uint32_t rank() { return Shape::cluster > 1 ? cluster_rank() : 0; }
+  __device__ static int rank() { return rank_in_cluster<Shape::cluster>(); }
   __device__ static void forget_registers() { asm volatile("" ::: "memory"); }
   __device__ const Schedule& schedule() const { return shared_.arguments.schedule; }
 

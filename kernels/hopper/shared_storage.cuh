@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/hopper/barrier.cuh"
+#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/shape.hpp"
 #include "kernels/mma/arguments.hpp"
 #include "scheduler/prefetch.hpp"
@@ -57,11 +57,29 @@ struct PackedNote {
   }
 };
 
-/// From the first CTA of a cluster to the others: a ticket, and where attach stands.
+/// From the first CTA of a cluster to the others, a slot for each item: 8 bytes that count on
+/// `full`.
 struct Mail {
-  int64_t index;
-  int64_t attach_tile;
+  int64_t value;
+  Barrier full, empty;
 };
+
+/// In the first CTA of a cluster of `Cluster`: to all others. `parity` is that of a ring's
+/// producer.
+template <int Cluster>
+__device__ inline void post(Mail& mail, int64_t value, uint32_t parity) {
+  mail.empty.wait(parity);
+  for (uint32_t to = 1; to < Cluster; ++to) send(mail.value, value, mail.full, to);
+}
+
+/// In the others: what the first has posted. `parity` is that of a ring's consumer.
+__device__ inline int64_t receive(Mail& mail, uint32_t parity) {
+  mail.full.arrive_expecting(sizeof mail.value);
+  mail.full.wait(parity);
+  const int64_t value = mail.value;
+  arrive_at(mail.empty, 0);
+  return value;
+}
 
 /// The word of the item's K/V head that attach reads and leaves.
 __device__ inline int* attach_word(const ForwardArguments& arguments, const Item& item) {
@@ -78,13 +96,13 @@ struct SharedStorage {
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
   Barrier slot_full[work_slots], slot_empty[work_slots];
   Barrier step_full[step_slots], step_empty[step_slots];
-  Barrier mail_full[work_slots], mail_empty[work_slots];
   WorkSlot slots[work_slots];
   SchedulerScratch scratch;
   RingPosition<work_slots> scan_ring;  // where the scan stands
   uint32_t scan_steps;                 // steps that it has named
   TileNote steps[step_slots];
-  Mail mail[work_slots];
+  Mail tickets[work_slots];       // by the scheduler
+  Mail attach_tiles[work_slots];  // by the scan, when the item starts
   // A copy for the producer, whose few registers it would otherwise fill with loop constants.
   ForwardArguments arguments;
   std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
@@ -103,8 +121,10 @@ struct SharedStorage {
     for (int slot = 0; slot < work_slots; ++slot) {
       slot_full[slot].initialise(1);
       slot_empty[slot].initialise(Shape::consumer_warps + 2);  // the scan and the loader
-      mail_full[slot].initialise(1);
-      mail_empty[slot].initialise(Shape::cluster - 1 > 0 ? Shape::cluster - 1 : 1);
+      for (Mail* mail : {&tickets[slot], &attach_tiles[slot]}) {
+        mail->full.initialise(1);
+        mail->empty.initialise(Shape::cluster > 1 ? Shape::cluster - 1 : 1);
+      }
     }
     for (int slot = 0; slot < step_slots; ++slot) {
       step_full[slot].initialise(1);

@@ -1,9 +1,9 @@
 // Warpgroup matrix multiply-add, D(64 x N) += A(64 x 16) B(16 x N), 16-bit in, 32-bit accumulators.
 // PTX ISA: "wgmma.mma_async", "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group".
 //
-// The instruction is asynchronous: between issue and wait nobody may touch its accumulators or its
-// A registers. `fence` comes before the first instruction of a batch and after registers that it
-// reads were written; `pin` tells the compiler that a wait has changed the accumulators.
+// The instruction is asynchronous: between issue and wait no thread may touch its accumulators or
+// its A registers. `fence` comes before the first instruction of a batch and after registers that
+// it reads were written; `pin` tells the compiler that a wait has changed the accumulators.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "kernels/common/cuda_check.hpp"
+#include "kernels/common/launch.cuh"
 #include "kernels/ladder/ladder.hpp"
 #include "kernels/ladder/level_5_kv_outer.cuh"
 
@@ -62,8 +62,7 @@ void launch(int level, const Problem& problem, const Arguments& arguments, cudaS
     throw std::invalid_argument("ladder: level 5 needs the log-sum-exp buffer, which is null");
   const unsigned across = chosen.cta_a_head ? 1u : unsigned(arguments.tiles());
   const dim3 grid(across, unsigned(problem.batch * problem.heads));
-  chosen.kernel<<<grid, threads, size_t(chosen.shared_bytes), stream>>>(arguments);
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
+  launch_kernel({grid, threads, size_t(chosen.shared_bytes), stream}, chosen.kernel, arguments);
 }
 
 Footprint footprint(int level, ElementType type) {

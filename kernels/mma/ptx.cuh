@@ -54,7 +54,7 @@ __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
-/// Asks for the line at `address` in L2; nobody waits for it.
+/// Asks for the line at `address` in L2, without a wait.
 __device__ inline void prefetch_to_l2(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address) : "memory");
 }

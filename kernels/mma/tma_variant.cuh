@@ -12,8 +12,8 @@ KernelVariant tma_variant(const char* name) {
   KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(
       families::mma_tma, name, reinterpret_cast<const void*>(&forward_tma_kernel<Shape>));
   row.from_compute_capability = first_with_tma;
-  row.loads_by_copy_engine = true;
-  row.panel_columns = Shape::KvTile::panel_columns;
+  row.q_box = {Shape::q_rows, Shape::QTile::panels, Shape::QTile::panel_columns};
+  row.kv_box = {Shape::kv_rows, Shape::KvTile::panels, Shape::KvTile::panel_columns};
   return row;
 }
 

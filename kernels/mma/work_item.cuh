@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/ticket.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/mask_range.hpp"
 #include "kernels/mma/ptx.cuh"
@@ -65,7 +66,7 @@ __device__ inline void take_next_item(const ForwardArguments& arguments, const T
   const int64_t turn = work.items_before + 1;
   int64_t index = 0;
   if (schedule.launch == launch_id<DynamicLaunch>)
-    index = int64_t(atomicAdd(arguments.ticket, 1ULL));
+    index = draw_ticket(arguments.ticket, items, gridDim.x);
   else if (schedule.launch == launch_id<StaticLaunch>)
     index = blockIdx.x + turn * schedule.workers;
   else

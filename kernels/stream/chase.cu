@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/common/launch.cuh"
 #include "kernels/stream/chase.hpp"
 #include "kernels/stream/sm_ranks.cuh"
 #include "scheduler/memory_units.hpp"
@@ -87,9 +88,8 @@ void Chase::write_chain(void* data, int64_t lines, uint64_t seed) {
   SAWTOOTH_CUDA_CHECK(cudaMemcpy(next_.as<>(), next.data(), next.size() * sizeof(uint32_t),
                                  cudaMemcpyHostToDevice));
   constexpr int threads = 256;
-  write_chain_words<<<static_cast<unsigned>((lines + threads - 1) / threads), threads>>>(
-      static_cast<uint32_t*>(data), next_.as<uint32_t>(), lines);
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
+  launch_kernel({static_cast<unsigned>((lines + threads - 1) / threads), threads},
+                write_chain_words, static_cast<uint32_t*>(data), next_.as<uint32_t>(), lines);
   SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
 }
 
@@ -98,10 +98,9 @@ ChaseSample Chase::run(int rank, const void* data, int64_t lines) {
   if (rank < 0 || rank >= sms_.count()) {
     throw std::invalid_argument("chase: no SM has rank " + std::to_string(rank));
   }
-  follow_chain<<<static_cast<unsigned>(sms_.count()), 1, exclusive_bytes_>>>(
-      static_cast<const uint32_t*>(data), lines, rank, sms_.view(), sms_.next_launch(),
-      cycles_.as<uint32_t>(), nanoseconds_.as<uint64_t>());
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
+  launch_kernel({static_cast<unsigned>(sms_.count()), 1, exclusive_bytes_}, follow_chain,
+                static_cast<const uint32_t*>(data), lines, rank, sms_.view(), sms_.next_launch(),
+                cycles_.as<uint32_t>(), nanoseconds_.as<uint64_t>());
   ChaseSample sample;
   sample.cycles.resize(static_cast<size_t>(lines));
   uint64_t nanoseconds = 0;

@@ -26,6 +26,10 @@ class L2State {
   /// Writes, reads, resets persisting lines and synchronises.
   void flush();
 
+  /// Keeps the GPU busy for 30 us without touching memory and does not wait, so that what is
+  /// enqueued meanwhile starts without the CPU's part of its launch.
+  void hold();
+
   /// Before a pass: cold flushes; warm flushes and then runs `launch` once; as_is does nothing.
   template <class Launch>
   void prepare(L2StateKind kind, Launch&& launch) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "kernels/common/launch.cuh"
 #include "kernels/stream/lockstep.hpp"
 #include "kernels/stream/sm_ranks.cuh"
 
@@ -157,9 +158,8 @@ void LockstepReads::launch(const LockstepPattern& pattern, const DeviceBuffer& t
                   place,
                   static_cast<uint64_t>(pattern.pace_us) * 1000,
                   pattern.access};
-  read_in_lockstep<<<static_cast<unsigned>(sms_.count()), threads, exclusive_bytes_>>>(
-      walk, sms_.view(), sms_.next_launch(), state_.as<State>());
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
+  launch_kernel({static_cast<unsigned>(sms_.count()), threads, exclusive_bytes_}, read_in_lockstep,
+                walk, sms_.view(), sms_.next_launch(), state_.as<State>());
 }
 
 void LockstepReads::check() {

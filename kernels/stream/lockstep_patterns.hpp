@@ -1,7 +1,7 @@
 // Reads in lockstep: which tile each CTA reads at each step, as values that need no CUDA.
 //
 // CTAs sit one an SM and are numbered by half of L2: 0 to per_half - 1 at half 0, the others at
-// half 1. At each step every CTA reads one tile of 32 KiB or none, and nobody begins the next step
+// half 1. At each step every CTA reads one tile of 32 KiB or none, and no CTA begins the next step
 // before all have ended this one. So the order of reads is known up to those of one step, and what
 // the counters say is a property of L2 alone: no timing is in it.
 // Idea: access patterns that tell replacement policies apart (Abel and Reineke, "Measurement-based

@@ -1,6 +1,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/common/launch.cuh"
 #include "kernels/stream/bulk_copy.cuh"
 #include "kernels/stream/sm_ranks.cuh"
 #include "kernels/stream/stream.hpp"
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// One thread keeps a ring of bulk copies full; nobody looks at what arrives.
+/// One thread keeps a ring of bulk copies full; what arrives is not read.
 __global__ void __launch_bounds__(32)
     bulk_read_chunks(StreamPass pass, const char* data, int64_t chunks, SmRankView sms,
                      uint32_t launch) {
@@ -159,21 +160,18 @@ void Streams::launch(const StreamPass& pass, void* data, int64_t bytes) {
   const int64_t chunks = bytes / stream_chunk_bytes;
   const auto grid = static_cast<unsigned>(sms_.count());
   const uint32_t launch = sms_.next_launch();
+  const LaunchShape shape{grid, threads, exclusive_bytes_};
   switch (pass.access) {
     case StreamAccess::ld:
-      read_chunks<<<grid, threads, exclusive_bytes_>>>(
-          pass, static_cast<const uint4*>(data), chunks, sms_.view(), launch, sink_.as<uint32_t>());
-      break;
+      return launch_kernel(shape, read_chunks, pass, static_cast<const uint4*>(data), chunks,
+                           sms_.view(), launch, sink_.as<uint32_t>());
     case StreamAccess::tma:
-      bulk_read_chunks<<<grid, 32, exclusive_bytes_>>>(pass, static_cast<const char*>(data), chunks,
-                                                       sms_.view(), launch);
-      break;
+      return launch_kernel({grid, 32, exclusive_bytes_}, bulk_read_chunks, pass,
+                           static_cast<const char*>(data), chunks, sms_.view(), launch);
     case StreamAccess::write:
-      write_chunks<<<grid, threads, exclusive_bytes_>>>(pass, static_cast<uint4*>(data), chunks,
-                                                        sms_.view(), launch);
-      break;
+      return launch_kernel(shape, write_chunks, pass, static_cast<uint4*>(data), chunks,
+                           sms_.view(), launch);
   }
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace sawtooth::kernels

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/common/launch.cuh"
 #include "kernels/stream/bulk_copy.cuh"
 #include "kernels/stream/sm_ranks.cuh"
 #include "kernels/stream/tile_latency.hpp"
@@ -260,8 +261,7 @@ TileLatency::TileLatency(SmRanks& sms, const L2HalfMap& map)
   for (size_t rank = 0; rank < map.half_of_rank.size(); ++rank)
     ranks_of_half_[map.half_of_rank[rank] != 0 ? 1 : 0].push_back(static_cast<int>(rank));
   for (const DeviceBuffer* buffer : {&tiles_, &background_})
-    fill<<<1024, 256>>>(buffer->as<uint4>(), buffer->bytes() / 16);
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
+    launch_kernel({1024, 256}, fill, buffer->as<uint4>(), buffer->bytes() / 16);
 }
 
 bool TileLatency::can_run(const TileCase& what) const {
@@ -323,9 +323,8 @@ TileTimes TileLatency::run(const TileCase& what, int rounds) {
   const Kernel kernel = kernel_of(what);
   static_assert(largest_tile_bytes <= 98 * 1024, "a tile fits every chip's SM");
   const size_t shared_bytes = sms_.keep_alone(kernel);
-  kernel<<<static_cast<unsigned>(sms_.count()), threads, shared_bytes>>>(
-      plan, sms_.view(), sms_.next_launch(), state_.as<State>());
-  SAWTOOTH_CUDA_CHECK(cudaGetLastError());
+  launch_kernel({static_cast<unsigned>(sms_.count()), threads, shared_bytes}, kernel, plan,
+                sms_.view(), sms_.next_launch(), state_.as<State>());
   sms_.check_spread();
   State state{};
   SAWTOOTH_CUDA_CHECK(cudaMemcpy(&state, state_.as<>(), sizeof(state), cudaMemcpyDeviceToHost));

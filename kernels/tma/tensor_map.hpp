@@ -11,6 +11,7 @@
 
 #include <cuda.h>
 
+#include "kernels/common/box_extent.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 
@@ -21,13 +22,6 @@ struct TensorExtent {
   int64_t heads = 1;
   int64_t rows = 1;
   int64_t head_dim = 64;  // a multiple of the panel
-};
-
-/// What one instruction loads: so many rows of so many panels of one head.
-struct BoxExtent {
-  int rows = 1;
-  int panels = 1;
-  int panel_columns = 64;  // or 32
 };
 
 /// Map of `tensor` (16-byte aligned, strides multiples of 8 elements) for 16-bit elements.

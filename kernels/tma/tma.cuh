@@ -38,7 +38,7 @@ __device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barr
       : "memory");
 }
 
-/// Asks for `bytes` (a multiple of 16) from `address` (16-byte aligned) in L2; nobody waits.
+/// Asks for `bytes` (a multiple of 16) from `address` (16-byte aligned) in L2, without a wait.
 __device__ inline void prefetch_bytes_to_l2(const void* address, uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes) : "memory");
 }

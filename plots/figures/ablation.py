@@ -8,7 +8,6 @@ table has none, their own. Baselines of the first table stand below.
 import os
 import statistics
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import errors
 import figure
 import measures
@@ -42,6 +41,11 @@ def series(paths):
     yield from baselines
 
 
+def percent(value):
+    at_most = "\N{LESS-THAN OR EQUAL TO} " if value <= SMALLEST else ""
+    return f"{at_most}{100 * value:g} %"
+
+
 def draw(paths):
     found = [(name, values) for name, values in series(paths) if values]
     if not found:
@@ -56,13 +60,8 @@ def draw(paths):
             axes.plot([value, value], ends, color="black", linestyle=style)
     axes.axvline(errors.BAND, color=figure.RED, linewidth=0.8, linestyle="--")
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    axes.xaxis.set_major_formatter(lambda value, _: percent(value))
     axes.set_yticks(range(len(found)), [name for name, _ in found])
     axes.invert_yaxis()
     axes.set_xlabel(f"size of the error of {errors.title(COUNTER)}; bar: median, dots: 90 %")
     return fig
-
-
-if __name__ == "__main__":
-    title = "[NAME=]CSV of `sawtooth compare --csv`, one a variant of the model"
-    figure.run(__doc__, draw, [("errors+", title)])

@@ -8,7 +8,6 @@ drawn as a line: a model, or another die.
 import os
 import statistics
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import table
 
@@ -47,8 +46,3 @@ def draw(paths):
     panels[0].set_ylabel("DRAM share of the second pass")
     panels[-1].legend(loc="lower right")
     return fig
-
-
-if __name__ == "__main__":
-    title = "stream_counters.csv of `sawtooth calibrate`, then optionally one more"
-    figure.run(__doc__, draw, [("tables+", title)])

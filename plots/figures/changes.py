@@ -5,7 +5,6 @@ A mark left of 1 is a change that wins, on the line one whose size was predicted
 has no right panel.
 """
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import change_pairs
 import errors
 import figure
@@ -55,7 +54,3 @@ def draw(path):
         mark(panels[0][0], kind, [], [], label=kind)
     panels[0][0].legend(loc="upper left", handletextpad=0.2)
     return fig
-
-
-if __name__ == "__main__":
-    figure.run(__doc__, draw, [("errors", "CSV of `sawtooth compare --csv`")])

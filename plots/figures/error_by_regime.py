@@ -6,7 +6,6 @@ Points whose measured DRAM reads are at most 1.5 x compulsory are hollow.
 
 import statistics
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import errors
 import figure
 import table
@@ -28,6 +27,7 @@ def panel(axes, rows, regimes, group):
     axes.axvspan(-errors.BAND, errors.BAND, color="#EEEEEE", zorder=0)
     axes.axvline(0, color="black", linewidth=0.6)
     axes.set_xscale("symlog", linthresh=LINEAR_PART)
+    axes.margins(x=0.08)
     low, high = axes.get_xlim()
     shown = [tick for tick in TICKS if low <= tick <= high]
     axes.set_xticks(shown, [f"{100 * tick:+,.0f}" if tick else "0" for tick in shown])
@@ -46,9 +46,7 @@ def draw(path):
     for axes, group in zip(panels[0], groups):
         counted = [row for row in table.where(rows, group=group) if row["counted_error"] != ""]
         panel(axes, counted, regimes, group)
-    panels[0][0].set_yticks(range(len(regimes)), regimes)
+    panels[0][0].set_yticks(
+        range(len(regimes)), [regime.replace("none", "no mask") for regime in regimes]
+    )
     return fig
-
-
-if __name__ == "__main__":
-    figure.run(__doc__, draw, [("errors", "CSV of `sawtooth compare --csv`")])

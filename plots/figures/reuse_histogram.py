@@ -1,52 +1,63 @@
-"""Reuse distances of all L2 accesses, scan by scan: how much data lies between two uses."""
+"""Reuse distances of all L2 accesses, point by point: how much data lies between two uses."""
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
+import points as row_points
 import table
 
-MEGA = 1e6
 LINES_PER_MIB = (1 << 20) // 128
-GB10_L2_MIB = 24  # experiments/profiles/gpus/gb10.ini
+MIB = 1 << 20
+MOST = 8  # panels
 
 
 def binned(rows):
-    """Million sectors by MiB of reuse distance, cold accesses left out."""
+    """Sectors by MiB of reuse distance, cold accesses left out."""
     sums = {}
     for row in rows:
         if row["distance_lines"] != "":
             place = table.integer(row, "distance_lines") // LINES_PER_MIB
-            sums[place] = sums.get(place, 0) + table.integer(row, "sectors") / MEGA
+            sums[place] = sums.get(place, 0) + table.integer(row, "sectors")
     return sums
 
 
-def panel(axes, scan, sums, l2_mib):
-    centres, colour = [place + 0.5 for place in sums], figure.look(scan)["color"]
-    axes.bar(centres, list(sums.values()), 1, color=colour, edgecolor="white", linewidth=0.2)
-    axes.axvline(l2_mib, color="black", linewidth=0.8, linestyle=":")
-    far = sum(count for place, count in sums.items() if place >= l2_mib)
-    place = dict(ha="right", va="top", fontsize=6.5, transform=axes.transAxes)
-    axes.text(0.985, 0.95, f"{far:,.1f} M beyond", **place)
-    axes.set_yscale("log")
-    axes.set_title(scan, loc="left", pad=2)
+def panel(axes, name, sums, capacities):
+    """Stems from the bottom: a bar's length means nothing on a logarithmic axis."""
+    colour = figure.look(name)["color"] if name in figure.SCAN_LOOK else figure.BLUE
+    centres = [place + 0.5 for place in sums]
+    axes.plot(centres, list(sums.values()), "o", color=colour, markersize=2.5)
+    axes.vlines(centres, 1e-9, list(sums.values()), color=colour, linewidth=0.8)
+    for capacity, _ in capacities:
+        axes.axvline(capacity / MIB, color=figure.GREY, linewidth=0.8, linestyle=":")
+    if capacities:
+        far = sum(count for place, count in sums.items() if place * MIB >= capacities[-1][0])
+        box = dict(facecolor="white", edgecolor="none", pad=1)
+        place = dict(ha="right", va="top", fontsize=6.5, transform=axes.transAxes, bbox=box)
+        axes.text(0.985, 0.95, f"{figure.scaled(far)} sectors beyond L2", **place)
+    axes.set_title(name, loc="left", pad=2)
 
 
-def draw(path, l2_mib=GB10_L2_MIB):
-    scans = {scan: binned(rows) for scan, rows in table.grouped(table.read(path), "scan").items()}
-    shape = dict(nrows=len(scans), sharex=True, sharey=True, squeeze=False)
-    fig, panels = figure.new_figure(height=0.4 + 1.1 * len(scans), **shape)
+def draw(path, points=None):
+    found = list(row_points.by_run(path, points, ("distance_lines", "sectors")))
+    if len(found) > MOST:
+        raise table.TableError(f"{path}: {len(found)} points; at most {MOST}")
+    sums = [(name, binned(rows), row_points.capacities(rows[0])) for name, rows in found]
+    sums = [entry for entry in sums if entry[1]]
+    if not sums:
+        raise table.TableError(f"{path}: no access is a reuse")
+    shape = dict(nrows=len(sums), sharex=True, sharey=True, squeeze=False)
+    fig, panels = figure.new_figure(height=0.5 + 1.1 * len(sums), **shape)
     panels = panels[:, 0]
-    for axes, (scan, sums) in zip(panels, scans.items()):
-        panel(axes, scan, sums, l2_mib)
-    panels[0].set_ylim(bottom=min(min(sums.values()) for sums in scans.values()) / 2)
+    for axes, entry in zip(panels, sums):
+        panel(axes, *entry)
+    counts = [count for _, of_point, _ in sums for count in of_point.values()]
+    panels[0].set_yscale("log")
+    panels[0].set_ylim(min(counts) / 2, max(counts) * 2)
     for axes in panels:
         figure.plain_log(axes.yaxis)
-    top = panels[0].get_xaxis_transform()
-    panels[0].text(l2_mib, 1.01, "L2 of GB10", transform=top, ha="center", fontsize=6)
-    panels[-1].set_xlim(-0.5, max(max(sums) for sums in scans.values()) + 1.5)
+    ends = [max(of_point) for _, of_point, _ in sums]
+    ends += [capacity / MIB for _, _, found in sums for capacity, _ in found]
+    panels[-1].set_xlim(-0.5, max(ends) * 1.05 + 1.5)
+    for capacity, text in sums[0][2]:
+        figure.on_top(panels[0], capacity / MIB, text)
     panels[-1].set_xlabel("reuse distance (MiB)")
-    fig.supylabel("million sectors a MiB", fontsize=7.5)
+    fig.supylabel("sectors a MiB of distance", fontsize=7.5)
     return fig
-
-
-if __name__ == "__main__":
-    figure.run(__doc__, draw, [("histogram", "histogram CSV of one problem under several scans")])

@@ -1,31 +1,28 @@
-"""A roofline of attention kernels: how near they are to what the chip can do.
-
-    plots/figures/roofline.py race.csv -o roofline
+"""A roofline of attention kernels: how near they are to what the GPU can do, by its profile.
 
 One point a shape and kernel, the fastest schedule of each kernel, from rows with times
 (experiments/studies/peers/race.py, `sawtooth bench`). The x axis is FLOP a byte, at the two levels that
 could bind: filled, of DRAM, with every tensor moved once (the fewest bytes possible); hollow, of L2,
 with K and V read once for every Q tile (`tile_q` rows; without it, a library's, only DRAM is drawn).
-Roofs as measured on one H200: a large copy, a large 16-bit matrix product on random data, and the
-streams of `sawtooth calibrate` (experiments/data/h200).
 """
 
 import math
 import statistics
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
+import points
 import table
 from measures import flop
 
-TERA = 1e12
-DRAM_BYTES_A_SECOND = 4.3 * TERA  # device-to-device copy
-L2_BYTES_A_SECOND = 7.35 * TERA  # reads that hit, all SMs
-FLOP_A_SECOND = 800 * TERA  # bf16, 8192^3, the best of several
+TERA, GIGA = 1e12, 1e9
+# keys of experiments/profiles/gpus
+ROOFS = (("dram-gb-per-s", "DRAM", "-"), ("l2-gb-per-s", "L2", "--"))
+PEAK = "bf16-tflops"
+ROOM = 1.5  # of the axes beyond the outermost points
+MARK = "os^DvP*X"
 ELEMENT_BYTES = 2
 SHAPE = ("kernel", "batch", "heads", "seq_q", "head_dim", "mask")
 SCHEDULE = "tile_q tile_kv section q_order launch scan prefetch kv_split hints".split()
-MARKERS = dict(zip((figure.BLUE, figure.RED, figure.GREEN, figure.PINK), "os^D"))
 
 
 def product(row, *columns):
@@ -54,38 +51,52 @@ def fastest(rows):
         yield max(rates, key=lambda entry: entry[0])
 
 
-def roofs(axes, low, high):
-    top = FLOP_A_SECOND / TERA
-    for rate, name, style in ((DRAM_BYTES_A_SECOND, "DRAM", "-"), (L2_BYTES_A_SECOND, "L2", "--")):
-        ends = [low, FLOP_A_SECOND / rate], [low * rate / TERA, top]
-        axes.plot(*ends, style, color=figure.GREY, label=f"{name}, {rate / TERA:g} TB/s")
-    label = f"matrix product, {top:g} TFLOP/s"
-    axes.plot([ends[0][1], high], [top] * 2, ":", color=figure.GREY, label=label)
+def roofs(axes, known, low, high):
+    top = float(known[PEAK])
+    for key, name, style in ROOFS:
+        if key in known:
+            rate = float(known[key]) * GIGA
+            ends = [low, top * TERA / rate], [low * rate / TERA, top]
+            axes.plot(*ends, style, color=figure.GREY, label=f"{name}, {rate / TERA:.3g} TB/s")
+    axes.plot([low, high], [top] * 2, ":", color=figure.GREY, label=f"peak, {top:g} TFLOP/s")
 
 
-def draw(path):
-    best = list(fastest(table.read(path)))
+def gpu_of(path, rows, asked):
+    """The profile of the one GPU that the rows name, or that --gpu does."""
+    gpus = [asked] if asked else [gpu for gpu in table.values(rows, "gpu") if gpu]
+    if len(gpus) != 1:
+        raise table.TableError(f"{path}: rows of {len(gpus)} GPUs; choose with --gpu NAME")
+    known = points.profile(gpus[0])
+    if PEAK not in known:
+        raise table.TableError(f"{path}: the profile of gpu {gpus[0]} has no {PEAK}")
+    return known
+
+
+def draw(path, gpu=None):
+    rows = table.read(path)
+    best = list(fastest(rows))
     if not best:
         raise table.TableError(f"{path}: no row has tflops")
-    made, axes = figure.new_figure(height=2.6)
-    low, high = 10.0, 1e5
-    roofs(axes, low, high)
-    names = dict.fromkeys(row["kernel"] for _, row in best)
-    for name, (colour, marker) in zip(names, MARKERS.items()):
+    known = gpu_of(path, rows, gpu)
+    made, axes = figure.new_figure(figure.COLUMN_INCHES * 1.5, height=2.6)
+    names = list(dict.fromkeys(row["kernel"] for _, row in best))
+    xs, ys = [], [float(known[PEAK])]
+    for place, name in enumerate(names):
+        colour, mark = figure.SERIES[place % len(figure.SERIES)], MARK[place % len(MARK)]
         found = [(rate, row) for rate, row in best if row["kernel"] == name]
         dram = [(flop(row) / dram_bytes(row), rate) for rate, row in found]
         l2 = [(flop(row) / l2_bytes(row), rate) for rate, row in found if row["tile_q"]]
-        axes.plot(*zip(*dram), marker, color=colour, markersize=2.6, label=name)
+        axes.plot(*zip(*dram), mark, color=colour, markersize=2.6, label=name or "kernel")
         if l2:
             hollow = dict(fillstyle="none", markeredgewidth=0.6)
-            axes.plot(*zip(*l2), marker, color=colour, markersize=2.6, **hollow)
-    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(100, 1000))
+            axes.plot(*zip(*l2), mark, color=colour, markersize=2.6, **hollow)
+        xs += [x for x, _ in dram + l2]
+        ys += [y for _, y in dram + l2]
+    low, high = min(xs) / ROOM, max(xs) * ROOM
+    roofs(axes, known, low, high)
+    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(min(ys) / ROOM, max(ys) * ROOM))
     axes.set(xlabel="FLOP a byte (filled: of DRAM, hollow: of L2)", ylabel="TFLOP/s")
     figure.plain_log(axes.xaxis)
     figure.plain_log(axes.yaxis)
-    axes.legend(loc="lower right", handlelength=1.2, borderaxespad=0.1)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), handlelength=1.2)
     return made
-
-
-if __name__ == "__main__":
-    figure.run(__doc__, draw, [("race", "rows of results.csv with times")])

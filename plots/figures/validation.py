@@ -5,10 +5,10 @@ Points whose measured DRAM reads are at most 1.5 x compulsory are hollow.
 
 import textwrap
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import errors
 import figure
 import table
+import words
 from matplotlib.lines import Line2D
 
 COUNTERS = ("dram_read_sectors", "l2_read_miss_sectors", "time_us")
@@ -38,7 +38,7 @@ def panel(axes, rows, counter):
 def legend_handles(rows):
     for mask in dict.fromkeys(errors.mask_of(row) for row in rows):
         colour = figure.MASK_COLOUR.get(mask, figure.GREY)
-        yield Line2D([], [], color=colour, linewidth=3, label=mask)
+        yield Line2D([], [], color=colour, linewidth=3, label=words.value("mask", mask))
     for launch in table.values(rows, "launch"):
         yield Line2D([], [], color=figure.GREY, label=launch, **marker_of(launch))
 
@@ -65,7 +65,3 @@ def draw(path):
         row_of_panels[0].set_ylabel("predicted\n" + textwrap.fill(group, LABEL_WIDTH))
     panels[0][0].legend(handles=list(legend_handles(rows)), loc="upper left", handlelength=1)
     return fig
-
-
-if __name__ == "__main__":
-    figure.run(__doc__, draw, [("errors", "CSV of `sawtooth compare --csv`")])

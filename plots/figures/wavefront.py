@@ -1,12 +1,13 @@
 """The wavefront made visible: which K/V tile each CTA visits at each step."""
 
-import lib_path  # noqa: F401  (makes plots/lib importable)
 import figure
 import numpy
+import points as row_points
 import table
 
 COLUMNS = 2  # panels side by side when there are more than two
 PANEL_INCHES = 1.25
+MOST = 16  # panels
 
 
 def grid(rows):
@@ -17,21 +18,18 @@ def grid(rows):
     return tiles
 
 
-def grids_of(wave):
+def grids_of(wave, points):
     """(title, grid) of every point of [NAME=]PATH."""
     name, _, path = wave.rpartition("=")
-    rows = table.read(path)
-    points = {}
-    for row in rows:
-        points.setdefault((row["scan"], row.get("run_id", "")), []).append(row)
-    for number, ((scan, _), found) in enumerate(points.items()):
-        twice = sum(other == scan for other, _ in points) > 1
-        title = f"{scan}, point {number + 1}" if twice else scan
+    needed = ("worker", "step", "kv_tile")
+    for title, found in row_points.by_run(path, points, needed):
         yield f"{name}, {title}" if name else title, grid(found)
 
 
-def draw(waves):
-    grids = [found for wave in waves for found in grids_of(wave)]
+def draw(waves, points=None):
+    grids = [found for wave in waves for found in grids_of(wave, points)]
+    if len(grids) > MOST:
+        raise table.TableError(f"{waves[0]}: {len(grids)} points; at most {MOST} panels")
     columns = 1 if len(grids) <= COLUMNS else COLUMNS
     rows = -(-len(grids) // columns)
     width = figure.COLUMN_INCHES if columns == 1 else figure.PAGE_INCHES
@@ -51,8 +49,3 @@ def draw(waves):
     bar.set_label("K/V tile visited")
     bar.outline.set_linewidth(0.4)
     return fig
-
-
-if __name__ == "__main__":
-    title = "[NAME=]CSV of `simulate --wavefront`, one panel a point"
-    figure.run(__doc__, draw, [("waves+", title)])

@@ -6,7 +6,7 @@ its own marker or line style, so that a grey print can be read. Fonts are embedd
 (pdf.fonttype 42), as publishers ask for.
 """
 
-import argparse
+import math
 import os
 import sys
 
@@ -36,6 +36,7 @@ SCAN_LOOK = {
     "random": (GREY, ":", "x"),
 }
 OTHER_LOOK = (BLACK, "-", "*")
+REFERENCE = dict(color="black", linewidth=0.8, linestyle=":")  # a formula beside the data
 MASK_COLOUR = {"none": BLUE, "causal": RED, "window": GREEN}
 
 
@@ -75,7 +76,7 @@ def plain_log(axis):
     Call it when the range is final."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(ticker.LogLocator(subs=(1,) if high > 50 * low else (1, 2, 5)))
-    axis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axis.set_major_formatter(lambda value, _: scaled(value))
     axis.set_minor_locator(ticker.NullLocator())
 
 
@@ -84,6 +85,55 @@ def doubling(axes, ticks, texts=None, **how):
     axes.set_xscale("log", base=2)
     axes.set_xticks(ticks, texts or [short(tick) for tick in ticks], **how)
     axes.minorticks_off()
+
+
+def are_doublings(values):
+    """Whether there are at least two powers of two among them, all within their range."""
+    return len(powers_within(values)) > 1
+
+
+def powers_within(values):
+    return [value for value in set(values) if value >= 1 and math.log2(value).is_integer()]
+
+
+def axis(of_axes, logarithmic):
+    """A logarithmic axis with plain ticks, or a linear one from 0 where nothing is negative."""
+    axes = of_axes.axes
+    if logarithmic:
+        (axes.set_xscale if of_axes is axes.xaxis else axes.set_yscale)("log")
+        plain_log(of_axes)
+        return
+    of_axes.set_major_formatter(lambda value, _: scaled(value))
+    if of_axes is axes.yaxis and axes.get_ylim()[0] >= 0:
+        axes.set_ylim(bottom=0)
+
+
+def scaled(value):
+    """2.5 M of 2500000."""
+    for unit, factor in (("G", 1e9), ("M", 1e6)):
+        if abs(value) >= factor:
+            return f"{value / factor:,.4g} {unit}"
+    return f"{value:,.10g}"
+
+
+def on_top(axes, x, text):
+    """Words above the panel at x."""
+    place = dict(transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=6)
+    axes.text(x, 1.01, text, color=GREY, **place)
+
+
+def at_bottom(axes, x, text):
+    """Words beside a line, upright at the bottom of the panel."""
+    place = dict(transform=axes.get_xaxis_transform(), ha="right", va="bottom", fontsize=6)
+    axes.text(x, 0.02, text, rotation=90, color="#007A5A", **place)
+
+
+def legend(fig, axes, handles):
+    """In the panel where it is alone and the legend short, else right of `axes`."""
+    if len(handles) > 6 or len(fig.axes) > 1:
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02))
+    elif handles:
+        axes.legend(handles=handles)
 
 
 def equality(axes, low, high, label=None):
@@ -95,14 +145,37 @@ def equality(axes, low, high, label=None):
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
 
 
-def save(figure, stem):
-    """Writes STEM.pdf and STEM.png, each whole or not at all; equal data gives equal bytes."""
+ENDINGS = ("pdf", "png", "svg")
+# Dates and programs left out: equal data gives equal bytes.
+METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}, "svg": {"Date": None}}
+
+
+def save(figure, output, formats=()):
+    """Writes OUTPUT in each of `formats`, or in that of its own ending, else as .pdf and .png; each
+    whole or not at all. Returns the names of the files."""
+    stem, ending = os.path.splitext(output)
+    if not formats and ending[1:] in ENDINGS:
+        formats = (ending[1:],)
+    elif ending[1:] not in ENDINGS:
+        stem = output
     os.makedirs(os.path.dirname(stem) or ".", exist_ok=True)
-    for ending, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+    written = []
+    for ending in formats or ("pdf", "png"):
         temporary = f"{stem}.tmp.{ending}"
-        figure.savefig(temporary, metadata=metadata)
+        figure.savefig(temporary, metadata=METADATA[ending])
         os.replace(temporary, f"{stem}.{ending}")
+        written.append(f"{stem}.{ending}")
     plt.close(figure)
+    return written
+
+
+def refused(work):
+    """Calls it; exit 2 with one line for a table that cannot be drawn."""
+    try:
+        return work()
+    except TableError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None
 
 
 def save_all(figures, folder):
@@ -110,27 +183,3 @@ def save_all(figures, folder):
     for name, draw in figures.items():
         save(draw(), os.path.join(folder, name))
         print(f"  {os.path.join(folder, name)}.pdf, .png")
-
-
-def refused(work, *arguments):
-    """Calls work(*arguments); exit 2 with one line for a table that cannot be drawn."""
-    try:
-        return work(*arguments)
-    except TableError as error:
-        print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-
-
-def run(description, draw, inputs, write=save, output="STEM"):
-    """Command line of one figure: `inputs` are (name, help) of CSV files, then -o STEM; a name that
-    ends in + takes one or more files. `write(draw(*paths), STEM)` makes the files."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=description, formatter_class=form)
-    for name, text in inputs:
-        parser.add_argument(name.rstrip("+"), help=text, nargs="+" if name.endswith("+") else None)
-    parser.add_argument(
-        "-o", "--output", required=True, metavar=output, help="writes .pdf and .png"
-    )
-    options = vars(parser.parse_args())
-    stem = options.pop("output")
-    refused(lambda: write(draw(*options.values()), stem))

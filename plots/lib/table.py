@@ -9,13 +9,17 @@ class TableError(Exception):
     """A table that cannot be used; the message names the file and says what is wrong."""
 
 
+class MissingColumn(TableError):
+    """A table without a column that is needed."""
+
+
 class Row(dict):
     """Cells by column, as text; a column that the table lacks is a TableError that names it."""
 
     path = "table"
 
     def __missing__(self, column):
-        raise TableError(f"{self.path}: no column {column} (it has {', '.join(map(str, self))})")
+        raise MissingColumn(f"{self.path}: no column {column} (it has {', '.join(map(str, self))})")
 
 
 def read(path, columns=()):

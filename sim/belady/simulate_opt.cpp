@@ -8,36 +8,37 @@
 namespace sawtooth::sim {
 namespace {
 
-struct Recorder {
-  AccessTally tally;
-  std::vector<BeladyVisit> visits;
-  std::vector<Access> accesses;
+class OptConsumer {
+ public:
+  OptConsumer(const AtomTable& atoms, int64_t capacity_lines)
+      : atoms_(atoms), tally_(atoms), cache_(atoms.sizes(), capacity_lines) {}
 
   void visit(const Visit& visit) {
-    visits.push_back({visit.atom, visit.times});
-    accesses.push_back(visit.access);
-    tally.accessed(visit);
+    tally_.accessed(visit);
+    const AtomSize size = atoms_.size(visit.atom);
+    const int64_t unused = size.lines * sectors_per_line - size.sectors;
+    const BeladyLines::Missed missed = cache_.visit(visit.atom, visit.times);
+    tally_.missed(visit.atom, visit.access,
+                  missed.lines * sectors_per_line - missed.last_lines * unused);
   }
+
+  const AccessTally& tally() const { return tally_; }
+
+ private:
+  const AtomTable& atoms_;
+  AccessTally tally_;
+  BeladyLines cache_;
 };
 
 }  // namespace
 
 Prediction simulate_opt(const Request& request) {
   const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  Recorder recorder{AccessTally(atoms), {}, {}};
+  OptConsumer consumer(atoms, request.l2_bytes / line_bytes);
   Prediction prediction;
-  prediction.steps = replay_lockstep(request, atoms, recorder);
-  BeladyLines cache(atoms.sizes(), request.l2_bytes / line_bytes, recorder.visits);
-  for (size_t i = 0; i < recorder.visits.size(); ++i) {
-    const AtomId atom = recorder.visits[i].atom;
-    const AtomSize size = atoms.size(atom);
-    const int64_t unused = size.lines * sectors_per_line - size.sectors;
-    const BeladyLines::Missed missed = cache.next();
-    recorder.tally.missed(atom, recorder.accesses[i],
-                          missed.lines * sectors_per_line - missed.last_lines * unused);
-  }
-  prediction.tile_visits = recorder.tally.visits();
-  set_counters(prediction, [&](Tensor tensor) { return recorder.tally.counters(tensor); });
+  prediction.steps = replay_lockstep(request, atoms, consumer);
+  prediction.tile_visits = consumer.tally().visits();
+  set_counters(prediction, [&](Tensor tensor) { return consumer.tally().counters(tensor); });
   return prediction;
 }
 

@@ -8,8 +8,8 @@
 namespace sawtooth::sim {
 
 /// The counters of simulate_lru() for a fully associative cache of request.l2_bytes under Belady's
-/// replacement; the histogram stays empty. Keeps the list of visits, about 14 bytes each.
-/// Throws std::invalid_argument as BeladyLines and AtomTable do.
+/// replacement; the histogram stays empty. Throws std::invalid_argument as BeladyLines and
+/// AtomTable do.
 Prediction simulate_opt(const Request& request);
 
 }  // namespace sawtooth::sim

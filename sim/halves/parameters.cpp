@@ -22,6 +22,7 @@ void check(const HalvesParameters& p) {
   require(p.ways <= p.capacity_lines, "ways", p.ways, "at most the capacity in lines");
   require(p.reserved >= 0 && p.reserved * std::max(p.ways, 2) < 1, "reserved", p.reserved,
           "0 to below 1 / ways");
+  require(p.ways != 1 || p.reserved == 0, "reserved", p.reserved, "0 with one way");
   require(p.scattered >= 0 && p.scattered <= 1, "scattered", p.scattered, "0 to 1");
   require(p.far_first_waiting >= 0 && p.far_first_waiting <= 1, "far_first_waiting",
           p.far_first_waiting, "0 to 1");

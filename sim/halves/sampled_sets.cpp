@@ -25,7 +25,7 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
   lines_a_piece_ = sampling(all_sets);
   const int64_t sets = all_sets / lines_a_piece_;
   for (int half = 0; half < parameters.halves; ++half) {
-    halves_[static_cast<size_t>(half)].resize(static_cast<size_t>(sets) * ways_);
+    halves_[static_cast<size_t>(half)].ways.resize(static_cast<size_t>(sets) * ways_);
   }
 
   reduced_sets_ = static_cast<uint32_t>(
@@ -58,12 +58,17 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
                         static_cast<uint32_t>(home),
                         static_cast<uint32_t>(units * (i + 1) / pieces - units * i / pieces)});
     }
-    if (lines_.size() >= no_line >> 1) {
+    if (lines_.size() >= no_line >> 1 || sizes.size() >= no_line >> 1) {
       throw std::invalid_argument("halves: too many lines; switch the sets off (ways = 0)");
     }
   }
   first_.push_back(static_cast<uint32_t>(lines_.size()));
-  for (std::vector<uint8_t>& held : held_) held.resize(lines_.size(), 0);
+  for (Half& half : halves_) {
+    half.way_of.resize(lines_.size(), nowhere);
+    half.visited.resize(sizes.size(), 0);
+    for (size_t atom = 0; atom < sizes.size(); ++atom)
+      half.lacking.push_back(first_[atom + 1] - first_[atom]);
+  }
 }
 
 }  // namespace sawtooth::sim

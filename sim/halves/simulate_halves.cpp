@@ -9,7 +9,7 @@ Prediction simulate_halves(const Request& request, const HalvesParameters& param
                            const CoalescerParameters& coalescer) {
   const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   HalvesInStep l2(parameters, atoms.sizes(), atoms.tensors(), tensor_count, coalescer);
-  HalfVisits<HalvesInStep> visits(l2, parameters.halves, request.merge_lockstep);
+  HalfVisits<HalvesInStep> visits(l2, atoms.sizes(), parameters, request.merge_lockstep);
   LockstepWavefront wavefront(request, atoms, visits);
   wavefront.run();
   visits.flush();

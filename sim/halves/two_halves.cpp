@@ -53,6 +53,8 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
                                         const AtomPart& part) {
   MissedByHome missed;
   const auto look_up = [&](auto& store) {
+    store.begin_visit();
+    if (part.whole() && asks[0] != asks[1] && store.touch_whole(asks[1] ? 1 : 0, atom)) return;
     for_pieces_of(store, atom, sizes_[atom].tensors, part, [&](const Piece& piece) {
       const auto home = static_cast<size_t>(piece.home);
       Missed& here = missed[home];
@@ -83,6 +85,7 @@ void TwoHalves::write(AtomId atom) {
   tally.writes = tally.write_backs = true;
   touched_[atom] = 1;
   const auto put = [&](auto& store) {
+    store.begin_visit();
     store.for_pieces(atom, [&](const Piece& piece) {
       if (!touch(store, piece.home, piece, true)) tally.write_misses += sectors_of(piece.units);
       if (parameters_.halves == 2) store.drop(1 - piece.home, piece);

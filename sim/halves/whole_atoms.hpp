@@ -29,6 +29,9 @@ class WholeAtoms {
 
   int64_t pieces(AtomId) const { return homes_; }
 
+  void begin_visit() {}
+  bool touch_whole(int, AtomId) const { return false; }  // its pieces are as fast
+
   /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
   template <class Evicted>
   bool touch(int half, const Piece& piece, bool write, Evicted evicted) {

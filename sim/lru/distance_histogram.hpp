@@ -24,15 +24,9 @@ struct DistanceBin {
 class DistanceClass {
  public:
   void add(int64_t lines, int64_t sectors) {
-    size_t place = home(lines);
-    while (table_[place].lines != lines) {
-      if (table_[place].lines == free) {
-        place = claim(lines);
-        break;
-      }
-      place = next(place);
-    }
-    table_[place].sectors += sectors;
+    // Neighbours in a scan mostly have the same distance.
+    if (table_[last_].lines != lines) last_ = place_of(lines);
+    table_[last_].sectors += sectors;
   }
   void add_cold(int64_t sectors) { cold_ += sectors; }
 
@@ -54,6 +48,14 @@ class DistanceClass {
     return size_t(uint64_t(lines) * 0x9e3779b97f4a7c15 >> (64 - table_bits_));
   }
   size_t next(size_t place) const { return (place + 1) & (table_.size() - 1); }
+  size_t place_of(int64_t lines) {
+    size_t place = home(lines);
+    while (table_[place].lines != lines) {
+      if (table_[place].lines == free) return claim(lines);
+      place = next(place);
+    }
+    return place;
+  }
   size_t claim(int64_t lines);
   size_t free_place(int64_t lines) const;
 
@@ -61,6 +63,7 @@ class DistanceClass {
   std::vector<DistanceBin> table_ =
       std::vector<DistanceBin>(size_t{1} << initial_bits, DistanceBin{free, 0});
   size_t used_ = 0;  // at most half of the table
+  size_t last_ = 0;  // the place that was added to
   int64_t cold_ = 0;
 };
 

@@ -50,6 +50,7 @@ class Replay {
     lay_out_rounds();
     const auto count = static_cast<int64_t>(rounds_.size());
     for (int64_t r = 0; r < count;) {
+      request_.throw_if_stopped();
       const int64_t repeated = multiply(r);
       if (repeated == 0) replay(r);
       result_.rounds_multiplied += repeated;
@@ -246,9 +247,9 @@ bool has_rounds(const Request& request) {
       schedule.scan == scan_id<LinearScan> || schedule.scan == scan_id<ReverseScan> ||
       schedule.scan == scan_id<SawtoothScan> || schedule.scan == scan_id<SawtoothItemScan> ||
       schedule.scan == scan_id<SawtoothWaveScan>;
-  return straight && schedule.loop == Loop::kv_inner && schedule.kv_split == 1 &&
-         !cuts_last_wave(schedule) && schedule.prefetch == 0 && schedule.order.list == nullptr &&
-         request.problem.mask.kind == MaskKind::none &&
+  return straight && request.own_scan == nullptr && schedule.loop == Loop::kv_inner &&
+         schedule.kv_split == 1 && !cuts_last_wave(schedule) && schedule.prefetch == 0 &&
+         schedule.order.list == nullptr && request.problem.mask.kind == MaskKind::none &&
          item_count(request.problem, request.tiling, schedule) > 0;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/lru/distance_batch.hpp"
 #include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/merged_visits.hpp"
@@ -14,31 +15,19 @@ namespace {
 class HistogramBuilder {
  public:
   HistogramBuilder(const AtomTable& atoms, DistanceHistogram& histogram)
-      : atoms_(atoms), histogram_(histogram), stack_(atoms.sizes()) {
-    visits_.reserve(visits_at_a_time);
-    visited_.reserve(visits_at_a_time);
-    distances_.resize(visits_at_a_time);
-  }
+      : atoms_(atoms), histogram_(histogram), stack_(atoms.sizes()) {}
 
   void visit(const Visit& visit) {
-    visits_.push_back(visit);
-    visited_.push_back(visit.atom);
-    if (visits_.size() == visits_at_a_time) flush();
+    batch_.add(visit, stack_, [this](const Visit& at, int64_t others) { count(at, others); });
   }
 
   void flush() {
-    stack_.visit(visited_, distances_);
-    for (size_t i = 0; i < visits_.size(); ++i) count(visits_[i], distances_[i]);
-    visits_.clear();
-    visited_.clear();
+    batch_.flush(stack_, [this](const Visit& at, int64_t others) { count(at, others); });
   }
 
   int64_t visits() const { return count_; }
 
  private:
-  // Enough to fetch ahead, few enough for the first-level cache.
-  static constexpr size_t visits_at_a_time = 512;
-
   void count(const Visit& visit, int64_t others) {
     const AtomSize size = atoms_.size(visit.atom);
     DistanceClass& distances = histogram_.of(atoms_.tensor_of(visit.atom), visit.access);
@@ -57,9 +46,7 @@ class HistogramBuilder {
   const AtomTable& atoms_;
   DistanceHistogram& histogram_;
   StackDistance stack_;
-  std::vector<Visit> visits_;
-  std::vector<AtomId> visited_;
-  std::vector<int64_t> distances_;
+  DistanceBatch<Visit> batch_;
   int64_t count_ = 0;
 };
 

@@ -70,30 +70,33 @@ StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) :
   for (const VectorPath faster : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
     if (path == VectorPath::automatic && vector_path_available(faster)) path_ = faster;
   }
-  uint64_t unit = 0;
-  uint64_t total = 0;
-  for (const AtomSize& size : sizes) {
-    if (size.lines == 0) throw std::invalid_argument("stack distance: an atom has no lines");
-    if (unit != size.lines) unit = std::gcd(unit, uint64_t(size.lines));
-    total += size.lines;
-  }
-  if (unit != 0) unit_lines_ = int64_t(unit);
-  if (total / uint64_t(unit_lines_) > UINT32_MAX) {
-    throw std::invalid_argument("stack distance: all atoms together have " + std::to_string(total) +
-                                " lines, more than 2^32 units of " + std::to_string(unit_lines_) +
-                                "; use larger tiles");
-  }
-  uint32_t digits = 0;
   weights_.reserve(sizes.size());
-  for (const AtomSize& size : sizes) {
-    weights_.push_back(size.lines / uint32_t(unit_lines_));
-    digits |= weights_.back();
+  slot_.reserve(sizes.size());
+  for (const AtomSize& size : sizes) add(size.lines);
+}
+
+void StackDistance::add(uint32_t lines) {
+  if (lines == 0) throw std::invalid_argument("stack distance: an atom has no lines");
+  const uint32_t unit = std::gcd(unit_lines_, lines);
+  if ((all_lines_ + lines) / unit > UINT32_MAX) {
+    throw std::invalid_argument("stack distance: all atoms together have more than 2^32 units of " +
+                                std::to_string(unit) + " lines; use larger tiles");
   }
-  for (uint32_t digit = 0; digit < 32; ++digit) {
-    if (digits >> digit & 1) planes_.push_back(digit);
+  all_lines_ += lines;
+  uint32_t digits = digits_;
+  if (unit != unit_lines_) {
+    const uint32_t finer = unit_lines_ / unit;
+    digits = 0;
+    for (uint32_t& weight : weights_) digits |= weight *= finer;
+    total_ *= finer;
+    unit_lines_ = unit;
   }
-  slot_.assign(sizes.size(), never);
-  allocate(initial_slots);
+  weights_.push_back(lines / unit);
+  slot_.push_back(never);
+  digits |= weights_.back();
+  if (digits == digits_) return;
+  digits_ = digits;
+  make_room();
 }
 
 void StackDistance::allocate(uint32_t slots) {
@@ -140,10 +143,19 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
   uint64_t* const leaves = leaves_.data();
   uint64_t* const open_leaf = leaves + now_ / leaf_slots * planes;
   const int levels = level_count_;
+  const bool far = slots_ >= far_slots;
   uint32_t now = now_;
   uint32_t total = total_;
   for (size_t i = 0; i < count; ++i, ++now) {
     __builtin_prefetch(&slot_of[atoms[std::min(i + visits_fetched_ahead, atoms.size() - 1)]]);
+    if (far) {
+      const uint32_t soon =
+          slot_of[atoms[std::min(i + visits_fetched_ahead / 2, atoms.size() - 1)]];
+      if (soon != never) {
+        __builtin_prefetch(&leaves[soon / leaf_slots * planes]);
+        __builtin_prefetch(&levels_[0][soon / leaf_slots / fan_out]);
+      }
+    }
     const uint32_t slot = slot_of[atoms[i]];
     const uint32_t weight = one_size ? 1 : weights_[atoms[i]];
     slot_of[atoms[i]] = now;
@@ -171,7 +183,7 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
           reinterpret_cast<Lanes&>(sums) -= minus_one & weight;
         }
       }
-      distances[i] = (total - up_to_own) * unit_lines_;
+      distances[i] = int64_t{total - up_to_own} * unit_lines_;
     }
     for (size_t p = 0; p < planes; ++p) {
       const uint64_t digit = one_size ? 1 : weight >> plane[p] & 1;
@@ -210,11 +222,16 @@ void StackDistance::close_leaf() {
   }
 }
 
-/// Closes the gaps that later visits have left; the row grows with the number of atoms.
+/// Closes the gaps that later visits have left, with planes for all weights; the row grows with the
+/// number of atoms.
 void StackDistance::make_room() {
   if (live_ > most_atoms)
     throw std::runtime_error("stack distance: more than 2^31 atoms were visited");
   const std::vector<Owned> owned = owned_slots();
+  planes_.clear();
+  for (uint32_t digit = 0; digit < 32; ++digit) {
+    if (digits_ >> digit & 1) planes_.push_back(digit);
+  }
   const uint64_t wanted = uint64_t{live_} * slots_per_atom;
   allocate(uint32_t(std::clamp<uint64_t>((wanted + leaf_slots - 1) / leaf_slots * leaf_slots,
                                          slots_, most_slots)));

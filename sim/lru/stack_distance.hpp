@@ -41,6 +41,10 @@ class StackDistance {
   /// common divisor. Throws std::invalid_argument otherwise, or when `path` cannot run here.
   explicit StackDistance(std::span<const AtomSize> sizes, VectorPath path = VectorPath::automatic);
 
+  /// Gives the next number to an atom of `lines` lines. May come between visits: a new size costs
+  /// about a visit to every atom. Throws as the constructor does.
+  void add(uint32_t lines);
+
   /// Visits `atoms` in turn. distances[i] is the lines of the distinct other atoms visited since
   /// the last visit to atoms[i], or `cold` at its first. An access to each of its lines then has
   /// this distance plus its own lines - 1. Many visits in one call are fastest: the next ones are
@@ -74,6 +78,8 @@ class StackDistance {
   static constexpr uint32_t most_atoms = most_slots / 2;
   // Far enough for a load from memory, near enough to stay in the first-level cache.
   static constexpr size_t visits_fetched_ahead = 16;
+  // With so many slots leaves and their sums are no longer in the second-level cache either.
+  static constexpr uint32_t far_slots = uint32_t{1} << 24;
 
   struct alignas(64) Sums {
     uint32_t before[fan_out];
@@ -98,14 +104,16 @@ class StackDistance {
   static uint32_t rank(const std::vector<Owned>& owned, uint32_t slot);
 
   VectorPath path_;
-  int64_t unit_lines_ = 1;                // greatest common divisor of all sizes
+  uint32_t unit_lines_ = 0;  // greatest common divisor of all sizes
+  int64_t all_lines_ = 0;
+  uint32_t digits_ = 0;                   // of all weights together
   std::vector<uint32_t> weights_;         // size / unit_lines_
   std::vector<uint32_t> planes_;          // which binary digits occur in weights
   std::vector<uint32_t> slot_;            // last visit of every atom, or never
   std::vector<uint64_t> leaves_;          // [leaf][plane]: digits of the weights that slots own
   std::vector<Sums> levels_[max_levels];  // over leaves, over 16 leaves, over 256 leaves ...
   int level_count_ = 0;
-  uint32_t slots_ = 0;
+  uint32_t slots_ = initial_slots;
   uint32_t now_ = 0;    // the next free slot; sums of later leaves and nodes mean nothing yet
   uint32_t total_ = 0;  // weight of all atoms visited so far
   uint32_t live_ = 0;   // how many these are

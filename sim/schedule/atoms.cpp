@@ -1,12 +1,15 @@
 #include "sim/schedule/atoms.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
+#include "sim/schedule/prefetch_cuts.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -18,6 +21,15 @@ AtomSize size_of_bytes(int64_t bytes, Tensor tensor, uint8_t tensors) {
           .sectors = static_cast<uint32_t>(tensors * ceil_div(bytes, sector_bytes)),
           .tensor = static_cast<uint8_t>(tensor),
           .tensors = tensors};
+}
+
+/// Of a tile of size `tile`, lines [begin, end).
+AtomSize size_of_lines(AtomSize tile, int64_t begin, int64_t end) {
+  tile.sectors = static_cast<uint32_t>(min_of(end * sectors_per_line, tile.sectors) -
+                                       begin * sectors_per_line);
+  tile.lines = static_cast<uint32_t>(end - begin);
+  tile.goes_on = begin > 0;
+  return tile;
 }
 
 void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles) {
@@ -58,8 +70,15 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
       {0, problem.seq_q, tiling.q_rows, 0},
   }};
+  if (!pair_kv) cuts_ = prefetch_cuts(problem, tiling, schedule);
+  const auto cuts_of = [&](Tensor tensor) {
+    const bool cut = tensor == Tensor::k || tensor == Tensor::v;
+    return std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);
+  };
   int64_t count = 0;
-  for (const Shape& shape : shapes) count += shape.heads * shape.tiles();
+  for (size_t t = 0; t < shapes.size(); ++t) {
+    count += shapes[t].heads * shapes[t].tiles() * std::ssize(cuts_of(static_cast<Tensor>(t)));
+  }
   if (count >= std::numeric_limits<AtomId>::max()) {
     throw std::invalid_argument("the problem has " + std::to_string(count) +
                                 " tiles; the simulator numbers fewer than 2^32: use larger tiles");
@@ -68,12 +87,27 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
   const auto number = [&](Tensor tensor, uint8_t tensors) {
     const Shape& shape = shapes[static_cast<size_t>(tensor)];
     const int64_t tiles = shape.tiles();
-    blocks_[static_cast<size_t>(tensor)] = {static_cast<int64_t>(sizes_.size()), tiles};
-    const int64_t last_rows = shape.rows - (tiles - 1) * shape.tile_rows;
+    const std::span<const int64_t> cuts = cuts_of(tensor);
+    const auto atoms_of = [&](int64_t rows) {
+      const AtomSize tile = size_of_bytes(rows * shape.row_bytes, tensor, tensors);
+      if (cuts.size() == 1) return std::vector<AtomSize>{tile};
+      std::vector<AtomSize> atoms;
+      for (size_t i = 0; i < cuts.size() && cuts[i] < tile.lines; ++i) {
+        const int64_t end = i + 1 < cuts.size() ? cuts[i + 1] : tile.lines;
+        atoms.push_back(size_of_lines(tile, cuts[i], min_of(end, tile.lines)));
+      }
+      return atoms;
+    };
+    const std::vector<AtomSize> full = atoms_of(shape.tile_rows);
+    const std::vector<AtomSize> last = atoms_of(shape.rows - (tiles - 1) * shape.tile_rows);
+    const auto first = std::ssize(sizes_);
+    blocks_[static_cast<size_t>(tensor)] = {first, std::ssize(full),
+                                            (tiles - 1) * std::ssize(full) + std::ssize(last)};
     for (int64_t head = 0; head < shape.heads; ++head) {
-      sizes_.insert(sizes_.end(), static_cast<size_t>(tiles - 1),
-                    size_of_bytes(shape.tile_rows * shape.row_bytes, tensor, tensors));
-      sizes_.push_back(size_of_bytes(last_rows * shape.row_bytes, tensor, tensors));
+      for (int64_t tile = 0; tile < tiles - 1; ++tile) {
+        sizes_.insert(sizes_.end(), full.begin(), full.end());
+      }
+      sizes_.insert(sizes_.end(), last.begin(), last.end());
     }
   };
   if (pair_kv) {
@@ -84,6 +118,22 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
     const auto tensor = static_cast<Tensor>(t);
     if (!pair_kv || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor, 1);
   }
+}
+
+AtomRange AtomTable::tile(Tensor tensor, int64_t flat_head, int64_t tile) const {
+  const Block& block = blocks_[static_cast<size_t>(tensor)];
+  const int64_t before = tile * block.a_tile;
+  const AtomId begin = id(tensor, flat_head, tile);
+  return {begin, begin + static_cast<AtomId>(min_of(block.a_tile, block.a_head - before))};
+}
+
+AtomRange AtomTable::part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const {
+  const AtomRange all = this->tile(tensor, flat_head, tile);
+  const auto atom_at = [&](int64_t line) {
+    const auto cut = std::lower_bound(cuts_.begin(), cuts_.end(), line);
+    return std::min(all.end, all.begin + static_cast<AtomId>(cut - cuts_.begin()));
+  };
+  return {atom_at(lines.begin), atom_at(lines.end)};
 }
 
 std::vector<uint8_t> AtomTable::tensors() const {

@@ -4,6 +4,8 @@
 // disjoint sets of lines. Then every line of a visit has the same LRU stack distance, so a tile
 // with its number of lines as weight stands for its lines exactly (docs/models/exactness.md, A).
 // The layout behind it is [batch, head, length, dim] with every head's matrix on a line boundary.
+// Where workers prefetch parts of a K/V tile at different times, these parts are atoms
+// (sim/schedule/prefetch_cuts.hpp), neighbours in number as in memory.
 #pragma once
 
 #include <array>
@@ -32,7 +34,14 @@ struct AtomSize {
   uint32_t sectors = 0;  // what counters count; a ragged tile may not fill its last line
   uint8_t tensor = 0;    // whose memory it is, a number of Tensor ...
   uint8_t tensors = 1;   // ... and of as many that follow: K and V of a tile may be one atom
+  bool goes_on = false;  // with the tile of the atom before
   friend bool operator==(const AtomSize&, const AtomSize&) = default;
+};
+
+/// Atoms [begin, end).
+struct AtomRange {
+  AtomId begin = 0;
+  AtomId end = 0;
 };
 
 /// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.
@@ -49,8 +58,12 @@ class AtomTable {
   /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) const {
     const Block& block = blocks_[static_cast<size_t>(tensor)];
-    return static_cast<AtomId>(block.first + flat_head * block.tiles + tile);
+    return static_cast<AtomId>(block.first + flat_head * block.a_head + tile * block.a_tile);
   }
+  /// All atoms of a tile, in the order of its lines; `id` is the first.
+  AtomRange tile(Tensor tensor, int64_t flat_head, int64_t tile) const;
+  /// Of these, those whose first line lies in `lines` of the tile.
+  AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const;
   Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
   /// The tensor of every atom, as a number.
   std::vector<uint8_t> tensors() const;
@@ -60,9 +73,11 @@ class AtomTable {
  private:
   struct Block {
     int64_t first = 0;
-    int64_t tiles = 0;
+    int64_t a_tile = 1;  // atoms of a tile, of the last one there may be fewer
+    int64_t a_head = 0;
   };
   std::array<Block, tensor_count> blocks_{};
+  std::vector<int64_t> cuts_{0};  // lines of a K/V tile at which an atom begins
   std::vector<AtomSize> sizes_;
 };
 

@@ -29,8 +29,10 @@ class ItemWalk {
       : problem_(request.problem),
         tiling_(request.tiling),
         schedule_(request.schedule),
+        own_scan_(request.own_scan),
         log_sum_exp_(request.log_sum_exp),
         items_(item_count(problem_, tiling_, schedule_)),
+        begun_(request.items_begun),
         attach_(static_cast<size_t>(problem_.batch * problem_.kv_heads), 0) {}
 
   int64_t items() const { return items_; }
@@ -39,8 +41,10 @@ class ItemWalk {
 
   /// Begins item `index`; one that sees nothing is done at once, and still has results.
   void begin(WorkerCursor& cursor, int64_t index) const {
+    if (begun_ != nullptr) begun_->fetch_add(1, std::memory_order_relaxed);
     const Item item = item_at(problem_, tiling_, schedule_, index);
-    cursor.begin(problem_, tiling_, schedule_, item, attach_[static_cast<size_t>(kv_head(item))]);
+    cursor.begin(problem_, tiling_, schedule_, item, attach_[static_cast<size_t>(kv_head(item))],
+                 own_scan_);
   }
   void advance(WorkerCursor& cursor) const { cursor.advance(problem_, tiling_, schedule_); }
 
@@ -149,8 +153,10 @@ class ItemWalk {
   const Problem& problem_;
   const Tiling& tiling_;
   const Schedule& schedule_;
+  OwnScan* own_scan_;
   bool log_sum_exp_;
   int64_t items_;
+  std::atomic<int64_t>* begun_;
   std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
   std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece
 };

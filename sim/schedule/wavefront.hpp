@@ -1,10 +1,10 @@
 // The wavefront in lockstep: replays a schedule step by step and tells a sink who touches what.
 //
 // Time is an integer step. In each step every worker that holds an item visits K of its tile (in
-// worker order), then every worker V, then the prefetches follow. A worker that has finished
-// writes O at once, takes its next item at once (lowest worker first) and loads its Q: these cost
-// no step. Under kv_outer a step is one Q tile: it reads Q and the O so far and writes O, and a new
-// K/V tile's K and V come before it.
+// worker order), then every worker V, then each prefetches its part of K, then its part of V. A
+// worker that has finished writes O at once, takes its next item at once (lowest worker first) and
+// loads its Q: these cost no step. Under kv_outer a step is one Q tile: it reads Q and the O so far
+// and writes O, and a new K/V tile's K and V come before it.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,12 @@ class LockstepWavefront {
 
   auto touch_by(int64_t worker) {
     return [this, worker](Tensor tensor, int64_t head, int64_t tile, Access access) {
-      sink_.touch(worker, atoms_.id(tensor, head, tile), access);
+      touch_all(worker, atoms_.tile(tensor, head, tile), access);
     };
+  }
+
+  void touch_all(int64_t worker, const AtomRange& atoms, Access access) {
+    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) sink_.touch(worker, atom, access);
   }
 
   template <class Function>
@@ -70,6 +74,7 @@ class LockstepWavefront {
 
   // One step of all workers: visits in the order that the head of this file fixes, then moves.
   void advance() {
+    request_.throw_if_stopped();
     if (kv_outer()) {
       visit_kv_outer();
     } else {
@@ -96,16 +101,21 @@ class LockstepWavefront {
         walk_.load(worker, tensor, 0, Access::read, touch_by(w));
       });
     }
-    if (schedule_.prefetch > 0) for_busy([&](int64_t w, WorkerCursor& c) { prefetch(w, c); });
+    if (schedule_.prefetch == 0) return;
+    for (const Tensor tensor : step_tensors) {
+      for_busy([&](int64_t w, WorkerCursor& worker) { prefetch(tensor, w, worker); });
+    }
   }
 
-  // The sharers of a wave stand at one tile, so the first of them touches it whole for all.
-  void prefetch(int64_t w, const WorkerCursor& worker) {
-    const int64_t index = worker.item().index;
-    if (prefetch_share(request_.problem, request_.tiling, schedule_, index).rank != 0) return;
-    for (const Tensor tensor : step_tensors) {
-      walk_.load(worker, tensor, schedule_.prefetch, Access::prefetch, touch_by(w));
-    }
+  void prefetch(Tensor tensor, int64_t w, const WorkerCursor& worker) {
+    const Problem& problem = request_.problem;
+    const Tiling& tiling = request_.tiling;
+    walk_.load(worker, tensor, schedule_.prefetch, Access::prefetch,
+               [&](Tensor, int64_t head, int64_t tile, Access access) {
+                 const Range lines = prefetch_share(problem, tiling, schedule_, worker.item().index)
+                                         .lines_of(prefetch_lines(problem, tiling));
+                 touch_all(w, atoms_.part(tensor, head, tile, lines), access);
+               });
   }
 
   void visit_kv_outer() {

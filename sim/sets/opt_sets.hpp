@@ -1,6 +1,7 @@
 // Belady's optimum in every set: the line that is needed last leaves (Belady, "A study of
 // replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966). No
-// policy that fills a line at every miss misses less with the same sets and ways.
+// policy that fills a line at every miss misses less with the same sets and ways. What hits is
+// known when a line comes back, as in sim/belady/belady_lines.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +14,18 @@ namespace sawtooth::sim {
 
 class OptSets : public SetEngine {
  public:
-  /// `all_visits` is what visit() will be given, from the first to the last; fewer than 2^32 - 1.
-  OptSets(const SetPartition& partition, uint32_t ways, std::span<const AtomId> all_visits);
+  OptSets(const SetPartition& partition, uint32_t ways);
 
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override;
 
  private:
-  struct Way {
-    uint32_t part = UINT32_MAX;
-    // When it is needed again: the next visit to its atom, then its place in that visit. An empty
-    // way is never needed, and leaves before all lines.
-    uint64_t needed = UINT64_MAX;
-  };
+  bool access(uint32_t set, uint32_t part);
 
   const SetPartition& partition_;
-  uint32_t ways_;
-  std::vector<uint32_t> next_visit_;  // to the atom of visit i
-  std::vector<Way> table_;            // set after set
-  size_t now_ = 0;
+  uint32_t places_;                   // of a set that can be kept for lines while others pass by
+  std::vector<uint64_t> accesses_;    // to each set so far
+  std::vector<uint64_t> free_since_;  // of every place, in accesses to its set; set after set
+  std::vector<uint64_t> last_;        // access to each part, in accesses to its set; 0 before
 };
-
-/// next[i] is the index of the next visit to the atom of visit i, or UINT32_MAX.
-std::vector<uint32_t> next_visits(std::span<const AtomId> visits, size_t atoms);
 
 }  // namespace sawtooth::sim

@@ -21,7 +21,7 @@ enum class HashKind : uint8_t { modulo, exclusive_or, balanced };
 enum class Priority : uint8_t { evict_first, normal, evict_last };
 
 /// Replacement in a set: a policy is named here and written in sim/sets/policies.hpp (opt, which
-/// needs to know the future, in sim/sets/opt_sets.hpp).
+/// looks back instead of choosing, in sim/sets/opt_sets.hpp).
 enum class SetPolicy : uint8_t { lru, plru, fifo, random, opt };
 struct PolicyName {
   std::string_view name;
@@ -50,9 +50,11 @@ struct SetsParameters {
   /// number's bits that are set in row i. Empty: exclusive_or folds the line number.
   std::vector<uint64_t> matrix;
   SetPolicy policy = SetPolicy::lru;
-  std::array<Priority, tensor_count> priorities{
-      Priority::normal, Priority::normal, Priority::normal, Priority::normal,
-      Priority::normal, Priority::normal, Priority::normal};
+  std::array<Priority, tensor_count> priorities = [] {
+    std::array<Priority, tensor_count> all{};
+    all.fill(Priority::normal);
+    return all;
+  }();
   std::optional<int64_t> set_aside_bytes;  // of evict_last; left out: the most there may be
   uint64_t seed = 0;                       // of random replacement
   // For differential tests: every line by itself instead of sets that see the same, and the path.

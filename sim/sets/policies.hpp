@@ -129,7 +129,7 @@ auto with_policy(SetPolicy policy, uint32_t sets, uint32_t ways, uint64_t seed, 
     case SetPolicy::opt:
       break;
   }
-  throw std::invalid_argument("set engine: opt needs all visits at once");
+  throw std::invalid_argument("set engine: opt is no choice at a miss, see OptSets");
 }
 
 }  // namespace sawtooth::sim

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/sets/opt_sets.hpp"
 #include "sim/sets/policies.hpp"
 #include "sim/sets/policy_sets.hpp"
 #include "sim/sets/recency_sets.hpp"
@@ -13,6 +14,7 @@ std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
                                            const SetsParameters& parameters,
                                            std::vector<Priority> priorities) {
   const auto ways = static_cast<uint32_t>(geometry.ways);
+  if (parameters.policy == SetPolicy::opt) return std::make_unique<OptSets>(partition, ways);
   const bool lru = parameters.policy == SetPolicy::lru;
   if (priorities.empty() && (lru || parameters.policy == SetPolicy::fifo)) {
     return std::make_unique<RecencySets>(partition, ways, lru, parameters.path);

@@ -19,9 +19,8 @@ class SetEngine {
   virtual void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) = 0;
 };
 
-/// The engine of a policy other than opt, which needs to know the future (sim/sets/opt_sets.hpp).
-/// `priorities` has one entry an atom, or is empty when all are normal. `partition` must outlive
-/// the engine.
+/// The engine of parameters.policy. `priorities`, which opt does not have, has one entry an atom,
+/// or is empty when all are normal. `partition` must outlive the engine.
 std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
                                            const SetGeometry& geometry,
                                            const SetsParameters& parameters,

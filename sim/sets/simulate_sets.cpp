@@ -4,7 +4,6 @@
 
 #include "sim/schedule/access_tally.hpp"
 #include "sim/schedule/merged_visits.hpp"
-#include "sim/sets/opt_sets.hpp"
 #include "sim/sets/set_engine.hpp"
 
 namespace sawtooth::sim {
@@ -35,10 +34,9 @@ class SetsConsumer {
  public:
   SetsConsumer(const AtomTable& atoms, const SetPartition& partition, const SetGeometry& geometry,
                const SetsParameters& parameters)
-      : partition_(partition), ways_(static_cast<uint32_t>(geometry.ways)), tally_(atoms) {
-    if (parameters.policy == SetPolicy::opt) return;
-    engine_ = make_set_engine(partition, geometry, parameters, priorities_of(atoms, parameters));
-  }
+      : partition_(partition),
+        engine_(make_set_engine(partition, geometry, parameters, priorities_of(atoms, parameters))),
+        tally_(atoms) {}
 
   void visit(const Visit& visit) {
     tally_.accessed(visit);
@@ -47,19 +45,10 @@ class SetsConsumer {
       waiting_.push_back(visit.atom);
       accesses_.push_back(visit.access);
     }
-    if (engine_ != nullptr && waiting_.size() >= batch_visits) drain();
+    if (waiting_.size() >= batch_visits) drain();
   }
 
-  void finish() {
-    if (engine_ == nullptr) engine_ = std::make_unique<OptSets>(partition_, ways_, waiting_);
-    drain();
-  }
-
-  const AccessTally& tally() const { return tally_; }
-
- private:
-  static constexpr size_t batch_visits = 1024;  // keeps a batch and its results in the L1 cache
-
+  /// Call it after the last visit.
   void drain() {
     missed_.resize(waiting_.size());
     engine_->visit(waiting_, missed_);
@@ -69,9 +58,13 @@ class SetsConsumer {
     accesses_.clear();
   }
 
+  const AccessTally& tally() const { return tally_; }
+
+ private:
+  static constexpr size_t batch_visits = 1024;  // keeps a batch and its results in the L1 cache
+
   const SetPartition& partition_;
-  uint32_t ways_;
-  std::unique_ptr<SetEngine> engine_;  // of opt: made when all visits are known
+  std::unique_ptr<SetEngine> engine_;
   AccessTally tally_;
   std::vector<AtomId> waiting_;
   std::vector<Access> accesses_;
@@ -91,7 +84,7 @@ Prediction simulate_sets(const Request& request) {
   SetsConsumer consumer(atoms, partition, geometry, parameters);
   Prediction prediction;
   prediction.steps = replay_lockstep(request, atoms, consumer);
-  consumer.finish();
+  consumer.drain();
   prediction.method = partition.description();
   prediction.tile_visits = consumer.tally().visits();
   set_counters(prediction, [&](Tensor tensor) { return consumer.tally().counters(tensor); });

@@ -1,5 +1,7 @@
 #include "sim/timed/parameters.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -54,8 +56,9 @@ L2Parameters l2_parameters(const Request& request, const Gpu& gpu, bool halves) 
 
 void set_rates(const KernelCost& kernel, const Gpu& gpu, StepParameters& step) {
   const double sms = double(gpu.sms);
-  const double tensor =
-      kernel.tensor_tflops.value_or(gpu.bf16_tflops.value_or(0) * kernel.tensor_share);
+  double tensor = kernel.tensor_tflops.value_or(0);
+  if (!kernel.tensor_tflops && kernel.tensor_share > 0)
+    tensor = required(gpu.bf16_tflops, "bf16-tflops", gpu) * kernel.tensor_share;
   step.tensor_flop_a_ns = tensor * flop_per_tera / ns_a_second / sms;
   if (kernel.exp_tera_per_s) {
     step.exp_a_ns = *kernel.exp_tera_per_s * flop_per_tera / ns_a_second / sms;
@@ -129,9 +132,29 @@ void scale_step(const Request& request, StepParameters& step) {
   step.fixed_ns /= faster;
 }
 
+// Nothing ends before it begins.
+void check_times(const Request& request, const StepParameters& step) {
+  const double alone_ns = step_cost(step, request.problem, request.tiling).alone_ns();
+  for (const PrefetchCost& cost : {step.prefetch, step.prefetch_shared}) {
+    const double least_ns = std::min(cost.added_ns(0), cost.added_ns(1));
+    if (request.schedule.prefetch == 0 || least_ns >= 0 || alone_ns + least_ns > 0) continue;
+    throw std::invalid_argument("prefetch-step-ns: prefetch takes " + std::to_string(-least_ns) +
+                                " ns from steps of " + std::to_string(alone_ns) +
+                                " ns; allowed: less than a step");
+  }
+  if (std::abs(step.item_spread_ns) > step.item_end_ns)
+    throw std::invalid_argument(
+        "item-spread-ns: " + std::to_string(step.item_spread_ns) +
+        " is not allowed; allowed: up to item-end-ns = " + std::to_string(step.item_end_ns));
+}
+
 }  // namespace
 
 TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool halves) {
+  if (request.problem.dtype == ElementType::fp32 && !request.kernel.step_ns)
+    throw std::invalid_argument(
+        "timing = timed: costs are of bf16 and fp16; dtype = fp32 needs "
+        "step-ns");
   if (gpu.sms < 1) {
     throw std::invalid_argument("timing = timed: needs a gpu with its number of SMs; name one");
   }
@@ -148,6 +171,7 @@ TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool ha
                                  ? *gpu.ticket_hop_ns
                                  : parameters.l2.far_ns - parameters.l2.near_ns;
   scale_step(request, parameters.step);
+  check_times(request, parameters.step);
   return parameters;
 }
 

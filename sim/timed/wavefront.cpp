@@ -33,7 +33,8 @@ uint64_t stream_of(uint64_t seed, int64_t worker) {
 
 TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& parameters,
                                const AtomTable& atoms, TimedMemory& memory)
-    : problem_(request.problem),
+    : request_(request),
+      problem_(request.problem),
       tiling_(request.tiling),
       schedule_(request.schedule),
       parameters_(parameters),
@@ -73,6 +74,7 @@ auto TimedWavefront::touch_by(int64_t sm, double now_ns) {
 double TimedWavefront::run() {
   start();
   while (!events_.empty()) {
+    request_.throw_if_stopped();
     const Event event = events_.first();
     Worker& worker = workers_[static_cast<size_t>(event.worker)];
     switch (worker.next) {
@@ -184,9 +186,7 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   });
   if (schedule_.prefetch > 0) {
     const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
-    const int64_t lines = tiling_.kv_rows * problem_.row_bytes() / line_bytes;
-    const Range part = share.lines_of(lines);
-    worker.prefetches = {double(part.begin) / double(lines), double(part.end) / double(lines)};
+    worker.prefetches = share.lines_of(prefetch_lines(problem_, tiling_));
   }
   worker.active = true;
   if (schedule_.launch == launch_id<GridLaunch>) worker.age = ctas_begun_++;
@@ -288,7 +288,13 @@ void TimedWavefront::wait_for(const ReadTime& load, double computed_ns, TimeTerm
 
 void TimedWavefront::prefetch(Worker& worker, double now_ns) {
   const auto touch = [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    memory_.prefetch(now_ns, worker.sm, atoms_.id(tensor, head, tile), worker.prefetches);
+    const AtomId atom = atoms_.id(tensor, head, tile);
+    const AtomSize size = atoms_.size(atom);
+    const int64_t lines = size.lines / size.tensors;
+    const Range part = intersection(worker.prefetches, {0, lines});
+    if (part.empty()) return;
+    memory_.prefetch(now_ns, worker.sm, atom,
+                     {double(part.begin) / double(lines), double(part.end) / double(lines)});
   };
   walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
 }

@@ -47,10 +47,10 @@ class TimedWavefront {
     bool active = false;  // computes on an item
     int64_t phase = 0;
     uint64_t random = 0;
-    AtomPart prefetches{0, 0};  // what it fetches of every tile for the wave of its item
+    Range prefetches;  // lines that it fetches of every tile for the wave of its item
     std::array<ReadTime, max_stages> loads{};  // of step s at s mod max_stages
 
-    bool has_lines() const { return prefetches.end > prefetches.begin; }
+    bool has_lines() const { return !prefetches.empty(); }
   };
 
   void start();
@@ -69,6 +69,7 @@ class TimedWavefront {
   TimeTerms& terms_of(const Worker& worker);
   auto touch_by(int64_t sm, double now_ns);
 
+  const Request& request_;
   const Problem& problem_;
   const Tiling& tiling_;
   const Schedule& schedule_;

@@ -4,45 +4,58 @@
 #include <stdexcept>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/lru/distance_batch.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-void require_disjoint(std::vector<TraceAtom> atoms) {
-  std::sort(atoms.begin(), atoms.end(),
-            [](const TraceAtom& a, const TraceAtom& b) { return a.first_line < b.first_line; });
-  for (size_t i = 1; i < atoms.size(); ++i) {
-    const TraceAtom& before = atoms[i - 1];
-    if (before.first_line + before.lines <= atoms[i].first_line) continue;
+void require_disjoint(const TraceReader& reader) {
+  const std::vector<TraceAtom>& atoms = reader.atoms();
+  const auto is_line = [](const TraceAtom& atom) { return atom.lines == 1; };
+  if (reader.begins_differ() && std::all_of(atoms.begin(), atoms.end(), is_line)) return;
+  const auto comes_before = [](const TraceAtom& a, const TraceAtom& b) {
+    return a.first_line < b.first_line;
+  };
+  std::vector<TraceAtom> sorted;
+  if (!std::is_sorted(atoms.begin(), atoms.end(), comes_before)) {
+    sorted = atoms;
+    std::sort(sorted.begin(), sorted.end(), comes_before);
+  }
+  const std::vector<TraceAtom>& in_order = sorted.empty() ? atoms : sorted;
+  for (size_t i = 1; i < in_order.size(); ++i) {
+    const TraceAtom& before = in_order[i - 1];
+    if (before.first_line + before.lines <= in_order[i].first_line) continue;
     throw TraceError("the tiles at lines " + std::to_string(before.first_line) + " and " +
-                     std::to_string(atoms[i].first_line) +
+                     std::to_string(in_order[i].first_line) +
                      " share lines; such a trace must be given by lines");
   }
 }
 
-std::vector<AtomSize> sizes_of(const std::vector<TraceAtom>& atoms) {
-  std::vector<AtomSize> sizes;
-  sizes.reserve(atoms.size());
-  for (const TraceAtom& atom : atoms) sizes.push_back({atom.lines, atom.sectors});
-  return sizes;
-}
-
 class TraceHistogram {
  public:
+  /// `atoms` may grow; a visit's atom is one of them.
   TraceHistogram(const std::vector<TraceAtom>& atoms, DistanceHistogram& histogram,
                  const TraceLimits& limits)
-      : atoms_(atoms),
-        histogram_(histogram),
-        limits_(limits),
-        distances_(sizes_of(atoms)),
-        was_backwards_(atoms.size(), false) {}
+      : atoms_(atoms), histogram_(histogram), limits_(limits), stack_(std::span<AtomSize>()) {}
 
   void visit(const TraceVisit& visit) {
+    for (; was_backwards_.size() <= visit.atom; was_backwards_.push_back(false)) {
+      stack_.add(atoms_[was_backwards_.size()].lines);
+    }
+    batch_.add(visit, stack_, [this](const TraceVisit& at, int64_t others) { count(at, others); });
+  }
+
+  /// Call it after the last visit.
+  void flush() {
+    batch_.flush(stack_, [this](const TraceVisit& at, int64_t others) { count(at, others); });
+  }
+
+ private:
+  void count(const TraceVisit& visit, int64_t others) {
     const TraceAtom& atom = atoms_[visit.atom];
     DistanceClass& distances = histogram_.of(atom.tensor, visit.access);
-    const int64_t others = distances_.visit(visit.atom);
     const bool turned = was_backwards_[visit.atom] != visit.backwards;
     if (others == StackDistance::cold) {
       distances.add_cold(atom.sectors);
@@ -56,7 +69,6 @@ class TraceHistogram {
     require_few_bins(distances);
   }
 
- private:
   // Line by line, since each has a distance of its own: line i is the i-th of the visit before when
   // that went forwards.
   void add_turned(DistanceClass& distances, const TraceAtom& atom, int64_t others,
@@ -80,48 +92,45 @@ class TraceHistogram {
   const std::vector<TraceAtom>& atoms_;
   DistanceHistogram& histogram_;
   TraceLimits limits_;
-  StackDistance distances_;
-  std::vector<bool> was_backwards_;
+  StackDistance stack_;
+  std::vector<bool> was_backwards_;  // the last visit to each atom
+  DistanceBatch<TraceVisit> batch_;
 };
 
 }  // namespace
 
-Prediction analyse_trace(const OpenTrace& open, int64_t l2_bytes, const TraceLimits& limits) {
-  std::vector<TraceAtom> atoms;
-  TraceVisit visit;
-  {
-    const auto reader = open();
-    while (reader->next(visit)) {
-    }
-    atoms = reader->atoms();
-  }
-  require_disjoint(atoms);
+Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimits& limits) {
   Prediction prediction;
   try {
-    TraceHistogram histogram(atoms, prediction.histogram, limits);
-    const auto reader = open();
-    while (reader->next(visit)) {
-      if (visit.atom >= atoms.size()) throw TraceError("the trace changed while it was read");
+    TraceHistogram histogram(reader.atoms(), prediction.histogram, limits);
+    for (TraceVisit visit; reader.next(visit);) {
       histogram.visit(visit);
       prediction.tile_visits += visit.times;
       prediction.steps = static_cast<int64_t>(visit.step) + 1;
     }
+    histogram.flush();
   } catch (const std::invalid_argument& error) {  // more lines than the engine can weigh
     throw TraceError(error.what());
   }
+  require_disjoint(reader);
   count_all(prediction, l2_bytes / line_bytes);
   return prediction;
 }
 
-void copy_trace(TraceReader& reader, TraceWriter& writer) {
-  TraceVisit visit;
-  size_t defined = 0;
-  while (reader.next(visit)) {
-    const std::vector<TraceAtom>& atoms = reader.atoms();
-    for (; defined < atoms.size(); ++defined) writer.atom(atoms[defined]);
-    writer.visit(visit);
+bool CopyingReader::next(TraceVisit& visit) {
+  if (!reader_.next(visit)) {
+    writer_.finish();
+    return false;
   }
-  writer.finish();
+  for (; defined_ < atoms().size(); ++defined_) writer_.atom(atoms()[defined_]);
+  writer_.visit(visit);
+  return true;
+}
+
+void copy_trace(TraceReader& reader, TraceWriter& writer) {
+  CopyingReader copying(reader, writer);
+  for (TraceVisit visit; copying.next(visit);) {
+  }
 }
 
 }  // namespace sawtooth::sim

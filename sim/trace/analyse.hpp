@@ -2,23 +2,33 @@
 // distances, and counters at one capacity.
 #pragma once
 
-#include <functional>
-#include <memory>
-
 #include "sim/prediction.hpp"
 #include "sim/trace/trace.hpp"
 
 namespace sawtooth::sim {
 
-/// Opens a trace from its beginning; it is read twice, because sizes are needed before distances.
-using OpenTrace = std::function<std::unique_ptr<TraceReader>()>;
-
-/// A fully associative LRU of `l2_bytes`, exact for visits in both directions
-/// (docs/models/exactness.md, A and D). Throws TraceError for a broken trace and for atoms that
-/// overlap.
-Prediction analyse_trace(const OpenTrace& open, int64_t l2_bytes, const TraceLimits& limits);
+/// Reads the rest of `reader` on a fully associative LRU of `l2_bytes`, exact for visits in both
+/// directions (docs/models/exactness.md, A and D). Throws TraceError for a broken trace and for
+/// atoms that overlap.
+Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimits& limits);
 
 /// Writes every visit of `reader` to `writer`, and finishes it.
 void copy_trace(TraceReader& reader, TraceWriter& writer);
+
+/// Reads what another reader does, and writes it as it goes by; the writer is finished at the end.
+class CopyingReader : public TraceReader {
+ public:
+  /// Both must outlive this.
+  CopyingReader(TraceReader& reader, TraceWriter& writer) : reader_(reader), writer_(writer) {}
+  bool next(TraceVisit& visit) override;
+  const std::vector<TraceAtom>& atoms() const override { return reader_.atoms(); }
+  bool begins_differ() const override { return reader_.begins_differ(); }
+  const std::string& description() const override { return reader_.description(); }
+
+ private:
+  TraceReader& reader_;
+  TraceWriter& writer_;
+  size_t defined_ = 0;
+};
 
 }  // namespace sawtooth::sim

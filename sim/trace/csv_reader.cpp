@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 namespace sawtooth::sim {
 namespace {
 
 constexpr size_t longest_row = 1024;  // nine numbers and names
+constexpr size_t buffer_bytes = size_t{1} << 18;
+constexpr ptrdiff_t most_plain_digits = 19;  // of a number that surely fits into 64 bits
+constexpr uint64_t not_given = UINT64_MAX;
 
 // Of UTF-8, as some editors and spreadsheets put it in front.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -29,39 +33,66 @@ void CsvTraceReader::fail(const std::string& what) const {
   throw TraceError(name_ + ":" + std::to_string(row_number_) + ": " + what);
 }
 
-// Splits the next row that is not empty into cells_; false at the end.
+// Goes to the next row that is not empty; false at the end.
 bool CsvTraceReader::read_row() {
-  for (;;) {
+  do {
     ++row_number_;
-    row_.resize(longest_row + 1);
-    in_.getline(row_.data(), static_cast<std::streamsize>(row_.size()));
-    const auto taken = static_cast<size_t>(in_.gcount());
-    if (in_.bad()) fail("cannot be read");
-    if (in_.fail() && !in_.eof()) {
+    const void* line_break = nullptr;
+    for (;;) {
+      line_break = unread_.empty() ? nullptr : std::memchr(unread_.data(), '\n', unread_.size());
+      if (line_break != nullptr || all_read_) break;
+      read_more();
+    }
+    if (unread_.empty()) return false;
+    const size_t length = line_break == nullptr
+                              ? unread_.size()
+                              : size_t(static_cast<const char*>(line_break) - unread_.data());
+    if (length > longest_row) {
       fail("a row of more than " + std::to_string(longest_row) + " characters");
     }
-    if (taken == 0) return false;
-    row_.resize(in_.eof() ? taken : taken - 1);  // without the line break
-    if (row_.ends_with('\r')) row_.pop_back();
-    if (row_number_ == 1 && row_.starts_with(byte_order_mark))
-      row_.erase(0, byte_order_mark.size());
-    if (!row_.empty()) break;
+    row_ = unread_.substr(0, length);
+    unread_.remove_prefix(std::min(length + 1, unread_.size()));
+    if (row_.ends_with('\r')) row_.remove_suffix(1);
+    if (row_number_ == 1 && row_.starts_with(byte_order_mark)) {
+      row_.remove_prefix(byte_order_mark.size());
+    }
+  } while (row_.empty());
+  return true;
+}
+
+// Puts more bytes behind those that are not read yet, which hold no whole row.
+void CsvTraceReader::read_more() {
+  const size_t left = unread_.size();
+  if (left > longest_row) {
+    fail("a row of more than " + std::to_string(longest_row) + " characters");
   }
-  if (row_.find_first_of(std::string_view("\"\0", 2)) != std::string::npos) {
+  if (buffer_.empty()) {
+    buffer_.resize(buffer_bytes);
+  } else {
+    std::memmove(buffer_.data(), unread_.data(), left);
+  }
+  in_.read(buffer_.data() + left, static_cast<std::streamsize>(buffer_.size() - left));
+  if (in_.bad()) fail("cannot be read");
+  all_read_ = !in_;
+  unread_ = std::string_view(buffer_).substr(0, left + static_cast<size_t>(in_.gcount()));
+}
+
+void CsvTraceReader::split_row() {
+  if (row_.find_first_of(std::string_view("\"\0", 2)) != std::string_view::npos) {
     fail("a quote or a zero byte; a trace has plain numbers and names only");
   }
   cells_.clear();
-  const std::string_view row = row_;
   for (size_t begin = 0;;) {
-    const size_t comma = row.find(',', begin);
-    cells_.push_back(row.substr(begin, comma - begin));
-    if (comma == std::string_view::npos) return true;
+    const size_t comma = row_.find(',', begin);
+    cells_.push_back(row_.substr(begin, comma - begin));
+    if (comma == std::string_view::npos) return;
     begin = comma + 1;
   }
 }
 
 void CsvTraceReader::read_header() {
   if (!read_row()) fail("the file is empty");
+  split_row();
   for (size_t i = 0; i < cells_.size(); ++i) {
     const auto found = std::find(trace_columns.begin(), trace_columns.end(), cells_[i]);
     if (found == trace_columns.end()) {
@@ -72,27 +103,103 @@ void CsvTraceReader::read_header() {
     auto& at = column_at_[static_cast<size_t>(found - trace_columns.begin())];
     if (at) fail("column " + quoted(cells_[i]) + " is there twice");
     at = i;
+    columns_.push_back(static_cast<TraceColumn>(found - trace_columns.begin()));
   }
-  columns_ = cells_.size();
   if (!column_at_[static_cast<size_t>(TraceColumn::line)]) fail("there is no column 'line'");
 }
 
 bool CsvTraceReader::next(TraceVisit& visit) {
   if (!read_row()) return false;
-  if (cells_.size() != columns_) {
-    fail(std::to_string(cells_.size()) + " cells; the header has " + std::to_string(columns_));
+  TraceAtom atom;
+  if (!parse_plain(atom, visit)) parse_cells(atom, visit);
+  visit.atom = last_atom_ = number_of(atom);
+  if (visit.step < last_step_) fail("step " + std::to_string(visit.step) + " goes back in time");
+  last_step_ = visit.step;
+  const std::string fault = totals_.add(visit, atom);
+  if (!fault.empty()) fail(fault);
+  return true;
+}
+
+// Without any word on what is wrong: false leaves that to parse_cells().
+bool CsvTraceReader::parse_plain(TraceAtom& atom, TraceVisit& visit) {
+  std::array<uint64_t, trace_columns.size()> values;
+  const auto value = [&](TraceColumn column) -> uint64_t& {
+    return values[static_cast<size_t>(column)];
+  };
+  value(TraceColumn::step) = last_step_;
+  value(TraceColumn::worker) = 0;
+  value(TraceColumn::times) = 1;
+  value(TraceColumn::access) = static_cast<uint64_t>(Access::read);
+  value(TraceColumn::tensor) = static_cast<uint64_t>(Tensor::other);
+  value(TraceColumn::line) = not_given;
+  value(TraceColumn::lines) = 1;
+  value(TraceColumn::sectors) = not_given;
+  value(TraceColumn::direction) = 0;
+  const char* at = row_.data();
+  const char* const end = at + row_.size();
+  const auto name_at = [&](const auto& names, uint64_t& number) {
+    const char* const begin = at;
+    while (at != end && *at != ',') ++at;
+    const std::string_view text(begin, static_cast<size_t>(at - begin));
+    if (text.empty()) return true;
+    number = static_cast<uint64_t>(std::find(names.begin(), names.end(), text) - names.begin());
+    return number < names.size();
+  };
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != ',')) return false;
+    uint64_t& cell = value(columns_[i]);
+    if (columns_[i] == TraceColumn::access) {
+      if (!name_at(access_names, cell)) return false;
+    } else if (columns_[i] == TraceColumn::tensor) {
+      if (!name_at(tensor_names, cell)) return false;
+    } else if (columns_[i] == TraceColumn::direction) {
+      if (!name_at(direction_names, cell)) return false;
+    } else {
+      const char* const begin = at;
+      uint64_t number = 0;
+      for (; at != end && *at >= '0' && *at <= '9'; ++at)
+        number = 10 * number + uint64_t(*at - '0');
+      if (at - begin > most_plain_digits) return false;
+      if (at != begin) cell = number;
+    }
   }
-  visit.atom = atom_of_row();
+  const uint64_t lines = value(TraceColumn::lines);
+  const uint64_t whole = lines * sectors_per_line;
+  if (at != end || value(TraceColumn::line) >= trace_lines || lines > most_lines_of_an_atom ||
+      value(TraceColumn::times) > most_times || value(TraceColumn::worker) > UINT32_MAX) {
+    return false;
+  }
+  if (value(TraceColumn::sectors) == not_given) value(TraceColumn::sectors) = whole;
+  if (value(TraceColumn::sectors) > whole) return false;
+  atom = {value(TraceColumn::line), static_cast<uint32_t>(lines),
+          static_cast<uint32_t>(value(TraceColumn::sectors)),
+          static_cast<Tensor>(value(TraceColumn::tensor))};
+  visit.access = static_cast<Access>(value(TraceColumn::access));
+  visit.backwards = value(TraceColumn::direction) == 1;
+  visit.times = static_cast<uint32_t>(value(TraceColumn::times));
+  visit.worker = static_cast<uint32_t>(value(TraceColumn::worker));
+  visit.step = value(TraceColumn::step);
+  return true;
+}
+
+void CsvTraceReader::parse_cells(TraceAtom& atom, TraceVisit& visit) {
+  split_row();
+  if (cells_.size() != columns_.size()) {
+    fail(std::to_string(cells_.size()) + " cells; the header has " +
+         std::to_string(columns_.size()));
+  }
+  if (!cell(TraceColumn::line)) fail("line: a number is missing");
+  atom.first_line = number(TraceColumn::line, 0, trace_lines);
+  atom.lines = static_cast<uint32_t>(number(TraceColumn::lines, 1, most_lines_of_an_atom + 1));
+  const uint64_t whole = uint64_t{atom.lines} * sectors_per_line;
+  atom.sectors = static_cast<uint32_t>(number(TraceColumn::sectors, whole, whole + 1));
+  atom.tensor = static_cast<Tensor>(
+      name(TraceColumn::tensor, tensor_names, static_cast<size_t>(Tensor::other)));
   visit.access = static_cast<Access>(name(TraceColumn::access, access_names, 0));
   visit.backwards = name(TraceColumn::direction, direction_names, 0) == 1;
   visit.times = static_cast<uint32_t>(number(TraceColumn::times, 1, uint64_t{most_times} + 1));
   visit.worker = static_cast<uint32_t>(number(TraceColumn::worker, 0, uint64_t{1} << 32));
   visit.step = number(TraceColumn::step, last_step_, UINT64_MAX);
-  if (visit.step < last_step_) fail("step " + std::to_string(visit.step) + " goes back in time");
-  last_step_ = visit.step;
-  const std::string fault = totals_.add(visit, atoms_[visit.atom]);
-  if (!fault.empty()) fail(fault);
-  return true;
 }
 
 std::optional<std::string_view> CsvTraceReader::cell(TraceColumn column) const {
@@ -125,19 +232,13 @@ size_t CsvTraceReader::name(TraceColumn column, const Names& names, size_t other
        " is not allowed; allowed:" + known);
 }
 
-AtomId CsvTraceReader::atom_of_row() {
-  if (!cell(TraceColumn::line)) fail("line: a number is missing");
-  TraceAtom atom;
-  atom.first_line = number(TraceColumn::line, 0, trace_lines);
-  const auto known = atom_at_.find(atom.first_line);
-  const TraceAtom* before = known == atom_at_.end() ? nullptr : &atoms_[known->second];
-  atom.lines = static_cast<uint32_t>(number(TraceColumn::lines, 1, most_lines_of_an_atom + 1));
-  const uint64_t whole = uint64_t{atom.lines} * sectors_per_line;
-  atom.sectors = static_cast<uint32_t>(number(TraceColumn::sectors, whole, whole + 1));
-  atom.tensor = static_cast<Tensor>(
-      name(TraceColumn::tensor, tensor_names, static_cast<size_t>(Tensor::other)));
-  if (before != nullptr) {
-    if (atom == *before) return known->second;
+AtomId CsvTraceReader::number_of(const TraceAtom& atom) {
+  // Scans come back in the order of their first visits.
+  const AtomId guess = last_atom_ + 1;
+  const bool right = guess < atoms_.size() && atoms_[guess].first_line == atom.first_line;
+  const AtomId known = right ? guess : index_.find(atom.first_line);
+  if (known != AtomIndex::none) {
+    if (atom == atoms_[known]) return known;
     fail("the tile at line " + std::to_string(atom.first_line) +
          " was another one before; its lines, sectors and tensor must stay");
   }
@@ -147,8 +248,8 @@ AtomId CsvTraceReader::atom_of_row() {
   }
   const std::string fault = fault_of(atom);
   if (!fault.empty()) fail(fault);
-  atom_at_.emplace(atom.first_line, static_cast<AtomId>(atoms_.size()));
   atoms_.push_back(atom);
+  index_.add_last();
   return static_cast<AtomId>(atoms_.size() - 1);
 }
 

@@ -42,7 +42,7 @@ struct TraceVisit {
 
 /// What a trace may ask of the memory of those who read it.
 struct TraceLimits {
-  uint32_t atoms = uint32_t{1} << 24;  // and as many bins of a histogram; about 100 bytes each
+  uint32_t atoms = uint32_t{1} << 24;  // and as many bins of a histogram; about 60 bytes each
 };
 
 /// One line that names the trace, the place in it, and what is wrong or allowed.
@@ -59,6 +59,8 @@ class TraceReader {
   virtual bool next(TraceVisit& visit) = 0;
   /// The atoms seen so far, in the order of their first visits.
   virtual const std::vector<TraceAtom>& atoms() const = 0;
+  /// Whether no two of them begin at one line; false where that was not checked.
+  virtual bool begins_differ() const { return false; }
   /// Lines "key = value" about where the trace comes from; may be empty.
   virtual const std::string& description() const = 0;
 };
@@ -73,10 +75,11 @@ class TraceWriter {
   virtual void finish() = 0;
 };
 
-/// Reads a binary trace or a CSV, told apart by the first bytes; `name` begins error messages.
-/// `in` must outlive the reader.
+/// Reads a binary trace, a CSV, or a text of another tool (foreign_lines.hpp), each also in gzip or
+/// zstd, told apart by the beginning; `name` begins error messages. Traces that are streams of CTAs
+/// without times have `workers` of them at once, 0: all. `in` must outlive the reader.
 std::unique_ptr<TraceReader> open_trace(std::istream& in, const std::string& name,
-                                        const TraceLimits& limits);
+                                        const TraceLimits& limits, uint32_t workers = 0);
 
 enum class TraceFormat : uint8_t { binary, csv, din };
 

@@ -26,6 +26,11 @@ constexpr int64_t unfolded(uint64_t value) {
 /// Takes a number from the front of `bytes`; false when it does not end there, or has more than 64
 /// bits.
 inline bool take_varint(std::span<const char>& bytes, uint64_t& value) {
+  if (!bytes.empty() && static_cast<uint8_t>(bytes.front()) < 0x80) {  // almost always
+    value = static_cast<uint8_t>(bytes.front());
+    bytes = bytes.subspan(1);
+    return true;
+  }
   value = 0;
   for (size_t i = 0; i < longest_varint && i < bytes.size(); ++i) {
     const auto byte = static_cast<uint8_t>(bytes[i]);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cupti/metric_table.hpp"
+#include "cupti/status.hpp"
 #include "tests/cupti/host_available.hpp"
 
 namespace sawtooth::cupti {
@@ -60,6 +61,19 @@ TEST_F(MetricPlanOnHostApi, AnUnknownMetricIsRefusedByName) {
 
 TEST(MetricPlan, NothingToCollectIsRefused) {
   EXPECT_THROW(plan_metrics("GH100", {}), std::invalid_argument);
+}
+
+TEST_F(MetricPlanOnHostApi, AMetricThatCannotBeReadIsDroppedWithItsStatusAndCostsNoOther) {
+  const MetricPlan plan = plan_metrics("GH100", {"no_such.sum", "lts__t_sectors_op_read.sum"},
+                                       {"dram__sectors_read.sum"}, {}, BadMetrics::drop);
+  ASSERT_EQ(plan.dropped.size(), 1u);
+  EXPECT_EQ(plan.dropped.front().metric, "no_such.sum");
+  EXPECT_EQ(plan.dropped.front().status, Status::unknown_metric);
+  ASSERT_EQ(plan.groups.size(), 1u);
+  EXPECT_EQ(plan.groups.front().metrics(),
+            (std::vector<std::string>{"dram__sectors_read.sum", "lts__t_sectors_op_read.sum"}));
+  EXPECT_THROW(plan_metrics("GH100", {"no_such.sum", "lts__t_sectors_op_read.sum"}), CounterError);
+  EXPECT_THROW(plan_metrics("GH100", {"no_such.sum"}, {}, {}, BadMetrics::drop), CounterError);
 }
 
 }  // namespace

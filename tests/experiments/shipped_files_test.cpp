@@ -47,6 +47,7 @@ TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
       assign(given, key, value, {});
     assign(given, "die", path, {});
     assign(given, "gpu", "h200", {});
+    assign(given, "tiles", "64x64", {});
     EXPECT_EQ(resolve(given, catalog).request.die.sm_slowness, die.sm_slowness);
     given["gpu"] = {{"gb10"}, {}};
     EXPECT_THROW(resolve(given, catalog), UsageError);

@@ -32,6 +32,15 @@ TEST(Corpus, ConfigurationsDoNoHarm) {
 TEST(Corpus, TablesDoNoHarm) {
   replay("csv", csv);
 }
+TEST(Corpus, OrderFilesDoNoHarm) {
+  replay("order", order);
+}
+TEST(Corpus, SweepsKeepTheirInvariants) {
+  replay("sweep", sweep);
+}
+TEST(Corpus, ProfilesDoNoHarm) {
+  replay("profile", profile);
+}
 
 }  // namespace
 }  // namespace sawtooth::fuzz

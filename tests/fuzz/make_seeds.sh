@@ -87,3 +87,36 @@ table open-quote 'a\n"1\n'
 table short-row 'a,b\n1\n'
 table no-name 'a,,c\n1,2,3\n'
 "$sawtooth" simulate --gpu gb10 --seq 64,128 --quiet --csv csv/seed-results
+
+# order NAME CHOICES TEXT: choices are batch, heads, rows, mask, launch, workers, prefetch, loop, split.
+order() { printf "$2$3" >"order/seed-$1"; }
+order least '\x0\x0\x0\x0\x0\x0\x0\x1\x0' '0 0 0\n'
+order two '\x0\x0\x3\x1\x0\x1\x0\x1\x0' '0 0 1\n0 0 0\n'
+order heads '\x0\x1\x1\x0\x0\x1\x0\x1\x0' '0 1 0\n0 0 0\n'
+order batches '\x1\x0\x1\x0\x0\x2\x0\x1\x0' '1 0 0\n0 0 0\n'
+order parts '\x0\x0\x3\x0\x1\x1\x1\x1\x1' '0 0 1 1\n0 0 0 0\n0 0 1 0\n0 0 0 1\n'
+order outer '\x0\x1\x3\x1\x0\x1\x0\x0' '0 1 0\n0 0 0\n'
+order comment '\x0\x0\x1\x0\x0\x0\x0\x1\x0' '# all\n\n 0 0 0 # the item\n'
+order short '\x0\x0\x3\x0\x0\x0\x0\x1\x0' '0 0 0\n'
+order twice '\x0\x0\x3\x0\x0\x0\x0\x1\x0' '0 0 0\n0 0 0\n'
+order word '\x0\x0\x0\x0\x0\x0\x0\x1\x0' '0 zero 0\n'
+for launch in 0 1 2 3; do
+  order "launch-$launch" "\\x0\\x0\\x5\\x1\\x$launch\\x1\\x1\\x1\\x0" '0 0 2\n0 0 0\n0 0 1\n'
+done
+
+# Hexadecimal digits are as good a row of choices as any.
+for number in {0..23}; do
+  printf '%s' "$number" | sha256sum | cut -c1-40 >"sweep/seed-$number"
+done
+
+# profile KIND FILES: 0 is a GPU, 1 a die, 2 a kernel.
+profile() {
+  local file
+  for file in "${@:2}"; do
+    { printf "\\x$1" && cat "$file"; } >"profile/seed-$(basename "$file" .ini)"
+  done
+}
+profiles=../../../experiments/profiles
+profile 0 "$profiles"/gpus/*.ini
+profile 1 "$profiles"/dies/h200-{judgement,drawn-fourth}.ini
+profile 2 "$profiles"/kernels/mma-h200.ini

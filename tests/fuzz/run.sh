@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of traces, configurations and tables side by side, with clang's libFuzzer and
+# Fuzzes the readers of files and the models of sweeps side by side, with clang's libFuzzer and
 # sanitizers: tests/fuzz/run.sh [SECONDS], 60 if not said. Starts from tests/fuzz/corpus and from
 # what earlier runs in this folder have found (build/fuzz/found). An input that crashes, hangs or
 # takes too much memory is left in build/fuzz/crashes, and the exit code is 1. Add it to the corpus
@@ -11,7 +11,7 @@ install_packages clang
 
 seconds=${1:-60}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "usage: tests/fuzz/run.sh [SECONDS]" >&2; exit 2; }
-targets=(trace configuration csv)
+targets=(trace configuration csv order sweep profile)
 read -ra cmake_args <<<"${SAWTOOTH_CMAKE_ARGS:-}"
 cmake --preset fuzz "${cmake_args[@]}" >/dev/null
 cmake --build build/fuzz --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
@@ -20,7 +20,7 @@ cmake --build build/fuzz --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
 fuzz() {
   local found=build/fuzz/found/$1 crashes=build/fuzz/crashes
   mkdir -p "$found" "$crashes"
-  "build/fuzz/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+  "build/fuzz/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -max_len=4096 -timeout=30 \
     -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$crashes/$1-" \
     "$found" "tests/fuzz/corpus/$1" >"build/fuzz/$1.log" 2>&1
 }

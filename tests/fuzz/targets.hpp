@@ -12,5 +12,12 @@ void trace(std::span<const char> bytes);
 void configuration(std::span<const char> bytes);
 /// A table: its rows are as long as its header, and can be written and read back.
 void csv(std::span<const char> bytes);
+/// An order file, after some bytes that choose its problem: SMs read and write what they do
+/// without.
+void order(std::span<const char> bytes);
+/// Bytes that choose the options of a sweep: its counters and times keep to what holds for any.
+void sweep(std::span<const char> bytes);
+/// A profile, after a byte that says of what: what is accepted can be predicted with.
+void profile(std::span<const char> bytes);
 
 }  // namespace sawtooth::fuzz

@@ -43,12 +43,8 @@ std::string written(const std::string& text, TraceFormat format, bool by_lines) 
 }
 
 Prediction analysed(const std::string& text) {
-  std::istringstream in;
-  const auto open = [&] {
-    in = std::istringstream(text);
-    return open_trace(in, "input", limits);
-  };
-  return analyse_trace(open, 64 * line_bytes, limits);
+  std::istringstream in(text);
+  return analyse_trace(*open_trace(in, "input", limits), 64 * line_bytes, limits);
 }
 
 // Counts of sectors: what is asked for is what has a distance or is cold.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -128,6 +129,29 @@ TEST_F(RangeProfilerOnGpu, WhatALaunchThrowsComesThroughAndTheProfilerStaysUsabl
       std::domain_error);
   const Reading reading = b.profiler.measure(plan, b.flush(), {b.read("run")});
   EXPECT_GE(reading.ranges[0].count(received).value(), b.sectors());
+}
+
+// A thread without a context gets one for the profiler's life alone.
+TEST(RangeProfilerThreadOnGpu, HasNoContextBeforeAndAfterTheProfilersLife) {
+  if (const std::string reason = why_no_counters(); !reason.empty()) GTEST_SKIP() << reason;
+  constexpr unsigned int first_version_with_it = 4000;
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  SAWTOOTH_CUDA_CHECK(cudaGetDriverEntryPointByVersion(
+      "cuCtxGetCurrent", &function, first_version_with_it, cudaEnableDefault, &found));
+  const auto current = reinterpret_cast<int (*)(void**)>(function);
+  void *before = nullptr, *during = nullptr, *after = nullptr;
+  std::thread([&] {
+    current(&before);
+    {
+      const RangeProfiler profiler;
+      current(&during);
+    }
+    current(&after);
+  }).join();
+  EXPECT_EQ(before, nullptr);
+  EXPECT_NE(during, nullptr);
+  EXPECT_EQ(after, nullptr);
 }
 
 TEST_F(RangeProfilerOnGpu, TwoRangesOfOneNameAndNoRangeAreRefused) {

@@ -105,6 +105,19 @@ TEST_F(StreamsOnGpu, ThereAndBackReadsEverySectorTwiceAndMemoryOnce) {
   }
 }
 
+TEST_F(StreamsOnGpu, SucceedAfterAFailedCallOfTheCaller) {
+  const kernels::DeviceBuffer buffer(mib << 20);
+  for (const StreamAccess access : reads()) {
+    ASSERT_NE(cudaSetDevice(-1), cudaSuccess);
+    EXPECT_NO_THROW(
+        shared().streams.streams().launch({.access = access}, buffer.as<>(), buffer.bytes()));
+    cudaGetLastError();
+  }
+  ASSERT_NE(cudaSetDevice(-1), cudaSuccess);
+  EXPECT_NO_THROW(shared().streams.l2().flush());
+  cudaGetLastError();
+}
+
 TEST_F(StreamsOnGpu, BadPassesAreRefusedBeforeTheyRun) {
   kernels::Streams& streams = shared().streams.streams();
   const kernels::DeviceBuffer buffer(mib << 20);

@@ -1,5 +1,7 @@
 // What the C and C++ API refuse, without a device: the checks come before any call of CUDA.
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -7,7 +9,9 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/attention.hpp"
-#include "kernels/mma/launch.hpp"
+#include "kernels/attention/choice.hpp"
+#include "kernels/attention/launch.hpp"
+#include "kernels/attention/limits.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -40,7 +44,7 @@ class ApiRefuses : public testing::Test {
   static constexpr unsigned char untouched = 0x5a;
   sawtooth_attention call_;
   alignas(16) unsigned char tensor_[64];
-  alignas(16) unsigned char workspace_[4096];
+  alignas(16) unsigned char workspace_[4096];  // less than any call needs
 };
 
 TEST_F(ApiRefuses, NullPointers) {
@@ -54,11 +58,11 @@ TEST_F(ApiRefuses, NullPointers) {
   expect(SAWTOOTH_NULL_POINTER, "o is");
 }
 
-TEST_F(ApiRefuses, ZeroAndNegativeSizes) {
+TEST_F(ApiRefuses, NegativeAndHugeSizes) {
   for (int64_t sawtooth_attention::*field :
        {&sawtooth_attention::batch, &sawtooth_attention::heads, &sawtooth_attention::kv_heads,
         &sawtooth_attention::seq_q, &sawtooth_attention::seq_kv, &sawtooth_attention::head_dim})
-    for (const int64_t wrong : {int64_t{0}, int64_t{-5}, int64_t{1} << 40}) {
+    for (const int64_t wrong : {int64_t{-5}, int64_t{1} << 40}) {
       const int64_t right = call_.*field;
       call_.*field = wrong;
       expect(SAWTOOTH_BAD_SIZE, std::to_string(wrong).c_str());
@@ -119,7 +123,7 @@ TEST(TensorMaps, StridesThatTheCopyEngineCannotStepOverAreRefusedByName) {
     for (const int64_t head_stride : {int64_t{0}, int64_t{1} << 39}) {
       call.k_strides = {0, head_stride, variant.head_dim};
       const Outcome outcome = check(call);
-      if (!variant.loads_by_copy_engine) {
+      if (!variant.loads_by_copy_engine()) {
         EXPECT_EQ(outcome.message, "") << variant.family;
         continue;
       }
@@ -139,7 +143,10 @@ TEST_F(ApiRefuses, SchedulesThatAreNotOnTheLists) {
   call_.scan = "zigzag";
   expect(SAWTOOTH_BAD_SCHEDULE, "sawtooth-item");
   call_.scan = "linear";
-  call_.workers = 0;
+  call_.family = "moma";
+  expect(SAWTOOTH_BAD_SCHEDULE, "mma-tma");
+  call_.family = nullptr;
+  call_.workers = -1;
   expect(SAWTOOTH_BAD_SCHEDULE, "workers");
   call_.workers = 1;
   call_.prefetch = -1;
@@ -163,6 +170,8 @@ TEST(BalancedLaunch, IsRefusedByKernelsThatMergeNoPiecesUnlessKvIsSplit) {
       EXPECT_EQ(outcome.status, Status::bad_schedule);
       EXPECT_NE(outcome.message.find("balanced"), std::string::npos) << outcome.message;
     }
+    call.schedule.workers = most_balanced_workers + 1;
+    EXPECT_EQ(check(call).status, Status::bad_schedule);
     call.schedule.kv_split = 2;  // nothing is cut then: as static
     EXPECT_EQ(check(call).message, "") << variant.family;
   }
@@ -207,9 +216,62 @@ TEST_F(ApiRefuses, AWorkspaceThatIsTooSmall) {
   expect(SAWTOOTH_WORKSPACE_TOO_SMALL, std::to_string(needed).c_str());
 }
 
+TEST_F(ApiRefuses, AStructOfAnotherVersionOrWithFieldsThatItDoesNotKnow) {
+  call_.version = 2;
+  expect(SAWTOOTH_BAD_VERSION, "version is 2");
+  call_.version = SAWTOOTH_API_VERSION;
+  call_.struct_size = 8;
+  expect(SAWTOOTH_BAD_VERSION, "struct_size is 8");
+  struct {
+    sawtooth_attention known;
+    int64_t later;
+  } call = {call_, 1};
+  call.known.struct_size = sizeof call;
+  EXPECT_EQ(sawtooth_attention_forward(&call.known, workspace_, sizeof workspace_, nullptr),
+            SAWTOOTH_BAD_VERSION);
+  call.later = 0;  // as before the field was there
+  EXPECT_EQ(sawtooth_attention_forward(&call.known, workspace_, sizeof workspace_, nullptr),
+            SAWTOOTH_WORKSPACE_TOO_SMALL);
+}
+
+TEST_F(ApiRefuses, APlanOfACallThatItRefuses) {
+  sawtooth_plan* plan = nullptr;
+  call_.head_dim = 72;
+  EXPECT_EQ(sawtooth_plan_create(&call_, workspace_, sizeof workspace_, &plan),
+            SAWTOOTH_UNSUPPORTED_HEAD_DIM);
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_EQ(sawtooth_plan_create(&call_, workspace_, sizeof workspace_, nullptr),
+            SAWTOOTH_NULL_POINTER);
+  EXPECT_EQ(sawtooth_plan_run(nullptr, nullptr), SAWTOOTH_NULL_POINTER);
+  sawtooth_plan_destroy(nullptr);
+}
+
+TEST(EmptyProblems, DoNothingAndSucceedWithoutTensorsWorkspaceOrDevice) {
+  for (int64_t sawtooth_attention::*size :
+       {&sawtooth_attention::batch, &sawtooth_attention::heads, &sawtooth_attention::seq_q}) {
+    sawtooth_attention call;
+    sawtooth_attention_defaults(&call);
+    call.seq_q = call.seq_kv = seq;
+    call.*size = 0;
+    EXPECT_EQ(sawtooth_attention_forward(&call, nullptr, 0, nullptr), SAWTOOTH_OK)
+        << sawtooth_last_message();
+    sawtooth_plan* plan = nullptr;
+    EXPECT_EQ(sawtooth_plan_create(&call, nullptr, 0, &plan), SAWTOOTH_OK);
+    EXPECT_EQ(sawtooth_plan_run(plan, nullptr), SAWTOOTH_OK);
+    sawtooth_plan_destroy(plan);
+  }
+}
+
 // Bytes of shared memory that a block can have: CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability". 128x64 at D = 128 needs Q (32 KiB), two stages of K and V
 // (64 KiB) and the tables of its item: more than 99 KiB, so that 64x64 is next.
+const KernelVariant& chosen_for(const AttentionForward& call, const DeviceLimits& device) {
+  const KernelVariant* chosen = nullptr;
+  const Outcome outcome = choose_variant(call, device, chosen);
+  if (!outcome) throw std::runtime_error(outcome.message);
+  return *chosen;
+}
+
 TEST(KernelTable, ACallWithoutATilingRunsTheFirstThatFitsTheDevice) {
   constexpr DeviceLimits hopper{90, 227 * 1024, 132}, blackwell_desktop{120, 99 * 1024, 48};
   AttentionForward call;
@@ -217,10 +279,34 @@ TEST(KernelTable, ACallWithoutATilingRunsTheFirstThatFitsTheDevice) {
   call.problem.dtype = ElementType::bf16;
   if (find_variant(128, ElementType::bf16, {128, 64}) == nullptr)
     GTEST_SKIP() << "this build has no 128x64 tiles at D = 128";
-  EXPECT_EQ(variant_for(call, hopper).tiling.q_rows, 128);
-  EXPECT_EQ(variant_for(call, blackwell_desktop).tiling.q_rows, 64);
-  call.tiling = {128, 64};  // named: it is for the launch to refuse
-  EXPECT_EQ(variant_for(call, blackwell_desktop).tiling.q_rows, 128);
+  EXPECT_EQ(chosen_for(call, hopper).tiling.q_rows, 128);
+  EXPECT_EQ(chosen_for(call, blackwell_desktop).tiling.q_rows, 64);
+  call.tiling = {128, 64};
+  const KernelVariant* chosen = nullptr;
+  const Outcome refused = choose_variant(call, blackwell_desktop, chosen);
+  EXPECT_NE(refused.message.find("shared memory"), std::string::npos) << refused.message;
+}
+
+// Where several families have a tile, the one made for the device runs it, and where its copies
+// cannot step over a stride the next.
+TEST(KernelTable, ATileOfSeveralFamiliesGoesToTheFastestThatCanRunTheStrides) {
+  constexpr DeviceLimits h200{90, 227 * 1024, 132}, a100{80, 163 * 1024, 108};
+  AttentionForward call;
+  call.problem = {
+      .batch = 1, .heads = 2, .kv_heads = 2, .seq_q = seq, .seq_kv = seq, .head_dim = 64};
+  call.tiling = {128, 128};
+  if (find_variant(64, ElementType::bf16, call.tiling, "mma") == nullptr)
+    GTEST_SKIP() << "this build has no 128x128 tiles at D = 64";
+  EXPECT_EQ(chosen_for(call, a100).family, std::string("mma"));
+  for (const char* family : {"hopper", "mma-tma", "mma"})
+    if (find_variant(64, ElementType::bf16, call.tiling, family) != nullptr) {
+      EXPECT_EQ(chosen_for(call, h200).family, std::string(family));
+      break;
+    }
+  call.k_strides = {0, 0, 64};  // one head for all: no tensor map has it
+  EXPECT_EQ(chosen_for(call, h200).family, std::string("mma"));
+  call.tiling = {0, 0};
+  EXPECT_EQ(chosen_for(call, h200).family, std::string("mma"));
 }
 
 TEST(FailedCallsOfCuda, NameAMissingKernelImage) {
@@ -234,7 +320,7 @@ TEST(FailedCallsOfCuda, NameAMissingKernelImage) {
 
 TEST(KernelTable, LoadsByTheCopyEngineNeedADeviceThatHasOne) {
   for (const KernelVariant& variant : kernel_variants())
-    EXPECT_EQ(variant.needs_device(), variant.loads_by_copy_engine) << variant.family;
+    EXPECT_EQ(variant.needs_device(), variant.loads_by_copy_engine()) << variant.family;
 }
 
 TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {

@@ -1,5 +1,7 @@
 // What a launch hands to a kernel, checked without a GPU: a schedule that the kernel knows and that
 // reaches every item, and a workspace whose parts lie apart.
+#include "kernels/attention/arguments.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -8,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/mma/launch.hpp"
+#include "kernels/attention/limits.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -44,7 +46,8 @@ void for_each_call(Visit visit) {
           if (!check(call)) continue;
           ++calls;
           std::vector<char> workspace(workspace_bytes(call));
-          visit(call, variant, arguments_of(call, workspace.data()), workspace.data());
+          visit(call, variant, arguments_of(call, variant.tiling, call.schedule, workspace.data()),
+                workspace.data());
         }
   EXPECT_GT(calls, 0);
 }
@@ -104,13 +107,13 @@ TEST(ForwardArguments, HaveTheItemsAndScansOfTheCall) {
 }
 
 TEST(ForwardArguments, HaveNoSectionOfMoreThanAllHeads) {
-  for_each_call(
-      [](AttentionForward call, const KernelVariant&, const ForwardArguments&, char* workspace) {
-        call.schedule.order.section = std::numeric_limits<int64_t>::max();
-        ASSERT_TRUE(check(call));
-        ASSERT_EQ(arguments_of(call, workspace).schedule.order.section,
-                  call.problem.batch * call.problem.heads * call.schedule.kv_split);
-      });
+  for_each_call([](AttentionForward call, const KernelVariant& variant, const ForwardArguments&,
+                   char* workspace) {
+    call.schedule.order.section = std::numeric_limits<int64_t>::max();
+    ASSERT_TRUE(check(call));
+    ASSERT_EQ(arguments_of(call, variant.tiling, call.schedule, workspace).schedule.order.section,
+              call.problem.batch * call.problem.heads * call.schedule.kv_split);
+  });
 }
 
 TEST(ForwardArguments, HaveAPrefetchThatAddsToAStepIn32BitsAndStillLiesPastTheLastTile) {
@@ -120,9 +123,35 @@ TEST(ForwardArguments, HaveAPrefetchThatAddsToAStepIn32BitsAndStillLiesPastTheLa
     call.schedule.prefetch = std::numeric_limits<int64_t>::max();
     ASSERT_TRUE(check(call)) << check(call).message;
     const int64_t tiles = kv_tiles(call.problem, variant.tiling);
-    const int64_t prefetch = arguments_of(call, workspace).schedule.prefetch;
+    const int64_t prefetch =
+        arguments_of(call, variant.tiling, call.schedule, workspace).schedule.prefetch;
     ASSERT_GE(prefetch, tiles);
     ASSERT_LE(prefetch, std::numeric_limits<int32_t>::max() - tiles);
+  });
+}
+
+// Tickets and arrivals that one call leaves as zeros are found by any other.
+TEST(ForwardArguments, HaveAStateInOnePlaceThatNoOtherDataOfAnyCallTouches) {
+  for_each_call([](const AttentionForward& call, const KernelVariant& variant,
+                   const ForwardArguments& arguments, char* workspace) {
+    const char* const end = workspace + workspace_state_bytes;
+    ASSERT_EQ(static_cast<void*>(arguments.ticket), workspace);
+    ASSERT_GE(static_cast<void*>(arguments.piece_arrivals), workspace + sizeof(unsigned long long));
+    AttentionForward most = call;
+    most.schedule.workers = most_balanced_workers;
+    if (cuts_last_wave(most.schedule)) {
+      const int64_t pieces = last_wave(call.problem, variant.tiling, most.schedule).most_pieces();
+      constexpr int64_t warp_rows = 16;
+      ASSERT_LE(reinterpret_cast<const char*>(arguments.piece_arrivals +
+                                              pieces * variant.tiling.q_rows / warp_rows),
+                end);
+    }
+    for (const void* data : {static_cast<const void*>(arguments.attach_tiles),
+                             static_cast<const void*>(arguments.pieces)})
+      ASSERT_GE(data, end);
+    const void* const parts = arguments.partial_o;
+    ASSERT_TRUE(parts == nullptr || parts >= end);
+    ASSERT_GE(workspace_bytes(call), workspace_state_bytes);
   });
 }
 
@@ -140,7 +169,6 @@ TEST(ForwardArguments, HavePartsOfTheWorkspaceThatLieApart) {
     constexpr int64_t warp_rows = 16;  // an arrival counter for each
     std::vector<std::pair<const void*, int64_t>> parts = {
         {arguments.ticket, int64_t(sizeof(unsigned long long))},
-        {arguments.attach_tiles, problem.batch * problem.kv_heads * int64_t(sizeof(int))},
         {arguments.piece_arrivals, piece_rows / warp_rows * int64_t(sizeof(unsigned))},
         {arguments.pieces,
          piece_rows * (problem.head_dim + piece_floats_beside_o) * int64_t(sizeof(float))}};
@@ -149,6 +177,9 @@ TEST(ForwardArguments, HavePartsOfTheWorkspaceThatLieApart) {
                          part_rows * problem.head_dim * int64_t(sizeof(float)));
       parts.emplace_back(arguments.partial_lse, part_rows * int64_t(sizeof(float)));
     }
+    if (call.schedule.scan == scan_id<AttachScan>)
+      parts.emplace_back(arguments.attach_tiles,
+                         problem.batch * problem.kv_heads * int64_t(sizeof(int)));
     std::erase_if(parts, [](const auto& part) { return part.second == 0; });
     std::sort(parts.begin(), parts.end());
     const char* free_from = workspace;

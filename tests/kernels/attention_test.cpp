@@ -147,6 +147,33 @@ TEST_F(AttentionOnGpu, RunsInTwoThreadsWithDifferentCtasPerSm) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
+// One worker alone moves the word: an item starts where the one before has stopped.
+TEST_F(AttentionOnGpu, AttachBeginsWhereTheItemBeforeHasStoppedInEveryVariant) {
+  for (const KernelVariant& variant : kernel_variants()) {
+    if (!runs_here(variant)) continue;
+    AttentionForward call;
+    call.problem = {.seq_q = 6 * variant.tiling.q_rows,
+                    .seq_kv = 5 * variant.tiling.kv_rows,
+                    .head_dim = variant.head_dim,
+                    .dtype = variant.dtype,
+                    .mask = {MaskKind::causal, 0}};
+    call.tiling = variant.tiling;
+    call.family = variant.family;
+    for (const LaunchId launch : {launch_id<StaticLaunch>, launch_id<DynamicLaunch>}) {
+      call.schedule = {.launch = launch, .scan = scan_id<AttachScan>, .workers = 1};
+      const AttentionInputs inputs = random_inputs(call.problem, 3, 1.0f);
+      const AttentionResults ran = run_attention(call, inputs, Layout::contiguous, true);
+      int64_t stopped = 0;
+      for (size_t item = 0; item < ran.items.size(); ++item) {
+        EXPECT_EQ(ran.items[item].attach_tile, stopped) << variant.name << ", item " << item;
+        const int64_t steps = ran.items[item].steps;
+        if (steps > 0)
+          stopped = ran.steps[item * size_t(ran.steps_per_item) + size_t(steps - 1)].kv_tile;
+      }
+    }
+  }
+}
+
 TEST_F(AttentionOnGpu, KeepsARowOfNaNWithAndWithoutKvSplit) {
   for_each_family([](const KernelVariant& variant) {
     AttentionForward call;

@@ -106,7 +106,7 @@ AttentionInputs random_inputs(const Problem& problem, uint64_t seed, float sprea
 }
 
 AttentionResults run_attention(AttentionForward call, const AttentionInputs& inputs, Layout layout,
-                               bool with_trace) {
+                               bool with_trace, const DeviceBuffer* workspace) {
   const Problem& problem = call.problem;
   const Shape q_shape{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
   const Shape kv_shape{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
@@ -146,10 +146,14 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
     call.trace = {items.as<ItemRecord>(), steps.as<StepRecord>(), results.steps_per_item};
   }
 
-  const std::size_t bytes = workspace_bytes(call);
-  const DeviceBuffer workspace{int64_t(bytes)};
-  SAWTOOTH_CUDA_CHECK(cudaMemset(workspace.as(), poison_byte, bytes));
-  const Outcome outcome = attention_forward(call, workspace.as(), bytes, nullptr);
+  DeviceBuffer own;
+  if (workspace == nullptr) {
+    own = DeviceBuffer(int64_t(workspace_bytes(call)));
+    SAWTOOTH_CUDA_CHECK(cudaMemset(own.as(), poison_byte, size_t(own.bytes())));
+    workspace = &own;
+  }
+  const Outcome outcome =
+      attention_forward(call, workspace->as(), size_t(workspace->bytes()), nullptr);
   if (!outcome) throw std::runtime_error(outcome.message);
   SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
 

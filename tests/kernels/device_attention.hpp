@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/attention/attention.hpp"
+#include "kernels/common/device_buffer.hpp"
 #include "kernels/common/order_trace.hpp"
 
 namespace sawtooth::kernels {
@@ -36,9 +37,10 @@ struct AttentionResults {
 AttentionInputs random_inputs(const Problem& problem, uint64_t seed, float spread);
 
 /// Fills in pointers and strides of `call`, launches, waits and reads back. O, lse and workspace
-/// are poisoned with NaN before the launch. Throws std::runtime_error when it fails.
+/// are poisoned with NaN before the launch; a workspace that is handed in stays as it is. Throws
+/// std::runtime_error when it fails.
 AttentionResults run_attention(AttentionForward call, const AttentionInputs& inputs, Layout layout,
-                               bool with_trace = false);
+                               bool with_trace = false, const DeviceBuffer* workspace = nullptr);
 
 /// Whether a CUDA device can be used; otherwise `reason` says why not.
 bool device_available(std::string& reason);

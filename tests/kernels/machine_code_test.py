@@ -37,7 +37,7 @@ def row(**changes):
             local_stores=0,
             warp_syncs=1,
         ),
-        **changes
+        **changes,
     )
 
 

@@ -16,7 +16,7 @@ constexpr const char* mask_names[] = {"none", "causal", "window"};
 
 template <class List>
 std::string name_of(int index) {
-  return std::string(List::info()[size_t(index)].name);
+  return index < 0 ? "automatic" : std::string(List::info()[size_t(index)].name);
 }
 
 float scale_of(const AttentionForward& call) {
@@ -161,6 +161,14 @@ std::string judge_trace(const AttentionForward& call, const AttentionResults& re
       return "worker " + std::to_string(worker) + " took items out of order";
   }
   return {};
+}
+
+std::string judge_point(const RandomPoint& point, const AttentionInputs& inputs,
+                        const AttentionResults& results) {
+  std::string wrong =
+      judge(point, results, reference_for(point.call.problem, scale_of(point.call), inputs));
+  if (wrong.empty() && !results.items.empty()) wrong = judge_trace(point.call, results);
+  return wrong.empty() ? wrong : describe(point) + ": " + wrong;
 }
 
 std::string run_and_judge(const RandomPoint& point, uint64_t seed, double& worst) {

@@ -33,6 +33,10 @@ std::string judge(const RandomPoint& point, const AttentionResults& results,
 /// sequence equals the scan of the recorded counter and start; else what is wrong.
 std::string judge_trace(const AttentionForward& call, const AttentionResults& results);
 
+/// Both, of results on these inputs; the order where it was traced.
+std::string judge_point(const RandomPoint& point, const AttentionInputs& inputs,
+                        const AttentionResults& results);
+
 /// Runs a point with trace on inputs of `seed` and judges it. `worst` takes the relative error.
 std::string run_and_judge(const RandomPoint& point, uint64_t seed, double& worst);
 

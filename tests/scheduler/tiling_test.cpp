@@ -30,6 +30,22 @@ RC_GTEST_PROP(Tiling, SeeingQTilesAreTheSamePairsFromTheOtherSide, ()) {
   }
 }
 
+RC_GTEST_PROP(Tiling, VisitedKvTilesAreThoseOfEveryQTileTogether, ()) {
+  const Problem problem = tests::any_problem();
+  const Tiling tiling = tests::any_tiling();
+  int64_t together = 0;
+  for (int64_t q = 0; q < q_tiles(problem, tiling); ++q)
+    together += visible_kv_tiles(problem, tiling, q).size();
+  RC_ASSERT(visited_kv_tiles(problem, tiling) == together);
+}
+
+// Causal, n Q tiles of 64 rows and n K/V tiles of 64 keys: 1 + 2 + ... + n.
+TEST(Tiling, VisitedKvTilesOfTheLongestSequencesAreCountedAtOnce) {
+  constexpr int64_t tiles = int64_t{1} << 24, rows = 64 * tiles;
+  const Problem problem{.seq_q = rows, .seq_kv = rows, .mask = {MaskKind::causal, 0}};
+  EXPECT_EQ(visited_kv_tiles(problem, {64, 64}), tiles * (tiles + 1) / 2);
+}
+
 RC_GTEST_PROP(Tiling, PartsOfAKvSplitAreDisjointAndCoverTheVisibleTiles, ()) {
   const int64_t tiles = tests::between(1, 50);
   const int64_t begin = tests::between(0, tiles);

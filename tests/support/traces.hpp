@@ -77,12 +77,8 @@ inline Trace read_trace(const std::string& text, const sim::TraceLimits& limits 
 
 inline sim::Prediction analysed(const std::string& text, int64_t l2_bytes,
                                 const sim::TraceLimits& limits = {}) {
-  std::istringstream in;
-  const auto open = [&] {
-    in = std::istringstream(text);
-    return sim::open_trace(in, "t", limits);
-  };
-  return sim::analyse_trace(open, l2_bytes, limits);
+  std::istringstream in(text);
+  return sim::analyse_trace(*sim::open_trace(in, "t", limits), l2_bytes, limits);
 }
 
 }  // namespace sawtooth::tests

@@ -111,8 +111,7 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
     std::cout << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
   }
   const bool passed = print_checks(std::cout, result.checks);
-  std::cout << "written to " << folder.string()
-            << "; draw with: python3 plots/figures/calibration.py "
+  std::cout << "written to " << folder.string() << "; draw with: sawtooth plot calibration "
             << (folder / "stream_counters.csv").string();
   if (result.halves.halves == 2) std::cout << ' ' << (folder / "model_counters.csv").string();
   std::cout << " -o " << (folder / "streams").string() << '\n';

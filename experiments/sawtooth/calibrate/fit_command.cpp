@@ -54,10 +54,9 @@ int calibrate_from(const Settings& settings) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(path + ": " + error.what());
   }
-  std::cout << "written to " << folder.string()
-            << "; draw with: python3 plots/figures/calibration.py " << path << ' '
-            << (folder / "model_counters.csv").string() << " -o " << (folder / "streams").string()
-            << '\n';
+  std::cout << "written to " << folder.string() << "; draw with: sawtooth plot calibration " << path
+            << ' ' << (folder / "model_counters.csv").string() << " -o "
+            << (folder / "streams").string() << '\n';
   return exit_fine;
 }
 

@@ -5,8 +5,12 @@
 #include "experiments/sawtooth/calibrate/calibrate_command.hpp"
 #include "experiments/sawtooth/compare/compare_command.hpp"
 #include "experiments/sawtooth/counters/counters_command.hpp"
+#include "experiments/sawtooth/import_ncu/import_ncu_command.hpp"
 #include "experiments/sawtooth/list/list_commands.hpp"
 #include "experiments/sawtooth/measure/measure_command.hpp"
+#include "experiments/sawtooth/order/order_command.hpp"
+#include "experiments/sawtooth/plot/plot_command.hpp"
+#include "experiments/sawtooth/record/record_command.hpp"
 #include "experiments/sawtooth/run/run_command.hpp"
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
 #include "experiments/sawtooth/trace/trace_command.hpp"
@@ -19,7 +23,8 @@ constexpr auto table = std::to_array<Command>({
 #if defined(SAWTOOTH_HAVE_KERNELS)
       measure_command, bench_command,
 #endif
-      run_command, compare_command, counters_command, calibrate_command,
+      run_command, compare_command, plot_command, report_command, counters_command,
+      calibrate_command, record_command_entry, import_ncu_command, order_command,
 #if defined(SAWTOOTH_HAVE_TRACE)
       trace_command,
 #endif

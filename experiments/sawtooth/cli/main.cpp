@@ -4,8 +4,13 @@
 #include <iostream>
 
 #include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/cli/shell_words.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/names.hpp"
+#include "experiments/sawtooth/support/provenance.hpp"
+#include "experiments/sawtooth/support/removed_on_signal.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -25,7 +30,15 @@ int run(const Arguments& words) {
     return exit_fine;
   }
   if (words.front() == "--version") {
-    std::cout << "sawtooth " << SAWTOOTH_VERSION << "\n";
+    std::cout << version_text() << "\n";
+    return exit_fine;
+  }
+  if (words.front() == "--completion") {
+    std::cout << completion(words.size() == 2 ? words[1] : "");
+    return exit_fine;
+  }
+  if (words.front() == "--man") {
+    std::cout << man_page(words.size() == 2 ? words[1] : "");
     return exit_fine;
   }
   if (words.front() == "--csv-header") {
@@ -35,15 +48,22 @@ int run(const Arguments& words) {
   for (const Command& command : commands()) {
     if (command.name != words.front()) continue;
     const Arguments arguments(words.begin() + 1, words.end());
-    if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
+    // What stands behind -- belongs to another program.
+    const auto own_end = std::find(arguments.begin(), arguments.end(), "--");
+    if (!command.own_help && std::any_of(arguments.begin(), own_end, asks_for_help)) {
       std::cout << command_help(command);
       return exit_fine;
     }
     return command.run(command, arguments);
   }
   std::string known;
-  for (const Command& command : commands()) known.append(" ").append(command.name);
-  throw UsageError("'" + words.front() + "' is no command; allowed:" + known);
+  std::vector<std::string_view> names;
+  for (const Command& command : commands()) {
+    known.append(" ").append(command.name);
+    names.push_back(command.name);
+  }
+  throw UsageError("'" + words.front() + "' is no command; allowed:" + known +
+                   did_you_mean(words.front(), names));
 }
 
 }  // namespace
@@ -51,15 +71,19 @@ int run(const Arguments& words) {
 
 int main(int argc, char** argv) {
   namespace ex = sawtooth::experiments;
+  ex::remove_files_on_signals();
+  const auto say = [](const std::exception& error) {
+    std::cerr << ex::red("sawtooth:", ex::Output::error) << " " << error.what() << "\n";
+  };
   try {
     const int code = ex::run(ex::Arguments(argv + 1, argv + argc));
     std::cout.flush();
     return std::cout ? code : ex::exit_check_failed;
   } catch (const ex::UsageError& error) {
-    std::cerr << "sawtooth: " << error.what() << "\n";
+    say(error);
     return ex::exit_wrong_usage;
   } catch (const std::exception& error) {
-    std::cerr << "sawtooth: " << error.what() << "\n";
+    say(error);
     return ex::exit_check_failed;
   }
 }

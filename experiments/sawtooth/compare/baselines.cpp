@@ -22,6 +22,7 @@ constexpr std::string_view order_file_prefix = "file:";
 Settings settings_of_key(const CsvRow& key) {
   const auto columns = join_columns();
   Settings settings;
+  assign(settings, "timing", "lockstep", {});
   for (size_t i = 0; i < columns.size(); ++i) {
     std::string name(columns[i]);
     if (key[i].empty() || name == "kernel" || name == "pass" || name == "state") continue;

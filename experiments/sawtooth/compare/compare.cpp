@@ -7,6 +7,7 @@
 
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -66,8 +67,10 @@ std::string group_of(const CsvTable& table, const CsvRow& row) {
   for (const auto& [name, kind] : result_columns) {
     using enum ColumnKind;
     if (kind != model && kind != parameter && kind != made) continue;
-    const std::string& cell = row[required_column(table, name)];
-    if (cell.empty()) continue;
+    // A table may be older than a column that says how a row was made.
+    const auto column = kind == made ? table.column(name) : required_column(table, name);
+    if (!column || row[*column].empty()) continue;
+    const std::string& cell = row[*column];
     if (name == "l2_bytes") {
       const bool whole = cell.size() < 19 && std::all_of(cell.begin(), cell.end(), [](char c) {
                            return c >= '0' && c <= '9';
@@ -146,21 +149,41 @@ bool is_open(const Entry& entry, size_t place) {
   return of_schedule && from_outside;
 }
 
-bool agree(const Entry& predicted, const Entry& measured) {
-  if (predicted.system != measured.system && !predicted.system.empty() &&
-      !measured.system.empty()) {
-    return false;
-  }
+// Columns in which two points differ, `system` among them.
+std::vector<std::string_view> differences(const Entry& predicted, const Entry& measured) {
+  static const auto columns = join_columns();
+  std::vector<std::string_view> apart;
+  if (predicted.system != measured.system && !predicted.system.empty() && !measured.system.empty())
+    apart.emplace_back("system");
   for (size_t i = 0; i < predicted.key.size(); ++i) {
     const std::string& p = predicted.key[i];
     const std::string& m = measured.key[i];
     const bool open = (p.empty() && is_open(predicted, i)) || (m.empty() && is_open(measured, i));
-    if (p != m && !open) return false;
+    if (p != m && !open) apart.push_back(columns[i]);
   }
   // What was measured from outside is that system's, not any kernel's of the same problem.
   const size_t launch = join_column("launch");
   const bool known_order = !measured.key[launch].empty() || measured.source == "published";
-  return known_order || predicted.key[launch].empty() || predicted.system == measured.system;
+  if (!known_order && !predicted.key[launch].empty() && predicted.system != measured.system &&
+      (apart.empty() || apart.front() != "system"))
+    apart.emplace_back("system");
+  return apart;
+}
+
+// What keeps predicted points from the measured ones that are nearest to them.
+std::map<std::string_view, size_t> columns_apart(const std::vector<Entry>& predicted,
+                                                 const std::vector<Entry>& measured) {
+  std::map<std::string_view, size_t> points_of;
+  for (const Entry& p : predicted) {
+    if (p.joined || measured.empty()) continue;
+    std::vector<std::string_view> least;
+    for (const Entry& m : measured) {
+      auto apart = differences(p, m);
+      if (least.empty() || apart.size() < least.size()) least = std::move(apart);
+    }
+    for (const std::string_view column : least) ++points_of[column];
+  }
+  return points_of;
 }
 
 std::optional<double> relative_error(double predicted, double measured) {
@@ -226,6 +249,21 @@ std::vector<std::string_view> join_columns() {
   return columns;
 }
 
+std::vector<std::string> counters_named(const std::string& list, const std::string& place) {
+  const auto known = comparable_columns();
+  if (list.empty()) return {known.begin(), known.end()};
+  const auto chosen = split_list(list);
+  for (const std::string& counter : chosen) {
+    if (std::find(known.begin(), known.end(), counter) != known.end()) continue;
+    std::string allowed;
+    for (const std::string_view name : known) {
+      allowed.append(allowed.empty() ? "" : ", ").append(name);
+    }
+    throw UsageError(place + ": '" + counter + "' is no counter; allowed: " + allowed);
+  }
+  return chosen;
+}
+
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
                           const std::vector<std::string>& counters) {
   auto left = entries_of(predicted, counters, true);
@@ -233,7 +271,7 @@ Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
   Comparison comparison;
   for (Entry& p : left) {
     for (Entry& m : right) {
-      if (!agree(p, m)) continue;
+      if (!differences(p, m).empty()) continue;
       p.joined = m.joined = true;
       add_errors(comparison, p, m, counters);
     }
@@ -242,6 +280,7 @@ Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
   comparison.measured_points = right.size();
   comparison.predicted_alone = count_alone(left);
   comparison.measured_alone = count_alone(right);
+  comparison.apart = columns_apart(left, right);
   return comparison;
 }
 

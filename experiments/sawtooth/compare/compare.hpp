@@ -9,6 +9,7 @@
 // the model, or in how they were made, are groups of their own.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,11 +52,17 @@ struct Comparison {
   size_t measured_points = 0;
   size_t predicted_alone = 0;  // of these, without a partner
   size_t measured_alone = 0;
+  /// Columns in which predicted points without a partner differ from the nearest measured one, and
+  /// how many do.
+  std::map<std::string_view, size_t> apart;
 };
 
 std::vector<std::string_view> join_columns();
 /// The place of a column in join_columns(), and so in PointError::key.
 size_t join_column(std::string_view name);
+/// The counters of a comma-separated list, all that can be compared for an empty one. Throws
+/// UsageError that begins with `place` for one that cannot.
+std::vector<std::string> counters_named(const std::string& list, const std::string& place);
 /// Compares `counters` where both sides have a value; throws UsageError with file and line for a
 /// missing column or a cell that is no number.
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,

@@ -2,8 +2,8 @@
 // --tolerance.
 #include "experiments/sawtooth/compare/compare_command.hpp"
 
-#include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "experiments/sawtooth/compare/baselines.hpp"
 #include "experiments/sawtooth/compare/compare.hpp"
@@ -18,22 +18,6 @@
 
 namespace sawtooth::experiments {
 namespace {
-
-std::vector<std::string> chosen_counters(const Settings& settings) {
-  const auto known = comparable_columns();
-  const std::string text = value_or(settings, "counters", "");
-  if (text.empty()) return {known.begin(), known.end()};
-  const auto chosen = split_list(text);
-  for (const std::string& counter : chosen) {
-    if (std::find(known.begin(), known.end(), counter) != known.end()) continue;
-    std::string allowed;
-    for (const std::string_view name : known) {
-      allowed.append(allowed.empty() ? "" : ", ").append(name);
-    }
-    throw UsageError("--counters: '" + counter + "' is no counter; allowed: " + allowed);
-  }
-  return chosen;
-}
 
 constexpr std::string_view computed_here = "computed";
 
@@ -69,9 +53,15 @@ int run_compare(const Command& command, const Arguments& arguments) {
   if (parsed.operands.size() < 2) {
     throw UsageError("two CSVs are needed; usage: sawtooth compare PREDICTED MEASURED");
   }
-  const auto counters = chosen_counters(parsed.settings);
+  const auto counters = counters_named(value_or(parsed.settings, "counters", ""), "--counters");
   const std::string limit = value_or(parsed.settings, "tolerance", "");
   const Tolerances tolerances = limit.empty() ? Tolerances() : Tolerances::parse(limit);
+  // Opened before the work, which may take minutes.
+  const std::string summary_path = value_or(parsed.settings, "summary", "");
+  const std::string path = value_or(parsed.settings, "csv", "");
+  std::optional<OutputFile> summary, errors;
+  if (!summary_path.empty()) summary.emplace(summary_path);
+  if (!path.empty() && path != "-") errors.emplace(path);
   const CsvTable measured = read_csv(parsed.operands[1]);
   const Comparison comparison = compare_tables(read_csv(parsed.operands[0]), measured, counters);
   const auto baselines =
@@ -79,24 +69,23 @@ int run_compare(const Command& command, const Arguments& arguments) {
 
   std::vector<PointError> points = comparison.errors;
   points.insert(points.end(), baselines.begin(), baselines.end());
-  const std::string summary = value_or(parsed.settings, "summary", "");
-  if (!summary.empty()) {
-    OutputFile file(summary);
-    file.write(summary_table(comparison.errors, baselines));
-    file.commit();
+  if (summary) {
+    summary->write(summary_table(comparison.errors, baselines));
+    summary->commit();
   }
-  const std::string path = value_or(parsed.settings, "csv", "");
   std::ostream& report = path == "-" ? std::cerr : std::cout;
   if (path == "-") std::cout << error_table(points);
-  if (!path.empty() && path != "-") {
-    OutputFile file(path);
-    file.write(error_table(points));
-    file.commit();
+  if (errors) {
+    errors->write(error_table(points));
+    errors->commit();
   }
   report << report_text(comparison.errors, baselines, tolerances)
          << "did not join: " << comparison.predicted_alone << " of " << comparison.predicted_points
          << " predicted, " << comparison.measured_alone << " of " << comparison.measured_points
          << " measured points\n";
+  for (const auto& [column, count] : comparison.apart)
+    report << "  kept apart by " << column << ": " << count
+           << (count == 1 ? " point\n" : " points\n");
   if (comparison.errors.empty()) {
     std::cerr << "sawtooth: nothing to compare: no two points join and share a counter\n";
     return exit_check_failed;

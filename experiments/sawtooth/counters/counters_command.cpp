@@ -10,6 +10,8 @@
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/names.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -27,9 +29,45 @@ int list_chips() {
   return exit_fine;
 }
 
+std::string squeezed(std::string_view text) {
+  std::string result;
+  for (const char c : lowered(text)) {
+    if (c != ' ' && c != '-') result += c;
+  }
+  return result;
+}
+
+// "h200", "H200 SXM" and "a100-sxm-40gb" are products of the table, in any case.
+bool is_product(std::string_view text, std::string_view products) {
+  const std::string whole = squeezed(text),
+                    head = squeezed(text.substr(0, text.find_first_of("- ")));
+  for (const std::string& product : split_list(products)) {
+    const std::string name = squeezed(product.substr(0, product.find('(')));
+    if (name == whole || name == head) return true;
+  }
+  return false;
+}
+
+/// CUPTI's name of a chip, from it or from a GPU's name.
+std::string chip_named(const std::string& text) {
+  const std::vector<std::string> names = cupti::known_chips();
+  if (const auto found = found_name(text, views_of(names)); !found.empty()) {
+    return std::string(found);
+  }
+  std::string known;
+  for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
+    if (is_product(text, chip.products)) return std::string(chip.name);
+    known += std::string(known.empty() ? "" : ", ") + std::string(chip.name);
+  }
+  throw UsageError("--chip: '" + text + "' is not known; allowed: " + known +
+                   " and others of `sawtooth counters list`, or a GPU such as h200" +
+                   did_you_mean(text, views_of(names)));
+}
+
 int list(const Settings& settings) {
-  const std::string chip = value_or(settings, "chip", "");
-  if (chip.empty()) return list_chips();
+  const std::string given = value_or(settings, "chip", "");
+  if (given.empty()) return list_chips();
+  const std::string chip = chip_named(given);
   const std::string match = value_or(settings, "match", "");
   const std::vector<cupti::MetricInfo> found = cupti::list_metrics(chip, match);
   for (const cupti::MetricInfo& metric : found) {

@@ -71,6 +71,8 @@ void dump_point(const MeasurePoint& point, int64_t repetitions, cupti::RangeProf
 
 int run_counters_dump(const Command& command, const Arguments& arguments) {
   const MeasurePlan points = measure_plan(command, arguments);
+  for (const MeasurePoint& point : points.points)
+    if (!point.point.refusal.empty()) throw Refusal(point.point.refusal);
   const std::vector<std::string> metrics = metric_list(value_or(points.outputs, "metrics", ""));
   const int64_t repetitions = std::stoll(value_or(points.outputs, "repetitions", "3"));
   const std::string path = value_or(points.outputs, "csv", "-");

@@ -1,7 +1,10 @@
 #include "experiments/sawtooth/inputs/command_line.hpp"
 
+#include <algorithm>
+
 #include <boost/program_options.hpp>
 
+#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -26,7 +29,10 @@ po::options_description described_options(const Command& command) {
 std::string explained(const po::error& error, const Command& command) {
   const std::string see = "; see `sawtooth " + std::string(command.name) + " --help`";
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
-    return unknown->get_option_name() + ": not an option of " + std::string(command.name) + see;
+    const std::string key = unknown->get_option_name();
+    return key + ": not an option of " + std::string(command.name) + see +
+           did_you_mean(std::string_view(key).substr(std::min<size_t>(2, key.size())),
+                        option_names(command.options));
   }
   if (const auto* syntax = dynamic_cast<const po::error_with_option_name*>(&error)) {
     return syntax->get_option_name() + ": a value is missing or one too many" + see;
@@ -71,15 +77,6 @@ ParsedCommandLine parse_command_line(const Command& command, const Arguments& ar
                      "sawtooth " + std::string(command.name) + " " + std::string(command.operands));
   }
   return parsed;
-}
-
-std::string value_or(const Settings& settings, std::string_view key, std::string_view otherwise) {
-  const auto found = settings.find(key);
-  return std::string(found == settings.end() ? otherwise : found->second.values.front());
-}
-
-bool is_on(const Settings& settings, std::string_view key) {
-  return value_or(settings, key, "off") == "on";
 }
 
 }  // namespace sawtooth::experiments

@@ -19,6 +19,7 @@ struct Command {
   /// Returns an exit code; throws UsageError for a mistake of the user's.
   int (*run)(const Command& command, const Arguments& arguments);
   CommandSet options = 0;  // which rows of the option table it reads
+  bool own_help = false;   // answers --help itself
 };
 
 struct ParsedCommandLine {
@@ -30,9 +31,5 @@ struct ParsedCommandLine {
 /// and for more than `most_operands` operands.
 ParsedCommandLine parse_command_line(const Command& command, const Arguments& arguments,
                                      size_t most_operands);
-
-bool is_on(const Settings& settings, std::string_view key);
-/// The only value of `key`, or `otherwise`.
-std::string value_or(const Settings& settings, std::string_view key, std::string_view otherwise);
 
 }  // namespace sawtooth::experiments

@@ -162,7 +162,8 @@ inline std::string value_text(const Section& section) {
 
 template <class Value>
 void read_value(std::string_view text, std::optional<Value>& value) {
-  read_value(text, value.emplace());
+  value.reset();
+  if (text != automatic) read_value(text, value.emplace());
 }
 template <class Value>
 std::string value_text(const std::optional<Value>& value) {

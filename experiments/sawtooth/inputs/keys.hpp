@@ -52,8 +52,8 @@ struct Keys {
   L2Content state{};
   std::optional<Hints> hints;
 
-  sim::Timing timing{};
-  const L2Model* l2 = &l2_models.front();
+  std::optional<sim::Timing> timing;  // both of them are there once a point is resolved
+  const L2Model* l2 = nullptr;
   sim::MechanismSet without{};
   std::optional<int64_t> step_ns, step_exposed_ns, stages, spill_bytes;
   std::optional<double> age_bias;

@@ -28,26 +28,20 @@ struct L2Model {
   bool halves = false;  // two of them where the GPU has them
 };
 
-/// Throws for a GPU with two halves that are not calibrated: one chip's parameters are not
-/// another's.
+/// Where the two halves are not calibrated they are fully associative, as in timing = timed, and
+/// requests reach home and copy equally often.
 inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gpu& gpu) {
   sim::HalvesParameters parameters;
-  parameters.halves = static_cast<int>(gpu.l2_halves.value_or(0));
-  parameters.capacity_lines = request.l2_bytes / line_bytes;
+  parameters.halves = gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
+  parameters.capacity_lines = request.l2_bytes / line_bytes / parameters.halves;
   if (parameters.halves == 1) return sim::simulate_halves(request, parameters, {});
-  const bool calibrated = gpu.l2_reserved_share && gpu.far_first_waiting_share &&
-                          gpu.far_first_running_share && gpu.l2_ways;
-  if (parameters.halves != 2 || !calibrated) {
-    throw std::invalid_argument("l2 = halves: the profile of gpu " + gpu.name +
-                                " has no calibrated halves (sawtooth calibrate writes them); "
-                                "allowed: one that has, or a GPU with one half");
+  if (gpu.l2_ways && gpu.l2_reserved_share) {
+    parameters.ways = static_cast<int>(*gpu.l2_ways);
+    parameters.reserved = *gpu.l2_reserved_share;
+    parameters.scattered = gpu.l2_scattered_share.value_or(0);
   }
-  parameters.capacity_lines /= 2;
-  parameters.ways = static_cast<int>(*gpu.l2_ways);
-  parameters.reserved = *gpu.l2_reserved_share;
-  parameters.scattered = gpu.l2_scattered_share.value_or(0);
-  parameters.far_first_waiting = *gpu.far_first_waiting_share;
-  parameters.far_first_running = *gpu.far_first_running_share;
+  parameters.far_first_waiting = gpu.far_first_waiting_share.value_or(parameters.far_first_waiting);
+  parameters.far_first_running = gpu.far_first_running_share.value_or(parameters.far_first_running);
   parameters.running_share = gpu.l2_running_share.value_or(parameters.running_share);
   sim::CoalescerParameters coalescer;
   if (gpu.coalescer_waiting_share && gpu.coalescer_running_share) {

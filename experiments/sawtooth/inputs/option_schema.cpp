@@ -31,6 +31,14 @@ constexpr KeyField field = [] {
   return made;
 }();
 
+// The values of a member's type, and `auto`, which leaves the member without one.
+template <auto member>
+Names names_or_auto() {
+  Names names{automatic};
+  for (const std::string_view name : field<member>.choices()) names.push_back(name);
+  return names;
+}
+
 // An order from a file has no other name than that file's.
 constexpr KeyField order_field = [] {
   KeyField made = field<&Keys::q_order>;
@@ -77,9 +85,10 @@ constexpr auto table = std::to_array<OptionSpec>({
      most_rows_of_a_tile},
     {"tile-kv", schedule, count, field<&Keys::tile_kv>, sweeps, "64", "rows of a K/V tile", 1,
      most_rows_of_a_tile},
-    {"tiles", schedule, choice, field<&Keys::tiles>, sweeps, "",
-     "where neither tile is given: 64x64 (simulate's usual), or that of the kernel for this head "
-     "dim and gpu (what measure, bench and run take)"},
+    {"tiles", schedule, choice, field<&Keys::tiles>, sweeps, automatic,
+     "where neither tile is given: 64x64, or that of the kernel for this head dim and gpu; auto: "
+     "the kernel's in measure, bench and run, and on a gpu where kernels were measured",
+     1, 1, names_or_auto<&Keys::tiles>},
     {"section", schedule, section, field<&Keys::section>, sweeps, "1",
      "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit"},
     {"q-order", schedule, choice, order_field, sweeps, "ascending", "Q tiles of a head, in time"},
@@ -118,9 +127,11 @@ constexpr auto table = std::to_array<OptionSpec>({
      "family of the kernel to run (default: the first of this build that has the tile)", 1, 1,
      [] { return Names(kernels::family_names.begin(), kernels::family_names.end()); }},
 
-    {"timing", model, choice, field<&Keys::timing>, sweeps, "lockstep",
-     "how workers go on in time"},
-    {"l2", model, choice, field<&Keys::l2>, sweeps, "lru", "model of the L2 cache"},
+    {"timing", model, choice, field<&Keys::timing>, sweeps, automatic,
+     "how workers go on in time; auto: as the model that was judged best on the gpu", 1, 1,
+     names_or_auto<&Keys::timing>},
+    {"l2", model, choice, field<&Keys::l2>, sweeps, automatic,
+     "model of the L2 cache; auto: likewise", 1, 1, names_or_auto<&Keys::l2>},
     {"without", model, choice, field<&Keys::without>, sweeps, "nothing",
      "a mechanism of timing = timed that is switched off"},
     {"step-ns", model, count, field<&Keys::step_ns>, sweeps, "",
@@ -215,8 +226,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      count,
      {},
      command_simulate | command_measure,
-     "1000",
-     "steps that wavefront and timeline cover",
+     "",
+     "steps that wavefront and timeline cover (default: those of the first two waves)",
      1,
      most_keys},
     {"threads",
@@ -375,6 +386,13 @@ constexpr auto table = std::to_array<OptionSpec>({
      command_simulate | command_measure,
      "off",
      "keep the rows that --csv has, do the rest"},
+    {"overwrite",
+     output,
+     toggle,
+     {},
+     command_simulate | runs | command_trace,
+     "off",
+     "leave the rows of a sweep that was interrupted"},
     {"quiet",
      output,
      toggle,
@@ -388,6 +406,14 @@ constexpr auto table = std::to_array<OptionSpec>({
 
 std::span<const OptionSpec> option_table() {
   return table;
+}
+
+std::vector<std::string_view> option_names(CommandSet commands) {
+  std::vector<std::string_view> names;
+  for (const OptionSpec& option : table) {
+    if ((option.commands & commands) != 0) names.push_back(option.key);
+  }
+  return names;
 }
 
 const OptionSpec* find_option(std::string_view key) {

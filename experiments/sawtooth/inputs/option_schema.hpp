@@ -39,6 +39,9 @@ enum class OptionKind {
   text,       // anything on one line
 };
 
+/// What a key says that leaves its value to resolve().
+inline constexpr std::string_view automatic = "auto";
+
 struct Keys;  // keys.hpp
 
 /// How the key of a point is read from its canonical text and printed again.
@@ -73,6 +76,9 @@ struct OptionSpec {
 /// All options in the order of the help, which is also the order of a sweep's axes: the first
 /// option of the table varies slowest.
 std::span<const OptionSpec> option_table();
+
+/// The keys of those that one of `commands` reads.
+std::vector<std::string_view> option_names(CommandSet commands = ~0u);
 
 /// The option called `key`, or null.
 const OptionSpec* find_option(std::string_view key);

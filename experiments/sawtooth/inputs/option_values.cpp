@@ -1,9 +1,9 @@
 #include "experiments/sawtooth/inputs/option_values.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/tolerances.hpp"
+#include "experiments/sawtooth/support/names.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -27,20 +27,31 @@ std::string canonical_section(std::string_view text) {
 std::string canonical_mask(std::string_view text) {
   const Mask mask = parse_mask(text);
   return mask.kind == MaskKind::window ? std::string(window_prefix) + std::to_string(mask.window)
-                                       : std::string(text);
+                                       : lowered(text);
 }
 
 std::string canonical_on_off(std::string_view text) {
-  if (text == "on" || text == "off") return std::string(text);
+  const std::string word = lowered(text);
+  if (word == "on" || word == "off") return word;
   throw std::invalid_argument("neither on nor off");
 }
 
 std::string canonical_choice(std::string_view text, const OptionSpec& option) {
-  const auto choices = option.allowed();
-  if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    throw std::invalid_argument("no such choice");
-  }
+  const std::string_view found = found_name(text, option.allowed());
+  if (found.empty()) throw std::invalid_argument("no such choice");
+  return std::string(found);
+}
+
+std::string one_line(std::string_view text) {
+  if (text.empty() || text.find_first_of("\r\n") != std::string_view::npos) fail(text);
   return std::string(text);
+}
+
+// Names of profiles and systems are in lower case; a path is what it is.
+std::string canonical_name(std::string_view text) {
+  const std::string line = one_line(text);
+  const bool is_path = line.find('/') != std::string::npos || line.ends_with(".ini");
+  return is_path ? line : lowered(line);
 }
 
 std::string canonical_share(std::string_view text) {
@@ -69,10 +80,10 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
     case OptionKind::section:
       return canonical_section(text);
     case OptionKind::name:
+      return canonical_name(text);
     case OptionKind::path:
     case OptionKind::text:
-      if (text.empty() || text.find_first_of("\r\n") != std::string_view::npos) fail(text);
-      return std::string(text);
+      return one_line(text);
     case OptionKind::tolerance:
       Tolerances::parse(text);
       return std::string(text);
@@ -82,20 +93,22 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
 
 }  // namespace
 
-Section parse_section(std::string_view text) {
+Section parse_section(std::string_view given) {
+  const std::string text = lowered(given);
   if (text == "all") return {.all = true};
   if (text.starts_with(auto_prefix))
-    return {.auto_bytes = parse_bytes(trimmed(text.substr(auto_prefix.size())))};
+    return {.auto_bytes = parse_bytes(trimmed(std::string_view(text).substr(auto_prefix.size())))};
   const int64_t heads = parse_count(text);
   if (heads < 1) fail(text);
   return {.heads = heads};
 }
 
-Mask parse_mask(std::string_view text) {
+Mask parse_mask(std::string_view given) {
+  const std::string text = lowered(given);
   if (text == "none") return {};
   if (text == "causal") return {.kind = MaskKind::causal};
   if (!text.starts_with(window_prefix)) fail(text);
-  const int64_t window = parse_count(trimmed(text.substr(window_prefix.size())));
+  const int64_t window = parse_count(trimmed(std::string_view(text).substr(window_prefix.size())));
   if (window < 1) fail(text);
   return {.kind = MaskKind::window, .window = window};
 }
@@ -104,8 +117,10 @@ std::string canonical_value(const OptionSpec& option, std::string_view text) {
   try {
     return canonical(option, text);
   } catch (const std::logic_error&) {  // invalid_argument and out_of_range: one message for both
-    throw std::invalid_argument("'" + std::string(text) +
-                                "' is not allowed; allowed: " + allowed_values(option));
+    std::string message =
+        "'" + std::string(text) + "' is not allowed; allowed: " + allowed_values(option);
+    if (option.kind == OptionKind::choice) message += did_you_mean(text, option.allowed());
+    throw std::invalid_argument(message);
   }
 }
 

@@ -30,26 +30,26 @@ WorkCoordinates parse_line(const std::string& text, const std::string& path, int
   return {numbers[0], numbers[1], numbers[2], numbers.size() == 4 ? numbers[3] : 0};
 }
 
+std::string item_text(const WorkCoordinates& item, int64_t kv_split) {
+  std::string text = std::to_string(item.batch) + " " + std::to_string(item.head) + " " +
+                     std::to_string(item.q_tile);
+  return kv_split > 1 ? text + " " + std::to_string(item.part) : text;
+}
+
 }  // namespace
 
-std::vector<WorkCoordinates> read_order_file(const std::string& path, const Problem& problem,
-                                             const Tiling& tiling, const Schedule& schedule) {
+void check_order(const std::vector<WorkCoordinates>& list, const Problem& problem,
+                 const Tiling& tiling, const Schedule& schedule,
+                 const std::function<std::string(size_t)>& place) {
   const int64_t ranks = schedule.loop == Loop::kv_outer ? 1 : q_tiles(problem, tiling);
   const int64_t items = whole_item_count(problem, tiling, schedule);
-  std::vector<WorkCoordinates> list;
   std::vector<bool> seen(static_cast<size_t>(items), false);
-  std::istringstream lines(read_text_file(path));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    const std::string content(trimmed(line.substr(0, line.find('#'))));
-    if (content.empty()) continue;
-    const WorkCoordinates item = parse_line(content, path, number);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const WorkCoordinates& item = list[i];
     const auto require_below = [&](const char* what, int64_t value, int64_t bound) {
-      if (value < bound) return;
-      fail(path, number,
-           std::string(what) + " " + std::to_string(value) + " does not exist; allowed: 0 to " +
-               std::to_string(bound - 1));
+      if (value >= 0 && value < bound) return;
+      throw Refusal(place(i) + ": " + what + " " + std::to_string(value) +
+                    " does not exist; allowed: 0 to " + std::to_string(bound - 1));
     };
     require_below("batch", item.batch, problem.batch);
     require_below("head", item.head, problem.heads);
@@ -57,15 +57,33 @@ std::vector<WorkCoordinates> read_order_file(const std::string& path, const Prob
     require_below("part", item.part, schedule.kv_split);
     const int64_t head = (item.batch * problem.heads + item.head) * schedule.kv_split + item.part;
     const auto index = static_cast<size_t>(head * ranks + item.q_tile);
-    if (seen[index]) fail(path, number, "'" + content + "' is there twice");
+    if (seen[index]) {
+      throw UsageError(place(i) + ": '" + item_text(item, schedule.kv_split) + "' is there twice");
+    }
     seen[index] = true;
-    list.push_back(item);
   }
   if (static_cast<int64_t>(list.size()) != items) {
-    fail(path, number,
-         "the file ends after " + std::to_string(list.size()) + " of " + std::to_string(items) +
-             " items; each item must be there once");
+    throw Refusal(place(list.size()) + ": the order ends after " + std::to_string(list.size()) +
+                  " of " + std::to_string(items) + " items; each item must be there once");
   }
+}
+
+std::vector<WorkCoordinates> read_order_file(const std::string& path, const Problem& problem,
+                                             const Tiling& tiling, const Schedule& schedule) {
+  std::vector<WorkCoordinates> list;
+  std::vector<int> line_of_item;
+  std::istringstream lines(read_text_file(path));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string content(trimmed(line.substr(0, line.find('#'))));
+    if (content.empty()) continue;
+    list.push_back(parse_line(content, path, number));
+    line_of_item.push_back(number);
+  }
+  line_of_item.push_back(number);
+  check_order(list, problem, tiling, schedule,
+              [&](size_t i) { return path + ":" + std::to_string(line_of_item[i]); });
   return list;
 }
 

@@ -2,11 +2,13 @@
 
 #include <array>
 
+#include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/tile_choice.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
@@ -45,7 +47,7 @@ class Layers {
   [[noreturn]] void fail(const std::string& key, const std::string& what) const {
     const auto found = merged_.find(key);
     const bool written = found != merged_.end() && found->second.origin.file != "default";
-    throw UsageError((written ? place_of(key, found->second.origin) : key) + ": " + what);
+    throw Refusal((written ? place_of(key, found->second.origin) : key) + ": " + what);
   }
 
   /// All keys with their defaults.
@@ -72,8 +74,8 @@ class Layers {
     for (const char* key : {"seq-q", "seq-kv"}) {
       if (has(key)) continue;
       if (!has("seq")) {
-        fail("seq",
-             std::string("not given; give seq, or seq-q and seq-kv (") + key + " is missing)");
+        throw UsageError(std::string("seq: not given; give seq, or seq-q and seq-kv (") + key +
+                         " is missing)");
       }
       set_if_missing(key, merged_.at("seq").values.front());
     }
@@ -171,11 +173,8 @@ void resolve_order(const Layers& layers, Point& point) {
     if (layers.is_given(key))
       layers.fail(key, "has no effect with order-file; leave one of them out");
   }
-  keys.section.reset();
-  keys.head_order.reset();
   auto list = read_order_file(keys.order_file, request.problem, request.tiling, request.schedule);
-  point.order_list = std::make_shared<const std::vector<WorkCoordinates>>(std::move(list));
-  order.list = point.order_list->data();
+  set_order(point, std::move(list));
 }
 
 void resolve_schedule(const Layers& layers, Point& point) {
@@ -209,9 +208,13 @@ void resolve_schedule(const Layers& layers, Point& point) {
   resolve_order(layers, point);
 }
 
-// With tiles = kernel, a point without a tile takes the one that the kernels prefer.
+// A point without a tile takes the one that the kernels prefer where it asks for it, or where they
+// were measured on its GPU.
 void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys) {
-  if (keys.tiles != Tiles::of_the_kernel || layers.has("tile-q") || layers.has("tile-kv")) return;
+  const bool has_tile = layers.has("tile-q") || layers.has("tile-kv");
+  if (!keys.tiles && !layers.has_system() && gpu != nullptr && !gpu->judged.empty())
+    keys.tiles = Tiles::of_the_kernel;
+  if (keys.tiles != Tiles::of_the_kernel || has_tile) return;
   const std::string known = known_tiles(keys.kernel, keys.head_dim);
   if (known.empty()) return;  // no kernel has it: the usual tile, which measure refuses by name
   const int64_t limit =
@@ -226,15 +229,17 @@ void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys) {
   keys.tile_kv = choice->tiling.kv_rows;
 }
 
-void resolve_gpu(const Layers& layers, const GpuFile* gpu, Point& point) {
+void resolve_gpu(const GpuFile* gpu, Point& point) {
   Keys& keys = point.keys;
   if (gpu != nullptr) {
     point.gpu = gpu->profile;
+    point.contents["gpu"] = gpu->content;
     keys.gpu = gpu->profile.name;
     if (!keys.l2_bytes) keys.l2_bytes = gpu->profile.l2_bytes;
     if (!keys.workers) keys.workers = gpu->profile.sms * keys.ctas_per_sm;
   } else if (!keys.l2_bytes || !keys.workers) {
-    layers.fail("gpu", "not given; name one of `sawtooth gpus`, or give both l2-bytes and workers");
+    throw UsageError(
+        "gpu: not given; name one of `sawtooth gpus`, or give both l2-bytes and workers");
   }
   point.request.l2_bytes = *keys.l2_bytes;
   point.gpu.l2_bytes = *keys.l2_bytes;
@@ -244,7 +249,7 @@ void resolve_model(const Layers& layers, Point& point) {
   const Keys& keys = point.keys;
   sim::Request& request = point.request;
   const bool timed = keys.timing == sim::Timing::timed;
-  request.timing = keys.timing;
+  request.timing = *keys.timing;
   request.without = keys.without;
   request.sample = keys.sample;
   if (keys.sample < 1 && (keys.l2 != &model_named(l2_models, "lru") || timed)) {
@@ -256,6 +261,10 @@ void resolve_model(const Layers& layers, Point& point) {
   }
   resolve_sets([&](const std::string& key, const std::string& what) { layers.fail(key, what); },
                point.gpu, point.keys, request);
+  if (request.sets.matrix.empty()) return;
+  ContentHash content;
+  for (const uint64_t row : request.sets.matrix) content.add_line(std::to_string(row));
+  point.contents["l2-hash-matrix"] = content.text(content_digits);
 }
 
 // The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
@@ -274,7 +283,9 @@ void resolve_die(const Layers& layers, const KernelShape& kernel, Catalog& catal
   if (point.request.timing != sim::Timing::timed)
     layers.fail("die", "has no effect without timing = timed");
   sim::Die& die = point.request.die;
-  set_die(catalog.die(path), kernel, die);
+  const ProfileFile& file = catalog.die(path);
+  point.contents["die"] = file.content;
+  set_die(file, kernel, die);
   const auto check_count = [&](const char* what, size_t known) {
     if (known != 0 && static_cast<int64_t>(known) != point.gpu.sms)
       layers.fail("die", path + " has the " + what + " of " + std::to_string(known) +
@@ -293,14 +304,26 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
                     Catalog& catalog, Point& point) {
   sim::KernelCost& cost = point.request.kernel;
   const Keys& keys = point.keys;
-  set_kernel_cost(catalog.kernel("mma", "kernel costs of every GPU"), kernel, cost);
+  const bool timed = keys.timing == sim::Timing::timed;
+  const auto read = [&](const char* kind, const std::string& name,
+                        const std::string& place) -> const ProfileFile& {
+    const ProfileFile& file = catalog.kernel(name, place);
+    set_kernel_cost(file, kernel, cost);
+    if (timed) point.contents[kind] = file.content;
+    return file;
+  };
+  read("kernel", "mma", "kernel costs of every GPU");
+  std::string costs_of = "mma";
   if (gpu != nullptr && !gpu->kernel_costs.empty()) {
     const std::string place = "gpu " + gpu->profile.name + ": kernel-costs";
-    set_kernel_cost(catalog.kernel(gpu->kernel_costs, place), kernel, cost);
+    const ProfileFile& file = read("kernel-costs", gpu->kernel_costs, place);
+    costs_of = has_costs_of(file, kernel) ? "" : gpu->kernel_costs;
   }
+  if (layers.has("step-ns")) costs_of.clear();
+  if (timed) point.costs = costs_of;
   const auto take = [&](const char* key, const auto& asked, auto& value) {
     if (!asked) return false;
-    if (point.request.timing != sim::Timing::timed) {
+    if (!timed) {
       if (layers.is_given(key)) layers.fail(key, "has no effect without timing = timed");
       return false;
     }
@@ -320,6 +343,8 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   }
   take("stages", keys.stages, cost.stages);
   take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
+  point.judgement = judgement_of(gpu, keys, point.costs);
+  point.hides_time = timed && point.timing_chosen && point.judgement.word != "measured";
 }
 
 }  // namespace
@@ -328,23 +353,55 @@ std::string Point::text(std::string_view key) const {
   return find_option(key)->field.print(keys);
 }
 
-Point resolve(const Settings& given, Catalog& catalog) {
-  const Layers layers(given, catalog);
-  Point point;
-  Keys& keys = point.keys = layers.keys();
-  // Time without the halves that a GPU has would be a model of another GPU.
-  if (keys.timing == sim::Timing::timed && !layers.has("l2"))
-    keys.l2 = &model_named(l2_models, "halves");
+void set_order(Point& point, std::vector<WorkCoordinates> list) {
+  ContentHash content;
+  for (const WorkCoordinates& at : list)
+    content.add_number(at.batch).add_number(at.head).add_number(at.q_tile).add_number(at.part);
+  point.contents["order"] = content.text(content_digits);
+  point.keys.section.reset();
+  point.keys.head_order.reset();
+  point.order_list = std::make_shared<const std::vector<WorkCoordinates>>(std::move(list));
+  point.request.schedule.order.list = point.order_list->data();
+}
+
+namespace {
+
+void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog, Point& point) {
+  Keys& keys = point.keys;
   const GpuFile* gpu = given.contains("gpu") ? &catalog.gpu(given.at("gpu")) : nullptr;
+  point.timing_chosen = !keys.timing;
+  point.l2_chosen = keys.l2 == nullptr;
+  choose_model(gpu, keys);
   choose_tiles(layers, gpu, keys);
   point.request.problem = problem_of(keys, layers);
-  resolve_gpu(layers, gpu, point);
+  resolve_gpu(gpu, point);
   resolve_schedule(layers, point);
   resolve_model(layers, point);
   const KernelShape kernel = kernel_of(layers, point);
   resolve_kernel(layers, kernel, gpu, catalog, point);
   resolve_die(layers, kernel, catalog, point);
-  keys.seq.reset();
+}
+
+}  // namespace
+
+Point resolve_or_refuse(const Settings& given, Catalog& catalog) {
+  const Layers layers(given, catalog);
+  Point point;
+  point.keys = layers.keys();
+  if (given.contains("system"))
+    point.contents["system"] = catalog.system(given.at("system")).content;
+  try {
+    resolve_from(layers, given, catalog, point);
+  } catch (const Refusal& refusal) {
+    point.refusal = refusal.what();
+  }
+  point.keys.seq.reset();
+  return point;
+}
+
+Point resolve(const Settings& given, Catalog& catalog) {
+  Point point = resolve_or_refuse(given, catalog);
+  if (!point.refusal.empty()) throw Refusal(point.refusal);
   return point;
 }
 

@@ -14,6 +14,13 @@
 
 namespace sawtooth::experiments {
 
+/// How the model of a prediction was judged on its GPU.
+struct Judgement {
+  /// measured: with these costs, `figures` say how well; borrowed: with other costs; none.
+  std::string_view word = "none";
+  std::string figures;
+};
+
 struct Point {
   Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`
@@ -21,8 +28,18 @@ struct Point {
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
   /// Name of the die's file.
   std::string die;
-  /// Speeds of the kernel that were asked for beside those of its system: "step-ns=900 stages=3".
+  /// What files say that the point uses, by their kind: "gpu", "order" ... -> a hash.
+  std::map<std::string, std::string> contents;
+  /// Why the point cannot be run; then what follows from its keys is not there.
+  std::string refusal;
+  /// Whose costs the steps have where they are not the kernel's own, and speeds that were asked for
+  /// beside those of its system: "mma-h200 step-ns=900 stages=3".
   std::string costs;
+  Judgement judgement;
+  bool timing_chosen = false, l2_chosen = false;  // they were left to resolve()
+  /// The predicted time is left out: its costs are another kernel's, and timing = timed is not
+  /// given by name.
+  bool hides_time = false;
 
   /// The resolved value of `key` as rows and configurations print it; empty where it has none.
   std::string text(std::string_view key) const;
@@ -51,9 +68,14 @@ class Catalog {
   std::map<std::string, std::string> limits_;
 };
 
+/// Replaces the point's order by a list that check_order() has passed.
+void set_order(Point& point, std::vector<WorkCoordinates> list);
+
 /// Resolves a point: command line and configuration (`given`) over the system's guarded sections
 /// over its other keys over the defaults. Throws UsageError that names key, file and what is
-/// allowed.
+/// allowed; what a combination of keys forbids is the point's refusal.
+Point resolve_or_refuse(const Settings& given, Catalog& catalog);
+/// Throws Refusal for that too.
 Point resolve(const Settings& given, Catalog& catalog);
 
 }  // namespace sawtooth::experiments

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -57,6 +58,7 @@ std::string ProfileFile::word(std::string_view key) const {
 
 ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
   ProfileFile file{path, {}, {}};
+  ContentHash content;
   for (const IniSection& section : read_ini(path).sections) {
     if (section.name.empty() && section.entries.empty()) continue;
     const bool first = file.sections.empty();
@@ -68,6 +70,8 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
       fail(path, section.line, "[" + section.name + "]: given twice");
     ProfileSection& known =
         file.sections.emplace_back(ProfileSection{section.name, {}, section.line});
+    const bool counts = section.name != "judged";  // which says nothing of the GPU itself
+    if (counts) content.add_line("[" + section.name + "]");
     for (const IniEntry& entry : section.entries) {
       const bool word = first && std::ranges::find(word_keys, entry.key) != word_keys.end();
       std::vector<Parameter>& list = word ? file.words : known.parameters;
@@ -75,8 +79,10 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
         fail(path, entry.line, entry.key + ": given twice");
       list.push_back(word ? Parameter{entry.key, entry.value, "", "", entry.line}
                           : parameter_of(entry, path));
+      if (!word && counts) content.add_line(entry.key).add_line(list.back().value);
     }
   }
+  file.content = content.text(content_digits);
   if (file.sections.empty())
     throw UsageError(path + ": has no section [" + std::string(kind) + "]");
   return file;

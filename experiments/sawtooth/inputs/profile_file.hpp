@@ -38,6 +38,7 @@ struct ProfileFile {
   std::string path;
   std::vector<Parameter> words;          // of the first section, such as its description
   std::vector<ProfileSection> sections;  // the first one with its parameters as well
+  std::string content = {};              // a hash of its parameters; notes and words do not count
 
   std::string word(std::string_view key) const;  // empty: not there
 };

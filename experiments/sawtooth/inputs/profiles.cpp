@@ -1,15 +1,19 @@
 #include "experiments/sawtooth/inputs/profiles.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <variant>
 
+#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "sim/timed/placement.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -20,34 +24,7 @@ using sim::KernelCost;
 using sim::PrefetchTimes;
 using sim::SmLayout;
 
-enum class Unit { count, bytes, positive, real, share, flag, half, slowness, runs, turns };
-
-constexpr std::string_view allowed(Unit unit) {
-  switch (unit) {
-    case Unit::count:
-      return "a whole number from 1 on";
-    case Unit::bytes:
-      return "bytes, such as 24 MiB";
-    case Unit::positive:
-      return "a number above 0";
-    case Unit::real:
-      return "a number";
-    case Unit::share:
-      return "a number from 0 to 1";
-    case Unit::flag:
-      return "on, off";
-    case Unit::half:
-      return "0, 1";
-    case Unit::slowness:
-      return "shares between -0.5 and 0.5, separated by commas";
-    case Unit::runs:
-      return "GPCs and, after a colon, TPCs of them, such as 0:4-7, separated by commas";
-    case Unit::turns:
-      return "for each size of a GPC the turns of its TPCs from 0 on, separated by commas, sizes "
-             "by /";
-  }
-  return {};
-}
+enum class Unit { count, bytes, real, flag, line, runs, turns };
 
 using Place = std::variant<int64_t*, double*, bool*, std::optional<int64_t>*,
                            std::optional<double>*, std::vector<int64_t>*, std::vector<double>*,
@@ -57,6 +34,10 @@ template <class Profile>
 struct Key {
   std::string_view name;
   Unit unit;
+  // The least and the most of a number: a factor of some ten beyond what GPUs have had, or what
+  // the models can take.
+  double low;
+  double high;
   Place (*place)(Profile& profile);
 };
 
@@ -72,86 +53,128 @@ constexpr auto die = &at<Die, path...>;
 template <auto... path>
 constexpr auto cost = &at<KernelCost, path...>;
 
+constexpr double kibi = 1024, mebi = 1024 * kibi, gibi = 1024 * mebi;
+
 constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
-    {"sms", Unit::count, gpu<&Gpu::sms>},
-    {"l2-bytes", Unit::bytes, gpu<&Gpu::l2_bytes>},
-    {"l2-halves", Unit::count, gpu<&Gpu::l2_halves>},
-    {"l2-ways", Unit::count, gpu<&Gpu::l2_ways>},
-    {"l2-line-bytes", Unit::bytes, gpu<&Gpu::l2_line_bytes>},
-    {"shared-memory-block-bytes", Unit::bytes, gpu<&Gpu::shared_memory_block_bytes>},
-    {"l2-reserved-share", Unit::share, gpu<&Gpu::l2_reserved_share>},
-    {"l2-scattered-share", Unit::share, gpu<&Gpu::l2_scattered_share>},
-    {"l2-running-share", Unit::share, gpu<&Gpu::l2_running_share>},
-    {"far-first-waiting-share", Unit::share, gpu<&Gpu::far_first_waiting_share>},
-    {"far-first-running-share", Unit::share, gpu<&Gpu::far_first_running_share>},
-    {"coalescer-waiting-share", Unit::share, gpu<&Gpu::coalescer_waiting_share>},
-    {"coalescer-running-share", Unit::share, gpu<&Gpu::coalescer_running_share>},
-    {"coalescer-sms", Unit::count, gpu<&Gpu::coalescer_sms>},
-    {"dram-gb-per-s", Unit::positive, gpu<&Gpu::dram_gb_per_s>},
-    {"l2-gb-per-s", Unit::positive, gpu<&Gpu::l2_gb_per_s>},
-    {"fabric-gb-per-s", Unit::positive, gpu<&Gpu::fabric_gb_per_s>},
-    {"port-gb-per-s", Unit::positive, gpu<&Gpu::port_gb_per_s>},
-    {"sm-clock-mhz", Unit::positive, gpu<&Gpu::sm_clock_mhz>},
-    {"bf16-tflops", Unit::positive, gpu<&Gpu::bf16_tflops>},
-    {"latency-near-ns", Unit::positive, gpu<&Gpu::latency_near_ns>},
-    {"latency-far-ns", Unit::positive, gpu<&Gpu::latency_far_ns>},
-    {"latency-dram-ns", Unit::positive, gpu<&Gpu::latency_dram_ns>},
-    {"gpc-sms", Unit::count, gpu<&Gpu::layout, &SmLayout::gpc_sms>},
-    {"gpc-half", Unit::half, gpu<&Gpu::layout, &SmLayout::gpc_half>},
-    {"cta-order", Unit::runs, gpu<&Gpu::layout, &SmLayout::cta_order>},
-    {"tpc-turns", Unit::turns, gpu<&Gpu::layout, &SmLayout::tpc_turns>},
-    {"sm-spread", Unit::real, gpu<&Gpu::sm_spread>},
-    {"launch-ns", Unit::real, gpu<&Gpu::launch_ns>},
-    {"start-spread-ns", Unit::real, gpu<&Gpu::start_spread_ns>},
-    {"start-uneven-share", Unit::share, gpu<&Gpu::start_uneven_share>},
-    {"refill-ns", Unit::real, gpu<&Gpu::refill_ns>},
-    {"ticket-hop-ns", Unit::real, gpu<&Gpu::ticket_hop_ns>},
+    {"sms", Unit::count, 1, 1024, gpu<&Gpu::sms>},
+    {"l2-bytes", Unit::bytes, 64 * kibi, 64 * gibi, gpu<&Gpu::l2_bytes>},
+    {"l2-halves", Unit::count, 1, 2, gpu<&Gpu::l2_halves>},
+    {"l2-ways", Unit::count, 1, 256, gpu<&Gpu::l2_ways>},
+    {"l2-line-bytes", Unit::line, 32, 128, gpu<&Gpu::l2_line_bytes>},
+    {"shared-memory-block-bytes", Unit::bytes, 1 * kibi, 64 * mebi,
+     gpu<&Gpu::shared_memory_block_bytes>},
+    {"l2-reserved-share", Unit::real, 0, 0.5, gpu<&Gpu::l2_reserved_share>},
+    {"l2-scattered-share", Unit::real, 0, 1, gpu<&Gpu::l2_scattered_share>},
+    {"l2-running-share", Unit::real, 0.001, 1, gpu<&Gpu::l2_running_share>},
+    {"far-first-waiting-share", Unit::real, 0, 1, gpu<&Gpu::far_first_waiting_share>},
+    {"far-first-running-share", Unit::real, 0, 1, gpu<&Gpu::far_first_running_share>},
+    {"coalescer-waiting-share", Unit::real, 0.001, 1, gpu<&Gpu::coalescer_waiting_share>},
+    {"coalescer-running-share", Unit::real, 0.001, 1, gpu<&Gpu::coalescer_running_share>},
+    {"coalescer-sms", Unit::count, 1, 64, gpu<&Gpu::coalescer_sms>},
+    {"dram-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::dram_gb_per_s>},
+    {"l2-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::l2_gb_per_s>},
+    {"fabric-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::fabric_gb_per_s>},
+    {"port-gb-per-s", Unit::real, 0.1, 1e5, gpu<&Gpu::port_gb_per_s>},
+    {"sm-clock-mhz", Unit::real, 10, 1e5, gpu<&Gpu::sm_clock_mhz>},
+    {"bf16-tflops", Unit::real, 0.01, 1e6, gpu<&Gpu::bf16_tflops>},
+    {"latency-near-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_near_ns>},
+    {"latency-far-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_far_ns>},
+    {"latency-dram-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_dram_ns>},
+    {"gpc-sms", Unit::count, 2, 256, gpu<&Gpu::layout, &SmLayout::gpc_sms>},
+    {"gpc-half", Unit::count, 0, 1, gpu<&Gpu::layout, &SmLayout::gpc_half>},
+    {"cta-order", Unit::runs, 0, 255, gpu<&Gpu::layout, &SmLayout::cta_order>},
+    {"tpc-turns", Unit::turns, 0, 255, gpu<&Gpu::layout, &SmLayout::tpc_turns>},
+    {"sm-spread", Unit::real, 0, 0.1, gpu<&Gpu::sm_spread>},
+    {"launch-ns", Unit::real, 0, 1e6, gpu<&Gpu::launch_ns>},
+    {"start-spread-ns", Unit::real, 0, 1e6, gpu<&Gpu::start_spread_ns>},
+    {"start-uneven-share", Unit::real, 0, 1, gpu<&Gpu::start_uneven_share>},
+    {"refill-ns", Unit::real, 0, 1e6, gpu<&Gpu::refill_ns>},
+    {"ticket-hop-ns", Unit::real, 0, 1e5, gpu<&Gpu::ticket_hop_ns>},
 });
 
 constexpr auto die_keys = std::to_array<Key<Die>>({
-    {"slowness", Unit::slowness, die<&Die::sm_slowness>},
-    {"slowness-older", Unit::slowness, die<&Die::sm_slowness_older>},
-    {"slowness-younger", Unit::slowness, die<&Die::sm_slowness_younger>},
-    {"cta-half", Unit::half, die<&Die::cta_half>},
-    {"sm-half", Unit::half, die<&Die::sm_half>},
-    {"ticket-half", Unit::half, die<&Die::ticket_half>},
+    {"slowness", Unit::real, -0.5, 0.5, die<&Die::sm_slowness>},
+    {"slowness-older", Unit::real, -0.5, 0.5, die<&Die::sm_slowness_older>},
+    {"slowness-younger", Unit::real, -0.5, 0.5, die<&Die::sm_slowness_younger>},
+    {"cta-half", Unit::count, 0, 1, die<&Die::cta_half>},
+    {"sm-half", Unit::count, 0, 1, die<&Die::sm_half>},
+    {"ticket-half", Unit::count, 0, 1, die<&Die::ticket_half>},
 });
 
 constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
-    {"tensor-tflops", Unit::positive, cost<&KernelCost::tensor_tflops>},
-    {"exp-tera-per-s", Unit::positive, cost<&KernelCost::exp_tera_per_s>},
-    {"tensor-share", Unit::share, cost<&KernelCost::tensor_share>},
-    {"exp-per-clock", Unit::real, cost<&KernelCost::exp_per_clock>},
-    {"fixed-ns", Unit::real, cost<&KernelCost::fixed_ns>},
-    {"exposed-ns", Unit::real, cost<&KernelCost::exposed_ns>},
-    {"step-ns", Unit::positive, cost<&KernelCost::step_ns>},
-    {"jitter", Unit::share, cost<&KernelCost::jitter>},
-    {"jitter-shared", Unit::share, cost<&KernelCost::jitter_shared>},
-    {"jitter-in-step", Unit::share, cost<&KernelCost::jitter_in_step>},
-    {"jitter-by-age", Unit::share, cost<&KernelCost::jitter_by_age>},
-    {"age-bias", Unit::real, cost<&KernelCost::age_bias>},
-    {"age-bias-prefetch", Unit::real, cost<&KernelCost::age_bias_prefetch>},
-    {"keep-step", Unit::flag, cost<&KernelCost::keep_step>},
-    {"resident-ctas", Unit::count, cost<&KernelCost::resident_ctas>},
-    {"tpc-spread", Unit::real, cost<&KernelCost::tpc_spread>},
-    {"tpc-spread-prefetch", Unit::real, cost<&KernelCost::tpc_spread_prefetch>},
-    {"prefetch-step-ns", Unit::real, cost<&KernelCost::prefetch, &PrefetchTimes::step_ns>},
-    {"prefetch-lines-ns", Unit::real, cost<&KernelCost::prefetch, &PrefetchTimes::lines_ns>},
-    {"prefetch-step-shared-ns", Unit::real,
+    {"tensor-tflops", Unit::real, 0.01, 1e6, cost<&KernelCost::tensor_tflops>},
+    {"exp-tera-per-s", Unit::real, 0.001, 1e5, cost<&KernelCost::exp_tera_per_s>},
+    {"tensor-share", Unit::real, 0, 1, cost<&KernelCost::tensor_share>},
+    {"exp-per-clock", Unit::real, 0, 1024, cost<&KernelCost::exp_per_clock>},
+    {"fixed-ns", Unit::real, 0, 1e6, cost<&KernelCost::fixed_ns>},
+    {"exposed-ns", Unit::real, 0, 1e6, cost<&KernelCost::exposed_ns>},
+    {"step-ns", Unit::real, 1, 1e9, cost<&KernelCost::step_ns>},
+    {"jitter", Unit::real, 0, 0.2, cost<&KernelCost::jitter>},
+    {"jitter-shared", Unit::real, 0, 0.2, cost<&KernelCost::jitter_shared>},
+    {"jitter-in-step", Unit::real, 0, 0.2, cost<&KernelCost::jitter_in_step>},
+    {"jitter-by-age", Unit::real, 0, 1, cost<&KernelCost::jitter_by_age>},
+    {"age-bias", Unit::real, -0.9, 0.9, cost<&KernelCost::age_bias>},
+    {"age-bias-prefetch", Unit::real, -0.9, 0.9, cost<&KernelCost::age_bias_prefetch>},
+    {"keep-step", Unit::flag, 0, 1, cost<&KernelCost::keep_step>},
+    {"resident-ctas", Unit::count, 1, 32, cost<&KernelCost::resident_ctas>},
+    {"tpc-spread", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread>},
+    {"tpc-spread-prefetch", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread_prefetch>},
+    {"prefetch-step-ns", Unit::real, -1000, 1e5,
+     cost<&KernelCost::prefetch, &PrefetchTimes::step_ns>},
+    {"prefetch-lines-ns", Unit::real, -1000, 1e5,
+     cost<&KernelCost::prefetch, &PrefetchTimes::lines_ns>},
+    {"prefetch-step-shared-ns", Unit::real, -1000, 1e5,
      cost<&KernelCost::prefetch_shared, &PrefetchTimes::step_ns>},
-    {"prefetch-lines-shared-ns", Unit::real,
+    {"prefetch-lines-shared-ns", Unit::real, -1000, 1e5,
      cost<&KernelCost::prefetch_shared, &PrefetchTimes::lines_ns>},
-    {"prefetch-lines-bias", Unit::real, cost<&KernelCost::prefetch_lines_bias>},
-    {"item-begin-ns", Unit::real, cost<&KernelCost::item_begin_ns>},
-    {"item-end-ns", Unit::real, cost<&KernelCost::item_end_ns>},
-    {"item-spread-ns", Unit::real, cost<&KernelCost::item_spread_ns>},
-    {"stages", Unit::count, cost<&KernelCost::stages>},
-    {"spill-bytes", Unit::bytes, cost<&KernelCost::spill_bytes>},
+    {"prefetch-lines-bias", Unit::real, -0.4, 0.4, cost<&KernelCost::prefetch_lines_bias>},
+    {"item-begin-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_begin_ns>},
+    {"item-end-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_end_ns>},
+    {"item-spread-ns", Unit::real, -1e6, 1e6, cost<&KernelCost::item_spread_ns>},
+    {"stages", Unit::count, 1, 8, cost<&KernelCost::stages>},
+    {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
 });
 
 [[noreturn]] void refuse(std::string_view text) {
   throw std::invalid_argument("'" + std::string(text) + "'");
 }
+
+/// What a key allows, without its place.
+struct Bounds {
+  Unit unit;
+  double low;
+  double high;
+
+  std::string text(bool is_list) const {
+    const std::string range = " from " + shortest(low) + " to " + shortest(high);
+    switch (unit) {
+      case Unit::count:
+        return (is_list ? "whole numbers" : "a whole number") + range +
+               (is_list ? ", separated by commas" : "");
+      case Unit::bytes:
+        return "bytes" + range + ", such as 24MiB";
+      case Unit::real:
+        return (is_list ? "numbers" : "a number") + range +
+               (is_list ? ", separated by commas" : "");
+      case Unit::flag:
+        return "on, off";
+      case Unit::line:
+        return "32, 64, 128";
+      case Unit::runs:
+        return "GPCs and, after a colon, TPCs of them, such as 0:4-7, separated by commas";
+      case Unit::turns:
+        return "for each size of a GPC the turns of its TPCs, each from 0 on once, separated by "
+               "commas, sizes by /";
+    }
+    return {};
+  }
+
+  template <class Number>
+  Number checked(Number value, std::string_view text) const {
+    if (!(double(value) >= low && double(value) <= high)) refuse(text);
+    return value;
+  }
+};
 
 template <class Number>
 Number number_of(std::string_view text) {
@@ -161,69 +184,76 @@ Number number_of(std::string_view text) {
   return number;
 }
 
-void parse(std::string_view text, Unit unit, int64_t& value) {
-  if (unit == Unit::half && text != "0" && text != "1") refuse(text);
-  value = unit == Unit::bytes ? parse_bytes(text) : parse_count(text);
-  if (unit == Unit::count && value < 1) refuse(text);
+void parse(std::string_view text, const Bounds& bounds, int64_t& value) {
+  if (bounds.unit == Unit::count && text.size() > 1 && text.front() == '0') refuse(text);
+  value = bounds.checked(bounds.unit == Unit::bytes ? parse_bytes(text) : parse_count(text), text);
+  if (bounds.unit == Unit::line && !std::has_single_bit(static_cast<uint64_t>(value))) refuse(text);
 }
 
-void parse(std::string_view text, Unit unit, double& value) {
-  constexpr double most_slowness = 0.5;
-  value = number_of<double>(text);
-  const bool good = unit == Unit::positive   ? value > 0
-                    : unit == Unit::share    ? value >= 0 && value <= 1
-                    : unit == Unit::slowness ? value > -most_slowness && value < most_slowness
-                                             : true;
-  if (!good) refuse(text);
+void parse(std::string_view text, const Bounds& bounds, double& value) {
+  value = bounds.checked(number_of<double>(text), text);
 }
 
-void parse(std::string_view text, Unit, bool& value) {
+void parse(std::string_view text, const Bounds&, bool& value) {
   if (text != "on" && text != "off") refuse(text);
   value = text == "on";
 }
 
-void parse(std::string_view text, Unit, int& value) {
-  value = number_of<int>(text);
-  if (value < 0) refuse(text);
+void parse(std::string_view text, const Bounds& bounds, int& value) {
+  value = bounds.checked(number_of<int>(text), text);
 }
 
 // A GPC, or a GPC and the first and the last of its TPCs.
-void parse(std::string_view text, Unit, sim::TpcRun& run) {
+void parse(std::string_view text, const Bounds& bounds, sim::TpcRun& run) {
   const size_t colon = text.find(':'), dash = text.find('-');
-  run.gpc = number_of<int>(text.substr(0, colon));
-  if (run.gpc < 0) refuse(text);
+  parse(text.substr(0, colon), bounds, run.gpc);
   if (colon == std::string_view::npos) return;
   if (dash == std::string_view::npos || dash < colon) refuse(text);
-  run.first_tpc = number_of<int>(text.substr(colon + 1, dash - colon - 1));
-  run.tpcs = number_of<int>(text.substr(dash + 1)) - run.first_tpc + 1;
+  int last_tpc = 0;
+  parse(text.substr(colon + 1, dash - colon - 1), bounds, run.first_tpc);
+  parse(text.substr(dash + 1), bounds, last_tpc);
+  run.tpcs = last_tpc - run.first_tpc + 1;
   if (run.tpcs < 1) refuse(text);
 }
 
 template <class Value>
-void parse(std::string_view text, Unit unit, std::optional<Value>& value) {
-  parse(text, unit, value.emplace());
+void parse(std::string_view text, const Bounds& bounds, std::optional<Value>& value) {
+  parse(text, bounds, value.emplace());
 }
 
 template <class Value>
-void parse(std::string_view text, Unit unit, std::vector<Value>& values) {
+void parse(std::string_view text, const Bounds& bounds, std::vector<Value>& values) {
   values.clear();
   for (const std::string& part : split_list(text)) {
     try {
-      parse(part, unit, values.emplace_back());
+      parse(part, bounds, values.emplace_back());
     } catch (const std::logic_error&) {
       throw std::invalid_argument("number " + std::to_string(values.size()));
     }
   }
 }
 
-void parse(std::string_view text, Unit unit, std::vector<std::vector<int>>& lists) {
+void parse(std::string_view text, const Bounds& bounds, std::vector<std::vector<int>>& lists) {
   lists.clear();
   while (true) {
     const size_t end = text.find('/');
-    parse(text.substr(0, end), unit, lists.emplace_back());
+    parse(text.substr(0, end), bounds, lists.emplace_back());
+    std::vector<int> turns = lists.back();
+    std::sort(turns.begin(), turns.end());
+    for (size_t turn = 0; turn < turns.size(); ++turn)
+      if (turns[turn] != static_cast<int>(turn)) refuse(text);
     if (end == std::string_view::npos) return;
     text.remove_prefix(end + 1);
   }
+}
+
+template <class Value>
+constexpr bool is_list(const std::vector<Value>*) {
+  return true;
+}
+template <class Value>
+constexpr bool is_list(const Value*) {
+  return false;
 }
 
 [[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
@@ -239,15 +269,17 @@ void store(const std::string& path, const Parameter& parameter, std::span<const 
       names += (names.empty() ? "" : ", ") + std::string(key.name);
       continue;
     }
+    const Bounds bounds{key.unit, key.low, key.high};
+    const Place place = key.place(profile);
     try {
-      std::visit([&](auto* value) { parse(parameter.value, key.unit, *value); },
-                 key.place(profile));
+      std::visit([&](auto* value) { parse(parameter.value, bounds, *value); }, place);
     } catch (const std::logic_error& error) {
       const std::string what = error.what();
       fail(path, parameter.line,
            parameter.key + ": " +
                (what.starts_with("number ") ? what : "'" + parameter.value + "'") +
-               " is not allowed; allowed: " + std::string(allowed(key.unit)));
+               " is not allowed; allowed: " +
+               bounds.text(std::visit([](auto* value) { return is_list(value); }, place)));
     }
     return;
   }
@@ -259,7 +291,12 @@ void check_layout(const Gpu& gpu, const std::string& path) {
   const SmLayout& layout = gpu.layout;
   if (layout.gpc_sms.empty() && layout.gpc_half.empty() && layout.cta_order.empty()) return;
   int64_t sms = 0;
-  for (const int64_t of_gpc : layout.gpc_sms) sms += of_gpc;
+  for (const int64_t of_gpc : layout.gpc_sms) {
+    if (of_gpc % sim::sms_a_tpc != 0)
+      throw UsageError(path + ": gpc-sms: '" + std::to_string(of_gpc) +
+                       "' is not allowed; allowed: even numbers, a TPC has two SMs");
+    sms += of_gpc;
+  }
   if (sms != gpu.sms)
     throw UsageError(path + ": gpc-sms: has " + std::to_string(sms) + " SMs, sms " +
                      std::to_string(gpu.sms));
@@ -282,6 +319,33 @@ void check_layout(const Gpu& gpu, const std::string& path) {
     for (const int count : tpcs)
       if (count < 1 || count != visits.front().front())
         throw UsageError(path + ": cta-order: needs each TPC once, or each one equally often");
+}
+
+// What two keys forbid each other.
+void check_pairs(const Gpu& gpu, const std::string& path) {
+  const double reserved = gpu.l2_reserved_share.value_or(0);
+  const int64_t ways = gpu.l2_ways.value_or(1);
+  if (reserved > 0 && (ways < 2 || reserved * double(ways) >= 1))
+    throw UsageError(path + ": l2-reserved-share: " + shortest(reserved) + " leaves sets of " +
+                     std::to_string(ways) + " ways without one; allowed: 0, or below 1 / l2-ways " +
+                     "with l2-ways from 2 on");
+  if (gpu.latency_near_ns && gpu.latency_far_ns && *gpu.latency_far_ns < *gpu.latency_near_ns)
+    throw UsageError(path + ": latency-far-ns: " + shortest(*gpu.latency_far_ns) +
+                     " is not allowed; allowed: from latency-near-ns = " +
+                     shortest(*gpu.latency_near_ns) + " on");
+}
+
+// A key of [judged] is the name of a model.
+void check_model(const std::string& path, const Parameter& judged) {
+  std::string names;
+  for (const TimingModel& timing : timing_models) {
+    for (const L2Model& l2 : l2_models) {
+      const std::string name = std::string(timing.name).append("-").append(l2.name);
+      if (name == judged.key) return;
+      names += (names.empty() ? "" : ", ") + name;
+    }
+  }
+  fail(path, judged.line, judged.key + ": unknown; allowed: " + names);
 }
 
 template <class Profile>
@@ -315,17 +379,26 @@ void set(const ProfileFile& file, const KernelShape& kernel, std::span<const Key
 
 GpuFile read_gpu_file(const std::string& path) {
   const ProfileFile file = read_profile_file(path, "gpu");
-  GpuFile gpu{
-      file.word("description"), file.word("kernel-costs"), {}, file.sections.front().parameters};
+  GpuFile gpu;
+  gpu.description = file.word("description");
+  gpu.kernel_costs = file.word("kernel-costs");
+  gpu.parameters = file.sections.front().parameters;
+  gpu.content = file.content;
   gpu.profile.name = stem_of(path);
-  if (file.sections.size() > 1)
-    fail(path, file.sections[1].line, "[" + file.sections[1].name + "]: [gpu] is all there is");
+  for (const ProfileSection& section : file.sections) {
+    if (&section == &file.sections.front()) continue;
+    if (section.name != "judged")
+      fail(path, section.line, "[" + section.name + "]: unknown; allowed: gpu, judged");
+    gpu.judged = section.parameters;
+  }
+  for (const Parameter& model : gpu.judged) check_model(path, model);
   for (const Parameter& parameter : gpu.parameters)
     store(path, parameter, std::span<const Key<Gpu>>(gpu_keys), gpu.profile);
   if (gpu.description.empty()) throw UsageError(path + ": [gpu] has no description");
   if (gpu.profile.sms == 0) throw UsageError(path + ": sms is missing");
   if (gpu.profile.l2_bytes == 0) throw UsageError(path + ": l2-bytes is missing");
   check_layout(gpu.profile, path);
+  check_pairs(gpu.profile, path);
   return gpu;
 }
 
@@ -335,6 +408,14 @@ ProfileFile read_die_file(const std::string& path) {
 
 ProfileFile read_kernel_file(const std::string& path) {
   return checked_file(path, "kernel", std::span<const Key<KernelCost>>(kernel_keys));
+}
+
+bool has_costs_of(const ProfileFile& file, const KernelShape& kernel) {
+  return std::any_of(
+      file.sections.begin(), file.sections.end(), [&](const ProfileSection& section) {
+        const auto scope = parse_kernel_scope(section.name);
+        return scope && scope->tiling && scope->holds(kernel.head_dim, kernel.tiling, kernel.own);
+      });
 }
 
 void set_die(const ProfileFile& file, const KernelShape& kernel, Die& die) {

@@ -18,6 +18,9 @@ struct GpuFile {
   std::string kernel_costs;  // file of profiles/kernels with what kernels cost on it; may be empty
   sim::Gpu profile;
   std::vector<Parameter> parameters;
+  /// How models were judged on it, the default first: keys are TIMING-L2, values say how well.
+  std::vector<Parameter> judged;
+  std::string content;  // ProfileFile's
 };
 
 /// `sms` and `l2-bytes` are required. Throws UsageError with file, line and what is allowed.
@@ -39,5 +42,8 @@ struct KernelShape {
 /// then the other sections that hold, in the order of the file.
 void set_die(const ProfileFile& file, const KernelShape& kernel, sim::Die& die);
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, sim::KernelCost& cost);
+
+/// Whether a section of `file` is of this very kernel.
+bool has_costs_of(const ProfileFile& file, const KernelShape& kernel);
 
 }  // namespace sawtooth::experiments

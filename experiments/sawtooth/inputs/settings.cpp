@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -17,7 +18,8 @@ void assign(Settings& settings, const std::string& key, const std::string& text,
   const OptionSpec* option = find_option(key);
   if (option == nullptr) {
     throw UsageError(place_of(key, origin) +
-                     ": unknown key; `sawtooth COMMAND --help` lists the keys of a command");
+                     ": unknown key; `sawtooth COMMAND --help` lists the keys of a command" +
+                     did_you_mean(key, option_names()));
   }
   Assignment& assignment = settings[key];
   assignment.origin = origin;
@@ -54,6 +56,15 @@ void overlay(Settings& low, const Settings& high) {
   }
   for (const auto& [key, assignment] : high) low[key] = assignment;
   if (low.contains("seq-q") && low.contains("seq-kv")) low.erase("seq");
+}
+
+std::string value_or(const Settings& settings, std::string_view key, std::string_view otherwise) {
+  const auto found = settings.find(key);
+  return std::string(found == settings.end() ? otherwise : found->second.values.front());
+}
+
+bool is_on(const Settings& settings, std::string_view key) {
+  return value_or(settings, key, "off") == "on";
 }
 
 }  // namespace sawtooth::experiments

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/option_schema.hpp"
@@ -40,5 +41,9 @@ Settings settings_of(const IniSection& section, const std::string& path);
 /// both of them in lower layers, and one that is hidden by both disappears.
 /// Throws UsageError when one layer has all three.
 void overlay(Settings& low, const Settings& high);
+
+bool is_on(const Settings& settings, std::string_view key);
+/// The only value of `key`, or `otherwise`.
+std::string value_or(const Settings& settings, std::string_view key, std::string_view otherwise);
 
 }  // namespace sawtooth::experiments

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -113,7 +114,13 @@ SystemFile read_system_file(const std::string& path) {
   const IniFile file = read_ini(path);
   SystemFile system;
   system.path = path;
+  ContentHash content;
   for (const IniSection& section : file.sections) {
+    if (section.name != head_section) {
+      content.add_line("[" + section.name + "]");
+      for (const IniEntry& entry : section.entries)
+        content.add_line(entry.key).add_line(entry.value);
+    }
     if (section.name.empty()) {
       system.settings = settings_of(section, path);
       check_settable(system.settings, false);
@@ -123,6 +130,7 @@ SystemFile read_system_file(const std::string& path) {
       system.guarded.push_back(guarded_section(section, path));
     }
   }
+  system.content = content.text(content_digits);
   if (system.description.empty()) throw UsageError(path + ": [system] has no description");
   if (!system.alias_of.empty() && (!system.settings.empty() || !system.guarded.empty())) {
     throw UsageError(path + ": an alias has no keys of its own; they are those of " +

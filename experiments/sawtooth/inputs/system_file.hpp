@@ -39,6 +39,7 @@ struct SystemFile {
   std::string alias_of;
   Settings settings;
   std::vector<GuardedSection> guarded;
+  std::string content;  // a hash of its keys; description and limits do not count
 };
 
 /// Throws UsageError with file, line and what is allowed.

@@ -11,7 +11,10 @@
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/attention/variants.hpp"
 #endif
@@ -25,10 +28,43 @@ void print_line(std::string_view name, std::string_view text) {
   std::cout << "  " << std::left << std::setw(name_width) << name << " " << text << "\n";
 }
 
-template <class Table>
-void print_table(std::string_view title, const Table& table) {
-  std::cout << title << "\n";
-  for (const auto& entry : table) print_line(entry.name, entry.description);
+/// Tables of names with what they mean: all of them, or those entries that are called `wanted`.
+class Listing {
+ public:
+  explicit Listing(std::string wanted) : wanted_(std::move(wanted)) {}
+
+  template <class Table>
+  void add(std::string_view key, const Table& table) {
+    if (wanted_.empty()) std::cout << key << "\n";
+    for (const auto& entry : table) {
+      names_.push_back(entry.name);
+      if (wanted_.empty()) print_line(entry.name, entry.description);
+      if (wanted_ != entry.name) continue;
+      found_ = true;
+      std::cout << entry.name << ": " << entry.description << "\n  --" << key << " " << entry.name
+                << "\n";
+    }
+  }
+  void check() const {
+    if (wanted_.empty() || found_) return;
+    throw UsageError("schedules: '" + wanted_ + "' is not known; allowed: a name of `sawtooth " +
+                     "schedules`" + did_you_mean(wanted_, names_));
+  }
+
+ private:
+  std::string wanted_;
+  std::vector<std::string_view> names_;
+  bool found_ = false;
+};
+
+void print_gpu(const std::string& path) {
+  const GpuFile gpu = read_gpu_file(path);
+  std::cout << gpu.description << " (" << path << ")\n";
+  for (const Parameter& parameter : gpu.parameters) {
+    std::cout << "  " << std::left << std::setw(name_width + 2) << parameter.key << " "
+              << parameter.value << "\n    " << parameter.source
+              << (parameter.note.empty() ? "" : ": ") << parameter.note << "\n";
+  }
 }
 
 // The attention kernels of this build: what `measure`, `bench` and the library can launch.
@@ -51,7 +87,11 @@ void print_kernels() {
 }  // namespace
 
 int run_gpus(const Command& command, const Arguments& arguments) {
-  parse_command_line(command, arguments, 0);
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (!parsed.operands.empty()) {
+    print_gpu(resource_path("profiles/gpus", parsed.operands.front(), "gpus"));
+    return exit_fine;
+  }
   constexpr double mebi = 1024.0 * 1024.0;
   for (const std::string& name : resource_names("profiles/gpus")) {
     const GpuFile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu"));
@@ -66,7 +106,12 @@ int run_gpus(const Command& command, const Arguments& arguments) {
 }
 
 int run_systems(const Command& command, const Arguments& arguments) {
-  parse_command_line(command, arguments, 0);
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (!parsed.operands.empty()) {
+    const std::string path = resource_path("profiles/systems", parsed.operands.front(), "systems");
+    std::cout << "# " << path << "\n" << read_text_file(path);
+    return exit_fine;
+  }
   for (const std::string& name : resource_names("profiles/systems")) {
     const SystemFile system = read_system_file(resource_path("profiles/systems", name, "system"));
     std::string line = system.description;
@@ -78,18 +123,20 @@ int run_systems(const Command& command, const Arguments& arguments) {
 }
 
 int run_schedules(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 0);
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
   if (is_on(parsed.settings, "kernels")) {
     print_kernels();
     return exit_fine;
   }
-  print_table("q-order", QOrders::info());
-  print_table("launch", Launches::info());
-  print_table("scan", Scans::info());
-  print_table("timing", timing_models);
-  print_table("l2", l2_models);
-  print_table("l2-hash", l2_hashes);
-  print_table("l2-policy", l2_policies);
+  Listing listing(parsed.operands.empty() ? "" : lowered(parsed.operands.front()));
+  listing.add("q-order", QOrders::info());
+  listing.add("launch", Launches::info());
+  listing.add("scan", Scans::info());
+  listing.add("timing", timing_models);
+  listing.add("l2", l2_models);
+  listing.add("l2-hash", l2_hashes);
+  listing.add("l2-policy", l2_policies);
+  listing.check();
   return exit_fine;
 }
 

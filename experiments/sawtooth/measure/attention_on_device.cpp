@@ -63,6 +63,11 @@ kernels::AttentionForward attention_call(const Point& point) {
   if (call.family.empty() && !point.keys.kernel.empty())
     throw UsageError("kernel: this build has no " + point.keys.kernel +
                      " kernels; see `sawtooth schedules --kernels`");
+  // Without a name the first of the table that has the tile: the same kernel on every device.
+  if (call.family.empty())
+    if (const auto* variant =
+            kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling))
+      call.family = variant->family;
   call.ctas_per_sm = int(point.keys.ctas_per_sm);
   const Hints hints = point.keys.hints.value_or(Hints{});
   call.hints = {eviction(hints.q), eviction(hints.k), eviction(hints.v)};
@@ -108,12 +113,14 @@ void AttentionOnDevice::launch() {
   if (!outcome) throw std::runtime_error(outcome.message);
 }
 
-double AttentionOnDevice::time_us(int launches, bool behind_another) {
+double AttentionOnDevice::time_us(int launches, bool behind_another,
+                                  const std::function<void()>& before) {
   constexpr double us_per_ms = 1000;
   cudaEvent_t start, stop;
   SAWTOOTH_CUDA_CHECK(cudaEventCreate(&start));
   SAWTOOTH_CUDA_CHECK(cudaEventCreate(&stop));
   if (behind_another) launch();
+  if (before) before();
   SAWTOOTH_CUDA_CHECK(cudaEventRecord(start));
   for (int i = 0; i < launches; ++i) launch();
   SAWTOOTH_CUDA_CHECK(cudaEventRecord(stop));

@@ -2,6 +2,7 @@
 // kernel variant and the schedule.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
@@ -30,8 +31,10 @@ class AttentionOnDevice {
 
   /// Duration of a launch by events, us: mean of `launches` in a row. `behind_another`: one more
   /// goes before them, so that the GPU is busy when they are enqueued and their own time on the CPU
-  /// does not count. Waits for them.
-  double time_us(int launches = 1, bool behind_another = false);
+  /// does not count. `before`, where given, is called in front of them to the same end. Waits for
+  /// them.
+  double time_us(int launches = 1, bool behind_another = false,
+                 const std::function<void()>& before = nullptr);
 
   /// One launch that records when each item began and who took it, in the order of items. Never
   /// counted or timed, though it runs as a launch that records nothing: a record an item is a

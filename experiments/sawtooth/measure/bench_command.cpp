@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/measure_command.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
+#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
@@ -53,19 +55,30 @@ void print_contender(const Contender& contender) {
   std::cout << "\n";
 }
 
-/// Points of one problem share its tensors.
-std::vector<Contender> contenders_of(const std::vector<MeasurePoint>& points) {
+/// Points of one problem share its tensors. What cannot be run becomes its point's refusal; throws
+/// Refusal where nothing can.
+std::vector<Contender> contenders_of(std::vector<MeasurePoint>& points) {
   std::map<std::string, std::shared_ptr<const AttentionTensors>> tensors;
   std::vector<Contender> contenders;
-  for (const MeasurePoint& point : points) {
+  for (MeasurePoint& point : points) {
+    if (!point.point.refusal.empty()) continue;
     std::string problem;
     for (const char* key : {"batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim", "dtype"})
       problem += point.point.text(key) + " ";
-    std::shared_ptr<const AttentionTensors>& shared = tensors[problem];
-    if (shared == nullptr)
-      shared = std::make_shared<const AttentionTensors>(point.point.request.problem);
-    contenders.push_back({&point, std::make_unique<AttentionOnDevice>(point.point, shared), {}});
+    try {
+      std::shared_ptr<const AttentionTensors>& shared = tensors[problem];
+      if (shared == nullptr)
+        shared = std::make_shared<const AttentionTensors>(point.point.request.problem);
+      contenders.push_back({&point, std::make_unique<AttentionOnDevice>(point.point, shared), {}});
+    } catch (const UsageError& error) {
+      point.point.refusal = error.what();
+    } catch (const kernels::CudaError& error) {
+      if (error.error() != cudaErrorMemoryAllocation) throw;
+      cudaGetLastError();  // or the next launch would report it
+      point.point.refusal = "the GPU's memory is too small for it beside the other points";
+    }
   }
+  if (contenders.empty()) throw Refusal(points.front().point.refusal);
   return contenders;
 }
 
@@ -89,22 +102,37 @@ void run_round(std::vector<Contender>& contenders, std::mt19937& random) {
   }
 }
 
-void write_rows(const std::vector<Contender>& contenders, const std::string& path) {
-  ResultLog log(path, false);
+CsvRow refused_row(const MeasurePoint& point) {
+  return row_without_result(repetition_cells(point, 0), status_refused, point.point.refusal);
+}
+
+/// In the order of the sweep, which is that of the contenders.
+void write_rows(const std::vector<MeasurePoint>& points, const std::vector<Contender>& contenders,
+                ResultLog& log) {
   log.start();
-  for (const Contender& contender : contenders)
-    for (size_t round = 0; round < contender.times_us.size(); ++round)
-      log.append(measured_row(*contender.point, int64_t(round),
-                              {.counts = {}, .time_us = contender.times_us[round]}));
+  auto contender = contenders.begin();
+  for (const MeasurePoint& point : points) {
+    if (!point.point.refusal.empty()) {
+      log.append(refused_row(point));
+      continue;
+    }
+    for (size_t round = 0; round < contender->times_us.size(); ++round)
+      log.append(measured_row(point, int64_t(round),
+                              {.counts = {}, .time_us = contender->times_us[round]}));
+    ++contender;
+  }
   log.finish();
 }
 
 }  // namespace
 
 int run_bench(const Command& command, const Arguments& arguments) {
-  const MeasurePlan plan = measure_plan(command, arguments);
+  MeasurePlan plan = measure_plan(command, arguments);
   const int64_t rounds = std::stoll(value_or(plan.outputs, "repetitions", default_rounds));
   const bool paced = value_or(plan.outputs, "paced", "off") == "on";
+  std::optional<ResultLog> log;
+  if (const std::string path = value_or(plan.outputs, "csv", ""); !path.empty())
+    log.emplace(path, old_rows(plan.outputs));
   try {
     std::vector<Contender> contenders = contenders_of(plan.points);
     warm_up(contenders);
@@ -120,9 +148,12 @@ int run_bench(const Command& command, const Arguments& arguments) {
       for (int64_t round = 0; round < rounds; ++round) run_round(contenders, random);
     }
     for (const Contender& contender : contenders) print_contender(contender);
-    const std::string path = value_or(plan.outputs, "csv", "");
-    if (!path.empty()) write_rows(contenders, path);
-    return exit_fine;
+    if (log) write_rows(plan.points, contenders, *log);
+    Failures failures;
+    for (const MeasurePoint& point : plan.points)
+      if (!point.point.refusal.empty()) failures.add(refused_row(point));
+    failures.print();
+    return failures.empty() ? exit_fine : exit_check_failed;
   } catch (const kernels::CudaError& error) {
     std::cerr << "sawtooth bench: " << error.what() << "\n";
     return error.no_device() ? exit_no_device : exit_check_failed;

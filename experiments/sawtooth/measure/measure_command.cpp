@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -17,12 +18,14 @@
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/measure/measured_wavefront.hpp"
+#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::experiments {
@@ -41,7 +44,13 @@ class Counters {
     try {
       profiler_.emplace();
       plan_ = profiler_->plan(names_of(profiler_->chip(), cupti::result_counters()),
-                              names_of(profiler_->chip(), cupti::witness_counters()));
+                              names_of(profiler_->chip(), cupti::witness_counters()),
+                              cupti::BadMetrics::drop);
+      for (const cupti::DroppedMetric& dropped : plan_.dropped) {
+        dropped_ += dropped_.empty() ? "not counted: " : ", ";
+        dropped_.append(dropped.metric).append(" (").append(cupti::status_name(dropped.status));
+        dropped_ += ")";
+      }
     } catch (const cupti::CounterError& error) {
       profiler_.reset();
       status_ = cupti::status_name(error.status());
@@ -57,8 +66,18 @@ class Counters {
       cells.message = message_;
       return;
     }
-    const CountedLaunch counted = count_launch(*profiler_, plan_, attention, l2, state);
+    try {
+      fill(count_launch(*profiler_, plan_, attention, l2, state), cells);
+    } catch (const cupti::CounterError& error) {  // of this row alone; the sweep goes on
+      cells.status = cupti::status_name(error.status());
+      cells.message = error.what();
+    }
+  }
+
+ private:
+  void fill(const CountedLaunch& counted, MeasuredCells& cells) const {
     cells.replay_passes = counted.replay_passes;
+    cells.message = dropped_;
     for (const cupti::L2CounterInfo& info : cupti::l2_counters()) {
       const cupti::MetricChoice choice = cupti::metric_for(profiler_->chip(), info.counter);
       if (!choice.available()) continue;
@@ -72,10 +91,9 @@ class Counters {
     }
   }
 
- private:
   std::optional<cupti::RangeProfiler> profiler_;
   cupti::MetricPlan plan_;
-  std::string status_, message_;
+  std::string status_, message_, dropped_;
 };
 
 double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
@@ -83,14 +101,19 @@ double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
   std::vector<double> times;
   for (int i = 0; i < timed_launches; ++i) {
     l2.prepare(state, [&] { attention.launch(); });
-    times.push_back(attention.time_us());
+    times.push_back(attention.time_us(1, false, [&] { l2.hold(); }));
   }
   return median_of(times);
 }
 
 /// Kernels, metrics and passes of every point on every chip of the tables.
 int dry_run(const MeasurePlan& plan) {
+  Failures refused;
   for (const MeasurePoint& point : plan.points) {
+    if (!point.point.refusal.empty()) {
+      refused.add(row_without_result(point.key_cells, status_refused, point.point.refusal));
+      continue;
+    }
     const kernels::AttentionForward call = attention_call(point.point);
     const kernels::KernelVariant& variant =
         *kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
@@ -105,43 +128,42 @@ int dry_run(const MeasurePlan& plan) {
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
     print_counter_plan(std::cout, plan_results(chip.name));
   }
-  return exit_fine;
+  refused.print();
+  return refused.empty() ? exit_fine : exit_check_failed;
 }
 
 /// The order traces of all points, as the tables that were asked for.
 class OrderTables {
  public:
-  explicit OrderTables(const Settings& outputs)
-      : trace_path_(value_or(outputs, "order-trace", "")),
-        wavefront_path_(value_or(outputs, "wavefront", "")),
-        steps_(std::stoll(
-            value_or(outputs, "wavefront-steps", find_option("wavefront-steps")->default_text))),
-        trace_(order_trace_header()),
-        wavefront_(wavefront_header()) {}
-
-  bool wanted() const { return !trace_path_.empty() || !wavefront_path_.empty(); }
-
-  void record(const MeasurePoint& point, AttentionOnDevice& attention) {
-    const std::vector<RecordedStep> recorded = attention.record_order();
-    trace_ += order_trace_rows(point.key_cells, recorded);
-    const bool grid = point.point.request.schedule.launch == launch_id<GridLaunch>;
-    wavefront_ += wavefront_rows(point.key_cells, sampled_wavefront(recorded, steps_, grid));
+  explicit OrderTables(const Settings& outputs) : steps_(steps_asked_for(outputs)) {
+    const std::string trace = value_or(outputs, "order-trace", "");
+    if (!trace.empty()) trace_.emplace(trace).write(order_trace_header());
+    const std::string wavefront = value_or(outputs, "wavefront", "");
+    if (!wavefront.empty()) wavefront_.emplace(wavefront).write(wavefront_header());
   }
-  void finish() const {
-    write(trace_path_, trace_);
-    write(wavefront_path_, wavefront_);
+
+  bool wanted() const { return trace_.has_value() || wavefront_.has_value(); }
+
+  /// Returns a note where the wavefront is cut.
+  std::string record(const MeasurePoint& point, AttentionOnDevice& attention) {
+    const std::vector<RecordedStep> recorded = attention.record_order();
+    if (trace_) trace_->write(order_trace_rows(point.key_cells, recorded));
+    if (!wavefront_) return "";
+    const Schedule& schedule = point.point.request.schedule;
+    const int64_t steps = steps_.value_or(steps_of_waves(recorded, schedule.workers, usual_waves));
+    const bool grid = schedule.launch == launch_id<GridLaunch>;
+    wavefront_->write(wavefront_rows(point.key_cells, sampled_wavefront(recorded, steps, grid)));
+    const bool is_cut = steps < steps_of_waves(recorded, 1, std::numeric_limits<int64_t>::max());
+    return is_cut ? cut_note(point.key_cells, steps_) : "";
+  }
+  void finish() {
+    if (trace_) trace_->commit();
+    if (wavefront_) wavefront_->commit();
   }
 
  private:
-  static void write(const std::string& path, const std::string& text) {
-    if (path.empty()) return;
-    OutputFile file(path);
-    file.write(text);
-    file.commit();
-  }
-  std::string trace_path_, wavefront_path_;
-  int64_t steps_;
-  std::string trace_, wavefront_;
+  std::optional<int64_t> steps_;
+  std::optional<OutputFile> trace_, wavefront_;
 };
 
 /// When each item began, a launch a repetition.
@@ -167,13 +189,6 @@ class ItemTrace {
   std::optional<OutputFile> file_;
 };
 
-/// The key cells of one repetition.
-CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition) {
-  CsvRow cells = point.key_cells;
-  cells.push_back(std::to_string(repetition));
-  return cells;
-}
-
 /// What is opened once: without a device this throws, before anything is written.
 struct Device {
   kernels::L2State l2;
@@ -182,9 +197,10 @@ struct Device {
 
 /// Measures the repetitions that `log` has not yet, and takes the others over; `device` may be
 /// null when there is nothing to measure. Each repetition has its tensors on pages of its own, so
-/// that the spread of a point is that of launches, not of one launch seen five times.
-void measure_point(const MeasurePoint& point, int64_t repetitions, Device* device, ItemTrace& items,
-                   OrderTables& orders, ResultLog& log) {
+/// that the spread of a point is that of launches, not of one launch seen five times. Returns a
+/// note where the wavefront is cut.
+std::string measure_point(const MeasurePoint& point, int64_t repetitions, Device* device,
+                          ItemTrace& items, OrderTables& orders, ResultLog& log) {
   std::optional<AttentionOnDevice> attention;
   const auto place = [&](int64_t repetition) {
     attention.reset();  // its memory first
@@ -208,23 +224,34 @@ void measure_point(const MeasurePoint& point, int64_t repetitions, Device* devic
     }
     if (items.wanted()) items.record(point, repetition, *attention, device->l2, state);
   }
-  if (!orders.wanted()) return;
+  if (!orders.wanted()) return "";
   if (!attention) place(0);
-  orders.record(point, *attention);
+  return orders.record(point, *attention);
 }
 
 bool is_complete(const MeasurePlan& plan, int64_t repetitions, const ResultLog& log) {
   for (const MeasurePoint& point : plan.points)
     for (int64_t repetition = 0; repetition < repetitions; ++repetition)
-      if (!log.has(repetition_cells(point, repetition))) return false;
+      if (point.point.refusal.empty() && !log.has(repetition_cells(point, repetition)))
+        return false;
   return true;
+}
+
+/// Throws UsageError where a row that is there was made from other files.
+void refuse_changes(const MeasurePlan& plan, int64_t repetitions, const ResultLog& log) {
+  std::vector<CsvRow> sweep;
+  for (const MeasurePoint& point : plan.points)
+    for (int64_t repetition = 0; repetition < repetitions; ++repetition)
+      sweep.push_back(repetition_cells(point, repetition));
+  log.refuse_changes(sweep);
 }
 
 int measure(const MeasurePlan& plan) {
   const int64_t repetitions =
       std::stoll(value_or(plan.outputs, "repetitions", find_option("repetitions")->default_text));
   constexpr size_t with_repetition = key_column_count + 1;
-  ResultLog log(value_or(plan.outputs, "csv", "-"), is_on(plan.outputs, "resume"), with_repetition);
+  ResultLog log(value_or(plan.outputs, "csv", "-"), old_rows(plan.outputs), with_repetition);
+  refuse_changes(plan, repetitions, log);
   ItemTrace items(plan.outputs);
   OrderTables orders(plan.outputs);
   std::optional<Device> device;
@@ -233,14 +260,37 @@ int measure(const MeasurePlan& plan) {
   if (!no_counters.empty()) std::cerr << "note: " << no_counters << "\n";
   log.start();
   Progress progress(plan.points.size(), double(plan.points.size()), !is_on(plan.outputs, "quiet"));
+  Failures failures;
+  std::string notes;
   for (const MeasurePoint& point : plan.points) {
-    measure_point(point, repetitions, device ? &*device : nullptr, items, orders, log);
+    const auto fail = [&](std::string_view status, const std::string& message) {
+      failures.add(row_without_result(point.key_cells, status, message));
+      for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
+        const CsvRow cells = repetition_cells(point, repetition);
+        if (log.is_done(cells)) continue;
+        log.append(row_without_result(cells, status, message));
+        return;
+      }
+    };
+    try {
+      if (!point.point.refusal.empty()) throw Refusal(point.point.refusal);
+      notes += measure_point(point, repetitions, device ? &*device : nullptr, items, orders, log);
+    } catch (const UsageError& error) {
+      fail(status_refused, error.what());
+    } catch (const kernels::CudaError& error) {
+      if (error.error() != cudaErrorMemoryAllocation) throw;  // others end the context too
+      cudaGetLastError();                                     // or the next launch would report it
+      fail(status_failed, "the GPU's memory is too small");
+    }
     progress.advance(1);
     progress.draw();
   }
   log.finish();
   items.finish();
   orders.finish();
+  if (!is_on(plan.outputs, "quiet")) std::cerr << notes;
+  failures.print();
+  if (!failures.empty()) return exit_check_failed;
   return no_counters.empty() ? exit_fine : exit_no_device;
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/sawtooth/measure/measure_points.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
@@ -8,21 +9,27 @@
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 CsvRow measured_key_cells(const Point& point, const std::string& experiment) {
   CsvRow cells = key_cells(point, experiment, "measured");
-  const kernels::AttentionForward call = attention_call(point);
-  cells[result_column("kernel")] =
-      kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
-          ->family;
+  if (point.refusal.empty()) {
+    const kernels::AttentionForward call = attention_call(point);
+    cells[result_column("kernel")] =
+        kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
+            ->family;
+  }
   for (size_t i = 0; i < key_column_count; ++i) {
     using enum ColumnKind;
     const ColumnKind kind = result_columns[i].kind;
-    if (kind == model || kind == parameter || kind == made) cells[i].clear();
+    if (kind == model || kind == parameter || kind == made || kind == content) cells[i].clear();
   }
+  // All else that files say stands in cells of its own.
+  const auto order = point.contents.find("order");
+  if (order != point.contents.end()) cells[result_column("inputs")] = "order=" + order->second;
   return cells;
 }
 
@@ -40,12 +47,25 @@ MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
   std::set<std::string> seen;
   for (Settings& settings : expand(configuration, parsed.settings)) {
     settings.try_emplace("tiles", Assignment{{"kernel"}, {"default", 0}});
-    MeasurePoint point{resolve(settings, catalog), {}};
-    attention_call(point.point);  // refuses what no kernel runs, before anything is launched
+    MeasurePoint point{resolve_or_refuse(settings, catalog), {}};
+    try {  // refuses what no kernel runs, before anything is launched
+      if (point.point.refusal.empty()) attention_call(point.point);
+    } catch (const UsageError& error) {
+      point.point.refusal = error.what();
+    }
     point.key_cells = measured_key_cells(point.point, plan.experiment);
-    if (seen.insert(csv_line(point.key_cells)).second) plan.points.push_back(std::move(point));
+    if (seen.insert(row_key(point.key_cells)).second) plan.points.push_back(std::move(point));
   }
+  const auto runs = [](const MeasurePoint& point) { return point.point.refusal.empty(); };
+  if (std::none_of(plan.points.begin(), plan.points.end(), runs))
+    throw Refusal(plan.points.front().point.refusal);
   return plan;
+}
+
+CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition) {
+  CsvRow cells = point.key_cells;
+  cells.push_back(std::to_string(repetition));
+  return cells;
 }
 
 CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const MeasuredCells& cells) {

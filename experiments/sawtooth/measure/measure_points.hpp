@@ -12,7 +12,7 @@
 namespace sawtooth::experiments {
 
 struct MeasurePoint {
-  Point point;
+  Point point;  // with a refusal also where no kernel runs it
   CsvRow key_cells;
 };
 
@@ -22,7 +22,7 @@ struct MeasurePlan {
   std::vector<MeasurePoint> points;
 };
 
-/// Reads [CONFIG] and options; throws UsageError also for points that no kernel runs.
+/// Reads [CONFIG] and options; throws Refusal where no point can be run.
 MeasurePlan measure_plan(const Command& command, const Arguments& arguments);
 
 /// The row of one repetition: key cells, counters (by column name, empty cells for the rest), time.
@@ -35,5 +35,8 @@ struct MeasuredCells {
   std::string message = {};  // why the status is not ok
 };
 CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const MeasuredCells& cells);
+
+/// The key cells of one repetition.
+CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition);
 
 }  // namespace sawtooth::experiments

@@ -90,6 +90,13 @@ int64_t median_step_ns(const std::vector<RecordedStep>& recorded) {
   return std::max<int64_t>(1, *middle);
 }
 
+int64_t steps_of_waves(const std::vector<RecordedStep>& recorded, int64_t workers, int64_t waves) {
+  int64_t last_ns = 0;
+  for (const RecordedStep& at : recorded)
+    if (at.item < workers * waves) last_ns = std::max(last_ns, at.start_ns);
+  return last_ns / median_step_ns(recorded) + 1;
+}
+
 std::vector<WavefrontStep> sampled_wavefront(std::vector<RecordedStep> recorded, int64_t steps,
                                              bool slots) {
   const int64_t unit_ns = median_step_ns(recorded);

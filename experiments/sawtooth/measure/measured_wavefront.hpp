@@ -48,6 +48,9 @@ std::string order_trace_rows(const CsvRow& key_cells, const std::vector<Recorded
 /// no item has two steps.
 int64_t median_step_ns(const std::vector<RecordedStep>& recorded);
 
+/// Median steps in which an item of the first `waves` waves is in flight.
+int64_t steps_of_waves(const std::vector<RecordedStep>& recorded, int64_t workers, int64_t waves);
+
 /// Which tile each worker stood at after 0, 1, 2 ... `steps` - 1 median steps; nothing before its
 /// first step, nor from a median step after its last one's start on. With `slots` (launch = grid,
 /// where every CTA has one item) the CTAs that followed each other in one place of an SM are one

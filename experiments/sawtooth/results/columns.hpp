@@ -20,7 +20,8 @@ enum class ColumnKind : uint8_t {
   kernel,     // joined by family; not of the run_id, as a prediction may leave it open
   model,      // of the model of a prediction, and of the run_id
   parameter,  // of the L2 model; of the run_id where it is not empty
-  made,       // how a prediction was made otherwise; not of the run_id
+  content,    // of the files that the point uses; of the run_id
+  made,       // how a prediction was made otherwise; of the run_id where it is not empty
   result,     // what came out
 };
 
@@ -78,7 +79,9 @@ inline constexpr auto before_counters = std::to_array<ResultColumn>({
     {"launches", made},
     {"die", made},
     {"costs", made},
+    {"judged", made},
     {"sample", made},
+    {"inputs", content},
     {"seed", point},
     {"repetition", result},
 });

@@ -1,11 +1,9 @@
 #include "experiments/sawtooth/results/result_row.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <iomanip>
-#include <sstream>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
@@ -15,6 +13,13 @@ std::string key_of(std::string_view column) {
   std::string key(column);
   std::replace(key.begin(), key.end(), '_', '-');
   return key;
+}
+
+// The cell of a column that may name a file: what the file says stands in `inputs`.
+std::string_view without_path(size_t column, std::string_view cell) {
+  constexpr std::string_view file = "file";
+  if (column == result_column("q_order") && cell.starts_with("file:")) return file;
+  return column == result_column("l2_hash_matrix") && !cell.empty() ? file : cell;
 }
 
 }  // namespace
@@ -47,32 +52,48 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   leave_out(result_column("sample"), "1");
   cells[result_column("die")] = point.die;
   cells[result_column("costs")] = point.costs;
+  cells[result_column("judged")] = point.judgement.word;
+  std::string& inputs = cells[result_column("inputs")];
+  for (const auto& [kind, content] : point.contents)
+    inputs.append(inputs.empty() ? "" : " ").append(kind).append("=").append(content);
   return cells;
 }
 
+std::string row_key(const CsvRow& cells, size_t columns) {
+  const auto begin = cells.begin();
+  CsvRow key(begin, begin + static_cast<std::ptrdiff_t>(std::min(columns, cells.size())));
+  for (const size_t column : {result_column("q_order"), result_column("l2_hash_matrix")})
+    key[column] = without_path(column, key[column]);
+  key[result_column("judged")].clear();
+  return csv_line(key);
+}
+
 std::string run_id(const CsvRow& key_cells) {
-  // FNV-1a, 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv, section 2).
-  constexpr uint64_t offset_basis = 0xcbf29ce484222325ULL;
-  constexpr uint64_t prime = 0x100000001b3ULL;
   constexpr int digits = 12;
-  constexpr int bits_a_digit = 4;
-  uint64_t hash = offset_basis;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
-  };
+  ContentHash hash;
   for (size_t i = 0; i < key_column_count; ++i) {
     const auto& [name, kind] = result_columns[i];
     using enum ColumnKind;
-    if (kind == label || kind == ColumnKind::kernel || kind == made) continue;
-    if (kind == parameter && key_cells[i].empty()) continue;
-    if (kind == parameter) add(name);
-    add(key_cells[i]);
-    add("\n");
+    if (kind == label || kind == ColumnKind::kernel) continue;
+    if (i == result_column("version") || i == result_column("die") || i == result_column("judged"))
+      continue;
+    const bool where_not_empty = kind == parameter || kind == made;
+    if (where_not_empty && key_cells[i].empty()) continue;
+    if (where_not_empty) hash.add(name);
+    hash.add_line(without_path(i, key_cells[i]));
   }
-  std::ostringstream text;
-  text << std::hex << std::setw(digits) << std::setfill('0')
-       << (hash >> (64 - digits * bits_a_digit));
-  return text.str();
+  if (!key_cells[result_column("timing")].empty()) hash.add_number(sim::model_version);
+  return hash.text(digits);
+}
+
+CsvRow row_without_result(const CsvRow& key_cells, std::string_view status,
+                          const std::string& message) {
+  CsvRow row = key_cells;
+  row.resize(result_columns.size());
+  row[result_column("status")] = status;
+  row[result_column("message")] = message;
+  row[result_column("run_id")] = run_id(key_cells);
+  return row;
 }
 
 CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {

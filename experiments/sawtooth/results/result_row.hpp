@@ -20,10 +20,21 @@ CsvRow counter_cells(const sim::Counters& counters);
 /// Cells experiment to seed of a point.
 CsvRow key_cells(const Point& point, std::string_view experiment, std::string_view source);
 
-/// Twelve hexadecimal digits that stand for the resolved point: a hash of its key cells, without
-/// the names of the row, its kernel and how a prediction was made (columns.hpp says of which
-/// columns), so that a prediction and a measurement of a point agree on it where their keys do.
+/// What tells a row from others: its key cells, where contents stand for the paths of files.
+/// `columns`: of these, from the first one on; more than the key where points have repetitions.
+std::string row_key(const CsvRow& cells, size_t columns = key_column_count);
+
+/// Twelve hexadecimal digits that stand for the resolved point: a hash of its key cells without the
+/// names of the row and its kernel (columns.hpp says of which columns), of the contents of its
+/// files and, of a prediction, of sim::model_version. No path is part of it.
 std::string run_id(const CsvRow& key_cells);
+
+/// A point that was not run: no counters, `status` and in words why.
+CsvRow row_without_result(const CsvRow& key_cells, std::string_view status,
+                          const std::string& message);
+/// The status of a row that a combination of keys forbids, and of one that broke off.
+inline constexpr std::string_view status_refused = "refused";
+inline constexpr std::string_view status_failed = "failed";
 
 CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters);
 /// With duration and TFLOP/s where the prediction has them; `flop` is the whole point's.

@@ -17,6 +17,14 @@ CsvRow leading_cells(const CsvRow& key_cells) {
           key_cells[result_column("scan")]};
 }
 
+// Tables over capacities say the one that the GPU has.
+CsvRow cells_with_l2(const CsvRow& key_cells) {
+  CsvRow cells = leading_cells(key_cells);
+  cells.push_back(key_cells[result_column("gpu")]);
+  cells.push_back(key_cells[result_column("l2_bytes")]);
+  return cells;
+}
+
 template <class... Cells>
 std::string line_after(const CsvRow& leading, const Cells&... cells) {
   CsvRow row = leading;
@@ -67,8 +75,8 @@ std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& predi
 }
 
 std::string miss_curve_header() {
-  return csv_line({"run_id", "experiment", "scan", "capacity_bytes", "read_miss_sectors",
-                   "write_miss_sectors", "miss_sectors"});
+  return csv_line({"run_id", "experiment", "scan", "gpu", "l2_bytes", "capacity_bytes",
+                   "read_miss_sectors", "write_miss_sectors", "miss_sectors"});
 }
 
 std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
@@ -81,7 +89,7 @@ std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& pred
     }
   });
   hits_at.try_emplace(0);
-  const CsvRow leading = leading_cells(key_cells);
+  const CsvRow leading = cells_with_l2(key_cells);
   std::string text;
   for (const auto& [lines, hits] : hits_at) {
     missing.reads -= hits.reads;
@@ -94,12 +102,12 @@ std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& pred
 }
 
 std::string histogram_header() {
-  return csv_line(
-      {"run_id", "experiment", "scan", "tensor", "access", "distance_lines", "sectors"});
+  return csv_line({"run_id", "experiment", "scan", "gpu", "l2_bytes", "tensor", "access",
+                   "distance_lines", "sectors"});
 }
 
 std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
-  const CsvRow leading = leading_cells(key_cells);
+  const CsvRow leading = cells_with_l2(key_cells);
   std::string text;
   for_each_class(prediction.histogram, [&](Tensor tensor, Access access, const auto& distances) {
     const std::string_view tensor_name = sim::tensor_names[static_cast<size_t>(tensor)];

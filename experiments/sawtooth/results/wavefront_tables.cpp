@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/schedule/wavefront.hpp"
@@ -18,17 +19,32 @@ struct Enough {};  // ends a replay early
 
 class StepRecorder : public sim::WavefrontSink {
  public:
-  explicit StepRecorder(int64_t steps) : limit_(steps) {}
+  StepRecorder(std::optional<int64_t> steps, int64_t workers)
+      : limit_(steps), items_of_waves_(usual_waves * workers) {}
 
   void at(int64_t step, int64_t worker, const Item& item, int64_t q_tile, int64_t kv_tile) {
-    if (step >= limit_) throw Enough();
-    steps_.push_back({step, worker, item.index, item.batch, item.head, q_tile, kv_tile});
+    std::vector<WavefrontStep>& steps = wavefront_.steps;
+    if (steps.empty()) items_of_waves_ += item.index;  // those before it see nothing
+    // An item in flight is at a tile in every step.
+    wavefront_.is_cut = limit_ ? step >= *limit_ : step > last_of_waves_ + 1;
+    if (wavefront_.is_cut) throw Enough();
+    if (item.index < items_of_waves_) last_of_waves_ = step;
+    steps.push_back({step, worker, item.index, item.batch, item.head, q_tile, kv_tile});
   }
-  std::vector<WavefrontStep> take() { return std::move(steps_); }
+  Wavefront take() {
+    if (limit_) return std::move(wavefront_);
+    const size_t all = wavefront_.steps.size();
+    std::erase_if(wavefront_.steps,
+                  [this](const WavefrontStep& at) { return at.step > last_of_waves_; });
+    wavefront_.is_cut |= wavefront_.steps.size() < all;
+    return std::move(wavefront_);
+  }
 
  private:
-  int64_t limit_;
-  std::vector<WavefrontStep> steps_;
+  std::optional<int64_t> limit_;
+  int64_t items_of_waves_;
+  int64_t last_of_waves_ = 0;
+  Wavefront wavefront_;
 };
 
 struct Slice {
@@ -81,16 +97,27 @@ std::string point_title(const CsvRow& cells) {
 
 }  // namespace
 
-std::vector<WavefrontStep> wavefront_steps(const sim::Request& request, int64_t steps) {
+Wavefront wavefront_steps(const sim::Request& request, std::optional<int64_t> steps) {
   const sim::AtomTable atoms(request.problem, request.tiling, request.schedule,
                              request.log_sum_exp);
-  StepRecorder recorder(steps);
+  StepRecorder recorder(steps, request.schedule.workers);
   sim::LockstepWavefront wavefront(request, atoms, recorder);
   try {
     wavefront.run();
   } catch (const Enough&) {
   }
   return recorder.take();
+}
+
+std::optional<int64_t> steps_asked_for(const Settings& outputs) {
+  const std::string steps = value_or(outputs, "wavefront-steps", "");
+  return steps.empty() ? std::nullopt : std::optional(std::stoll(steps));
+}
+
+std::string cut_note(const CsvRow& key_cells, std::optional<int64_t> steps) {
+  return "note: " + run_id(key_cells) + ": its wavefront is cut after " +
+         (steps ? std::to_string(*steps) + " steps" : "two waves") +
+         "; --wavefront-steps takes more\n";
 }
 
 std::string wavefront_header() {
@@ -131,6 +158,33 @@ std::string timeline_json(const std::vector<TimelinePoint>& points) {
     for (const Slice& slice : slices_of(points[p].wavefront, merge)) add(slice_event(slice, p));
   }
   return json + "\n]}\n";
+}
+
+WavefrontFiles::WavefrontFiles(const Settings& outputs) : steps_(steps_asked_for(outputs)) {
+  const std::string table = value_or(outputs, "wavefront", "");
+  if (!table.empty()) table_.emplace(table).write(wavefront_header());
+  const std::string timeline = value_or(outputs, "timeline", "");
+  if (!timeline.empty()) timeline_.emplace(timeline);
+}
+
+std::string WavefrontFiles::add(const sim::Request& request, const CsvRow& key_cells) {
+  if (!table_ && !timeline_) return "";
+  Wavefront wavefront = wavefront_steps(request, steps_);
+  if (table_) table_->write(wavefront_rows(key_cells, wavefront.steps));
+  if (timeline_) points_.push_back({key_cells, std::move(wavefront.steps)});
+  return wavefront.is_cut ? cut_note(key_cells, steps_) : "";
+}
+
+void WavefrontFiles::commit() {
+  if (table_) table_->commit();
+  if (!timeline_) return;
+  timeline_->write(timeline_json(points_));
+  timeline_->commit();
+}
+
+void WavefrontFiles::abandon() {
+  table_.reset();
+  timeline_.reset();
 }
 
 }  // namespace sawtooth::experiments

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::experiments {
@@ -21,8 +24,22 @@ struct WavefrontStep {
   int64_t kv_tile = 0;
 };
 
-/// The first `steps` steps of the lockstep replay, in time order, workers ascending in a step.
-std::vector<WavefrontStep> wavefront_steps(const sim::Request& request, int64_t steps);
+/// Waves that a table has where it is not said how many steps.
+inline constexpr int64_t usual_waves = 2;
+
+struct Wavefront {
+  std::vector<WavefrontStep> steps;
+  bool is_cut = false;  // the schedule has more
+};
+
+/// The first `steps` steps of the lockstep replay, in time order, workers ascending in a step;
+/// without a number those in which an item of the first two waves is in flight.
+Wavefront wavefront_steps(const sim::Request& request, std::optional<int64_t> steps);
+
+/// What wavefront-steps asks for; nothing: two waves.
+std::optional<int64_t> steps_asked_for(const Settings& outputs);
+/// "note: ..." of a table that ends before its schedule does.
+std::string cut_note(const CsvRow& key_cells, std::optional<int64_t> steps);
 
 std::string wavefront_header();
 std::string wavefront_rows(const CsvRow& key_cells, const std::vector<WavefrontStep>& wavefront);
@@ -35,5 +52,23 @@ struct TimelinePoint {
   std::vector<WavefrontStep> wavefront;
 };
 std::string timeline_json(const std::vector<TimelinePoint>& points);
+
+/// The files that the options wavefront and timeline ask for.
+class WavefrontFiles {
+ public:
+  /// Opens them; throws UsageError for one that cannot be written.
+  explicit WavefrontFiles(const Settings& outputs);
+
+  /// Adds a point; returns a note where its wavefront is cut.
+  std::string add(const sim::Request& request, const CsvRow& key_cells);
+  void commit();
+  /// Gives the files up.
+  void abandon();
+
+ private:
+  std::optional<int64_t> steps_;
+  std::optional<OutputFile> table_, timeline_;
+  std::vector<TimelinePoint> points_;  // of the timeline
+};
 
 }  // namespace sawtooth::experiments

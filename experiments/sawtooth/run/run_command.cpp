@@ -10,7 +10,7 @@
 #include "experiments/sawtooth/compare/compare_command.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/measure/measure_command.hpp"
-#include "experiments/sawtooth/run/draw.hpp"
+#include "experiments/sawtooth/plot/python.hpp"
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Wavefronts of more points than this are no picture; each has up to `wavefront-steps` steps.
+// Wavefronts of more points than this are no picture.
 constexpr size_t most_wavefronts = 8;
 
 void write_text(const fs::path& path, const std::string& text) {
@@ -38,6 +38,13 @@ bool names_key(const Configuration& configuration, const char* key) {
                      [&](const Sweep& sweep) { return sweep.settings.contains(key); });
 }
 
+/// When the file was written last; the least time where there is none.
+fs::file_time_type written_at(const fs::path& path) {
+  std::error_code none;
+  const auto time = fs::last_write_time(path, none);
+  return none ? fs::file_time_type::min() : time;
+}
+
 /// Both tables under one header; they have the same columns.
 void join_results(const fs::path& folder, bool measured) {
   std::string text = read_text_file((folder / "predicted.csv").string());
@@ -50,7 +57,7 @@ void join_results(const fs::path& folder, bool measured) {
 
 #if defined(SAWTOOTH_HAVE_KERNELS)
 int measure_into(const std::string& configuration, const fs::path& folder, bool with_wavefront) {
-  Arguments measure{configuration, "--csv", (folder / "measured.csv").string()};
+  Arguments measure{configuration, "--overwrite", "--csv", (folder / "measured.csv").string()};
   if (with_wavefront)
     measure.insert(measure.end(), {"--wavefront", (folder / "wavefront_measured.csv").string()});
   return run_measure(measure_command, measure);
@@ -75,8 +82,8 @@ int run_run(const Command& command, const Arguments& arguments) {
   fs::create_directories(folder);
   write_text(folder / "config.ini", read_text_file(path));
 
-  Arguments simulate{path, "--quiet", "--csv", (folder / "predicted.csv").string()};
-  if (!names_key(configuration, "tiles"))  // as measure does
+  Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};
+  if (!names_key(configuration, "tiles"))  // as measure does, on any GPU
     simulate.insert(simulate.end(), {"--tiles", "kernel"});
   const bool with_wavefront =
       expand(configuration, {}).size() <= most_wavefronts && !outputs.contains("wavefront");
@@ -84,9 +91,12 @@ int run_run(const Command& command, const Arguments& arguments) {
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
   }
   const int predicted = run_simulate(simulate_command, simulate);
-  if (predicted != exit_fine) return predicted;
+  const fs::path rows = folder / "measured.csv";
+  const auto before = written_at(rows);
   const int measured = measure_into(path, folder, with_wavefront);
-  const bool has_measured = measured == exit_fine;
+  // With 1 some points have no result, or nothing was written.
+  const bool has_measured =
+      measured == exit_fine || (measured == exit_check_failed && written_at(rows) != before);
   join_results(folder, has_measured);
 
   std::ostringstream provenance;
@@ -102,7 +112,7 @@ int run_run(const Command& command, const Arguments& arguments) {
     fs::remove(folder / "compare.csv");  // of an earlier run: it would be drawn again
   }
   draw_run(folder.string());
-  return compared;
+  return compared == exit_fine ? predicted : compared;
 }
 
 }  // namespace sawtooth::experiments

@@ -1,21 +1,26 @@
 // sawtooth simulate: predicts every point of a sweep.
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -23,6 +28,7 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -42,6 +48,7 @@ struct Job {
 
 struct Done {
   CsvRow row;
+  bool has_result = true;
   std::vector<std::string> side_rows;
   std::string method;
   std::string note;  // about the error of a sample
@@ -53,17 +60,6 @@ std::string l2_text(const CsvRow& key_cells) {
   for (size_t i = 0; i < key_column_count; ++i) {
     if (result_columns[i].kind != ColumnKind::parameter || key_cells[i].empty()) continue;
     text.append(" ").append(result_columns[i].name).append(" ").append(key_cells[i]);
-  }
-  return text;
-}
-
-// "gpu gb10 batch 1 ...": the key columns that are not empty.
-std::string point_text(const CsvRow& key_cells) {
-  std::string text;
-  for (size_t i = 0; i < key_column_count; ++i) {
-    if (key_cells[i].empty()) continue;
-    text.append(text.empty() ? "" : " ").append(result_columns[i].name).append(" ");
-    text.append(key_cells[i]);
   }
   return text;
 }
@@ -85,13 +81,37 @@ std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) 
   return note.str();
 }
 
+// Which models made the rows, and how each was judged.
+void print_models(const std::vector<Job>& jobs) {
+  std::map<std::string, size_t> models;
+  for (const Job& job : jobs) {
+    const Point& point = job.point;
+    std::string text = point.keys.gpu.empty() ? "" : point.keys.gpu + ": ";
+    text.append(point.text("timing")).append(", ").append(point.text("l2"));
+    text.append("; judged: ").append(point.judgement.word);
+    if (!point.judgement.figures.empty()) text += " (" + point.judgement.figures + ")";
+    if (point.hides_time) text += "; times are left out, --timing timed gives them";
+    ++models[text];
+  }
+  for (const auto& [text, points] : models)
+    std::cerr << "note: model " << text << " (" << points << (points == 1 ? " point" : " points")
+              << ")\n";
+}
+
 class Simulation {
  public:
   Simulation(std::vector<Job> jobs, const Settings& outputs)
       : jobs_(std::move(jobs)),
+        begun_(jobs_.size()),
         outputs_(outputs),
-        log_(value_or(outputs, "csv", "-"), is_on(outputs, "resume")),
-        sides_(outputs) {}
+        for_people_(!outputs.contains("csv") && is_terminal(Output::standard)),
+        log_(for_people_ ? "/dev/null" : value_or(outputs, "csv", "-"), old_rows(outputs)),
+        sides_(outputs),
+        wavefronts_(outputs) {
+    std::vector<CsvRow> sweep;
+    for (const Job& job : jobs_) sweep.push_back(job.key_cells);
+    log_.refuse_changes(sweep);
+  }
 
   int run() {
     std::vector<size_t> open;  // jobs that are not there yet
@@ -103,37 +123,48 @@ class Simulation {
       open.push_back(j);
       work += jobs_[j].work;
     }
-    write_wavefronts();
     log_.start();
     std::signal(SIGINT, note_interrupt);
     std::signal(SIGTERM, note_interrupt);
-    Progress progress(open.size(), work, !is_on(outputs_, "quiet"));
+    std::optional<Progress> progress(std::in_place, open.size(), work, !is_on(outputs_, "quiet"));
     std::string notes;
     size_t next = 0;
     const auto keep_until = [&](size_t job) {
       for (; next < job; ++next) log_.keep(jobs_[next].key_cells);
     };
     run_in_order(
-        open.size(), threads(), [&](size_t i) { return predict(jobs_[open[i]]); },
+        open.size(), threads(), [&](size_t i) { return predict(open[i]); },
         [&](size_t i, const Done& done) {
           keep_until(open[i]);
           log_.append(done.row);
+          if (for_people_) rows_.push_back(done.row);
           if (!done.method.empty()) ++methods_[done.method];
           next = open[i] + 1;
-          sides_.write(done.side_rows);
+          if (done.has_result) sides_.write(done.side_rows);
+          if (!done.has_result) failures_.add(done.row);
           notes += done.note;
-          progress.advance(jobs_[open[i]].work);
+          progress->advance(jobs_[open[i]].work);
         },
         [&] {
-          progress.draw();
+          progress->draw(work_under_way(next));
           if (interrupted != 0) stop_now(next);
         });
+    progress.reset();
     keep_until(jobs_.size());
+    for (const Job& job : jobs_) {
+      if (job.point.refusal.empty()) notes += wavefronts_.add(job.point.request, job.key_cells);
+      if (interrupted != 0) stop_now(jobs_.size());
+    }
     log_.finish();
     sides_.commit();
+    wavefronts_.commit();
+    if (!is_on(outputs_, "quiet")) print_models(jobs_);
     print_methods();
+    if (for_people_) std::cout << short_table(rows_);
     if (!is_on(outputs_, "quiet")) std::cerr << notes;
-    return exit_fine;
+    say_what_was_written();
+    failures_.print();
+    return log_.failures() == 0 ? exit_fine : exit_check_failed;
   }
 
  private:
@@ -143,28 +174,42 @@ class Simulation {
     return std::max(1u, std::thread::hardware_concurrency());
   }
 
-  static sim::Prediction predicted(const L2Model& model, const Point& point) {
+  /// Of points from `next` on, as far as their items have begun.
+  double work_under_way(size_t next) const {
+    double work = 0;
+    for (size_t j = next; j < jobs_.size(); ++j) {
+      if (!jobs_[j].point.refusal.empty()) continue;
+      const sim::Request& request = jobs_[j].point.request;
+      const int64_t items = item_count(request.problem, request.tiling, request.schedule);
+      const auto all = static_cast<double>(items * std::max<int64_t>(1, request.launches));
+      work += jobs_[j].work * std::min(1.0, static_cast<double>(begun_[j].load()) / all);
+    }
+    return work;
+  }
+
+  Done predict(size_t j) {
+    const Job& job = jobs_[j];
+    const auto without = [&](std::string_view status, const std::string& message) {
+      return Done{row_without_result(job.key_cells, status, message), false, {}, "", ""};
+    };
+    if (!job.point.refusal.empty()) return without(status_refused, job.point.refusal);
     try {
-      return experiments::predict(point.request, point.gpu, model);
+      return done(job, begun_[j]);
     } catch (const std::invalid_argument& error) {  // what a model cannot do
-      throw UsageError(error.what());
-    }
-  }
-
-  Done predict(const Job& job) const {
-    try {
-      return done(job);
+      return without(status_refused, error.what());
     } catch (const std::bad_alloc&) {
-      throw std::runtime_error("the memory is too small for the point " +
-                               point_text(job.key_cells));
+      return without(status_failed, "the memory is too small");
     }
   }
 
-  Done done(const Job& job) const {
+  Done done(const Job& job, std::atomic<int64_t>& begun) const {
     const L2Model& model = *job.point.keys.l2;
-    const sim::Prediction prediction = predicted(model, job.point);
+    sim::Request request = job.point.request;
+    request.items_begun = &begun;
+    sim::Prediction prediction = experiments::predict(request, job.point.gpu, model);
+    if (job.point.hides_time) prediction.time_us.reset();
     Done result{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
-                sides_.rows(job.key_cells, prediction), "", ""};
+                true, sides_.rows(job.key_cells, prediction), "", ""};
     result.note = sampling_note(result.row, prediction);
     if (!prediction.method.empty()) {
       result.method = l2_text(job.key_cells) + ": " + prediction.method;
@@ -180,33 +225,23 @@ class Simulation {
     }
   }
 
-  void write_wavefronts() const {
-    const std::string table_path = value_or(outputs_, "wavefront", "");
-    const std::string timeline_path = value_or(outputs_, "timeline", "");
-    if (table_path.empty() && timeline_path.empty()) return;
-    const int64_t steps = std::stoll(
-        value_or(outputs_, "wavefront-steps", find_option("wavefront-steps")->default_text));
-    std::string table = wavefront_header();
-    std::vector<TimelinePoint> timeline;
-    for (const Job& job : jobs_) {
-      auto wavefront = wavefront_steps(job.point.request, steps);
-      if (!table_path.empty()) table += wavefront_rows(job.key_cells, wavefront);
-      if (!timeline_path.empty()) timeline.push_back({job.key_cells, std::move(wavefront)});
+  void say_what_was_written() const {
+    if (is_on(outputs_, "quiet") || !is_terminal(Output::error)) return;
+    std::string files;
+    for (const char* key :
+         {"csv", "by-tensor", "miss-curve", "histogram", "wavefront", "timeline"}) {
+      const std::string path = value_or(outputs_, key, "-");
+      if (path != "-") files += (files.empty() ? "" : ", ") + path;
     }
-    if (!table_path.empty()) write_file(table_path, table);
-    if (!timeline_path.empty()) write_file(timeline_path, timeline_json(timeline));
-  }
-
-  static void write_file(const std::string& path, const std::string& text) {
-    OutputFile file(path);
-    file.write(text);
-    file.commit();
+    std::cerr << jobs_.size() << (jobs_.size() == 1 ? " point" : " points")
+              << (files.empty() ? "; --csv FILE keeps all columns" : "; written: " + files) << "\n";
   }
 
   // Rows are complete lines in the partial file, so nothing is lost by ending here; points that
   // are under way may take minutes and are not waited for.
   [[noreturn]] void stop_now(size_t done) {
     sides_.abandon();
+    wavefronts_.abandon();
     log_.unlock();
     std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
     if (log_.has_partial_file()) {
@@ -218,9 +253,14 @@ class Simulation {
   }
 
   std::vector<Job> jobs_;
+  std::vector<std::atomic<int64_t>> begun_;  // items of each job
   const Settings& outputs_;
+  bool for_people_;           // a short table instead of CSV
+  std::vector<CsvRow> rows_;  // for it
   ResultLog log_;
   SideTables sides_;
+  WavefrontFiles wavefronts_;
+  Failures failures_;
   std::map<std::string, int64_t> methods_;  // how models counted, and at how many points
 };
 
@@ -262,12 +302,12 @@ std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::s
   std::vector<Job> jobs;
   std::set<std::string> seen;  // sections of a configuration may share points
   for (const Settings& settings : points) {
-    Job job{resolve(settings, catalog), {}, 0, false};
+    Job job{resolve_or_refuse(settings, catalog), {}, 0, false};
     if (job.point.keys.state != L2Content::cold)
       throw UsageError("state: simulate starts from an empty L2; allowed: cold");
     job.key_cells = key_cells(job.point, experiment, "predicted");
-    job.work = tile_pairs(job.point.request);
-    if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
+    if (job.point.refusal.empty()) job.work = tile_pairs(job.point.request);
+    if (seen.insert(row_key(job.key_cells)).second) jobs.push_back(std::move(job));
   }
   refuse_idle_sets_keys(points, jobs);
   return jobs;
@@ -300,9 +340,15 @@ int run_simulate(const Command& command, const Arguments& arguments) {
     std::cout << resolved_configuration(configuration, parsed.settings, experiment, catalog);
     return exit_fine;
   }
-  auto jobs = resolved_jobs(expand(configuration, parsed.settings), experiment, catalog);
+  auto points = expand(configuration, parsed.settings);
+  const bool curves = outputs.contains("miss-curve") || outputs.contains("histogram");
+  const std::string chosen = give_one_model(points, curves, catalog);
+  auto jobs = resolved_jobs(points, experiment, catalog);
   refuse_idle_curves(outputs, jobs);
-  if (!is_on(outputs, "quiet")) print_notes(configuration, catalog, command);
+  if (!is_on(outputs, "quiet")) {
+    if (!chosen.empty()) std::cerr << "note: " << chosen << "\n";
+    print_notes(configuration, catalog, command);
+  }
   return Simulation(std::move(jobs), outputs).run();
 }
 

@@ -34,7 +34,10 @@ FileLock::FileLock(const std::string& path) : lock_path_(path + ".lock") {
       throw UsageError(path + ": another process is writing it; wait for its end, or choose " +
                        "another file");
     }
-    if (is_still_there(file_, lock_path_)) return;
+    if (is_still_there(file_, lock_path_)) {
+      removed_.emplace(lock_path_);
+      return;
+    }
     close(file_);
   }
 }

@@ -1,7 +1,10 @@
 // A lock that one process holds at a time and that ends with it.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "experiments/sawtooth/support/removed_on_signal.hpp"
 
 namespace sawtooth::experiments {
 
@@ -10,7 +13,8 @@ class FileLock {
   /// Locks PATH.lock with flock; throws UsageError when another process has it, or when the file
   /// cannot be made. File systems that know no locks get none.
   explicit FileLock(const std::string& path);
-  /// Removes the file; one that a killed process left behind is harmless.
+  /// Removes the file, as do signals that end the program; one that a killed process left behind is
+  /// harmless.
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
@@ -18,6 +22,7 @@ class FileLock {
  private:
   std::string lock_path_;
   int file_ = -1;
+  std::optional<RemovedOnSignal> removed_;
 };
 
 }  // namespace sawtooth::experiments

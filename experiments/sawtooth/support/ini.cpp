@@ -5,15 +5,11 @@
 #include <sstream>
 #include <string_view>
 
-#include <boost/program_options.hpp>
-
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-namespace po = boost::program_options;
 
 // The largest tables of results have some hundred megabytes.
 constexpr size_t most_text_bytes = size_t{1} << 30;
@@ -23,22 +19,6 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 [[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
   throw UsageError(path + ":" + std::to_string(line) + ": " + what);
-}
-
-// Boost's parser knows no line numbers, so it is given one line at a time.
-std::vector<IniEntry> parse_line(const std::string& text, const std::string& path, int line) {
-  std::istringstream stream(text);
-  std::vector<IniEntry> entries;
-  try {
-    const auto parsed = po::parse_config_file(stream, po::options_description(), true);
-    for (const auto& option : parsed.options) {
-      entries.push_back(
-          {option.string_key, option.value.empty() ? "" : option.value.front(), line});
-    }
-  } catch (const po::error&) {
-    fail(path, line, "'" + text + "' is neither 'key = value' nor '[section]' nor a # comment");
-  }
-  return entries;
 }
 
 std::string header_name(const std::string& line, const std::string& path, int number) {
@@ -60,10 +40,16 @@ IniFile parse_ini(const std::string& text, const std::string& path) {
       file.sections.push_back({header_name(content, path, number), number, {}});
       continue;
     }
-    for (IniEntry& entry : parse_line(content, path, number)) {
-      if (entry.key.empty()) fail(path, number, "a key is missing before '='");
-      file.sections.back().entries.push_back(std::move(entry));
+    if (content.empty()) continue;
+    const size_t equals = content.find('=');
+    if (equals == std::string::npos) {
+      fail(path, number,
+           "'" + content + "' is neither 'key = value' nor '[section]' nor a # comment");
     }
+    std::string key(trimmed(content.substr(0, equals)));
+    if (key.empty()) fail(path, number, "a key is missing before '='");
+    file.sections.back().entries.push_back(
+        {std::move(key), std::string(trimmed(content.substr(equals + 1))), number});
   }
   return file;
 }

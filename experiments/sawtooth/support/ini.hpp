@@ -1,5 +1,5 @@
-// INI files with the line of every key. The syntax is that of Boost.Program_options: "key = value",
-// "[section]", comments from # to the end of the line.
+// INI files with the line of every key: "key = value", "[section]", comments from # to the end of
+// the line.
 #pragma once
 
 #include <string>

@@ -38,6 +38,7 @@ OutputFile::OutputFile(const std::string& path)
     : target_(output_path(path)), temporary_(target_.path + ".tmp") {
   // Appended to where it cannot be replaced: standard output may have lines already.
   if (target_.replaceable) {
+    temporary_removed_.emplace(temporary_);
     stream_.open(temporary_, std::ios::binary | std::ios::trunc);
   } else {
     stream_.open(target_.path, std::ios::binary | std::ios::app);
@@ -59,6 +60,7 @@ void OutputFile::commit() {
   if (!stream_) throw std::runtime_error(target_.path + ": writing failed; is the disk full?");
   if (target_.replaceable) fs::rename(temporary_, target_.path);
   committed_ = true;
+  temporary_removed_.reset();
 }
 
 }  // namespace sawtooth::experiments

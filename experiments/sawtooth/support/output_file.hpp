@@ -3,7 +3,10 @@
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <string>
+
+#include "experiments/sawtooth/support/removed_on_signal.hpp"
 
 namespace sawtooth::experiments {
 
@@ -22,7 +25,7 @@ class OutputFile {
   /// Opens the file, or PATH.tmp where it can be replaced; throws UsageError when that is not
   /// possible.
   explicit OutputFile(const std::string& path);
-  /// Removes the temporary file unless commit() was called.
+  /// Removes the temporary file unless commit() was called, as do signals that end the program.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -35,6 +38,7 @@ class OutputFile {
  private:
   OutputPath target_;
   std::string temporary_;
+  std::optional<RemovedOnSignal> temporary_removed_;
   std::ofstream stream_;
   bool committed_ = false;
 };

@@ -39,13 +39,13 @@ void Progress::advance(double work) {
   draw();
 }
 
-void Progress::draw() {
+void Progress::draw(double under_way) {
   constexpr auto interval = std::chrono::milliseconds(500);
   const auto now = Clock::now();
   if (!show_ || now - last_drawn_ < interval) return;
   last_drawn_ = now;
   const double elapsed_s = std::chrono::duration<double>(now - begin_).count();
-  const double share = all_work_ > 0 ? std::min(1.0, done_work_ / all_work_) : 1.0;
+  const double share = all_work_ > 0 ? std::min(1.0, (done_work_ + under_way) / all_work_) : 1.0;
   std::cerr << "\r\033[K" << progress_line(done_points_, points_, share, elapsed_s) << std::flush;
 }
 

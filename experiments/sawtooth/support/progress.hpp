@@ -17,7 +17,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(double work);
-  void draw();
+  /// `under_way` is the work done of points that have not ended.
+  void draw(double under_way = 0);
 
  private:
   using Clock = std::chrono::steady_clock;

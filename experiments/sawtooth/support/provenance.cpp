@@ -1,7 +1,5 @@
 #include "experiments/sawtooth/support/provenance.hpp"
 
-#include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <ostream>
 
@@ -9,6 +7,7 @@
 
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
 #include "git_version.hpp"
 
 namespace sawtooth::experiments {
@@ -64,16 +63,16 @@ Provenance program_provenance(std::span<const std::string> arguments) {
   return result;
 }
 
+std::string version_text() {
+  constexpr size_t digits = 12;
+  const std::string commit = SAWTOOTH_GIT_COMMIT;
+  std::string text = "sawtooth " SAWTOOTH_VERSION " (commit " + commit.substr(0, digits);
+  if (std::string_view(SAWTOOTH_GIT_DIRTY) == "yes") text += ", with changes";
+  return text + ")";
+}
+
 std::string hashed_uuid(std::string_view uuid) {
-  // FNV-1a, 64 bits: offset basis and prime of its authors (Fowler, Noll, Vo).
-  uint64_t hash = 14695981039346656037ull;
-  for (const char character : uuid) {
-    hash ^= static_cast<unsigned char>(character);
-    hash *= 1099511628211ull;
-  }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return ContentHash().add(uuid).text();
 }
 
 std::string utc_now() {

@@ -25,6 +25,9 @@ struct Provenance {
 /// command line, UTC time, host.
 Provenance program_provenance(std::span<const std::string> arguments);
 
+/// "sawtooth 0.1.0 (commit 0123456789ab, with changes)".
+std::string version_text();
+
 /// State of a GPU at this moment: driver, name, hashed UUID, clocks, power. `pci_bus_id` is CUDA's
 /// ("0000:1b:00.0"). Read through NVML, opened at run time; without it values are "unknown".
 Provenance gpu_state(const std::string& pci_bus_id);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -12,12 +13,36 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view extension = ".ini";
 
+std::string& own_folder() {
+  static std::string folder;
+  return folder;
+}
+
+// An installed program lies beside share/; in a build folder share/sawtooth is a link to the
+// source.
 fs::path root() {
   const char* chosen = std::getenv("SAWTOOTH_EXPERIMENTS");
-  return chosen != nullptr && *chosen != '\0' ? chosen : SAWTOOTH_EXPERIMENTS_DIR;
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  if (!own_folder().empty()) return own_folder();
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (fs::path folder = program.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    for (const char* place : {"experiments", "share/sawtooth/experiments"}) {
+      const fs::path found = fs::canonical(folder / place, error);
+      if (!error && fs::is_directory(found / "profiles" / "gpus", error)) return found;
+    }
+  }
+  throw UsageError(program.string() +
+                   ": no folder above it has experiments/profiles; set SAWTOOTH_EXPERIMENTS to the "
+                   "project's experiments folder");
 }
 
 }  // namespace
+
+void use_resources(const std::string& folder) {
+  own_folder() = folder;
+}
 
 std::vector<std::string> resource_names(std::string_view folder) {
   std::vector<std::string> names;
@@ -37,17 +62,18 @@ std::string resource_path(std::string_view folder, const std::string& name,
                           const std::string& place) {
   if (name.find('/') != std::string::npos || name.ends_with(extension)) return name;
   const auto names = resource_names(folder);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
+  const std::string_view found = found_name(name, views_of(names));
+  if (found.empty()) {
     std::string known;
     for (const auto& each : names) known += (known.empty() ? "" : ", ") + each;
     throw UsageError(place + ": '" + name + "' is not known; allowed: " + known +
-                     ", or a path to an .ini file");
+                     ", or a path to an .ini file" + did_you_mean(name, views_of(names)));
   }
-  return (root() / folder / (name + std::string(extension))).string();
+  return (root() / folder / (std::string(found) + std::string(extension))).string();
 }
 
 std::string plot_script(std::string_view name) {
-  return (root() / ".." / "plots" / "figures" / name).lexically_normal().string();
+  return (root() / ".." / "plots" / name).lexically_normal().string();
 }
 
 std::string stem_of(const std::string& path) {

@@ -1,5 +1,6 @@
 // Where the GPU profiles and the known systems lie: in $SAWTOOTH_EXPERIMENTS if that is set, else
-// in the source tree that the program was built from.
+// in experiments/ or share/sawtooth/experiments/ of the nearest folder above the program that has
+// one.
 #pragma once
 
 #include <string>
@@ -7,6 +8,10 @@
 #include <vector>
 
 namespace sawtooth::experiments {
+
+/// From now on `folder` is experiments/ where $SAWTOOTH_EXPERIMENTS is not set: for a library,
+/// whose program is someone else's.
+void use_resources(const std::string& folder);
 
 /// The file of `name` in `folder` ("gpus", "systems"): a known name, or a path with a '/' or an
 /// ending ".ini". Throws UsageError that begins with `place` and lists the known names.
@@ -16,7 +21,7 @@ std::string resource_path(std::string_view folder, const std::string& name,
 /// Names of the files NAME.ini in `folder`, sorted.
 std::vector<std::string> resource_names(std::string_view folder);
 
-/// The script of that name in plots/figures/, beside the experiments folder; it may not be there.
+/// The script of that name in plots/, beside the experiments folder; it may not be there.
 std::string plot_script(std::string_view name);
 
 /// NAME of "some/path/NAME.ini".

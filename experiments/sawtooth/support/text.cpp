@@ -8,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "experiments/sawtooth/support/names.hpp"
+
 namespace sawtooth::experiments {
 namespace {
 
@@ -33,7 +35,7 @@ constexpr auto byte_units = std::to_array<Unit>({{"", 1},
 
 int64_t factor_of(std::span<const Unit> units, std::string_view name, std::string_view text) {
   for (const Unit& unit : units) {
-    if (unit.name == name) return unit.factor;
+    if (lowered(unit.name) == lowered(name)) return unit.factor;
   }
   fail(text);
 }

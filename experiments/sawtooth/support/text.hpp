@@ -12,7 +12,7 @@ std::string_view trimmed(std::string_view text);
 /// The parts of `text` between commas, without white space around them; empty parts stay.
 std::vector<std::string> split_list(std::string_view text);
 
-/// A whole number from 0 on with an optional K, M or G; throws std::invalid_argument.
+/// A whole number from 0 on with an optional K, M or G, or k, m or g; throws std::invalid_argument.
 int64_t parse_count(std::string_view text);
 /// A number of bytes with an optional unit (B, K, M, G, KiB, MiB, GiB); throws
 /// std::invalid_argument. A fraction of a unit is rounded to whole bytes.

@@ -11,4 +11,11 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What no key or file forbids by itself, but a combination of them: of a sweep it is the status of
+/// one point, and a mistake where all points have it.
+class Refusal : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 }  // namespace sawtooth::experiments

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
@@ -25,7 +26,7 @@ namespace sawtooth::experiments {
 namespace {
 
 // What --read leaves to be said: all else stands in the trace.
-constexpr std::string_view keys_beside_read[] = {"gpu", "l2-bytes"};
+constexpr std::string_view keys_beside_read[] = {"gpu", "l2-bytes", "workers"};
 
 sim::TraceFormat format_of(const Settings& outputs) {
   const std::string name = value_or(outputs, "format", "binary");
@@ -78,12 +79,13 @@ int write_point(const Configuration& configuration, const Settings& command_line
       throw UsageError(place_of(key, outputs.at(key).origin) + ": needs --read, or use simulate");
     }
   }
-  const auto points = expand(configuration, command_line);
+  auto points = expand(configuration, command_line);
   if (points.size() != 1) {
     throw UsageError("trace: a trace is of one point, the sweep has " +
                      std::to_string(points.size()) + "; give every key one value");
   }
   Catalog catalog;
+  give_one_model(points, true, catalog);
   const Point point = resolve(points.front(), catalog);
   if (point.request.timing == sim::Timing::timed) {
     throw UsageError("timing: traces are written in lockstep; allowed: lockstep, lockstep-wave");
@@ -124,44 +126,43 @@ class ReadTrace {
 
  private:
   int convert_and_analyse() {
-    // Opened first of all, so that a bad trace leaves no file behind.
-    const std::string description = open()->description();
-    bool analyses = !outputs_.contains("write");
-    for (const char* key : {"csv", "by-tensor", "miss-curve", "histogram"}) {
-      analyses = analyses || outputs_.contains(key);
-    }
-    if (analyses) analyse(described_cells(description));
-    if (outputs_.contains("write")) {
-      const auto reader = open();
-      write_trace(outputs_, description,
-                  [&](sim::TraceWriter& writer) { sim::copy_trace(*reader, writer); });
-    }
-    return exit_fine;
-  }
-
-  std::unique_ptr<sim::TraceReader> open() {
-    // Asked before it is opened, since opening a pipe waits for the other end.
+    // Opened first of all, so that a bad trace leaves no file behind. Asked before that, since
+    // opening a pipe waits for the other end.
     std::error_code ignored;
     if (std::filesystem::exists(path_, ignored) &&
         !std::filesystem::is_regular_file(path_, ignored)) {
       throw UsageError(path_ +
-                       ": is no regular file; a trace is read more than once, so save it "
-                       "to a file first");
+                       ": is no regular file; the beginning of a trace is read more than once, so "
+                       "save it to a file first");
     }
-    stream_ = std::ifstream(path_, std::ios::binary);
-    if (!stream_ || stream_.peek() == std::ifstream::traits_type::eof()) {
+    std::ifstream stream(path_, std::ios::binary);
+    if (!stream || stream.peek() == std::ifstream::traits_type::eof()) {
       throw UsageError(path_ + ": cannot be read, or is empty");
     }
-    return sim::open_trace(stream_, path_, limits_);
+    const auto workers = static_cast<uint32_t>(std::stoul(value_or(given_, "workers", "0")));
+    const auto reader = sim::open_trace(stream, path_, limits_, workers);
+    if (!outputs_.contains("write")) {
+      analyse(*reader);
+      return exit_fine;
+    }
+    bool analyses = false;
+    for (const char* key : {"csv", "by-tensor", "miss-curve", "histogram"}) {
+      analyses = analyses || outputs_.contains(key);
+    }
+    write_trace(outputs_, reader->description(), [&](sim::TraceWriter& writer) {
+      sim::CopyingReader copying(*reader, writer);
+      analyses ? analyse(copying) : sim::copy_trace(*reader, writer);
+    });
+    return exit_fine;
   }
 
-  void analyse(CsvRow cells) {
+  void analyse(sim::TraceReader& reader) {
+    CsvRow cells = described_cells(reader.description());
     complete(cells);
     const int64_t l2_bytes = parse_l2_bytes(cells[result_column("l2_bytes")]);
     SideTables sides(outputs_);
-    ResultLog log(value_or(outputs_, "csv", "-"), false);
-    const sim::Prediction prediction =
-        sim::analyse_trace([&] { return open(); }, l2_bytes, limits_);
+    ResultLog log(value_or(outputs_, "csv", "-"), old_rows(outputs_));
+    const sim::Prediction prediction = sim::analyse_trace(reader, l2_bytes, limits_);
     log.start();
     log.append(predicted_row(cells, prediction.total));
     sides.write(sides.rows(cells, prediction));
@@ -203,7 +204,6 @@ class ReadTrace {
   const Settings& outputs_;
   Settings given_;
   sim::TraceLimits limits_;
-  std::ifstream stream_;
 };
 
 }  // namespace

@@ -13,9 +13,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLOTS = os.path.join(HERE, "..", "..", "..", "plots")
-sys.path[:0] = [os.path.join(PLOTS, name) for name in ("lib", "figures")]
+sys.path[:0] = [os.path.join(PLOTS, name) for name in ("lib", "figures")] + [HERE]
 import fill  # noqa: E402
-import hopper  # noqa: E402
+import draw  # noqa: E402
 import table  # noqa: E402
 from hopper_lists import Lists, short  # noqa: E402
 
@@ -43,7 +43,7 @@ class Finding:
         return self.lists.measured(name, "tflops", **question)
 
     def guess(self, name, **question):
-        return self.lists.predicted(hopper.MODEL, name, "dram_read_sectors", **question) / MEGA
+        return self.lists.predicted(draw.MODEL, name, "dram_read_sectors", **question) / MEGA
 
     def times(self, name, **question):
         """DRAM reads as a multiple of the compulsory ones."""
@@ -133,7 +133,7 @@ def main():
     options = parser.parse_args()
     path, command = os.path.join(HERE, "README.md"), "experiments/studies/hopper/run.sh"
     try:
-        page = Finding(Lists(options.measured, {hopper.MODEL: options.predicted}))
+        page = Finding(Lists(options.measured, {draw.MODEL: options.predicted}))
         return fill.write_or_check(path, page, options.check, command)
     except table.TableError as error:
         print(f"finding.py: {error}", file=sys.stderr)

@@ -33,17 +33,17 @@ $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
 mkdir -p "$predicted"
 for list in "${lists[@]}"; do
   # Half of the H200's L2: every line that all SMs read lives in both halves.
-  "$program" simulate "$here/lists/$list.ini" --l2-bytes 30MiB --csv "$predicted/$list.csv"
+  "$program" simulate "$here/lists/$list.ini" --timing lockstep --l2 lru --l2-bytes 30MiB --csv "$predicted/$list.csv"
 done
 "$python" "$here/finding.py" "$measured" "$predicted" $check
 [ -z "$check" ] || exit 0
 
-"$python" "$root/plots/figures/hopper.py" "$measured" "$predicted" -o "$here/pictures"
+"$python" "$here/draw.py" "$measured" "$predicted" "$here/pictures"
 for order in ascending descending; do
-  "$program" simulate --gpu h200 --timing timed --l2 halves --seq 128K --head-dim 64 --tile-q 128 --tile-kv 128 \
+  "$program" simulate --gpu h200 --seq 128K --head-dim 64 --tile-q 128 --tile-kv 128 \
     --mask causal --launch dynamic --q-order "$order" --quiet --csv "$predicted/$order.csv" \
     --wavefront "$predicted/$order.wave.csv" --wavefront-steps 2500
 done
-"$python" "$root/plots/figures/wavefront.py" "shortest first=$predicted/ascending.wave.csv" \
+"$python" "$root/plots/plot.py" wavefront "shortest first=$predicted/ascending.wave.csv" \
   "longest first=$predicted/descending.wave.csv" -o "$here/pictures/causal"
 rm "$here"/pictures/*.pdf

@@ -49,7 +49,7 @@ void time_shape(int64_t batch, int64_t heads, int64_t seq, int64_t head_dim, Mas
                   .dtype = ElementType::bf16,
                   .mask = {mask, 0}};
   const int64_t bytes = batch * heads * seq * problem.row_bytes();
-  const DeviceBuffer q(bytes), k(bytes), v(bytes), o(bytes), workspace(1 << 20);
+  const DeviceBuffer q(bytes), k(bytes), v(bytes), o(bytes), workspace(int64_t{64} << 20);
   fill_random(q, 1);
   fill_random(k, 2);
   fill_random(v, 3);
@@ -70,6 +70,7 @@ void time_shape(int64_t batch, int64_t heads, int64_t seq, int64_t head_dim, Mas
       call.k = k.as();
       call.v = v.as();
       call.o = o.as();
+      call.schedule.order.section = 1;
       call.schedule.launch = launch;
       call.schedule.scan = scan;
       call.schedule.order.q_order = q_order;

@@ -5,6 +5,7 @@ import importlib
 import typing
 
 import cutile
+import plain_call
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +57,7 @@ PEERS = {
         Peer("sdpa-cudnn", "cudnn", sdpa("CUDNN_ATTENTION")),
         Peer("triton", "triton-tutorial", prepare_triton, refuse_triton),
         Peer("cutile", "cutile", cutile.prepare, cutile.refusal),
+        Peer("sawtooth", "", plain_call.prepare, plain_call.refusal),
     )
 }
 

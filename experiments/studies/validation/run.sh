@@ -73,12 +73,12 @@ draw() {
     echo "run.sh: no python3 with matplotlib: no figures" >&2
     return
   }
-  "$python" plots/figures/validation.py "$folder/errors.csv" -o "$folder/scatter"
-  "$python" plots/figures/error_by_regime.py "$folder/errors.csv" -o "$folder/regimes"
+  "$python" plots/plot.py validation "$folder/errors.csv" -o "$folder/scatter"
+  "$python" plots/plot.py error_by_regime "$folder/errors.csv" -o "$folder/regimes"
   # A list of shapes, not of schedules, has no pairs to draw.
-  "$python" plots/figures/changes.py "$folder/errors.csv" -o "$folder/changes" || true
+  "$python" plots/plot.py changes "$folder/errors.csv" -o "$folder/changes" || true
   [ ! -e "$folder/without.errors" ] ||
-    "$python" plots/figures/ablation.py "$folder/without.errors" -o "$folder/ablation"
+    "$python" plots/plot.py ablation "$folder/without.errors" -o "$folder/ablation"
 }
 
 record='' check=''

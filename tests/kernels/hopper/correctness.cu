@@ -5,6 +5,7 @@
 
 #include <cuda_fp16.h>
 
+#include "kernels/attention/launch.hpp"
 #include "tests/kernels/hopper/correctness.hpp"
 #include "tests/kernels/hopper/reference_rows.hpp"
 #include "tests/kernels/hopper/tensors.hpp"
@@ -65,7 +66,10 @@ bool check(const KernelVariant& variant, const Case& c, uint64_t seed, bool verb
   CHECK_CUDA(cudaMemset(t.o.data, 0xff, size_t(t.o.size) * 2));  // NaN in both types
   CHECK_CUDA(cudaMemset(t.lse.data, 0xff, size_t(t.lse.size) * 4));
   t.reset_state();
-  std::string wrong = variant.launch(t.arguments, nullptr);
+  PreparedLaunch launch;
+  Outcome outcome = prepare_launch(variant, t.arguments, 0, current_device(), launch);
+  if (outcome) outcome = enqueue(launch, nullptr);
+  std::string wrong = outcome.message;
   if (const cudaError_t status = cudaDeviceSynchronize(); wrong.empty() && status != cudaSuccess)
     wrong = cudaGetErrorString(status);
   if (!wrong.empty()) {

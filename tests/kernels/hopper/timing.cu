@@ -1,6 +1,8 @@
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "kernels/attention/launch.hpp"
 #include "tests/kernels/hopper/tensors.hpp"
 #include "tests/kernels/hopper/timing.hpp"
 
@@ -25,8 +27,11 @@ std::vector<double> median_ms(const KernelVariant& variant, Tensors& t,
     for (size_t s = 0; s < schedules.size(); ++s) {
       t.arguments.schedule = schedules[s];
       t.reset_state();
+      PreparedLaunch launch;
+      Outcome outcome = prepare_launch(variant, t.arguments, 0, current_device(), launch);
       CHECK_CUDA(cudaEventRecord(start));
-      variant.launch(t.arguments, nullptr);
+      if (outcome) outcome = enqueue(launch, nullptr);
+      if (!outcome) throw std::runtime_error(outcome.message);
       CHECK_CUDA(cudaEventRecord(stop));
       CHECK_CUDA(cudaEventSynchronize(stop));
       float ms;

@@ -103,6 +103,14 @@ TEST_P(LadderOnGpu, NeitherSpillsNorLeavesAnSmEmpty) {
   }
 }
 
+TEST_P(LadderOnGpu, SucceedsAfterAFailedCallOfTheCaller) {
+  const CheckedRun run(seed_shape(), 1);
+  ASSERT_NE(cudaSetDevice(-1), cudaSuccess);
+  EXPECT_NO_THROW(run.launch(GetParam()));
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  cudaGetLastError();
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, LadderOnGpu, ::testing::Range(1, 6));
 
 }  // namespace

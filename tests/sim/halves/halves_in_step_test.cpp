@@ -200,6 +200,14 @@ TEST(TwoHalves, RefusesParametersOutOfRangeByName) {
   EXPECT_THROW(check(parameters), std::invalid_argument);
 }
 
+// A reserved line is a way of its set: a set of one way would have none.
+TEST(TwoHalves, RefusesReservedLinesInSetsOfOneWay) {
+  HalvesParameters parameters{.capacity_lines = 64, .ways = 1, .reserved = 0.01};
+  EXPECT_THROW(check(parameters), std::invalid_argument);
+  parameters.reserved = 0;
+  EXPECT_NO_THROW(check(parameters));
+}
+
 TEST(SimulateHalves, WithOneHalfAndNoSetsIsTheLru) {
   for (const Mask mask : {Mask{}, Mask{MaskKind::causal, 0}}) {
     for (const int64_t kib : {4, 64, 300, 1024}) {  // a tile has 8
@@ -213,6 +221,7 @@ TEST(SimulateHalves, WithOneHalfAndNoSetsIsTheLru) {
                          .mask = mask};
       request.schedule.scan = scan_id<SawtoothScan>;
       request.schedule.workers = 7;
+      request.schedule.prefetch = kib % 3;
       request.l2_bytes = kib << 10;
       HalvesParameters parameters;
       parameters.halves = 1;

@@ -9,6 +9,7 @@ namespace {
 // Reads an atom of a clean cache; returns how many of its pieces were there.
 int pieces_held(SampledSets& sets, AtomId atom) {
   int held = 0;
+  sets.begin_visit();
   sets.for_pieces(atom, [&](const Piece& piece) {
     const auto evicted = [](AtomId, int64_t) { FAIL() << "nothing is dirty"; };
     held += sets.touch(0, piece, false, evicted) ? 1 : 0;
@@ -27,6 +28,28 @@ TEST(SampledSets, AHitMakesItsLineTheYoungest) {
   EXPECT_EQ(pieces_held(sets, c), 0);
   EXPECT_EQ(pieces_held(sets, a), 1);
   EXPECT_EQ(pieces_held(sets, b), 0);
+}
+
+// One set of three ways: a of two lines and b. A visit to all of a makes its lines the youngest,
+// the first of them the older one: c drives b out, and d the first line of a.
+TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
+  constexpr AtomSize line{.lines = 1, .sectors = 4};
+  constexpr AtomId a = 0, b = 1, c = 2, d = 3;
+  SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3},
+                   {AtomSize{.lines = 2, .sectors = 8}, line, line, line});
+  EXPECT_EQ(pieces_held(sets, a), 0);
+  EXPECT_FALSE(sets.touch_whole(0, b));
+  EXPECT_EQ(pieces_held(sets, b), 0);
+  sets.begin_visit();
+  EXPECT_TRUE(sets.touch_whole(0, a));
+  EXPECT_EQ(pieces_held(sets, c), 0);
+  EXPECT_FALSE(sets.touch_whole(0, b));
+  EXPECT_EQ(pieces_held(sets, d), 0);
+  EXPECT_FALSE(sets.touch_whole(0, a));
+  std::vector<Piece> lines;
+  sets.for_pieces(a, [&](const Piece& piece) { lines.push_back(piece); });
+  EXPECT_TRUE(sets.touch(0, lines[1], false, [](AtomId, int64_t) {}));
+  EXPECT_FALSE(sets.touch(0, lines[0], false, [](AtomId, int64_t) {}));
 }
 
 // An atom of two lines of K and two of V. In one allocation lines that follow each other fill four

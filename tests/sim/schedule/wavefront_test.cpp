@@ -108,6 +108,14 @@ TEST(Wavefront, AFreeWorkerWritesOAndGoesOnAtOnceInLockstep) {
             "0Rk1 0Rv1 0Rk2 0Rv2 0Wo2");
 }
 
+TEST(Wavefront, CountsTheItemsThatBegin) {
+  Request request = small_causal();
+  std::atomic<int64_t> begun = 0;
+  request.items_begun = &begun;
+  script(request);
+  EXPECT_EQ(begun, 3);  // Q tiles of the one head
+}
+
 TEST(Wavefront, AWaveWaitsForItsLastItemInLockstepWave) {
   Request request = small_causal();
   request.timing = Timing::lockstep_wave;
@@ -189,6 +197,7 @@ TEST(Wavefront, AttachStartsWhereTheHeadWasLastStarted) {
             "1Rk3 1Rv3 1Rk0 1Rv0 1Wo3");
 }
 
+// A tile has one line, of which the second of two sharers has the share.
 TEST(Wavefront, PrefetchIsOnePassAheadAndStopsAtTheItemsEnd) {
   Request request;
   request.problem = {.seq_q = 2, .seq_kv = 2};
@@ -196,7 +205,19 @@ TEST(Wavefront, PrefetchIsOnePassAheadAndStopsAtTheItemsEnd) {
   request.schedule.workers = 2;
   request.schedule.prefetch = 1;
   EXPECT_EQ(script(request),
-            "0Rq0 1Rq1 0Rk0 1Rk0 0Rv0 1Rv0 0Pk1 0Pv1 0Rk1 1Rk1 0Rv1 1Rv1 0Wo0 1Wo1");
+            "0Rq0 1Rq1 0Rk0 1Rk0 0Rv0 1Rv0 1Pk1 1Pv1 0Rk1 1Rk1 0Rv1 1Rv1 0Wo0 1Wo1");
+}
+
+// A tile has two lines, one a sharer; the first sharer's item ends before the tile ahead.
+TEST(Wavefront, EverySharerPrefetchesItsLinesInItsOwnItem) {
+  Request request;
+  request.problem = {.seq_q = 4, .seq_kv = 4, .mask = {MaskKind::causal, 0}};
+  request.tiling = {2, 2};
+  request.schedule.workers = 2;
+  request.schedule.prefetch = 1;
+  EXPECT_EQ(script(request),
+            "0Rq0 1Rq1 0Rk0 0Rk1 1Rk0 1Rk1 0Rv0 0Rv1 1Rv0 1Rv1 1Pk3 1Pv3 0Wo0 "
+            "1Rk2 1Rk3 1Rv2 1Rv3 1Wo1");
 }
 
 TEST(Wavefront, KvOuterReadsKvOnceAndQAndOAgainForEveryKvTile) {

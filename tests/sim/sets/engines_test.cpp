@@ -4,7 +4,6 @@
 #include <map>
 #include <random>
 
-#include "sim/sets/opt_sets.hpp"
 #include "sim/sets/set_engine.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"
@@ -84,13 +83,7 @@ Case any_case(bool aligned) {
 }
 
 std::vector<uint32_t> by_engine(const Case& c, const SetPartition& partition) {
-  std::unique_ptr<SetEngine> engine;
-  if (c.parameters.policy == SetPolicy::opt) {
-    engine =
-        std::make_unique<OptSets>(partition, static_cast<uint32_t>(c.parameters.ways), c.visits);
-  } else {
-    engine = make_set_engine(partition, c.geometry(), c.parameters, c.priorities);
-  }
+  const auto engine = make_set_engine(partition, c.geometry(), c.parameters, c.priorities);
   std::vector<uint32_t> missed(c.visits.size());
   // In two batches: what a set holds must outlast a call.
   const size_t half = c.visits.size() / 2;

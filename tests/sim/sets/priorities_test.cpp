@@ -40,6 +40,10 @@ TEST(Priorities, EvictLastThrashesInItsSetAsideAndLeavesTheRest) {
   EXPECT_EQ(with(lru, "1234ABA432"), "MMMMMMMHHH");
 }
 
+TEST(Priorities, EveryTensorIsNormalUnlessToldOtherwise) {
+  for (const Priority priority : SetsParameters{}.priorities) EXPECT_EQ(priority, Priority::normal);
+}
+
 TEST(Priorities, OthersUseWhatEvictLastLeavesFree) {
   // Nothing is evict_last: A B C D use all four ways and hit.
   EXPECT_EQ(with(lru, "ABCDABCD"), "MMMMHHHH");

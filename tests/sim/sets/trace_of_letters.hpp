@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/sets/opt_sets.hpp"
 #include "sim/sets/set_engine.hpp"
 
 namespace sawtooth::tests {
@@ -33,13 +32,7 @@ inline std::string hits_and_misses(std::string_view trace, int64_t sets,
   const sim::SetPartition partition(spans, sim::SetHash(parameters, sets), parameters.line_bytes,
                                     false, "");
   const std::vector<sim::AtomId> visits(trace.begin(), trace.end());
-  std::unique_ptr<sim::SetEngine> engine;
-  if (parameters.policy == sim::SetPolicy::opt) {
-    engine =
-        std::make_unique<sim::OptSets>(partition, static_cast<uint32_t>(parameters.ways), visits);
-  } else {
-    engine = sim::make_set_engine(partition, geometry, parameters, priorities);
-  }
+  const auto engine = sim::make_set_engine(partition, geometry, parameters, priorities);
   std::vector<uint32_t> missed(visits.size());
   engine->visit(visits, missed);
   std::string answer;

@@ -137,6 +137,19 @@ TEST(TimedWavefront, WorkersWithoutLinesToPrefetchRunAhead) {
   EXPECT_NEAR(sharing, 4 * 64 * 10, 1e-6);  // four of five pay
 }
 
+// Of two sharers the second has lines 2 and 3 of a tile, and the last tile ends before them.
+TEST(TimedWavefront, PartsOfAPrefetchAreThoseOfAFullTile) {
+  Request request = request_of(6, 6, 2);
+  request.problem.mask.kind = MaskKind::causal;  // the first sharer does not see the last tile
+  request.tiling = {4, 4};
+  request.schedule.prefetch = 1;
+  const Counters c = simulate_timed(request, plain_parameters(2)).total;
+  EXPECT_EQ(*c.l2_read_sectors - *c.sm_read_sectors, 0);
+  request.schedule.workers = 1;  // which prefetches K and V of the last tile, two lines each
+  const Counters alone = simulate_timed(request, plain_parameters(1)).total;
+  EXPECT_EQ(*alone.l2_read_sectors - *alone.sm_read_sectors, 16);
+}
+
 // With nothing to wait for and nothing random workers keep step, and the counts are lockstep's:
 // off the cliff a pair of K and V is as good as the two apart.
 TEST(TimedWavefront, WithoutLatencyAndJitterCountsAreThoseOfLockstep) {

@@ -101,7 +101,7 @@ TEST(Simulate, FactsOfAPredictionHaveColumnsOfTheirOwn) {
   EXPECT_EQ(row["without"], "merging");
   EXPECT_EQ(row["launches"], "3");
   EXPECT_EQ(row["costs"], "step-ns=900 stages=3");
-  EXPECT_EQ(row["run_id"], plain["run_id"]);
+  EXPECT_NE(row["run_id"], plain["run_id"]);
 }
 
 TEST(Simulate, ASamplePrintsItsIntervalAndItsShare) {
@@ -170,7 +170,8 @@ TEST(Simulate, KeysOfOtherCommandsInAConfigurationAreNoted) {
   const std::string config = folder.write("c.ini", "gpu = gb10\nseq = 64\ntolerance = 5%\n");
   const Outcome outcome = run_program("simulate " + config + " --csv -");
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "note: " + config + ":3: tolerance: has no effect in simulate\n");
+  EXPECT_THAT(outcome.err, testing::StartsWith("note: " + config +
+                                               ":3: tolerance: has no effect in simulate\n"));
 }
 
 TEST(Compare, PassesWithinTheToleranceAndFailsBeyondIt) {

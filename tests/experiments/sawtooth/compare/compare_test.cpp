@@ -102,6 +102,7 @@ TEST(Compare, RowsThatDifferInTheirScheduleDoNotJoin) {
   EXPECT_TRUE(c.errors.empty());
   EXPECT_EQ(c.predicted_alone, 1u);
   EXPECT_EQ(c.measured_alone, 1u);
+  EXPECT_EQ(c.apart, (std::map<std::string_view, size_t>{{"scan", 1}}));
 }
 
 TEST(Compare, EmptyCellsOfPublishedRowsAgreeWithEverythingOnEitherSide) {

@@ -16,6 +16,7 @@ TEST(OptionValues, SuffixesOfCountsArePowersOf1024) {
   EXPECT_EQ(canonical("seq", "2M"), "2097152");
   EXPECT_EQ(canonical("seq", "1G"), "1073741824");
   EXPECT_EQ(canonical("seq", "7"), "7");
+  EXPECT_EQ(canonical("seq", "4k"), "4096");
 }
 
 TEST(OptionValues, BytesTakeUnitsAndFractionsOfThem) {
@@ -23,6 +24,7 @@ TEST(OptionValues, BytesTakeUnitsAndFractionsOfThem) {
   EXPECT_EQ(parse_bytes("24 MiB"), 24 * 1024 * 1024);
   EXPECT_EQ(parse_bytes("1.5 KiB"), 1536);
   EXPECT_EQ(parse_bytes("32"), 32);
+  EXPECT_EQ(parse_bytes("24mib"), 24 * 1024 * 1024);
 }
 
 TEST(OptionValues, BytesThatAreNoBytesAreRefused) {
@@ -43,7 +45,9 @@ TEST(OptionValues, CountsOutsideTheirRangeAreRefused) {
 TEST(OptionValues, MasksAreReadWithTheirWindow) {
   EXPECT_EQ(parse_mask("window:4K").window, 4096);
   EXPECT_EQ(canonical("mask", "window:4K"), "window:4096");
-  for (const char* text : {"window:0", "window:", "window", "Causal", "window:-3"}) {
+  EXPECT_EQ(canonical("mask", "Window:4k"), "window:4096");
+  EXPECT_EQ(canonical("mask", "Causal"), "causal");
+  for (const char* text : {"window:0", "window:", "window", "casual", "window:-3"}) {
     EXPECT_THROW(canonical("mask", text), std::invalid_argument) << text;
   }
 }

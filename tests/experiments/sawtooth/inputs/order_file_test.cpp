@@ -51,7 +51,7 @@ TEST(OrderFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(message("0 0\n"), ":1: 2 numbers; a line is: batch head q_tile [part]");
   EXPECT_EQ(message("0 0 -1\n"), ":1: '-1' is no index; a line is: batch head q_tile [part]");
   EXPECT_EQ(message("0 0 0\n0 0 1\n0 1 0\n"),
-            ":3: the file ends after 3 of 4 items; each item must be there once");
+            ":3: the order ends after 3 of 4 items; each item must be there once");
 }
 
 }  // namespace

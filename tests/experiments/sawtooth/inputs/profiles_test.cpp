@@ -91,15 +91,15 @@ TEST(GpuFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(gpu_message(head + "sms = 4; measured; \n"), ":3: sms: has no note");
   EXPECT_EQ(gpu_message(head + "sms = 4; measured\n"), ":3: sms: needs 'value; source; note'");
   EXPECT_EQ(gpu_message(head + "sms = 0; measured; n\n"),
-            ":3: sms: '0' is not allowed; allowed: a whole number from 1 on");
+            ":3: sms: '0' is not allowed; allowed: a whole number from 1 to 1024");
   EXPECT_EQ(gpu_message(head + sms + sms), ":4: sms: given twice");
   EXPECT_EQ(gpu_message(head + "[gpu]\n"), ":3: the first section, and it alone, is [gpu]");
   EXPECT_TRUE(gpu_message(head + "smms = 1; measured; n\n")
                   .starts_with(":3: smms: unknown; allowed: sms, l2-bytes,"));
   EXPECT_EQ(gpu_message(head + sms + l2 + "[d64-128x128]\n"),
-            ":5: [d64-128x128]: [gpu] is all there is");
+            ":5: [d64-128x128]: unknown; allowed: gpu, judged");
   EXPECT_TRUE(gpu_message(head + "sm-spread = much; measured; n\n")
-                  .ends_with("sm-spread: 'much' is not allowed; allowed: a number"));
+                  .ends_with("sm-spread: 'much' is not allowed; allowed: a number from 0 to 0.1"));
   EXPECT_TRUE(gpu_message("sms = 3\n").starts_with(":1: the first section"));
 }
 
@@ -202,9 +202,11 @@ TEST(DieFile, NamesWhatIsWrong) {
   EXPECT_THAT(refusal(value("slowness = 0.001,fast")),
               HasSubstr(":2: slowness: number 2 is not allowed"));
   EXPECT_THAT(refusal(value("slowness = 0.001,")), HasSubstr("number 2"));
-  EXPECT_THAT(refusal(value("slowness = 7")), HasSubstr("between -0.5 and 0.5"));
-  EXPECT_THAT(refusal(value("ticket-half = 2")),
-              HasSubstr(":2: ticket-half: '2' is not allowed; allowed: 0, 1"));
+  EXPECT_THAT(refusal(value("slowness = 7")),
+              HasSubstr("numbers from -0.5 to 0.5, separated by commas"));
+  EXPECT_THAT(
+      refusal(value("ticket-half = 2")),
+      HasSubstr(":2: ticket-half: '2' is not allowed; allowed: a whole number from 0 to 1"));
   for (const char* halves : {"0,2", "0,", "0 1", "0,01"})
     EXPECT_THAT(refusal(value(std::string("cta-half = ") + halves)), HasSubstr("cta-half: number"))
         << halves;

@@ -49,7 +49,9 @@ TEST_F(CounterPlanOfChips, Gb10HasNoDramCountersAndBothFills) {
 }
 
 TEST(CounterPlan, AChipWithoutATableIsRefused) {
-  EXPECT_THROW(plan_results("GV100"), cupti::CounterError);
+  const std::string reason = cupti::why_not_under_sanitizer();
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  EXPECT_THROW(plan_results("GH999"), cupti::CounterError);
 }
 
 }  // namespace

@@ -140,7 +140,9 @@ class MeasureResumes : public WithoutGpu {
         std::map<std::string, std::string> row;
         const std::vector<std::string> cells = cells_of(line);
         for (size_t i = 0; i < names.size(); ++i) row[names[i]] = i < cells.size() ? cells[i] : "";
-        for (const char* model : {"timing", "l2", "l2_bytes", "version"}) row[model].clear();
+        for (const char* model :
+             {"timing", "l2", "l2_bytes", "version", "costs", "judged", "inputs"})
+          row[model].clear();
         row["source"] = "measured";
         row["kernel"] = "mma";
         row["repetition"] = repetition;

@@ -44,7 +44,7 @@ TEST(MeasuredWavefront, OfALaunchInLockstepIsTheSimulatorsOwn) {
   request.schedule.launch = launch_id<StaticLaunch>;
   request.schedule.scan = scan_id<SawtoothScan>;
   request.schedule.workers = 4;
-  const std::vector<WavefrontStep> predicted = wavefront_steps(request, 100);
+  const std::vector<WavefrontStep> predicted = wavefront_steps(request, 100).steps;
   ASSERT_EQ(predicted.size(), 30u);
   std::vector<RecordedStep> recorded;
   for (const WavefrontStep& at : predicted) {

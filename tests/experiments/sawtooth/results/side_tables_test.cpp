@@ -19,7 +19,10 @@ sim::Prediction small() {
 }
 
 CsvRow keys() {
-  return CsvRow(key_column_count);
+  CsvRow cells(key_column_count);
+  cells[result_column("gpu")] = "gb10";
+  cells[result_column("l2_bytes")] = "25165824";
+  return cells;
 }
 
 TEST(MissCurve, FallsExactlyAtTheCapacityThatHoldsADistance) {
@@ -28,17 +31,17 @@ TEST(MissCurve, FallsExactlyAtTheCapacityThatHoldsADistance) {
   const auto tail = [&](size_t r) {
     return CsvRow(table.rows[r].begin() + 3, table.rows[r].end());
   };
-  EXPECT_EQ(tail(0), (CsvRow{"0", "28", "8", "36"}));
-  EXPECT_EQ(tail(1), (CsvRow{"1280", "16", "8", "24"}));
+  EXPECT_EQ(tail(0), (CsvRow{"gb10", "25165824", "0", "28", "8", "36"}));
+  EXPECT_EQ(tail(1), (CsvRow{"gb10", "25165824", "1280", "16", "8", "24"}));
 }
 
 TEST(Histogram, NamesTensorsAndLeavesTheDistanceOfFirstTouchesEmpty) {
   const CsvTable table = parse_csv(histogram_header() + histogram_rows(keys(), small()), "h");
   ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_EQ(CsvRow(table.rows[1].begin() + 3, table.rows[1].end()),
-            (CsvRow{"k", "read", "", "12"}));
+            (CsvRow{"gb10", "25165824", "k", "read", "", "12"}));
   EXPECT_EQ(CsvRow(table.rows[2].begin() + 3, table.rows[2].end()),
-            (CsvRow{"k", "read", "9", "12"}));
+            (CsvRow{"gb10", "25165824", "k", "read", "9", "12"}));
 }
 
 TEST(ByTensor, HasARowForEveryTensorAndForOthersWhereATraceHasThem) {

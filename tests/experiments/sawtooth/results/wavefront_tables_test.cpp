@@ -18,7 +18,7 @@ sim::Request request() {
 }
 
 TEST(WavefrontTable, ShowsWhoIsWhereAtEachStep) {
-  const auto steps = wavefront_steps(request(), 100);
+  const auto steps = wavefront_steps(request(), 100).steps;
   std::vector<std::array<int64_t, 4>> seen;
   for (const auto& s : steps) seen.push_back({s.step, s.worker, s.q_tile, s.kv_tile});
   EXPECT_EQ(
@@ -28,13 +28,39 @@ TEST(WavefrontTable, ShowsWhoIsWhereAtEachStep) {
 }
 
 TEST(WavefrontTable, EndsAfterTheStepsAskedFor) {
-  EXPECT_EQ(wavefront_steps(request(), 1).size(), 2u);
-  EXPECT_EQ(wavefront_steps(request(), 3).size(), 5u);
+  EXPECT_EQ(wavefront_steps(request(), 1).steps.size(), 2u);
+  EXPECT_EQ(wavefront_steps(request(), 3).steps.size(), 5u);
+  EXPECT_TRUE(wavefront_steps(request(), 3).is_cut);
+  EXPECT_FALSE(wavefront_steps(request(), 4).is_cut);
+}
+
+// With 5 Q tiles and 2 workers the third wave is item 4 alone: 2 waves x 2 steps x 2 workers.
+TEST(WavefrontTable, HasTwoWavesWhereNoStepsAreAskedFor) {
+  sim::Request longer = request();
+  longer.problem.seq_q = 320;
+  const Wavefront two_waves = wavefront_steps(longer, std::nullopt);
+  EXPECT_EQ(two_waves.steps.size(), 8u);
+  EXPECT_TRUE(two_waves.is_cut);
+  const Wavefront all = wavefront_steps(request(), std::nullopt);
+  EXPECT_EQ(all.steps.size(), 6u);
+  EXPECT_FALSE(all.is_cut);
+}
+
+// Causal, 6 Q and K/V tiles, 2 workers, items longest last: worker 0 has items of 1, 3 and 5 tiles,
+// worker 1 of 2, 4 and 6. Items 0 to 3 end with step 5; worker 0 begins item 4 in step 4.
+TEST(WavefrontTable, TwoWavesEndWithTheirLastItem) {
+  sim::Request causal = request();
+  causal.problem = {.seq_q = 384, .seq_kv = 384, .mask = {.kind = MaskKind::causal}};
+  const Wavefront two_waves = wavefront_steps(causal, std::nullopt);
+  ASSERT_FALSE(two_waves.steps.empty());
+  EXPECT_EQ(two_waves.steps.back().step, 5);
+  EXPECT_EQ(two_waves.steps.size(), 12u);
+  EXPECT_TRUE(two_waves.is_cut);
 }
 
 TEST(Timeline, HasASliceForEveryStepAndARowForEveryWorker) {
   const std::string json =
-      timeline_json({{CsvRow(key_column_count), wavefront_steps(request(), 100)}});
+      timeline_json({{CsvRow(key_column_count), wavefront_steps(request(), 100).steps}});
   const auto count = [&](const std::string& what) {
     size_t n = 0;
     for (size_t at = json.find(what); at != std::string::npos; at = json.find(what, at + 1)) ++n;
@@ -51,7 +77,7 @@ TEST(Timeline, MergesTheStepsOfAnItemWhenThereAreTooMany) {
   sim::Request long_request;
   long_request.problem = {.seq_q = 128, .seq_kv = 64 * 250'000};
   const std::string json =
-      timeline_json({{CsvRow(key_column_count), wavefront_steps(long_request, 500'000)}});
+      timeline_json({{CsvRow(key_column_count), wavefront_steps(long_request, 500'000).steps}});
   EXPECT_NE(json.find(R"("ts":0,"dur":250000)"), std::string::npos);
   EXPECT_NE(json.find(R"("ts":250000,"dur":250000)"), std::string::npos);
 }

@@ -46,10 +46,10 @@ TEST(Trace, ReadBackGivesTheTablesOfSimulateByteForByte) {
 
 TEST(Trace, ACsvGivesTheCountersOfSimulateAndSoDoesAConvertedTrace) {
   const TemporaryFolder folder;
-  const size_t counters = 46;  // the column sm_read_sectors
   const std::string header = run_program("simulate --quiet " + point).out;
   const std::string first_columns = header.substr(0, header.find(",sm_read_sectors"));
-  ASSERT_EQ(std::count(first_columns.begin(), first_columns.end(), ','), counters - 1);
+  const auto counters =
+      static_cast<size_t>(std::count(first_columns.begin(), first_columns.end(), ',') + 1);
   std::string expected = last_line_from(header, counters);
   expected.resize(expected.rfind(','));  // run_id is of the point, which a CSV does not name
   ASSERT_EQ(

@@ -1,0 +1,52 @@
+// Counts or times launches of one CUDA context of a foreign program, one after another.
+//
+// A launch that is counted has the GPU for itself: everything before it is waited for, and it is
+// waited for. As in experiments/sawtooth/measure/counted_launch.hpp a kernel runs between the start
+// of the pass and the range, because the first launch of a pass comes to the SMs in another order;
+// without a flush it is one that touches no memory.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cupti/inject/foreign_launch.hpp"
+#include "cupti/inject/pass_file.hpp"
+#include "cupti/libraries.hpp"
+#include "cupti/range_profiler.hpp"
+
+namespace sawtooth::inject {
+
+class ContextRecorder {
+ public:
+  /// Of the current context. What keeps counters off is kept for the records.
+  ContextRecorder(const cupti::DriverLibrary& driver, const PassRequest& request);
+
+  /// Before and after the call that launches; neither throws. What fails stands in the record's
+  /// status and message. The context must be current.
+  void begin(const ForeignLaunch& launch, LaunchRecord& record);
+  void end(bool launched, LaunchRecord& record);
+
+ private:
+  void load_kernels();
+  void run(CUfunction kernel, unsigned grid, unsigned block, CUstream stream, void** arguments);
+  void wait_on_device(unsigned ctas, uint64_t ns, CUstream stream);
+  void flush();
+  void describe(const ForeignLaunch& launch, LaunchRecord& record) const;
+  void check(CUresult result, const char* call) const;
+
+  cupti::DriverLibrary driver_;
+  bool flushes_;
+  std::optional<cupti::RangeProfiler> profiler_;  // empty where launches are timed
+  std::optional<cupti::MetricPlan> plan_;
+  std::string status_ = "ok", message_;
+  CUdevice device_ = 0;
+  int sms_ = 0;
+  CUfunction write_ = nullptr, read_ = nullptr, wait_ = nullptr;
+  CUdeviceptr buffer_ = 0;  // four times L2; freed with the context
+  uint64_t vectors_ = 0;
+  CUevent start_ = nullptr, stop_ = nullptr;
+  CUstream stream_ = nullptr;  // of the open launch
+  bool open_ = false;
+};
+
+}  // namespace sawtooth::inject

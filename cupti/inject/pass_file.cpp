@@ -1,0 +1,201 @@
+#include "cupti/inject/pass_file.hpp"
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace sawtooth::inject {
+namespace {
+
+constexpr std::string_view version_line = "sawtooth-record 1\n";
+constexpr size_t launch_fields = 13;  // before the metrics
+
+std::string escaped(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\\')
+      line += "\\\\";
+    else if (c == '\t')
+      line += "\\t";
+    else if (c == '\n')
+      line += "\\n";
+    else
+      line += c;
+  }
+  return line;
+}
+
+std::string unescaped(std::string_view line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\\' || i + 1 == line.size()) {
+      text += line[i];
+      continue;
+    }
+    const char next = line[++i];
+    text += next == 't' ? '\t' : next == 'n' ? '\n' : next;
+  }
+  return text;
+}
+
+[[noreturn]] void malformed(std::string_view line) {
+  throw std::runtime_error("no line of a recording: " + std::string(line));
+}
+
+template <class Number>
+Number number_in(std::string_view text, std::string_view line) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) malformed(line);
+  return number;
+}
+
+std::string shortest(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (size_t begin = 0;;) {
+    const size_t tab = line.find('\t', begin);
+    fields.push_back(line.substr(begin, tab - begin));
+    if (tab == std::string_view::npos) return fields;
+    begin = tab + 1;
+  }
+}
+
+/// Calls `take(line)` for every complete line behind the version line.
+template <class Take>
+void for_each_line(std::string_view text, Take take) {
+  if (!text.starts_with(version_line)) malformed(text.substr(0, text.find('\n')));
+  for (size_t begin = version_line.size();;) {
+    const size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) return;
+    take(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+LaunchRecord parse_launch(const std::vector<std::string_view>& fields, std::string_view line) {
+  if (fields.size() < launch_fields) malformed(line);
+  LaunchRecord launch;
+  launch.index = number_in<int64_t>(fields[1], line);
+  launch.name = unescaped(fields[2]);
+  launch.grid = fields[3];
+  launch.block = fields[4];
+  launch.shared_bytes = number_in<int64_t>(fields[5], line);
+  launch.registers = number_in<int64_t>(fields[6], line);
+  launch.stream = number_in<int64_t>(fields[7], line);
+  launch.device = number_in<int64_t>(fields[8], line);
+  launch.context = number_in<int64_t>(fields[9], line);
+  launch.time_us = number_in<double>(fields[10], line);
+  launch.status = fields[11];
+  launch.message = unescaped(fields[12]);
+  for (size_t i = launch_fields; i < fields.size(); ++i) {
+    const size_t equals = fields[i].rfind('=');
+    if (equals == std::string_view::npos) malformed(line);
+    launch.values[unescaped(fields[i].substr(0, equals))] =
+        number_in<double>(fields[i].substr(equals + 1), line);
+  }
+  return launch;
+}
+
+}  // namespace
+
+std::string extent_text(const Extent& extent) {
+  return std::to_string(extent[0]) + "x" + std::to_string(extent[1]) + "x" +
+         std::to_string(extent[2]);
+}
+
+std::string request_text(const PassRequest& request) {
+  std::string text(version_line);
+  text += "kernel\t" + escaped(request.kernel) + "\nnvtx\t" + escaped(request.nvtx) + "\nskip\t" +
+          std::to_string(request.skip) + "\ncount\t" + std::to_string(request.count) + "\nflush\t" +
+          (request.flush ? "1" : "0") + "\n";
+  for (const std::string& metric : request.metrics) text += "metric\t" + escaped(metric) + "\n";
+  return text;
+}
+
+PassRequest parse_request(std::string_view text) {
+  PassRequest request;
+  for_each_line(text, [&](std::string_view line) {
+    const std::vector<std::string_view> fields = split(line);
+    if (fields.size() != 2) malformed(line);
+    const std::string_view key = fields[0], value = fields[1];
+    if (key == "kernel")
+      request.kernel = unescaped(value);
+    else if (key == "nvtx")
+      request.nvtx = unescaped(value);
+    else if (key == "skip")
+      request.skip = number_in<int64_t>(value, line);
+    else if (key == "count")
+      request.count = number_in<int64_t>(value, line);
+    else if (key == "flush")
+      request.flush = value == "1";
+    else if (key == "metric")
+      request.metrics.push_back(unescaped(value));
+    else
+      malformed(line);
+  });
+  return request;
+}
+
+std::string process_line(std::string_view command) {
+  return std::string(version_line) + "process\t" + escaped(command) + "\n";
+}
+
+std::string launch_line(const LaunchRecord& launch) {
+  std::string line = "launch";
+  const auto add = [&](const std::string& field) { line += "\t" + field; };
+  add(std::to_string(launch.index));
+  add(escaped(launch.name));
+  add(launch.grid);
+  add(launch.block);
+  for (const int64_t value :
+       {launch.shared_bytes, launch.registers, launch.stream, launch.device, launch.context})
+    add(std::to_string(value));
+  add(shortest(launch.time_us));
+  add(launch.status);
+  add(escaped(launch.message));
+  for (const auto& [metric, value] : launch.values) add(escaped(metric) + "=" + shortest(value));
+  return line + "\n";
+}
+
+std::string note_line(std::string_view note) {
+  return "note\t" + escaped(note) + "\n";
+}
+
+ProcessRecord parse_process(std::string_view text) {
+  ProcessRecord process;
+  for_each_line(text, [&](std::string_view line) {
+    const std::vector<std::string_view> fields = split(line);
+    if (fields.size() < 2) malformed(line);
+    if (fields[0] == "process")
+      process.command = unescaped(fields[1]);
+    else if (fields[0] == "note")
+      process.notes.push_back(unescaped(fields[1]));
+    else if (fields[0] == "launch")
+      process.launches.push_back(parse_launch(fields, line));
+    else
+      malformed(line);
+  });
+  return process;
+}
+
+std::vector<ProcessRecord> read_processes(const std::string& folder) {
+  std::vector<ProcessRecord> processes;
+  for (;;) {
+    const std::string path = folder + "/process-" + std::to_string(processes.size());
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return processes;
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    // A process that was killed at its very start has written nothing.
+    processes.push_back(text.size() < version_line.size() ? ProcessRecord{} : parse_process(text));
+  }
+}
+
+}  // namespace sawtooth::inject

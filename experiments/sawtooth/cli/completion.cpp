@@ -1,0 +1,137 @@
+#include <sstream>
+
+#include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/cli/option_words.hpp"
+#include "experiments/sawtooth/cli/shell_words.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// Within single quotes of a shell; `escaped` get a backslash as well.
+std::string quoted(std::string_view text, std::string_view escaped = "") {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\'') {
+      result += "'\\''";
+      continue;
+    }
+    if (escaped.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+template <class Function>
+void for_each_option(const Command& command, Function function) {
+  for (const OptionSpec& option : option_table()) {
+    if ((option.commands & command.options) != 0) function(option);
+  }
+}
+
+std::string command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  return joined(names);
+}
+
+std::string bash() {
+  std::ostringstream out;
+  out << "_sawtooth() {\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options=''\n"
+         "  local list=${word##*,} begun=''\n"
+         "  [[ $word == *,* ]] && begun=${word%,*},\n"
+         "  if ((COMP_CWORD == 1)); then\n"
+         "    mapfile -t COMPREPLY < <(compgen -W '"
+      << command_names()
+      << "' -- \"$word\")\n    return\n  fi\n"
+         "  case $before in\n";
+  for (const OptionSpec& option : option_table()) {
+    const std::string values = joined(listed_values(option));
+    if (values.empty()) continue;
+    out << "    --" << option.key << ") mapfile -t COMPREPLY < <(compgen -P \"$begun\" -W '"
+        << values << "' -- \"$list\"); return ;;\n";
+  }
+  out << "  esac\n  case ${COMP_WORDS[1]} in\n";
+  for (const Command& command : commands()) {
+    out << "    " << command.name << ") options='";
+    for_each_option(command, [&](const OptionSpec& option) { out << "--" << option.key << ' '; });
+    out << "--help' ;;\n";
+  }
+  out << "  esac\n"
+         "  if [[ $word == -* ]]; then\n"
+         "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+         "  else\n"
+         "    mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+         "  fi\n"
+         "}\n"
+         "complete -o filenames -F _sawtooth sawtooth\n";
+  return out.str();
+}
+
+std::string zsh() {
+  std::ostringstream out;
+  out << "#compdef sawtooth\n_sawtooth() {\n  local -a commands\n  commands=(\n";
+  for (const Command& command : commands()) {
+    out << "    '" << command.name << ':' << quoted(command.description, ":\\") << "'\n";
+  }
+  out << "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n"
+         "  shift words\n  ((CURRENT--))\n  case $words[1] in\n";
+  for (const Command& command : commands()) {
+    out << "    " << command.name << ")\n      _arguments '*:file:_files'";
+    for_each_option(command, [&](const OptionSpec& option) {
+      out << " \\\n        '*--" << option.key << '[' << quoted(option.description, "[]\\") << ']';
+      const std::string values = joined(listed_values(option));
+      if (option.kind == OptionKind::path) {
+        out << ":file:_files";
+      } else if (!values.empty()) {
+        out << ":value:(" << quoted(values, ":") << ')';
+      } else if (option.kind != OptionKind::toggle) {
+        out << ":value:";
+      }
+      out << '\'';
+    });
+    out << "\n      ;;\n";
+  }
+  out << "  esac\n}\n_sawtooth \"$@\"\n";
+  return out.str();
+}
+
+std::string fish() {
+  std::ostringstream out;
+  for (const Command& command : commands()) {
+    out << "complete -c sawtooth -f -n __fish_use_subcommand -a " << command.name << " -d '"
+        << quoted(command.description, "\\") << "'\n";
+    for_each_option(command, [&](const OptionSpec& option) {
+      out << "complete -c sawtooth -n '__fish_seen_subcommand_from " << command.name << "' -l "
+          << option.key;
+      const std::string values = joined(listed_values(option));
+      if (option.kind == OptionKind::path) {
+        out << " -r";
+      } else if (option.kind != OptionKind::toggle) {
+        out << " -x";
+      }
+      if (!values.empty()) out << " -a '" << values << '\'';
+      out << " -d '" << quoted(option.description, "\\") << "'\n";
+    });
+  }
+  return out.str();
+}
+
+}  // namespace
+
+std::string completion(std::string_view shell) {
+  if (shell == "bash") return bash();
+  if (shell == "zsh") return zsh();
+  if (shell == "fish") return fish();
+  throw UsageError("--completion: '" + std::string(shell) +
+                   "' is not allowed; allowed: bash, zsh, fish");
+}
+
+}  // namespace sawtooth::experiments

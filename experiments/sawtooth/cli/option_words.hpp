@@ -1,0 +1,40 @@
+// Options in words, for help, man pages and completions; all of it from the option table.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/option_schema.hpp"
+
+namespace sawtooth::experiments {
+
+struct GroupTitle {
+  OptionGroup group;
+  std::string_view title;
+};
+inline constexpr auto group_titles = std::to_array<GroupTitle>({
+    {OptionGroup::problem, "Problem"},
+    {OptionGroup::schedule, "Schedule"},
+    {OptionGroup::where, "Where it runs"},
+    {OptionGroup::model, "Model"},
+    {OptionGroup::output, "Output"},
+});
+
+/// "N", "BYTES", "FILE"; empty for a toggle.
+std::string_view value_name(const OptionSpec& option);
+
+/// What it means, its values and its default.
+std::string explanation(const OptionSpec& option);
+
+/// Values that can be listed: choices, on and off, names of GPUs and systems.
+std::vector<std::string> listed_values(const OptionSpec& option);
+
+/// Text broken into lines of at most `width`; `indent` blanks begin each line but the first.
+std::string wrapped(std::string_view text, size_t width, size_t indent);
+
+inline constexpr std::string_view exit_codes =
+    "0 fine, 1 a check failed, 2 wrong usage, 3 device or counters not available.";
+
+}  // namespace sawtooth::experiments

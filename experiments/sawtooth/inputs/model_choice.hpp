@@ -1,0 +1,27 @@
+// Which model `timing = auto` and `l2 = auto` stand for, and how a prediction's model was judged.
+// What was judged on a GPU stands in its profile, in [judged].
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/point.hpp"
+
+namespace sawtooth::experiments {
+
+/// Puts a model in the place of what `keys` leave open: the one that [judged] of the GPU names
+/// first; without it lockstep, with halves where L2 has two and lru elsewhere. What that model
+/// cannot do (l2 = lru alone, a sample, loop = kv-outer) is left to lockstep.
+void choose_model(const GpuFile* gpu, Keys& keys);
+
+/// Words of the column `judged`. `costs_of` names whose costs the steps of a timed point have where
+/// they are not its kernel's own.
+Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of);
+
+/// Points of one run have one model, unless the keys name several: where `auto` means several
+/// timings, or several models of L2, all of its points take lockstep, or halves (which is lru where
+/// L2 has one part). With `lockstep_lru` it means those. Returns a note for people on what was
+/// chosen so; empty where nothing was.
+std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,271 @@
+#include "experiments/sawtooth/order/find_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "experiments/sawtooth/support/statistics.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "scheduler/launch.hpp"
+#include "scheduler/scan.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// Below it the tiles of an item are in no known order: a random one has half of its pairs right.
+constexpr double scan_is_known = 0.75;
+
+/// A section and a Q order: the place of every item.
+struct Candidate {
+  int64_t section;
+  int32_t q_order;
+  std::vector<int64_t> place;  // by item number
+};
+
+Candidate candidate(const Stamps& stamps, int64_t section, int32_t q_order) {
+  const int64_t items = stamps.heads * stamps.q_tiles;
+  Problem problem;
+  problem.heads = problem.kv_heads = stamps.heads;
+  Order order;
+  order.section = section;
+  order.q_order = {q_order};
+  Candidate made{section, q_order, std::vector<int64_t>(static_cast<size_t>(items))};
+  for (int64_t index = 0; index < items; ++index) {
+    const WorkCoordinates work = work_at(problem, order, stamps.q_tiles, 1, index);
+    made.place[static_cast<size_t>(work.head * stamps.q_tiles + work.q_tile)] = index;
+  }
+  return made;
+}
+
+/// Calls `judge` with every candidate and returns the first of the best.
+template <class Judge>
+Candidate best_candidate(const Stamps& stamps, double& best, Judge judge) {
+  Candidate chosen{1, 0, {}};
+  best = -std::numeric_limits<double>::infinity();
+  for (int64_t section = 1; section <= stamps.heads; ++section) {
+    for (int32_t q_order = 0; q_order < QOrders::size; ++q_order) {
+      Candidate one = candidate(stamps, section, q_order);
+      const double score = judge(one);
+      if (score > best) {
+        best = score;
+        chosen = std::move(one);
+      }
+    }
+  }
+  return chosen;
+}
+
+template <class Holds>
+double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
+  int64_t all = 0, good = 0;
+  for (const StampedRun& run : runs) {
+    if (!run.whole) continue;
+    ++all;
+    if (holds(run)) ++good;
+  }
+  return all == 0 ? 0 : static_cast<double>(good) / static_cast<double>(all);
+}
+
+/// 1 less the mean displacement from the order of time, in units of that of a random order (n / 3).
+double agreement_with_time(const std::vector<StampedRun>& runs, const Candidate& one) {
+  std::vector<int64_t> places;
+  for (const StampedRun& run : runs) {
+    if (run.whole) places.push_back(one.place[static_cast<size_t>(run.item)]);
+  }
+  if (places.size() < 2) return 1;
+  std::vector<int64_t> sorted = places;
+  std::sort(sorted.begin(), sorted.end());
+  double displaced = 0;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto rank = std::lower_bound(sorted.begin(), sorted.end(), places[i]) - sorted.begin();
+    displaced += std::abs(static_cast<double>(rank) - static_cast<double>(i));
+  }
+  const auto n = static_cast<double>(places.size());
+  return 1 - displaced / n / (n / 3);
+}
+
+int64_t most_at_once(const std::vector<StampedRun>& runs) {
+  std::vector<std::pair<int64_t, int64_t>> changes;  // time, +1 or -1; ends come first
+  for (const StampedRun& run : runs) {
+    changes.emplace_back(run.first_ns, 1);
+    changes.emplace_back(run.last_ns + 1, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t now = 0, most = 0;
+  for (const auto& change : changes) most = std::max(most, now += change.second);
+  return most;
+}
+
+struct TileRange {
+  int64_t begin = std::numeric_limits<int64_t>::max();
+  int64_t end = 0;
+};
+
+/// What a mask leaves of K/V to a Q tile, from all heads together, since single stamps are lost.
+std::vector<TileRange> ranges_of(const Stamps& stamps) {
+  std::vector<TileRange> ranges(static_cast<size_t>(stamps.q_tiles));
+  for (const RecordedStep& step : stamps.steps) {
+    TileRange& range = ranges[static_cast<size_t>(step.q_tile)];
+    range.begin = std::min(range.begin, step.kv_tile);
+    range.end = std::max(range.end, step.kv_tile + 1);
+  }
+  return ranges;
+}
+
+/// Share of the pairs of tiles, one visited after the other, that `scan` has in this order.
+double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
+                      const FoundSchedule& found, const Candidate& order, int32_t scan) {
+  const std::vector<TileRange> ranges = ranges_of(stamps);
+  std::map<int64_t, int64_t> items_of_cta;
+  int64_t pairs = 0, good = 0;
+  std::vector<int64_t> rank;
+  for (const StampedRun& run : runs) {
+    const int64_t counter = items_of_cta[run.cta]++;
+    if (!run.whole || run.tiles.size() < 2) continue;
+    const int64_t q_tile = run.item % stamps.q_tiles;
+    const TileRange& range = ranges[static_cast<size_t>(q_tile)];
+    const int64_t place = order.place[static_cast<size_t>(run.item)];
+    const int64_t wave = place / found.workers;
+    const ScanContext context{.tiles = range.end - range.begin,
+                              .item = place,
+                              .items_before = found.launch == "dynamic" ? counter : wave,
+                              .q_tile = q_tile,
+                              .workers = found.workers,
+                              .attach_position = run.tiles.front() - range.begin,
+                              .seed = 0};
+    rank.assign(static_cast<size_t>(context.tiles), 0);
+    for (int64_t step = 0; step < context.tiles; ++step)
+      rank[static_cast<size_t>(scan_position(ScanId{scan}, context, step))] = step;
+    for (size_t i = 1; i < run.tiles.size(); ++i) {
+      ++pairs;
+      good += rank[static_cast<size_t>(run.tiles[i - 1] - range.begin)] <
+              rank[static_cast<size_t>(run.tiles[i] - range.begin)];
+    }
+  }
+  return pairs == 0 ? 1 : static_cast<double>(good) / static_cast<double>(pairs);
+}
+
+void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order,
+               FoundSchedule& found) {
+  found.steps_in_order = -1;
+  for (int32_t scan = 0; scan < Scans::size; ++scan) {
+    const double share = steps_in_order(stamps, runs, found, order, scan);
+    if (share <= found.steps_in_order) continue;
+    found.steps_in_order = share;
+    found.scan = Scans::info()[static_cast<size_t>(scan)].name;
+  }
+  if (found.steps_in_order < scan_is_known) found.scan = RandomScan::name;
+}
+
+}  // namespace
+
+FoundSchedule find_schedule(const Stamps& stamps) {
+  const std::vector<StampedRun> runs = runs_of(stamps);
+  std::set<int64_t> ctas, items;
+  bool cut = false;
+  for (const StampedRun& run : runs) {
+    ctas.insert(run.cta);
+    items.insert(run.item);
+    cut = cut || !run.whole;
+  }
+  FoundSchedule found;
+  Candidate order{1, 0, {}};
+  if (!cut && ctas.size() == items.size()) {
+    found.launch = GridLaunch::name;
+    found.workers = most_at_once(runs);
+    order = best_candidate(stamps, found.items_in_place, [&](const Candidate& one) {
+      return share_of_whole(runs, [&](const StampedRun& run) {
+        return one.place[static_cast<size_t>(run.item)] == run.cta;
+      });
+    });
+  } else {
+    found.workers = *ctas.rbegin() + 1;
+    found.launch = cut ? BalancedLaunch::name : StaticLaunch::name;
+    const auto has_worker = [&](const Candidate& one) {
+      return share_of_whole(runs, [&](const StampedRun& run) {
+        return one.place[static_cast<size_t>(run.item)] % found.workers == run.cta;
+      });
+    };
+    // Of orders that give a CTA the same items, the one that gives them in the order of time. An
+    // item whose stamps are all lost shifts those behind it, so this decides between equals only.
+    constexpr double between_equals = 1e-3;
+    double score = 0;
+    order = best_candidate(stamps, score, [&](const Candidate& one) {
+      return has_worker(one) + between_equals * agreement_with_time(runs, one);
+    });
+    found.items_in_place = has_worker(order);
+    if (!found.describes_order()) {
+      found.launch = DynamicLaunch::name;
+      order = best_candidate(stamps, found.items_in_place,
+                             [&](const Candidate& one) { return agreement_with_time(runs, one); });
+    }
+  }
+  found.section = order.section;
+  found.q_order = QOrders::info()[static_cast<size_t>(order.q_order)].name;
+  find_scan(stamps, runs, order, found);
+  return found;
+}
+
+std::vector<WorkCoordinates> observed_order(const Stamps& stamps, const FoundSchedule& found) {
+  struct Taken {
+    int64_t item, round, cta;
+  };
+  std::vector<Taken> taken;
+  std::map<int64_t, int64_t> items_of_cta;
+  std::set<int64_t> seen;
+  for (const StampedRun& run : runs_of(stamps)) {
+    const int64_t round = items_of_cta[run.cta]++;
+    if (seen.insert(run.item).second) taken.push_back({run.item, round, run.cta});
+  }
+  const int64_t items = stamps.heads * stamps.q_tiles;
+  for (int64_t item = 0; item < items; ++item) {
+    if (!seen.contains(item))
+      throw UsageError("--order-file: item " + std::to_string(item) + " of " +
+                       std::to_string(items) + " has no stamp, so its place is not known");
+  }
+  if (found.launch != DynamicLaunch::name)
+    std::stable_sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) {
+      return a.round != b.round ? a.round < b.round : a.cta < b.cta;
+    });
+  std::vector<WorkCoordinates> order;
+  for (const Taken& one : taken)
+    order.push_back({.batch = 0,
+                     .head = one.item / stamps.q_tiles,
+                     .q_tile = one.item % stamps.q_tiles,
+                     .part = 0});
+  return order;
+}
+
+Drift drift_of(const Stamps& stamps, const FoundSchedule& found) {
+  Drift drift;
+  drift.step_ns = median_step_ns(stamps.steps);
+  const int64_t steps = stamps.steps.back().start_ns / drift.step_ns + 1;
+  struct Spread {
+    int64_t low, high, ctas;
+  };
+  std::map<std::pair<int64_t, int64_t>, Spread> at;  // (step, head)
+  for (const WavefrontStep& step :
+       sampled_wavefront(stamps.steps, steps, found.launch == GridLaunch::name)) {
+    const auto [place, is_new] =
+        at.try_emplace({step.step, step.head}, Spread{step.kv_tile, step.kv_tile, 0});
+    Spread& spread = place->second;
+    spread.low = std::min(spread.low, step.kv_tile);
+    spread.high = std::max(spread.high, step.kv_tile);
+    ++spread.ctas;
+  }
+  std::vector<double> tiles;
+  for (const auto& entry : at) {
+    if (entry.second.ctas > 1)
+      tiles.push_back(static_cast<double>(entry.second.high - entry.second.low));
+  }
+  if (tiles.empty()) return drift;
+  constexpr double p95 = 0.95;
+  drift.median_tiles = median_of(tiles);
+  drift.p95_tiles = quantile_of(tiles, p95);
+  return drift;
+}
+
+}  // namespace sawtooth::experiments

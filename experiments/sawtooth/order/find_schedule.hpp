@@ -1,0 +1,48 @@
+// The schedule that best describes what a launch did.
+//
+// Order and launch: every section and Q order puts an item at a place of the work order. Under grid
+// CTA c has place c, under static CTA c of W has places c, c + W ..., under dynamic places are
+// taken in the order of time. Scan: of two tiles that follow each other in an item the scan must
+// have the first one first. The share of items and of steps for which this holds is the judgement;
+// the first of equally good ones is taken, in the order of the lists of scheduler/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/order/stamps.hpp"
+#include "scheduler/order.hpp"
+
+namespace sawtooth::experiments {
+
+struct FoundSchedule {
+  std::string launch;  // grid, static, dynamic, balanced
+  std::string q_order;
+  std::string scan;  // "random" where none of the others describes the steps
+  int64_t section = 1;
+  int64_t workers = 0;
+  double items_in_place = 0;  // share; under dynamic 1 - mean displacement / that of a random order
+  double steps_in_order = 0;  // share
+
+  /// Whether section and Q order describe the launch, so that no explicit order is needed.
+  bool describes_order() const { return items_in_place >= enough; }
+  static constexpr double enough = 0.9;  // stamps that are lost or late cost a few per cent
+};
+
+FoundSchedule find_schedule(const Stamps& stamps);
+
+/// The items in the order of their places as the CTAs took them, for simulate --order-file (batch
+/// 0, heads of all batches counted on). Throws UsageError when an item has no stamp.
+std::vector<WorkCoordinates> observed_order(const Stamps& stamps, const FoundSchedule& found);
+
+/// How far apart CTAs on one head are: the difference of their K/V tiles at the same time, largest
+/// less smallest, over all heads and median steps at which several CTAs are.
+struct Drift {
+  double median_tiles = 0;
+  double p95_tiles = 0;
+  int64_t step_ns = 0;  // median
+};
+Drift drift_of(const Stamps& stamps, const FoundSchedule& found);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,87 @@
+// sawtooth._core: what the Python package (sawtooth/) builds on. Tables are lists of texts here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "experiments/sawtooth/inputs/profiles.hpp"
+#include "experiments/sawtooth/inputs/system_file.hpp"
+#include "experiments/sawtooth/python/comparison.hpp"
+#include "experiments/sawtooth/python/simulation.hpp"
+#include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace nb = nanobind;
+namespace ex = sawtooth::experiments;
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::vector<std::string> column_names() {
+  std::vector<std::string> names;
+  for (const ex::ResultColumn& column : ex::result_columns) names.emplace_back(column.name);
+  return names;
+}
+
+// name, description, sms, l2_bytes
+Rows gpu_rows() {
+  Rows rows;
+  for (const std::string& name : ex::resource_names("profiles/gpus")) {
+    const auto gpu = ex::read_gpu_file(ex::resource_path("profiles/gpus", name, "gpu"));
+    rows.push_back({name, gpu.description, std::to_string(gpu.profile.sms),
+                    std::to_string(gpu.profile.l2_bytes)});
+  }
+  return rows;
+}
+
+// name, description, alias_of, limits
+Rows system_rows() {
+  Rows rows;
+  for (const std::string& name : ex::resource_names("profiles/systems")) {
+    const auto system = ex::read_system_file(ex::resource_path("profiles/systems", name, "system"));
+    rows.push_back({name, system.description, system.alias_of, system.limits});
+  }
+  return rows;
+}
+
+std::pair<std::vector<ex::Predicted>, std::string> simulate(
+    std::string configuration,
+    std::vector<std::pair<std::string, std::vector<std::string>>> options,
+    const std::vector<std::pair<std::string, std::shared_ptr<ex::PythonScan>>>& scans,
+    std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>> order, size_t threads) {
+  const ex::PythonSweep sweep{std::move(configuration),
+                              std::move(options),
+                              {scans.begin(), scans.end()},
+                              std::move(order),
+                              threads};
+  ex::PythonRows result = ex::simulate_sweep(sweep);
+  return {std::move(result.rows), std::move(result.note)};
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  nb::exception<ex::UsageError>(m, "UsageError", PyExc_ValueError);
+  nb::class_<ex::PythonScan>(m, "Scan").def(
+      nb::init<nb::callable, const std::vector<std::string>&>());
+  nb::class_<ex::Predicted>(m, "Predicted")
+      .def_ro("cells", &ex::Predicted::cells)
+      .def("side_table", &ex::Predicted::side_table);
+  m.attr("version") = SAWTOOTH_VERSION;
+  m.def("columns", column_names);
+  m.def("use_resources", ex::use_resources);
+  m.def("gpus", gpu_rows);
+  m.def("systems", system_rows);
+  m.def("simulate", simulate);
+  m.def("compare", [](const std::string& predicted, const std::string& predicted_name,
+                      const std::string& measured, const std::string& measured_name,
+                      const std::string& counters) {
+    const auto texts =
+        ex::compare_texts({predicted, predicted_name}, {measured, measured_name}, counters);
+    return std::pair(texts.errors, texts.report);
+  });
+}

@@ -1,0 +1,86 @@
+"""Sawtooth: the L2 locality of GPU attention, predicted.
+
+    import sawtooth
+    table = sawtooth.simulate(gpu="gb10", batch=8, seq="128K", scan=["linear", "sawtooth"])
+    [row["l2_read_miss_sectors"] for row in table]
+
+simulate() predicts, compare() judges predictions by measurements, gpus() and systems() list what is
+known. Mistakes raise UsageError. Nothing here needs a GPU, numpy or pandas.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Union
+
+from . import _core
+from .simulation import Predictions, UsageError, simulate, usage_error
+from .table import Row, Table, Value, read_csv, value_of
+
+__all__ = [
+    "Comparison",
+    "Predictions",
+    "Row",
+    "Table",
+    "UsageError",
+    "Value",
+    "compare",
+    "gpus",
+    "simulate",
+    "systems",
+]
+__version__: str = _core.version
+
+_core.use_resources(str(pathlib.Path(__file__).parent / "experiments"))
+
+_AnyTable = Union[str, os.PathLike[str], Iterable[Row]]
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Table:
+    return Table(columns, ({n: value_of(n, c) for n, c in zip(columns, row)} for row in rows))
+
+
+def gpus() -> Table:
+    """The known GPUs: gpu, description, sms (their number), l2_bytes."""
+    return _table(("gpu", "description", "sms", "l2_bytes"), _core.gpus())
+
+
+def systems() -> Table:
+    """The known systems: system, description, alias_of, limits (what is not modelled)."""
+    return _table(("system", "description", "alias_of", "limits"), _core.systems())
+
+
+@dataclass
+class Comparison:
+    """Errors of predictions: a row a model, counter and point, and the text for people."""
+
+    errors: Table
+    report: str
+
+
+def compare(predicted: _AnyTable, measured: _AnyTable, counters: Iterable[str] = ()) -> Comparison:
+    """Joins two tables as `sawtooth compare` does; each is a path of a CSV, a Table or rows.
+
+    `counters` are column names, all that both sides have when empty. Raises UsageError where a
+    table is broken or no two points join.
+    """
+    try:
+        errors, report = _core.compare(
+            *_csv(predicted, "predicted"), *_csv(measured, "measured"), ",".join(counters)
+        )
+    except UsageError as error:
+        raise usage_error(error) from None
+    return Comparison(read_csv(errors), report)
+
+
+def _csv(table: _AnyTable, name: str) -> tuple[str, str]:
+    if isinstance(table, (str, os.PathLike)):
+        with open(table, encoding="utf-8-sig") as file:
+            return file.read(), os.fspath(table)
+    if not isinstance(table, Table):
+        rows = list(table)
+        table = Table(rows[0] if rows else (), rows)
+    return table.to_csv(), name

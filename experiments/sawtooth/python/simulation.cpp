@@ -1,0 +1,149 @@
+#include "experiments/sawtooth/python/simulation.hpp"
+
+#include <set>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "experiments/sawtooth/inputs/model_choice.hpp"
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/order_file.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/side_tables.hpp"
+#include "experiments/sawtooth/support/ordered_workers.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace nb = nanobind;
+
+namespace sawtooth::experiments {
+namespace {
+
+Settings settings_of(const PythonSweep& sweep) {
+  Settings settings;
+  for (const auto& [key, texts] : sweep.options) {
+    const OptionSpec* option = find_option(key);
+    if (option != nullptr &&
+        (option->group == OptionGroup::output || (option->commands & command_simulate) == 0)) {
+      throw UsageError("--" + key + ": not an option of simulate() in Python");
+    }
+    for (const std::string& text : texts) {
+      if (key == "scan" && sweep.scans.contains(text)) {
+        settings[key].values.push_back(text);
+      } else {
+        assign(settings, key, text, {});
+      }
+    }
+  }
+  return settings;
+}
+
+void take_order(const PythonSweep& sweep, const Settings& settings, Point& point) {
+  if (sweep.order.empty()) return;
+  for (const char* key : {"section", "q-order", "head-order", "order-file"}) {
+    if (settings.contains(key))
+      throw UsageError("--" + std::string(key) +
+                       ": has no effect with order; leave one of them out");
+  }
+  std::vector<WorkCoordinates> list;
+  for (const auto& [batch, head, q_tile, part] : sweep.order)
+    list.push_back({batch, head, q_tile, part});
+  const sim::Request& request = point.request;
+  check_order(list, request.problem, request.tiling, request.schedule,
+              [](size_t i) { return "order[" + std::to_string(i) + "]"; });
+  set_order(point, std::move(list));
+}
+
+struct Job {
+  Point point;
+  CsvRow key_cells;
+};
+
+Job job_of(const PythonSweep& sweep, const Settings& settings, const std::string& own_scan,
+           const std::string& experiment, Catalog& catalog) {
+  Job job{resolve(settings, catalog), {}};
+  if (job.point.keys.state != L2Content::cold)
+    throw UsageError("--state: simulate starts from an empty L2; allowed: cold");
+  take_order(sweep, settings, job.point);
+  job.key_cells = key_cells(job.point, experiment, "predicted");
+  if (!own_scan.empty()) {
+    job.point.request.own_scan = sweep.scans.at(own_scan).get();
+    job.key_cells[result_column("scan")] = own_scan;
+  }
+  return job;
+}
+
+// Takes the scans that are functions out of the points, where resolve() would not know them; what
+// stood in each point's place, or nothing.
+std::vector<std::string> own_scans(const PythonSweep& sweep, std::vector<Settings>& points) {
+  std::vector<std::string> names(points.size());
+  for (size_t i = 0; i < points.size(); ++i) {
+    const auto scan = points[i].find("scan");
+    if (scan == points[i].end() || !sweep.scans.contains(scan->second.values.front())) continue;
+    names[i] = std::exchange(scan->second.values.front(), std::string(LinearScan::name));
+  }
+  return names;
+}
+
+Predicted predicted(const Job& job, const std::stop_token& stop) {
+  sim::Request request = job.point.request;
+  request.stop = stop;
+  const L2Model& l2 = *job.point.keys.l2;
+  try {
+    Predicted result{{}, job.key_cells, predict(request, job.point.gpu, l2), l2.has_curve};
+    if (job.point.hides_time) result.prediction.time_us.reset();
+    result.cells = predicted_row(job.key_cells, result.prediction, forward_flop(request.problem));
+    return result;
+  } catch (const std::invalid_argument& error) {  // what a model cannot do
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace
+
+std::string Predicted::side_table(const std::string& option) const {
+  if (option == "by-tensor") return by_tensor_header() + by_tensor_rows(key_cells, prediction);
+  if (!has_curve) {
+    throw UsageError(option + ": l2 = " + key_cells[result_column("l2")] +
+                     " counts at one capacity; allowed: l2 = lru");
+  }
+  return option == "histogram" ? histogram_header() + histogram_rows(key_cells, prediction)
+                               : miss_curve_header() + miss_curve_rows(key_cells, prediction);
+}
+
+PythonRows simulate_sweep(const PythonSweep& sweep) {
+  const Configuration configuration =
+      sweep.configuration.empty() ? empty_configuration() : read_configuration(sweep.configuration);
+  const std::string experiment =
+      sweep.configuration.empty() ? "python" : stem_of(sweep.configuration);
+  Catalog catalog;
+  std::vector<Job> jobs;
+  std::set<std::string> seen;  // sections of a configuration may share points
+  auto points = expand(configuration, settings_of(sweep));
+  const auto own = own_scans(sweep, points);
+  PythonRows result{{}, give_one_model(points, false, catalog)};
+  for (size_t i = 0; i < points.size(); ++i) {
+    Job job = job_of(sweep, points[i], own[i], experiment, catalog);
+    if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
+  }
+  std::stop_source stop;
+  const size_t threads =
+      sweep.threads > 0 ? sweep.threads : std::max(1u, std::thread::hardware_concurrency());
+  const nb::gil_scoped_release no_gil;
+  run_in_order(
+      jobs.size(), threads, [&](size_t i) { return predicted(jobs[i], stop.get_token()); },
+      [&](size_t, Predicted row) { result.rows.push_back(std::move(row)); },
+      [&] {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() == 0) return;
+        stop.request_stop();
+        throw nb::python_error();
+      });
+  return result;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,142 @@
+#include "experiments/sawtooth/record/record_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cupti/metric_table.hpp"
+#include "cupti/status.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr double ns_per_us = 1000;
+// Replays of one launch that differ by more are said: their counters are of different launches.
+constexpr double told_drift = 0.005;
+
+size_t index_of(std::string_view column) {
+  for (size_t i = 0; i < result_columns.size(); ++i) {
+    if (result_columns[i].name == column) return i;
+  }
+  return result_columns.size();
+}
+
+/// What the witnesses say of a launch that did not repeat itself.
+std::string drift_of(const MergedLaunch& launch,
+                     const std::map<std::string, std::string>& columns) {
+  for (const auto& [metric, values] : launch.values) {
+    const auto column = columns.find(metric);
+    if (column == columns.end() || column->second != "sm_read_sectors" || values.empty()) continue;
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (*high <= *low * (1 + told_drift)) continue;
+    return "sm_read_sectors differs by " + fixed(100 * (*high / *low - 1), 1) +
+           " % between the runs";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string metric_text(double value) {
+  constexpr double exact_below = 9007199254740992.0;  // 2^53
+  if (!std::isfinite(value)) return "";               // 0 / 0 for a ratio of nothing
+  char text[40];
+  const bool whole = std::trunc(value) == value && std::abs(value) < exact_below;
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+  return text;
+}
+
+std::map<std::string, std::string> columns_of_metrics(const std::string& chip) {
+  std::map<std::string, std::string> columns;
+  for (const cupti::L2CounterInfo& info : cupti::l2_counters()) {
+    const cupti::MetricChoice choice = cupti::metric_for(chip, info.counter);
+    if (choice.available()) columns.emplace(choice.metric, info.column);
+  }
+  return columns;
+}
+
+std::string LaunchTable::header() const {
+  CsvRow cells;
+  for (const ResultColumn& column : result_columns) cells.emplace_back(column.name);
+  cells.insert(cells.end(), launch_columns.begin(), launch_columns.end());
+  cells.insert(cells.end(), extra_.begin(), extra_.end());
+  return csv_line(cells);
+}
+
+CsvRow LaunchTable::empty_row() const {
+  return CsvRow(result_columns.size() + launch_columns.size() + extra_.size());
+}
+
+bool LaunchTable::set(CsvRow& row, std::string_view column, const std::string& text) const {
+  size_t at = index_of(column);
+  if (at == result_columns.size()) {
+    const auto own = std::find(launch_columns.begin(), launch_columns.end(), column);
+    at += static_cast<size_t>(own - launch_columns.begin());
+    if (own == launch_columns.end()) {
+      const auto extra = std::find(extra_.begin(), extra_.end(), column);
+      if (extra == extra_.end()) return false;
+      at += static_cast<size_t>(extra - extra_.begin());
+    }
+  }
+  row[at] = text;
+  return true;
+}
+
+void LaunchTable::describe(CsvRow& row, const inject::LaunchRecord& launch, size_t process) {
+  const auto known = [](int64_t value) { return value < 0 ? "" : std::to_string(value); };
+  const std::string shape =
+      std::to_string(process) + " " + launch.grid + " " + launch.block + " " + launch.name;
+  set(row, "repetition", std::to_string(seen_[shape]++));
+  set(row, "kernel_name", launch.name);
+  set(row, "grid", launch.grid);
+  set(row, "block", launch.block);
+  set(row, "shared_bytes", known(launch.shared_bytes));
+  set(row, "registers", known(launch.registers));
+  set(row, "stream", known(launch.stream));
+  set(row, "device", known(launch.device));
+  set(row, "context", known(launch.context));
+  set(row, "process", std::to_string(process));
+  set(row, "launch_index", known(launch.index));
+  if (launch.time_us > 0) set(row, "time_us", fixed(launch.time_us, 2));
+}
+
+std::string record_table(const std::vector<MergedLaunch>& launches,
+                         const std::vector<std::string>& metrics, const std::string& chip,
+                         const RecordLabels& labels) {
+  const std::map<std::string, std::string> columns = columns_of_metrics(chip);
+  const auto column_of = [&](const std::string& metric) {
+    const auto known = columns.find(metric);
+    return known == columns.end() ? metric : known->second;
+  };
+  std::vector<std::string> extra;
+  for (const std::string& metric : metrics) {
+    const std::string column = column_of(metric);
+    if (column != "duration_ns" && index_of(column) == result_columns.size())
+      extra.push_back(column);
+  }
+  LaunchTable table(extra);
+  std::string text = table.header();
+  for (const MergedLaunch& launch : launches) {
+    CsvRow row = table.empty_row();
+    table.set(row, "experiment", labels.experiment);
+    table.set(row, "source", "measured");
+    table.set(row, "gpu", labels.gpu);
+    table.set(row, "state", labels.state);
+    table.describe(row, launch.first, launch.process);
+    for (const auto& [metric, values] : launch.values) {
+      const std::string column = column_of(metric);
+      if (column == "duration_ns")
+        table.set(row, "profiled_time_us", fixed(values.front() / ns_per_us, 2));
+      else
+        table.set(row, column, metric_text(values.front()));
+    }
+    if (launch.passes > 0) table.set(row, "replay_passes", std::to_string(launch.passes));
+    table.set(row, "status", launch.status);
+    table.set(row, "message", launch.message.empty() ? drift_of(launch, columns) : launch.message);
+    text += csv_line(row);
+  }
+  return text;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,59 @@
+#include "experiments/sawtooth/support/plain_options.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+
+int64_t PlainOptions::count_or(std::string_view key, int64_t otherwise) const {
+  const auto found = values.find(key);
+  if (found == values.end()) return otherwise;
+  try {
+    return parse_count(found->second);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("--" + std::string(key) + ": " + error.what() +
+                     "; allowed: whole numbers from 0 on");
+  }
+}
+
+PlainOptions parse_plain_options(std::string_view command, const std::vector<std::string>& words,
+                                 const std::vector<std::string_view>& keys,
+                                 const std::vector<std::string_view>& flags, size_t most_operands) {
+  const auto is_in = [](const std::vector<std::string_view>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  PlainOptions options;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with("--")) {
+      if (options.operands.size() == most_operands)
+        throw UsageError("'" + word + "' is one operand too many; see `sawtooth " +
+                         std::string(command) + " --help`");
+      options.operands.push_back(word);
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const std::string key = word.substr(2, equals == std::string::npos ? equals : equals - 2);
+    if (is_in(flags, key) && equals == std::string::npos) {
+      options.values[key] = "on";
+      continue;
+    }
+    if (!is_in(keys, key)) {
+      std::string allowed;
+      for (const auto* names : {&keys, &flags}) {
+        for (const std::string_view name : *names) allowed.append(" --").append(name);
+      }
+      throw UsageError("'--" + key + "' is no option of " + std::string(command) +
+                       "; allowed:" + allowed);
+    }
+    if (equals == std::string::npos && i + 1 == words.size())
+      throw UsageError("--" + key + ": a value is missing");
+    options.values[key] = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
+  }
+  return options;
+}
+
+}  // namespace sawtooth::experiments

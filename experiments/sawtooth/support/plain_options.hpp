@@ -1,0 +1,31 @@
+// Options of commands that read launches of other programs: they describe no point of a sweep, so
+// they are no keys of configurations.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sawtooth::experiments {
+
+struct PlainOptions {
+  std::map<std::string, std::string, std::less<>> values;  // by key, without its dashes
+  std::vector<std::string> operands;
+
+  bool has(std::string_view key) const { return values.contains(key); }
+  std::string value_or(std::string_view key, std::string_view otherwise) const {
+    const auto found = values.find(key);
+    return found == values.end() ? std::string(otherwise) : found->second;
+  }
+  /// Throws UsageError unless the value is a whole number from 0 on.
+  int64_t count_or(std::string_view key, int64_t otherwise) const;
+};
+
+/// `keys` take a value ("--key value", "--key=value"), `flags` none. Throws UsageError that names
+/// the option and what is allowed.
+PlainOptions parse_plain_options(std::string_view command, const std::vector<std::string>& words,
+                                 const std::vector<std::string_view>& keys,
+                                 const std::vector<std::string_view>& flags, size_t most_operands);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,117 @@
+#include "kernels/attention/automatic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string_view>
+
+#include "kernels/attention/variant_list.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+/// For problems of at least `keys` keys; the first rule that fits a call holds.
+struct Rule {
+  std::string_view family;  // empty: any
+  int head_dim;             // 0: any
+  bool masked;
+  int64_t keys;
+  LaunchId launch;
+  ScanId scan;
+  QOrderId q_order;
+  int64_t section_bytes;  // of K and V (auto:BYTES); 0: a head at a time
+};
+
+constexpr auto grid = launch_id<GridLaunch>;
+constexpr auto fixed = launch_id<StaticLaunch>;
+constexpr auto dynamic = launch_id<DynamicLaunch>;
+constexpr auto balanced = launch_id<BalancedLaunch>;
+constexpr auto linear = scan_id<LinearScan>;
+constexpr auto reverse = scan_id<ReverseScan>;
+constexpr auto sawtooth = scan_id<SawtoothScan>;
+constexpr auto ascending = q_order_id<AscendingQ>;
+constexpr auto descending = q_order_id<DescendingQ>;
+constexpr int64_t mib = int64_t{1} << 20;
+
+// Of one H200. hopper: the fastest of experiments/data/h200/race/race.csv at each length, judged on
+// the other runs beside it (tests/kernels/automatic_test.cpp). The others: the launches of
+// experiments/data/h200/hopper.csv, where a grid is within 2 % of the fastest and needs no state.
+constexpr auto rules = std::to_array<Rule>({
+    {families::hopper, 0, true, 0, dynamic, reverse, descending, 32 * mib},
+    {families::hopper, 64, false, 48 << 10, balanced, linear, ascending, 0},
+    {families::hopper, 64, false, 2 << 10, balanced, sawtooth, ascending, 0},
+    {families::hopper, 64, false, 0, dynamic, linear, ascending, 0},
+    {families::hopper, 0, false, 2 << 10, balanced, reverse, ascending, 0},
+    {families::hopper, 0, false, 0, fixed, linear, ascending, 0},
+    {"", 0, true, 0, grid, linear, descending, 0},
+    {"", 0, false, 0, grid, linear, ascending, 0},
+});
+
+const Rule& rule_for(const Problem& problem, const KernelVariant& variant) {
+  const bool masked = problem.mask.kind != MaskKind::none;
+  return *std::ranges::find_if(rules, [&](const Rule& rule) {
+    return (rule.family.empty() || rule.family == variant.family) &&
+           (rule.head_dim == 0 || rule.head_dim == problem.head_dim) && rule.masked == masked &&
+           problem.seq_kv >= rule.keys;
+  });
+}
+
+/// Persistent CTAs, or clusters of them, that `device` holds at once.
+int64_t resident_workers(const KernelVariant& variant, const DeviceLimits& device,
+                         int ctas_per_sm) {
+  const int most =
+      device.shared_bytes_per_sm / (variant.shared_bytes + device.reserved_shared_bytes);
+  int resident = std::min(variant.ctas_per_sm, most);
+  if (ctas_per_sm > 0) resident = std::min(resident, ctas_per_sm);
+  return max_of(1, int64_t{device.sms} * max_of(1, resident) / variant.cluster);
+}
+
+template <class Id>
+void fill(Id& asked, Id choice) {
+  if (asked.index == automatic_policy) asked = choice;
+}
+void fill(int64_t& asked, int64_t choice) {
+  if (asked == 0) asked = choice;
+}
+
+/// Fills in what `asked` leaves automatic.
+void fill(Schedule& asked, const Schedule& choice) {
+  fill(asked.launch, choice.launch);
+  fill(asked.scan, choice.scan);
+  fill(asked.order.q_order, choice.order.q_order);
+  fill(asked.order.section, choice.order.section);
+  fill(asked.workers, choice.workers);
+  fill(asked.kv_split, choice.kv_split);
+}
+
+std::atomic<ScheduleHook> current_hook{nullptr};
+
+}  // namespace
+
+ScheduleHook set_schedule_hook(ScheduleHook hook) {
+  return current_hook.exchange(hook);
+}
+
+Schedule complete_schedule(const Schedule& asked, const Problem& problem,
+                           const KernelVariant& variant, const DeviceLimits& device,
+                           int ctas_per_sm) {
+  Schedule schedule = asked;
+  if (const ScheduleHook hook = current_hook.load(); hook != nullptr) {
+    Schedule choice = automatic_schedule;
+    hook(problem, variant, device, choice);
+    fill(schedule, choice);
+  }
+  const Rule& rule = rule_for(problem, variant);
+  const int64_t kv_split = max_of(1, schedule.kv_split);
+  const int64_t section =
+      rule.section_bytes > 0 ? auto_section(problem, rule.section_bytes) * kv_split : 1;
+  fill(schedule, {.order = {.section = min_of(section, problem.batch * problem.heads * kv_split),
+                            .q_order = rule.q_order},
+                  .launch = rule.launch,
+                  .scan = rule.scan,
+                  .workers = resident_workers(variant, device, ctas_per_sm),
+                  .kv_split = 1});
+  return schedule;
+}
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,136 @@
+#include "kernels/attention/launch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <stdexcept>
+
+#include <cuda_runtime_api.h>
+#if defined(SAWTOOTH_HAVE_TMA)
+#include "kernels/tma/tensor_map.hpp"
+#endif
+
+namespace sawtooth::kernels {
+namespace {
+
+/// Of a CTA, so that no more than `ctas` of them fit an SM (0: the kernel's own need).
+int shared_bytes_for(const KernelVariant& variant, int ctas, const DeviceLimits& device) {
+  if (ctas <= 0 || variant.fills_sm) return variant.shared_bytes;
+  // One CTA more than wanted must not fit.
+  const int crowded_out = device.shared_bytes_per_sm / (ctas + 1) - device.reserved_shared_bytes;
+  return std::max(variant.shared_bytes, std::min(device.shared_bytes, crowded_out + 1));
+}
+
+std::string name_of(const KernelVariant& variant) {
+  return std::string("the ") + variant.family + " kernel for head_dim " +
+         std::to_string(variant.head_dim) + " with tile " + std::to_string(variant.tiling.q_rows) +
+         "x" + std::to_string(variant.tiling.kv_rows);
+}
+
+/// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
+/// every thread, and so no race.
+cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits& device) {
+  return cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              device.shared_bytes);
+}
+
+/// The same, once a kernel and device.
+cudaError_t allow_shared_memory_once(const KernelVariant& variant, const DeviceLimits& device) {
+  constexpr std::size_t most_variants = 256;
+  static std::array<std::atomic<uint64_t>, most_variants> allowed;  // a bit a device
+  const auto index = std::size_t(&variant - built_variants().data());
+  const bool remembered = index < most_variants && device.number < 64;
+  const uint64_t bit = uint64_t{1} << (device.number % 64);
+  if (remembered && (allowed[index].load(std::memory_order_relaxed) & bit) != 0) return cudaSuccess;
+  const cudaError_t error = allow_shared_memory(variant, device);
+  if (remembered && error == cudaSuccess) allowed[index].fetch_or(bit, std::memory_order_relaxed);
+  return error;
+}
+
+Outcome make_maps(const KernelVariant& variant, const ForwardArguments& arguments,
+                  std::array<CUtensorMap, 3>& maps) {
+#if defined(SAWTOOTH_HAVE_TMA)
+  const Problem& problem = arguments.problem;
+  const TensorExtent q{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
+  const TensorExtent kv{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
+  try {
+    maps = {make_tensor_map(arguments.q, problem.dtype, q, arguments.q_strides, variant.q_box),
+            make_tensor_map(arguments.k, problem.dtype, kv, arguments.k_strides, variant.kv_box),
+            make_tensor_map(arguments.v, problem.dtype, kv, arguments.v_strides, variant.kv_box)};
+  } catch (const std::runtime_error& refused) {
+    return {Status::launch_failed, refused.what()};
+  }
+  return {};
+#else
+  (void)arguments, (void)maps;
+  return {Status::unsupported_tiling, name_of(variant) + " is not in this build"};
+#endif
+}
+
+cudaError_t try_enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
+  const KernelVariant& variant = *launch.variant;
+  // PTX ISA, "griddepcontrol"; kernels/hopper/dependent_launch.cuh.
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {.x = unsigned(variant.cluster), .y = 1, .z = 1};
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t config{};
+  if (variant.begins_early) attributes[config.numAttrs++] = early;
+  if (variant.cluster > 1) attributes[config.numAttrs++] = cluster;
+  config.attrs = attributes;
+  config.gridDim = dim3(launch.ctas);
+  config.blockDim = dim3(unsigned(variant.threads()));
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  const auto address = [](const auto& parameter) {
+    return const_cast<void*>(static_cast<const void*>(&parameter));
+  };
+  void* parameters[] = {address(launch.maps[0]), address(launch.maps[1]), address(launch.maps[2]),
+                        address(launch.arguments)};
+  return cudaLaunchKernelExC(&config, variant.function,
+                             variant.loads_by_copy_engine() ? parameters : parameters + 3);
+}
+
+}  // namespace
+
+Outcome failed(const std::string& what, int cuda_error) {
+  const auto error = static_cast<cudaError_t>(cuda_error);
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction)
+    return {Status::no_device, what +
+                                   ": this build has no code for the device; build with its "
+                                   "architecture in CMAKE_CUDA_ARCHITECTURES"};
+  const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+  return {no_device ? Status::no_device : Status::launch_failed,
+          what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
+}
+
+Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arguments,
+                       int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
+  const cudaError_t error = allow_shared_memory_once(variant, device);
+  if (error != cudaSuccess) return failed("preparing " + name_of(variant), error);
+  const Schedule& schedule = arguments.schedule;
+  const int64_t items = item_count(arguments.problem, variant.tiling, schedule);
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  const int64_t workers = grid ? items : std::min(items, schedule.workers);
+  launch.variant = &variant;
+  launch.ctas = unsigned(workers * variant.cluster);
+  launch.shared_bytes = std::size_t(shared_bytes_for(variant, ctas_per_sm, device));
+  launch.arguments = arguments;
+  return variant.loads_by_copy_engine() ? make_maps(variant, arguments, launch.maps) : Outcome{};
+}
+
+Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
+  const KernelVariant& variant = *launch.variant;
+  cudaError_t error = try_enqueue(launch, stream);
+  // A reset of the device forgets what kernels were allowed.
+  if (error == cudaErrorInvalidValue &&
+      allow_shared_memory(variant, current_device()) == cudaSuccess)
+    error = try_enqueue(launch, stream);
+  if (error != cudaSuccess) return failed("launching " + name_of(variant), error);
+  return {};
+}
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,39 @@
+// A launch of a kernel of the variant table, of whatever family: prepared once, enqueued as often
+// as wanted.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include <cuda.h>
+
+#include "kernels/attention/attention.hpp"
+#include "kernels/attention/device.hpp"
+#include "kernels/mma/arguments.hpp"
+
+namespace sawtooth::kernels {
+
+/// A failed call of CUDA as an outcome: `no_device` where there is none, or none that this build
+/// has code for, else `launch_failed`.
+Outcome failed(const std::string& what, int cuda_error);
+
+/// All that a launch needs beside its stream.
+struct PreparedLaunch {
+  const KernelVariant* variant = nullptr;
+  unsigned ctas = 0;
+  std::size_t shared_bytes = 0;
+  std::array<CUtensorMap, 3> maps{};  // of Q, K and V, where the variant loads by the copy engine
+  ForwardArguments arguments;
+};
+
+/// For arguments whose schedule the kernel knows, on `device`, which is the thread's: with at most
+/// `ctas_per_sm` CTAs on an SM at once (0: all that fit). `launch_failed` with the driver's reason
+/// where it makes no tensor map.
+Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arguments,
+                       int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch);
+
+/// On the thread's device; any number of threads may enqueue one launch.
+Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream);
+
+}  // namespace sawtooth::kernels

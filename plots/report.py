@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""One self-contained page of a run: `sawtooth report RUN -o report.html`.
+
+RUN is a folder with tables of `sawtooth run` or `simulate`, or one table. Tables are known by their
+columns: results.csv, compare --csv, --miss-curve, --wavefront. The page loads nothing; its data are
+compressed JSON. Standard library only.
+"""
+
+import argparse
+import base64
+import json
+import os
+import sys
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "lib"))
+import points  # noqa: E402  (the path above leads to it)
+import quantities  # noqa: E402
+import table  # noqa: E402
+import words  # noqa: E402
+
+MOST_BYTES = 5_000_000  # of a page: mail and browsers take it
+CURVE_SHARE = 0.002  # of a curve's range: steps of less are left out, as the page says
+# What tells the kinds of tables apart, the most particular first.
+KINDS = {
+    "compared": ("group", "counter", "predicted", "measured"),
+    "curves": ("run_id", "capacity_bytes", "miss_sectors"),
+    "waves": ("run_id", "step", "worker", "kv_tile"),
+    "results": ("source", "scan", "dram_read_sectors", "run_id"),
+}
+SHOWN = ("dram_read_sectors", "dram_over_compulsory", "misses", "time_us", "tflops")
+
+
+def kind_of(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            header = file.readline().rstrip("\r\n").split(",")
+    except (OSError, UnicodeDecodeError) as error:
+        raise table.TableError(f"{path}: cannot be read: {error}") from None
+    return next((kind for kind, needed in KINDS.items() if set(needed) <= set(header)), None)
+
+
+def tables_of(run):
+    """{kind: paths}; results.csv of `sawtooth run` holds the rows of its other two tables."""
+    if not os.path.exists(run):
+        raise table.TableError(f"{run}: is not there")
+    paths = [run]
+    if os.path.isdir(run):
+        names = sorted(name for name in os.listdir(run) if name.endswith(".csv"))
+        if "results.csv" in names:
+            names = [name for name in names if name not in ("predicted.csv", "measured.csv")]
+        paths = [os.path.join(run, name) for name in names]
+    found = {kind: [] for kind in KINDS}
+    for path in paths:
+        kind = kind_of(path)
+        if kind:
+            found[kind].append(path)
+    if not found["results"]:
+        needed = ", ".join(KINDS["results"])
+        raise table.TableError(f"{run}: no table of results (columns {needed})")
+    return found
+
+
+def sweep(paths):
+    """(columns that vary, what is the same in all rows, rows)."""
+    rows = quantities.complete([row for path in paths for row in table.read(path)])
+    candidates = ["source", "experiment"] + points.POINT + points.MODEL
+    varying = points.varying(rows, [], candidates)
+    same = {}
+    for column in candidates:
+        if column not in varying and len({row.get(column, "") for row in rows}) == 1:
+            if rows[0].get(column):
+                same[words.label(column)] = words.value(column, rows[0][column])
+    shown = []
+    for row in rows:
+        numbers = [quantities.of(row, name) if has(row, name) else None for name in SHOWN]
+        cells = [words.value(column, row.get(column, "")) for column in varying]
+        shown.append(dict(id=row["run_id"], cells=cells, numbers=numbers))
+    return varying, same, shown
+
+
+def has(row, name):
+    try:
+        return quantities.is_there(row, name)
+    except table.MissingColumn:
+        return False
+
+
+def thinned(rows):
+    """([bytes], [misses]): steps of a curve, small ones left out; the last always stays."""
+    rows = table.ascending(rows, "capacity_bytes")
+    steps = [(table.integer(r, "capacity_bytes"), table.integer(r, "miss_sectors")) for r in rows]
+    if len(steps) > 1 and steps[0][0] == 0:
+        steps = steps[1:]  # no cache at all
+    least = CURVE_SHARE * (steps[0][1] - steps[-1][1])
+    kept = [steps[0]]
+    for step in steps[1:]:
+        if kept[-1][1] - step[1] >= least or step is steps[-1]:
+            kept.append(step)
+    return [at for at, _ in kept], [misses for _, misses in kept]
+
+
+def curves(paths, names):
+    for path in paths:
+        for name, rows in points.by_run(path, names=names):
+            at, misses = thinned(rows)
+            marks = points.capacities(rows[0])
+            yield dict(id=rows[0]["run_id"], name=name, at=at, misses=misses, marks=marks)
+
+
+def wave(name, rows):
+    """Rows of tiles by CTA, a step each; -1 where a CTA has nothing to do."""
+    columns = [table.integers(rows, column) for column in ("worker", "step", "kv_tile")]
+    tiles = [[-1] * (1 + max(columns[1])) for _ in range(1 + max(columns[0]))]
+    for worker, step, tile in zip(*columns):
+        tiles[worker][step] = tile
+    return dict(id=rows[0]["run_id"], name=name, tiles=tiles)
+
+
+def waves(paths, names):
+    for path in paths:
+        prefix = "measured: " if "measured" in os.path.basename(path) else ""
+        for name, rows in points.by_run(path, names=names):
+            yield wave(prefix + name, rows)
+
+
+def compared(paths):
+    rows = [row for path in paths for row in table.read(path)]
+    if not rows:
+        return []
+    columns = points.varying(rows, [], points.POINT)
+
+    def entry(row):
+        numbers = [float(row[c]) for c in ("predicted", "measured")]
+        return [row["group"], row["counter"], words.name(row, columns), *numbers]
+
+    positive = [r for r in rows if quantities.is_there(r, "predicted")]
+    positive = [r for r in positive if quantities.is_there(r, "measured")]
+    return [entry(row) for row in positive]
+
+
+def payload(run):
+    found = tables_of(run)
+    varying, same, rows = sweep(found["results"])
+    names = {row["id"]: ", ".join(filter(None, row["cells"])) for row in rows}
+    pairs = compared(found["compared"])
+    return dict(
+        title=os.path.basename(os.path.abspath(run)),
+        columns=[words.label(column) for column in varying],
+        keys=varying,
+        same=same,
+        quantities=[words.label(name) for name in SHOWN],
+        rows=rows,
+        curves=list(curves(found["curves"], names)),
+        curve_share=CURVE_SHARE,
+        waves=list(waves(found["waves"], names)),
+        compared=pairs,
+        counters={name: words.label(name) for name in dict.fromkeys(row[1] for row in pairs)},
+    )
+
+
+def page(data):
+    with open(os.path.join(HERE, "report.html"), encoding="utf-8") as file:
+        template = file.read()
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return template.replace("DATA_OF_THE_RUN", packed)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise table.TableError(f"{message}; see sawtooth report --help")
+
+
+def main(arguments):
+    parser = Parser(prog="sawtooth report", description=__doc__.splitlines()[0])
+    parser.add_argument("run", metavar="RUN", help="folder of `sawtooth run`, or a table")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.html")
+    options = parser.parse_args(arguments)
+    text = page(payload(options.run))
+    if len(text) > MOST_BYTES:
+        raise table.TableError(
+            f"{options.run}: a page of {len(text) / 1e6:.1f} MB; at most {MOST_BYTES / 1e6:g}: "
+            "leave out tables (of wavefronts) or points"
+        )
+    temporary = f"{options.output}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, options.output)
+    except OSError as error:
+        raise table.TableError(f"{options.output}: cannot be written: {error}") from None
+    print(f"written: {options.output} ({len(text) / 1e6:.2f} MB)")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except table.TableError as error:
+        print(f"sawtooth report: {error}", file=sys.stderr)
+    except Exception as error:  # a table with unforeseen cells; never a traceback
+        what = f"{type(error).__name__}: {error}".replace("\n", " ")
+        print(f"sawtooth report: cannot be made: {what}", file=sys.stderr)
+    sys.exit(2)

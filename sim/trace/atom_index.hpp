@@ -1,0 +1,59 @@
+// Which atom begins at a line: a table of atom numbers with open addressing, 8 to 16 bytes an atom.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/trace/trace.hpp"
+
+namespace sawtooth::sim {
+
+class AtomIndex {
+ public:
+  static constexpr AtomId none = UINT32_MAX;
+
+  /// `atoms` must outlive the index.
+  explicit AtomIndex(const std::vector<TraceAtom>& atoms) : atoms_(atoms) {}
+
+  /// The number of the atom that begins at `line`, or none.
+  AtomId find(uint64_t line) const {
+    size_t place = home(line);
+    while (table_[place] != none && atoms_[table_[place]].first_line != line) place = next(place);
+    return table_[place];
+  }
+
+  /// Takes in the last of `atoms`, which begins where none before it does.
+  void add_last() {
+    if (2 * atoms_.size() > table_.size()) {
+      --shift_;
+      table_.assign(2 * table_.size(), none);
+      for (size_t atom = 0; atom + 1 < atoms_.size(); ++atom) place_in_table(atom);
+    }
+    place_in_table(atoms_.size() - 1);
+  }
+
+ private:
+  static constexpr int initial_bits = 8;
+  static constexpr int group_bits = 4;  // numbers in a cache line of 64 bytes
+  static constexpr int tile_bits = 7;   // lines of a common tile, whose first lines must spread too
+
+  // Neighbouring lines are neighbours in the table, in groups that multiplicative hashing by the
+  // golden ratio spreads (Knuth, TAOCP 3, 6.4).
+  size_t home(uint64_t line) const {
+    const uint64_t group = (line >> group_bits) * 0x9e3779b97f4a7c15 >> shift_;
+    const uint64_t within = (line ^ line >> tile_bits) & ((1 << group_bits) - 1);
+    return size_t(group << group_bits | within);
+  }
+  size_t next(size_t place) const { return (place + 1) & (table_.size() - 1); }
+  void place_in_table(size_t atom) {
+    size_t place = home(atoms_[atom].first_line);
+    while (table_[place] != none) place = next(place);
+    table_[place] = static_cast<AtomId>(atom);
+  }
+
+  const std::vector<TraceAtom>& atoms_;
+  int shift_ = 64 + group_bits - initial_bits;
+  std::vector<AtomId> table_ = std::vector<AtomId>(size_t{1} << initial_bits, none);
+};
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,75 @@
+// A text trace of another tool as visits to lines.
+//
+// Where a trace names CTAs but no times, its CTAs are streams: up to `workers` of them are in
+// flight, in the order of their numbers, each makes one access a step, and one that has ended is
+// followed by the next. A launch begins when the one before has ended. (Instrumented programs keep
+// the order of a CTA, not the time.) Else visits come in the order of the file.
+#pragma once
+
+#include <deque>
+#include <istream>
+#include <unordered_map>
+
+#include "sim/trace/checks.hpp"
+#include "sim/trace/foreign_lines.hpp"
+#include "sim/trace/trace.hpp"
+
+namespace sawtooth::sim {
+
+class ForeignTraceReader : public TraceReader {
+ public:
+  /// `workers` 0: all CTAs of a launch at once.
+  ForeignTraceReader(std::istream& in, std::string name, std::unique_ptr<ForeignFormat> format,
+                     const TraceLimits& limits, uint32_t workers);
+  bool next(TraceVisit& visit) override;
+  const std::vector<TraceAtom>& atoms() const override { return atoms_; }
+  const std::string& description() const override { return description_; }
+
+ private:
+  struct Visit {
+    AtomId atom;
+    Access access;
+  };
+  struct Stream {
+    uint64_t launch = 0;
+    std::vector<std::vector<Visit>> accesses;  // one a record
+  };
+
+  [[noreturn]] void fail(const std::string& what) const;
+  bool read_access();
+  std::vector<Visit> visits_of_access();
+  void read_streams();  // from the access that was read last on
+  bool refill();
+
+  std::istream& in_;
+  std::string name_;
+  std::unique_ptr<ForeignFormat> format_;
+  TraceLimits limits_;
+  uint32_t workers_;
+  std::string row_;
+  uint64_t row_number_ = 0;
+  ForeignAccess access_;
+  std::vector<TraceAtom> atoms_;
+  std::unordered_map<uint64_t, AtomId> atom_at_;
+  TraceTotals totals_;
+  std::string description_;
+  bool begun_ = false;
+  bool lockstep_ = false;
+
+  struct Ready {
+    Visit visit;
+    uint32_t worker;
+  };
+  std::deque<Ready> ready_;
+  uint64_t step_ = 0;
+
+  std::vector<Stream> streams_;  // in the order in which CTAs start
+  size_t next_stream_ = 0;
+  struct Slot {
+    size_t stream = SIZE_MAX;  // none
+    size_t next = 0;
+  };
+  std::vector<Slot> slots_;
+};
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,251 @@
+"""Every mistake ends within a second with exit code 2 and one line that names the key, or the file
+and its line, and what is allowed; nothing is written."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "1"))
+
+GPU = "[gpu]\ndescription = a GPU\nsms = 4; assumed; n\nl2-bytes = 1MiB; assumed; n\n"
+KERNEL = "[kernel]\ndescription = kernels\n[every]\n"
+FILES = {
+    "unknown_key.ini": "gpu = gb10\nseq = 64\nhead-dimm = 64\n",
+    "wrong_value.ini": "gpu = gb10\nseq = sixty\n",
+    "no_gpu.ini": "gpu = gb11\nseq = 64\n",
+    "no_key.ini": "seq\n",
+    "no_name.ini": "= 64\n",
+    "open_section.ini": "gpu = gb10\n[a\nseq = 64\n",
+    "late_csv.ini": "gpu = gb10\n[a]\nseq = 64\ncsv = r.csv\n",
+    "three_lengths.ini": "gpu = gb10\nseq = 64\nseq-q = 64\nseq-kv = 64\n",
+    "twice.ini": "gpu = gb10\nseq = 64\nthreads = 1\nthreads = 2\n",
+    "broken.csv": "a,b\n1\n",
+    "other.csv": "a,b\n1,2\n",
+    "short_order.txt": "0 0 0\n",
+    "words_order.txt": "0 0 first\n",
+    "far_order.txt": "0 0 7\n",
+    "twin_order.txt": "0 0 0\n0 0 0\n",
+    "no_sms.ini": "[gpu]\ndescription = a GPU\nl2-bytes = 1MiB; assumed; n\n",
+    "halves.ini": GPU + "l2-halves = 3; assumed; n\n",
+    "ways.ini": GPU + "l2-ways = 1; assumed; n\nl2-reserved-share = 0.01; assumed; n\n",
+    "far.ini": GPU + "latency-near-ns = 200; assumed; n\nlatency-far-ns = 100; assumed; n\n",
+    "source.ini": GPU + "l2-ways = 16; rumour; n\n",
+    "bare.ini": GPU + "l2-ways = 16\n",
+    "layout.ini": GPU.replace("= 4", "= 8") + "gpc-sms = 3,5; assumed; n\n",
+    "jitter.ini": KERNEL + "jitter = 1e9; assumed; n\n",
+    "with_jitter.ini": GPU + "kernel-costs = ./x\n",
+    "slow_die.ini": "[die]\n[every]\nslowness = 7; assumed; n\n",
+    "small_die.ini": "[die]\n[every]\nslowness = 0.1; assumed; n\n",
+    "matrix.txt": "1\n2\nfour\n",
+    "r.csv.partial": "header\nrow\n",
+}
+FILES["with_jitter.ini"] = GPU.replace("a GPU", "a GPU\nkernel-costs = ./jitter.ini")
+
+SIMULATE = "simulate --gpu gb10 --csv new.csv "
+SETS = SIMULATE + "--seq 64 --l2 sets "
+TIMED = "simulate --seq 1K --timing timed --csv new.csv --gpu "
+# Command line, and what its line says after "sawtooth: ".
+MISTAKES = [
+    # Values of keys.
+    (SIMULATE + "--seq 64 --head-dim 0", "--head-dim: '0' is not allowed; allowed: a whole number"),
+    (SIMULATE + "--seq 64 --tile-kv 1048577", "--tile-kv: '1048577' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --tile-q 1e3", "--tile-q: '1e3' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --workers 0", "--workers: '0' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --batch 2M", "--batch: '2M' is not allowed; allowed: a whole number"),
+    (SIMULATE + "--seq 64 --heads half", "--heads: 'half' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --kv-heads 0", "--kv-heads: '0' is not allowed; allowed: "),
+    (SIMULATE + "--seq-q 64 --seq-kv 0", "--seq-kv: '0' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --ctas-per-sm 33", "--ctas-per-sm: '33' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --prefetch -1", "--prefetch: '-1' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --kv-split 0", "--kv-split: '0' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --section none", "--section: 'none' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --section auto:", "--section: 'auto:' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --l2-bytes '12 bananas'", "--l2-bytes: '12 bananas' is not allowed; "),
+    (SIMULATE + "--seq 64 --l2-bytes 0", "--l2-bytes: '0' is not allowed; allowed: bytes from 1"),
+    (SIMULATE + "--seq 64 --mask window:0", "--mask: 'window:0' is not allowed; allowed: none, "),
+    (SIMULATE + "--seq 64 --mask diagonal", "--mask: 'diagonal' is not allowed; allowed: none, "),
+    (SIMULATE + "--seq 64 --scan zigzag", "--scan: 'zigzag' is not allowed; allowed: one of lin"),
+    (SIMULATE + "--seq 64 --launch soon", "--launch: 'soon' is not allowed; allowed: one of "),
+    (SIMULATE + "--seq 64 --q-order up", "--q-order: 'up' is not allowed; allowed: one of asc"),
+    (SIMULATE + "--seq 64 --head-order x", "--head-order: 'x' is not allowed; allowed: one of "),
+    (SIMULATE + "--seq 64 --loop inner", "--loop: 'inner' is not allowed; allowed: one of kv-in"),
+    (SIMULATE + "--seq 64 --lse maybe", "--lse: 'maybe' is not allowed; allowed: on or off"),
+    (SIMULATE + "--seq 64 --dtype int8", "--dtype: 'int8' is not allowed; allowed: one of bf16"),
+    (SIMULATE + "--seq 64 --tiles big", "--tiles: 'big' is not allowed; allowed: one of auto"),
+    (SIMULATE + "--seq 64 --hints loud", "--hints: 'loud' is not allowed; allowed: one of q-fir"),
+    (SIMULATE + "--seq 64 --kernel fast", "--kernel: 'fast' is not allowed; allowed: one of mma"),
+    (SIMULATE + "--seq 64 --timing soon", "--timing: 'soon' is not allowed; allowed: one of "),
+    (SIMULATE + "--seq 64 --l2 l3", "--l2: 'l3' is not allowed; allowed: one of "),
+    (SIMULATE + "--seq 64 --without it", "--without: 'it' is not allowed; allowed: one of noth"),
+    (SIMULATE + "--seq 64 --sample 0", "--sample: '0' is not allowed; allowed: a number above 0"),
+    (SIMULATE + "--seq 64 --sample 101%", "--sample: '101%' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --seed -1", "--seed: '-1' is not allowed; allowed: a whole number"),
+    (SIMULATE + "--seq 64 --launches 1000", "--launches: '1000' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --threads 0", "--threads: '0' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --wavefront-steps 0", "--wavefront-steps: '0' is not allowed; allow"),
+    (SIMULATE + "--seq 64 --quiet loud", "--quiet: 'loud' is not allowed; allowed: on or off"),
+    (SIMULATE + "--seq 64,", "--seq: '' is not allowed; allowed: "),
+    (SIMULATE + "--seq -64", "--seq: '-64' is not allowed; allowed: "),
+    (SIMULATE + "--seq 64 --state warm", "state: simulate starts from an empty L2; allowed: cold"),
+    # Keys that are not there, twice, or of another command.
+    (SIMULATE, "seq: not given; give seq, or seq-q and seq-kv"),
+    (SIMULATE + "--seq-q 64", "seq: not given; give seq, or seq-q and seq-kv"),
+    ("simulate --seq 64 --csv new.csv", "gpu: not given; name one of `sawtooth gpus`"),
+    (SIMULATE + "--seq", "--seq: a value is missing"),
+    (SIMULATE + "--seq 64 --seq-q 64 --seq-kv 64", "--seq: has no effect beside seq-q and seq-kv"),
+    (SIMULATE + "--seq 64 --quiet --quiet", "--quiet: given twice; it takes one value"),
+    (SIMULATE + "--seq 64 --colour red", "--colour: not an option of simulate"),
+    (SIMULATE + "--seq 64 --tolerance 5%", "--tolerance: not an option of simulate"),
+    (SIMULATE + "--seq 64 --paced", "--paced: not an option of simulate"),
+    (SIMULATE + "--seq 64 -q", "-q: options have two dashes"),
+    (SIMULATE + "--seq 64 none.ini", "none.ini: cannot be read"),
+    (SIMULATE + "--seq 64 no_gpu.ini second.ini", "'second.ini' is one operand too many"),
+    # Combinations, of which a sweep has no other points.
+    (SIMULATE + "--seq 64 --heads 6 --kv-heads 4", "--kv-heads: 4 does not divide heads = 6"),
+    (SIMULATE + "--seq 1G --heads 1M", "--seq: batch x heads x seq-q x seq-kv overflows"),
+    (SIMULATE + "--seq 640 --head-dim 40 --tile-q 7", "--tile-q: tiles of 7 rows x 80 bytes share"),
+    (SIMULATE + "--seq 640 --head-dim 40 --tile-kv 7", "--tile-kv: tiles of 7 rows x 80 bytes "),
+    (SIMULATE + "--seq 64 --kv-split 2", "--kv-split: allowed: up to the number of K/V tiles, 1"),
+    (SIMULATE + "--seq 128 --kv-split 2 --loop kv-outer", "--kv-split: has no effect with loop"),
+    (SIMULATE + "--seq 128 --prefetch 2 --loop kv-outer", "--prefetch: has no effect with loop"),
+    (SIMULATE + "--seq 128 --launch balanced --kv-split 2", "--launch: balanced cuts along K/V; a"),
+    (SIMULATE + "--seq 64 --die small_die.ini", "--die: has no effect without timing = timed"),
+    (SIMULATE + "--seq 64 --step-ns 900", "--step-ns: has no effect without timing = timed"),
+    (SIMULATE + "--seq 64 --stages 3", "--stages: has no effect without timing = timed"),
+    (SIMULATE + "--seq 64 --launches 3", "--launches: needs timing = timed; the other models are"),
+    (SIMULATE + "--seq 64 --sample 0.5 --l2 halves", "--sample: only l2 = lru in lockstep follows"),
+    (SIMULATE + "--seq 64 --l2-ways 8", "--l2-ways: has no effect without l2 = sets"),
+    (SETS + "--timing timed", "--l2: sets counts in lockstep only; allowed"),
+    (SETS + "--l2-ways 0", "--l2-ways: '0' is not allowed; allowed: a whole number from 1"),
+    (SETS + "--l2-ways 7", "l2-bytes: 25165824 is no whole number of sets of 7 lines of 128 by"),
+    (SETS + "--l2-policy mru", "--l2-policy: 'mru' is not allowed; allowed: one of "),
+    (SETS + "--l2-policy plru --l2-ways 12", "--l2-ways: 12 leaves the tree of l2-policy = plru r"),
+    (SETS + "--l2-hash xor", "--l2-hash: xor needs a power of two of sets, and l2-bytes / (l2-way"),
+    (SETS + "--l2-hash crc", "--l2-hash: 'crc' is not allowed; allowed: one of balanced"),
+    (SETS + "--l2-hash-matrix m.txt", "--l2-hash-matrix: has no effect with l2-hash = balanced"),
+    (SETS + "--l2-line-bytes 48", "--l2-line-bytes: 48 is not allowed"),
+    (
+        SETS + "--l2-set-aside 1MiB",
+        "--l2-set-aside: has no effect without a tensor that hints keep",
+    ),
+    (SETS + "--hints k-last-v-last --l2-set-aside 20MiB", "--l2-set-aside: 20971520 is not allow"),
+    (SETS + "--l2-policy opt --hints q-first", "--hints: have no effect with l2-policy = opt"),
+    (SETS + "--miss-curve c.csv", "--miss-curve: l2 = sets counts at one capacity; allowed: l2"),
+    (TIMED + "gb10 --loop kv-outer", "timing = timed: loop = kv-outer is not modelled in time; al"),
+    (TIMED + "h200 --die small_die.ini", "--die: small_die.ini has the speeds of 1 SMs, gpu = h2"),
+    # Names and files.
+    (SIMULATE + "--seq 64 --system nothing", "--system: 'nothing' is not known; allowed: "),
+    ("simulate --gpu h2OO --seq 64", "--gpu: 'h2oo' is not known; allowed: "),
+    ("simulate --gpu ./none.ini --seq 64", "./none.ini: cannot be read"),
+    (TIMED + "h200 --die none.ini", "none.ini: cannot be read"),
+    (TIMED + "h200 --die slow_die.ini", "slow_die.ini:3: slowness: number 1 is not allowed; al"),
+    (TIMED + "with_jitter.ini", "./jitter.ini:4: jitter: '1e9' is not allowed; allowed: a number"),
+    ("simulate --seq 64 --gpu no_sms.ini", "no_sms.ini: sms is missing"),
+    ("simulate --seq 64 --gpu halves.ini", "halves.ini:5: l2-halves: '3' is not allowed; allowed"),
+    ("simulate --seq 64 --gpu ways.ini", "ways.ini: l2-reserved-share: 0.01 leaves sets of 1 way"),
+    ("simulate --seq 64 --gpu far.ini", "far.ini: latency-far-ns: 100 is not allowed; allowed: "),
+    ("simulate --seq 64 --gpu source.ini", "source.ini:5: l2-ways: source 'rumour' is not allow"),
+    ("simulate --seq 64 --gpu bare.ini", "bare.ini:5: l2-ways: needs 'value; source; note'"),
+    ("simulate --seq 64 --gpu layout.ini", "layout.ini: gpc-sms: '3' is not allowed; allowed: ev"),
+    ("simulate --seq 64 --gpu broken.csv", "--gpu: 'broken.csv' is not known; allowed: "),
+    (SIMULATE + "--seq 128 --order-file none.txt", "none.txt: cannot be read"),
+    (
+        SIMULATE + "--seq 128 --order-file short_order.txt",
+        "short_order.txt:1: the order ends after",
+    ),
+    (SIMULATE + "--seq 128 --order-file words_order.txt", "words_order.txt:1: 'first' is no index"),
+    (
+        SIMULATE + "--seq 128 --order-file far_order.txt",
+        "far_order.txt:1: q_tile 7 does not exist;",
+    ),
+    (
+        SIMULATE + "--seq 128 --order-file twin_order.txt",
+        "twin_order.txt:2: '0 0 0' is there twice",
+    ),
+    (SIMULATE + "--seq 128 --order-file short_order.txt --section 2", "--section: has no effect w"),
+    (
+        SETS + "--l2-bytes 16M --l2-hash xor --l2-hash-matrix no.txt",
+        "l2-hash-matrix: no.txt: canno",
+    ),
+    (
+        SETS + "--l2-bytes 16M --l2-hash xor --l2-hash-matrix matrix.txt",
+        "matrix.txt:3: 'four' is n",
+    ),
+    ("simulate unknown_key.ini", "unknown_key.ini:3: head-dimm: unknown key"),
+    ("simulate wrong_value.ini", "wrong_value.ini:2: seq: 'sixty' is not allowed; allowed: "),
+    ("simulate no_gpu.ini", "no_gpu.ini:1: gpu: 'gb11' is not known; allowed: "),
+    ("simulate no_key.ini", "no_key.ini:1: 'seq' is neither 'key = value' nor"),
+    ("simulate no_name.ini", "no_name.ini:1: a key is missing before '='"),
+    ("simulate open_section.ini", "open_section.ini:2: '[a': a section ends with ']'"),
+    ("simulate late_csv.ini", "late_csv.ini:4: csv: belongs before the first section"),
+    ("simulate three_lengths.ini", "three_lengths.ini:2: seq: has no effect beside seq-q and seq"),
+    ("simulate twice.ini", "twice.ini:4: threads: given twice; it takes one value"),
+    # Outputs.
+    ("simulate --gpu gb10 --seq 64 --csv no/such/r.csv", "no/such/r.csv: cannot be written"),
+    ("simulate --gpu gb10 --seq 64 --csv .", ".: is a folder; give a file name"),
+    (
+        "simulate --gpu gb10 --seq 64 --csv other.csv --resume",
+        "other.csv: --resume: its columns are",
+    ),
+    ("simulate --gpu gb10 --seq 64 --csv r.csv", "r.csv.partial: has 1 row of a sweep that was in"),
+    ("simulate --gpu gb10 --seq 64 --resume", "--resume: needs --csv FILE to go on with"),
+    (SIMULATE + "--seq 64 --resume --overwrite", "--overwrite: has no effect beside --resume; lea"),
+    (SIMULATE + "--seq 64 --by-tensor no/such/t.csv", "no/such/t.csv: cannot be written"),
+    (SIMULATE + "--seq 64 --by-tensor -", "'-': only --csv can go to standard output"),
+    (SIMULATE + "--seq 64 --wavefront no/such/w.csv", "no/such/w.csv: cannot be written"),
+    (SIMULATE + "--seq 64 --timeline no/such/t.json", "no/such/t.json: cannot be written"),
+    # Other commands.
+    ("simulat", "'simulat' is no command; allowed: simulate"),
+    ("run", "run: needs a configuration: sawtooth run CONFIG"),
+    ("run none.ini", "none.ini: cannot be read"),
+    ("compare other.csv", "two CSVs are needed; usage: sawtooth compare PREDICTED MEASURED"),
+    ("compare broken.csv broken.csv", "broken.csv:2:1: 1 cells; the header has 2"),
+    ("compare other.csv other.csv", "other.csv: has no column '"),
+    ("compare none.csv other.csv", "none.csv: cannot be read"),
+    (
+        "compare other.csv other.csv --counters apples",
+        "--counters: 'apples' is no counter; allowed",
+    ),
+    ("compare other.csv other.csv --tolerance lots", "--tolerance: 'lots' is not allowed; allowed"),
+    ("compare other.csv other.csv --csv no/such/e.csv", "no/such/e.csv: cannot be written"),
+    ("gpus h200 more", "'more' is one operand too many; usage: sawtooth gpus"),
+    ("schedules --all", "--all: not an option of schedules"),
+    ("counters", "usage: sawtooth counters list"),
+    ("calibrate --from other.csv", "calibrate --from: --gpu is missing"),
+    (
+        "calibrate --from other.csv --gpu gb10",
+        "calibrate --from: gpu gb10 is not known to have two",
+    ),
+]
+
+
+class WrongInvocations(unittest.TestCase):
+    def test_there_are_a_hundred(self):
+        self.assertGreaterEqual(len({line for line, _ in MISTAKES}), 100)
+
+    def test_each_ends_with_two_and_one_line_and_writes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in FILES.items():
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            for line, message in MISTAKES:
+                with self.subTest(line):
+                    began = time.monotonic()
+                    ended = subprocess.run(
+                        [PROGRAM, *shlex.split(line)], cwd=folder, capture_output=True, text=True
+                    )
+                    self.assertLess(time.monotonic() - began, SECONDS)
+                    self.assertEqual(ended.returncode, 2, ended.stderr)
+                    self.assertEqual(ended.stdout, "")
+                    self.assertEqual(ended.stderr[: 10 + len(message)], "sawtooth: " + message)
+                    self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+                    self.assertEqual(sorted(os.listdir(folder)), sorted(FILES))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+// What a call costs the CPU, beside the launch of an empty kernel with as many parameter bytes:
+// planned and not planned, for every family that runs here. Prints CSV: family, launch, state,
+// empty_us, planned_us, call_us. Exit 1 where a planned call takes over 1 us more than the empty
+// launch or another one over 8 us more; 3 without a GPU.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "kernels/attention/launch.hpp"
+#include "kernels/common/device_buffer.hpp"
+
+namespace {
+
+using namespace sawtooth;
+using namespace sawtooth::kernels;
+
+struct Parameters {
+  unsigned char bytes[3 * sizeof(CUtensorMap) + sizeof(ForwardArguments)];
+};
+
+__global__ void empty_kernel(const __grid_constant__ Parameters) {}
+
+/// Median over rounds of the time to enqueue one of many launches, us.
+template <class Launch>
+double cpu_us(const Launch& launch) {
+  constexpr int rounds = 21, launches = 200;  // fewer than a stream queues before it blocks
+  std::vector<double> times;
+  for (int round = -1; round < rounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < launches; ++i) launch();
+    const auto stop = std::chrono::steady_clock::now();
+    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+    if (round >= 0)
+      times.push_back(std::chrono::duration<double, std::micro>(stop - start).count() / launches);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void require(const Outcome& outcome) {
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
+/// Whether it is as cheap as it should be.
+bool measure(const char* family, LaunchId launch, bool starts_zero, cudaStream_t stream) {
+  AttentionForward call;
+  call.problem = {.batch = 1,
+                  .heads = 2,
+                  .kv_heads = 2,
+                  .seq_q = 256,
+                  .seq_kv = 256,
+                  .head_dim = 64,
+                  .dtype = ElementType::bf16};
+  call.family = family;
+  call.schedule.launch = launch;
+  call.workspace_starts_zero = starts_zero;
+  const int64_t bytes = 2 * 256 * 64 * 2;
+  const DeviceBuffer q(bytes), k(bytes), v(bytes), o(bytes);
+  for (const DeviceBuffer* tensor : {&q, &k, &v})
+    SAWTOOTH_CUDA_CHECK(cudaMemset(tensor->as(), 0, size_t(bytes)));
+  call.q = q.as();
+  call.k = k.as();
+  call.v = v.as();
+  call.o = o.as();
+  const DeviceBuffer workspace{int64_t(workspace_bytes(call))};
+  SAWTOOTH_CUDA_CHECK(cudaMemset(workspace.as(), 0, size_t(workspace.bytes())));
+  const auto size = size_t(workspace.bytes());
+  AttentionPlan plan;
+  require(plan.make(call, workspace.as(), size));
+  const Parameters parameters{};
+  const double empty = cpu_us([&] { empty_kernel<<<1, 32, 0, stream>>>(parameters); });
+  const double planned = cpu_us([&] { require(plan.run(stream)); });
+  const double unplanned =
+      cpu_us([&] { require(attention_forward(call, workspace.as(), size, stream)); });
+  std::printf("%s,%s,%s,%.2f,%.2f,%.2f\n", family,
+              std::string(Launches::info()[size_t(launch.index)].name).c_str(),
+              starts_zero ? "zero" : "memset", empty, planned, unplanned);
+  const bool memset_too = !starts_zero && launch == launch_id<DynamicLaunch>;
+  return memset_too || (planned <= empty + 1 && unplanned <= empty + 8);
+}
+
+}  // namespace
+
+int main() {
+  bool cheap = true;
+  try {
+    cudaStream_t stream;
+    SAWTOOTH_CUDA_CHECK(cudaStreamCreate(&stream));
+    std::puts("family,launch,state,empty_us,planned_us,call_us");
+    for (const char* family : {"mma", "mma-tma", "hopper"}) {
+      const KernelVariant* variant = find_variant(64, ElementType::bf16, {0, 0}, family);
+      if (variant == nullptr || !runs_here(*variant)) continue;
+      cheap &= measure(family, launch_id<GridLaunch>, true, stream);
+      cheap &= measure(family, launch_id<DynamicLaunch>, true, stream);
+      cheap &= measure(family, launch_id<DynamicLaunch>, false, stream);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "call_cost: %s\n", error.what());
+    return 3;
+  }
+  return cheap ? 0 : 1;
+}

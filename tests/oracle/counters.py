@@ -1,0 +1,42 @@
+"""The counters of a point by tensor, from its visits and what of them missed."""
+
+from cache import misses
+from schedule import LINE, TENSORS, Replay
+
+COUNTERS = (
+    "sm_read_sectors",
+    "l2_read_sectors",
+    "l2_read_miss_sectors",
+    "l2_write_sectors",
+    "l2_write_miss_sectors",
+    "dram_read_sectors",
+    "cold_read_sectors",
+)
+
+
+def count(point):
+    """tensor -> counter -> sectors."""
+    replay = Replay(point)
+    visits = replay.run()
+    counts = {tensor: dict.fromkeys(COUNTERS, 0) for tensor in TENSORS}
+    touched = set()
+    missed = misses(point, replay.layout, visits)
+    for (access, tensor, head, tile, begin, end), miss in zip(visits, missed):
+        of = counts[tensor]
+        all_sectors = replay.layout.sectors(tensor, tile)
+        for line in range(begin, end):
+            sectors = min(4, all_sectors - line * (LINE // 32))
+            first = (tensor, head, tile, line) not in touched
+            touched.add((tensor, head, tile, line))
+            if access == "write":
+                of["l2_write_sectors"] += sectors
+                continue
+            of["l2_read_sectors"] += sectors
+            of["sm_read_sectors"] += sectors * (access == "read")
+            of["cold_read_sectors"] += sectors * first
+        if access == "write":
+            of["l2_write_miss_sectors"] += miss
+        else:
+            of["l2_read_miss_sectors"] += miss
+            of["dram_read_sectors"] += miss
+    return counts

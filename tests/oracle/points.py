@@ -1,0 +1,121 @@
+"""Random points, each a dict of option names and values; the seed of a point is its number."""
+
+from random import Random
+
+VALUES = {
+    "launch": ("static", "dynamic", "grid", "balanced"),
+    "scan": ("linear", "reverse", "sawtooth", "sawtooth-item", "sawtooth-wave", "attach", "random"),
+    "q_order": ("ascending", "descending", "fold"),
+    "head_order": ("batch-major", "head-major"),
+    "loop": ("kv-inner", "kv-outer"),
+    "prefetch": (0, 1, 2, 3),
+    "kv_split": (1, 2, 3),
+    "lse": ("off", "on"),
+    "timing": ("lockstep", "lockstep-wave"),
+    "l2": ("lru", "sets", "opt"),
+    "l2_policy": ("lru", "plru", "fifo", "opt"),
+    "l2_hash": ("balanced", "modulo", "xor"),
+}
+MOST_LINES = 60_000  # that a point may touch: what a point costs
+
+
+def any_point(number):
+    """Point `number`: of every option each value, and small enough to replay a line at a time."""
+    random = Random(number)
+    while True:
+        point = drawn(random, number)
+        if touched_lines(point) <= MOST_LINES:
+            return point
+
+
+def touched_lines(point):
+    """A bound: each Q tile of each head reads all K/V tiles."""
+    row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2) / 128
+    q_tiles = -(-point["seq_q"] // point["tile_q"])
+    heads = point["batch"] * point["heads"]
+    per_tile = 2 * point["seq_kv"] * (2 if point["prefetch"] else 1)
+    if point["loop"] == "kv-outer":
+        per_tile = 4 * point["seq_q"]
+        q_tiles = -(-point["seq_kv"] // point["tile_kv"])
+    return heads * (q_tiles * per_tile + 3 * point["seq_q"] * (1 + point["kv_split"])) * row
+
+
+def drawn(random, number):
+    pick = random.choice
+    kv_heads = pick((1, 1, 2))
+    point = {
+        "batch": pick((1, 1, 2, 3)),
+        "heads": kv_heads * pick((1, 1, 2, 3)),
+        "kv_heads": kv_heads,
+        "head_dim": pick((32, 64, 64, 96, 128)),
+        "dtype": pick(("bf16", "bf16", "fp32")),
+        "tile_q": pick((16, 32, 64)),
+        "tile_kv": pick((16, 32, 64)),
+        "seq_q": random.randint(1, 400),
+        "seq_kv": random.randint(1, 400),
+        "mask": pick(("none", "causal", f"window:{random.randint(1, 200)}")),
+        "q_order": pick(VALUES["q_order"]),
+        "head_order": pick(VALUES["head_order"]),
+        "launch": pick(VALUES["launch"]),
+        "workers": random.randint(1, 12),
+        "scan": pick(VALUES["scan"]),
+        "loop": pick(("kv-inner",) * 5 + ("kv-outer",)),
+        "prefetch": pick((0, 0, 0, 1, 2, 3)),
+        "kv_split": pick((1, 1, 1, 2, 3)),
+        "lse": pick(VALUES["lse"]),
+        "timing": pick(VALUES["timing"]),
+        "l2": pick(("lru", "lru", "sets", "opt")),
+        "seed": number,
+    }
+    if random.random() < 0.2:
+        point["seq_q"] = point["seq_kv"]
+    if point["launch"] == "balanced":  # what the program allows
+        point["kv_split"], point["loop"] = 1, "kv-inner"
+    if point["loop"] == "kv-outer":
+        point["kv_split"], point["prefetch"] = 1, 0
+    kv_tiles = -(-point["seq_kv"] // point["tile_kv"])
+    point["kv_split"] = min(point["kv_split"], kv_tiles)
+    point["section"] = random.randint(1, point["batch"] * point["heads"] * point["kv_split"])
+    if random.random() < 0.2:
+        point["order"] = any_order(random, point)
+        for replaced in ("section", "q_order", "head_order"):
+            del point[replaced]
+    choose_l2(random, point)
+    return point
+
+
+def any_order(random, point):
+    q_tiles = 1 if point["loop"] == "kv-outer" else -(-point["seq_q"] // point["tile_q"])
+    items = [
+        (batch, head, q_tile, part)
+        for batch in range(point["batch"])
+        for head in range(point["heads"])
+        for q_tile in range(q_tiles)
+        for part in range(point["kv_split"])
+    ]
+    random.shuffle(items)
+    return items
+
+
+def choose_l2(random, point):
+    """From a line or two to all that there is; the sets a power of two where the hash wants it."""
+    row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
+    kv_bytes = 2 * point["seq_kv"] * row * point["batch"] * point["kv_heads"]
+    lines = max(1, int(kv_bytes * random.uniform(0.01, 1.5)) // 128)
+    if point["l2"] != "sets":
+        point["l2_bytes"] = lines * 128
+        return
+    point["l2_policy"] = random.choice(("lru", *VALUES["l2_policy"]))
+    point["l2_hash"] = random.choice(VALUES["l2_hash"])
+    point["l2_ways"] = random.choice(
+        (1, 2, 4, 16) if point["l2_policy"] == "plru" else (1, 3, 8, 16)
+    )
+    point["l2_line_bytes"] = random.choice((128, 128, 64, 32))
+    if point["l2_policy"] in ("lru", "fifo"):
+        hints = random.choice((None, "q-first", "k-last-v-last", "k-first-v-first"))
+        if hints is not None:
+            point["hints"] = hints
+    sets = max(1, lines * 128 // (point["l2_ways"] * point["l2_line_bytes"]))
+    if point["l2_hash"] == "xor":
+        sets = 1 << (sets.bit_length() - 1)
+    point["l2_bytes"] = sets * point["l2_ways"] * point["l2_line_bytes"]

@@ -1,0 +1,427 @@
+"""What every worker reads and writes, and in which order, as docs/ and scheduler/'s pages say it.
+
+A point is a dict of option names and values. `visits(point)` gives (access, tensor, head, tile,
+first line, end line) in the order in which L2 sees them, all lines of a visit one after another.
+Nothing here is clever: every rule is a line or two, so that a difference to the simulator is a
+question about one of the two texts.
+"""
+
+from math import ceil
+
+LINE = 128
+SECTOR = 32
+ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+TENSORS = ("q", "k", "v", "o", "lse", "partial_o", "partial_lse")
+BITS = (1 << 64) - 1
+
+
+def mix(word):
+    """SplitMix64's finaliser."""
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & BITS
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & BITS
+    return word ^ (word >> 31)
+
+
+def stream(seed, number):
+    return mix((seed + 0x9E3779B97F4A7C15 * (number + 1)) & BITS)
+
+
+def permuted(value, size, key):
+    """A Feistel network of four rounds over an even number of bits, walked into the range."""
+    half = 1
+    while 1 << (2 * half) < size:
+        half += 1
+    mask = (1 << half) - 1
+    while True:
+        left, right = value >> half, value & mask
+        for turn in range(4):
+            left, right = right, left ^ mix((key + right * 4 + turn) & BITS) & mask
+        value = left << half | right
+        if value < size:
+            return value
+
+
+class Problem:
+    def __init__(self, point):
+        for name in ("batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim"):
+            setattr(self, name, point[name])
+        self.q_rows, self.kv_rows = point["tile_q"], point["tile_kv"]
+        self.q_tiles = ceil(self.seq_q / self.q_rows)
+        self.kv_tiles = ceil(self.seq_kv / self.kv_rows)
+        self.row_bytes = self.head_dim * ELEMENT_BYTES[point["dtype"]]
+        self.mask, _, width = point["mask"].partition(":")
+        self.window = int(width or 0)
+
+    def sees(self, row, key):
+        shift = self.seq_kv - self.seq_q
+        if self.mask == "none":
+            return True
+        if self.mask == "window" and key <= row + shift - self.window:
+            return False
+        return key <= row + shift
+
+    def seen_by(self):
+        """Of every Q tile, the K/V tiles with a pair of valid rows that see each other."""
+        tiles = [set() for _ in range(self.q_tiles)]
+        for row in range(self.seq_q):
+            for tile in range(self.kv_tiles):
+                end = min((tile + 1) * self.kv_rows, self.seq_kv)
+                # The keys of a row are neighbours, so one of the tile's ends or one of the row's
+                # own ends is seen where any key is.
+                last = row + self.seq_kv - self.seq_q
+                first = max(0, last - self.window + 1) if self.mask == "window" else 0
+                for key in (tile * self.kv_rows, end - 1, first, last):
+                    if tile * self.kv_rows <= key < end and self.sees(row, key):
+                        tiles[row // self.q_rows].add(tile)
+        return [sorted(tile) for tile in tiles]
+
+
+class Layout:
+    """Bytes of the tiles: rows of a tile, and of the last one what is left."""
+
+    def __init__(self, point, problem, cut):
+        self.problem = problem
+        q = (problem.seq_q, problem.q_rows)
+        kv = (problem.seq_kv, problem.kv_rows)
+        heads = problem.batch * problem.heads
+        kv_heads = problem.batch * problem.kv_heads
+        row = problem.row_bytes
+        parts = heads * point["kv_split"] if point["kv_split"] > 1 else 0
+        lse = heads if point["lse"] == "on" else 0
+        self.shapes = {  # heads, rows of a head, rows of a tile, bytes of a row
+            "q": (heads, *q, row),
+            "k": (kv_heads, *kv, row),
+            "v": (kv_heads, *kv, row),
+            "o": (heads, *q, row),
+            "lse": (lse, *q, 4),
+            "partial_o": (parts, *q, 4 * problem.head_dim),
+            "partial_lse": (parts, *q, 4),
+        }
+        if cut is not None:  # a piece: always a full tile, eight floats a row beside O
+            rows = problem.q_rows
+            self.shapes["partial_o"] = (cut.most_pieces, rows, rows, 4 * (problem.head_dim + 8))
+
+    def tiles(self, tensor):
+        _, rows, tile_rows, _ = self.shapes[tensor]
+        return ceil(rows / tile_rows)
+
+    def bytes(self, tensor, tile):
+        _, rows, tile_rows, row_bytes = self.shapes[tensor]
+        return (min(rows, (tile + 1) * tile_rows) - tile * tile_rows) * row_bytes
+
+    def lines(self, tensor, tile):
+        return ceil(self.bytes(tensor, tile) / LINE)
+
+    def sectors(self, tensor, tile):
+        return ceil(self.bytes(tensor, tile) / SECTOR)
+
+
+class Item:
+    def __init__(self, index, batch, head, q_tile, part):
+        self.index, self.batch, self.head, self.q_tile, self.part = index, batch, head, q_tile, part
+        self.tiles = []
+        self.pieces = None  # (first, count, own) of a cut item
+
+
+class LastWave:
+    """launch = balanced: the items that are left fill no wave and are cut like one long row."""
+
+    def __init__(self, items, tiles, workers):
+        self.first_item = items // workers * workers
+        self.left = items - self.first_item
+        self.tiles = tiles
+        self.workers = workers
+        self.shares = min(workers, self.left * tiles)
+        self.most_pieces = self.shares + self.left if self.left else 0
+        self.numbers = {}  # share -> tiles of the row
+        owner = {}
+        for share in range(self.shares):
+            begin = share * self.left * tiles // self.shares
+            end = (share + 1) * self.left * tiles // self.shares
+            self.numbers[share] = range(begin, end)
+            for tile in range(begin, end):
+                owner[tile] = share
+        self.owner = owner
+
+    def piece(self, place):
+        """(number of the item in this wave, its tiles, (first, count, own)), or None: no work."""
+        share, second = place % self.workers, place // self.workers
+        if share >= self.shares:
+            return None
+        number = self.numbers[share].start // self.tiles + second
+        row = range(number * self.tiles, (number + 1) * self.tiles)
+        tiles = {tile - row.start for tile in self.numbers[share] if tile in row}
+        if not tiles:
+            return None
+        first, last = self.owner[row.start] + number, self.owner[row.stop - 1] + number
+        return number, tiles, (first, last - first + 1, share + number)
+
+
+class Replay:
+    def __init__(self, point):
+        self.point = point
+        self.problem = problem = Problem(point)
+        self.outer = point["loop"] == "kv-outer"
+        self.split = point["kv_split"]
+        self.workers = point["workers"]
+        self.seen = problem.seen_by()
+        self.heads = problem.batch * problem.heads
+        self.ranks = 1 if self.outer else problem.q_tiles
+        self.whole_items = self.heads * self.split * self.ranks
+        self.cut = None
+        if point["launch"] == "balanced" and not self.outer and self.split == 1:
+            self.cut = LastWave(self.whole_items, problem.kv_tiles, self.workers)
+        self.places = self.whole_items
+        if self.cut is not None and self.cut.left:
+            self.places = self.cut.first_item + 2 * self.workers
+        self.layout = Layout(point, problem, self.cut)
+        self.order = self.item_order()
+        self.words = {}  # attach: of a K/V head, the tile that a worker last started on
+        self.come = {}  # pieces of an item that have ended
+        self.visits = []
+
+    # ---- order of the items
+
+    def item_order(self):
+        """(batch, head, q_tile, part) of every whole item."""
+        if "order" in self.point:
+            return self.point["order"]
+        tiles = self.ranks
+        rank_to_tile = list(range(tiles))
+        if self.point["q_order"] == "descending":
+            rank_to_tile.reverse()
+        elif self.point["q_order"] == "fold":
+            rank_to_tile = [r // 2 if r % 2 == 0 else tiles - 1 - r // 2 for r in range(tiles)]
+        heads = []  # the parts of a head count as heads
+        for h in range(self.heads):
+            if self.point["head_order"] == "batch-major":
+                batch, head = h // self.problem.heads, h % self.problem.heads
+            else:
+                batch, head = h % self.problem.batch, h // self.problem.batch
+            heads += [(batch, head, part) for part in range(self.split)]
+        order = []
+        section = self.point["section"]
+        for first in range(0, len(heads), section):
+            for rank in range(tiles):
+                for batch, head, part in heads[first : first + section]:
+                    order.append((batch, head, rank_to_tile[rank], part))
+        return order
+
+    def item(self, index):
+        pieces = None
+        whole, tiles = index, None
+        if self.cut is not None and index >= self.cut.first_item:
+            piece = self.cut.piece(index - self.cut.first_item)
+            if piece is None:
+                item = Item(index, 0, 0, 0, 0)
+                item.pieces = (0, 0, 0)
+                return item
+            number, tiles, pieces = piece
+            whole = self.cut.first_item + number
+        item = Item(index, *self.order[whole])
+        item.pieces = pieces
+        count = self.problem.kv_tiles
+        if self.outer:
+            item.tiles = list(range(count))
+            return item
+        of_part = range(item.part * count // self.split, (item.part + 1) * count // self.split)
+        item.tiles = [t for t in self.seen[item.q_tile] if t in of_part]
+        if tiles is not None:
+            item.tiles = [t for t in item.tiles if t in tiles]
+        return item
+
+    # ---- scans
+
+    def scanned(self, tiles, item, counter, q_tile, word, seed):
+        """`tiles`, ascending, in the order in which they are visited."""
+        scan, n = self.point["scan"], len(tiles)
+        backwards = {
+            "linear": False,
+            "reverse": True,
+            "sawtooth": counter % 2 == 1,
+            "sawtooth-item": q_tile % 2 == 1,
+            "sawtooth-wave": item.index // self.workers % 2 == 1,
+        }
+        if scan in backwards:
+            return tiles[::-1] if backwards[scan] else list(tiles)
+        if scan == "attach":
+            at = min(max(word, tiles[0]), tiles[-1])
+            return [t for t in tiles if t >= at] + [t for t in tiles if t < at]
+        return [tiles[permuted(step, n, stream(seed, item.index))] for step in range(n)]
+
+    # ---- what is touched
+
+    def touch(self, access, tensor, head, tile, lines=None):
+        begin, end = lines or (0, self.layout.lines(tensor, tile))
+        if begin < end:
+            self.visits.append((access, tensor, head, tile, begin, end))
+
+    def q_head(self, item):
+        return item.batch * self.problem.heads + item.head
+
+    def kv_head(self, item):
+        group = self.problem.heads // self.problem.kv_heads
+        return item.batch * self.problem.kv_heads + item.head // group
+
+    def rows(self, access, head, tile):
+        self.touch(access, "o", head, tile)
+        if self.point["lse"] == "on":
+            self.touch(access, "lse", head, tile)
+
+    def results(self, item):
+        head = self.q_head(item)
+        if self.outer:
+            for tile in range(self.problem.q_tiles):
+                if not self.seen[tile]:
+                    self.rows("write", head, tile)
+        elif self.split > 1:
+            self.touch("write", "partial_o", head * self.split + item.part, item.q_tile)
+            self.touch("write", "partial_lse", head * self.split + item.part, item.q_tile)
+        elif item.pieces is None or item.pieces[1] == 1:
+            self.rows("write", head, item.q_tile)
+        elif item.pieces[1] > 1:
+            first, count, own = item.pieces
+            self.touch("write", "partial_o", own, 0)
+            self.come[first] = self.come.get(first, 0) + 1
+            if self.come[first] == count:
+                for piece in range(first, first + count):
+                    self.touch("read", "partial_o", piece, 0)
+                self.rows("write", head, item.q_tile)
+
+    def combine(self):
+        if self.split == 1:
+            return
+        for head in range(self.heads):
+            for tile in range(self.problem.q_tiles):
+                for part in range(self.split):
+                    self.touch("read", "partial_lse", head * self.split + part, tile)
+                    self.touch("read", "partial_o", head * self.split + part, tile)
+                self.rows("write", head, tile)
+
+    # ---- prefetch
+
+    def prefetched(self, item, tile):
+        """[begin, end) of the lines of `tile` that this item's worker fetches."""
+        rank, sharers = 0, 1
+        cut = self.cut is not None and item.index >= self.cut.first_item
+        if "order" not in self.point and not cut:
+            wave = item.index // self.workers * self.workers
+            same = [
+                i
+                for i in range(wave, min(wave + self.workers, self.whole_items))
+                if (self.order[i][0], self.order[i][1], self.order[i][3])
+                == (item.batch, item.head, item.part)
+            ]
+            rank, sharers = same.index(item.index), len(same)
+        full = self.problem.kv_rows * self.problem.row_bytes // LINE
+        lines = self.layout.lines("k", tile)
+        return min(rank * full // sharers, lines), min((rank + 1) * full // sharers, lines)
+
+    # ---- time
+
+    def run(self):
+        waits = self.point["timing"] == "lockstep-wave"
+        workers = [Worker(w) for w in range(min(self.workers, self.places))]
+        self.ticket = 0
+        self.wave(workers, waits)
+        while any(worker.item for worker in workers):
+            busy = [worker for worker in workers if worker.item]
+            if self.outer:
+                self.outer_step(busy)
+            else:
+                self.inner_step(busy)
+            for worker in busy:
+                worker.step += 1
+                if worker.step < len(worker.scan):
+                    continue
+                self.results(worker.item)
+                worker.item = None
+                if not waits:
+                    self.take(worker, waits)
+            if waits and not any(worker.item for worker in workers):
+                self.wave(workers, waits)
+        self.combine()
+        return self.visits
+
+    def wave(self, workers, waits):
+        while True:
+            taken = [self.take(worker, waits) for worker in workers]
+            if not any(taken) or any(worker.item for worker in workers):
+                return
+
+    def take(self, worker, waits):
+        """The next item, or those until one has work; False when none is left."""
+        while True:
+            if self.point["launch"] in ("static", "balanced"):
+                index = worker.number + worker.taken * self.workers
+            else:
+                index = self.ticket
+                self.ticket += 1
+            if index >= self.places:
+                return False
+            item = self.item(index)
+            counter = worker.taken
+            if self.point["launch"] == "grid":
+                counter = index // self.workers
+            worker.taken += 1
+            if not item.tiles:
+                self.results(item)
+                if waits:
+                    return True
+                continue
+            worker.item, worker.step = item, 0
+            if self.outer:
+                worker.scan = self.outer_scan(item)
+            else:
+                word = self.words.get(self.kv_head(item), 0)
+                seed = self.point["seed"]
+                worker.scan = self.scanned(item.tiles, item, counter, item.q_tile, word, seed)
+                self.touch("read", "q", self.q_head(item), item.q_tile)
+            return True
+
+    def inner_step(self, busy):
+        for worker in busy:
+            self.words[self.kv_head(worker.item)] = worker.scan[worker.step]
+        for tensor in ("k", "v"):
+            for worker in busy:
+                self.touch("read", tensor, self.kv_head(worker.item), worker.scan[worker.step])
+        distance = self.point["prefetch"]
+        if distance == 0:
+            return
+        for tensor in ("k", "v"):
+            for worker in busy:
+                if worker.step + distance < len(worker.scan):
+                    tile = worker.scan[worker.step + distance]
+                    lines = self.prefetched(worker.item, tile)
+                    self.touch("prefetch", tensor, self.kv_head(worker.item), tile, lines)
+
+    def outer_scan(self, item):
+        """(K/V tile, whether it has just begun, Q tile): K/V tiles ascend, Q tiles are scanned."""
+        steps = []
+        for tile in range(self.problem.kv_tiles):
+            seeing = [q for q in range(self.problem.q_tiles) if tile in self.seen[q]]
+            if not seeing:
+                continue
+            seed = stream(self.point["seed"], tile)
+            for number, q in enumerate(self.scanned(seeing, item, tile, tile, seeing[0], seed)):
+                steps.append((tile, number == 0, q))
+        return steps
+
+    def outer_step(self, busy):
+        for tensor in ("k", "v"):
+            for worker in busy:
+                tile, begins, _ = worker.scan[worker.step]
+                if begins:
+                    self.touch("read", tensor, self.kv_head(worker.item), tile)
+        for worker in busy:
+            tile, _, q_tile = worker.scan[worker.step]
+            head = self.q_head(worker.item)
+            self.touch("read", "q", head, q_tile)
+            if tile != self.seen[q_tile][0]:
+                self.rows("read", head, q_tile)
+            self.rows("write", head, q_tile)
+
+
+class Worker:
+    def __init__(self, number):
+        self.number, self.taken, self.item = number, 0, None

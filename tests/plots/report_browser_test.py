@@ -1,0 +1,143 @@
+"""The page of `sawtooth report` in a headless Chromium: filters, slider, keys and pictures do what they
+say. Skipped where there is no Chromium."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import report_tables
+import report  # plots/, by the path of report_tables
+
+SKIPPED = 77  # the exit code that tests/CMakeLists.txt declares
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+SANDBOX = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses root with one
+POINTS = 500
+# Runs after the page is ready; what `seen` holds then is what the tests look at.
+ACTIONS = """
+const seen = {};
+const key = (node, name) => { node.focus(); node.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true })); };
+const choose = (node, place) => { node.selectedIndex = place; node.dispatchEvent(new Event("change")); };
+const act = () => {
+  seen.count = $("count").textContent;
+  seen.unreachable = [...document.querySelectorAll("button, select, input, canvas, tbody tr[data-id]")].filter((n) => n.tabIndex < 0).length;
+  seen.unnamed = [...document.querySelectorAll("select, input")].filter((n) => n.labels.length === 0).length;
+  choose(document.querySelector('select[data-column="scan"]'), 2);
+  seen.sawtooth = $("count").textContent;
+  $("text").value = "S=7K"; $("text").dispatchEvent(new Event("input"));
+  seen.words = $("count").textContent;
+  seen.row = [...$("sweep").tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+  $("capacity").value = 4; $("capacity").dispatchEvent(new Event("input"));
+  seen.small = [$("capacity-text").textContent, $("curve-values").querySelector("tbody td.number").textContent];
+  $("capacity").value = 8; $("capacity").dispatchEvent(new Event("input"));
+  seen.large = [$("capacity-text").textContent, $("curve-values").querySelector("tbody td.number").textContent];
+  $("text").value = ""; $("text").dispatchEvent(new Event("input"));
+  choose(document.querySelector('select[data-column="scan"]'), 0);
+  document.querySelectorAll("#sweep th button")[2].click();
+  document.querySelectorAll("#sweep th button")[2].click();
+  seen.most = $("sweep").tBodies[0].rows[0].cells[2].title;
+  const first = $("sweep").tBodies[0].rows[0];
+  key(first, "ArrowDown");
+  key(document.activeElement, "Enter");
+  seen.selected = [...document.querySelectorAll("tr[aria-selected=true]")].map((row) => row.rowIndex);
+  seen.wave = [$("wave-text").textContent, $("range").textContent];
+  key($("map"), "."); seen.stepped = $("wave-text").textContent;
+  key($("map"), "End"); seen.end = $("wave-text").textContent;
+  key($("map"), "+"); seen.zoomed = $("range").textContent;
+  key($("map"), "ArrowLeft"); seen.panned = $("range").textContent;
+  key($("map"), "0");
+  const pixels = $("map").getContext("2d").getImageData(31, 0, 1, 1).data;
+  seen.idle = [...pixels];
+  seen.pairs = $("pair-summary").textContent;
+  seen.compared = $("compared-summary").textContent;
+  seen.marks = document.querySelectorAll("#compared-picture [tabindex='0']").length;
+  seen.styles = [new Set(COLOURS).size, new Set(DASHES).size];
+};
+const timer = setInterval(() => {
+  if (!document.body.dataset.ready) return;
+  clearInterval(timer);
+  try { act(); } catch (error) { seen.failure = String(error); }
+  document.body.append(make("pre", { id: "seen" }, JSON.stringify(seen)));
+}, 50);
+"""
+
+
+def seen_in_browser(folder):
+    report_tables.make(folder, POINTS)
+    page = report.page(report.payload(str(folder)))
+    path = folder / "page.html"
+    path.write_text(page.replace("</body>", f"<script>{ACTIONS}</script></body>"), encoding="utf-8")
+    command = [BROWSER, "--headless", "--disable-gpu", "--virtual-time-budget=60000", *SANDBOX]
+    command += [f"--user-data-dir={folder / 'browser'}", "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
+    if not found:
+        raise AssertionError(f"the page is not ready: {done.stderr[-500:]}")
+    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            cls.seen = seen_in_browser(Path(folder))
+
+    def test_nothing_failed(self):
+        self.assertNotIn("failure", self.seen)
+
+    def test_every_control_is_reached_by_keyboard_and_has_a_label(self):
+        self.assertEqual((self.seen["unreachable"], self.seen["unnamed"]), (0, 0))
+
+    def test_filters_leave_the_rows_that_pass(self):
+        self.assertEqual(self.seen["count"], "500 of 500 rows")
+        self.assertEqual(self.seen["sawtooth"], "250 of 500 rows")
+        self.assertEqual(self.seen["words"], "1 of 500 rows")  # S=7K, not S=77K
+        # 7000 sectors of linear, 3/4 of them by sawtooth, over 500 compulsory ones
+        self.assertEqual(self.seen["row"][0][:4], ["S=7K", "sawtooth", "5250", "10.5"])
+
+    def test_the_slider_says_the_misses_at_its_capacity(self):
+        # Point 13 (S=7K, sawtooth) misses 113 sectors below 1 MiB and 100 from there on.
+        self.assertEqual(self.seen["small"], ["0.50 MiB", "113"])
+        self.assertEqual(self.seen["large"], ["1.00 MiB", "100"])
+
+    def test_a_head_sorts_and_a_row_is_chosen_by_keys(self):
+        self.assertEqual(self.seen["most"], "250000")
+        self.assertEqual(self.seen["selected"], [2])
+
+    def test_the_wavefront_steps_zooms_and_moves(self):
+        self.assertEqual(
+            self.seen["wave"],
+            ["Step 0: 4 of 4 CTAs visit 1 different K/V tiles, from 0 to 0.", "0 to 31 of 32"],
+        )
+        self.assertIn("Step 1: 4 of 4 CTAs visit 1", self.seen["stepped"])
+        self.assertIn("Step 31: 3 of 4 CTAs", self.seen["end"])
+        self.assertEqual(self.seen["zoomed"], "16 to 31 of 32")
+        self.assertEqual(self.seen["panned"], "12 to 27 of 32")
+        self.assertEqual(self.seen["idle"], [255, 255, 255, 255])  # the last CTA at the last step
+
+    def test_schedules_stand_against_each_other(self):
+        self.assertEqual(
+            self.seen["pairs"], "250 pairs; sawtooth / linear: median 0.75, from 0.75 to 0.75."
+        )
+
+    def test_predicted_and_measured_are_compared(self):
+        # errors of 10, 20 and 30 %
+        self.assertIn("timed: median error 20.0 % of 3 points, worst 30.0 %", self.seen["compared"])
+        self.assertEqual(self.seen["marks"], 3)
+
+    def test_series_differ_without_colour_too(self):
+        self.assertEqual(self.seen["styles"], [8, 8])
+
+
+if __name__ == "__main__":
+    if not BROWSER:
+        print("skipped: no Chromium here")
+        sys.exit(SKIPPED)
+    unittest.main(verbosity=2)
