@@ -5,6 +5,7 @@
 int main() {
   using namespace sawtooth;
   kernels::AttentionForward call;
-  const bool refused = kernels::check(call).status == kernels::Status::bad_size;  // no lengths
+  call.problem.head_dim = 7;
+  const bool refused = kernels::check(call).status == kernels::Status::unsupported_head_dim;
   return refused && !kernels::kernel_variants().empty() ? 0 : 1;
 }
