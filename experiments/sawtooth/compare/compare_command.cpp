@@ -9,6 +9,7 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/compare/compare_summary.hpp"
+#include "experiments/sawtooth/compare/no_worse.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -46,10 +47,33 @@ std::vector<PointError> baseline_errors(const std::string& choice, const Compari
   return errors;
 }
 
+// Misses, unless counters are named.
+int run_no_worse(const ParsedCommandLine& parsed, const std::string& kept) {
+  if (parsed.operands.size() != 1)
+    throw UsageError(
+        "--no-worse-than: takes one CSV beside it; usage: sawtooth compare "
+        "PREDICTED --no-worse-than FILE");
+  const auto counters = counters_named(
+      value_or(parsed.settings, "counters", "l2_read_miss_sectors,dram_read_sectors"),
+      "--counters");
+  const std::string limit = value_or(parsed.settings, "tolerance", "");
+  const NoWorse found =
+      compare_with_kept(read_csv(parsed.operands.front()), read_csv(kept), counters,
+                        limit.empty() ? Tolerances() : Tolerances::parse(limit));
+  for (const auto* lines : {&found.worse, &found.missing})
+    for (const std::string& line : *lines) std::cout << line << "\n";
+  std::cout << found.compared << (found.compared == 1 ? " point, " : " points, ")
+            << found.worse.size() << " worse, " << found.missing.size() << " missing\n";
+  const bool good = found.compared > 0 && found.worse.empty() && found.missing.empty();
+  return good ? exit_fine : exit_check_failed;
+}
+
 }  // namespace
 
 int run_compare(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 2);
+  const std::string kept = value_or(parsed.settings, "no-worse-than", "");
+  if (!kept.empty()) return run_no_worse(parsed, kept);
   if (parsed.operands.size() < 2) {
     throw UsageError("two CSVs are needed; usage: sawtooth compare PREDICTED MEASURED");
   }
