@@ -12,6 +12,7 @@
 #include "experiments/sawtooth/plot/plot_command.hpp"
 #include "experiments/sawtooth/record/record_command.hpp"
 #include "experiments/sawtooth/run/run_command.hpp"
+#include "experiments/sawtooth/search/search_command.hpp"
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
 #include "experiments/sawtooth/trace/trace_command.hpp"
 
@@ -23,7 +24,7 @@ constexpr auto table = std::to_array<Command>({
 #if defined(SAWTOOTH_HAVE_KERNELS)
       measure_command, bench_command,
 #endif
-      run_command, compare_command, plot_command, report_command, counters_command,
+      search_command, run_command, compare_command, plot_command, report_command, counters_command,
       calibrate_command, record_command_entry, import_ncu_command, order_command,
 #if defined(SAWTOOTH_HAVE_TRACE)
       trace_command,

@@ -20,6 +20,7 @@ inline constexpr CommandSet command_measure = 1u << 10;
 inline constexpr CommandSet command_bench = 1u << 11;
 inline constexpr CommandSet command_schedules = 1u << 12;
 inline constexpr CommandSet command_trace = 1u << 13;
+inline constexpr CommandSet command_search = 1u << 14;
 
 enum class OptionGroup { problem, schedule, where, model, output };
 

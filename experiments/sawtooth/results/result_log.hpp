@@ -38,6 +38,8 @@ class ResultLog {
   void refuse_changes(const std::vector<CsvRow>& sweep) const;
   /// Whether a row of these key cells was there before and has its results.
   bool has(const CsvRow& key_cells) const;
+  /// That row.
+  const CsvRow& old_row(const CsvRow& key_cells) const { return old_.at(key_of(key_cells)).cells; }
   /// Whether this sweep has its row already.
   bool is_done(const CsvRow& key_cells) const { return used_.contains(key_of(key_cells)); }
   /// Creates the partial file; before it nothing is written.

@@ -17,12 +17,12 @@
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
-#include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
+#include "experiments/sawtooth/simulate/predicted_point.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
@@ -189,31 +189,19 @@ class Simulation {
 
   Done predict(size_t j) {
     const Job& job = jobs_[j];
-    const auto without = [&](std::string_view status, const std::string& message) {
-      return Done{row_without_result(job.key_cells, status, message), false, {}, "", ""};
-    };
-    if (!job.point.refusal.empty()) return without(status_refused, job.point.refusal);
+    PredictedPoint predicted = predict_point(job.point, job.key_cells, &begun_[j]);
+    Done result{std::move(predicted.row), false, {}, "", ""};
+    if (!predicted.prediction) return result;
     try {
-      return done(job, begun_[j]);
-    } catch (const std::invalid_argument& error) {  // what a model cannot do
-      return without(status_refused, error.what());
+      result.side_rows = sides_.rows(job.key_cells, *predicted.prediction);
     } catch (const std::bad_alloc&) {
-      return without(status_failed, "the memory is too small");
+      result.row = row_without_result(job.key_cells, status_failed, "the memory is too small");
+      return result;
     }
-  }
-
-  Done done(const Job& job, std::atomic<int64_t>& begun) const {
-    const L2Model& model = *job.point.keys.l2;
-    sim::Request request = job.point.request;
-    request.items_begun = &begun;
-    sim::Prediction prediction = experiments::predict(request, job.point.gpu, model);
-    if (job.point.hides_time) prediction.time_us.reset();
-    Done result{predicted_row(job.key_cells, prediction, forward_flop(job.point.request.problem)),
-                true, sides_.rows(job.key_cells, prediction), "", ""};
-    result.note = sampling_note(result.row, prediction);
-    if (!prediction.method.empty()) {
-      result.method = l2_text(job.key_cells) + ": " + prediction.method;
-    }
+    result.has_result = true;
+    result.note = sampling_note(result.row, *predicted.prediction);
+    if (!predicted.prediction->method.empty())
+      result.method = l2_text(job.key_cells) + ": " + predicted.prediction->method;
     return result;
   }
 

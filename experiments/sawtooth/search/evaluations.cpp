@@ -1,0 +1,86 @@
+#include "experiments/sawtooth/search/evaluations.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "experiments/sawtooth/simulate/predicted_point.hpp"
+#include "experiments/sawtooth/support/ordered_workers.hpp"
+#include "experiments/sawtooth/support/progress.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+size_t threads_asked_for(const Settings& outputs) {
+  const std::string given = value_or(outputs, "threads", "");
+  if (!given.empty()) return static_cast<size_t>(std::stoull(given));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+constexpr const char* nowhere = "/dev/null";
+
+}  // namespace
+
+std::string Evaluations::stem_of_table(const std::string& path) {
+  constexpr std::string_view ending = ".csv";
+  return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) : path;
+}
+
+std::string Evaluations::points_path(const std::string& path) {
+  return path.empty() || path == "-" ? nowhere : stem_of_table(path) + ".points.csv";
+}
+
+Evaluations::Evaluations(const Settings& outputs, const std::string& path)
+    : threads_(threads_asked_for(outputs)),
+      quiet_(is_on(outputs, "quiet")),
+      log_(points_path(path), old_rows(outputs)) {}
+
+void Evaluations::start(const std::vector<Shape>& shapes) {
+  std::vector<CsvRow> cells;
+  for (const Shape& shape : shapes)
+    for (const Candidate& candidate : shape.candidates) cells.push_back(candidate.key_cells);
+  log_.refuse_changes(cells);
+  log_.start();
+}
+
+std::vector<CsvRow> Evaluations::of(const std::vector<const Candidate*>& candidates,
+                                    const std::string& what) {
+  std::vector<const Candidate*> open;
+  double work = 0;
+  for (const Candidate* candidate : candidates) {
+    const std::string key = row_key(candidate->key_cells);
+    if (known_.contains(key)) continue;
+    known_[key];  // once, where it comes twice
+    if (log_.has(candidate->key_cells)) {
+      known_[key] = log_.old_row(candidate->key_cells);
+      log_.keep(candidate->key_cells);
+      ++taken_over_;
+      continue;
+    }
+    open.push_back(candidate);
+    work += steps_of(*candidate);
+  }
+  if (!quiet_ && !open.empty()) std::cerr << what << ": " << open.size() << " to predict\n";
+  Progress progress(open.size(), work, !quiet_);
+  run_in_order(
+      open.size(), threads_,
+      [&](size_t i) { return predict_point(open[i]->point, open[i]->key_cells).row; },
+      [&](size_t i, CsvRow row) {
+        log_.append(row);
+        known_[row_key(open[i]->key_cells)] = std::move(row);
+        ++made_;
+        progress.advance(steps_of(*open[i]));
+      },
+      [&] { progress.draw(); });
+  std::vector<CsvRow> rows;
+  for (const Candidate* candidate : candidates)
+    rows.push_back(known_.at(row_key(candidate->key_cells)));
+  return rows;
+}
+
+void Evaluations::finish() {
+  log_.finish();
+}
+
+}  // namespace sawtooth::experiments

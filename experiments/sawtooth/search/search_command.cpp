@@ -1,0 +1,221 @@
+#include "experiments/sawtooth/search/search_command.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "experiments/sawtooth/search/evaluations.hpp"
+#include "experiments/sawtooth/search/gaps.hpp"
+#include "experiments/sawtooth/search/measured_proof.hpp"
+#include "experiments/sawtooth/search/objective.hpp"
+#include "experiments/sawtooth/search/order_search.hpp"
+#include "experiments/sawtooth/search/search_table.hpp"
+#include "experiments/sawtooth/search/space.hpp"
+#include "experiments/sawtooth/search/staged_search.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#if defined(SAWTOOTH_HAVE_KERNELS)
+#include "experiments/sawtooth/measure/measure_command.hpp"
+#endif
+
+namespace sawtooth::experiments {
+namespace {
+
+std::string place_in(const Settings& outputs, const std::string& key) {
+  const auto found = outputs.find(key);
+  return found == outputs.end() ? "--" + key : place_of(key, found->second.origin);
+}
+
+std::string text_or_default(const Settings& outputs, const std::string& key) {
+  return value_or(outputs, key, find_option(key)->default_text);
+}
+
+Goal goal_of(const Settings& outputs) {
+  Goal goal;
+  goal.minimise =
+      objective_named(text_or_default(outputs, "minimise"), place_in(outputs, "minimise"));
+  goal.constraints =
+      constraints_in(value_or(outputs, "subject-to", ""), place_in(outputs, "subject-to"));
+  goal.audit = std::stoll(text_or_default(outputs, "audit"));
+  return goal;
+}
+
+// Draws of the search are those of the points' seed.
+uint64_t seed_of(const std::vector<Shape>& shapes) {
+  return shapes.front().candidates.front().point.keys.seed;
+}
+
+// What all of it would take by the deciding model, to choose a budget by.
+void print_estimate(const std::vector<Shape>& shapes) {
+  double steps = 0;
+  size_t schedules = 0;
+  for (const Shape& shape : shapes)
+    for (const Candidate& candidate : shape.candidates) {
+      if (!candidate.point.refusal.empty()) continue;
+      steps += steps_of(candidate);
+      ++schedules;
+    }
+  std::cerr << "note: " << shapes.size() << (shapes.size() == 1 ? " shape, " : " shapes, ")
+            << schedules << " schedules; to decide all would take about "
+            << fixed(steps / steps_a_second, 0) << " s of one core\n";
+}
+
+std::string first_refusal(const std::vector<Shape>& shapes) {
+  for (const Shape& shape : shapes)
+    for (const Candidate& candidate : shape.candidates)
+      if (!candidate.point.refusal.empty()) return candidate.point.refusal;
+  return "";
+}
+
+bool has_runnable(const Shape& shape) {
+  return std::ranges::any_of(
+      shape.candidates, [](const Candidate& candidate) { return candidate.point.refusal.empty(); });
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+// Of all shapes; a search that has none of these steps leaves them out.
+class Search {
+ public:
+  Search(const Settings& outputs, std::string experiment, const std::vector<Shape>& shapes,
+         Catalog& catalog)
+      : outputs_(outputs),
+        experiment_(std::move(experiment)),
+        shapes_(shapes),
+        catalog_(catalog),
+        goal_(goal_of(outputs)),
+        budget_(budget_of(text_or_default(outputs, "budget"), place_in(outputs, "budget"))),
+        orders_(std::stoll(text_or_default(outputs, "orders"))),
+        top_(static_cast<size_t>(std::stoull(text_or_default(outputs, "top")))),
+        measures_(is_on(outputs, "measure")),
+        quiet_(is_on(outputs, "quiet")),
+        path_(value_or(outputs, "csv", "")),
+        evaluations_(outputs, path_) {
+    goal_.seed = seed_of(shapes);
+    if (budget_.seconds) *budget_.seconds /= double(shapes.size());
+    for (const char* key : {"orders", "measure"})
+      if (outputs.contains(key) && (path_.empty() || path_ == "-"))
+        throw UsageError(place_in(outputs, key) + ": writes files beside --csv FILE; give one");
+  }
+
+  int run() {
+    if (!quiet_) print_estimate(shapes_);
+    evaluations_.start(shapes_);
+    for (size_t i = 0; i < shapes_.size(); ++i) search(i);
+    evaluations_.finish();
+    if (path_ == "-") std::cout << table_;
+    if (!path_.empty() && path_ != "-") write_file(path_, table_);
+    if (const std::string file = value_or(outputs_, "best", ""); !file.empty())
+      write_file(file, configuration_of(best_));
+    if (exit_code_ != exit_fine) return exit_code_;
+    return best_.size() == shapes_.size() ? exit_fine : exit_check_failed;
+  }
+
+ private:
+  void search(size_t i) {
+    searched_.push_back(
+        search_shape(shapes_[i], goal_, budget_, experiment_, catalog_, evaluations_));
+    SearchedShape& found = searched_.back();
+    if (orders_ > 0 && found.best() != nullptr) add_order(i, found);
+    const SpaceBounds bounds = bounds_of(shapes_[i]);
+    std::ostream& people = path_ == "-" ? std::cerr : std::cout;
+    if (!quiet_) people << search_summary(found, bounds, top_) << "\n";
+    MeasuredByCandidate measured;
+    if (measures_) {
+      Proof proof = prove(found, top_, stem(i), measurer());
+      if (proof.exit_code != exit_fine) exit_code_ = proof.exit_code;
+      if (!quiet_) people << proof.report << "\n";
+      measured = std::move(proof.measured);
+    }
+    table_ += search_rows(found, bounds, measured);
+    if (found.best() != nullptr) best_.push_back(found.best()->candidate);
+  }
+
+  void add_order(size_t i, SearchedShape& found) {
+    FoundOrder order = search_orders(
+        *found.best(), goal_,
+        {.evaluations = orders_, .threads = evaluations_.threads(), .path = stem(i) + ".order"},
+        experiment_, catalog_);
+    if (order.candidate == nullptr) {
+      found.summary += "; no explicit order near the best is better";
+      return;
+    }
+    Verdict verdict;
+    verdict.candidate = order.candidate.get();
+    verdict.row = std::move(order.row);
+    verdict.evaluated_by = found.best()->evaluated_by;
+    verdict.decided = verdict.row[result_column("status")] == "ok";
+    found.verdicts.push_back(std::move(verdict));
+    rank(found.verdicts, goal_);
+    for (Verdict& ranked : found.verdicts)
+      if (ranked.candidate == order.candidate.get()) ranked.why += "; " + order.explanation;
+    found.summary += "\n" + order.explanation;
+    order_candidates_.push_back(std::move(order.candidate));
+  }
+
+  /// Of the files of shape `i` beside the table.
+  std::string stem(size_t i) const {
+    const std::string name = Evaluations::stem_of_table(path_);
+    return shapes_.size() == 1 ? name : name + "." + std::to_string(i + 1);
+  }
+
+  Measurer measurer() const {
+#if defined(SAWTOOTH_HAVE_KERNELS)
+    return [](const std::string& configuration, const std::string& times,
+              const std::string& counters) {
+      const int timed = run_bench(bench_command, {configuration, "--overwrite", "--csv", times});
+      if (timed != exit_fine && timed != exit_check_failed) return timed;
+      return run_measure(measure_command, {configuration, "--overwrite", "--csv", counters});
+    };
+#else
+    return [](const std::string& configuration, const std::string&, const std::string&) {
+      std::cerr << "sawtooth: built without a CUDA compiler; " << configuration
+                << " has what was to be measured\n";
+      return int{exit_no_device};
+    };
+#endif
+  }
+
+  const Settings& outputs_;
+  std::string experiment_;
+  const std::vector<Shape>& shapes_;
+  Catalog& catalog_;
+  Goal goal_;
+  Budget budget_;
+  int64_t orders_;
+  size_t top_;
+  bool measures_, quiet_;
+  std::string path_;
+  Evaluations evaluations_;
+  std::vector<SearchedShape> searched_;
+  std::vector<std::unique_ptr<Candidate>> order_candidates_;  // that verdicts point to
+  std::vector<const Candidate*> best_;
+  std::string table_ = search_header();
+  int exit_code_ = exit_fine;
+};
+
+}  // namespace
+
+int run_search(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  const Configuration configuration =
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
+  const Settings outputs = output_settings(configuration, parsed.settings);
+  const std::string experiment =
+      value_or(outputs, "experiment",
+               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  Catalog catalog;
+  const std::vector<Shape> shapes =
+      search_space(configuration, parsed.settings, experiment, catalog);
+  if (std::ranges::none_of(shapes, has_runnable)) throw Refusal(first_refusal(shapes));
+  return Search(outputs, experiment, shapes, catalog).run();
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,173 @@
+#include "experiments/sawtooth/search/space.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+const Origin by_default{"default", 0};
+
+bool is_of_schedule(const OptionSpec& option) {
+  return option.group == OptionGroup::schedule || option.key == "kernel" || option.key == "hints";
+}
+
+bool declares_space(const Settings& settings) {
+  return std::ranges::any_of(settings, [](const auto& setting) {
+    return setting.second.values.size() > 1 && is_of_schedule(*find_option(setting.first));
+  });
+}
+
+// All policies but the null test.
+std::vector<std::string> scan_names() {
+  std::vector<std::string> names;
+  for (const PolicyInfo& scan : Scans::info())
+    if (scan.name != RandomScan::name) names.emplace_back(scan.name);
+  return names;
+}
+
+template <class List>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const PolicyInfo& policy : List::info()) names.emplace_back(policy.name);
+  return names;
+}
+
+// Sections of more heads than there are come to the same as all, and are kept once.
+std::vector<std::string> section_values() {
+  constexpr int64_t most_heads = 64;
+  std::vector<std::string> values;
+  for (int64_t heads = 1; heads <= most_heads; heads *= 2) values.push_back(std::to_string(heads));
+  values.emplace_back("all");
+  return values;
+}
+
+void add_usual_axes(Settings& settings, const Settings& given) {
+  const auto add = [&](const char* key, std::vector<std::string> values) {
+    if (!given.contains(key)) settings[key] = {std::move(values), by_default};
+  };
+  add("launch", names_of<Launches>());
+  add("scan", scan_names());
+  if (given.contains("order-file")) return;
+  add("q-order", names_of<QOrders>());
+  add("section", section_values());
+}
+
+// The keys that are not of the schedule, as the point has them.
+std::string shape_key(const Point& point) {
+  std::string text;
+  for (const OptionSpec& option : option_table()) {
+    if (option.field.print == nullptr || is_of_schedule(option)) continue;
+    text += point.text(option.key) + "\n";
+  }
+  return text;
+}
+
+std::string key_and_value(std::string_view name, const Settings& settings) {
+  return std::string(name) + " " + settings.find(name)->second.values.front();
+}
+
+// By the keys that are axes of shapes.
+std::string name_of(const Settings& settings, const std::set<std::string>& varying) {
+  std::string name;
+  for (const OptionSpec& option : option_table())
+    if (settings.contains(option.key) && varying.contains(std::string(option.key)))
+      name.append(name.empty() ? "" : " ").append(key_and_value(option.key, settings));
+  return name;
+}
+
+Settings usual_settings(const Candidate& like) {
+  Settings settings = like.settings;
+  const bool masked = like.point.keys.mask.kind != MaskKind::none;
+  for (const char* key : {"order-file", "head-order", "prefetch", "kv-split", "hints", "loop"})
+    settings.erase(key);
+  const auto set = [&](const char* key, std::string_view value) {
+    settings[key] = {{std::string(value)}, by_default};
+  };
+  set("launch", GridLaunch::name);
+  set("scan", LinearScan::name);
+  set("section", "1");
+  set("q-order", masked ? DescendingQ::name : AscendingQ::name);
+  return settings;
+}
+
+void add_usual(Shape& shape, const std::string& experiment, Catalog& catalog) {
+  Candidate usual = candidate_of(usual_settings(shape.candidates.front()), experiment, catalog);
+  const std::string key = row_key(usual.key_cells);
+  const auto same = std::ranges::find_if(shape.candidates, [&](const Candidate& candidate) {
+    return row_key(candidate.key_cells) == key;
+  });
+  if (same != shape.candidates.end()) {
+    shape.usual_index = static_cast<size_t>(same - shape.candidates.begin());
+  } else if (usual.point.refusal.empty()) {
+    shape.usual_outside = std::move(usual);
+  }
+}
+
+}  // namespace
+
+Candidate candidate_of(Settings settings, const std::string& experiment, Catalog& catalog) {
+  Candidate candidate{std::move(settings), {}, {}};
+  candidate.point = resolve_or_refuse(candidate.settings, catalog);
+  candidate.key_cells = key_cells(candidate.point, experiment, "predicted");
+  return candidate;
+}
+
+std::vector<Shape> search_space(Configuration configuration, const Settings& command_line,
+                                const std::string& experiment, Catalog& catalog) {
+  std::set<std::string> varying;
+  bool declared = false;
+  for (Sweep& sweep : configuration.sweeps) {
+    Settings merged = sweep.settings;
+    overlay(merged, command_line);
+    declared = declared || declares_space(merged);
+    for (const auto& [key, assignment] : merged)
+      if (configuration.sweeps.size() > 1 || assignment.values.size() > 1)
+        if (!is_of_schedule(*find_option(key))) varying.insert(key);
+  }
+  for (Sweep& sweep : configuration.sweeps) {
+    Settings given = sweep.settings;
+    overlay(given, command_line);
+    if (!declared) add_usual_axes(sweep.settings, given);
+    // Only a model of time tells launches apart.
+    if (!given.contains("timing")) sweep.settings["timing"] = {{"timed"}, by_default};
+  }
+  std::vector<Shape> shapes;
+  std::map<std::string, size_t> known;
+  std::set<std::string> seen;
+  for (Settings& settings : expand(configuration, command_line)) {
+    Candidate candidate = candidate_of(std::move(settings), experiment, catalog);
+    if (!seen.insert(row_key(candidate.key_cells)).second) continue;
+    const auto [at, is_new] = known.emplace(shape_key(candidate.point), shapes.size());
+    if (is_new) shapes.push_back({name_of(candidate.settings, varying), {}, {}, {}});
+    shapes[at->second].candidates.push_back(std::move(candidate));
+  }
+  for (Shape& shape : shapes) add_usual(shape, experiment, catalog);
+  return shapes;
+}
+
+std::string visits_key(const Candidate& candidate) {
+  CsvRow cells = candidate.key_cells;
+  const Problem& problem = candidate.point.request.problem;
+  const Schedule& schedule = candidate.point.request.schedule;
+  if (schedule.launch != launch_id<DynamicLaunch> && schedule.scan == scan_id<SawtoothWaveScan>)
+    cells[result_column("scan")] = SawtoothScan::name;
+  const bool alike = problem.mask.kind == MaskKind::none &&
+                     problem.seq_q % candidate.point.request.tiling.q_rows == 0;
+  if (alike && schedule.order.list == nullptr && schedule.scan != scan_id<SawtoothItemScan>)
+    cells[result_column("q_order")] = AscendingQ::name;
+  if (problem.batch == 1 || problem.heads == 1) cells[result_column("head_order")].clear();
+  return row_key(cells);
+}
+
+double steps_of(const Candidate& candidate) {
+  const sim::Request& request = candidate.point.request;
+  return static_cast<double>(request.problem.batch * request.problem.heads) *
+         static_cast<double>(visited_kv_tiles(request.problem, request.tiling));
+}
+
+}  // namespace sawtooth::experiments

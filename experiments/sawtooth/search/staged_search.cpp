@@ -1,0 +1,426 @@
+#include "experiments/sawtooth/search/staged_search.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <tuple>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/search/screening.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "sim/bounds/time_bounds.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+const Objective time_objective{result_column("time_us"), "time_us"};
+const Objective dram_objective{result_column("dram_read_sectors"), "dram_read_sectors"};
+
+std::string percent_above(double value, double best) {
+  return std::string("+").append(fixed(100 * (value / best - 1), 2)).append(" %");
+}
+
+std::optional<double> least_time_us(const Candidate& candidate) {
+  try {
+    return sim::time_bounds(candidate.point.request, candidate.point.gpu).this_order;
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+class Stages {
+ public:
+  Stages(const Shape& shape, const Goal& goal, const Budget& budget, const std::string& experiment,
+         Catalog& catalog, Evaluations& evaluations)
+      : shape_(shape),
+        goal_(goal),
+        budget_(budget),
+        experiment_(experiment),
+        catalog_(catalog),
+        evaluations_(evaluations),
+        random_(goal.seed) {
+    result_.shape = &shape;
+    for (const Candidate& candidate : shape.candidates) {
+      Verdict verdict;
+      verdict.candidate = &candidate;
+      result_.verdicts.push_back(std::move(verdict));
+    }
+  }
+
+  SearchedShape run() {
+    leave_out_refused();
+    leave_out_same_visits();
+    const size_t distinct = open_.size();
+    decide_usual();
+    leave_out_beaten_by_bounds();
+    const size_t affordable = most_decided();
+    std::string how = "all decided";
+    if (open_.size() > affordable && is_cheaper_to_screen()) {
+      screen();
+      how = std::to_string(screened_count_) + " screened";
+      open_ = chosen(affordable);
+    } else if (open_.size() > affordable && budget_.seconds) {
+      std::vector<size_t> drawn = open_;
+      draw(drawn, affordable);
+      leave_out_but(drawn);
+      how = std::to_string(drawn.size()) + " drawn";
+    }
+    decide(open_);
+    audit();
+    rank(result_.verdicts, goal_);
+    result_.summary = std::to_string(shape_.candidates.size()) + " schedules, " +
+                      std::to_string(distinct) + " distinct, " + std::to_string(beaten_count_) +
+                      " beaten by a bound, " + how + ", " + std::to_string(decided_count()) +
+                      " decided" + audit_text_;
+    return std::move(result_);
+  }
+
+ private:
+  Verdict& at(size_t i) { return result_.verdicts[i]; }
+  static void prune(Verdict& verdict, std::string by, std::string why) {
+    verdict.evaluated_by = std::move(by);
+    verdict.why = std::move(why);
+    verdict.row = row_without_result(verdict.candidate->key_cells, "pruned", "");
+  }
+
+  void leave_out_refused() {
+    for (size_t i = 0; i < result_.verdicts.size(); ++i) {
+      const std::string& refusal = at(i).candidate->point.refusal;
+      if (refusal.empty()) {
+        open_.push_back(i);
+        continue;
+      }
+      at(i).why = refusal;
+      at(i).row = row_without_result(at(i).candidate->key_cells, status_refused, refusal);
+    }
+  }
+
+  void leave_out_same_visits() {
+    std::map<std::string, size_t> first;
+    if (shape_.usual_index) first.emplace(visits_key(*shape_.usual()), *shape_.usual_index);
+    std::erase_if(open_, [&](size_t i) {
+      const size_t other = first.emplace(visits_key(*at(i).candidate), i).first->second;
+      if (other == i) return false;
+      const Point& same = at(other).candidate->point;
+      prune(at(i), "visits",
+            "the visits of launch " + same.text("launch") + ", scan " + same.text("scan") +
+                ", q-order " + same.text("q-order") + ", section " + same.text("section"));
+      return true;
+    });
+  }
+
+  void decide_usual() {
+    if (shape_.usual_index) {
+      decide({*shape_.usual_index});
+    } else if (shape_.usual_outside) {
+      Verdict usual;
+      usual.candidate = &*shape_.usual_outside;
+      usual.row = evaluations_.of({usual.candidate}, label("the usual schedule")).front();
+      usual.evaluated_by = model_of(usual.candidate->point);
+      usual.decided = usual.row[result_column("status")] == "ok";
+      usual.why = "the usual schedule, outside of the space";
+      result_.usual = std::move(usual);
+    }
+  }
+
+  // What even the closed form of its balance makes slower than a schedule that is decided cannot
+  // win.
+  void leave_out_beaten_by_bounds() {
+    if (!shape_.usual_index || !at(*shape_.usual_index).decided) return;
+    const auto known = value_in(at(*shape_.usual_index).row, time_objective);
+    double limit = goal_.minimise.name == time_objective.name ? 1 : infinite;
+    for (const Constraint& constraint : goal_.constraints)
+      if (constraint.of_best && constraint.objective.name == time_objective.name)
+        limit = std::min(limit, constraint.limit);
+    if (!known || limit == infinite) return;
+    std::erase_if(open_, [&](size_t i) {
+      if (at(i).decided) return false;
+      const auto least = least_time_us(*at(i).candidate);
+      if (!least || *least <= limit * *known) return false;
+      prune(at(i), "bound",
+            std::string("takes at least ")
+                .append(fixed(*least, 2))
+                .append(" us, the usual schedule ")
+                .append(fixed(*known, 2)));
+      ++beaten_count_;
+      return true;
+    });
+  }
+
+  double seconds_of(size_t i) { return steps_of(*at(i).candidate) / steps_a_second; }
+
+  size_t most_decided() {
+    if (budget_.evaluations) return static_cast<size_t>(*budget_.evaluations);
+    double all = 0;
+    for (const size_t i : open_) all += seconds_of(i);
+    if (all <= *budget_.seconds) return open_.size();
+    const double each = all / double(std::max<size_t>(1, open_.size()));
+    return static_cast<size_t>(std::max(1.0, *budget_.seconds / 2 / each));
+  }
+
+  std::string label(const std::string& what) const {
+    return shape_.name.empty() ? what : shape_.name + ": " + what;
+  }
+
+  bool in_lockstep_first() const {
+    return goal_.minimise.name != time_objective.name && lockstep_ranks(shape_);
+  }
+  // A problem that is small already is decided as it is.
+  bool is_cheaper_to_screen() {
+    return in_lockstep_first() || shortening(*at(open_.front()).candidate) > 1;
+  }
+
+  // Half of a budget in seconds is for this; more candidates than it pays for are drawn by seed.
+  void screen() {
+    const bool lockstep = in_lockstep_first();
+    const int64_t divisor = shortening(*at(open_.front()).candidate);
+    std::vector<Screened> screened;
+    std::vector<size_t> drawn = open_;
+    if (budget_.seconds && !lockstep) {
+      const double each = seconds_of(open_.front()) / double(divisor * divisor);
+      const auto most = static_cast<size_t>(std::max(1.0, *budget_.seconds / 2 / each));
+      if (most < drawn.size()) draw(drawn, most);
+    }
+    screened.reserve(drawn.size());
+    std::vector<const Candidate*> candidates;
+    for (const size_t i : drawn) {
+      screened.push_back(lockstep ? in_lockstep(*at(i).candidate, experiment_, catalog_)
+                                  : shortened(*at(i).candidate, divisor, experiment_, catalog_));
+      candidates.push_back(&screened.back().candidate);
+    }
+    const auto rows = evaluations_.of(candidates, label("screening"));
+    for (size_t k = 0; k < drawn.size(); ++k) {
+      Verdict& verdict = at(drawn[k]);
+      verdict.screened = value_in(rows[k], goal_.minimise);
+      if (!verdict.decided) verdict.evaluated_by = screened[k].evaluated_by;
+      screened_rows_[drawn[k]] = rows[k];
+    }
+    screened_count_ = drawn.size();
+    leave_out_but(drawn);
+  }
+
+  void leave_out_but(const std::vector<size_t>& drawn) {
+    for (const size_t i : open_)
+      if (!at(i).decided && std::ranges::find(drawn, i) == drawn.end())
+        prune(at(i), "draw", "was not drawn, the budget is smaller than the space");
+    open_ = drawn;
+  }
+
+  void draw(std::vector<size_t>& from, size_t most) {
+    // std::shuffle is free to differ between libraries; this is not.
+    for (size_t i = from.size(); i > 1; --i) std::swap(from[i - 1], from[random_() % i]);
+    from.resize(most);
+    std::ranges::sort(from);
+  }
+
+  double screened_value(size_t i, const Objective& objective) {
+    const auto found = screened_rows_.find(i);
+    if (found == screened_rows_.end()) return infinite;
+    return value_in(found->second, objective).value_or(infinite);
+  }
+
+  std::vector<size_t> sorted_by(const std::vector<size_t>& from, const Objective& objective) {
+    std::vector<size_t> sorted = from;
+    std::ranges::stable_sort(sorted, {}, [&](size_t i) { return screened_value(i, objective); });
+    return sorted;
+  }
+
+  /// The best `most` of the screened ones: by the objective among those that the constraints seem
+  /// to allow, and for each constraint that names the best the first few by its column.
+  std::vector<size_t> chosen(size_t most) {
+    constexpr double slack = 1.02;  // screening does not tell less apart
+    std::vector<size_t> allowed = sorted_by(open_, goal_.minimise), kept;
+    const auto keep = [&](const std::vector<size_t>& from, size_t count) {
+      for (const size_t i : from) {
+        if (count == 0 || kept.size() >= most) return;
+        if (std::ranges::find(kept, i) != kept.end()) continue;
+        kept.push_back(i);
+        --count;
+      }
+    };
+    for (const Constraint& constraint : goal_.constraints) {
+      const std::vector<size_t> by_column = sorted_by(open_, constraint.objective);
+      const double best = screened_value(by_column.front(), constraint.objective);
+      if (!constraint.of_best || best == infinite) continue;
+      keep(by_column, std::max<size_t>(1, most / 4));
+      std::erase_if(allowed, [&](size_t i) {
+        return screened_value(i, constraint.objective) > slack * constraint.limit * best;
+      });
+    }
+    keep(allowed, most);
+    keep(sorted_by(open_, goal_.minimise), most);
+    const double best = screened_value(sorted_by(open_, goal_.minimise).front(), goal_.minimise);
+    for (const size_t i : open_) {
+      if (at(i).decided || std::ranges::find(kept, i) != kept.end()) continue;
+      pruned_.push_back(i);
+      const double value = screened_value(i, goal_.minimise);
+      prune(at(i), at(i).evaluated_by,
+            value == infinite
+                ? "has no screened " + goal_.minimise.name
+                : "screened " + goal_.minimise.name + " " + percent_above(value, best));
+    }
+    return kept;
+  }
+
+  void decide(const std::vector<size_t>& which) {
+    std::vector<const Candidate*> candidates;
+    for (const size_t i : which) candidates.push_back(at(i).candidate);
+    const auto rows = evaluations_.of(candidates, label("deciding"));
+    for (size_t k = 0; k < which.size(); ++k) {
+      Verdict& verdict = at(which[k]);
+      verdict.row = rows[k];
+      verdict.evaluated_by = model_of(verdict.candidate->point);
+      verdict.decided = value_in(rows[k], goal_.minimise).has_value();
+      if (!verdict.decided) verdict.why = rows[k][result_column("message")];
+    }
+  }
+
+  // Pruned ones, drawn by seed: how often would one of them have won?
+  void audit() {
+    if (goal_.audit == 0 || pruned_.empty()) return;
+    const auto best_of = [&](bool audited) {
+      double best = infinite;
+      for (const Verdict& verdict : result_.verdicts)
+        if (verdict.decided && verdict.audited == audited)
+          best = std::min(best, *value_in(verdict.row, goal_.minimise));
+      return best;
+    };
+    const double winner = best_of(false);
+    std::vector<size_t> drawn = pruned_;
+    if (size_t(goal_.audit) < drawn.size()) draw(drawn, size_t(goal_.audit));
+    decide(drawn);
+    int64_t better = 0;
+    for (const size_t i : drawn) {
+      at(i).audited = true;
+      const auto value = value_in(at(i).row, goal_.minimise);
+      if (value && *value < winner) ++better;
+    }
+    audit_text_ = std::string("; of ") + std::to_string(drawn.size()) +
+                  " pruned ones decided as well " + std::to_string(better) + " beat the winner";
+    if (better > 0)
+      audit_text_.append(", by ").append(fixed(100 * (1 - best_of(true) / winner), 2)).append(" %");
+  }
+
+  int64_t decided_count() const {
+    return std::ranges::count_if(result_.verdicts, [](const Verdict& v) { return v.decided; });
+  }
+
+  const Shape& shape_;
+  const Goal& goal_;
+  const Budget& budget_;
+  const std::string& experiment_;
+  Catalog& catalog_;
+  Evaluations& evaluations_;
+  std::mt19937_64 random_;
+  SearchedShape result_;
+  std::vector<size_t> open_;    // verdicts that can still win
+  std::vector<size_t> pruned_;  // by screening
+  std::map<size_t, CsvRow> screened_rows_;
+  size_t screened_count_ = 0;
+  int64_t beaten_count_ = 0;
+  std::string audit_text_;
+};
+
+// How far beyond the constraints a row is: 0 where it keeps them all, and in words.
+double excess(const CsvRow& row, const Goal& goal, const std::vector<double>& limits,
+              std::string& words) {
+  double most = 0;
+  for (size_t c = 0; c < goal.constraints.size(); ++c) {
+    const Objective& objective = goal.constraints[c].objective;
+    const double value = value_in(row, objective).value_or(infinite);
+    if (value <= limits[c]) continue;
+    const double share = value / limits[c] - 1;
+    if (share <= most) continue;
+    most = share;
+    words = objective.name + " " + percent_above(value, limits[c]) + " beyond its limit";
+  }
+  return most;
+}
+
+// What made it slower, where the costs of its busiest worker alone explain half of it.
+std::string reason(const Verdict& loser, const Verdict& best, const Goal& goal) {
+  const double value = *value_in(loser.row, goal.minimise);
+  const double least = *value_in(best.row, goal.minimise);
+  std::string text =
+      goal.minimise.name + " " +
+      (least > 0 ? percent_above(value, least) : std::to_string(int64_t(value)) + " instead of 0");
+  if (goal.minimise.name != time_objective.name) return text;
+  const auto own = least_time_us(*loser.candidate), others = least_time_us(*best.candidate);
+  if (own && others && *own - *others > (value - least) / 2)
+    return text + ": its busiest worker has " + fixed(*own - *others, 2) + " us more";
+  const auto reads = value_in(loser.row, dram_objective),
+             best_reads = value_in(best.row, dram_objective);
+  constexpr double worth_saying = 1.01;
+  if (reads && best_reads && *reads > worth_saying * *best_reads)
+    text.append(", DRAM reads x ").append(fixed(*reads / *best_reads, 2));
+  return text;
+}
+
+void mark_pareto(std::vector<Verdict>& verdicts) {
+  for (Verdict& verdict : verdicts) {
+    const auto time = value_in(verdict.row, time_objective);
+    const auto reads = value_in(verdict.row, dram_objective);
+    if (!verdict.decided || !time || !reads) continue;
+    verdict.pareto = std::ranges::none_of(verdicts, [&](const Verdict& other) {
+      const auto t = value_in(other.row, time_objective), r = value_in(other.row, dram_objective);
+      return other.decided && t && r && *t <= *time && *r <= *reads && (*t < *time || *r < *reads);
+    });
+  }
+}
+
+}  // namespace
+
+const Verdict* SearchedShape::usual_verdict() const {
+  if (usual) return &*usual;
+  if (!shape->usual_index) return nullptr;
+  const Candidate* candidate = shape->usual();
+  const auto found = std::ranges::find(verdicts, candidate, &Verdict::candidate);
+  return found == verdicts.end() ? nullptr : &*found;
+}
+
+void rank(std::vector<Verdict>& verdicts, const Goal& goal) {
+  std::vector<double> limits;
+  for (const Constraint& constraint : goal.constraints) {
+    double best = infinite;
+    for (const Verdict& verdict : verdicts)
+      if (verdict.decided)
+        best = std::min(best, value_in(verdict.row, constraint.objective).value_or(infinite));
+    limits.push_back(constraint.of_best ? constraint.limit * best : constraint.limit);
+  }
+  std::map<const Candidate*, std::pair<double, std::string>> beyond;
+  for (const Verdict& verdict : verdicts) {
+    auto& [share, words] = beyond[verdict.candidate];
+    if (verdict.decided) share = excess(verdict.row, goal, limits, words);
+  }
+  // Ties go to the one that comes first in the space.
+  const auto key = [&](const Verdict& verdict) {
+    const double value = verdict.decided ? *value_in(verdict.row, goal.minimise)
+                                         : verdict.screened.value_or(infinite);
+    return std::tuple(!verdict.decided, beyond[verdict.candidate].first, value);
+  };
+  std::ranges::stable_sort(verdicts, {}, key);
+  mark_pareto(verdicts);
+  int next = 1;
+  for (Verdict& verdict : verdicts) {
+    if (!verdict.decided) continue;
+    verdict.rank = next++;
+    const std::string& words = beyond[verdict.candidate].second;
+    verdict.feasible = words.empty();
+    if (!words.empty()) {
+      verdict.why = words;
+    } else {
+      verdict.why = verdict.rank == 1 ? "best" : reason(verdict, verdicts.front(), goal);
+    }
+  }
+}
+
+SearchedShape search_shape(const Shape& shape, const Goal& goal, const Budget& budget,
+                           const std::string& experiment, Catalog& catalog,
+                           Evaluations& evaluations) {
+  return Stages(shape, goal, budget, experiment, catalog, evaluations).run();
+}
+
+}  // namespace sawtooth::experiments

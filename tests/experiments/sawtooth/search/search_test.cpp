@@ -1,0 +1,254 @@
+// The parts of a search: what it minimises, the space, what is the same schedule twice, ranks, and
+// the proof through a measurer that is none.
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/search/gaps.hpp"
+#include "experiments/sawtooth/search/measured_proof.hpp"
+#include "experiments/sawtooth/search/objective.hpp"
+#include "experiments/sawtooth/search/screening.hpp"
+#include "experiments/sawtooth/search/search_table.hpp"
+#include "experiments/sawtooth/search/staged_search.hpp"
+#include "experiments/sawtooth/simulate/predicted_point.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using test::message_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Shape> shapes_of(const std::string& text) {
+  Catalog catalog;
+  return search_space(parse_configuration(text, "space.ini"), {}, "test", catalog);
+}
+
+std::vector<std::string> values_of(const Shape& shape, const std::string& key) {
+  std::vector<std::string> values;
+  for (const Candidate& candidate : shape.candidates)
+    if (const std::string value = candidate.point.text(key);
+        std::ranges::find(values, value) == values.end())
+      values.push_back(value);
+  return values;
+}
+
+TEST(SearchGoal, NamesColumnsAndSaysWhatIsAllowed) {
+  EXPECT_EQ(objective_named("time", "--minimise").name, "time_us");
+  EXPECT_EQ(objective_named("dram_read_sectors", "x").column, result_column("dram_read_sectors"));
+  EXPECT_THAT(message_of<UsageError>([] { objective_named("gpu", "--minimise"); }),
+              HasSubstr("--minimise: 'gpu' is no column that can be minimised; allowed: time"));
+}
+
+TEST(SearchGoal, ReadsConstraints) {
+  const auto both = constraints_in("time<=1.01*best, dram_read_sectors <= 5000", "--subject-to");
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_TRUE(both[0].of_best);
+  EXPECT_DOUBLE_EQ(both[0].limit, 1.01);
+  EXPECT_FALSE(both[1].of_best);
+  EXPECT_DOUBLE_EQ(both[1].limit, 5000);
+  for (const char* wrong : {"time", "time<=fast", "time<=0.9*best", "time<=2*worst", "time<=-1"})
+    EXPECT_THROW(constraints_in(wrong, "x"), UsageError) << wrong;
+}
+
+TEST(SearchGoal, ReadsBudgets) {
+  EXPECT_EQ(budget_of("200", "x").evaluations, 200);
+  EXPECT_DOUBLE_EQ(*budget_of("1.5s", "x").seconds, 1.5);
+  for (const char* wrong : {"", "s", "0", "2.5", "-3s", "many", "3m"})
+    EXPECT_THROW(budget_of(wrong, "x"), UsageError) << wrong;
+}
+
+TEST(SearchSpace, IsLaunchScanOrderAndSectionWhereNothingIsDeclared) {
+  const auto shapes = shapes_of("gpu = gb10\nseq = 1K\nheads = 4\nlaunch = static\n");
+  ASSERT_EQ(shapes.size(), 1u);
+  const Shape& shape = shapes.front();
+  EXPECT_THAT(values_of(shape, "launch"), ElementsAre("static"));
+  EXPECT_THAT(values_of(shape, "section"), ElementsAre("1", "2", "4"));
+  EXPECT_THAT(values_of(shape, "q-order"), ElementsAre("ascending", "descending", "fold"));
+  EXPECT_THAT(values_of(shape, "scan"), testing::Not(testing::Contains("random")));
+  EXPECT_EQ(shape.candidates.size(), 3u * 3 * (Scans::size - 1));
+  EXPECT_EQ(shape.candidates.front().point.text("timing"), "timed");
+}
+
+TEST(SearchSpace, IsWhatIsDeclaredAndOtherAxesAreShapes) {
+  const auto shapes =
+      shapes_of("gpu = gb10\nseq = 1K, 2K\nmask = none, causal\nscan = linear, sawtooth\n");
+  ASSERT_EQ(shapes.size(), 4u);
+  for (const Shape& shape : shapes) {
+    EXPECT_EQ(shape.candidates.size(), 2u);
+    EXPECT_EQ(shape.usual_index, std::nullopt);  // static is all that was declared
+    ASSERT_TRUE(shape.usual_outside);
+    EXPECT_EQ(shape.usual_outside->point.text("launch"), "grid");
+  }
+  EXPECT_EQ(shapes[0].name, "seq 1024 mask none");
+  EXPECT_EQ(shapes[1].usual_outside->point.text("q-order"), "descending");
+}
+
+TEST(SearchSpace, SchedulesWithOneKeyReadTheSameInLockstep) {
+  std::map<std::string, std::string> reads;
+  size_t same = 0;
+  for (const Shape& shape :
+       shapes_of("workers = 3\nl2-bytes = 64KiB\nseq = 512\nheads = 2\nmask = none, causal\n"
+                 "timing = lockstep\nl2 = lru\n")) {
+    for (const Candidate& candidate : shape.candidates) {
+      const CsvRow row = predict_point(candidate.point, candidate.key_cells).row;
+      const auto [at, is_new] =
+          reads.emplace(visits_key(candidate), row[result_column("dram_read_sectors")]);
+      EXPECT_EQ(at->second, row[result_column("dram_read_sectors")]) << visits_key(candidate);
+      same += is_new ? 0 : 1;
+    }
+  }
+  EXPECT_GT(same, 50u);
+  EXPECT_GT(reads.size(), 50u);
+}
+
+TEST(Screening, KeepsTheShareOfAHeadThatFitsInL2) {
+  const auto shapes = shapes_of(
+      "gpu = h200\nseq = 256K\nmask = window:32K\nscan = linear, reverse\n"
+      "section = auto:32MiB\nheads = 8\n");
+  const Candidate& whole = shapes.front().candidates.front();
+  const int64_t divisor = shortening(whole);
+  EXPECT_GT(divisor, 1);
+  Catalog catalog;
+  const Candidate cheaper = shortened(whole, divisor, "test", catalog).candidate;
+  ASSERT_EQ(cheaper.point.refusal, "");
+  const sim::Request& before = whole.point.request;
+  const sim::Request& after = cheaper.point.request;
+  EXPECT_EQ(after.problem.seq_q * divisor, before.problem.seq_q);
+  EXPECT_EQ(after.l2_bytes * divisor, before.l2_bytes);
+  EXPECT_EQ(after.problem.mask.window * divisor, before.problem.mask.window);
+  EXPECT_EQ(after.schedule.order.section, before.schedule.order.section);
+  EXPECT_EQ(after.schedule.workers, before.schedule.workers);
+  EXPECT_FALSE(lockstep_ranks(shapes.front()));  // a mask makes items differ
+}
+
+// Verdicts with times and DRAM reads by hand.
+class Ranking : public testing::Test {
+ protected:
+  Ranking() : shapes_(shapes_of("gpu = gb10\nseq = 256\nscan = linear,reverse,sawtooth,attach\n")) {
+    const std::pair<double, int> results[] = {{100, 90}, {103, 40}, {101, 60}, {110, 70}};
+    for (size_t i = 0; i < 4; ++i) {
+      Verdict verdict;
+      verdict.candidate = &shapes_.front().candidates[i];
+      verdict.row = row_without_result(verdict.candidate->key_cells, "ok", "");
+      verdict.row[result_column("time_us")] = std::to_string(results[i].first);
+      verdict.row[result_column("dram_read_sectors")] = std::to_string(results[i].second);
+      verdict.decided = true;
+      verdicts_.push_back(verdict);
+    }
+  }
+  std::vector<std::string> ranked(const char* minimise, const char* subject_to) {
+    rank(verdicts_, {objective_named(minimise, ""), constraints_in(subject_to, ""), 0, 0});
+    std::vector<std::string> scans;
+    for (const Verdict& verdict : verdicts_) scans.push_back(verdict.candidate->point.text("scan"));
+    return scans;
+  }
+  std::vector<Shape> shapes_;
+  std::vector<Verdict> verdicts_;
+};
+
+TEST_F(Ranking, IsByTheObjective) {
+  EXPECT_THAT(ranked("time", ""), ElementsAre("linear", "sawtooth", "reverse", "attach"));
+  EXPECT_EQ(verdicts_.front().why, "best");
+  EXPECT_THAT(verdicts_[1].why, HasSubstr("time_us +1.00 %"));
+}
+
+TEST_F(Ranking, PutsWhatBreaksAConstraintBehindTheOthers) {
+  EXPECT_THAT(ranked("dram_read_sectors", "time<=1.02*best"),
+              ElementsAre("sawtooth", "linear", "reverse", "attach"));
+  EXPECT_TRUE(verdicts_[1].feasible);
+  EXPECT_FALSE(verdicts_[2].feasible);
+  EXPECT_THAT(verdicts_[2].why, HasSubstr("beyond its limit"));
+}
+
+TEST_F(Ranking, MarksTheParetoFrontOfTimeAndReads) {
+  ranked("time", "");
+  for (const Verdict& verdict : verdicts_)
+    EXPECT_EQ(verdict.pareto, verdict.candidate->point.text("scan") != "attach");
+}
+
+// A measurer that answers from the configuration that it is given: the second point is the fastest.
+TEST(MeasuredProof, SaysMeasuredRanksAndRegret) {
+  const auto shapes = shapes_of("gpu = gb10\nseq = 256\nscan = linear,reverse,sawtooth\n");
+  SearchedShape searched;
+  searched.shape = &shapes.front();
+  for (const Candidate& candidate : shapes.front().candidates) {
+    Verdict verdict;
+    verdict.candidate = &candidate;
+    verdict.row = row_without_result(candidate.key_cells, "ok", "");
+    verdict.rank = static_cast<int>(searched.verdicts.size()) + 1;
+    verdict.decided = verdict.feasible = true;
+    searched.verdicts.push_back(verdict);
+  }
+  const test::TemporaryFolder folder;
+  const Measurer fake = [](const std::string& path, const std::string& times,
+                           const std::string& counters) {
+    Catalog catalog;
+    std::string time_rows = result_header(), counter_rows = result_header();
+    const double of_point[] = {102, 100, 150};
+    size_t point = 0;
+    for (const Settings& settings : expand(read_configuration(path), {})) {
+      CsvRow row = row_without_result(key_cells(resolve(settings, catalog), "measured", "measured"),
+                                      "ok", "");
+      row[result_column("kernel")] = "mma";  // a prediction leaves it open
+      for (const double off : {-1.0, 0.0, 1.0}) {
+        row[result_column("time_us")] = std::to_string(of_point[point] + off);
+        time_rows += csv_line(row);
+      }
+      row[result_column("time_us")].clear();
+      row[result_column("dram_read_sectors")] = std::to_string(1000 * (point + 1));
+      counter_rows += csv_line(row);
+      ++point;
+    }
+    EXPECT_EQ(point, 3u);
+    std::ofstream(times) << time_rows;
+    std::ofstream(counters) << counter_rows;
+    return 0;
+  };
+  const Proof proof = prove(searched, 3, folder.path("found"), fake);
+  EXPECT_EQ(proof.exit_code, 0);
+  ASSERT_EQ(proof.measured.size(), 3u);
+  const auto& first = proof.measured.at(&shapes.front().candidates[0]);
+  EXPECT_EQ(first.rank, 2);
+  EXPECT_DOUBLE_EQ(first.time_us, 102);
+  EXPECT_EQ(first.dram_read_sectors, 1000);
+  EXPECT_EQ(proof.measured.at(&shapes.front().candidates[1]).rank, 1);
+  EXPECT_NEAR(proof.regret, 0.02, 1e-12);
+  EXPECT_THAT(proof.report, HasSubstr("regret 2.00 %"));
+}
+
+TEST(MeasuredProof, WithoutADeviceMeasuresNothing) {
+  const auto shapes = shapes_of("gpu = gb10\nseq = 256\nscan = linear,reverse\n");
+  SearchedShape searched;
+  searched.shape = &shapes.front();
+  const test::TemporaryFolder folder;
+  const Proof proof = prove(searched, 3, folder.path("found"),
+                            [](const auto&, const auto&, const auto&) { return 3; });
+  EXPECT_EQ(proof.exit_code, 3);
+  EXPECT_TRUE(proof.measured.empty());
+}
+
+TEST(SearchTable, BestConfigurationResolvesToTheSamePoints) {
+  const auto shapes = shapes_of(
+      "gpu = h200\nseq = 4K, 8K\nheads = 8\nkv-heads = 2\nhead-dim = 128\n"
+      "mask = causal\n");
+  std::vector<const Candidate*> chosen;
+  for (const Shape& shape : shapes) chosen.push_back(&shape.candidates.back());
+  Catalog catalog;
+  const auto points = expand(parse_configuration(configuration_of(chosen), "best.ini"), {});
+  ASSERT_EQ(points.size(), 2u);
+  for (size_t i = 0; i < points.size(); ++i) {
+    Settings settings = points[i];
+    settings["timing"] = {{"timed"}, {}};
+    EXPECT_EQ(key_cells(resolve(settings, catalog), "test", "predicted"), chosen[i]->key_cells);
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
