@@ -37,8 +37,8 @@ constexpr int64_t mib = int64_t{1} << 20;
 // the other runs beside it (tests/kernels/automatic_test.cpp). The others: the launches of
 // experiments/data/h200/hopper.csv, where a grid is within 2 % of the fastest and needs no state.
 // With a mask heads share a section, so that the longest items of all of them come first: a head at
-// a time is as fast over many waves (measured, 0.3 %), and predicted to take up to 1.5 times as long
-// over two (tests/experiments/sawtooth/search/automatic_loss_test.cpp).
+// a time is as fast over many waves (measured, 0.3 %), and predicted to take up to 1.5 times as
+// long over two (tests/experiments/sawtooth/search/automatic_loss_test.cpp).
 constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 0, true, 0, dynamic, reverse, descending, 32 * mib},
     {families::hopper, 64, false, 48 << 10, balanced, linear, ascending, 0},
