@@ -36,8 +36,9 @@ std::string tokens(const std::string& text) {
 
 // Key columns that differ; of those that differ alike (seq_q and seq_kv of squares) the first.
 std::vector<Column> varying(const std::vector<CsvRow>& rows) {
-  static const std::set<std::string_view> elsewhere = {
-      "experiment", "source", "timing", "l2", "version", "costs", "seed", "kernel", "judged"};
+  static const std::set<std::string_view> elsewhere = {"experiment", "source", "timing", "l2",
+                                                       "version",    "costs",  "seed",   "kernel",
+                                                       "judged",     "inputs"};
   std::vector<Column> columns;
   std::set<std::vector<std::string>> seen;
   for (size_t c = 0; c < key_column_count; ++c) {

@@ -2,14 +2,11 @@
 
 #include <charconv>
 
-#include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-constexpr std::string_view time_column = "time_us";
 
 std::string allowed_columns() {
   std::string text = "time";
@@ -50,7 +47,7 @@ Constraint constraint_in(const std::string& text, const std::string& place) {
 }  // namespace
 
 Objective objective_named(std::string_view name, const std::string& place) {
-  const std::string_view meant = name == "time" ? time_column : name;
+  const std::string_view meant = name == "time" ? time_objective.name : name;
   for (size_t column = first_counter_column; column <= result_column("time_us"); ++column)
     if (result_columns[column].name == meant) return {column, std::string(meant)};
   throw UsageError(place + ": '" + std::string(name) +

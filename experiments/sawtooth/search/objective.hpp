@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 
 namespace sawtooth::experiments {
@@ -15,6 +16,9 @@ struct Objective {
   size_t column = 0;
   std::string name;
 };
+
+inline const Objective time_objective{result_column("time_us"), "time_us"};
+inline const Objective dram_objective{result_column("dram_read_sectors"), "dram_read_sectors"};
 
 /// A counter's column or time_us; `time` is short for it. Throws UsageError that begins with
 /// `place`.

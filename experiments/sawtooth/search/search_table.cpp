@@ -10,8 +10,6 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr int gap_decimals = 4;
-const Objective time_objective{result_column("time_us"), "time_us"};
-const Objective dram_objective{result_column("dram_read_sectors"), "dram_read_sectors"};
 
 std::string gap(std::optional<double> value, std::optional<double> bound) {
   if (!value || !bound || *bound <= 0) return "";

@@ -30,10 +30,17 @@ std::vector<std::string> scan_names() {
   return names;
 }
 
-template <class List>
-std::vector<std::string> names_of() {
+std::vector<std::string> q_order_names() {
   std::vector<std::string> names;
-  for (const PolicyInfo& policy : List::info()) names.emplace_back(policy.name);
+  for (const PolicyInfo& order : QOrders::info()) names.emplace_back(order.name);
+  return names;
+}
+
+// Those that every kernel runs.
+std::vector<std::string> launch_names() {
+  std::vector<std::string> names;
+  for (const PolicyInfo& launch : Launches::info())
+    if (launch.name != BalancedLaunch::name) names.emplace_back(launch.name);
   return names;
 }
 
@@ -50,10 +57,10 @@ void add_usual_axes(Settings& settings, const Settings& given) {
   const auto add = [&](const char* key, std::vector<std::string> values) {
     if (!given.contains(key)) settings[key] = {std::move(values), by_default};
   };
-  add("launch", names_of<Launches>());
+  add("launch", launch_names());
   add("scan", scan_names());
   if (given.contains("order-file")) return;
-  add("q-order", names_of<QOrders>());
+  add("q-order", q_order_names());
   add("section", section_values());
 }
 
@@ -67,17 +74,25 @@ std::string shape_key(const Point& point) {
   return text;
 }
 
-std::string key_and_value(std::string_view name, const Settings& settings) {
-  return std::string(name) + " " + settings.find(name)->second.values.front();
-}
-
-// By the keys that are axes of shapes.
-std::string name_of(const Settings& settings, const std::set<std::string>& varying) {
-  std::string name;
-  for (const OptionSpec& option : option_table())
-    if (settings.contains(option.key) && varying.contains(std::string(option.key)))
-      name.append(name.empty() ? "" : " ").append(key_and_value(option.key, settings));
-  return name;
+// The keys in which shapes differ, with their values; both lengths as one where they are equal.
+void name_shapes(std::vector<Shape>& shapes) {
+  for (const OptionSpec& option : option_table()) {
+    if (option.field.print == nullptr || is_of_schedule(option)) continue;
+    const auto text_of = [&](const Shape& shape) {
+      return shape.candidates.front().point.text(option.key);
+    };
+    const std::string first = text_of(shapes.front());
+    if (std::ranges::all_of(shapes, [&](const Shape& shape) { return text_of(shape) == first; }))
+      continue;
+    for (Shape& shape : shapes) {
+      const Problem& problem = shape.candidates.front().point.request.problem;
+      const bool square = problem.seq_q == problem.seq_kv;
+      if (option.key == "seq-kv" && square) continue;
+      const std::string_view key = option.key == "seq-q" && square ? "seq" : option.key;
+      shape.name.append(shape.name.empty() ? "" : " ").append(key).append(" ");
+      shape.name.append(text_of(shape));
+    }
+  }
 }
 
 Settings usual_settings(const Candidate& like) {
@@ -119,15 +134,11 @@ Candidate candidate_of(Settings settings, const std::string& experiment, Catalog
 
 std::vector<Shape> search_space(Configuration configuration, const Settings& command_line,
                                 const std::string& experiment, Catalog& catalog) {
-  std::set<std::string> varying;
   bool declared = false;
   for (Sweep& sweep : configuration.sweeps) {
     Settings merged = sweep.settings;
     overlay(merged, command_line);
     declared = declared || declares_space(merged);
-    for (const auto& [key, assignment] : merged)
-      if (configuration.sweeps.size() > 1 || assignment.values.size() > 1)
-        if (!is_of_schedule(*find_option(key))) varying.insert(key);
   }
   for (Sweep& sweep : configuration.sweeps) {
     Settings given = sweep.settings;
@@ -143,9 +154,10 @@ std::vector<Shape> search_space(Configuration configuration, const Settings& com
     Candidate candidate = candidate_of(std::move(settings), experiment, catalog);
     if (!seen.insert(row_key(candidate.key_cells)).second) continue;
     const auto [at, is_new] = known.emplace(shape_key(candidate.point), shapes.size());
-    if (is_new) shapes.push_back({name_of(candidate.settings, varying), {}, {}, {}});
+    if (is_new) shapes.emplace_back();
     shapes[at->second].candidates.push_back(std::move(candidate));
   }
+  name_shapes(shapes);
   for (Shape& shape : shapes) add_usual(shape, experiment, catalog);
   return shapes;
 }

@@ -22,7 +22,7 @@ struct Candidate {
 };
 
 struct Shape {
-  std::string name;  // of the keys that differ between shapes: "seq-q 4096 mask causal"
+  std::string name;  // of the keys that differ between shapes: "seq 4096 mask causal"
   std::vector<Candidate> candidates;
   /// What a kernel does where nothing is said: grid, linear, a head at a time, ascending, with a
   /// mask descending. Index of a candidate, or one of its own outside of the space.

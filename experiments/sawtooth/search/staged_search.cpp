@@ -16,8 +16,6 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-const Objective time_objective{result_column("time_us"), "time_us"};
-const Objective dram_objective{result_column("dram_read_sectors"), "dram_read_sectors"};
 
 std::string percent_above(double value, double best) {
   return std::string("+").append(fixed(100 * (value / best - 1), 2)).append(" %");
@@ -395,11 +393,12 @@ void rank(std::vector<Verdict>& verdicts, const Goal& goal) {
     auto& [share, words] = beyond[verdict.candidate];
     if (verdict.decided) share = excess(verdict.row, goal, limits, words);
   }
-  // Ties go to the one that comes first in the space.
+  // Ties go to the one that reads less, then to the one that comes first in the space.
   const auto key = [&](const Verdict& verdict) {
     const double value = verdict.decided ? *value_in(verdict.row, goal.minimise)
                                          : verdict.screened.value_or(infinite);
-    return std::tuple(!verdict.decided, beyond[verdict.candidate].first, value);
+    const double reads = value_in(verdict.row, dram_objective).value_or(infinite);
+    return std::tuple(!verdict.decided, beyond[verdict.candidate].first, value, reads);
   };
   std::ranges::stable_sort(verdicts, {}, key);
   mark_pareto(verdicts);

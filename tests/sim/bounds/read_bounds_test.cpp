@@ -138,6 +138,7 @@ int64_t kv_and_q(const Prediction& prediction, Sectors Counters::*counter) {
 RC_GTEST_PROP(ReadBoundsOfSchedules, AreNeverAboveWhatAnyModelCounts, ()) {
   Request request = tests::any_request();
   request.l2_bytes = tests::between(1, 400) * line_bytes;
+  if (request.schedule.loop == Loop::kv_inner) request.schedule.prefetch = tests::between(0, 3);
   const ReadBounds bounds =
       read_bounds(request.problem, request.tiling, request.schedule, request.l2_bytes);
   const Prediction lru = simulate_lru(request);

@@ -74,6 +74,7 @@ RC_GTEST_PROP(TimeBoundsOfSchedules, AreNeverAboveWhatTheTimedModelGives, ()) {
   request.timing = Timing::timed;
   request.schedule.loop = Loop::kv_inner;
   request.l2_bytes = tests::between(2, 400) * 128;
+  request.schedule.prefetch = tests::between(0, 3);
   const Request costs = request_of(1, 1, 1);
   request.kernel = costs.kernel;
   request.kernel.jitter = 0.02;

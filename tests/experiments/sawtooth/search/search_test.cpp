@@ -159,6 +159,11 @@ TEST_F(Ranking, IsByTheObjective) {
   EXPECT_THAT(verdicts_[1].why, HasSubstr("time_us +1.00 %"));
 }
 
+TEST_F(Ranking, GivesATieToTheOneThatReadsLess) {
+  verdicts_[1].row[result_column("time_us")] = "100";
+  EXPECT_THAT(ranked("time", ""), ElementsAre("reverse", "linear", "sawtooth", "attach"));
+}
+
 TEST_F(Ranking, PutsWhatBreaksAConstraintBehindTheOthers) {
   EXPECT_THAT(ranked("dram_read_sectors", "time<=1.02*best"),
               ElementsAre("sawtooth", "linear", "reverse", "attach"));
