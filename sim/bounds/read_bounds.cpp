@@ -35,9 +35,10 @@ int64_t kv_head_bound(std::vector<int64_t> item_sectors, int64_t union_sectors,
   const auto whole = static_cast<int64_t>(item_sectors.size()) - cut_items;
   if (whole <= 0) return union_sectors;
   item_sectors.resize(static_cast<size_t>(whole));
-  const int64_t first = min_of(capacity_sectors, item_sectors.front());
   for (int64_t& sectors : item_sectors) sectors = max_of(0, sectors - capacity_sectors);
-  return max_of(union_sectors, busiest_worker(std::move(item_sectors), workers) + first);
+  const int64_t busiest = busiest_worker(std::move(item_sectors), workers);
+  // Its first item beyond the capacity finds what others have read before.
+  return max_of(union_sectors, busiest > 0 ? busiest + capacity_sectors : 0);
 }
 
 ReadBounds read_bounds(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
