@@ -2,12 +2,10 @@
 // once, in an order that is shuffled anew, so that clocks, heat and the neighbour before are the
 // same for all; the first round warms up and says how many launches make a measurable burst.
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <random>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
@@ -16,8 +14,8 @@
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -37,23 +35,6 @@ struct Contender {
   int launches = 1;
   bool behind_another = false;
 };
-
-void print_contender(const Contender& contender) {
-  const Point& point = contender.point->point;
-  const double middle = median_of(contender.times_us);
-  constexpr double flop_per_us_of_a_teraflop = 1e6;
-  std::cout << std::fixed << std::setprecision(1) << std::setw(8)
-            << forward_flop(point.request.problem) / middle / flop_per_us_of_a_teraflop
-            << " TFLOP/s  median " << std::setw(10) << middle << " us  10-90 % "
-            << quantile_of(contender.times_us, 0.1) << " to "
-            << quantile_of(contender.times_us, 0.9);
-  for (const char* key :
-       {"batch", "heads", "seq-q", "seq-kv", "head-dim", "mask", "tile-q", "tile-kv", "section",
-        "launch", "workers", "scan", "q-order", "prefetch", "hints"})
-    if (const std::string value = point.text(key); !value.empty())
-      std::cout << "  " << key << " " << value;
-  std::cout << "\n";
-}
 
 /// Points of one problem share its tensors. What cannot be run becomes its point's refusal; throws
 /// Refusal where nothing can.
@@ -130,9 +111,7 @@ int run_bench(const Command& command, const Arguments& arguments) {
   MeasurePlan plan = measure_plan(command, arguments);
   const int64_t rounds = std::stoll(value_or(plan.outputs, "repetitions", default_rounds));
   const bool paced = value_or(plan.outputs, "paced", "off") == "on";
-  std::optional<ResultLog> log;
-  if (const std::string path = value_or(plan.outputs, "csv", ""); !path.empty())
-    log.emplace(path, old_rows(plan.outputs));
+  ResultLog log(csv_path(plan.outputs), old_rows(plan.outputs));
   try {
     std::vector<Contender> contenders = contenders_of(plan.points);
     warm_up(contenders);
@@ -147,8 +126,8 @@ int run_bench(const Command& command, const Arguments& arguments) {
     } else {
       for (int64_t round = 0; round < rounds; ++round) run_round(contenders, random);
     }
-    for (const Contender& contender : contenders) print_contender(contender);
-    if (log) write_rows(plan.points, contenders, *log);
+    write_rows(plan.points, contenders, log);
+    if (for_people(plan.outputs)) std::cout << short_table(log.sweep_rows());
     Failures failures;
     for (const MeasurePoint& point : plan.points)
       if (!point.point.refusal.empty()) failures.add(refused_row(point));

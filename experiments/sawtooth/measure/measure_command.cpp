@@ -21,6 +21,7 @@
 #include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
@@ -250,7 +251,7 @@ int measure(const MeasurePlan& plan) {
   const int64_t repetitions =
       std::stoll(value_or(plan.outputs, "repetitions", find_option("repetitions")->default_text));
   constexpr size_t with_repetition = key_column_count + 1;
-  ResultLog log(value_or(plan.outputs, "csv", "-"), old_rows(plan.outputs), with_repetition);
+  ResultLog log(csv_path(plan.outputs), old_rows(plan.outputs), with_repetition);
   refuse_changes(plan, repetitions, log);
   ItemTrace items(plan.outputs);
   OrderTables orders(plan.outputs);
@@ -288,6 +289,7 @@ int measure(const MeasurePlan& plan) {
   log.finish();
   items.finish();
   orders.finish();
+  if (for_people(plan.outputs)) std::cout << short_table(log.sweep_rows());
   if (!is_on(plan.outputs, "quiet")) std::cerr << notes;
   failures.print();
   if (!failures.empty()) return exit_check_failed;

@@ -205,6 +205,12 @@ void ResultLog::finish() {
   std::filesystem::remove(partial_path());
 }
 
+std::vector<CsvRow> ResultLog::sweep_rows() const {
+  std::string text = result_header();
+  for (const std::string& line : lines_) text += line;
+  return parse_csv(text, path_).rows;
+}
+
 // The partial file of this run; rows of one that was there before stay.
 void ResultLog::discard() {
   file_.close();

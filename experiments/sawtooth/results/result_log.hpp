@@ -52,6 +52,8 @@ class ResultLog {
   /// Writes the whole file; rows of an earlier run that this sweep has not stay, in front. Throws
   /// Refusal, and leaves nothing new, where all rows of the sweep were refused.
   void finish();
+  /// The rows of the sweep so far.
+  std::vector<CsvRow> sweep_rows() const;
   /// How many rows of the sweep have no result.
   int64_t failures() const { return failures_; }
 

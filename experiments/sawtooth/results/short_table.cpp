@@ -1,9 +1,11 @@
 #include "experiments/sawtooth/results/short_table.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
@@ -11,6 +13,7 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr std::string_view gap = "  ";
+constexpr double low_share = 0.1, middle = 0.5, high_share = 0.9;
 
 struct Column {
   std::string title;
@@ -79,23 +82,92 @@ Column plain(const std::vector<CsvRow>& rows, size_t from, std::string title) {
   return column;
 }
 
+// Of a measurement what it is a median of; `repetition` counts them there.
 Column model(const std::vector<CsvRow>& rows) {
   Column column{"model", {}, false};
   for (const CsvRow& row : rows) {
     const std::string& timing = row[result_column("timing")];
-    const std::string& l2 = row[result_column("l2")];
-    column.cells.push_back(timing.empty() ? row[result_column("source")] : timing + ", " + l2);
+    const std::string& repetitions = row[result_column("repetition")];
+    std::string text = row[result_column("source")];
+    if (!timing.empty()) text = timing + ", " + row[result_column("l2")];
+    if (repetitions != "1") text += ", median of " + repetitions;
+    column.cells.push_back(std::move(text));
+  }
+  return column;
+}
+
+Column judged(const std::vector<CsvRow>& rows) {
+  Column column = plain(rows, result_column("judged"), "judged");
+  column.is_number = false;
+  return column;
+}
+
+using Repetitions = std::vector<CsvRow>;  // of one point
+
+std::vector<Repetitions> points_of(const std::vector<CsvRow>& rows) {
+  std::vector<Repetitions> points;
+  std::map<CsvRow, size_t> point_of;
+  for (const CsvRow& row : rows) {
+    const CsvRow key(row.begin(), row.begin() + key_column_count);
+    const auto [known, is_new] = point_of.try_emplace(key, points.size());
+    if (is_new) points.emplace_back();
+    points[known->second].push_back(row);
+  }
+  return points;
+}
+
+std::string quantile_text(const Repetitions& repetitions, size_t column, double share) {
+  std::vector<double> numbers;
+  int digits = 0;
+  for (const CsvRow& row : repetitions) {
+    if (!is_quantity(row[column])) continue;
+    numbers.push_back(std::stod(row[column]));
+    const size_t point = row[column].find('.');
+    if (point != std::string::npos) digits = static_cast<int>(row[column].size() - point - 1);
+  }
+  return numbers.empty() ? std::string() : fixed(quantile_of(std::move(numbers), share), digits);
+}
+
+// One row: medians of the repetitions, and in `repetition` how many there are.
+CsvRow medians(const Repetitions& repetitions) {
+  CsvRow row = repetitions.front();
+  for (const size_t column :
+       {result_column("dram_read_sectors"), result_column("time_us"), result_column("tflops")})
+    row[column] = quantile_text(repetitions, column, middle);
+  row[result_column("repetition")] = std::to_string(repetitions.size());
+  return row;
+}
+
+Column time_range(const std::vector<Repetitions>& points) {
+  Column column{"10 to 90 % (us)", {}, true};
+  constexpr size_t time = result_column("time_us");
+  for (const Repetitions& point : points) {
+    const std::string low = quantile_text(point, time, low_share);
+    const bool has_range = point.size() > 1 && !low.empty();
+    column.cells.push_back(has_range ? low + " to " + quantile_text(point, time, high_share)
+                                     : std::string());
   }
   return column;
 }
 
 }  // namespace
 
-std::string short_table(const std::vector<CsvRow>& rows) {
+bool for_people(const Settings& outputs) {
+  return !outputs.contains("csv") && is_terminal(Output::standard);
+}
+
+std::string csv_path(const Settings& outputs) {
+  return for_people(outputs) ? "/dev/null" : value_or(outputs, "csv", "-");
+}
+
+std::string short_table(const std::vector<CsvRow>& all_rows) {
+  const std::vector<Repetitions> points = points_of(all_rows);
+  std::vector<CsvRow> rows;
+  for (const Repetitions& point : points) rows.push_back(medians(point));
   std::vector<Column> columns = varying(rows);
-  for (Column& column :
-       std::vector<Column>{dram_reads(rows), plain(rows, result_column("time_us"), "time (us)"),
-                           plain(rows, result_column("tflops"), "TFLOP/s"), model(rows)}) {
+  for (Column& column : std::vector<Column>{
+           dram_reads(rows), plain(rows, result_column("time_us"), "time (us)"), time_range(points),
+           plain(rows, result_column("tflops"), "TFLOP/s"), model(rows), judged(rows)}) {
     if (!is_empty(column)) columns.push_back(std::move(column));
   }
   std::vector<std::string> lines(rows.size() + 1);

@@ -104,8 +104,7 @@ class Simulation {
       : jobs_(std::move(jobs)),
         begun_(jobs_.size()),
         outputs_(outputs),
-        for_people_(!outputs.contains("csv") && is_terminal(Output::standard)),
-        log_(for_people_ ? "/dev/null" : value_or(outputs, "csv", "-"), old_rows(outputs)),
+        log_(csv_path(outputs), old_rows(outputs)),
         sides_(outputs),
         wavefronts_(outputs) {
     std::vector<CsvRow> sweep;
@@ -137,7 +136,6 @@ class Simulation {
         [&](size_t i, const Done& done) {
           keep_until(open[i]);
           log_.append(done.row);
-          if (for_people_) rows_.push_back(done.row);
           if (!done.method.empty()) ++methods_[done.method];
           next = open[i] + 1;
           if (done.has_result) sides_.write(done.side_rows);
@@ -160,7 +158,7 @@ class Simulation {
     wavefronts_.commit();
     if (!is_on(outputs_, "quiet")) print_models(jobs_);
     print_methods();
-    if (for_people_) std::cout << short_table(rows_);
+    if (for_people(outputs_)) std::cout << short_table(log_.sweep_rows());
     if (!is_on(outputs_, "quiet")) std::cerr << notes;
     say_what_was_written();
     failures_.print();
@@ -243,8 +241,6 @@ class Simulation {
   std::vector<Job> jobs_;
   std::vector<std::atomic<int64_t>> begun_;  // items of each job
   const Settings& outputs_;
-  bool for_people_;           // a short table instead of CSV
-  std::vector<CsvRow> rows_;  // for it
   ResultLog log_;
   SideTables sides_;
   WavefrontFiles wavefronts_;
