@@ -20,12 +20,9 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr auto table = std::to_array<Command>({
-  simulate_command,
-#if defined(SAWTOOTH_HAVE_KERNELS)
-      measure_command, bench_command,
-#endif
-      search_command, run_command, compare_command, plot_command, report_command, counters_command,
-      calibrate_command, record_command_entry, import_ncu_command, order_command,
+  simulate_command, measure_command, bench_command, search_command, run_command, compare_command,
+      plot_command, report_command, counters_command, calibrate_command, record_command_entry,
+      import_ncu_command, order_command,
 #if defined(SAWTOOTH_HAVE_TRACE)
       trace_command,
 #endif

@@ -1,4 +1,4 @@
-// sawtooth measure and bench, in a build with CUDA.
+// sawtooth measure and bench, which need a build with CUDA.
 #pragma once
 
 #include "experiments/sawtooth/inputs/command_line.hpp"

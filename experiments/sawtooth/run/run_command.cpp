@@ -55,19 +55,12 @@ void join_results(const fs::path& folder, bool measured) {
   write_text(folder / "results.csv", text);
 }
 
-#if defined(SAWTOOTH_HAVE_KERNELS)
 int measure_into(const std::string& configuration, const fs::path& folder, bool with_wavefront) {
   Arguments measure{configuration, "--overwrite", "--csv", (folder / "measured.csv").string()};
   if (with_wavefront)
     measure.insert(measure.end(), {"--wavefront", (folder / "wavefront_measured.csv").string()});
   return run_measure(measure_command, measure);
 }
-#else
-int measure_into(const std::string&, const fs::path&, bool) {
-  std::cerr << "note: built without a CUDA compiler, nothing is measured\n";
-  return exit_no_device;
-}
-#endif
 
 }  // namespace
 
