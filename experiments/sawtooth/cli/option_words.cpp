@@ -1,7 +1,5 @@
 #include "experiments/sawtooth/cli/option_words.hpp"
 
-#include <sstream>
-
 #include "experiments/sawtooth/support/resources.hpp"
 
 namespace sawtooth::experiments {
@@ -59,25 +57,6 @@ std::vector<std::string> listed_values(const OptionSpec& option) {
   if (option.key == "gpu") return resource_names("profiles/gpus");
   if (option.key == "system") return resource_names("profiles/systems");
   return {};
-}
-
-std::string wrapped(std::string_view text, size_t width, size_t indent) {
-  std::string result;
-  size_t column = indent;
-  std::istringstream words{std::string(text)};
-  for (std::string word; words >> word;) {
-    const bool first = result.empty();
-    if (!first && column + 1 + word.size() > width) {
-      result.append("\n").append(indent, ' ');
-      column = indent;
-    } else if (!first) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += word.size();
-  }
-  return result;
 }
 
 }  // namespace sawtooth::experiments

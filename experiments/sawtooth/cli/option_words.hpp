@@ -31,9 +31,6 @@ std::string explanation(const OptionSpec& option);
 /// Values that can be listed: choices, on and off, names of GPUs and systems.
 std::vector<std::string> listed_values(const OptionSpec& option);
 
-/// Text broken into lines of at most `width`; `indent` blanks begin each line but the first.
-std::string wrapped(std::string_view text, size_t width, size_t indent);
-
 inline constexpr std::string_view exit_codes =
     "0 fine, 1 a check failed, 2 wrong usage, 3 device or counters not available.";
 

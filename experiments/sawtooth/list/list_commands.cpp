@@ -1,6 +1,7 @@
 // sawtooth gpus, systems, schedules: what is known, one line each, from the tables themselves.
 #include "experiments/sawtooth/list/list_commands.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/attention/variants.hpp"
@@ -24,8 +26,15 @@ namespace {
 
 constexpr int name_width = 22;
 
+// Wrapped for people; a pipe gets a line each.
+std::string lines_of(std::string_view text, size_t indent) {
+  return is_terminal(Output::standard) ? wrapped(text, line_width(), indent) : std::string(text);
+}
+
 void print_line(std::string_view name, std::string_view text) {
-  std::cout << "  " << std::left << std::setw(name_width) << name << " " << text << "\n";
+  const size_t indent = std::max<size_t>(name_width, name.size()) + 3;
+  std::cout << "  " << std::left << std::setw(name_width) << name << " " << lines_of(text, indent)
+            << "\n";
 }
 
 /// Tables of names with what they mean: all of them, or those entries that are called `wanted`.
@@ -59,12 +68,17 @@ class Listing {
 
 void print_gpu(const std::string& path) {
   const GpuFile gpu = read_gpu_file(path);
-  std::cout << gpu.description << " (" << path << ")\n";
-  for (const Parameter& parameter : gpu.parameters) {
+  std::cout << lines_of(gpu.description + " (" + path + ")", 0) << "\n";
+  const auto print = [](const Parameter& parameter) {
+    const std::string gap = parameter.note.empty() ? "" : ": ";
     std::cout << "  " << std::left << std::setw(name_width + 2) << parameter.key << " "
-              << parameter.value << "\n    " << parameter.source
-              << (parameter.note.empty() ? "" : ": ") << parameter.note << "\n";
-  }
+              << lines_of(parameter.value, name_width + 5) << "\n    "
+              << lines_of(parameter.source + gap + parameter.note, 4) << "\n";
+  };
+  for (const Parameter& parameter : gpu.parameters) print(parameter);
+  if (gpu.judged.empty()) return;
+  std::cout << "How models were judged on it, the default first:\n";
+  for (const Parameter& parameter : gpu.judged) print(parameter);
 }
 
 // The attention kernels of this build: what `measure`, `bench` and the library can launch.

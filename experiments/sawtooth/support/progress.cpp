@@ -35,8 +35,7 @@ Progress::~Progress() {
 void Progress::advance(double work) {
   ++done_points_;
   done_work_ += work;
-  last_drawn_ = {};
-  draw();
+  last_drawn_ = {};  // the next draw() is not too soon
 }
 
 void Progress::draw(double under_way) {

@@ -16,6 +16,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// A point has ended; the next draw() shows it at once.
   void advance(double work);
   /// `under_way` is the work done of points that have not ended.
   void draw(double under_way = 0);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -36,6 +37,25 @@ size_t line_width() {
     width = std::strtoul(columns, nullptr, 10);
   }
   return width == 0 ? widest : std::clamp(width, narrowest, widest);
+}
+
+std::string wrapped(std::string_view text, size_t width, size_t indent) {
+  std::string result;
+  size_t column = indent;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
+    const bool first = result.empty();
+    if (!first && column + 1 + word.size() > width) {
+      result.append("\n").append(indent, ' ');
+      column = indent;
+    } else if (!first) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result;
 }
 
 std::string bold(std::string_view text, Output output) {

@@ -48,7 +48,7 @@ size_t longest_line(const std::string& text) {
 TEST(Terminal, ShowsAShortTableWhereThePipeHasCsv) {
   if (!has_program("script")) GTEST_SKIP() << "no script(1) here";
   const std::string shown = on_terminal(point, "NO_COLOR=1 ");
-  EXPECT_THAT(shown, HasSubstr("\nscan      DRAM reads / compulsory  model"));
+  EXPECT_THAT(shown, HasSubstr("\nscan      DRAM reads / compulsory  model          judged"));
   EXPECT_THAT(shown, HasSubstr("2 points; --csv FILE keeps all columns"));
   EXPECT_THAT(shown, Not(HasSubstr("experiment,source")));
   EXPECT_THAT(on_terminal(std::string(point) + "--csv -"), HasSubstr("experiment,source"));
@@ -104,10 +104,20 @@ TEST(Names, TheNearestIsOffered) {
 
 TEST(Lists, SayAllOfAName) {
   EXPECT_THAT(run_program("gpus H200").out, HasSubstr("l2-halves"));
+  EXPECT_THAT(run_program("gpus H200").out, HasSubstr("the default first:\n  timed-halves "));
   EXPECT_THAT(run_program("systems flash-attention-2").out, HasSubstr("\nlaunch = grid\n"));
   EXPECT_THAT(run_program("schedules attach").out, HasSubstr("--scan attach"));
   EXPECT_EQ(run_program("gpus nothing").exit_code, 2);
   EXPECT_EQ(run_program("schedules nothing").exit_code, 2);
+}
+
+TEST(Lists, AreWrappedForPeopleAndALineEachInAPipe) {
+  const std::string piped = run_program("systems").out;
+  EXPECT_GT(longest_line(piped), 101u);
+  EXPECT_THAT(piped, Not(HasSubstr("\n   ")));
+  if (!has_program("script")) GTEST_SKIP() << "no script(1) here";
+  for (const char* command : {"systems", "schedules", "gpus h200"})
+    EXPECT_LE(longest_line(on_terminal(command)), 101u) << command;  // with a carriage return
 }
 
 TEST(Version, NamesTheCommit) {
