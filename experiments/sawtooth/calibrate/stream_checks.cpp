@@ -181,24 +181,25 @@ CheckLine check_sm_sectors(const std::vector<StreamRow>& rows) {
 }
 
 CheckLine check_repeats(const std::vector<StreamRow>& rows, int64_t l2_bytes) {
-  struct Span {
+  struct Readings {
     const StreamRow* row;
-    int64_t low;
-    int64_t high;
+    std::vector<int64_t> dram;
   };
-  std::map<Key, Span> spans;
+  std::map<Key, Readings> points;
   for (const StreamRow& row : rows) {
-    const Key key = key_of(row);
-    for (const int64_t dram : row.dram_read_by_pass) {
-      auto& span = spans.try_emplace(key, Span{&row, dram, dram}).first->second;
-      span.low = std::min(span.low, dram);
-      span.high = std::max(span.high, dram);
-    }
+    if (row.dram_read_by_pass.empty()) continue;
+    std::vector<int64_t>& dram =
+        points.try_emplace(key_of(row), Readings{&row, {}}).first->second.dram;
+    dram.insert(dram.end(), row.dram_read_by_pass.begin(), row.dram_read_by_pass.end());
   }
   Worst worst("repeats", "spread of DRAM sectors over repetitions and passes / sectors");
-  for (const auto& [key, span] : spans) {
-    const double spread = double(span.high - span.low) / double(span.row->buffer_sectors);
-    worst.add(*span.row, spread, on_cliff(*span.row, l2_bytes) ? 0.06 : 0.01);
+  for (auto& [key, readings] : points) {
+    std::vector<int64_t>& dram = readings.dram;
+    std::sort(dram.begin(), dram.end());
+    const size_t outliers = dram.size() / 10;
+    const int64_t spread = dram[dram.size() - 1 - outliers] - dram[outliers];
+    worst.add(*readings.row, double(spread) / double(readings.row->buffer_sectors),
+              on_cliff(*readings.row, l2_bytes) ? 0.06 : 0.01);
   }
   return worst.line();
 }

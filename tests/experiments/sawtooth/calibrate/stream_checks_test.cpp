@@ -74,6 +74,19 @@ TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
   EXPECT_FALSE(check_repeats(pair(40, 0.07), l2_bytes).passed);
 }
 
+// Of ten readings one at each end does not count, of nine all do.
+TEST(StreamChecks, OneDisturbedReadingOfTenIsNoSpread) {
+  const auto readings = [](int count, int disturbed) {
+    std::vector<StreamRow> rows;
+    for (int i = 0; i < count; ++i)
+      rows.push_back(read_row(StreamShape::same, false, 128, "p2", i < disturbed ? 0.99 : 0.9, i));
+    return rows;
+  };
+  EXPECT_TRUE(check_repeats(readings(10, 1), l2_bytes).passed);
+  EXPECT_FALSE(check_repeats(readings(10, 2), l2_bytes).passed);
+  EXPECT_FALSE(check_repeats(readings(9, 1), l2_bytes).passed);
+}
+
 // 48 MiB of 60 still lie on the cliff, 56 do not.
 TEST(StreamChecks, TheCliffEndsAfter48Of60Mib) {
   const auto differing = [](int64_t mib) {
