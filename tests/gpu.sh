@@ -18,6 +18,10 @@ if [ $# -lt 1 ]; then
   sed -n '2,16s/^# \{0,1\}//p' "$0"
   exit 2
 fi
+if [ -z "${CUDA_VISIBLE_DEVICES-unset}" ] || ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
+  echo "tests/gpu.sh: nvidia-smi lists no GPU here; run on a machine with a GPU and its driver" >&2
+  exit 3
+fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 work=$(mktemp -d)
