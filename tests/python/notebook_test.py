@@ -18,6 +18,8 @@ class Notebooks(unittest.TestCase):
         self.assertTrue(notebooks)
         for path in notebooks:
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            if path.name == "paper.ipynb":
+                self.assertEqual([cell["cell_type"] for cell in cells].count("code"), 10)
             names = {}
             for number, cell in enumerate(cells):
                 if cell["cell_type"] == "code":

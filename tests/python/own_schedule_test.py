@@ -6,7 +6,7 @@ import sawtooth
 
 # Five waves of unequal items for 6 workers, with an L2 of a quarter of K and V.
 POINT = {"seq": "2K", "heads": 1, "workers": 6, "l2_bytes": "128KiB"}
-LABELS = ("experiment", "scan", "run_id", "q_order", "section", "head_order")
+LABELS = ("experiment", "scan", "run_id", "q_order", "section", "head_order", "inputs")
 
 
 def sawtooth_by_steps(tiles, step, items_before):

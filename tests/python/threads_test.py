@@ -17,7 +17,10 @@ class Interrupt(unittest.TestCase):
     def test_ends_one_long_point(self):
         for model in ({"l2": "lru"}, {"timing": "timed", "l2": "halves"}):
             script = (
-                "import sawtooth\nprint('ready', flush=True)\n"
+                # A shell's background jobs ignore the signal, and so would Python.
+                "import sawtooth, signal\n"
+                "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                "print('ready', flush=True)\n"
                 f"sawtooth.simulate(**{LONG | model | {'threads': 1}!r})"
             )
             with subprocess.Popen(
@@ -36,7 +39,7 @@ class Interrupt(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def test_the_interpreter_runs_on(self):
-        point = {"gpu": "h200", "heads": 8, "seq": "16K", "timing": "timed", "mask": "causal"}
+        point = {"gpu": "h200", "heads": 8, "seq": "32K", "timing": "timed", "mask": "causal"}
         rows = []
         worker = threading.Thread(target=lambda: rows.extend(sawtooth.simulate(**point)))
         worker.start()
@@ -46,7 +49,7 @@ class Threads(unittest.TestCase):
             turns += 1
         self.assertEqual(len(rows), 1)
         # A simulation that kept the interpreter's lock would leave a turn before and one after it.
-        self.assertGreater(turns, 20)
+        self.assertGreater(turns, 5)
 
 
 if __name__ == "__main__":
