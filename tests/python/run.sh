@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it in a fresh virtual environment and runs the tests of this folder there.
-# tests/python/run.sh BUILD_FOLDER; 77 (skipped) where pip has no network.
+# Builds the wheel, installs it in a fresh virtual environment and runs the tests of this folder there,
+# which execute the notebooks and the Python of README and docs too.
+# tests/python/run.sh BUILD_FOLDER; 77 (skipped) where pip has no network. SAWTOOTH_WHEEL_CUDA=ON adds
+# the kernels (few variants), for attention(): without a GPU the tests of its checks run.
 set -euo pipefail
 build=${1:?usage: tests/python/run.sh BUILD_FOLDER}
 root=$(cd "$(dirname "$0")/../.." && pwd)
+cuda=${SAWTOOTH_WHEEL_CUDA:-OFF}
 most_bytes=$((5 * 1024 * 1024))  # of a wheel without CUDA
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,13 +25,22 @@ if ! "$python" -m pip download -q --no-deps -d "$work/probe" nanobind >>"$work/l
   echo "skipped: pip has no network"
   exit 77
 fi
-"$python" -m pip wheel "$root" --no-deps -w "$work/wheel" -C build-dir="$build/python-wheel" \
+if [ "$cuda" != OFF ] && ! command -v nvcc >/dev/null; then
+  echo "skipped: no nvcc"
+  exit 77
+fi
+options=(-C build-dir="$build/python-wheel-$cuda" -C cmake.define.SAWTOOTH_CUDA="$cuda")
+[ "$cuda" = OFF ] ||
+  options+=(-C cmake.define.SAWTOOTH_VARIANTS=minimal -C cmake.define.SAWTOOTH_HOPPER=OFF)
+"$python" -m pip wheel "$root" --no-deps -w "$work/wheel" "${options[@]}" \
   >"$work/log" 2>&1 || { tail -n 40 "$work/log"; exit 1; }
 wheel=("$work"/wheel/sawtooth-*.whl)
-(($(stat -c %s "${wheel[0]}") < most_bytes)) || { echo "${wheel[0]}: more than $most_bytes bytes"; exit 1; }
+bytes=$(stat -c %s "${wheel[0]}")
+echo "${wheel[0]##*/}: $bytes bytes"
+[ "$cuda" != OFF ] || ((bytes < most_bytes)) || { echo "more than $most_bytes bytes"; exit 1; }
 "$python" -m pip install -q "${wheel[0]}"
 "$python" -m pip install -q pandas matplotlib >>"$work/log" 2>&1 ||
   echo "without pandas and matplotlib: tests that need them are skipped"
 [ ! -x "$build/sawtooth" ] || export SAWTOOTH_PROGRAM=$build/sawtooth
 cd "$work"
-"$python" -m unittest discover -s "$root/tests/python" -p '*_test.py'
+"$python" -m unittest discover -v -s "$root/tests/python" -p '*_test.py'

@@ -5,7 +5,8 @@
     [row["l2_read_miss_sectors"] for row in table]
 
 simulate() predicts, compare() judges predictions by measurements, gpus() and systems() list what is
-known. Mistakes raise UsageError. Nothing here needs a GPU, numpy or pandas.
+known, and in a build with CUDA attention() runs the kernels. Mistakes raise UsageError. Nothing but
+attention() needs a GPU, and nothing needs numpy or pandas.
 """
 
 from __future__ import annotations
@@ -17,22 +18,28 @@ from dataclasses import dataclass
 from typing import Union
 
 from . import _core
+from .kernels import DeviceError, attention, free_workspaces
 from .simulation import Predictions, UsageError, simulate, usage_error
 from .table import Row, Table, Value, read_csv, value_of
 
 __all__ = [
     "Comparison",
+    "DeviceError",
     "Predictions",
     "Row",
     "Table",
     "UsageError",
     "Value",
+    "attention",
     "compare",
+    "free_workspaces",
     "gpus",
     "simulate",
     "systems",
 ]
 __version__: str = _core.version
+
+DeviceError.__module__ = UsageError.__module__ = __name__
 
 _core.use_resources(str(pathlib.Path(__file__).parent / "experiments"))
 

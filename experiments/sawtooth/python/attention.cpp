@@ -1,0 +1,311 @@
+// sawtooth._attention: the kernels on tensors of any library that has DLPack, through the C API.
+// sawtooth/kernels.py says which stream, and what an outcome raises.
+#include "kernels/attention/attention.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+namespace nb = nanobind;
+
+namespace {
+
+using Tensor = nb::ndarray<nb::array_api>;
+using Input = nb::ndarray<nb::ro>;
+using Outcome = std::pair<int, std::string>;  // sawtooth_status, and what was wrong
+
+constexpr size_t dimensions = 4;  // batch, head, row, column
+constexpr uint8_t bits_of_elements = 16;
+
+/// Makes a device the thread's, and the one before again.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    error_ = cudaGetDevice(&before_);
+    if (error_ == cudaSuccess) error_ = cudaSetDevice(device);
+  }
+  ~CurrentDevice() {
+    if (error_ == cudaSuccess) cudaSetDevice(before_);
+  }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  cudaError_t error() const { return error_; }
+
+ private:
+  int before_ = 0;
+  cudaError_t error_ = cudaSuccess;
+};
+
+/// Device memory of the calls on one stream, which follow each other there. Its state was zero at
+/// first, and since then only calls of the library used it.
+struct Workspace {
+  void* memory = nullptr;
+  size_t bytes = 0;
+
+  /// At least `needed` bytes; what was there before is freed behind the calls that use it.
+  cudaError_t reserve(size_t needed, cudaStream_t stream) {
+    if (bytes >= needed) return cudaSuccess;
+    if (const cudaError_t error = release(stream); error != cudaSuccess) return error;
+    if (const cudaError_t error = cudaMallocAsync(&memory, needed, stream); error != cudaSuccess) {
+      memory = nullptr;
+      return error;
+    }
+    bytes = needed;
+    return cudaMemsetAsync(memory, 0, sawtooth_workspace_state_bytes(), stream);
+  }
+  cudaError_t release(cudaStream_t stream) {
+    bytes = 0;
+    void* const old = std::exchange(memory, nullptr);
+    return old == nullptr ? cudaSuccess : cudaFreeAsync(old, stream);
+  }
+};
+
+/// By device and stream; under the interpreter's lock.
+std::map<std::pair<int, cudaStream_t>, Workspace> workspaces;
+
+Outcome failed(const char* what, cudaError_t error) {
+  const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+  return {no_device ? SAWTOOTH_NO_DEVICE : SAWTOOTH_LAUNCH_FAILED,
+          std::string(what) + ": " + cudaGetErrorString(error)};
+}
+
+Outcome last(sawtooth_status status) {
+  return {status, sawtooth_last_message()};
+}
+
+template <class Array>
+std::vector<int64_t> shape_of(const Array& tensor) {
+  std::vector<int64_t> shape;
+  for (size_t i = 0; i < tensor.ndim(); ++i) shape.push_back(static_cast<int64_t>(tensor.shape(i)));
+  return shape;
+}
+
+std::string text_of(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (const int64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + text + "]";
+}
+
+std::string text_of(const nb::dlpack::dtype& dtype) {
+  const auto is = [&](nb::dlpack::dtype_code code) { return dtype.code == uint8_t(code); };
+  const std::string bits = std::to_string(dtype.bits);
+  if (is(nb::dlpack::dtype_code::Bfloat)) return "bf" + bits;
+  if (is(nb::dlpack::dtype_code::Float)) return "fp" + bits;
+  if (is(nb::dlpack::dtype_code::Int)) return "int" + bits;
+  if (is(nb::dlpack::dtype_code::UInt)) return "uint" + bits;
+  return "a type of " + bits + " bits";
+}
+
+/// Of a tensor whose rows have neighbouring elements; the stride of a dimension of one element,
+/// which nothing reads, is that without gaps.
+template <class Array>
+Outcome strides_of(const std::string& name, const Array& tensor, sawtooth_strides& strides) {
+  if (tensor.shape(3) > 1 && tensor.stride(3) != 1)
+    return {SAWTOOTH_MISALIGNED, name + " has a stride of " + std::to_string(tensor.stride(3)) +
+                                     " between the elements of a row; allowed: 1"};
+  int64_t dense = static_cast<int64_t>(tensor.shape(3));
+  int64_t* const places[] = {&strides.row, &strides.head, &strides.batch};
+  for (size_t i = 0; i < 3; ++i) {
+    const size_t dimension = 2 - i;
+    *places[i] = tensor.shape(dimension) > 1 ? tensor.stride(dimension) : dense;
+    dense *= static_cast<int64_t>(tensor.shape(dimension));
+  }
+  return {};
+}
+
+/// Whether `name` has this shape and q's type, on q's device.
+template <class Array>
+Outcome fits(const std::string& name, const Array& tensor, const std::vector<int64_t>& shape,
+             const nb::dlpack::dtype& dtype, int device) {
+  if (shape_of(tensor) != shape)
+    return {SAWTOOTH_BAD_SIZE, name + " has the shape " + text_of(shape_of(tensor)) +
+                                   "; allowed here: " + text_of(shape)};
+  if (tensor.dtype() != dtype)
+    return {SAWTOOTH_UNSUPPORTED_TYPE,
+            name + " is " + text_of(tensor.dtype()) + "; allowed here: " + text_of(dtype)};
+  if (tensor.device_id() != device)
+    return {SAWTOOTH_BAD_SIZE, name + " is on device " + std::to_string(tensor.device_id()) +
+                                   ", q on device " + std::to_string(device)};
+  return {};
+}
+
+/// What stands beside the tensors; names of policies may be missing, which is automatic.
+struct Options {
+  bool causal = false;
+  int64_t window = 0;  // keys; not 0: whatever causal is
+  float scale = 0;
+  std::optional<std::string> family, launch, scan, q_order;
+  int64_t tile_q = 0, tile_kv = 0, section = 0, workers = 0, kv_split = 0, prefetch = 0;
+  uint64_t seed = 0;
+};
+
+const char* text_or_null(const std::optional<std::string>& text) {
+  return text ? text->c_str() : nullptr;
+}
+
+Outcome fill(const Input& q, const Input& k, const Input& v, const std::optional<Tensor>& out,
+             const Options& options, sawtooth_attention& call) {
+  for (const auto& [name, tensor] : {std::pair("q", &q), std::pair("k", &k), std::pair("v", &v)})
+    if (tensor->ndim() != dimensions)
+      return {SAWTOOTH_BAD_SIZE, std::string(name) + " has " + std::to_string(tensor->ndim()) +
+                                     " dimensions; allowed: [batch, heads, length, head_dim]"};
+  const nb::dlpack::dtype dtype = q.dtype();
+  const bool bf16 = dtype.code == uint8_t(nb::dlpack::dtype_code::Bfloat);
+  const bool fp16 = dtype.code == uint8_t(nb::dlpack::dtype_code::Float);
+  if (!(bf16 || fp16) || dtype.bits != bits_of_elements || dtype.lanes != 1)
+    return {SAWTOOTH_UNSUPPORTED_TYPE, "q is " + text_of(dtype) + "; allowed: bf16, fp16"};
+  const std::vector<int64_t> queries = shape_of(q);
+  std::vector<int64_t> keys = shape_of(k);
+  keys[0] = queries[0];
+  keys[3] = queries[3];
+  const int device = q.device_id();
+  if (Outcome bad = fits("k", k, keys, dtype, device); bad.first != SAWTOOTH_OK) return bad;
+  if (Outcome bad = fits("v", v, keys, dtype, device); bad.first != SAWTOOTH_OK) return bad;
+  sawtooth_attention_defaults(&call);
+  if (Outcome bad = strides_of("q", q, call.q_strides); bad.first != SAWTOOTH_OK) return bad;
+  if (Outcome bad = strides_of("k", k, call.k_strides); bad.first != SAWTOOTH_OK) return bad;
+  if (Outcome bad = strides_of("v", v, call.v_strides); bad.first != SAWTOOTH_OK) return bad;
+  if (out) {
+    if (Outcome bad = fits("out", *out, queries, dtype, device); bad.first != SAWTOOTH_OK)
+      return bad;
+    if (Outcome bad = strides_of("out", *out, call.o_strides); bad.first != SAWTOOTH_OK) return bad;
+    call.o = out->data();
+  }
+  call.batch = queries[0];
+  call.heads = queries[1];
+  call.seq_q = queries[2];
+  call.head_dim = queries[3];
+  call.kv_heads = keys[1];
+  call.seq_kv = keys[2];
+  call.dtype = bf16 ? SAWTOOTH_BF16 : SAWTOOTH_FP16;
+  call.mask = options.window != 0 ? SAWTOOTH_MASK_WINDOW
+              : options.causal    ? SAWTOOTH_MASK_CAUSAL
+                                  : SAWTOOTH_MASK_NONE;
+  call.window = options.window;
+  call.q = q.data();
+  call.k = k.data();
+  call.v = v.data();
+  call.scale = options.scale;
+  call.workspace_starts_zero = 1;
+  call.family = text_or_null(options.family);
+  call.launch = text_or_null(options.launch);
+  call.scan = text_or_null(options.scan);
+  call.q_order = text_or_null(options.q_order);
+  call.tile_q = options.tile_q;
+  call.tile_kv = options.tile_kv;
+  call.section = options.section;
+  call.workers = options.workers;
+  call.kv_split = options.kv_split;
+  call.prefetch = options.prefetch;
+  call.seed = options.seed;
+  return {};
+}
+
+/// Memory for what no library of tensors made, freed with its last user; a DLPack object.
+Tensor empty(const std::vector<int64_t>& shape, const nb::dlpack::dtype& dtype, int device) {
+  size_t bytes = dtype.bits / 8;
+  std::vector<size_t> extents;
+  for (const int64_t extent : shape) {
+    extents.push_back(static_cast<size_t>(extent));
+    bytes *= extents.back();
+  }
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, std::max<size_t>(1, bytes)) != cudaSuccess) {
+    cudaGetLastError();  // or the next launch would report it
+    throw std::bad_alloc();
+  }
+  const nb::capsule owner(memory, [](void* old) noexcept { cudaFree(old); });
+  return Tensor(memory, extents.size(), extents.data(), owner, nullptr, dtype,
+                nb::device::cuda::value, device);
+}
+
+/// Status, message, and the tensors that were made here.
+using Result = std::tuple<int, std::string, std::optional<Tensor>, std::optional<Tensor>>;
+
+Result without_result(const Outcome& outcome) {
+  return {outcome.first, outcome.second, {}, {}};
+}
+
+/// `out` may be missing, and is made once the call is known to be valid; so is lse with `with_lse`,
+/// and then the call waits for the stream, which those who take them do not know.
+Result forward(const Input& q, const Input& k, const Input& v, const std::optional<Tensor>& out,
+               const std::optional<Tensor>& lse, bool with_lse, const Options& options,
+               uintptr_t handle) {
+  sawtooth_attention call;
+  if (const Outcome bad = fill(q, k, v, out, options, call); bad.first != SAWTOOTH_OK)
+    return without_result(bad);
+  if (!out) call.o = const_cast<void*>(q.data());  // for the checks alone
+  const CurrentDevice device(q.device_id());
+  // What is wrong with the call is said where there is no device, too.
+  size_t bytes = 0;
+  if (const auto status = sawtooth_attention_workspace_bytes(&call, &bytes); status != SAWTOOTH_OK)
+    return without_result(last(status));
+  if (device.error() != cudaSuccess)
+    return without_result(failed("looking for a device", device.error()));
+  const auto stream = reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
+  Workspace& workspace = workspaces[{q.device_id(), stream}];
+  if (const cudaError_t error = workspace.reserve(bytes, stream); error != cudaSuccess)
+    return without_result(failed("reserving the workspace", error));
+  std::optional<Tensor> made_out, made_lse;
+  if (!out) {
+    made_out = empty(shape_of(q), q.dtype(), q.device_id());
+    call.o = made_out->data();
+  }
+  if (with_lse && !lse)
+    made_lse = empty({call.batch, call.heads, call.seq_q}, nb::dtype<float>(), q.device_id());
+  if (with_lse) call.lse = static_cast<float*>((lse ? *lse : *made_lse).data());
+  const auto status = sawtooth_attention_forward(&call, workspace.memory, workspace.bytes, stream);
+  if (status != SAWTOOTH_OK) return without_result(last(status));
+  if (made_out || made_lse)
+    if (const cudaError_t error = cudaStreamSynchronize(stream); error != cudaSuccess)
+      return without_result(failed("waiting for the stream", error));
+  return {SAWTOOTH_OK, "", made_out, made_lse};
+}
+
+/// Frees what calls have left, behind them.
+void free_workspaces() {
+  for (auto& [place, workspace] : workspaces) {
+    const CurrentDevice device(place.first);
+    workspace.release(place.second);
+  }
+  workspaces.clear();
+}
+
+}  // namespace
+
+NB_MODULE(_attention, m) {
+  nb::class_<Options>(m, "Options")
+      .def(nb::init<>())
+      .def_rw("causal", &Options::causal)
+      .def_rw("window", &Options::window)
+      .def_rw("scale", &Options::scale)
+      .def_rw("family", &Options::family)
+      .def_rw("launch", &Options::launch)
+      .def_rw("scan", &Options::scan)
+      .def_rw("q_order", &Options::q_order)
+      .def_rw("tile_q", &Options::tile_q)
+      .def_rw("tile_kv", &Options::tile_kv)
+      .def_rw("section", &Options::section)
+      .def_rw("workers", &Options::workers)
+      .def_rw("kv_split", &Options::kv_split)
+      .def_rw("prefetch", &Options::prefetch)
+      .def_rw("seed", &Options::seed);
+  m.attr("no_device") = int(SAWTOOTH_NO_DEVICE);
+  m.attr("launch_failed") = int(SAWTOOTH_LAUNCH_FAILED);
+  m.def("forward", forward, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("out").none(),
+        nb::arg("lse").none(), nb::arg("with_lse"), nb::arg("options"), nb::arg("stream"));
+  m.def("free_workspaces", free_workspaces);
+}

@@ -1,0 +1,163 @@
+"""attention(): the kernels on tensors of PyTorch, CuPy, JAX or any other library with DLPack."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional
+
+from .simulation import UsageError
+
+try:
+    from . import _attention
+except ImportError:  # a build without CUDA
+    _attention = None  # type: ignore[assignment]
+
+_CUDA_DEVICES = (2, 13)  # kDLCUDA and kDLCUDAManaged of dlpack.h
+_LEGACY_STREAM = 1  # the default stream in the array API's numbers, where 0 is not allowed
+
+
+class DeviceError(RuntimeError):
+    """No GPU, no kernels in this build, or a launch that failed; the message says which."""
+
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    causal: bool = False,
+    window: int = 0,
+    scale: Optional[float] = None,
+    scan: Optional[str] = None,
+    launch: Optional[str] = None,
+    q_order: Optional[str] = None,
+    section: int = 0,
+    workers: int = 0,
+    kv_split: int = 0,
+    prefetch: int = 0,
+    seed: int = 0,
+    tile_q: int = 0,
+    tile_kv: int = 0,
+    kernel: Optional[str] = None,
+    out: Any = None,
+    lse: bool = False,
+    stream: Any = None,
+) -> Any:
+    """O = softmax(Q K^T * scale + mask) V on tensor cores of a CUDA device, under a schedule.
+
+    `q` is [batch, heads, length, head_dim], `k` and `v` are [batch, kv_heads, length, head_dim], all
+    bf16 or all fp16, on one device; heads is a multiple of kv_heads (GQA, MQA). They are any objects
+    with `__dlpack__` and may have gaps: a row's elements are neighbours, other strides multiples of 8
+    elements, addresses of 16 bytes.
+
+    `causal`: query i sees key j when j <= i + length of k - length of q. `window`: and of these only the
+    last so many, itself included, with or without causal; 0 is no window. `scale` of the scores, 1 / sqrt(head_dim)
+    by default.
+
+    `scan`, `launch`, `q_order` are names of `sawtooth schedules`; `section` (heads walked together),
+    `workers` (CTAs), `kv_split` (parts of the K/V range), `prefetch` (steps, 0 is off), `tile_q` and
+    `tile_kv` (rows), `kernel` (mma, mma-tma, hopper). None and 0 are chosen by shape and device.
+
+    Returns O, of q's shape and type: `out` where it is given, which is written; else a new tensor of
+    q's library, or for libraries without the array API an object with `__dlpack__`. With `lse` returns
+    (O, lse): natural logarithms of the sums of exp(scores), fp32 [batch, heads, length].
+
+    Runs on `stream`, behind what produced the tensors: a handle as int, or an object of PyTorch, CuPy
+    or with `__cuda_stream__`; by default the current stream of PyTorch or CuPy for their tensors, else
+    the default stream. It does not wait, except for results that are not PyTorch's, which are complete.
+    A workspace a device and stream is kept for the next call (free_workspaces()); before the capture
+    of a CUDA graph call once on the stream that is captured.
+
+    Raises UsageError (a ValueError) that names the argument and what is allowed, DeviceError where
+    this build has no kernels, there is no GPU, or a launch failed.
+    """
+    for name, tensor in (("q", q), ("k", k), ("v", v), ("out", out)):
+        if tensor is not None or name != "out":
+            _check_device(name, tensor)
+    if scale is not None and not scale > 0:
+        raise UsageError(f"scale is {scale}; allowed: above 0")
+    if _attention is None:
+        raise DeviceError(
+            "this build has no kernels; install it with "
+            "pip install . -C cmake.define.SAWTOOTH_CUDA=ON, which needs nvcc"
+        )
+    options = _attention.Options()
+    options.causal, options.window, options.scale = causal, window, scale or 0.0
+    options.scan, options.launch, options.q_order, options.family = scan, launch, q_order, kernel
+    options.section, options.workers, options.kv_split = section, workers, kv_split
+    options.prefetch, options.seed = prefetch, seed
+    options.tile_q, options.tile_kv = tile_q, tile_kv
+    handle = _handle(q, stream)
+    torch = _torch_of(q)
+    made_lse = None
+    if torch is not None:  # memory of its allocator, which knows the stream
+        with torch.no_grad():
+            if out is None:
+                out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+            if lse:
+                made_lse = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
+    status, message, new_out, new_lse = _attention.forward(
+        _capsule(q, handle),
+        _capsule(k, handle),
+        _capsule(v, handle),
+        None if out is None else _capsule(out, handle),
+        None if made_lse is None else _capsule(made_lse, handle),
+        lse,
+        options,
+        handle,
+    )
+    if status in (_attention.no_device, _attention.launch_failed):
+        raise DeviceError(message)
+    if status != 0:
+        raise UsageError(message)
+    output = out if new_out is None else _as_of(q, new_out)
+    if not lse:
+        return output
+    return output, made_lse if new_lse is None else _as_of(q, new_lse)
+
+
+def free_workspaces() -> None:
+    """Frees the device memory that attention() keeps, behind the calls that use it."""
+    if _attention is not None:
+        _attention.free_workspaces()
+
+
+def _check_device(name: str, tensor: Any) -> None:
+    if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
+        raise UsageError(f"{name} is a {type(tensor).__name__}; allowed: objects with __dlpack__")
+    if int(tensor.__dlpack_device__()[0]) not in _CUDA_DEVICES:
+        raise UsageError(f"{name} is not on a CUDA device; allowed: tensors on a CUDA device")
+
+
+def _torch_of(tensor: Any) -> Any:
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and isinstance(tensor, torch.Tensor) else None
+
+
+def _handle(q: Any, stream: Any) -> int:
+    if stream is None:
+        torch, cupy = _torch_of(q), sys.modules.get("cupy")
+        if torch is not None:
+            stream = torch.cuda.current_stream(q.device)
+        elif cupy is not None and isinstance(q, cupy.ndarray):
+            stream = cupy.cuda.get_current_stream()
+        else:
+            return 0
+    if hasattr(stream, "__cuda_stream__"):
+        stream = stream.__cuda_stream__()[1]
+    for name in ("cuda_stream", "ptr"):  # PyTorch's and CuPy's
+        stream = getattr(stream, name, stream)
+    if not isinstance(stream, int) or stream < 0:
+        raise UsageError(f"stream is {stream!r}; allowed: a handle, or a stream of PyTorch or CuPy")
+    return stream
+
+
+def _capsule(tensor: Any, handle: int) -> Any:
+    """Its memory; work on the stream comes after what its library has enqueued on it."""
+    return tensor.__dlpack__(stream=handle or _LEGACY_STREAM)
+
+
+def _as_of(q: Any, made: Any) -> Any:
+    if hasattr(q, "__array_namespace__"):
+        return q.__array_namespace__().from_dlpack(made)
+    return made
