@@ -30,7 +30,7 @@ INSTEAD = (
     (r"git clone .*", ":", "the page's folder is the clone"),
     (
         r"cmake --preset \S+ -DSAWTOOTH_OWN_SCAN_HEADER=(?P<header>\S+) -DSAWTOOTH_OWN_SCAN=\S+",
-        f'[ -f \\g<header> ] && cp "$BUILD/{OWN_SCAN}" bin/sawtooth',
+        f'[ -f \\g<header> ] && ln -sf "$BUILD/{OWN_SCAN}" bin/sawtooth',
         "the build has made it",
     ),
     (
