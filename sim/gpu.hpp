@@ -47,7 +47,8 @@ struct Gpu {
   std::optional<double> dram_gb_per_s;  // 10^9 bytes a second
   std::optional<double> l2_gb_per_s;
   std::optional<double> fabric_gb_per_s;
-  std::optional<double> port_gb_per_s;  // of one SM
+  std::optional<double> port_gb_per_s;  // of one SM, where all SMs read
+  std::optional<double> tile_gb_per_s;  // of one SM, for a tile that its CTA waits for
   std::optional<double> sm_clock_mhz;
   std::optional<double> bf16_tflops;  // dense, tensor cores
   std::optional<double> latency_near_ns;

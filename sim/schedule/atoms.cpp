@@ -44,7 +44,8 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
 }  // namespace
 
 AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, bool pair_kv) {
+                     bool log_sum_exp, KvAtoms kv) {
+  const bool pair_kv = kv == KvAtoms::pairs;
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads;
   const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
@@ -70,7 +71,7 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
       {0, problem.seq_q, tiling.q_rows, 0},
   }};
-  if (!pair_kv) cuts_ = prefetch_cuts(problem, tiling, schedule);
+  if (kv == KvAtoms::parts) cuts_ = prefetch_cuts(problem, tiling, schedule);
   const auto cuts_of = [&](Tensor tensor) {
     const bool cut = tensor == Tensor::k || tensor == Tensor::v;
     return std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);

@@ -44,15 +44,18 @@ struct AtomRange {
   AtomId end = 0;
 };
 
+/// What an atom of K and V is: a part of a tile, cut where workers prefetch parts at different times;
+/// K and V of a tile as one, which has the number of either: what a step reads under one barrier; or
+/// a whole tile of K or of V.
+enum class KvAtoms : uint8_t { parts, pairs, tiles };
+
 /// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.
 class AtomTable {
  public:
   /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
   /// where a further tile follows), or when there are more than 2^32 - 1 atoms.
-  /// With `pair_kv` K and V of a tile are one atom, which has the number of either: what a step
-  /// reads under one barrier.
   AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, bool pair_kv = false);
+            bool log_sum_exp, KvAtoms kv = KvAtoms::parts);
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
   /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.

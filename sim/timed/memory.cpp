@@ -128,4 +128,14 @@ void TimedMemory::write(double now_ns, int64_t sm, AtomId atom) {
   l2_lines_.write(atom);
 }
 
+double TimedMemory::dram_busy_ns() const {
+  if (parameters_.dram_bytes_a_ns <= 0) return 0;
+  double sectors = 0;
+  for (int tensor = 0; tensor < tensor_count; ++tensor) {
+    const Tally& tally = l2_lines_.tally(tensor);
+    sectors += tally.dram_reads + tally.written_back;
+  }
+  return sectors * sector_bytes / parameters_.dram_bytes_a_ns;
+}
+
 }  // namespace sawtooth::sim

@@ -5,6 +5,8 @@
 // that are missing there come from DRAM if their home is here, otherwise over the fabric from their
 // home, which asks DRAM for those that it lacks. Lines that are on their way are not asked for
 // again: whoever wants them waits for them. A write takes the same way as a read, without a fill.
+// DRAM serves reads first: a line that is written back takes bandwidth that reads leave over, so it
+// delays none of them, but no launch ends before all of its traffic has passed.
 #pragma once
 
 #include <array>
@@ -42,6 +44,9 @@ class TimedMemory {
   Counters counters(Tensor tensor) const {
     return l2_lines_.tally(static_cast<int>(tensor)).counters();
   }
+
+  /// What DRAM takes at least for all that it has read and written.
+  double dram_busy_ns() const;
 
   /// SMs are numbered in the order of placement.
   const std::vector<PlacedSm>& placed() const { return placed_; }

@@ -48,6 +48,8 @@ L2Parameters l2_parameters(const Request& request, const Gpu& gpu, bool halves) 
     l2.fabric_bytes_a_ns = gpu.fabric_gb_per_s.value_or(0);
     l2.dram_bytes_a_ns = gpu.dram_gb_per_s.value_or(0);
   }
+  if (request.kernel.lead_k_steps && !request.without.has(Mechanism::bandwidth))
+    l2.port_bytes_a_ns = gpu.tile_gb_per_s.value_or(l2.port_bytes_a_ns);
   if (l2.lines.halves == 2) l2.layout = gpu.layout;
   l2.half_of_sms = request.die.cta_half;
   l2.coalescer_sms = static_cast<int>(gpu.coalescer_sms.value_or(1));
@@ -77,6 +79,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   step.exposed_ns = kernel.exposed_ns;
   step.stages = kernel.stages;
   step.in_step = kernel.keep_step;
+  if (kernel.lead_k_steps && kernel.lead_v_steps)
+    step.leads = Leads{*kernel.lead_k_steps, *kernel.lead_v_steps};
   if (on(Mechanism::item_cost)) {
     step.item_begin_ns = kernel.item_begin_ns;
     step.item_end_ns = kernel.item_end_ns;
@@ -132,6 +136,18 @@ void scale_step(const Request& request, StepParameters& step) {
   step.fixed_ns /= faster;
 }
 
+// A tile takes as many latencies as its loads wait for, one after another.
+void set_waits(const KernelCost& kernel, L2Parameters& l2) {
+  if (kernel.lead_k_steps.has_value() != kernel.lead_v_steps.has_value())
+    throw std::invalid_argument(std::string(kernel.lead_k_steps ? "lead-v-steps" : "lead-k-steps") +
+                                ": is missing; allowed: both leads or neither");
+  if (kernel.waits_a_tile != 1 && !kernel.lead_k_steps)
+    throw std::invalid_argument("waits-a-tile: has no effect alone; allowed: with lead-k-steps and lead-v-steps");
+  l2.near_ns *= kernel.waits_a_tile;
+  l2.far_ns *= kernel.waits_a_tile;
+  l2.dram_ns *= kernel.waits_a_tile;
+}
+
 // Nothing ends before it begins.
 void check_times(const Request& request, const StepParameters& step) {
   const double alone_ns = step_cost(step, request.problem, request.tiling).alone_ns();
@@ -170,6 +186,7 @@ TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool ha
   parameters.ticket_hop_ns = gpu.ticket_hop_ns && !request.without.has(Mechanism::latency)
                                  ? *gpu.ticket_hop_ns
                                  : parameters.l2.far_ns - parameters.l2.near_ns;
+  set_waits(request.kernel, parameters.l2);
   scale_step(request, parameters.step);
   check_times(request, parameters.step);
   return parameters;

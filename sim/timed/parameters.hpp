@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/gpu.hpp"
@@ -38,6 +39,13 @@ struct PrefetchCost {
   double factor(double own, double mean) const { return 1 + 2 * (own - mean) * lines_bias; }
 };
 
+/// How many steps before its use a tile is asked for. K is used when a step begins, V in its
+/// middle.
+struct Leads {
+  double k_steps = 0;
+  double v_steps = 0;
+};
+
 /// What a K/V tile step costs on an SM (kernels/mma is the kernel behind the calibration).
 /// A step occupies the SM's pipes for tensor + exp + fixed, the last for what every step does
 /// however large its tile is (barriers, addresses, row statistics, O's rescaling); the dependence
@@ -70,6 +78,7 @@ struct StepParameters {
   double start_uneven_share = 0;  // of that spread: deviation of a GPC and of a TPC
   double refill_ns = 0;           // from a CTA's end to its successor's first instruction
   int64_t stages = 2;             // K/V tiles in shared memory
+  std::optional<Leads> leads{};   // K and V are loads of their own
   bool in_step = false;  // CTAs of an SM alternate: none is preferred, and their jitter is one
 };
 

@@ -25,7 +25,7 @@ void split_pair(Counters& k, Counters& v) {
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
   const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                        true);
+                        parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;
@@ -34,7 +34,9 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   prediction.phases = wavefront.phases();
   set_counters(prediction, [&](Tensor tensor) { return memory.counters(tensor); });
   auto& by_tensor = prediction.by_tensor;
-  split_pair(by_tensor[static_cast<size_t>(Tensor::k)], by_tensor[static_cast<size_t>(Tensor::v)]);
+  if (!parameters.step.leads)
+    split_pair(by_tensor[static_cast<size_t>(Tensor::k)],
+               by_tensor[static_cast<size_t>(Tensor::v)]);
   return prediction;
 }
 

@@ -56,6 +56,13 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
     throw std::invalid_argument("stages: " + std::to_string(parameters.step.stages) +
                                 " is not allowed; allowed: 1 to " + std::to_string(max_stages));
   }
+  if (!parameters.step.leads) return;
+  const Leads& leads = *parameters.step.leads;
+  if (!(leads.k_steps >= 0 && leads.v_steps >= 0 &&
+        std::max(leads.k_steps, leads.v_steps) <= double(max_stages - 1)))
+    throw std::invalid_argument("lead-k-steps, lead-v-steps: allowed: 0 to " +
+                                std::to_string(max_stages - 1));
+  points_.emplace(leads);
 }
 
 // What an item or the combine pass touches at its end: nothing waits for these reads, but all takes
@@ -82,13 +89,14 @@ double TimedWavefront::run() {
         take(worker, event.ns);
         break;
       case Next::step:
-        begin_step(worker, event.ns);
+        points_ ? go_on(worker, event.ns) : begin_step(worker, event.ns);
         break;
       case Next::end:
         end_item(worker, event.ns);
         break;
     }
   }
+  end_ns_ = std::max(end_ns_, parameters_.step.launch_ns + memory_.dram_busy_ns());
   for (const double ended : ended_ns_) {
     phases_.back()[TimeTerm::idle] += end_ns_ - ended;
   }
@@ -99,6 +107,7 @@ double TimedWavefront::run() {
                   const auto touch = touch_by(workers_[static_cast<size_t>(w)].sm, combines_ns);
                   end_ns_ = std::max(end_ns_, touch(tensor, head, tile, access));
                 });
+  end_ns_ = std::max(end_ns_, parameters_.step.launch_ns + memory_.dram_busy_ns());
   return end_ns_;
 }
 
@@ -190,24 +199,39 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   }
   worker.active = true;
   if (schedule_.launch == launch_id<GridLaunch>) worker.age = ctas_begun_++;
-  for (int64_t ahead = 0; ahead < step.stages - 1; ++ahead) load_step(worker, now_ns, ahead);
-  if (step.stages == 1) load_step(worker, now_ns, 0);
+  load_first(worker, now_ns);
   const ReadTime& first = worker.loads[0];
-  const ReadTime& last = q.arrival_ns > first.arrival_ns ? q : first;
+  const ReadTime& last = points_ || q.arrival_ns > first.arrival_ns ? q : first;
   wait_for(last, now_ns, terms_of(worker));
   next_event(worker, Next::step, last.arrival_ns);
 }
 
+// What was asked for before an item's first step, had it had steps before.
+void TimedWavefront::load_first(Worker& worker, double now_ns) {
+  if (!points_) {
+    const int64_t stages = parameters_.step.stages;
+    for (int64_t ahead = 0; ahead < std::max<int64_t>(1, stages - 1); ++ahead)
+      load_step(worker, now_ns, ahead);
+    return;
+  }
+  worker.point = 0;
+  for (size_t tensor = 0; tensor < step_tensors.size(); ++tensor)
+    for (int64_t ahead = 0; ahead < points_->ask(tensor).ahead; ++ahead)
+      load_tile(worker, now_ns, tensor, ahead);
+}
+
 // K and V of a tile are one atom. Past the item's end there is nothing to load.
-ReadTime TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
-  ReadTime load;
+void TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
+  load_tile(worker, now_ns, 0, ahead);
+}
+
+void TimedWavefront::load_tile(Worker& worker, double now_ns, size_t tensor, int64_t ahead) {
   const auto slot = static_cast<size_t>((worker.cursor.step() + ahead) % max_stages);
-  const auto touch = [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    load = memory_.read(now_ns, worker.sm, atoms_.id(tensor, head, tile));
-    worker.loads[slot] = load;
-  };
-  walk_.load(worker.cursor, Tensor::k, ahead, Access::read, touch);
-  return load;
+  walk_.load(worker.cursor, step_tensors[tensor], ahead, Access::read,
+             [&](Tensor of, int64_t head, int64_t tile, Access) {
+               (tensor == 0 ? worker.loads : worker.v_loads)[slot] =
+                   memory_.read(now_ns, worker.sm, atoms_.id(of, head, tile));
+             });
 }
 
 // What the next step takes on the worker's SM, with the CTAs that compute there now.
@@ -247,19 +271,24 @@ double TimedWavefront::jitter_of(Worker& worker, int ctas, int older) {
   return step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
 }
 
-void TimedWavefront::begin_step(Worker& worker, double now_ns) {
-  const StepParameters& step = parameters_.step;
+// What the step takes, from its beginning on.
+double TimedWavefront::begin_computing(Worker& worker, double now_ns) {
   TimeTerms& terms = terms_of(worker);
-  tile_visits_ += 2;
-  walk_.start_step(worker.cursor);
-  if (step.stages > 1) load_step(worker, now_ns, step.stages - 1);
   if (schedule_.prefetch > 0 && worker.has_lines()) prefetch(worker, now_ns);
   const double taken_ns = step_ns(worker);
-  const double computed_ns = now_ns + taken_ns;
   terms[TimeTerm::tensor] += cost_.tensor_ns;
   terms[TimeTerm::exp] += cost_.exp_ns;
   terms[TimeTerm::exposed] += cost_.fixed_ns + cost_.exposed_ns;
   terms[TimeTerm::sharing] += taken_ns - cost_.alone_ns();
+  return taken_ns;
+}
+
+void TimedWavefront::begin_step(Worker& worker, double now_ns) {
+  const StepParameters& step = parameters_.step;
+  tile_visits_ += 2;
+  walk_.start_step(worker.cursor);
+  if (step.stages > 1) load_step(worker, now_ns, step.stages - 1);
+  const double computed_ns = now_ns + begin_computing(worker, now_ns);
   walk_.advance(worker.cursor);
   if (worker.cursor.done()) {
     next_event(worker, Next::end, computed_ns);
@@ -268,11 +297,52 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   if (step.stages == 1) load_step(worker, computed_ns, 0);
   const ReadTime& load = worker.loads[static_cast<size_t>(worker.cursor.step() % max_stages)];
   if (parameters_.stalls && load.arrival_ns > computed_ns) {
-    wait_for(load, computed_ns, terms);
+    wait_for(load, computed_ns, terms_of(worker));
     next_event(worker, Next::step, load.arrival_ns);
   } else {
     next_event(worker, Next::step, computed_ns);
   }
+}
+
+// One point of a step of a kernel with leads: it waits for what it uses, asks for what its leads
+// say, and computes up to the next point. Only a tile without lead is asked for before the wait.
+void TimedWavefront::go_on(Worker& worker, double now_ns) {
+  const StepPoints& points = *points_;
+  const StepPoints::Point& point = points[worker.point];
+  if (!worker.waited && must_wait(worker, now_ns)) return;
+  worker.waited = false;
+  if (worker.point == 0) {
+    tile_visits_ += 2;
+    walk_.start_step(worker.cursor);
+  }
+  for (size_t tensor = 0; tensor < step_tensors.size(); ++tensor)
+    if (point.asks[tensor] && !points.asks_at_use(tensor))
+      load_tile(worker, now_ns, tensor, points.ask(tensor).ahead);
+  if (worker.point == 0) worker.step_ns = begin_computing(worker, now_ns);
+  const double until_ns = now_ns + points.length(worker.point) * worker.step_ns;
+  if (++worker.point < points.count()) {
+    next_event(worker, Next::step, until_ns);
+    return;
+  }
+  worker.point = 0;
+  walk_.advance(worker.cursor);
+  next_event(worker, worker.cursor.done() ? Next::end : Next::step, until_ns);
+}
+
+// Whether the worker comes to its point again when a tile is there that it uses.
+bool TimedWavefront::must_wait(Worker& worker, double now_ns) {
+  const StepPoints::Point& point = (*points_)[worker.point];
+  const auto slot = static_cast<size_t>(worker.cursor.step() % max_stages);
+  for (size_t tensor = 0; tensor < step_tensors.size(); ++tensor) {
+    if (!point.uses[tensor]) continue;
+    if (points_->asks_at_use(tensor)) load_tile(worker, now_ns, tensor, 0);
+    const ReadTime& load = (tensor == 0 ? worker.loads : worker.v_loads)[slot];
+    if (!parameters_.stalls || load.arrival_ns <= now_ns) continue;
+    wait_for(load, now_ns, terms_of(worker));
+    worker.waited = true;
+    next_event(worker, Next::step, load.arrival_ns);
+  }
+  return worker.waited;
 }
 
 // The wait is blamed on the terms of the load that it is for, each in proportion.
@@ -297,6 +367,7 @@ void TimedWavefront::prefetch(Worker& worker, double now_ns) {
                      {double(part.begin) / double(lines), double(part.end) / double(lines)});
   };
   walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
+  if (points_) walk_.load(worker.cursor, Tensor::v, schedule_.prefetch, Access::prefetch, touch);
 }
 
 void TimedWavefront::end_item(Worker& worker, double now_ns) {

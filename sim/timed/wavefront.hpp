@@ -3,12 +3,14 @@
 // A worker has one event at a time: it takes an item, begins a step, or ends an item. When a step
 // begins, its tile is there and the tile `stages - 1` steps ahead is asked for; the step then takes
 // its turn at the SM's pipes. The next step begins when this one has been computed and its own tile
-// has arrived, so what comes late makes its worker wait, and no other. Tickets go to whoever is
+// has arrived, so what comes late makes its worker wait, and no other. A kernel with leads asks for
+// K and V apart and waits for each at its use (sim/timed/step_points.hpp). Tickets go to whoever is
 // first in time. docs/models/timed.md explains it on two pages.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/request.hpp"
@@ -18,6 +20,7 @@
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/sm_speed.hpp"
 #include "sim/timed/step_cost.hpp"
+#include "sim/timed/step_points.hpp"
 #include "sim/timed/time_terms.hpp"
 
 namespace sawtooth::sim {
@@ -48,7 +51,11 @@ class TimedWavefront {
     int64_t phase = 0;
     uint64_t random = 0;
     Range prefetches;  // lines that it fetches of every tile for the wave of its item
-    std::array<ReadTime, max_stages> loads{};  // of step s at s mod max_stages
+    std::array<ReadTime, max_stages> loads{};    // of step s at s mod max_stages; of K, with leads
+    std::array<ReadTime, max_stages> v_loads{};  // with leads
+    bool waited = false;                         // for what its point uses, with leads
+    int point = 0;                               // of its step that is next, with leads
+    double step_ns = 0;                          // of its step, with leads
 
     bool has_lines() const { return !prefetches.empty(); }
   };
@@ -60,7 +67,12 @@ class TimedWavefront {
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void end_item(Worker& worker, double now_ns);
-  ReadTime load_step(Worker& worker, double now_ns, int64_t ahead);
+  void go_on(Worker& worker, double now_ns);
+  bool must_wait(Worker& worker, double now_ns);
+  double begin_computing(Worker& worker, double now_ns);
+  void load_step(Worker& worker, double now_ns, int64_t ahead);
+  void load_tile(Worker& worker, double now_ns, size_t tensor, int64_t ahead);
+  void load_first(Worker& worker, double now_ns);
   void prefetch(Worker& worker, double now_ns);
   void wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const;
   void next_event(Worker& worker, Next next, double ns);
@@ -78,6 +90,7 @@ class TimedWavefront {
   TimedMemory& memory_;
   uint64_t seed_;
   StepCost cost_;
+  std::optional<StepPoints> points_;  // with leads
   ItemWalk walk_;
   int64_t held_ = 0;     // CTAs that all SMs hold at once
   int64_t waiting_ = 0;  // the first CTA that has not begun

@@ -75,6 +75,7 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"l2-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::l2_gb_per_s>},
     {"fabric-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::fabric_gb_per_s>},
     {"port-gb-per-s", Unit::real, 0.1, 1e5, gpu<&Gpu::port_gb_per_s>},
+    {"tile-gb-per-s", Unit::real, 0.1, 1e5, gpu<&Gpu::tile_gb_per_s>},
     {"sm-clock-mhz", Unit::real, 10, 1e5, gpu<&Gpu::sm_clock_mhz>},
     {"bf16-tflops", Unit::real, 0.01, 1e6, gpu<&Gpu::bf16_tflops>},
     {"latency-near-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_near_ns>},
@@ -132,6 +133,10 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"item-end-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_end_ns>},
     {"item-spread-ns", Unit::real, -1e6, 1e6, cost<&KernelCost::item_spread_ns>},
     {"stages", Unit::count, 1, 8, cost<&KernelCost::stages>},
+    {"lead-k-steps", Unit::real, 0, 7, cost<&KernelCost::lead_k_steps>},
+    {"lead-v-steps", Unit::real, 0, 7, cost<&KernelCost::lead_v_steps>},
+    {"waits-a-tile", Unit::real, 1, 64, cost<&KernelCost::waits_a_tile>},
+    {"exposure-error", Unit::real, 0, 10, cost<&KernelCost::exposure_error>},
     {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
 });
 

@@ -49,6 +49,24 @@ TEST(KernelSpeed, SpilledBytesOfTheCtasInFlightAreMissingInL2) {
   EXPECT_THROW(lines(), std::invalid_argument);
 }
 
+TEST(KernelSpeed, ATileTakesTheLatenciesThatItsLoadsWaitFor) {
+  Request waits = request();
+  waits.kernel.lead_k_steps = waits.kernel.lead_v_steps = 0;
+  waits.kernel.waits_a_tile = 2.5;
+  const L2Parameters l2 = timed_parameters(waits, profile(), false).l2;
+  EXPECT_EQ(l2.near_ns, 375);
+  EXPECT_EQ(l2.dram_ns, 1000);
+}
+
+TEST(KernelSpeed, RefusesALeadWithoutTheOtherAndWaitsWithoutLeads) {
+  Request half = request();
+  half.kernel.lead_k_steps = 1;
+  EXPECT_THROW(timed_parameters(half, profile(), false), std::invalid_argument);
+  half.kernel = request().kernel;
+  half.kernel.waits_a_tile = 2;
+  EXPECT_THROW(timed_parameters(half, profile(), false), std::invalid_argument);
+}
+
 TEST(KernelSpeed, RatesAreThoseOfTheWholeGpu) {
   const StepCost cost = cost_of(request());
   EXPECT_NEAR(cost.tensor_ns, 40, 1e-9);

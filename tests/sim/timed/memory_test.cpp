@@ -24,7 +24,8 @@ L2Parameters parameters(int halves) {
 class Memory {
  public:
   explicit Memory(const L2Parameters& l2)
-      : atoms_(problem, tiling, Schedule{}, false, true), memory_(l2, sms, atoms_, true) {}
+      : atoms_(problem, tiling, Schedule{}, false, KvAtoms::pairs),
+        memory_(l2, sms, atoms_, true) {}
   double read(double now, int64_t sm, int64_t tile = 0) {
     return memory_.read(now, sm, atoms_.id(Tensor::k, 0, tile)).arrival_ns;
   }

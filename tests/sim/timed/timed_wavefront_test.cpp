@@ -65,6 +65,48 @@ TEST(TimedWavefront, AThirdStageHidesTwoStepsOfLatency) {
   EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
 }
 
+// Q comes after 400 ns; then each step waits 400 ns for K, computes half of its time, waits 400 ns
+// for V and computes the rest.
+TEST(TimedWavefront, AKernelWithoutLeadWaitsForKAndForV) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 400;
+  parameters.step.leads = Leads{0, 0};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * (400 + 400 + step_ns), 1e-6);
+  parameters.stalls = false;
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+}
+
+// Tiles that are asked for 300 ns before their use come 100 ns late; the first K comes with Q.
+TEST(TimedWavefront, ALeadHidesItsPartOfALatency) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 400;
+  parameters.step.leads = Leads{0.3, 0.3};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns + 7 * 100, 1e-6);
+  parameters.step.leads = Leads{0.3, 0.4};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns + 3 * 100, 1e-6);
+  parameters.step.leads = Leads{2.25, 0.5};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+}
+
+// V half a step after K, each asked for when the step before begins: as one load of two stages.
+TEST(TimedWavefront, LeadsOfAStepAreThoseOfTwoStages) {
+  for (const double dram_ns : {400.0, 1500.0, 2500.0}) {
+    TimedParameters parameters = plain_parameters(1);
+    parameters.l2.dram_ns = dram_ns;
+    const double two_stages = duration_ns(request_of(2, 5, 1), parameters);
+    parameters.step.leads = Leads{1, 1.5};
+    EXPECT_NEAR(duration_ns(request_of(2, 5, 1), parameters), two_stages, 1e-6);
+  }
+}
+
+TEST(TimedWavefront, RefusesLeadsBeyondItsStages) {
+  for (const Leads leads : {Leads{7.5, 0}, Leads{0, 7.5}, Leads{-1, 0}}) {
+    TimedParameters parameters = plain_parameters(1);
+    parameters.step.leads = leads;
+    EXPECT_THROW(simulate_timed(request_of(1, 2, 1), parameters), std::invalid_argument);
+  }
+}
+
 TEST(TimedWavefront, ExposedTimeAndItemCostsAddUp) {
   TimedParameters parameters = plain_parameters(1);
   parameters.step.exposed_ns = 50;
@@ -221,7 +263,11 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
   request.timing = Timing::timed;
   const int64_t sms = tests::between(1, 6);
   const auto halves = static_cast<int>(tests::between(1, 2));
-  const Prediction prediction = simulate_timed(request, noisy_parameters(sms, halves));
+  TimedParameters parameters = noisy_parameters(sms, halves);
+  if (tests::between(0, 1) == 1)
+    parameters.step.leads =
+        Leads{double(tests::between(0, 28)) / 4, double(tests::between(0, 28)) / 4};
+  const Prediction prediction = simulate_timed(request, parameters);
   const Counters& c = prediction.total;
   Request lockstep = request;
   lockstep.timing = Timing::lockstep;
@@ -240,6 +286,25 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
                                    item_count(request.problem, request.tiling, request.schedule));
   const double expected = double(workers) * *prediction.time_us * 1000;
   RC_ASSERT(std::abs(sum - expected) <= 1e-6 * expected);
+}
+
+// The roofline of DRAM: no launch is shorter than its reads and writes at full bandwidth.
+RC_GTEST_PROP(TimedWavefront, NoLaunchEndsBeforeItsDramTraffic, ()) {
+  Request request = tests::any_request();
+  request.schedule.loop = Loop::kv_inner;
+  request.schedule.prefetch = tests::between(0, 2);
+  request.timing = Timing::timed;
+  TimedParameters parameters = noisy_parameters(tests::between(1, 6), tests::between(1, 2));
+  parameters.l2.dram_bytes_a_ns = double(tests::between(1, 40)) / 20;
+  if (tests::between(0, 1) == 1)
+    parameters.step.leads =
+        Leads{double(tests::between(0, 28)) / 4, double(tests::between(0, 28)) / 4};
+  const Prediction prediction = simulate_timed(request, parameters);
+  const Counters& c = prediction.total;
+  const auto sectors = double(*c.dram_read_sectors + *c.dram_write_sectors);
+  const double roofline_ns =
+      (sectors - tensor_count) * sector_bytes / parameters.l2.dram_bytes_a_ns;
+  RC_ASSERT(*prediction.time_us * 1000 >= roofline_ns);  // each tensor's counts are rounded
 }
 
 // An item a head on each SM of an H200; `kv_heads` of equally many heads that follow each other.

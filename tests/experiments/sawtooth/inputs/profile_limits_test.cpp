@@ -135,6 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "l2-gb-per-s", "1", "1e6", "0", "nan"},
                     Limits{gpu, "fabric-gb-per-s", "1", "1e6", "-1", "1e7"},
                     Limits{gpu, "port-gb-per-s", "0.1", "1e5", "0", "1e300"},
+                    Limits{gpu, "tile-gb-per-s", "0.1", "1e5", "0", "1e300"},
                     Limits{gpu, "sm-clock-mhz", "10", "1e5", "0", "1e9"},
                     Limits{gpu, "bf16-tflops", "0.01", "1e6", "0", "1e9"},
                     Limits{gpu, "latency-near-ns", "1", "246", "0", "1e6"},
@@ -182,6 +183,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{kernel, "item-end-ns", "0", "1e6", "-1", "1e7"},
                     Limits{kernel, "item-spread-ns", "-1e6", "1e6", "-1e7", "1e7"},
                     Limits{kernel, "stages", "1", "8", "0", "9"},
+                    Limits{kernel, "lead-k-steps", "0", "7", "-0.1", "7.1"},
+                    Limits{kernel, "lead-v-steps", "0", "7", "-0.1", "7.1"},
+                    Limits{kernel, "waits-a-tile", "1", "64", "0.9", "65"},
+                    Limits{kernel, "exposure-error", "0", "10", "-0.1", "11"},
                     Limits{kernel, "spill-bytes", "1", "1GiB", "0", "2GiB"}));
 
 INSTANTIATE_TEST_SUITE_P(
