@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "experiments/sawtooth/advise/advise_command.hpp"
 #include "experiments/sawtooth/calibrate/calibrate_command.hpp"
 #include "experiments/sawtooth/compare/compare_command.hpp"
 #include "experiments/sawtooth/counters/counters_command.hpp"
@@ -14,6 +15,7 @@
 #include "experiments/sawtooth/run/run_command.hpp"
 #include "experiments/sawtooth/search/search_command.hpp"
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
+#include "experiments/sawtooth/teach/teach_command.hpp"
 #include "experiments/sawtooth/trace/trace_command.hpp"
 
 namespace sawtooth::experiments {
@@ -22,7 +24,7 @@ namespace {
 constexpr auto table = std::to_array<Command>({
   simulate_command, measure_command, bench_command, search_command, run_command, compare_command,
       plot_command, report_command, counters_command, calibrate_command, record_command_entry,
-      import_ncu_command, order_command,
+      import_ncu_command, order_command, teach_command, advise_command,
 #if defined(SAWTOOTH_HAVE_TRACE)
       trace_command,
 #endif

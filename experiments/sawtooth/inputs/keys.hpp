@@ -48,7 +48,7 @@ struct Keys {
   int64_t prefetch{}, kv_split{};
   bool lse{};
 
-  std::string gpu, die, system, kernel;
+  std::string gpu, die, system, kernel, kernel_costs;
   L2Content state{};
   std::optional<Hints> hints;
 

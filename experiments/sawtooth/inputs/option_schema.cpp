@@ -134,6 +134,9 @@ constexpr auto table = std::to_array<OptionSpec>({
      "model of the L2 cache; auto: likewise", 1, 1, names_or_auto<&Keys::l2>},
     {"without", model, choice, field<&Keys::without>, sweeps, "nothing",
      "a mechanism of timing = timed that is switched off"},
+    {"kernel-costs", model, path, field<&Keys::kernel_costs>, sweeps, "",
+     "timing = timed: file of the kernel's costs, as `sawtooth teach` writes it (default: those of "
+     "kernels/mma)"},
     {"step-ns", model, count, field<&Keys::step_ns>, sweeps, "",
      "timing = timed: what a K/V tile step keeps an SM's pipes busy, in nanoseconds (default: as "
      "kernels/mma)",

@@ -273,7 +273,8 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
   const std::string& family = point.keys.kernel;
   return {.head_dim = point.request.problem.head_dim,
           .tiling = point.request.tiling,
-          .own = !layers.has_system() && (family.empty() || family == "mma")};
+          .own = !layers.has_system() && point.keys.kernel_costs.empty() &&
+                 (family.empty() || family == "mma")};
 }
 
 // Facts of one GPU.
@@ -319,6 +320,13 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
     const ProfileFile& file = read("kernel-costs", gpu->kernel_costs, place);
     costs_of = has_costs_of(file, kernel) ? "" : gpu->kernel_costs;
   }
+  if (!keys.kernel_costs.empty()) {
+    if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");
+    const ProfileFile& file = catalog.kernel(keys.kernel_costs, "kernel-costs");
+    set_kernel_cost(file, kernel, cost);
+    point.contents["given-costs"] = file.content;
+    costs_of = stem_of(keys.kernel_costs);
+  }
   if (layers.has("step-ns")) costs_of.clear();
   if (timed) point.costs = costs_of;
   const auto take = [&](const char* key, const auto& asked, auto& value) {
@@ -344,7 +352,8 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   take("stages", keys.stages, cost.stages);
   take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
   point.judgement = judgement_of(gpu, keys, point.costs);
-  point.hides_time = timed && point.timing_chosen && point.judgement.word != "measured";
+  point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() &&
+                     point.judgement.word != "measured";
 }
 
 }  // namespace

@@ -1,0 +1,179 @@
+#include "experiments/sawtooth/teach/taught_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr size_t least_linear_rows = 3;
+constexpr double ns_a_us = 1000;
+
+// Columns of results.csv that make a point, and those without which a time says nothing.
+constexpr auto point_columns = std::to_array<std::string_view>(
+    {"gpu",      "batch",      "heads",  "kv_heads", "seq_q",       "seq_kv",
+     "head_dim", "dtype",      "mask",   "tile_q",   "tile_kv",     "section",
+     "q_order",  "head_order", "launch", "workers",  "ctas_per_sm", "scan",
+     "prefetch", "kv_split",   "loop",   "lse"});
+constexpr auto needed_columns =
+    std::to_array<std::string_view>({"seq_q", "seq_kv", "head_dim", "tile_q", "tile_kv", "launch",
+                                     "workers", "ctas_per_sm", "scan", "time_us"});
+// What one kernel on one GPU has one of.
+constexpr auto kernel_columns = std::to_array<std::string_view>(
+    {"kernel", "gpu", "head_dim", "dtype", "mask", "tile_q", "tile_kv"});
+
+class Rows {
+ public:
+  explicit Rows(const CsvTable& table) : table_(table) {}
+
+  std::string cell(size_t row, std::string_view column) const {
+    const auto place = table_.column(column);
+    return place ? table_.rows[row][*place] : "";
+  }
+  std::string place(size_t row) const {
+    return table_.path + ":" + std::to_string(table_.line_of_row[row]);
+  }
+
+ private:
+  const CsvTable& table_;
+};
+
+double time_of(const Rows& rows, size_t row) {
+  const std::string text = rows.cell(row, "time_us");
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
+    throw UsageError(rows.place(row) + ": time_us: '" + text +
+                     "' is not allowed; allowed: a number above 0");
+  return value * ns_a_us;
+}
+
+Point point_of(const Rows& rows, size_t row, const std::string& gpu, Catalog& catalog) {
+  Settings settings;
+  const Origin origin{rows.place(row), 0};
+  assign(settings, "timing", "timed", {});
+  assign(settings, "l2", "halves", {});
+  assign(settings, "kernel-costs", "mma", {});  // no kernel of kernels/mma, whatever its tiles
+  if (!gpu.empty()) assign(settings, "gpu", gpu, {});
+  for (const std::string_view column : point_columns) {
+    const std::string cell = rows.cell(row, column);
+    std::string key(column);
+    std::replace(key.begin(), key.end(), '_', '-');
+    if (cell.empty() || settings.contains(key)) continue;
+    try {
+      assign(settings, key, cell, {});
+    } catch (const UsageError& error) {
+      throw UsageError(rows.place(row) + ": " + error.what());
+    }
+  }
+  try {
+    return resolve(settings, catalog);
+  } catch (const UsageError& error) {
+    throw UsageError(rows.place(row) + ": " + error.what());
+  }
+}
+
+double kv_bytes(const Problem& problem) {
+  return 2 * double(problem.seq_kv) * double(problem.row_bytes());
+}
+
+// Beyond what one half keeps, and what it keeps with room for Q and O beside it.
+double l2_part(const Point& point) {
+  return double(point.request.l2_bytes) / double(point.gpu.l2_halves.value_or(1));
+}
+bool is_inside(const Point& point) {
+  constexpr double room = 0.75;
+  return kv_bytes(point.request.problem) <= room * l2_part(point);
+}
+bool is_beyond(const Point& point) {
+  return kv_bytes(point.request.problem) > l2_part(point);
+}
+
+void refuse_several_kernels(const CsvTable& table, const Rows& rows,
+                            const std::vector<size_t>& used) {
+  for (const std::string_view column : kernel_columns) {
+    for (const size_t row : used) {
+      const std::string first = rows.cell(used.front(), column), other = rows.cell(row, column);
+      if (other != first)
+        throw UsageError(table.path + ": has rows of " + std::string(column) + " = " + first +
+                         " and of " + other + "; give the rows of one kernel and shape");
+    }
+  }
+}
+
+void refuse_too_few(const TaughtRows& taught) {
+  size_t linear = 0, inside = 0, beyond = 0, sawtooth = 0;
+  for (const TaughtRow& row : taught.rows) {
+    const std::string place = taught.path + ":" + std::to_string(row.line);
+    if (row.linear) {
+      ++linear;
+      if (row.inside) ++inside;
+      if (is_beyond(row.point)) ++beyond;
+      continue;
+    }
+    const std::string scan = row.point.text("scan");
+    if (scan != "sawtooth" || !row.inside)
+      throw UsageError(place + ": scan = " + scan + (row.inside ? "" : " with K/V beyond L2") +
+                       " is not for learning; allowed: linear, and one sawtooth row inside L2");
+    if (++sawtooth > 1)
+      throw UsageError(place + ": a second sawtooth row; allowed: one, inside L2");
+  }
+  const std::string needs = taught.path + ": teach needs ";
+  if (linear < least_linear_rows)
+    throw UsageError(needs + "at least " + std::to_string(least_linear_rows) +
+                     " rows of linear scans with time_us; there are " + std::to_string(linear));
+  if (inside == 0)
+    throw UsageError(needs +
+                     "a linear row with K/V of a head inside L2 (at most 3/4 of a half of "
+                     "it): the step without a miss");
+  if (beyond == 0)
+    throw UsageError(needs +
+                     "a linear row with K/V of a head beyond L2 (more than a half of it): "
+                     "what a miss costs");
+}
+
+}  // namespace
+
+TaughtRows taught_rows(const CsvTable& table, const std::string& gpu, Catalog& catalog) {
+  for (const std::string_view column : needed_columns)
+    if (!table.column(column))
+      throw UsageError(table.path + ": has no column '" + std::string(column) +
+                       "'; teach needs the problem, tile_q, tile_kv, launch, workers, ctas_per_sm, "
+                       "scan and time_us of results.csv");
+  const Rows rows(table);
+  std::vector<size_t> used;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string status = rows.cell(row, "status");
+    if (rows.cell(row, "source") == "predicted" || rows.cell(row, "time_us").empty()) continue;
+    if (!status.empty() && status != "ok") continue;
+    for (const std::string_view column : needed_columns)
+      if (rows.cell(row, column).empty())
+        throw UsageError(rows.place(row) + ": " + std::string(column) + ": is empty");
+    used.push_back(row);
+  }
+  if (used.empty()) throw UsageError(table.path + ": has no measured row with time_us");
+  refuse_several_kernels(table, rows, used);
+  if (gpu.empty() && rows.cell(used.front(), "gpu").empty())
+    throw UsageError(table.path + ": has no gpu; give it by --gpu");
+
+  TaughtRows taught{table.path, rows.cell(used.front(), "kernel"), {}};
+  for (const size_t row : used) {
+    TaughtRow made{.point = point_of(rows, row, gpu, catalog)};
+    made.time_ns = time_of(rows, row);
+    made.line = table.line_of_row[row];
+    made.linear = made.point.text("scan") == "linear";
+    made.inside = is_inside(made.point);
+    const std::string state = rows.cell(row, "state");
+    made.warm = made.inside && !state.empty() && state != "cold";
+    taught.rows.push_back(std::move(made));
+  }
+  refuse_too_few(taught);
+  return taught;
+}
+
+}  // namespace sawtooth::experiments

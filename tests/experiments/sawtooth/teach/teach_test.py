@@ -1,0 +1,153 @@
+"""`teach` finds the costs again from which durations were simulated, and refuses by name what it
+cannot learn from; `advise` says what an order changes with them."""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+
+# K and V of a head of 64: 256 bytes a key. Inside L2 are up to 3K keys, beyond it 5K and more.
+GPU = """[gpu]
+description = a small GPU
+sms = 4; assumed; test
+l2-bytes = 1MiB; assumed; test
+l2-gb-per-s = 1000; assumed; test
+dram-gb-per-s = 1000; assumed; test
+latency-near-ns = 150; assumed; test
+latency-dram-ns = 400; assumed; test
+launch-ns = 8000; assumed; test
+bf16-tflops = 4; assumed; test
+sm-clock-mhz = 1000; assumed; test
+"""
+COSTS = """[kernel]
+description = a kernel
+[every]
+tensor-tflops = 4; assumed; test
+exp-tera-per-s = 1; assumed; test
+step-ns = {step}; assumed; test
+fixed-ns = 0; assumed; test
+exposed-ns = 0; assumed; test
+age-bias = 0; assumed; test
+item-begin-ns = 0; assumed; test
+item-end-ns = 20000; assumed; test
+item-spread-ns = 0; assumed; test
+lead-k-steps = {lead}; assumed; test
+lead-v-steps = {lead}; assumed; test
+waits-a-tile = {waits}; assumed; test
+"""
+POINT = ["--gpu=gpu.ini", "--head-dim=64", "--tile-q=64", "--tile-kv=64", "--launch=static"]
+POINT += ["--timing=timed", "--l2=halves", "--quiet"]
+LENGTHS = ("2K", "3K", "5K", "6K")
+BOTH = "2K,3K,5K,6K"
+
+
+class Teach(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "gpu.ini").write_text(GPU, encoding="utf-8")
+
+    def program(self, *words):
+        return subprocess.run(
+            [PROGRAM, *words], cwd=self.folder, capture_output=True, text=True, timeout=100
+        )
+
+    def simulated(self, costs, *options):
+        """Rows that `costs` give."""
+        done = self.program("simulate", *POINT, f"--kernel-costs={costs}", "--csv=-", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(csv.DictReader(done.stdout.splitlines()))
+
+    def kernel(self, step, lead, waits):
+        text = COSTS.format(step=step, lead=lead, waits=waits)
+        (self.folder / "truth.ini").write_text(text, encoding="utf-8")
+        return "truth.ini"
+
+    def measured(self, rows, **cells):
+        """Predicted rows as if they had been measured."""
+        for row in rows:
+            row.update({"source": "measured", "gpu": "gpu.ini", "kernel": "mine", **cells})
+        return rows
+
+    def write(self, rows):
+        with open(self.folder / "rows.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def teach(self, rows):
+        self.write(rows)
+        return self.program("teach", "rows.csv", "--output", "taught.ini")
+
+    def refused(self, rows, *words):
+        done = self.teach(rows)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse((self.folder / "taught.ini").exists())
+
+    def test_costs_taught_from_linear_rows_give_the_time_of_sawtooth(self):
+        for lead, waits, says in ((0.12, 1, "steps ahead"), (0, 2, "times a tile"), (2, 1, "hide")):
+            with self.subTest(lead=lead, waits=waits):
+                truth = self.kernel(2000, lead, waits)
+                rows = self.simulated(truth, f"--seq={BOTH}", "--scan=linear")
+                done = self.teach(self.measured(rows))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(says, done.stdout)
+                for scan in ("linear", "sawtooth"):
+                    wanted, found = (
+                        float(self.simulated(costs, "--seq=8K", f"--scan={scan}")[0]["time_us"])
+                        for costs in (truth, "taught.ini")
+                    )
+                    self.assertAlmostEqual(found / wanted, 1, delta=0.015)
+
+    def test_refusals_name_what_is_missing_or_contradicts(self):
+        truth = self.kernel(2000, 0, 1)
+        rows = self.measured(self.simulated(truth, f"--seq={BOTH}", "--scan=linear,sawtooth"))
+        linear = [row for row in rows if row["scan"] == "linear"]
+        sawtooth = [row for row in rows if row["scan"] == "sawtooth"]
+        self.refused(linear[:2], "at least 3 rows of linear scans", "there are 2")
+        self.refused(linear[:2] * 2, "beyond L2")
+        self.refused(linear[2:] * 2, "inside L2")
+        self.refused(linear + sawtooth[3:], "scan = sawtooth with K/V beyond L2", "allowed: linear")
+        self.refused(linear + sawtooth[:2], "a second sawtooth row")
+        self.refused(linear + [{**linear[0], "kernel": "other"}], "kernel = mine and of other")
+        self.refused(linear + [{**linear[0], "time_us": "-1"}], "time_us: '-1'", "above 0")
+        self.refused(linear + [{**linear[0], "time_us": "9000"}], "contradicts the other rows")
+        self.refused([{**row, "gpu": ""} for row in linear], "has no gpu")
+        self.refused(
+            [{k: v for k, v in row.items() if k != "launch"} for row in linear], "'launch'"
+        )
+        self.refused([{**row, "workers": ""} for row in linear], "workers: is empty")
+
+    def test_advise_says_what_an_order_changes_and_why(self):
+        truth = self.kernel(1000, 0, 2)
+        words = ["advise", *POINT, "--seq=8K", "--scan=linear,sawtooth", "--csv=-"]
+        late = self.program(*words, f"--kernel-costs={truth}")
+        self.assertEqual(late.returncode, 0, late.stderr)
+        today, other = csv.DictReader(late.stdout.splitlines())
+        self.assertEqual((today["scan"], today["time_change_percent"]), ("linear", "0.00"))
+        self.assertIn("less exposed latency", other["why"])
+        self.assertLess(float(other["time_change_percent_high"]), 0)
+        # The change is that of the predictions themselves.
+        linear, sawtooth = (
+            float(self.simulated(truth, "--seq=8K", f"--scan={scan}")[0]["dram_read_sectors"])
+            for scan in ("linear", "sawtooth")
+        )
+        change = 100 * (sawtooth / linear - 1)
+        self.assertAlmostEqual(float(other["dram_change_percent"]), change, delta=2)
+
+        early = self.program(*words, f"--kernel-costs={self.kernel(1000, 2, 1)}")
+        other = list(csv.DictReader(early.stdout.splitlines()))[1]
+        self.assertEqual(other["why"], "misses are hidden behind computing")
+
+
+if __name__ == "__main__":
+    unittest.main()
