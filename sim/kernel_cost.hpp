@@ -48,10 +48,11 @@ struct KernelCost {
   double item_end_ns = 0;     // epilogue: O through shared memory
   double item_spread_ns = 0;  // of an item, from the TPC of a GPC that starts first to the last
 
-  int64_t stages = 2;       // K/V tiles in shared memory
+  int64_t stages = 2;  // K/V tiles in shared memory
 
-  // How long before its use K, and V, of a step is asked for, in steps; both or neither. With them a
-  // step waits for K, and in its middle for V; without them K and V are one load, `stages` - 1 ahead.
+  // How long before its use K, and V, of a step is asked for, in steps; both or neither. With them
+  // a step waits for K, and in its middle for V; without them K and V are one load, `stages` - 1
+  // ahead.
   std::optional<double> lead_k_steps;
   std::optional<double> lead_v_steps;
   // Times that a latency is waited for until a tile is there: loads that wait for registers go out

@@ -44,9 +44,9 @@ struct AtomRange {
   AtomId end = 0;
 };
 
-/// What an atom of K and V is: a part of a tile, cut where workers prefetch parts at different times;
-/// K and V of a tile as one, which has the number of either: what a step reads under one barrier; or
-/// a whole tile of K or of V.
+/// What an atom of K and V is: a part of a tile, cut where workers prefetch parts at different
+/// times; K and V of a tile as one, which has the number of either: what a step reads under one
+/// barrier; or a whole tile of K or of V.
 enum class KvAtoms : uint8_t { parts, pairs, tiles };
 
 /// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.

@@ -142,7 +142,8 @@ void set_waits(const KernelCost& kernel, L2Parameters& l2) {
     throw std::invalid_argument(std::string(kernel.lead_k_steps ? "lead-v-steps" : "lead-k-steps") +
                                 ": is missing; allowed: both leads or neither");
   if (kernel.waits_a_tile != 1 && !kernel.lead_k_steps)
-    throw std::invalid_argument("waits-a-tile: has no effect alone; allowed: with lead-k-steps and lead-v-steps");
+    throw std::invalid_argument(
+        "waits-a-tile: has no effect alone; allowed: with lead-k-steps and lead-v-steps");
   l2.near_ns *= kernel.waits_a_tile;
   l2.far_ns *= kernel.waits_a_tile;
   l2.dram_ns *= kernel.waits_a_tile;
