@@ -113,8 +113,15 @@ void print_table(const std::vector<Advised>& rows) {
     for (size_t i = first; i < end; ++i) {
       const Advised& row = rows[i];
       std::string order;
-      for (const char* key : order_keys)
-        order.append(order.empty() ? "" : " ").append(row.point.text(key));
+      for (const char* key : order_keys) {
+        const bool differs =
+            std::any_of(rows.begin() + std::ptrdiff_t(first), rows.begin() + std::ptrdiff_t(end),
+                        [&](const Advised& other) {
+                          return other.point.text(key) != rows[first].point.text(key);
+                        });
+        if (differs || order_keys.back() == std::string_view(key))
+          order.append(order.empty() ? "" : ", ").append(row.point.text(key));
+      }
       const bool today = i == first;
       lines.push_back({order, std::to_string(row.forecast.dram_read_sectors),
                        today ? "" : signed_percent(row.change.dram_percent) + " %",
@@ -128,7 +135,8 @@ void print_table(const std::vector<Advised>& rows) {
                                    " % of its time waits for latency"
                              : row.change.why});
     }
-    std::cout << problem << "\n";
+    std::cout << problem << ", section " << rows[first].point.text("section") << ", launch "
+              << rows[first].point.text("launch") << "\n";
     for (size_t l = 0; l < lines.size(); ++l) {
       std::string text;
       for (size_t c = 0; c < lines[l].size(); ++c) {
@@ -189,6 +197,7 @@ int run_advise(const Command& command, const Arguments& arguments) {
     if (problem_of(rows[i].point) != problem_of(rows[first].point)) first = i;
     rows[i].change = change_of(rows[first].forecast, rows[i].forecast,
                                rows[i].point.request.kernel.exposure_error);
+    if (i == first) rows[i].change.why = "today";
   }
 
   if (!outputs.contains("csv") && is_terminal(Output::standard)) {
