@@ -158,13 +158,19 @@ def report(out, counters):
         key_of(row, (*POINT, "scan")): float(row["dram_read_sectors"])
         for row in medians(read(counters), "dram_read_sectors")
     }
-    families = {"all": [], "triton": [], "own": []}
+    families = {"all": [], "triton": [], "own": [], "all, lengths not taught": []}
     pairs = {}
     for row in read([out]):
         pairs.setdefault(key_of(row, POINT), {})[row["scan"]] = row
+    lengths = {}
+    for key in pairs:
+        lengths.setdefault(key[:-1], []).append(int(key[-1]))
     for key, pair in pairs.items():
         if len(pair) == 2:
             families["all"].append(pair)
+            beyond = sorted(lengths[key[:-1]])
+            if beyond.index(int(key[-1])) >= len(beyond) // 2:  # the first half is taught
+                families["all, lengths not taught"].append(pair)
             families["triton" if key[0].startswith("triton") else "own"].append(pair)
     lines = [
         "| kernels | pairs | of them by over 5 % | time: median, 90 % | change, points: median, 90 % "
