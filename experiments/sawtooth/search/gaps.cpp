@@ -1,7 +1,7 @@
 #include "experiments/sawtooth/search/gaps.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 
@@ -21,19 +21,20 @@ void lower(std::optional<Value>& least, Value value) {
 
 SpaceBounds bounds_of(const Shape& shape) {
   SpaceBounds bounds;
-  // Read bounds are the same for many schedules.
-  std::map<std::tuple<int64_t, int64_t, int64_t, int64_t, bool, Loop>, int64_t> known;
+  // Order, section and scan change neither.
+  std::set<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int32_t, Loop>> known;
   for (const Candidate& candidate : shape.candidates) {
     if (!candidate.point.refusal.empty()) continue;
     const sim::Request& request = candidate.point.request;
     const Schedule& schedule = request.schedule;
-    const auto key = std::tuple(request.tiling.q_rows, request.tiling.kv_rows, schedule.workers,
-                                schedule.kv_split, cuts_last_wave(schedule), schedule.loop);
-    auto [at, is_new] = known.emplace(key, 0);
-    if (is_new)
-      at->second =
-          sim::read_bounds(request.problem, request.tiling, schedule, request.l2_bytes).all_orders;
-    lower(bounds.dram_read_sectors, at->second);
+    const bool is_new =
+        known
+            .emplace(request.tiling.q_rows, request.tiling.kv_rows, schedule.workers,
+                     schedule.kv_split, schedule.prefetch, schedule.launch.index, schedule.loop)
+            .second;
+    if (!is_new) continue;
+    lower(bounds.dram_read_sectors,
+          sim::read_bounds(request.problem, request.tiling, schedule, request.l2_bytes).all_orders);
     try {
       if (request.timing == sim::Timing::timed)
         lower(bounds.time_us, sim::time_bounds(request, candidate.point.gpu).all_orders);
