@@ -42,7 +42,7 @@ def draw(path):
     figure.plain_log(right.xaxis)
     handles, labels = left.get_legend_handles_labels()
     unique = dict(zip(labels, handles))
-    right.legend(unique.values(), unique.keys(), loc="lower left")
+    left.legend(unique.values(), unique.keys(), loc="upper left")
     return fig
 
 

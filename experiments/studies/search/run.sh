@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Searches the lists of this folder and draws them (some ten minutes of one core, no GPU).
 #
-#   experiments/studies/search/run.sh [PROGRAM]     PROGRAM is sawtooth (default: build/release/sawtooth)
+#   [ORDERS=24] [ALL=1] experiments/studies/search/run.sh [PROGRAM]
+# PROGRAM is sawtooth (default: build/release/sawtooth). ORDERS explicit orders are tried for each shape; ALL decides
+# every schedule of the H200's shapes as well.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -10,19 +12,17 @@ folder=$root/runs/search
 mkdir -p "$folder"
 for list in "$here"/lists/*.ini; do
   gpu=$(basename "$list" .ini)
-  case $gpu in h200 | gb10) orders=24 ;; *) orders=0 ;; esac
-  "$program" search "$list" --budget 6 --audit 3 --orders $orders --seed 26 --overwrite \
+  "$program" search "$list" --budget 6 --audit 3 --orders "${ORDERS:-0}" --seed 26 --resume \
     --csv "$folder/$gpu.csv" --best "$folder/$gpu.best.ini" | tee "$folder/$gpu.txt"
   # The sampling error: the best schedule on twice the K/V heads (of sections called `sampled`).
   python3 "$here/sampling.py" "$list" "$folder/$gpu.best.ini" >"$folder/$gpu.twice.ini"
   if grep -q '^\[' "$folder/$gpu.twice.ini"; then
-    "$program" simulate "$folder/$gpu.twice.ini" --timing timed --csv "$folder/$gpu.twice.csv"
+    "$program" simulate "$folder/$gpu.twice.ini" --timing timed --overwrite --csv "$folder/$gpu.twice.csv"
   fi
 done
-# What screening costs: the same lists with every schedule decided.
-for gpu in h200 gb10; do
-  "$program" search "$here/lists/$gpu.ini" --budget 1000 --seed 26 --overwrite --csv "$folder/$gpu.all.csv"
-done
+if [ -n "${ALL:-}" ]; then # what screening costs: every schedule decided
+  "$program" search "$here/lists/h200.ini" --budget 1000 --seed 26 --resume --csv "$folder/h200.all.csv"
+fi
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
 "$python" "$here/tables.py" "$folder" "$here/results"

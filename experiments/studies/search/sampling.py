@@ -3,7 +3,7 @@
 
     sampling.py LIST.ini BEST.ini > TWICE.ini
 
-What doubling the sample changes, beside doubling the counts, is its error. A schedule with an order
+What doubling the sample changes, beside doubling the counts, is its error. Sections stay so many heads. A schedule with an order
 of its own is of one problem alone and is left out.
 """
 
@@ -25,8 +25,6 @@ def twice(name, best):
         return None
     for key in ("kv-heads", "heads"):
         keys[key] = str(2 * int(keys[key]))
-    if int(keys["section"]) > 1 and int(keys["section"]) * 2 == int(keys["heads"]):
-        keys["section"] = keys["heads"]  # it was all of them
     return keys
 
 

@@ -38,6 +38,10 @@ def is_usual(row):
     )
 
 
+def is_search(path):
+    return re.fullmatch(r"[^.]+\.csv", path.name) is not None
+
+
 def names_of(gpu):
     text = (LISTS / f"{gpu}.ini").read_text(encoding="utf-8")
     return re.findall(r"^\[(.*)\]$", text, re.MULTILINE)
@@ -123,10 +127,12 @@ def pruned(folder):
 
 
 def traffic(folder):
-    """What a hundredth of the time buys in DRAM reads, by the same tables."""
+    """What a hundredth of the time buys in DRAM reads, among the schedules that were decided."""
     shares, gaps = [], []
-    for path in sorted(folder.glob("*.all.csv")):
-        rows = [row for row in table.read(path) if row["rank"]]
+    for path in sorted(folder.glob("*.csv")):
+        if not is_search(path):
+            continue
+        rows = [row for row in table.read(path) if row["time_us"]]
         for found in table.grouped(rows, *SHAPE).values():
             fastest = min(found, key=lambda row: float(row["time_us"]))
             limit = 1.01 * float(fastest["time_us"])
@@ -135,13 +141,12 @@ def traffic(folder):
             )
             shares.append(least / float(fastest["dram_read_sectors"]))
             gaps.append(least / float(fastest["dram_bound_sectors"]) - 1)
-    if shares:
-        print(
-            f"within 1 % of the least time, {len(shares)} shapes: DRAM reads are "
-            f"{statistics.median(shares):.2f} of the fastest's in the median, {min(shares):.2f} at "
-            f"best, and {statistics.median(gaps):.1%} above the bound in the median, "
-            f"{max(gaps):.1%} at most"
-        )
+    print(
+        f"within 1 % of the least time DRAM reads are {min(shares):.2f} to {max(shares):.2f} of the "
+        f"fastest's, and above their bound by {statistics.median(gaps):.1%} in the median, "
+        f"{max(gaps):.1%} at most; the same as the fastest's in "
+        f"{sum(share == 1 for share in shares)} of {len(shares)} shapes"
+    )
 
 
 def main():
@@ -149,7 +154,7 @@ def main():
     results.mkdir(exist_ok=True)
     rows = []
     for path in sorted(folder.glob("*.csv")):
-        if re.fullmatch(r"[^.]+\.csv", path.name):
+        if is_search(path):
             rows += shape_rows(folder, path)
     table.write(results / "shapes.csv", rows, COLUMNS)
     print(f"{len(rows)} shapes")
