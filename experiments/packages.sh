@@ -9,6 +9,10 @@ sawtooth_packages=(
   python3 python3-matplotlib
 )
 
+# What some parts of the build look for and others do without: mpirun.
+# shellcheck disable=SC2034
+sawtooth_optional_packages=(libopenmpi-dev openmpi-bin)
+
 missing_packages() {
   local package
   for package in "$@"; do

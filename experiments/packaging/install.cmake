@@ -20,9 +20,11 @@ if(TARGET sawtooth)
     -P \"${CMAKE_CURRENT_LIST_DIR}/words.cmake\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
   install(DIRECTORY plots DESTINATION ${data} COMPONENT program FILES_MATCHING PATTERN "*.py" PATTERN "*.html")
 endif()
-if(TARGET sawtooth_injected)  # of `sawtooth record`, which looks there
-  install(TARGETS sawtooth_injected LIBRARY DESTINATION lib/sawtooth COMPONENT program)
-endif()
+foreach(plugin sawtooth_injected sawtooth_mpi)  # the program looks for them there
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION lib/sawtooth COMPONENT program)
+  endif()
+endforeach()
 
 # For kernels of others: <sawtooth/order_stamp.cuh> needs CUDA alone.
 install(FILES kernels/common/order_stamp.cuh

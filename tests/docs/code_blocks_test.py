@@ -56,6 +56,8 @@ INSTEAD = (
     (r"(?P<list>sawtooth counters list.*)", r"\g<list> || [ $? = 3 ]", "CUPTI may be missing"),
     (r"(grep|echo) .*RmProfiling.*|echo .*NVreg_.*", None, "a driver's settings"),
     (r"(sudo|docker) .*", None, "another user's rights"),
+    (r"mpirun .*", None, "a test of its own, where MPI is"),
+    (r"bash sweep.sh submit", "bash -n sweep.sh", "Slurm is not here"),
 )
 TABLES = """
 sawtooth simulate --gpu gb10 --seq 4K --scan linear,sawtooth --csv predicted.csv
@@ -65,6 +67,7 @@ GIVEN = {
     "docs/guide/tutorial.md": TABLES.replace("gb10 --seq 4K", "h200 --seq 128K"),
     "README.md": TABLES + "mkdir -p runs/NAME && cp predicted.csv runs/NAME/results.csv",
     "docs/reference/compare.md": TABLES + "printf 'gpu = gb10\\nseq = 4K\\n' > attention.ini",
+    "docs/reference/options.md": "printf 'gpu = gb10\\nseq = 1K, 2K\\n' > sweep.ini",
     "docs/reference/formats.md": "printf 'line\\n0\\n1\\n2\\n1\\n' > theirs.csv",
 }
 

@@ -1,7 +1,7 @@
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "experiments/sawtooth/inputs/models.hpp"
 
@@ -34,6 +34,65 @@ std::optional<Model> judged_best(const GpuFile* gpu) {
   return std::nullopt;  // read_gpu_file() refuses it
 }
 
+// Which models `auto` stands for at the points of a run.
+struct ChosenModels {
+  std::set<Timing> timings;
+  std::set<const L2Model*> l2s;
+
+  void add(const Point& point) {
+    if (point.timing_chosen) timings.insert(*point.keys.timing);
+    if (point.l2_chosen) l2s.insert(point.keys.l2);
+  }
+};
+
+// What all points take where it was left open; empty: each its own.
+struct Agreement {
+  std::string timing, l2;
+  std::string note;
+};
+
+Agreement agreement_on(const ChosenModels& chosen, bool lockstep_lru) {
+  Agreement agreed;
+  const std::string l2 = lockstep_lru ? "lru" : "halves";
+  const auto settled = [&](const auto& models, const auto& wanted) {
+    return models.size() <= (lockstep_lru ? models.count(wanted) : 1);
+  };
+  if (!settled(chosen.timings, Timing::lockstep)) agreed.timing = "lockstep";
+  if (!settled(chosen.l2s, l2_named(l2))) agreed.l2 = l2;
+  if (agreed.timing.empty() && agreed.l2.empty()) return agreed;
+  agreed.note = lockstep_lru ? "miss curves and histograms are of one model, and so are all rows:"
+                             : "no judged model serves all points of this run; all of them take";
+  if (!agreed.timing.empty()) agreed.note += " timing = " + agreed.timing;
+  if (!agreed.l2.empty()) agreed.note += " l2 = " + agreed.l2;
+  return agreed;
+}
+
+// Puts the agreed model into the settings of a point that left it open, and says whether it did.
+bool settle(const Point& point, const std::string& timing, const std::string& l2,
+            Settings& settings) {
+  const bool with_timing = point.timing_chosen && !timing.empty();
+  const bool with_l2 = point.l2_chosen && !l2.empty();
+  if (with_timing) settings["timing"] = Assignment{{timing}, {"default", 0}};
+  if (with_l2) settings["l2"] = Assignment{{l2}, {"default", 0}};
+  return with_timing || with_l2;
+}
+
+// Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
+// commands check of a whole list.
+std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
+  std::set<std::string, std::less<>> keys{"gpu",   "system",  "timing", "l2",   "loop",
+                                          "dtype", "step-ns", "sample", "state"};
+  const auto system = sweep.find("system");
+  if (system == sweep.end()) return keys;
+  for (const std::string& name : system->second.values)
+    for (const GuardedSection& section :
+         catalog.system(Assignment{{name}, system->second.origin}).guarded)
+      for (const Condition& condition : section.conditions) keys.insert(condition.key);
+  if (keys.contains("seq-q") || keys.contains("seq-kv")) keys.insert("seq");
+  if (keys.contains("kv-heads")) keys.insert("heads");
+  return keys;
+}
+
 }  // namespace
 
 void choose_model(const GpuFile* gpu, Keys& keys) {
@@ -60,29 +119,37 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
 }
 
 std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog) {
-  std::map<Timing, std::vector<Settings*>> timings;  // that were chosen, and for which points
-  std::map<const L2Model*, std::vector<Settings*>> l2s;
-  for (Settings& settings : points) {
-    const Point point = resolve_or_refuse(settings, catalog);
-    if (point.timing_chosen) timings[*point.keys.timing].push_back(&settings);
-    if (point.l2_chosen) l2s[point.keys.l2].push_back(&settings);
+  ChosenModels chosen;
+  for (const Settings& settings : points) chosen.add(resolve_or_refuse(settings, catalog));
+  const Agreement agreed = agreement_on(chosen, lockstep_lru);
+  if (agreed.note.empty()) return {};
+  for (Settings& settings : points)
+    settle(resolve_or_refuse(settings, catalog), agreed.timing, agreed.l2, settings);
+  return agreed.note;
+}
+
+OneModel::OneModel(const PointList& points, bool lockstep_lru, Catalog& catalog) {
+  ChosenModels chosen;
+  for (const Settings& sweep : points.sweeps()) {
+    const auto keys = deciding_keys(sweep, catalog);
+    Settings axes = sweep;
+    for (auto& [key, assignment] : axes)
+      if (find_option(key)->is_axis() && !keys.contains(key)) assignment.values.resize(1);
+    const PointList deciding({"", {}, {{"", axes}}}, {});
+    for (size_t i = 0; i < deciding.size(); ++i) {
+      deciding_.push_back(deciding[i]);
+      chosen.add(resolve_or_refuse(deciding_.back(), catalog));
+    }
   }
-  const auto settle = [&](const char* key, const auto& chosen, const auto& wanted,
-                          std::string_view name) {
-    const size_t settled = lockstep_lru ? chosen.count(wanted) : 1;
-    if (chosen.size() <= settled) return std::string();
-    for (const auto& [model, its_points] : chosen)
-      for (Settings* settings : its_points)
-        (*settings)[key] = Assignment{{std::string(name)}, {"default", 0}};
-    return std::string(" ").append(key).append(" = ").append(name);
-  };
-  const std::string_view l2 = lockstep_lru ? "lru" : "halves";
-  const std::string given =
-      settle("timing", timings, Timing::lockstep, "lockstep") + settle("l2", l2s, l2_named(l2), l2);
-  if (given.empty()) return {};
-  return (lockstep_lru ? "miss curves and histograms are of one model, and so are all rows:"
-                       : "no judged model serves all points of this run; all of them take") +
-         given;
+  const Agreement agreed = agreement_on(chosen, lockstep_lru);
+  timing_ = agreed.timing;
+  l2_ = agreed.l2;
+  note_ = agreed.note;
+}
+
+Point OneModel::resolve(Settings settings, Catalog& catalog) const {
+  Point point = resolve_or_refuse(settings, catalog);
+  return settle(point, timing_, l2_, settings) ? resolve_or_refuse(settings, catalog) : point;
 }
 
 }  // namespace sawtooth::experiments

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 
 namespace sawtooth::experiments {
 
@@ -23,5 +24,23 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
 /// L2 has one part). With `lockstep_lru` it means those. Returns a note for people on what was
 /// chosen so; empty where nothing was.
 std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog);
+
+/// The same for a list whose points are made one at a time: only points that differ in what the
+/// choice depends on are looked at beforehand.
+class OneModel {
+ public:
+  OneModel(const PointList& points, bool lockstep_lru, Catalog& catalog);
+
+  const std::string& note() const { return note_; }
+  /// Those points: between them they have all gpus, systems and models of the list.
+  const std::vector<Settings>& deciding() const { return deciding_; }
+  /// resolve_or_refuse() with that model.
+  Point resolve(Settings settings, Catalog& catalog) const;
+
+ private:
+  std::string timing_, l2_;  // empty: each point's own
+  std::string note_;
+  std::vector<Settings> deciding_;
+};
 
 }  // namespace sawtooth::experiments

@@ -56,6 +56,7 @@ constexpr int64_t most_head_dim = 4096;
 constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Technical Specifications"
 constexpr int64_t most_threads = 4096;
 constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
+constexpr int64_t most_tasks = 4'000'000;         // as many as MaxArraySize of slurm.conf may say
 constexpr int64_t most_ways = 4096;
 constexpr int64_t most_launches = 999;
 constexpr int64_t most_ns = 1'000'000'000;  // a second
@@ -189,7 +190,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      path,
      {},
-     both,
+     both | command_merge | command_slurm,
      "",
      "results, one row a point (default: -, standard output); compare: the error of "
      "every joined point and counter"},
@@ -233,6 +234,36 @@ constexpr auto table = std::to_array<OptionSpec>({
      "steps that wavefront and timeline cover (default: those of the first two waves)",
      1,
      most_keys},
+    {"shard",
+     output,
+     text,
+     {},
+     command_simulate | runs,
+     "",
+     "I/N: the points of part I of N, from 1 on; which part a point is in follows from its run_id"},
+    {"config",
+     output,
+     path,
+     {},
+     command_merge,
+     "",
+     "the sweep that the tables are parts of: rows come in its order, points without are named"},
+    {"tasks",
+     output,
+     count,
+     {},
+     command_slurm,
+     "",
+     "tasks of the array, each a shard",
+     1,
+     most_tasks},
+    {"sbatch",
+     output,
+     text,
+     {},
+     command_slurm,
+     "",
+     "more options of sbatch, such as \"--time=2:00:00 --cpus-per-task=8\""},
     {"threads",
      output,
      count,
@@ -373,9 +404,10 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      toggle,
      {},
-     command_measure,
+     command_simulate | command_measure,
      "off",
-     "say which kernels, metrics and passes would run; needs no GPU"},
+     "simulate: say how many points there are, and the time and memory they are expected to take; "
+     "measure: which kernels, metrics and passes would run, without a GPU"},
     {"kernels",
      output,
      toggle,
@@ -474,7 +506,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      toggle,
      {},
-     both | command_calibrate,
+     both | command_calibrate | command_merge,
      "off",
      "no notes and no progress on standard error"},
 });
@@ -504,7 +536,8 @@ std::string allowed_values(const OptionSpec& option) {
   switch (option.kind) {
     case count:
       return "a whole number from " + std::to_string(option.low) + " to " +
-             std::to_string(option.high) + " (K, M and G mean 1024, 1024^2 and 1024^3)";
+             std::to_string(option.high) + " (K, M and G mean 1024, 1024^2 and 1024^3)" +
+             (option.is_axis() ? ", or a range such as 96K..128K:4K" : "");
     case bytes:
       return "bytes from 1 on, such as 25165824, 512KiB, 24MiB or 1GiB";
     case share:

@@ -21,6 +21,8 @@ inline constexpr CommandSet command_bench = 1u << 11;
 inline constexpr CommandSet command_schedules = 1u << 12;
 inline constexpr CommandSet command_trace = 1u << 13;
 inline constexpr CommandSet command_search = 1u << 14;
+inline constexpr CommandSet command_merge = 1u << 20;
+inline constexpr CommandSet command_slurm = 1u << 21;
 
 enum class OptionGroup { problem, schedule, where, model, output };
 

@@ -91,7 +91,50 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
   fail(text);
 }
 
+constexpr std::string_view range_mark = "..";
+// A longer axis than this is a typing error; each value takes some 100 bytes.
+constexpr int64_t most_values_of_a_range = int64_t{1} << 20;
+
+bool takes_ranges(const OptionSpec& option) {
+  using enum OptionKind;
+  return option.is_axis() &&
+         (option.kind == count || option.kind == bytes || option.kind == OptionKind::seed);
+}
+
 }  // namespace
+
+std::vector<std::string> axis_values(const OptionSpec& option, std::string_view text) {
+  const size_t mark = text.find(range_mark);
+  if (!takes_ranges(option) || mark == std::string_view::npos)
+    return {canonical_value(option, text)};
+  const size_t colon = text.find(':', mark);
+  const auto number = [&](std::string_view part) {
+    return std::stoll(canonical_value(option, trimmed(part)));
+  };
+  const int64_t begin = number(text.substr(0, mark));
+  const size_t end_at = mark + range_mark.size();
+  const int64_t end = number(text.substr(end_at, colon - end_at));
+  int64_t step = 1;
+  if (colon != std::string_view::npos) {
+    const std::string_view part = trimmed(text.substr(colon + 1));
+    try {
+      step = option.kind == OptionKind::bytes ? parse_bytes(part) : parse_count(part);
+    } catch (const std::invalid_argument&) {
+      step = 0;
+    }
+  }
+  const std::string range =
+      std::string("'").append(text).append("' is not allowed; allowed: BEGIN..END:STEP ");
+  if (end < begin || step < 1)
+    throw std::invalid_argument(range + "with END from BEGIN on and STEP from 1 on");
+  if ((end - begin) / step >= most_values_of_a_range)
+    throw std::invalid_argument(range + "with up to " + std::to_string(most_values_of_a_range) +
+                                " values");
+  std::vector<std::string> values;
+  for (int64_t i = 0; i <= (end - begin) / step; ++i)
+    values.push_back(std::to_string(begin + i * step));
+  return values;
+}
 
 Section parse_section(std::string_view given) {
   const std::string text = lowered(given);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -21,6 +22,11 @@ struct Section {
 
 /// The canonical spelling; throws std::invalid_argument with what is allowed.
 std::string canonical_value(const OptionSpec& option, std::string_view text);
+
+/// The values of one part of an axis: itself, or those of a range BEGIN..END[:STEP] of a count, of
+/// bytes or of seeds, END included where a step reaches it, each in its canonical spelling. Throws
+/// std::invalid_argument with what is allowed.
+std::vector<std::string> axis_values(const OptionSpec& option, std::string_view text);
 
 /// none, causal or window:W; throws std::invalid_argument.
 Mask parse_mask(std::string_view text);

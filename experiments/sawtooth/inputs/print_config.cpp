@@ -1,6 +1,6 @@
 #include "experiments/sawtooth/inputs/print_config.hpp"
 
-#include <algorithm>
+#include <map>
 #include <set>
 
 namespace sawtooth::experiments {
@@ -26,7 +26,10 @@ bool is_implied(std::string_view key, const Settings& given) {
   return false;
 }
 
-std::string sweep_text(const Settings& given, const std::vector<Point>& points) {
+// The values that keys have at the points of a sweep.
+using Values = std::map<std::string_view, std::set<std::string>>;
+
+std::string sweep_text(const Settings& given, const Values& values_of) {
   std::string text;
   for (const OptionSpec& option : option_table()) {
     if (option.group == OptionGroup::output) continue;
@@ -36,8 +39,7 @@ std::string sweep_text(const Settings& given, const std::vector<Point>& points) 
       continue;
     }
     if (is_implied(option.key, given)) continue;
-    std::set<std::string> values;
-    for (const Point& point : points) values.insert(point.text(option.key));
+    const std::set<std::string>& values = values_of.at(option.key);
     if (values.size() > 1) {
       text += "# " + assignment_line(option.key, "(differs from point to point)");
     } else if (values.size() == 1 && !values.begin()->empty()) {
@@ -61,11 +63,15 @@ std::string resolved_configuration(const Configuration& configuration, const Set
     if (!sweep.section.empty()) text += "\n[" + sweep.section + "]\n";
     Settings given = sweep.settings;
     overlay(given, command_line);
-    std::vector<Point> points;
-    for (const Settings& settings : expand({"", {}, {sweep}}, command_line)) {
-      points.push_back(resolve(settings, catalog));
+    const PointList points({"", {}, {sweep}}, command_line);
+    Values values;
+    for (size_t i = 0; i < points.size(); ++i) {
+      const Point point = resolve(points[i], catalog);
+      for (const OptionSpec& option : option_table())
+        if (option.group != OptionGroup::output && !given.contains(option.key))
+          values[option.key].insert(point.text(option.key));
     }
-    text += sweep_text(given, points);
+    text += sweep_text(given, values);
   }
   return text;
 }

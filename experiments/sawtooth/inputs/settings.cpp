@@ -26,7 +26,8 @@ void assign(Settings& settings, const std::string& key, const std::string& text,
   const auto parts = option->is_axis() ? split_list(text) : std::vector<std::string>{text};
   for (const std::string& part : parts) {
     try {
-      assignment.values.push_back(canonical_value(*option, part));
+      for (std::string& value : axis_values(*option, part))
+        assignment.values.push_back(std::move(value));
     } catch (const std::invalid_argument& error) {
       throw UsageError(place_of(key, origin) + ": " + error.what());
     }

@@ -1,40 +1,31 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-// More points than this are a typing error; each takes some kilobytes until it is written.
-constexpr size_t most_points = size_t{1} << 16;
+// Counts of points are added and multiplied without an overflow.
+constexpr size_t most_points = size_t{1} << 62;
 
-/// Adds the points of one sweep to `all`.
-void add_cross_product(const Settings& axes, std::vector<Settings>& all) {
-  std::vector<Settings> points(1);
-  for (const OptionSpec& option : option_table()) {
-    const auto found = axes.find(option.key);
-    if (found == axes.end() || !option.is_axis()) {
-      if (found != axes.end()) {
-        for (Settings& point : points) point[found->first] = found->second;
-      }
-      continue;
-    }
-    const auto& [key, assignment] = *found;
-    if (all.size() + points.size() * assignment.values.size() > most_points) {
-      throw UsageError(place_of(key, assignment.origin) + ": more than " +
-                       std::to_string(most_points) + " points; allowed: up to so many in all");
-    }
-    std::vector<Settings> longer;
-    longer.reserve(points.size() * assignment.values.size());
-    for (const Settings& point : points) {
-      for (const std::string& value : assignment.values) {
-        longer.push_back(point);
-        longer.back()[key] = {{value}, assignment.origin};
-      }
-    }
-    points = std::move(longer);
-  }
-  for (Settings& point : points) all.push_back(std::move(point));
+// Keys whose values stand in rows as they were given, whatever the other keys say: points that
+// differ in one of them have different rows.
+constexpr std::string_view always_told_apart[] = {
+    "batch", "heads", "kv-heads", "seq",      "seq-q",       "seq-kv", "head-dim",
+    "dtype", "mask",  "tile-q",   "tile-kv",  "launch",      "loop",   "workers",
+    "scan",  "lse",   "prefetch", "kv-split", "ctas-per-sm", "seed",   "l2-bytes"};
+
+size_t values_of(const Settings& sweep, const OptionSpec& option) {
+  const auto found = sweep.find(option.key);
+  return found == sweep.end() || !option.is_axis() ? 1 : found->second.values.size();
+}
+
+bool repeats_a_value(const Assignment& axis) {
+  const std::set<std::string> values(axis.values.begin(), axis.values.end());
+  return values.size() < axis.values.size();
 }
 
 void reject_outputs(const Settings& settings) {
@@ -70,15 +61,55 @@ Configuration empty_configuration() {
   return {"", {}, {Sweep{}}};
 }
 
-std::vector<Settings> expand(const Configuration& configuration, const Settings& command_line) {
-  std::vector<Settings> points;
+PointList::PointList(const Configuration& configuration, const Settings& command_line) {
   for (const Sweep& sweep : configuration.sweeps) {
-    Settings merged;
+    Settings& merged = sweeps_.emplace_back();
     overlay(merged, sweep.settings);
     overlay(merged, command_line);
-    add_cross_product(merged, points);
+    size_t points = 1;
+    for (const OptionSpec& option : option_table()) {
+      const size_t values = values_of(merged, option);
+      if (values > (most_points - size_) / points)
+        throw UsageError(place_of(std::string(option.key), merged.find(option.key)->second.origin) +
+                         ": more than 2^62 points; allowed: up to so many in all");
+      points *= values;
+    }
+    begins_.push_back(size_);
+    size_ += points;
   }
-  return points;
+}
+
+Settings PointList::operator[](size_t point) const {
+  const auto next = std::upper_bound(begins_.begin(), begins_.end(), point);
+  const auto sweep = static_cast<size_t>(next - begins_.begin()) - 1;
+  Settings settings;
+  size_t rest = point - begins_[sweep];
+  const auto options = option_table();
+  for (auto option = options.rbegin(); option != options.rend(); ++option) {  // the fastest first
+    const auto found = sweeps_[sweep].find(option->key);
+    if (found == sweeps_[sweep].end()) continue;
+    const size_t values = values_of(sweeps_[sweep], *option);
+    const Assignment& axis = found->second;
+    settings.emplace(found->first, Assignment{{axis.values[rest % values]}, axis.origin});
+    rest /= values;
+  }
+  return settings;
+}
+
+bool PointList::may_repeat() const {
+  if (sweeps_.size() > 1) return true;
+  for (const auto& [key, axis] : sweeps_.front()) {
+    if (axis.values.size() < 2) continue;
+    if (std::ranges::count(always_told_apart, key) == 0 || repeats_a_value(axis)) return true;
+  }
+  return false;
+}
+
+std::vector<Settings> expand(const Configuration& configuration, const Settings& command_line) {
+  const PointList points(configuration, command_line);
+  std::vector<Settings> all;
+  for (size_t i = 0; i < points.size(); ++i) all.push_back(points[i]);
+  return all;
 }
 
 Settings output_settings(const Configuration& configuration, const Settings& command_line) {

@@ -30,8 +30,29 @@ Configuration read_configuration(const std::string& path);
 /// The configuration of a command line without one.
 Configuration empty_configuration();
 
-/// Settings of each point, one value a key; the command line is the upper layer. Throws UsageError
-/// for more than 65536 points.
+/// The points of a configuration, the command line its upper layer. They are made when they are
+/// asked for, so that a list takes the memory of its axes.
+class PointList {
+ public:
+  /// Throws UsageError for more than 2^62 points.
+  PointList(const Configuration& configuration, const Settings& command_line);
+
+  size_t size() const { return size_; }
+  /// One value a key.
+  Settings operator[](size_t point) const;
+  /// Whether two points may give one row: sections share points, and some values mean the same.
+  bool may_repeat() const;
+
+  /// Each sweep's keys, several values of which are axes.
+  const std::vector<Settings>& sweeps() const { return sweeps_; }
+
+ private:
+  std::vector<Settings> sweeps_;
+  std::vector<size_t> begins_;  // the first point of each
+  size_t size_ = 0;
+};
+
+/// All of them at once.
 std::vector<Settings> expand(const Configuration& configuration, const Settings& command_line);
 
 /// Output options may stand in the base only: the base overlaid with the command line.

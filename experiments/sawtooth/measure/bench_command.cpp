@@ -36,8 +36,7 @@ struct Contender {
   bool behind_another = false;
 };
 
-/// Points of one problem share its tensors. What cannot be run becomes its point's refusal; throws
-/// Refusal where nothing can.
+/// Points of one problem share its tensors. What cannot be run becomes its point's refusal.
 std::vector<Contender> contenders_of(std::vector<MeasurePoint>& points) {
   std::map<std::string, std::shared_ptr<const AttentionTensors>> tensors;
   std::vector<Contender> contenders;
@@ -59,7 +58,6 @@ std::vector<Contender> contenders_of(std::vector<MeasurePoint>& points) {
       point.point.refusal = "the GPU's memory is too small for it beside the other points";
     }
   }
-  if (contenders.empty()) throw Refusal(points.front().point.refusal);
   return contenders;
 }
 
@@ -114,6 +112,9 @@ int run_bench(const Command& command, const Arguments& arguments) {
   ResultLog log(csv_path(plan.outputs), old_rows(plan.outputs));
   try {
     std::vector<Contender> contenders = contenders_of(plan.points);
+    if (contenders.empty() && !plan.is_part) throw Refusal(plan.points.front().point.refusal);
+    if (plan.is_part) log.keep_refused();
+    if (for_people(plan.outputs)) log.remember_rows();
     warm_up(contenders);
     std::mt19937 random(shuffle_seed);
     if (paced) {
@@ -122,7 +123,7 @@ int run_bench(const Command& command, const Arguments& arguments) {
         run_round(contenders, random);
         std::cout << "done" << std::endl;
       }
-      if (contenders.front().times_us.empty()) return exit_fine;
+      if (contenders.empty() || contenders.front().times_us.empty()) return exit_fine;
     } else {
       for (int64_t round = 0; round < rounds; ++round) run_round(contenders, random);
     }

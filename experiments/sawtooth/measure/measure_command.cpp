@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cupti/metric_plan.hpp"
 #include "cupti/metric_table.hpp"
@@ -198,10 +199,10 @@ struct Device {
 
 /// Measures the repetitions that `log` has not yet, and takes the others over; `device` may be
 /// null when there is nothing to measure. Each repetition has its tensors on pages of its own, so
-/// that the spread of a point is that of launches, not of one launch seen five times. Returns a
-/// note where the wavefront is cut.
+/// that the spread of a point is that of launches, not of one launch seen five times. `rows` counts
+/// those that the log has got. Returns a note where the wavefront is cut.
 std::string measure_point(const MeasurePoint& point, int64_t repetitions, Device* device,
-                          ItemTrace& items, OrderTables& orders, ResultLog& log) {
+                          ItemTrace& items, OrderTables& orders, ResultLog& log, int64_t& rows) {
   std::optional<AttentionOnDevice> attention;
   const auto place = [&](int64_t repetition) {
     attention.reset();  // its memory first
@@ -214,7 +215,10 @@ std::string measure_point(const MeasurePoint& point, int64_t repetitions, Device
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
     const CsvRow cells_of_key = repetition_cells(point, repetition);
     const bool known = log.has(cells_of_key);
-    if (known) log.keep(cells_of_key);
+    if (known) {
+      log.keep(cells_of_key);
+      ++rows;
+    }
     if (known && !items.wanted()) continue;
     place(repetition);
     if (!known) {
@@ -222,6 +226,7 @@ std::string measure_point(const MeasurePoint& point, int64_t repetitions, Device
       cells.time_us = median_time_us(*attention, device->l2, state);
       device->counters.read(*attention, device->l2, state, cells);
       log.append(measured_row(point, repetition, cells));
+      ++rows;
     }
     if (items.wanted()) items.record(point, repetition, *attention, device->l2, state);
   }
@@ -239,12 +244,11 @@ bool is_complete(const MeasurePlan& plan, int64_t repetitions, const ResultLog& 
 }
 
 /// Throws UsageError where a row that is there was made from other files.
-void refuse_changes(const MeasurePlan& plan, int64_t repetitions, const ResultLog& log) {
-  std::vector<CsvRow> sweep;
+void refuse_changes(const MeasurePlan& plan, int64_t repetitions, ResultLog& log) {
   for (const MeasurePoint& point : plan.points)
     for (int64_t repetition = 0; repetition < repetitions; ++repetition)
-      sweep.push_back(repetition_cells(point, repetition));
-  log.refuse_changes(sweep);
+      log.expect(repetition_cells(point, repetition));
+  log.refuse_changes();
 }
 
 int measure(const MeasurePlan& plan) {
@@ -259,23 +263,29 @@ int measure(const MeasurePlan& plan) {
   if (items.wanted() || orders.wanted() || !is_complete(plan, repetitions, log)) device.emplace();
   const std::string no_counters = device ? device->counters.message() : "";
   if (!no_counters.empty()) std::cerr << "note: " << no_counters << "\n";
+  if (plan.is_part) log.keep_refused();
+  if (for_people(plan.outputs)) log.remember_rows();
   log.start();
   Progress progress(plan.points.size(), double(plan.points.size()), !is_on(plan.outputs, "quiet"));
   Failures failures;
   std::string notes;
   for (const MeasurePoint& point : plan.points) {
+    int64_t rows = 0;
     const auto fail = [&](std::string_view status, const std::string& message) {
       failures.add(row_without_result(point.key_cells, status, message));
-      for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
+      bool is_said = false;  // one row says it, those of before stay
+      for (int64_t repetition = rows; repetition < repetitions; ++repetition) {
         const CsvRow cells = repetition_cells(point, repetition);
-        if (log.is_done(cells)) continue;
-        log.append(row_without_result(cells, status, message));
-        return;
+        if (log.has(cells))
+          log.keep(cells);
+        else if (!std::exchange(is_said, true))
+          log.append(row_without_result(cells, status, message));
       }
     };
     try {
       if (!point.point.refusal.empty()) throw Refusal(point.point.refusal);
-      notes += measure_point(point, repetitions, device ? &*device : nullptr, items, orders, log);
+      notes +=
+          measure_point(point, repetitions, device ? &*device : nullptr, items, orders, log, rows);
     } catch (const UsageError& error) {
       fail(status_refused, error.what());
     } catch (const kernels::CudaError& error) {

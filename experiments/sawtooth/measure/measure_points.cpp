@@ -7,6 +7,7 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/shard.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -14,22 +15,14 @@
 namespace sawtooth::experiments {
 namespace {
 
-CsvRow measured_key_cells(const Point& point, const std::string& experiment) {
-  CsvRow cells = key_cells(point, experiment, "measured");
-  if (point.refusal.empty()) {
-    const kernels::AttentionForward call = attention_call(point);
-    cells[result_column("kernel")] =
-        kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
-            ->family;
-  }
-  for (size_t i = 0; i < key_column_count; ++i) {
-    using enum ColumnKind;
-    const ColumnKind kind = result_columns[i].kind;
-    if (kind == model || kind == parameter || kind == made || kind == content) cells[i].clear();
-  }
-  // All else that files say stands in cells of its own.
-  const auto order = point.contents.find("order");
-  if (order != point.contents.end()) cells[result_column("inputs")] = "order=" + order->second;
+// With the kernel that runs it.
+CsvRow cells_with_kernel(const Point& point, const std::string& experiment) {
+  CsvRow cells = measured_key_cells(point, experiment);
+  if (!point.refusal.empty()) return cells;
+  const kernels::AttentionForward call = attention_call(point);
+  cells[result_column("kernel")] =
+      kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
+          ->family;
   return cells;
 }
 
@@ -39,25 +32,28 @@ MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
   const Configuration configuration =
       parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  MeasurePlan plan{output_settings(configuration, parsed.settings), {}, {}};
+  MeasurePlan plan{output_settings(configuration, parsed.settings), {}, {}, false};
   plan.experiment =
       value_or(plan.outputs, "experiment",
                configuration.path.empty() ? "command-line" : stem_of(configuration.path));
   Catalog catalog;
   std::set<std::string> seen;
-  for (Settings& settings : expand(configuration, parsed.settings)) {
-    settings.try_emplace("tiles", Assignment{{"kernel"}, {"default", 0}});
-    MeasurePoint point{resolve_or_refuse(settings, catalog), {}};
+  const Shard shard = shard_of(plan.outputs);
+  const PointList list(configuration, parsed.settings);
+  for (size_t i = 0; i < list.size(); ++i) {
+    MeasurePoint point{resolve_or_refuse(measured_settings(list[i]), catalog), {}};
     try {  // refuses what no kernel runs, before anything is launched
       if (point.point.refusal.empty()) attention_call(point.point);
     } catch (const UsageError& error) {
       point.point.refusal = error.what();
     }
-    point.key_cells = measured_key_cells(point.point, plan.experiment);
+    point.key_cells = cells_with_kernel(point.point, plan.experiment);
+    if (shard.count > 1 && !shard.has(run_id(point.key_cells))) continue;
     if (seen.insert(row_key(point.key_cells)).second) plan.points.push_back(std::move(point));
   }
+  plan.is_part = shard.count > 1;
   const auto runs = [](const MeasurePoint& point) { return point.point.refusal.empty(); };
-  if (std::none_of(plan.points.begin(), plan.points.end(), runs))
+  if (!plan.is_part && std::none_of(plan.points.begin(), plan.points.end(), runs))
     throw Refusal(plan.points.front().point.refusal);
   return plan;
 }

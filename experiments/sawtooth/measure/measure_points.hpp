@@ -20,9 +20,10 @@ struct MeasurePlan {
   Settings outputs;
   std::string experiment;
   std::vector<MeasurePoint> points;
+  bool is_part;  // a shard, which may have no point, or none that can be run
 };
 
-/// Reads [CONFIG] and options; throws Refusal where no point can be run.
+/// Reads [CONFIG] and options; throws Refusal where no point of a whole sweep can be run.
 MeasurePlan measure_plan(const Command& command, const Arguments& arguments);
 
 /// The row of one repetition: key cells, counters (by column name, empty cells for the rest), time.

@@ -18,4 +18,8 @@ int run_report(const Command&, const Arguments& arguments) {
   return run_plot_script("report.py", "", arguments);
 }
 
+int run_parquet(const Command&, const Arguments& arguments) {
+  return run_plot_script("parquet.py", "pyarrow", arguments);
+}
+
 }  // namespace sawtooth::experiments

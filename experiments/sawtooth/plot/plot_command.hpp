@@ -1,4 +1,5 @@
-// sawtooth plot and report: pictures and a page of tables, by the scripts in plots/.
+// sawtooth plot, report and parquet: pictures, a page, and a file for other tools, by the scripts
+// in plots/.
 #pragma once
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
@@ -21,6 +22,16 @@ inline constexpr Command report_command{
     "RUN -o FILE.html",
     "one page of a run: tables and pictures to explore, no network",
     run_report,
+    0,
+    true};
+
+int run_parquet(const Command& command, const Arguments& arguments);
+
+inline constexpr Command parquet_command{
+    "parquet",
+    "TABLE.csv ... -o OUT.parquet",
+    "writes tables as one Parquet file with typed columns, by pyarrow",
+    run_parquet,
     0,
     true};
 

@@ -39,8 +39,11 @@ std::string python_with(const std::string& module) {
     if (!python.empty() && run_program({python, "-c", probe}) == 0) return python;
   }
   const std::string with = module.empty() ? "" : " with " + module;
-  throw UsageError("no python3" + with + ": apt install python3-" +
-                   (module.empty() ? "minimal" : module + ", or pip install " + module) +
+  const bool is_of_debian = module != "pyarrow";
+  throw UsageError("no python3" + with + ": " + (is_of_debian ? "apt install python3-" : "") +
+                   (module.empty() ? "minimal"
+                    : is_of_debian ? module + ", or pip install " + module
+                                   : "pip install " + module) +
                    "; $SAWTOOTH_PYTHON names one that is not on the path");
 }
 

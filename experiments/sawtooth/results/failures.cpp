@@ -8,6 +8,8 @@
 namespace sawtooth::experiments {
 namespace {
 
+constexpr size_t most_reasons = 100;
+
 // "gpu gb10 batch 1 ...": the key columns that are not empty.
 std::string point_text(const CsvRow& cells) {
   std::string text;
@@ -24,6 +26,10 @@ std::string point_text(const CsvRow& cells) {
 void Failures::add(const CsvRow& row) {
   const std::string& message = row[result_column("message")];
   auto reason = std::ranges::find(reasons_, message, &Reason::message);
+  if (reason == reasons_.end() && reasons_.size() == most_reasons) {
+    ++others_;
+    return;
+  }
   if (reason == reasons_.end())
     reason = reasons_.insert(reason, Reason{message, point_text(row), 0});
   ++reason->points;
@@ -34,6 +40,7 @@ void Failures::print() const {
     std::cerr << "sawtooth: " << reason.message << " (" << reason.points
               << (reason.points == 1 ? " point: " : " points, the first: ") << reason.first_point
               << ")\n";
+  if (others_ > 0) std::cerr << "sawtooth: other reasons (" << others_ << " points)\n";
 }
 
 }  // namespace sawtooth::experiments

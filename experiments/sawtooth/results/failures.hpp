@@ -1,5 +1,5 @@
 // Points of a sweep that have no result, for the end of a command: a line a reason, with its first
-// point.
+// point, of the first hundred reasons.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class Failures {
     std::string first_point;
     int64_t points = 0;
   };
-  std::vector<Reason> reasons_;
+  std::vector<Reason> reasons_;  // the first ones
+  int64_t others_ = 0;           // points with other reasons
 };
 
 }  // namespace sawtooth::experiments

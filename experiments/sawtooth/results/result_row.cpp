@@ -59,6 +59,24 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   return cells;
 }
 
+CsvRow measured_key_cells(const Point& point, std::string_view experiment) {
+  CsvRow cells = key_cells(point, experiment, "measured");
+  for (size_t i = 0; i < key_column_count; ++i) {
+    using enum ColumnKind;
+    const ColumnKind kind = result_columns[i].kind;
+    if (kind == model || kind == parameter || kind == made || kind == content) cells[i].clear();
+  }
+  // All else that files say stands in cells of its own.
+  const auto order = point.contents.find("order");
+  if (order != point.contents.end()) cells[result_column("inputs")] = "order=" + order->second;
+  return cells;
+}
+
+Settings measured_settings(Settings settings) {
+  settings.try_emplace("tiles", Assignment{{"kernel"}, {"default", 0}});
+  return settings;
+}
+
 std::string row_key(const CsvRow& cells, size_t columns) {
   const auto begin = cells.begin();
   CsvRow key(begin, begin + static_cast<std::ptrdiff_t>(std::min(columns, cells.size())));

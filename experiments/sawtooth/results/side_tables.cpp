@@ -124,7 +124,7 @@ std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& predi
   return text;
 }
 
-SideTables::SideTables(const Settings& outputs) {
+SideTables::SideTables(const Settings& outputs, bool writes) {
   static constexpr struct {
     std::string_view key;
     std::string (*header)();
@@ -137,8 +137,8 @@ SideTables::SideTables(const Settings& outputs) {
   for (const auto& table : tables) {
     const std::string path = value_or(outputs, table.key, "");
     if (path.empty()) continue;
-    open_.push_back({std::make_unique<OutputFile>(path), table.rows});
-    open_.back().file->write(table.header());
+    open_.push_back({writes ? std::make_unique<OutputFile>(path) : nullptr, table.rows});
+    if (writes) open_.back().file->write(table.header());
   }
 }
 

@@ -29,8 +29,9 @@ std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& predi
 /// Those of the three tables that the options by-tensor, miss-curve and histogram ask for.
 class SideTables {
  public:
-  /// Opens their files; throws UsageError for one that cannot be written.
-  explicit SideTables(const Settings& outputs);
+  /// Opens their files; throws UsageError for one that cannot be written. What only makes rows for
+  /// another process to write opens none.
+  explicit SideTables(const Settings& outputs, bool writes = true);
 
   bool empty() const { return open_.empty(); }
   /// What a prediction adds to each of them; may be called from several threads.

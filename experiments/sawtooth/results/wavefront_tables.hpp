@@ -59,6 +59,7 @@ class WavefrontFiles {
   /// Opens them; throws UsageError for one that cannot be written.
   explicit WavefrontFiles(const Settings& outputs);
 
+  bool empty() const { return !table_ && !timeline_; }
   /// Adds a point; returns a note where its wavefront is cut.
   std::string add(const sim::Request& request, const CsvRow& key_cells);
   void commit();

@@ -2,19 +2,20 @@
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/print_config.hpp"
-#include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
@@ -22,13 +23,16 @@
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
-#include "experiments/sawtooth/simulate/predicted_point.hpp"
+#include "experiments/sawtooth/simulate/crew.hpp"
+#include "experiments/sawtooth/simulate/dry_run.hpp"
+#include "experiments/sawtooth/simulate/simulated_points.hpp"
+#include "experiments/sawtooth/support/dispatcher.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -39,176 +43,234 @@ void note_interrupt(int) {
   interrupted = 1;
 }
 
-struct Job {
-  Point point;
-  CsvRow key_cells;
-  double work = 0;  // pairs of tiles, a measure of its time
-  bool old = false;
-};
-
-struct Done {
-  CsvRow row;
-  bool has_result = true;
-  std::vector<std::string> side_rows;
-  std::string method;
-  std::string note;  // about the error of a sample
-};
-
-// "sets l2_ways 16 l2_hash xor ...": the L2 model with its parameters.
-std::string l2_text(const CsvRow& key_cells) {
-  std::string text = key_cells[result_column("l2")];
-  for (size_t i = 0; i < key_column_count; ++i) {
-    if (result_columns[i].kind != ColumnKind::parameter || key_cells[i].empty()) continue;
-    text.append(" ").append(result_columns[i].name).append(" ").append(key_cells[i]);
-  }
+// Which model made a row, and how it was judged.
+std::string model_text(const Point& point) {
+  std::string text = point.keys.gpu.empty() ? "" : point.keys.gpu + ": ";
+  text.append(point.text("timing")).append(", ").append(point.text("l2"));
+  text.append("; judged: ").append(point.judgement.word);
+  if (!point.judgement.figures.empty()) text += " (" + point.judgement.figures + ")";
+  if (point.hides_time) text += "; times are left out, --timing timed gives them";
   return text;
 }
 
-std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
-  if (!prediction.sampling) return "";
-  const sim::Sampling& sampling = *prediction.sampling;
-  std::ostringstream note;
-  note << "note: " << row[result_column("run_id")] << ": followed " << sampling.tiles << " of "
-       << sampling.all_tiles << " tiles";
-  const auto add = [&](const char* name, const sim::Sectors& count, sim::Interval interval) {
-    note << "; " << name << " " << count.value_or(0) << ", 95 % interval " << interval.low << " to "
-         << interval.high;
-  };
-  add("l2_read_miss_sectors", prediction.total.l2_read_miss_sectors, sampling.l2_read_miss_sectors);
-  add("l2_write_miss_sectors", prediction.total.l2_write_miss_sectors,
-      sampling.l2_write_miss_sectors);
-  note << "\n";
-  return note.str();
-}
-
-// Which models made the rows, and how each was judged.
-void print_models(const std::vector<Job>& jobs) {
-  std::map<std::string, size_t> models;
-  for (const Job& job : jobs) {
-    const Point& point = job.point;
-    std::string text = point.keys.gpu.empty() ? "" : point.keys.gpu + ": ";
-    text.append(point.text("timing")).append(", ").append(point.text("l2"));
-    text.append("; judged: ").append(point.judgement.word);
-    if (!point.judgement.figures.empty()) text += " (" + point.judgement.figures + ")";
-    if (point.hides_time) text += "; times are left out, --timing timed gives them";
-    ++models[text];
-  }
-  for (const auto& [text, points] : models)
-    std::cerr << "note: model " << text << " (" << points << (points == 1 ? " point" : " points")
-              << ")\n";
-}
+// Rows that wait for one before them keep no more than this in memory; then the oldest point is
+// simulated next.
+constexpr size_t most_waiting_bytes = size_t{128} << 20;
 
 class Simulation {
  public:
-  Simulation(std::vector<Job> jobs, const Settings& outputs)
-      : jobs_(std::move(jobs)),
-        begun_(jobs_.size()),
+  /// `ranks` is null in a process that is alone.
+  Simulation(SimulatedSweep& sweep, const Settings& outputs, RankZero* ranks)
+      : sweep_(sweep),
+        ranks_(ranks),
+        points_(sweep),
         outputs_(outputs),
         log_(csv_path(outputs), old_rows(outputs)),
         sides_(outputs),
-        wavefronts_(outputs) {
-    std::vector<CsvRow> sweep;
-    for (const Job& job : jobs_) sweep.push_back(job.key_cells);
-    log_.refuse_changes(sweep);
-  }
+        wavefronts_(outputs) {}
 
   int run() {
-    std::vector<size_t> open;  // jobs that are not there yet
     double work = 0;
-    for (size_t j = 0; j < jobs_.size(); ++j) {
-      // Tables beside results.csv need the replay of every point again.
-      jobs_[j].old = sides_.empty() && log_.has(jobs_[j].key_cells);
-      if (jobs_[j].old) continue;
-      open.push_back(j);
-      work += jobs_[j].work;
-    }
+    size_t open = sweep_.list().size();
+    if (log_.has_old_rows())
+      std::tie(open, work) = compare_with_old_rows();
+    else
+      work = expected_work();
+    const size_t workers =
+        ranks_ != nullptr ? ranks_->workers() : std::min(threads(), std::max<size_t>(1, open));
+    // Rows in the order of the sweep come soonest in that order.
+    const bool in_order = workers == 1 || !log_.has_partial_file();
+    Dispatcher<Job> dispatcher([&](std::optional<Job>& job) { return next_open(job); }, workers);
+    // What is wrong with one of these points is said before anything is written.
+    dispatcher.look_ahead();
+    if (sweep_.shard().count > 1) log_.keep_refused();
+    if (for_people(outputs_)) log_.remember_rows();
     log_.start();
+    started_ = true;
     std::signal(SIGINT, note_interrupt);
     std::signal(SIGTERM, note_interrupt);
-    std::optional<Progress> progress(std::in_place, open.size(), work, !is_on(outputs_, "quiet"));
-    std::string notes;
-    size_t next = 0;
-    const auto keep_until = [&](size_t job) {
-      for (; next < job; ++next) log_.keep(jobs_[next].key_cells);
-    };
-    run_in_order(
-        open.size(), threads(), [&](size_t i) { return predict(open[i]); },
-        [&](size_t i, const Done& done) {
-          keep_until(open[i]);
-          log_.append(done.row);
-          if (!done.method.empty()) ++methods_[done.method];
-          next = open[i] + 1;
-          if (done.has_result) sides_.write(done.side_rows);
-          if (!done.has_result) failures_.add(done.row);
-          notes += done.note;
-          progress->advance(jobs_[open[i]].work);
-        },
-        [&] {
-          progress->draw(work_under_way(next));
-          if (interrupted != 0) stop_now(next);
-        });
-    progress.reset();
-    keep_until(jobs_.size());
-    for (const Job& job : jobs_) {
-      if (job.point.refusal.empty()) notes += wavefronts_.add(job.point.request, job.key_cells);
-      if (interrupted != 0) stop_now(jobs_.size());
+    progress_.emplace(open, work, !is_on(outputs_, "quiet"));
+    const auto begin = std::chrono::steady_clock::now();
+    const auto crew = ranks_ != nullptr ? ranks_->crew(sides_) : crew_of_threads(workers, sides_);
+    for (write_in_order(); !dispatcher.has_ended();) {
+      const bool is_full = waiting_bytes_ > most_waiting_bytes;
+      if (!is_full) dispatcher.look_ahead();
+      while (auto assignment = dispatcher.assign(is_full || in_order)) {
+        running_.emplace(assignment->job.place, UnderWay(assignment->job));
+        crew->give(assignment->worker, std::move(assignment->job));
+        if (!is_full) dispatcher.look_ahead();
+      }
+      for (auto& finished : crew->collect(longest_wait)) {
+        dispatcher.finished(finished.worker, finished.place, finished.seconds);
+        if (finished.error) std::rethrow_exception(finished.error);
+        take(finished.place, std::move(*finished.result));
+      }
+      write_in_order();
+      progress_->draw(work_under_way());
+      if (interrupted != 0) stop_now();
     }
+    progress_.reset();
+    note_busy_share(dispatcher.taken_s(), std::chrono::steady_clock::now() - begin, workers);
+    add_wavefronts();
     log_.finish();
     sides_.commit();
     wavefronts_.commit();
-    if (!is_on(outputs_, "quiet")) print_models(jobs_);
+    if (!is_on(outputs_, "quiet")) print_counted(models_, "model ");
     print_methods();
     if (for_people(outputs_)) std::cout << short_table(log_.sweep_rows());
-    if (!is_on(outputs_, "quiet")) std::cerr << notes;
+    if (!is_on(outputs_, "quiet")) std::cerr << notes_;
     say_what_was_written();
     failures_.print();
     return log_.failures() == 0 ? exit_fine : exit_check_failed;
   }
 
  private:
+  // A point that a worker has.
+  struct UnderWay {
+    double cost_s = 0;
+    int64_t items = 0;
+    std::shared_ptr<std::atomic<int64_t>> begun;
+
+    explicit UnderWay(const Job& job) : cost_s(job.cost_s), begun(job.begun) {
+      if (!job.point.refusal.empty()) return;
+      const sim::Request& request = job.point.request;
+      items = item_count(request.problem, request.tiling, request.schedule) *
+              std::max<int64_t>(1, request.launches);
+    }
+  };
+  // What waits for its turn in the order of the sweep.
+  struct Waiting {
+    std::optional<PointResult> done;  // nothing: an old row is kept
+    CsvRow key_cells;                 // of that
+    size_t bytes = 0;
+  };
+
+  // Points to simulate, and their expected time.
+  std::pair<size_t, double> compare_with_old_rows() {
+    size_t open = 0;
+    double work = 0;
+    SimulatedPoints points(sweep_);
+    while (const auto job = points.next()) {
+      log_.expect(job->key_cells);
+      if (is_old(*job)) continue;
+      ++open;
+      work += job->cost_s;
+    }
+    log_.refuse_changes();
+    return {open, work};
+  }
+
+  // Of long sweeps: which share of the time workers had a point.
+  void note_busy_share(double taken_s, std::chrono::duration<double> all, size_t workers) {
+    constexpr size_t many_points = 1000;
+    if (next_ < many_points) return;
+    notes_ += "note: " + std::to_string(workers) +
+              (workers == 1 ? " worker was" : " workers were") + " simulating " +
+              fixed(100 * taken_s / (all.count() * static_cast<double>(workers)), 1) + " % of " +
+              fixed(all.count(), 1) + " s\n";
+  }
+
+  // Of the whole list, from points at equal distances.
+  double expected_work() {
+    constexpr size_t most_samples = 256;
+    const size_t points = sweep_.list().size(), samples = std::min(points, most_samples);
+    double sum = 0;
+    for (size_t i = 0; i < samples; ++i) sum += sweep_.at(i * (points / samples)).cost_s;
+    return sum * static_cast<double>(points) / static_cast<double>(samples) /
+           static_cast<double>(sweep_.shard().count);
+  }
+
+  // Tables beside results.csv need the replay of every point again.
+  bool is_old(const SimulatedPoint& point) const {
+    return sides_.empty() && log_.has(point.key_cells);
+  }
+
+  Supply next_open(std::optional<Job>& job) {
+    while (waiting_bytes_ <= most_waiting_bytes) {
+      auto point = points_.next();
+      if (!point) return Supply::end;
+      ++models_[model_text(point->point)];
+      if (!is_old(*point)) {
+        job.emplace(Job{std::move(*point), std::make_shared<std::atomic<int64_t>>(0)});
+        return Supply::job;
+      }
+      wait({{}, std::move(point->key_cells)}, point->place);
+      if (started_) write_in_order();
+    }
+    return Supply::later;
+  }
+
+  // A result has come.
+  void take(size_t place, PointResult done) {
+    log_.append_finished(done.row);
+    const auto under_way = running_.extract(place);
+    progress_->advance(under_way.mapped().cost_s);
+    wait({std::move(done), {}}, place);
+  }
+
+  void wait(Waiting waiting, size_t place) {
+    constexpr size_t bytes_a_cell = 40;  // of a short std::string, with what its list takes
+    waiting.bytes = bytes_a_cell * result_columns.size();
+    if (waiting.done)
+      for (const std::string& rows : waiting.done->side_rows) waiting.bytes += rows.size();
+    waiting_bytes_ += waiting.bytes;
+    waiting_.emplace(place, std::move(waiting));
+  }
+
+  void write_in_order() {
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+         first = waiting_.begin(), ++next_) {
+      const Waiting& waiting = first->second;
+      if (waiting.done)
+        write(*waiting.done);
+      else
+        log_.keep(waiting.key_cells);
+      waiting_bytes_ -= waiting.bytes;
+      waiting_.erase(first);
+    }
+  }
+
+  void write(const PointResult& done) {
+    log_.append(done.row, true);
+    if (!done.method.empty()) ++methods_[done.method];
+    if (done.has_result) sides_.write(done.side_rows);
+    if (!done.has_result) failures_.add(done.row);
+    notes_ += done.note;
+  }
+
+  void add_wavefronts() {
+    if (wavefronts_.empty()) return;
+    SimulatedPoints points(sweep_);
+    while (const auto job = points.next()) {
+      if (job->point.refusal.empty()) notes_ += wavefronts_.add(job->point.request, job->key_cells);
+      if (interrupted != 0) stop_now();
+    }
+  }
+
   size_t threads() const {
     const std::string given = value_or(outputs_, "threads", "");
     if (!given.empty()) return static_cast<size_t>(std::stoull(given));
     return std::max(1u, std::thread::hardware_concurrency());
   }
 
-  /// Of points from `next` on, as far as their items have begun.
-  double work_under_way(size_t next) const {
+  /// As far as the items of points that workers have have begun.
+  double work_under_way() const {
     double work = 0;
-    for (size_t j = next; j < jobs_.size(); ++j) {
-      if (!jobs_[j].point.refusal.empty()) continue;
-      const sim::Request& request = jobs_[j].point.request;
-      const int64_t items = item_count(request.problem, request.tiling, request.schedule);
-      const auto all = static_cast<double>(items * std::max<int64_t>(1, request.launches));
-      work += jobs_[j].work * std::min(1.0, static_cast<double>(begun_[j].load()) / all);
-    }
+    for (const auto& [place, point] : running_)
+      if (point.items > 0)
+        work += point.cost_s * std::min(1.0, static_cast<double>(point.begun->load()) /
+                                                 static_cast<double>(point.items));
     return work;
   }
 
-  Done predict(size_t j) {
-    const Job& job = jobs_[j];
-    PredictedPoint predicted = predict_point(job.point, job.key_cells, &begun_[j]);
-    Done result{std::move(predicted.row), false, {}, "", ""};
-    if (!predicted.prediction) return result;
-    try {
-      result.side_rows = sides_.rows(job.key_cells, *predicted.prediction);
-    } catch (const std::bad_alloc&) {
-      result.row = row_without_result(job.key_cells, status_failed, "the memory is too small");
-      return result;
-    }
-    result.has_result = true;
-    result.note = sampling_note(result.row, *predicted.prediction);
-    if (!predicted.prediction->method.empty())
-      result.method = l2_text(job.key_cells) + ": " + predicted.prediction->method;
-    return result;
+  static void print_counted(const std::map<std::string, size_t>& points_of, const char* kind) {
+    for (const auto& [text, points] : points_of)
+      std::cerr << "note: " << kind << text << " (" << points
+                << (points == 1 ? " point" : " points") << ")\n";
   }
 
   void print_methods() const {
-    if (is_on(outputs_, "quiet")) return;
-    for (const auto& [method, points] : methods_) {
-      std::cerr << "note: " << method << " (" << points << (points == 1 ? " point" : " points")
-                << ")\n";
-    }
+    if (!is_on(outputs_, "quiet")) print_counted(methods_, "");
   }
 
   void say_what_was_written() const {
@@ -219,17 +281,18 @@ class Simulation {
       const std::string path = value_or(outputs_, key, "-");
       if (path != "-") files += (files.empty() ? "" : ", ") + path;
     }
-    std::cerr << jobs_.size() << (jobs_.size() == 1 ? " point" : " points")
+    std::cerr << points_.count() << (points_.count() == 1 ? " point" : " points")
               << (files.empty() ? "; --csv FILE keeps all columns" : "; written: " + files) << "\n";
   }
 
   // Rows are complete lines in the partial file, so nothing is lost by ending here; points that
   // are under way may take minutes and are not waited for.
-  [[noreturn]] void stop_now(size_t done) {
+  [[noreturn]] void stop_now() {
     sides_.abandon();
     wavefronts_.abandon();
     log_.unlock();
-    std::cerr << "\nsawtooth: interrupted after " << done << " of " << jobs_.size() << " points";
+    std::cerr << "\nsawtooth: interrupted after " << next_ + waiting_.size() << " of "
+              << sweep_.list().size() << " points";
     if (log_.has_partial_file()) {
       std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
     }
@@ -238,68 +301,27 @@ class Simulation {
     std::_Exit(exit_interrupted);
   }
 
-  std::vector<Job> jobs_;
-  std::vector<std::atomic<int64_t>> begun_;  // items of each job
+  SimulatedSweep& sweep_;
+  RankZero* ranks_;
+  SimulatedPoints points_;
   const Settings& outputs_;
   ResultLog log_;
   SideTables sides_;
   WavefrontFiles wavefronts_;
+  bool started_ = false;                // the log
+  std::map<size_t, UnderWay> running_;  // by place
+  std::map<size_t, Waiting> waiting_;
+  size_t waiting_bytes_ = 0;
+  size_t next_ = 0;  // place of the next row
+  std::optional<Progress> progress_;
   Failures failures_;
-  std::map<std::string, int64_t> methods_;  // how models counted, and at how many points
+  std::string notes_;
+  std::map<std::string, size_t> models_, methods_;  // how models counted, and at how many points
 };
 
-double tile_pairs(const sim::Request& request) {
-  const double pairs = static_cast<double>(request.problem.batch * request.problem.heads) *
-                       static_cast<double>(q_tiles(request.problem, request.tiling)) *
-                       static_cast<double>(kv_tiles(request.problem, request.tiling));
-  return request.problem.mask.kind == MaskKind::causal ? pairs / 2 : pairs;
-}
-
-// What only the L2 model `sets` reads is refused where no point has that model.
-void refuse_idle_sets_keys(const std::vector<Settings>& points, const std::vector<Job>& jobs) {
-  for (const Job& job : jobs) {
-    if (job.point.keys.l2->name == "sets") return;
-  }
-  for (const Settings& settings : points) {
-    for (const auto& [key, assignment] : settings) {
-      if (!is_sets_key(key)) continue;
-      throw UsageError(place_of(key, assignment.origin) + ": has no effect without l2 = sets");
-    }
-  }
-}
-
-// Tables over capacities need a model that counts at all of them.
-void refuse_idle_curves(const Settings& outputs, const std::vector<Job>& jobs) {
-  for (const char* key : {"miss-curve", "histogram"}) {
-    if (!outputs.contains(key)) continue;
-    for (const Job& job : jobs) {
-      const L2Model& l2 = *job.point.keys.l2;
-      if (l2.has_curve) continue;
-      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + std::string(l2.name) +
-                       " counts at one capacity; allowed: l2 = lru");
-    }
-  }
-}
-
-std::vector<Job> resolved_jobs(const std::vector<Settings>& points, const std::string& experiment,
-                               Catalog& catalog) {
-  std::vector<Job> jobs;
-  std::set<std::string> seen;  // sections of a configuration may share points
-  for (const Settings& settings : points) {
-    Job job{resolve_or_refuse(settings, catalog), {}, 0, false};
-    if (job.point.keys.state != L2Content::cold)
-      throw UsageError("state: simulate starts from an empty L2; allowed: cold");
-    job.key_cells = key_cells(job.point, experiment, "predicted");
-    if (job.point.refusal.empty()) job.work = tile_pairs(job.point.request);
-    if (seen.insert(row_key(job.key_cells)).second) jobs.push_back(std::move(job));
-  }
-  refuse_idle_sets_keys(points, jobs);
-  return jobs;
-}
-
-void print_notes(const Configuration& configuration, const Catalog& catalog,
+void print_notes(const Configuration& configuration, const SimulatedSweep& sweep,
                  const Command& command) {
-  for (const auto& [name, limits] : catalog.limits()) {
+  for (const auto& [name, limits] : sweep.limits()) {
     std::cerr << "note: system " << name << ": " << limits << "\n";
   }
   for (const auto& [key, assignment] : configuration.base) {
@@ -311,29 +333,69 @@ void print_notes(const Configuration& configuration, const Catalog& catalog,
 
 }  // namespace
 
-int run_simulate(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  const Configuration configuration =
-      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  const Settings outputs = output_settings(configuration, parsed.settings);
-  const std::string experiment =
-      value_or(outputs, "experiment",
-               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
-  Catalog catalog;
+namespace {
+
+struct Request {
+  Configuration configuration;
+  Settings command_line, outputs;
+
+  Request(const Command& command, const Arguments& arguments) {
+    ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+    configuration = parsed.operands.empty() ? empty_configuration()
+                                            : read_configuration(parsed.operands.front());
+    command_line = std::move(parsed.settings);
+    outputs = output_settings(configuration, command_line);
+  }
+};
+
+int simulate(const Command& command, const Arguments& arguments, RankZero* ranks) {
+  const Request request(command, arguments);
+  const auto& [configuration, command_line, outputs] = request;
+  if (ranks != nullptr && outputs.contains("threads"))
+    throw UsageError("--threads: each process of a job simulates one point at a time; leave it " +
+                     std::string("out, and start more processes"));
   if (is_on(outputs, "print-config")) {
-    std::cout << resolved_configuration(configuration, parsed.settings, experiment, catalog);
+    const std::string experiment =
+        value_or(outputs, "experiment",
+                 configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+    Catalog catalog;
+    std::cout << resolved_configuration(configuration, command_line, experiment, catalog);
     return exit_fine;
   }
-  auto points = expand(configuration, parsed.settings);
-  const bool curves = outputs.contains("miss-curve") || outputs.contains("histogram");
-  const std::string chosen = give_one_model(points, curves, catalog);
-  auto jobs = resolved_jobs(points, experiment, catalog);
-  refuse_idle_curves(outputs, jobs);
+  SimulatedSweep sweep(configuration, command_line, outputs);
+  if (is_on(outputs, "dry-run")) return dry_run(sweep, outputs);
   if (!is_on(outputs, "quiet")) {
-    if (!chosen.empty()) std::cerr << "note: " << chosen << "\n";
-    print_notes(configuration, catalog, command);
+    if (!sweep.note().empty()) std::cerr << "note: " << sweep.note() << "\n";
+    print_notes(configuration, sweep, command);
   }
-  return Simulation(std::move(jobs), outputs).run();
+  return Simulation(sweep, outputs, ranks).run();
+}
+
+// Every rank reads the same arguments and files; what is wrong with them rank 0 says.
+void serve(const Ranks& ranks, const Command& command, const Arguments& arguments) {
+  std::optional<Request> request;
+  std::optional<SimulatedSweep> sweep;
+  std::optional<SideTables> sides;
+  std::atomic<int64_t> items_begun = 0;
+  serve_rank_zero(ranks, [&](size_t index) {
+    if (!request) request.emplace(command, arguments);
+    if (!sweep) sweep.emplace(request->configuration, request->command_line, request->outputs);
+    if (!sides) sides.emplace(request->outputs, false);
+    return simulate_point(sweep->at(index), *sides, items_begun);
+  });
+}
+
+}  // namespace
+
+int run_simulate(const Command& command, const Arguments& arguments) {
+  const std::optional<Ranks> ranks = Ranks::open();
+  if (!ranks) return simulate(command, arguments, nullptr);
+  if (ranks->rank() == 0) {
+    RankZero zero(*ranks);
+    return simulate(command, arguments, &zero);
+  }
+  serve(*ranks, command, arguments);
+  return exit_fine;
 }
 
 }  // namespace sawtooth::experiments

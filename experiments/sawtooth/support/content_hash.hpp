@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,7 @@ class ContentHash {
   ContentHash& add_line(std::string_view text) { return add(text).add("\n"); }
   ContentHash& add_number(int64_t number) { return add_line(std::to_string(number)); }
 
+  uint64_t number() const { return state_; }
   /// The first `digits` of 16 hexadecimal digits.
   std::string text(int digits = 16) const {
     char all[17];
@@ -28,6 +30,19 @@ class ContentHash {
  private:
   static constexpr uint64_t prime = 0x100000001b3ULL;
   uint64_t state_ = 0xcbf29ce484222325ULL;  // the offset basis
+};
+
+/// Stands for a text in the memory of one process: two texts of one process agree with a
+/// probability of about 2^-128.
+struct TextKey {
+  uint64_t first = 0, second = 0;
+
+  explicit TextKey(std::string_view text)
+      : first(ContentHash().add(text).number()), second(std::hash<std::string_view>()(text)) {}
+  friend bool operator==(const TextKey&, const TextKey&) = default;
+  struct Hash {
+    size_t operator()(const TextKey& key) const { return key.first; }
+  };
 };
 
 /// Digits that tell the contents of one kind of file apart.

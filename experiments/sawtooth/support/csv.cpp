@@ -14,7 +14,8 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 // Takes records from a text, one call each.
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  Reader(std::string_view text, const std::string& path, int line = 1)
+      : text_(text), path_(path), line_(line) {}
 
   bool at_end() const { return at_ == text_.size(); }
   int line() const { return line_; }
@@ -82,7 +83,7 @@ class Reader {
   const std::string& path_;
   size_t at_ = 0;
   size_t line_begin_ = 0;
-  int line_ = 1;
+  int line_;
 };
 
 void require_header(const Reader& reader, const CsvRow& header) {
@@ -92,6 +93,28 @@ void require_header(const Reader& reader, const CsvRow& header) {
       reader.fail(1, 1, "column '" + header[i] + "' is there twice");
     }
   }
+}
+
+void require_length(const Reader& reader, int line, const CsvRow& row, const CsvRow& header) {
+  if (row.size() == header.size()) return;
+  reader.fail(
+      line, 1,
+      std::to_string(row.size()) + " cells; the header has " + std::to_string(header.size()));
+}
+
+constexpr size_t chunk_bytes = size_t{1} << 20;
+
+// Cells of a record without quotes, into those of the row before.
+void split_plain(std::string_view record, CsvRow& cells) {
+  size_t cell = 0;
+  for (size_t begin = 0;; ++cell) {
+    const size_t comma = std::min(record.find(',', begin), record.size());
+    if (cell == cells.size()) cells.emplace_back();
+    cells[cell].assign(record.substr(begin, comma - begin));
+    if (comma == record.size()) break;
+    begin = comma + 1;
+  }
+  cells.resize(cell + 1);
 }
 
 }  // namespace
@@ -128,11 +151,7 @@ CsvTable parse_csv(std::string_view text, const std::string& path) {
     const int line = reader.line();
     CsvRow row = reader.record();
     if (row.size() == 1 && row.front().empty()) continue;  // an empty line
-    if (row.size() != table.header.size()) {
-      reader.fail(line, 1,
-                  std::to_string(row.size()) + " cells; the header has " +
-                      std::to_string(table.header.size()));
-    }
+    require_length(reader, line, row, table.header);
     table.rows.push_back(std::move(row));
     table.line_of_row.push_back(line);
   }
@@ -141,6 +160,84 @@ CsvTable parse_csv(std::string_view text, const std::string& path) {
 
 CsvTable read_csv(const std::string& path) {
   return parse_csv(read_text_file(path), path);
+}
+
+CsvRow parse_csv_record(std::string_view record, const std::string& path, int line) {
+  return Reader(record, path, line).record();
+}
+
+CsvFile::CsvFile(const std::string& path, bool may_end_early)
+    : path_(path), file_(path, std::ios::binary), may_end_early_(may_end_early) {
+  if (!file_) throw UsageError(path + ": cannot be read");
+  if (!fill() && buffer_.empty() && !may_end_early)
+    throw UsageError(path + ":1:1: the file is empty; a header is needed");
+  if (buffer_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+  if (!read_record()) return;
+  header_ = parse_csv_record(record_, path_, line_);
+  require_header(Reader(record_, path_), header_);
+}
+
+std::optional<size_t> CsvFile::column(std::string_view name) const {
+  const auto found = std::find(header_.begin(), header_.end(), name);
+  if (found == header_.end()) return std::nullopt;
+  return static_cast<size_t>(found - header_.begin());
+}
+
+bool CsvFile::next() {
+  while (read_record()) {
+    if (record_.empty()) continue;  // an empty line
+    if (record_.find('"') == std::string_view::npos)
+      split_plain(record_, cells_);
+    else
+      cells_ = parse_csv_record(record_, path_, line_);
+    require_length(Reader(record_, path_, line_), line_, cells_, header_);
+    return true;
+  }
+  return false;
+}
+
+// Drops what was read, and reads on; false at the end of the file.
+bool CsvFile::fill() {
+  buffer_offset_ += at_;
+  buffer_.erase(0, at_);
+  at_ = 0;
+  const size_t before = buffer_.size();
+  buffer_.resize(before + chunk_bytes);
+  file_.read(buffer_.data() + before, static_cast<std::streamsize>(chunk_bytes));
+  buffer_.resize(before + static_cast<size_t>(file_.gcount()));
+  return buffer_.size() > before;
+}
+
+// Finds the next record: up to a line's end outside of quotes.
+bool CsvFile::read_record() {
+  size_t end = 0;  // behind at_: what was searched
+  size_t quotes = 0;
+  int lines = 0;
+  for (;;) {
+    const size_t found = buffer_.find('\n', at_ + end);
+    const size_t stop = found == std::string::npos ? buffer_.size() : found;
+    quotes +=
+        static_cast<size_t>(std::count(buffer_.begin() + static_cast<std::ptrdiff_t>(at_ + end),
+                                       buffer_.begin() + static_cast<std::ptrdiff_t>(stop), '"'));
+    end = stop - at_;
+    if (found != std::string::npos) {
+      ++lines;
+      if (quotes % 2 == 0) break;
+      ++end;
+      continue;
+    }
+    if (fill()) continue;
+    if (end == 0 || may_end_early_) return false;
+    lines = 1;
+    break;
+  }
+  offset_ = buffer_offset_ + at_;
+  line_ = next_line_;
+  next_line_ += lines;
+  record_ = std::string_view(buffer_).substr(at_, end);
+  if (record_.ends_with('\r')) record_.remove_suffix(1);
+  at_ = std::min(at_ + end + 1, buffer_.size());
+  return true;
 }
 
 }  // namespace sawtooth::experiments

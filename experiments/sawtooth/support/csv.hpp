@@ -2,6 +2,8 @@
 // Lines end with \n when written; \r\n is read as well.
 #pragma once
 
+#include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,5 +29,45 @@ struct CsvTable {
 /// shorter or longer than the header, a column twice, no header.
 CsvTable parse_csv(std::string_view text, const std::string& path);
 CsvTable read_csv(const std::string& path);
+
+/// A table row by row, for files larger than memory; the same checks as parse_csv().
+class CsvFile {
+ public:
+  /// `may_end_early`: a last line without its end was not written to its end, and is none. A file
+  /// without one whole line then has no header either.
+  explicit CsvFile(const std::string& path, bool may_end_early = false);
+
+  const std::string& path() const { return path_; }
+  const CsvRow& header() const { return header_; }
+  std::optional<size_t> column(std::string_view name) const;
+
+  /// Reads the next row; false at the end.
+  bool next();
+  /// Of the row read last.
+  const CsvRow& cells() const { return cells_; }
+  std::string_view record() const { return record_; }  // as it stands in the file
+  int line() const { return line_; }
+  uint64_t offset() const { return offset_; }       // of its first byte in the file
+  size_t length() const { return record_.size(); }  // in bytes, without the line's end
+
+ private:
+  bool read_record();
+  bool fill();
+
+  std::string path_;
+  std::ifstream file_;
+  bool may_end_early_;
+  std::string buffer_;
+  size_t at_ = 0;               // in the buffer
+  uint64_t buffer_offset_ = 0;  // of the buffer in the file
+  int next_line_ = 1;
+  std::string_view record_;
+  uint64_t offset_ = 0;
+  int line_ = 0;
+  CsvRow header_, cells_;
+};
+
+/// One record that CsvFile has found, read again.
+CsvRow parse_csv_record(std::string_view record, const std::string& path, int line);
 
 }  // namespace sawtooth::experiments

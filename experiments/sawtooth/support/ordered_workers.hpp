@@ -3,16 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
-#include <exception>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
-#include <vector>
+#include <utility>
+
+#include "experiments/sawtooth/support/dispatcher.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
 
 namespace sawtooth::experiments {
 
@@ -21,60 +19,41 @@ namespace sawtooth::experiments {
 /// An exception of `produce` is thrown again here when its turn comes; no job begins after it.
 template <class Produce, class Consume, class Idle>
 void run_in_order(size_t jobs, size_t threads, Produce produce, Consume consume, Idle idle) {
+  struct Numbered {
+    size_t place = 0;
+    double cost_s = 0;
+  };
   using Result = decltype(produce(size_t{0}));
-  struct Outcome {
-    std::optional<Result> result;
-    std::exception_ptr error;
-  };
-  constexpr auto longest_wait = std::chrono::milliseconds(100);
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::map<size_t, Outcome> done;
-  size_t next = 0;
+  using Threads = ThreadCrew<Numbered, Result>;
+  const size_t workers = std::min(threads, jobs);
+  if (workers == 0) return;
+  size_t next_job = 0;
   bool stop = false;
-
-  const auto work = [&] {
-    for (;;) {
-      size_t job = 0;
-      {
-        const std::lock_guard lock(mutex);
-        if (stop || next >= jobs) return;
-        job = next++;
-      }
-      Outcome outcome;
-      try {
-        outcome.result.emplace(produce(job));
-      } catch (...) {
-        outcome.error = std::current_exception();
-      }
-      const std::lock_guard lock(mutex);
-      if (outcome.error) stop = true;
-      done.emplace(job, std::move(outcome));
-      changed.notify_one();
-    }
+  const auto source = [&](std::optional<Numbered>& job) {
+    if (next_job == jobs) return Supply::end;
+    job = Numbered{next_job++, 0};
+    return Supply::job;
   };
-  std::vector<std::jthread> pool;
-  for (size_t t = 0; t < std::min(threads, jobs); ++t) pool.emplace_back(work);
-  const auto stop_all = [&] {
-    const std::lock_guard lock(mutex);
-    stop = true;
-  };
-  for (size_t job = 0; job < jobs; ++job) {
-    Outcome outcome;
-    for (bool ready = false; !ready;) {
-      {
-        std::unique_lock lock(mutex);
-        ready = changed.wait_for(lock, longest_wait, [&] { return done.contains(job); });
-        if (ready) outcome = std::move(done.extract(job).mapped());
-      }
-      idle();
+  Dispatcher<Numbered> dispatcher(source, workers, {.sight = 1, .in_hand_s = 0, .most_in_hand = 1});
+  Threads crew(workers, [&](Numbered& job) { return produce(job.place); });
+  std::map<size_t, typename Threads::Finished> done;
+  for (size_t next = 0; next < jobs;) {
+    for (dispatcher.look_ahead(); !stop; dispatcher.look_ahead()) {
+      auto assignment = dispatcher.assign();
+      if (!assignment) break;
+      crew.give(assignment->worker, assignment->job);
     }
-    try {
+    for (auto& finished : crew.collect(longest_wait)) {
+      dispatcher.finished(finished.worker, finished.place, finished.seconds);
+      if (finished.error) stop = true;
+      done.emplace(finished.place, std::move(finished));
+    }
+    idle();
+    for (auto ready = done.begin(); ready != done.end() && ready->first == next; ++next) {
+      auto outcome = std::move(done.extract(ready).mapped());
       if (outcome.error) std::rethrow_exception(outcome.error);
-      consume(job, std::move(*outcome.result));
-    } catch (...) {
-      stop_all();
-      throw;
+      consume(next, std::move(*outcome.result));
+      ready = done.begin();
     }
   }
 }

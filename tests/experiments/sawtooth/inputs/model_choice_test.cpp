@@ -97,6 +97,34 @@ TEST(ModelChoice, TakesLockstepAndLruForTablesOverCapacities) {
   EXPECT_EQ(resolve(points.front(), catalog).text("l2"), "lru");
 }
 
+// A list made point by point agrees on the model of a list that is looked at as a whole.
+TEST(ModelChoice, LooksAtAsManyPointsAsDecide) {
+  for (const Pairs& axes :
+       {Pairs{{"gpu", "h200, gb10"}, {"batch", "1..4"}}, Pairs{{"gpu", "h200"}, {"batch", "1..4"}},
+        Pairs{{"gpu", "h200"}, {"l2", "lru, halves"}, {"seq", "1K, 2K"}},
+        Pairs{{"gpu", "h200"}, {"dtype", "bf16, fp32"}, {"heads", "1..3"}},
+        Pairs{{"gpu", "h200"}, {"system", "flash-attention-3"}, {"mask", "none, causal"}}}) {
+    for (const bool curves : {false, true}) {
+      Settings given;
+      if (axes.back().first != "seq") assign(given, "seq", "512", {});
+      for (const auto& [key, value] : axes) assign(given, key, value, {});
+      Catalog catalog;
+      auto points = expand(empty_configuration(), given);
+      const std::string note = give_one_model(points, curves, catalog);
+      const PointList list(empty_configuration(), given);
+      const OneModel model(list, curves, catalog);
+      EXPECT_EQ(model.note(), note);
+      EXPECT_LE(model.deciding().size(), 2u);
+      for (size_t i = 0; i < points.size(); ++i) {
+        const Point whole = resolve_or_refuse(points[i], catalog);
+        const Point single = model.resolve(list[i], catalog);
+        EXPECT_EQ(single.text("timing") + single.text("l2"),
+                  whole.text("timing") + whole.text("l2"));
+      }
+    }
+  }
+}
+
 TEST(ModelChoice, RefusesAJudgementOfAModelThatIsNone) {
   const test::TemporaryFolder folder;
   const std::string path =

@@ -89,21 +89,60 @@ TEST(Sweep, AnUnknownKeyIsNamedWithFileAndLine) {
             std::string::npos);
 }
 
-TEST(Sweep, MoreThan65536PointsOfAllSectionsTogetherAreRefused) {
-  const auto numbers = [](int count) {
-    std::string list = "1";
-    for (int i = 2; i <= count; ++i) list.append(",").append(std::to_string(i));
-    return list;
+TEST(Sweep, ARangeStandsForItsValuesWithBothEnds) {
+  const auto seqs = [](const std::string& text) {
+    return values(expand(configuration("seq = " + text + "\n"), {}), {"seq"});
   };
-  const std::string all = "seq = " + numbers(256) + "\nbatch = " + numbers(256) + "\n";
-  EXPECT_EQ(expand(configuration(all), {}).size(), 65536u);
-  for (const std::string& more : {"seq = " + numbers(257) + "\nbatch = " + numbers(256) + "\n",
-                                  all + "[one]\nscan = linear\n[two]\nseq = 1\n"}) {
-    EXPECT_NE(message_of<UsageError>([&] {
-                expand(configuration(more), {});
-              }).find("more than 65536 points; allowed: up to so many in all"),
-              std::string::npos);
-  }
+  EXPECT_EQ(seqs("96K..104K:4K"), (std::vector<std::string>{"98304", "102400", "106496"}));
+  EXPECT_EQ(seqs("3..5, 9, 1K .. 1026 : 2"),
+            (std::vector<std::string>{"3", "4", "5", "9", "1024", "1026"}));
+  EXPECT_EQ(seqs("5..9:3"), (std::vector<std::string>{"5", "8"}));
+  EXPECT_EQ(
+      values(expand(configuration("seq = 1\nl2-bytes = 1MiB..2MiB:512KiB\n"), {}), {"l2-bytes"}),
+      (std::vector<std::string>{"1048576", "1572864", "2097152"}));
+}
+
+TEST(Sweep, ARangeThatIsNoneIsRefused) {
+  const auto message = [](const std::string& line) {
+    return message_of<UsageError>([&] { configuration(line + "\n"); });
+  };
+  EXPECT_NE(message("seq = 5..4").find("c.ini:1: seq: '5..4' is not allowed; allowed: BEGIN..END"),
+            std::string::npos);
+  EXPECT_NE(message("seq = 1..4:0").find("STEP from 1 on"), std::string::npos);
+  EXPECT_NE(message("seq = 0..4").find("a whole number from 1"), std::string::npos);
+  EXPECT_NE(message("seq = 1..G").find("or a range such as"), std::string::npos);
+  EXPECT_NE(message("seed = 0..1G").find("up to 1048576 values"), std::string::npos);
+  EXPECT_NE(message("threads = 1..4").find("is not allowed"), std::string::npos);
+  EXPECT_NE(message("scan = linear..reverse").find("is not allowed"), std::string::npos);
+}
+
+TEST(PointList, HasThePointsOfALongListWithoutMakingThem) {
+  const PointList list(configuration("seq = 1..1M\nbatch = 1..1M\nscan = linear, reverse\n"), {});
+  ASSERT_EQ(list.size(), size_t{1} << 41);
+  // batch varies slowest, then seq, then scan.
+  const Settings point = list[(size_t{6} << 21) + (size_t{4} << 1) + 1];
+  EXPECT_EQ(values({point}, {"batch", "seq", "scan"}), (std::vector<std::string>{"7 5 reverse"}));
+  EXPECT_EQ(values({list[list.size() - 1]}, {"batch", "seq", "scan"}),
+            (std::vector<std::string>{"1048576 1048576 reverse"}));
+}
+
+TEST(PointList, RefusesWhatCannotBeCounted) {
+  const std::string axes = "seq = 1..1M\nbatch = 1..1M\nheads = 1..1M\n";
+  EXPECT_NE(message_of<UsageError>([&] {
+              PointList(configuration(axes + "workers = 1..8\n"), {});
+            }).find("more than 2^62 points"),
+            std::string::npos);
+  EXPECT_EQ(PointList(configuration(axes + "workers = 1..4\n"), {}).size(), size_t{1} << 62);
+}
+
+TEST(PointList, KnowsWhetherPointsMayRepeat) {
+  const auto may_repeat = [](const std::string& text) {
+    return PointList(configuration(text), {}).may_repeat();
+  };
+  EXPECT_FALSE(may_repeat("seq = 1..9\nscan = linear, reverse\n"));
+  EXPECT_TRUE(may_repeat("seq = 1, 2, 1\n"));
+  EXPECT_TRUE(may_repeat("seq = 1\nsection = 1, 2\n")) << "of fewer heads both are the same";
+  EXPECT_TRUE(may_repeat("seq = 1\n[a]\nbatch = 1\n[b]\nbatch = 1\n"));
 }
 
 }  // namespace

@@ -39,12 +39,28 @@ TEST(ResultLog, TheFileAppearsWhenItIsFinished) {
   EXPECT_FALSE(std::filesystem::exists(log.partial_path()));
 }
 
+TEST(ResultLog, RowsAppearAsTheyFinishAndTheTableHasThemInOrder) {
+  const TemporaryFolder folder;
+  ResultLog log(folder.path("r.csv"), OldRows::replace_finished);
+  log.start();
+  log.append_finished(row("2"));
+  log.append_finished(row("1"));
+  EXPECT_EQ(folder.read("r.csv.partial"),
+            result_header() + csv_line(row("2")) + csv_line(row("1")));
+  log.append(row("1"), true);
+  log.append(row("2"), true);
+  log.finish();
+  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("1")) + csv_line(row("2")));
+  EXPECT_EQ(folder.files(), 2u) << "the lock lives as long as the log";
+}
+
 TEST(ResultLog, ResumeTakesCompleteRowsOverAndDropsABrokenLastLine) {
   const TemporaryFolder folder;
   folder.write("r.csv.partial", result_header() + csv_line(row("1")) + "x,predicted,gb1");
   ResultLog log(folder.path("r.csv"), OldRows::resume);
   EXPECT_TRUE(log.has(keys("1")));
   EXPECT_FALSE(log.has(keys("2")));
+  log.refuse_changes({keys("1"), keys("2")});
   log.start();
   log.keep(keys("1"));
   log.append(row("2"));
@@ -56,6 +72,7 @@ TEST(ResultLog, ResumeKeepsTheRowsOfOtherSweeps) {
   const TemporaryFolder folder;
   folder.write("r.csv", result_header() + csv_line(row("9")) + csv_line(row("1")));
   ResultLog log(folder.path("r.csv"), OldRows::resume);
+  log.refuse_changes({keys("0"), keys("1")});
   log.start();
   log.append(row("0"));
   log.keep(keys("1"));
@@ -174,7 +191,7 @@ TEST(ResultLog, TwoPointsOfOneNameAreNoChangeOfEachOther) {
   const TemporaryFolder folder;
   const std::string path = folder.write(
       "r.csv.partial", result_header() + csv_line(predicted_row(made_with("gpu=1"), {})));
-  const ResultLog log(folder.path("r.csv"), OldRows::resume);
+  ResultLog log(folder.path("r.csv"), OldRows::resume);
   log.refuse_changes({made_with("gpu=1"), made_with("gpu=2")});
   EXPECT_TRUE(log.has(made_with("gpu=1")));
   EXPECT_FALSE(log.has(made_with("gpu=2")));
@@ -239,6 +256,7 @@ TEST(ResultLog, ResumeTriesRefusedRowsAgainAndKeepsThoseOfOtherSweeps) {
   folder.write("r.csv", result_header() + csv_line(refused("1")) + csv_line(refused("9")));
   ResultLog log(folder.path("r.csv"), OldRows::resume);
   EXPECT_FALSE(log.has(keys("1")));
+  log.refuse_changes({keys("1")});
   log.start();
   log.append(row("1"));
   log.finish();

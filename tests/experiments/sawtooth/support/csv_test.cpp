@@ -63,5 +63,54 @@ RC_GTEST_PROP(Csv, AnyTextIsATableOrAUsageError, (const std::string& text)) {
   }
 }
 
+// Both readers read the same rows, lines and errors.
+TEST(CsvFile, ReadsRowByRowWhatTheWholeTableHas) {
+  const test::TemporaryFolder folder;
+  std::string many = "a,b\n";
+  for (int i = 0; i < 200000; ++i) many += std::to_string(i) + ",\"x\ny\"\n";
+  for (const std::string& text :
+       {std::string("a,b\r\n\"1,\"\"x\"\"\",\"two\nlines\"\r\n\n3,\n"), std::string("a\n1"),
+        std::string("\xEF\xBB\xBF\"a\"\nb\n"), many}) {
+    const std::string path = folder.write("t.csv", text);
+    const CsvTable table = parse_csv(text, path);
+    CsvFile file(path);
+    EXPECT_EQ(file.header(), table.header);
+    size_t row = 0;
+    for (; file.next(); ++row) {
+      ASSERT_LT(row, table.rows.size());
+      ASSERT_EQ(file.cells(), table.rows[row]);
+      ASSERT_EQ(file.line(), table.line_of_row[row]);
+      if (row % 1000 == 0) {
+        EXPECT_EQ(parse_csv_record(text.substr(file.offset(), file.length()), path, 1),
+                  file.cells());
+      }
+    }
+    EXPECT_EQ(row, table.rows.size());
+  }
+}
+
+TEST(CsvFile, RefusesWhatTheWholeTableRefuses) {
+  const test::TemporaryFolder folder;
+  for (const std::string text : {"", "a,a\n", "a,b\n1\n", "a\n\"1\n", "a,\n", "a,b\n1,2\n3\n"}) {
+    const std::string path = folder.write("t.csv", text);
+    const std::string whole = message_of<UsageError>([&] { parse_csv(text, path); });
+    EXPECT_NE(whole, "");
+    EXPECT_EQ(message_of<UsageError>([&] {
+                for (CsvFile file(path); file.next();) {
+                }
+              }),
+              whole);
+  }
+}
+
+TEST(CsvFile, LeavesALastLineThatWasNotWrittenToItsEnd) {
+  const test::TemporaryFolder folder;
+  CsvFile file(folder.write("t.csv", "a,b\n1,2\n3,"), true);
+  EXPECT_TRUE(file.next());
+  EXPECT_FALSE(file.next());
+  EXPECT_TRUE(CsvFile(folder.write("t.csv", "a,b"), true).header().empty());
+  EXPECT_TRUE(CsvFile(folder.write("t.csv", ""), true).header().empty());
+}
+
 }  // namespace
 }  // namespace sawtooth::experiments

@@ -1,0 +1,54 @@
+// Those who simulate the points of a sweep: threads of this process, or the ranks of a job.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "experiments/sawtooth/ranks/ranks.hpp"
+#include "experiments/sawtooth/simulate/point_result.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
+
+namespace sawtooth::experiments {
+
+struct Job : SimulatedPoint {
+  std::shared_ptr<std::atomic<int64_t>> begun;  // its items; not of another rank's
+};
+using JobThreads = ThreadCrew<Job, PointResult>;
+
+class Crew {
+ public:
+  virtual ~Crew() = default;
+  virtual void give(size_t worker, Job job) = 0;
+  /// What has ended since; waits for it so long at most.
+  virtual std::vector<JobThreads::Finished> collect(std::chrono::microseconds longest) = 0;
+};
+
+std::unique_ptr<Crew> crew_of_threads(size_t threads, const SideTables& sides);
+
+/// Rank 0's side of a job: it hands out points and simulates some on a thread of its own. The
+/// other ranks end with it; where points are under way, because of an error, the launcher ends
+/// them.
+class RankZero {
+ public:
+  explicit RankZero(Ranks ranks) : ranks_(ranks) {}
+  ~RankZero();
+  RankZero(const RankZero&) = delete;
+  RankZero& operator=(const RankZero&) = delete;
+
+  size_t workers() const { return static_cast<size_t>(ranks_.size()); }
+  std::unique_ptr<Crew> crew(const SideTables& sides);
+
+ private:
+  Ranks ranks_;
+  size_t under_way_ = 0;  // at other ranks
+};
+
+/// The side of the others: simulates what rank 0 sends until it says that this was all. `simulate`
+/// gets the place of a point in the list; what it throws is thrown again at rank 0.
+void serve_rank_zero(const Ranks& ranks, const std::function<PointResult(size_t index)>& simulate);
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,57 @@
+#include "experiments/sawtooth/simulate/point_cost.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "experiments/sawtooth/inputs/models.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// Visits to a K or V tile that one core counts a second.
+constexpr double lockstep_visits_a_second = 20e6;
+constexpr double lockstep_halves_visits_a_second = 20e6;
+constexpr double lockstep_sets_visits_a_second = 5e6;
+constexpr double timed_visits_a_second = 6e6;
+// What a point takes however small it is.
+constexpr double least_seconds = 100e-6;
+constexpr double bytes_a_tile = 100;
+constexpr double least_bytes = 2e6;
+
+double visits_a_second(const Point& point) {
+  if (point.request.timing == sim::Timing::timed) return timed_visits_a_second;
+  const std::string_view l2 = point.keys.l2->name;
+  if (l2 == "sets" || l2 == "opt") return lockstep_sets_visits_a_second;
+  return l2 == "halves" ? lockstep_halves_visits_a_second : lockstep_visits_a_second;
+}
+
+double pairs_of_tiles(const sim::Request& request) {
+  const Problem& problem = request.problem;
+  const auto q = static_cast<double>(q_tiles(problem, request.tiling));
+  const auto kv = static_cast<double>(kv_tiles(problem, request.tiling));
+  double seen = kv;  // K/V tiles of a Q tile, on average
+  if (problem.mask.kind == MaskKind::causal) seen = (kv + 1) / 2;
+  if (problem.mask.kind == MaskKind::window) {
+    const auto rows = static_cast<double>(problem.mask.window + request.tiling.q_rows);
+    seen = std::min(kv, rows / static_cast<double>(request.tiling.kv_rows) + 1);
+  }
+  return static_cast<double>(problem.batch * problem.heads) * q * seen;
+}
+
+}  // namespace
+
+PointCost expected_cost(const Point& point) {
+  if (!point.refusal.empty()) return {};
+  const sim::Request& request = point.request;
+  const Problem& problem = request.problem;
+  const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
+  const double visits = 2 * pairs_of_tiles(request) * request.sample;
+  const auto heads = static_cast<double>(problem.batch * problem.heads);
+  const double tiles =
+      2 * heads *
+      static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));
+  return {least_seconds + launches * visits / visits_a_second(point),
+          least_bytes + tiles * bytes_a_tile};
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,78 @@
+#include "experiments/sawtooth/simulate/point_result.hpp"
+
+#include <new>
+#include <sstream>
+#include <utility>
+
+#include "experiments/sawtooth/ranks/bytes.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/simulate/predicted_point.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// "sets l2_ways 16 l2_hash xor ...": the L2 model with its parameters.
+std::string l2_text(const CsvRow& key_cells) {
+  std::string text = key_cells[result_column("l2")];
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (result_columns[i].kind != ColumnKind::parameter || key_cells[i].empty()) continue;
+    text.append(" ").append(result_columns[i].name).append(" ").append(key_cells[i]);
+  }
+  return text;
+}
+
+std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
+  if (!prediction.sampling) return "";
+  const sim::Sampling& sampling = *prediction.sampling;
+  std::ostringstream note;
+  note << "note: " << row[result_column("run_id")] << ": followed " << sampling.tiles << " of "
+       << sampling.all_tiles << " tiles";
+  const auto add = [&](const char* name, const sim::Sectors& count, sim::Interval interval) {
+    note << "; " << name << " " << count.value_or(0) << ", 95 % interval " << interval.low << " to "
+         << interval.high;
+  };
+  add("l2_read_miss_sectors", prediction.total.l2_read_miss_sectors, sampling.l2_read_miss_sectors);
+  add("l2_write_miss_sectors", prediction.total.l2_write_miss_sectors,
+      sampling.l2_write_miss_sectors);
+  note << "\n";
+  return note.str();
+}
+
+}  // namespace
+
+std::string PointResult::bytes() const {
+  ByteWriter writer;
+  writer.add(row).add(has_result).add(side_rows).add(method).add(note);
+  return writer.bytes();
+}
+
+PointResult PointResult::of_bytes(const std::string& bytes) {
+  ByteReader reader(bytes);
+  PointResult result;
+  result.row = reader.texts();
+  result.has_result = reader.number<bool>();
+  result.side_rows = reader.texts();
+  result.method = reader.text();
+  result.note = reader.text();
+  return result;
+}
+
+PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
+                           std::atomic<int64_t>& items_begun) {
+  PredictedPoint predicted = predict_point(point.point, point.key_cells, &items_begun);
+  PointResult result{std::move(predicted.row), false, {}, "", ""};
+  if (!predicted.prediction) return result;
+  try {
+    result.side_rows = sides.rows(point.key_cells, *predicted.prediction);
+  } catch (const std::bad_alloc&) {
+    result.row = row_without_result(point.key_cells, status_failed, "the memory is too small");
+    return result;
+  }
+  result.has_result = true;
+  result.note = sampling_note(result.row, *predicted.prediction);
+  if (!predicted.prediction->method.empty())
+    result.method = l2_text(point.key_cells) + ": " + predicted.prediction->method;
+  return result;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,90 @@
+#include "experiments/sawtooth/simulate/simulated_points.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/sets_options.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/simulate/point_cost.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+bool has_curves(const Settings& outputs) {
+  return outputs.contains("miss-curve") || outputs.contains("histogram");
+}
+
+void require_cold(const Point& point) {
+  if (point.keys.state != L2Content::cold)
+    throw UsageError("state: simulate starts from an empty L2; allowed: cold");
+}
+
+// What only the L2 model `sets` reads is refused where no point has that model.
+void refuse_idle_sets_keys(const PointList& list, const std::vector<Point>& points) {
+  if (std::ranges::any_of(points, [](const Point& p) { return p.keys.l2->name == "sets"; })) return;
+  for (const Settings& sweep : list.sweeps()) {
+    for (const auto& [key, assignment] : sweep) {
+      if (!is_sets_key(key)) continue;
+      throw UsageError(place_of(key, assignment.origin) + ": has no effect without l2 = sets");
+    }
+  }
+}
+
+// Tables over capacities need a model that counts at all of them.
+void refuse_idle_curves(const Settings& outputs, const std::vector<Point>& points) {
+  for (const char* key : {"miss-curve", "histogram"}) {
+    if (!outputs.contains(key)) continue;
+    for (const Point& point : points) {
+      const L2Model& l2 = *point.keys.l2;
+      if (l2.has_curve) continue;
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + std::string(l2.name) +
+                       " counts at one capacity; allowed: l2 = lru");
+    }
+  }
+}
+
+}  // namespace
+
+SimulatedSweep::SimulatedSweep(const Configuration& configuration, const Settings& command_line,
+                               const Settings& outputs)
+    : list_(configuration, command_line),
+      shard_(shard_of(outputs)),
+      experiment_(
+          value_or(outputs, "experiment",
+                   configuration.path.empty() ? "command-line" : stem_of(configuration.path))),
+      model_(list_, has_curves(outputs), catalog_) {
+  std::vector<Point> points;  // all models between them
+  for (const Settings& settings : model_.deciding()) {
+    points.push_back(model_.resolve(settings, catalog_));
+    require_cold(points.back());
+  }
+  refuse_idle_sets_keys(list_, points);
+  refuse_idle_curves(outputs, points);
+}
+
+SimulatedPoint SimulatedSweep::at(size_t index) {
+  SimulatedPoint made;
+  made.index = index;
+  made.point = model_.resolve(list_[index], catalog_);
+  require_cold(made.point);
+  made.key_cells = key_cells(made.point, experiment_, "predicted");
+  made.cost_s = expected_cost(made.point).seconds;
+  return made;
+}
+
+std::optional<SimulatedPoint> SimulatedPoints::next() {
+  while (index_ < sweep_.list().size()) {
+    SimulatedPoint made = sweep_.at(index_++);
+    if (may_repeat_ && !seen_.insert(TextKey(row_key(made.key_cells))).second) continue;
+    if (sweep_.shard().count > 1 && !sweep_.shard().has(run_id(made.key_cells))) continue;
+    made.place = places_++;
+    return made;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sawtooth::experiments

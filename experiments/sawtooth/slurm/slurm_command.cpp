@@ -1,0 +1,118 @@
+#include "experiments/sawtooth/slurm/slurm_command.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+constexpr std::string_view script_end = R"bash(
+parts=$table.parts
+part() { echo "$parts/$1-of-$tasks.csv"; }
+
+# Tasks whose table is not complete, as sbatch takes a list of them.
+missing() {
+  local i list=
+  for ((i = 1; i <= tasks; ++i)); do
+    [ -e "$(part "$i")" ] || list=$list,$i
+  done
+  echo "${list#,}"
+}
+
+merge() {
+  local i tables=()
+  for ((i = 1; i <= tasks; ++i)); do tables+=("$(part "$i")"); done
+  "$program" merge "${tables[@]}" --config "$configuration" --csv "$table"
+}
+
+# Submits what is missing, and itself once more for when that has ended, up to $1 times; merges
+# when nothing is missing.
+submit() {
+  local list job
+  list=$(missing)
+  if [ -z "$list" ]; then
+    merge
+    return
+  fi
+  if [ "$1" -le 0 ]; then
+    echo "given up, without a complete table: tasks $list" >&2
+    return 1
+  fi
+  job=$(sbatch --parsable --array="$list" "$script") || return
+  sbatch --parsable --dependency=afterany:"$job" \
+    --wrap "bash $(printf %q "$script") submit $(($1 - 1))"
+}
+
+mkdir -p "$parts"
+script=$(readlink -f "$0")
+case ${1:-task} in
+  task)
+    if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+      echo "usage: bash $0 submit [ATTEMPTS] | missing | merge" >&2
+      exit 2
+    fi
+    exec "$program" simulate "$configuration" --shard "$SLURM_ARRAY_TASK_ID/$tasks" --resume \
+      --quiet --threads "${SLURM_CPUS_PER_TASK:-1}" --csv "$(part "$SLURM_ARRAY_TASK_ID")"
+    ;;
+  submit) submit "${2:-3}" ;;
+  missing) missing ;;
+  merge) merge ;;
+  *)
+    echo "$1: no command; allowed: submit, missing, merge" >&2
+    exit 2
+    ;;
+esac
+)bash";
+
+}  // namespace
+
+std::string array_script(const ArrayScript& job) {
+  const std::string tasks = std::to_string(job.tasks);
+  std::string text = "#!/bin/bash\n#SBATCH --job-name=" + job.name + "\n#SBATCH --array=1-" +
+                     tasks + "\n#SBATCH --ntasks=1\n";
+  if (!job.sbatch.empty()) text += "#SBATCH " + job.sbatch + "\n";
+  text +=
+      "# Written by `sawtooth slurm`. `bash SCRIPT submit` starts it and, when tasks have died or "
+      "run\n# out of time, starts those again; each goes on where it was.\n";
+  text += "program=" + quoted(job.program) + "\nconfiguration=" + quoted(job.configuration) +
+          "\ntable=" + quoted(job.table) + "\ntasks=" + tasks + "\n";
+  return text.append(script_end);
+}
+
+int run_slurm(const Command& command, const Arguments& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  if (parsed.operands.empty())
+    throw UsageError("slurm: needs a configuration: sawtooth slurm CONFIG");
+  const std::string& path = parsed.operands.front();
+  const Configuration configuration = read_configuration(path);  // says what is wrong with it now
+  const PointList points(configuration, {});
+  if (!parsed.settings.contains("tasks"))
+    throw UsageError("--tasks: not given; how many tasks the array has, of " +
+                     std::to_string(points.size()) + " points");
+  const std::string name =
+      value_or(output_settings(configuration, {}), "experiment", stem_of(path));
+  ArrayScript job;
+  job.program = fs::read_symlink("/proc/self/exe").string();
+  job.configuration = fs::absolute(path).string();
+  job.table = fs::absolute(value_or(parsed.settings, "csv", name + ".csv")).string();
+  for (const char c : name) job.name += c == ' ' ? '-' : c;
+  job.tasks = std::stoll(value_or(parsed.settings, "tasks", "1"));
+  job.sbatch = value_or(parsed.settings, "sbatch", "");
+  std::cout << array_script(job);
+  return exit_fine;
+}
+
+}  // namespace sawtooth::experiments
