@@ -95,17 +95,16 @@ void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibrati
 }
 
 int calibrate(const Settings& settings, const Arguments& arguments) {
-  const fs::path folder = value_or(settings, "output", "runs/calibrate");
   const int repetitions = std::stoi(value_or(settings, "repetitions", "3"));
   // Before anything is written: without a GPU or counters nothing half done stays behind.
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(0));
   StreamCampaign campaign(dram_buffer_mib);
   const Provenance before = gpu_state(pci_bus_id());
+  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
   const bool quiet = is_on(settings, "quiet");
   const Calibration result = run_calibration(campaign, repetitions, [&](const std::string& part) {
     if (!quiet) std::cerr << "calibrate: " << part << '\n';
   });
-  fs::create_directories(folder);
   write_all(folder, campaign, result, arguments, repetitions, before);
   for (const Figure& figure : result.figures) {
     std::cout << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';

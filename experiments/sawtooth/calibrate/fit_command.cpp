@@ -47,9 +47,11 @@ int calibrate_from(const Settings& settings) {
     throw UsageError("calibrate --from: gpu " + gpu.name +
                      " is not known to have two halves; nothing is to be fitted");
   }
-  const fs::path folder = value_or(settings, "output", "runs/calibrate");
+  fs::path folder;
   try {
-    fit_and_write(folder, read_stream_csv(path), gpu.l2_bytes, gpu.sms,
+    const std::vector<StreamRow> rows = read_stream_csv(path);
+    folder = output_folder(value_or(settings, "output", "runs/calibrate"));
+    fit_and_write(folder, rows, gpu.l2_bytes, gpu.sms,
                   static_cast<int>(gpu.l2_ways.value_or(assumed_ways)), path, std::cout);
   } catch (const std::invalid_argument& error) {
     throw UsageError(path + ": " + error.what());
@@ -77,7 +79,6 @@ StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& ro
   say(out, "fitted to all sizes and judged on them",
       judge_streams(fit, rows, l2_bytes, [](const StreamPoint&) { return true; }));
 
-  fs::create_directories(folder);
   const std::vector<Figure> figures = fit_figures(fit);
   for (const Figure& figure : figures) {
     out << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';

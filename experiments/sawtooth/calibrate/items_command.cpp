@@ -79,8 +79,7 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(items_path + ": " + error.what());
   }
-  const fs::path folder = value_or(settings, "output", "runs/calibrate");
-  fs::create_directories(folder);
+  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
   write(folder / "gpu.ini", profile, items_path);
   write(folder / "kernel.ini", kernels, items_path);
   write(folder / "die.ini", die, items_path);

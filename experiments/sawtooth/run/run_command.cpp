@@ -71,8 +71,7 @@ int run_run(const Command& command, const Arguments& arguments) {
   const Configuration configuration = read_configuration(path);
   const Settings outputs = output_settings(configuration, {});
   const fs::path folder =
-      fs::path("runs") / value_or(outputs, "experiment", stem_of(configuration.path));
-  fs::create_directories(folder);
+      output_folder("runs/" + value_or(outputs, "experiment", stem_of(configuration.path)));
   write_text(folder / "config.ini", read_text_file(path));
 
   Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};

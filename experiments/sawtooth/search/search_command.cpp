@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "experiments/sawtooth/search/evaluations.hpp"
 #include "experiments/sawtooth/search/gaps.hpp"
@@ -103,6 +104,8 @@ class Search {
     for (const char* key : {"orders", "measure"})
       if (outputs.contains(key) && (path_.empty() || path_ == "-"))
         throw UsageError(place_in(outputs, key) + ": writes files beside --csv FILE; give one");
+    if (const std::string file = value_or(outputs, "best", ""); !file.empty())
+      best_file_.emplace(file);
   }
 
   int run() {
@@ -112,8 +115,10 @@ class Search {
     evaluations_.finish();
     if (path_ == "-") std::cout << table_;
     if (!path_.empty() && path_ != "-") write_file(path_, table_);
-    if (const std::string file = value_or(outputs_, "best", ""); !file.empty())
-      write_file(file, configuration_of(best_));
+    if (best_file_) {
+      best_file_->write(configuration_of(best_));
+      best_file_->commit();
+    }
     if (exit_code_ != exit_fine) return exit_code_;
     return best_.size() == shapes_.size() ? exit_fine : exit_check_failed;
   }
@@ -197,6 +202,7 @@ class Search {
   std::vector<SearchedShape> searched_;
   std::vector<std::unique_ptr<Candidate>> order_candidates_;  // that verdicts point to
   std::vector<const Candidate*> best_;
+  std::optional<OutputFile> best_file_;  // opened before the work
   std::string table_ = search_header();
   int exit_code_ = exit_fine;
 };

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include <unistd.h>
+
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -32,6 +34,14 @@ OutputPath output_path(const std::string& path) {
     file = file.parent_path() / fs::read_symlink(file);
   }
   return {file.string(), true};
+}
+
+fs::path output_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || access(path.c_str(), W_OK) != 0)
+    throw UsageError(path + ": cannot be written; is the folder above it there and writable?");
+  return path;
 }
 
 OutputFile::OutputFile(const std::string& path)

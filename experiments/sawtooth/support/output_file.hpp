@@ -2,6 +2,7 @@
 // regular file (a device, a pipe, standard output) is written to as it is.
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -19,6 +20,10 @@ struct OutputPath {
 /// Throws UsageError for a folder, "-" and links without an end. Not replaceable are also files
 /// that a link of /proc stands for, as /dev/stdout does: others have them open.
 OutputPath output_path(const std::string& path);
+
+/// Makes the folder, for what is written when the work is done; throws UsageError where that is not
+/// possible, or nothing can be written into it.
+std::filesystem::path output_folder(const std::string& path);
 
 class OutputFile {
  public:

@@ -197,6 +197,7 @@ MISTAKES = [
     (SIMULATE + "--seq 64 --resume --overwrite", "--overwrite: has no effect beside --resume; lea"),
     (SIMULATE + "--seq 64 --by-tensor no/such/t.csv", "no/such/t.csv: cannot be written"),
     (SIMULATE + "--seq 64 --by-tensor -", "'-': only --csv can go to standard output"),
+    ("search --gpu gb10 --seq 1K --best no/such/b.ini", "no/such/b.ini: cannot be written"),
     (SIMULATE + "--seq 64 --wavefront no/such/w.csv", "no/such/w.csv: cannot be written"),
     (SIMULATE + "--seq 64 --timeline no/such/t.json", "no/such/t.json: cannot be written"),
     # Other commands.

@@ -31,6 +31,15 @@ TEST(OutputFile, AppearsWhenItIsCommitted) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
+TEST(OutputFolder, IsMadeWithThoseAboveItOrRefused) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(fs::is_directory(output_folder(folder.path("a/b"))));
+  EXPECT_EQ(output_folder(folder.path("a/b")), folder.path("a/b"));
+  folder.write("file", "");
+  EXPECT_THROW(output_folder(folder.path("file")), UsageError);
+  EXPECT_THROW(output_folder(folder.path("file/b")), UsageError);
+}
+
 TEST(OutputFile, AFileBehindLinksIsReplacedAndTheLinksStay) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path("data"));
