@@ -15,7 +15,8 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-import points  # noqa: E402  (the path above leads to it)
+import output  # noqa: E402  (the path above leads to it)
+import points  # noqa: E402
 import quantities  # noqa: E402
 import table  # noqa: E402
 import words  # noqa: E402
@@ -184,11 +185,8 @@ def main(arguments):
             f"{options.run}: a page of {len(text) / 1e6:.1f} MB; at most {MOST_BYTES / 1e6:g}: "
             "leave out tables (of wavefronts) or points"
         )
-    temporary = f"{options.output}.tmp"
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, options.output)
+        output.write_text(options.output, text)
     except OSError as error:
         raise table.TableError(f"{options.output}: cannot be written: {error}") from None
     print(f"written: {options.output} ({len(text) / 1e6:.2f} MB)")

@@ -17,6 +17,7 @@ import errors  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
 from matplotlib import ticker  # noqa: E402
 from measures import short  # noqa: E402
+from output import write_file  # noqa: E402
 from table import TableError  # noqa: E402
 
 COLUMN_INCHES = 3.35  # one column of an ACM or IEEE page
@@ -161,9 +162,10 @@ def save(figure, output, formats=()):
     os.makedirs(os.path.dirname(stem) or ".", exist_ok=True)
     written = []
     for ending in formats or ("pdf", "png"):
-        temporary = f"{stem}.tmp.{ending}"
-        figure.savefig(temporary, metadata=METADATA[ending])
-        os.replace(temporary, f"{stem}.{ending}")
+        write_file(
+            f"{stem}.{ending}",
+            lambda name, kind=ending: figure.savefig(name, format=kind, metadata=METADATA[kind]),
+        )
         written.append(f"{stem}.{ending}")
     plt.close(figure)
     return written

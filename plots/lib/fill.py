@@ -7,6 +7,8 @@ import os
 import re
 import sys
 
+from output import write_text
+
 FIELD = re.compile(r"<!-- (?!end )(.+?) -->(\n?).*?<!-- end -->", re.DOTALL)
 ALLOWED = {"dict": dict, "abs": abs, "max": max, "min": min, "round": round, "len": len}
 
@@ -43,7 +45,5 @@ def write_or_check(path, page, check, command):
             f"{os.path.relpath(path)} is not what its tables give; run {command}", file=sys.stderr
         )
         return 1
-    with open(f"{path}.tmp", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(f"{path}.tmp", path)
+    write_text(path, text)
     return 0

@@ -1,8 +1,8 @@
 """CSV tables as lists of rows; standard library only. Columns are those that a table has."""
 
 import csv
-import os
-import tempfile
+
+from output import write_file
 
 
 class TableError(Exception):
@@ -38,14 +38,15 @@ def read(path, columns=()):
 
 
 def write(path, rows, columns=None):
-    """Writes dictionaries under a temporary name and renames it. Columns are those given, else all
-    keys in the order of their first rows; a cell that a row lacks is empty."""
+    """Writes dictionaries, whole or not at all. Columns are those given, else all keys in the order
+    of their first rows; a cell that a row lacks is empty."""
     columns = columns or list(dict.fromkeys(key for row in rows for key in row))
-    folder = os.path.dirname(os.path.abspath(path))
-    options = dict(mode="w", suffix=".tmp", delete=False, newline="", encoding="utf-8")
-    with tempfile.NamedTemporaryFile(dir=folder, **options) as file:
-        print_rows(file, rows, columns)
-    os.replace(file.name, path)
+
+    def save(name):
+        with open(name, "w", newline="", encoding="utf-8") as file:
+            print_rows(file, rows, columns)
+
+    write_file(path, save)
 
 
 def print_rows(file, rows, columns):
