@@ -7,7 +7,7 @@
 
 namespace sawtooth::sim {
 
-BeladyLines::BeladyLines(std::span<const AtomSize> sizes, int64_t capacity_lines)
+BeladyLines::BeladyLines(const std::vector<AtomSize>& sizes, int64_t capacity_lines)
     : sizes_(sizes),
       capacity_(capacity_lines),
       unused_(capacity_lines - 1),  // one is kept for the line that passes by
@@ -23,6 +23,7 @@ BeladyLines::BeladyLines(std::span<const AtomSize> sizes, int64_t capacity_lines
 BeladyLines::Missed BeladyLines::visit(AtomId atom, uint32_t times) {
   // If the atom fits, it is there whole after the first of several visits in direct succession, and
   // the third leaves what the second has left.
+  if (atom >= last_.size()) last_.resize(sizes_.size(), never);
   const uint32_t distinct = sizes_[atom].lines <= capacity_ ? std::min(times, 2U) : times;
   Missed all;
   for (uint32_t i = 0; i < distinct; ++i) {
@@ -31,6 +32,11 @@ BeladyLines::Missed BeladyLines::visit(AtomId atom, uint32_t times) {
     all.last_lines += once.last_lines;
   }
   return all;
+}
+
+void BeladyLines::forget(AtomRange atoms) {
+  if (atoms.end > last_.size()) last_.resize(sizes_.size(), never);
+  std::fill(last_.begin() + atoms.begin, last_.begin() + atoms.end, never);
 }
 
 BeladyLines::Missed BeladyLines::visit_once(AtomId atom) {

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "sim/belady/time_set.hpp"
@@ -26,12 +25,15 @@ class BeladyLines {
     int64_t last_lines = 0;  // of these, the atom's last line, which may not be full of sectors
   };
 
-  /// `sizes` must outlive this. `capacity_lines` is at least 1; throws std::invalid_argument
-  /// otherwise.
-  BeladyLines(std::span<const AtomSize> sizes, int64_t capacity_lines);
+  /// `sizes` must outlive this, and may grow. `capacity_lines` is at least 1; throws
+  /// std::invalid_argument otherwise.
+  BeladyLines(const std::vector<AtomSize>& sizes, int64_t capacity_lines);
 
   /// What the next visit misses: all lines of `atom` in turn, `times` times in direct succession.
   Missed visit(AtomId atom, uint32_t times);
+
+  /// The next visit to any of `atoms` is a first one.
+  void forget(AtomRange atoms);
 
   /// Visits remembered at present: bounded by a multiple of the atoms and of the capacity.
   int64_t slots() const { return static_cast<int64_t>(slots_.size()); }
@@ -64,7 +66,7 @@ class BeladyLines {
   void pop_run(Slot& slot);
   void make_room();
 
-  std::span<const AtomSize> sizes_;
+  const std::vector<AtomSize>& sizes_;
   int64_t capacity_;
   int64_t unused_;               // places that were never taken
   std::vector<uint32_t> last_;   // slot of the last visit to an atom, or never

@@ -3,6 +3,7 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/belady_lines.hpp"
 #include "sim/schedule/access_tally.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/merged_visits.hpp"
 
 namespace sawtooth::sim {
@@ -10,10 +11,21 @@ namespace {
 
 class OptConsumer {
  public:
-  OptConsumer(const AtomTable& atoms, int64_t capacity_lines)
+  OptConsumer(LiveAtoms& atoms, int64_t capacity_lines)
       : atoms_(atoms), tally_(atoms), cache_(atoms.sizes(), capacity_lines) {}
 
   void visit(const Visit& visit) {
+    count(visit);
+    atoms_.recycle([this](AtomRange atoms) {
+      tally_.forget(atoms);
+      cache_.forget(atoms);
+    });
+  }
+
+  const AccessTally<LiveAtoms>& tally() const { return tally_; }
+
+ private:
+  void count(const Visit& visit) {
     tally_.accessed(visit);
     const AtomSize size = atoms_.size(visit.atom);
     const int64_t unused = size.lines * sectors_per_line - size.sectors;
@@ -22,18 +34,15 @@ class OptConsumer {
                   missed.lines * sectors_per_line - missed.last_lines * unused);
   }
 
-  const AccessTally& tally() const { return tally_; }
-
- private:
-  const AtomTable& atoms_;
-  AccessTally tally_;
+  LiveAtoms& atoms_;
+  AccessTally<LiveAtoms> tally_;
   BeladyLines cache_;
 };
 
 }  // namespace
 
 Prediction simulate_opt(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   OptConsumer consumer(atoms, request.l2_bytes / line_bytes);
   Prediction prediction;
   prediction.steps = replay_lockstep(request, atoms, consumer);

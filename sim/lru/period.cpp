@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <vector>
 
 #include "sim/lru/stack_distance.hpp"
+#include "sim/schedule/live_heads.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -24,6 +26,7 @@ struct Round {
   std::vector<Group> groups;
   std::vector<AtomId> turn;    // atoms of Q, O and log-sum-exp, in the order of their visits
   std::vector<int64_t> heads;  // sorted K/V heads
+  std::vector<Item> items;
 };
 
 // The visits of a replayed round, and how often they count: told to the histogram when dropped.
@@ -36,29 +39,33 @@ struct Log {
 
 class Replay {
  public:
-  Replay(const Request& request, const AtomTable& atoms, DistanceHistogram& histogram)
+  Replay(const Request& request, LiveAtoms& atoms, DistanceHistogram& histogram)
       : request_(request),
         problem_(request.problem),
         atoms_(atoms),
         histogram_(histogram),
-        stack_(atoms.sizes()),
+        stack_(std::span<const AtomSize>()),
         items_(item_count(problem_, request.tiling, request.schedule)),
         workers_(min_of(request.schedule.workers, items_)),
-        steps_(kv_tiles(problem_, request.tiling)) {}
+        count_(ceil_div(items_, workers_)),
+        steps_(kv_tiles(problem_, request.tiling)),
+        live_(problem_, request.tiling, request.schedule),
+        next_items_(items_of(0)) {}
 
   RoundReplay run() {
-    lay_out_rounds();
-    const auto count = static_cast<int64_t>(rounds_.size());
-    for (int64_t r = 0; r < count;) {
+    for (int64_t r = 0; r < count_;) {
       request_.throw_if_stopped();
       const int64_t repeated = multiply(r);
-      if (repeated == 0) replay(r);
+      if (repeated == 0) {
+        replay(r);
+        end_round(r);
+      }
       result_.rounds_multiplied += repeated;
       r += max_of(1, repeated);
     }
     for (Log& log : logs_) write_out(log);
-    result_.rounds = count;
-    result_.steps = count * steps_;
+    result_.rounds = count_;
+    result_.steps = count_ * steps_;
     return result_;
   }
 
@@ -68,45 +75,59 @@ class Replay {
     return item_at(problem_, request_.tiling, request_.schedule, index);
   }
   int64_t q_head(const Item& item) const { return item.batch * problem_.heads + item.head; }
-  AtomId q_atom(const Item& item) const { return atoms_.id(Tensor::q, q_head(item), item.q_tile); }
+  int64_t kv_head(const Item& item) const { return item.batch * problem_.kv_heads + item.kv_head; }
+  AtomId q_atom(const Item& item) { return atoms_.id(Tensor::q, q_head(item), item.q_tile); }
   std::vector<Item> items_of(int64_t round) const {
     std::vector<Item> items;
     for (int64_t i = round * workers_; i < round_end(round); ++i) items.push_back(item(i));
     return items;
   }
 
-  void lay_out_rounds() {
-    const int64_t count = ceil_div(items_, workers_);
-    const auto all_heads = static_cast<size_t>(problem_.batch * problem_.kv_heads);
-    last_round_.assign(all_heads, -1);
-    first_round_.assign(all_heads, count);
-    std::vector<Item> items = items_of(0);
-    for (const Item& first : items) first_turn_.push_back(q_atom(first));
-    for (int64_t r = 0; r < count; ++r) {
-      Round round;
-      for (const Item& item : items) add_item(round, item, r);
-      std::vector<Item> next = r + 1 < count ? items_of(r + 1) : std::vector<Item>{};
-      add_turn(round, items, next);
-      items.swap(next);
-      for (const Group& group : round.groups) round.heads.push_back(group.kv_head);
-      std::sort(round.heads.begin(), round.heads.end());
-      round.heads.erase(std::unique(round.heads.begin(), round.heads.end()), round.heads.end());
-      rounds_.push_back(std::move(round));
+  // Round `r`, laid out with all before it that still count.
+  const Round& round_at(int64_t r) {
+    while (r >= first_kept_ + std::ssize(rounds_)) lay_out(first_kept_ + std::ssize(rounds_));
+    return at(r);
+  }
+
+  void lay_out(int64_t r) {
+    Round round;
+    round.items = std::move(next_items_);
+    next_items_ = items_of(r + 1);
+    for (const Item& item : round.items) add_item(round, item, r);
+    add_turn(round, round.items, next_items_);
+    for (const Group& group : round.groups) round.heads.push_back(group.kv_head);
+    std::sort(round.heads.begin(), round.heads.end());
+    round.heads.erase(std::unique(round.heads.begin(), round.heads.end()), round.heads.end());
+    rounds_.push_back(std::move(round));
+  }
+
+  // Round `r` will not be replayed again, nor what only it still had to touch; the next ones are
+  // compared with it and the one before.
+  void end_round(int64_t r) {
+    for (const Item& item : round_at(r).items) {
+      live_.item_ended(q_head(item), kv_head(item),
+                       [&](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
     }
+    atoms_.recycle([&](AtomRange atoms) {
+      learn_sizes();
+      stack_.forget(atoms);
+    });
+    for (; first_kept_ < r - longest_period; ++first_kept_) rounds_.pop_front();
+  }
+
+  void learn_sizes() {
+    while (known_ < atoms_.sizes().size()) stack_.add(atoms_.sizes()[known_++].lines);
   }
 
   void add_item(Round& round, const Item& item, int64_t r) {
     const ScanContext context = scan_context(request_.schedule, item, r, 0);
-    const int64_t kv_head = item.batch * problem_.kv_heads + item.kv_head;
+    const int64_t head = kv_head(item);
     const bool forwards = kv_tile_at(request_.schedule, item, context, 0) == 0;
-    last_round_[static_cast<size_t>(kv_head)] = r;
-    int64_t& first = first_round_[static_cast<size_t>(kv_head)];
-    first = min_of(first, r);
-    if (!round.groups.empty() && round.groups.back().kv_head == kv_head &&
+    if (!round.groups.empty() && round.groups.back().kv_head == head &&
         round.groups.back().forwards == forwards) {
       ++round.groups.back().workers;
     } else {
-      round.groups.push_back({kv_head, forwards, 1});
+      round.groups.push_back({head, forwards, 1});
     }
   }
 
@@ -124,16 +145,14 @@ class Replay {
     for (size_t w = 0; waits && w < next.size(); ++w) round.turn.push_back(q_atom(next[w]));
   }
 
-  // Rounds from `r` on that can be multiplied: whole periods, or 0.
+  // Rounds from `r` on that can be multiplied: whole periods, or 0. These have ended.
   int64_t multiply(int64_t r) {
     for (int64_t period = 1; period <= longest_period; ++period) {
       // The rounds of one period and the one before it must have been replayed just now.
       if (r - replayed_since_ < period + 1) continue;
       if (!same_heads(r - 1 - period, r - 1) || other_heads_wait(r)) continue;
       if (!repeats(r - 1, r - 1 - period)) continue;
-      int64_t end = r;
-      while (end < int64_t(rounds_.size()) && repeats(end, end - period)) ++end;
-      const int64_t times = (end - r) / period;
+      const int64_t times = repeated_periods(r, period);
       if (times == 0) continue;
       for (int64_t back = 1; back <= period; ++back) add_again(back, times);
       replayed_since_ = r + times * period;
@@ -142,8 +161,22 @@ class Replay {
     return 0;
   }
 
-  bool repeats(int64_t one, int64_t other) const {
+  // How often the last `period` rounds before `r` come again at once. Whole periods end.
+  int64_t repeated_periods(int64_t r, int64_t period) {
+    int64_t times = 0;
+    for (;; ++times) {
+      const int64_t begin = r + times * period;
+      if (begin + period > count_) return times;
+      for (int64_t at = begin; at < begin + period; ++at) {
+        if (!repeats(at, at - period)) return times;
+      }
+      for (int64_t at = begin; at < begin + period; ++at) end_round(at);
+    }
+  }
+
+  bool repeats(int64_t one, int64_t other) {
     const auto same_size = [&](AtomId a, AtomId b) { return atoms_.size(a) == atoms_.size(b); };
+    round_at(one);
     const std::vector<AtomId>&turn = at(one).turn, &other_turn = at(other).turn;
     return at(one).groups == at(other).groups &&
            std::equal(turn.begin(), turn.end(), other_turn.begin(), other_turn.end(), same_size);
@@ -159,21 +192,18 @@ class Replay {
   // Whether heads that the last round left out come back: their distances need every round.
   bool other_heads_wait(int64_t r) const {
     const std::vector<int64_t>& now = at(r - 1).heads;
-    for (size_t head = 0; head < last_round_.size(); ++head) {
-      if (first_round_[head] < r && last_round_[head] >= r &&
-          !std::binary_search(now.begin(), now.end(), int64_t(head))) {
-        return true;
-      }
-    }
-    return false;
+    const auto goes_on = [&](int64_t head) { return live_.has_begun_kv_head(head); };
+    return live_.begun_kv_heads() > std::count_if(now.begin(), now.end(), goes_on);
   }
 
   void replay(int64_t r) {
     std::rotate(logs_.begin(), logs_.end() - 1, logs_.end());
     write_out(logs_[0]);
     Log& log = logs_[0];
-    for (size_t w = 0; r == 0 && w < first_turn_.size(); ++w) add_visits(log, first_turn_[w], 1);
-    const Round& round = at(r);
+    const Round& round = round_at(r);
+    for (size_t w = 0; r == 0 && w < round.items.size(); ++w) {
+      add_visits(log, q_atom(round.items[w]), 1);
+    }
     for (int64_t step = 0; step < steps_; ++step) {
       for (const Tensor tensor : {Tensor::k, Tensor::v}) {
         for (const Group& group : round.groups) {
@@ -183,6 +213,7 @@ class Replay {
       }
     }
     for (const AtomId atom : round.turn) add_visits(log, atom, 1);
+    learn_sizes();
     log.distances.resize(log.atoms.size());
     stack_.visit(log.atoms, log.distances);
   }
@@ -221,21 +252,24 @@ class Replay {
     logs_[static_cast<size_t>(back - 1)].times += times;
   }
 
-  const Round& at(int64_t r) const { return rounds_[static_cast<size_t>(r)]; }
+  const Round& at(int64_t r) const { return rounds_[static_cast<size_t>(r - first_kept_)]; }
 
   const Request& request_;
   const Problem& problem_;
-  const AtomTable& atoms_;
+  LiveAtoms& atoms_;
   DistanceHistogram& histogram_;
   StackDistance stack_;
   int64_t items_;
   int64_t workers_;
+  int64_t count_;  // of all rounds
   int64_t steps_;
-  std::vector<Round> rounds_;
-  std::vector<AtomId> first_turn_;                 // the first Q of every worker
-  std::vector<int64_t> first_round_, last_round_;  // of every K/V head
-  std::array<Log, longest_period> logs_;           // of the last replayed rounds, the latest first
-  int64_t replayed_since_ = 0;                     // the first round after those last multiplied
+  LiveHeads live_;                // after the rounds that have ended
+  size_t known_ = 0;              // atoms, to stack_
+  std::vector<Item> next_items_;  // of the round after those laid out
+  int64_t first_kept_ = 0;        // round, of rounds_
+  std::deque<Round> rounds_;
+  std::array<Log, longest_period> logs_;  // of the last replayed rounds, the latest first
+  int64_t replayed_since_ = 0;            // the first round after those last multiplied
   RoundReplay result_;
 };
 
@@ -253,8 +287,7 @@ bool has_rounds(const Request& request) {
          item_count(request.problem, request.tiling, schedule) > 0;
 }
 
-RoundReplay replay_rounds(const Request& request, const AtomTable& atoms,
-                          DistanceHistogram& histogram) {
+RoundReplay replay_rounds(const Request& request, LiveAtoms& atoms, DistanceHistogram& histogram) {
   return Replay(request, atoms, histogram).run();
 }
 

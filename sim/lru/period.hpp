@@ -11,7 +11,7 @@
 
 #include "sim/lru/distance_histogram.hpp"
 #include "sim/request.hpp"
-#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/live_atoms.hpp"
 
 namespace sawtooth::sim {
 
@@ -28,7 +28,6 @@ struct RoundReplay {
 
 /// Adds the distances of the whole schedule to `histogram`, the same as a plain replay would.
 /// `request` must have rounds.
-RoundReplay replay_rounds(const Request& request, const AtomTable& atoms,
-                          DistanceHistogram& histogram);
+RoundReplay replay_rounds(const Request& request, LiveAtoms& atoms, DistanceHistogram& histogram);
 
 }  // namespace sawtooth::sim

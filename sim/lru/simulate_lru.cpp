@@ -6,6 +6,7 @@
 #include "sim/lru/distance_batch.hpp"
 #include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/merged_visits.hpp"
 
 namespace sawtooth::sim {
@@ -14,11 +15,14 @@ namespace {
 // Fills a histogram with the distance of every visit, many visits at a time.
 class HistogramBuilder {
  public:
-  HistogramBuilder(const AtomTable& atoms, DistanceHistogram& histogram)
-      : atoms_(atoms), histogram_(histogram), stack_(atoms.sizes()) {}
+  /// `atoms` may grow, and give numbers again that are in no visit of a batch.
+  HistogramBuilder(LiveAtoms& atoms, DistanceHistogram& histogram)
+      : atoms_(atoms), histogram_(histogram), stack_(std::span<const AtomSize>()) {}
 
   void visit(const Visit& visit) {
+    while (known_ < atoms_.sizes().size()) stack_.add(atoms_.sizes()[known_++].lines);
     batch_.add(visit, stack_, [this](const Visit& at, int64_t others) { count(at, others); });
+    if (batch_.empty()) atoms_.recycle([this](AtomRange atoms) { stack_.forget(atoms); });
   }
 
   void flush() {
@@ -43,9 +47,10 @@ class HistogramBuilder {
     count_ += visit.times;
   }
 
-  const AtomTable& atoms_;
+  LiveAtoms& atoms_;
   DistanceHistogram& histogram_;
   StackDistance stack_;
+  size_t known_ = 0;  // atoms, to stack_
   DistanceBatch<Visit> batch_;
   int64_t count_ = 0;
 };
@@ -77,7 +82,7 @@ void count_all(Prediction& prediction, int64_t capacity_lines) {
 }
 
 Prediction simulate_lru(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   Prediction prediction;
   if (request.use_period && has_rounds(request)) {
     const RoundReplay replay = replay_rounds(request, atoms, prediction.histogram);

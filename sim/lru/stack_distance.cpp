@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,11 @@ SAWTOOTH_INLINE uint32_t popcount(uint64_t bits) {
   return uint32_t((((bits + (bits >> 4)) & bytes) * ones) >> 56);
 }
 
+/// `count` set bits, the lowest; 1 <= count <= 64.
+SAWTOOTH_INLINE uint64_t bits(uint32_t count) {
+  return UINT64_MAX >> (64 - count);
+}
+
 /// Row `lane` holds -1 in the lanes after `lane` and 0 in the others.
 /// alignof(Lanes) is 16 where the build itself has no longer vectors, less than their loads need.
 struct alignas(4 * lane_count) Row {
@@ -70,7 +76,6 @@ StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) :
   for (const VectorPath faster : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
     if (path == VectorPath::automatic && vector_path_available(faster)) path_ = faster;
   }
-  weights_.reserve(sizes.size());
   slot_.reserve(sizes.size());
   for (const AtomSize& size : sizes) add(size.lines);
 }
@@ -78,25 +83,54 @@ StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) :
 void StackDistance::add(uint32_t lines) {
   if (lines == 0) throw std::invalid_argument("stack distance: an atom has no lines");
   const uint32_t unit = std::gcd(unit_lines_, lines);
-  if ((all_lines_ + lines) / unit > UINT32_MAX) {
-    throw std::invalid_argument("stack distance: all atoms together have more than 2^32 units of " +
-                                std::to_string(unit) + " lines; use larger tiles");
+  if (too_heavy(int64_t{lines}, unit)) {
+    make_room();
+    require_lighter(int64_t{lines}, unit);
   }
   all_lines_ += lines;
+  slot_.push_back(never);
+  if (unit_lines_ == 0) {
+    unit_lines_ = lines;
+    digits_ = 1;
+    return make_room();
+  }
+  if (weights_.empty() && lines == unit_lines_) return;
+  if (weights_.empty()) weights_.assign(slot_.size() - 1, 1);
   uint32_t digits = digits_;
+  uint32_t finer = 1;
   if (unit != unit_lines_) {
-    const uint32_t finer = unit_lines_ / unit;
+    finer = unit_lines_ / unit;
     digits = 0;
     for (uint32_t& weight : weights_) digits |= weight *= finer;
     total_ *= finer;
     unit_lines_ = unit;
   }
   weights_.push_back(lines / unit);
-  slot_.push_back(never);
   digits |= weights_.back();
   if (digits == digits_) return;
   digits_ = digits;
+  make_room(finer);
+}
+
+void StackDistance::forget(AtomRange atoms) {
+  for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) {
+    if (slot_[atom] == never) continue;
+    slot_[atom] = never;
+    forgotten_lines_ += int64_t{weight_of(atom)} * unit_lines_;
+  }
+  if (!too_heavy(0, unit_lines_)) return;
   make_room();
+  require_lighter(0, unit_lines_);
+}
+
+bool StackDistance::too_heavy(int64_t more_lines, uint32_t unit) const {
+  return (all_lines_ + forgotten_lines_ + more_lines) / unit > UINT32_MAX;
+}
+
+void StackDistance::require_lighter(int64_t more_lines, uint32_t unit) const {
+  if (!too_heavy(more_lines, unit)) return;
+  throw std::invalid_argument("stack distance: all atoms together have more than 2^32 units of " +
+                              std::to_string(unit) + " lines; use larger tiles");
 }
 
 void StackDistance::allocate(uint32_t slots) {
@@ -146,7 +180,7 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
   const bool far = slots_ >= far_slots;
   uint32_t now = now_;
   uint32_t total = total_;
-  for (size_t i = 0; i < count; ++i, ++now) {
+  for (size_t i = 0; i < count;) {
     __builtin_prefetch(&slot_of[atoms[std::min(i + visits_fetched_ahead, atoms.size() - 1)]]);
     if (far) {
       const uint32_t soon =
@@ -159,36 +193,48 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
     const uint32_t slot = slot_of[atoms[i]];
     const uint32_t weight = one_size ? 1 : weights_[atoms[i]];
     slot_of[atoms[i]] = now;
+    uint32_t run = 1;
     if (slot == never) {
       ++live_;
       total += weight;
       distances[i] = cold;
     } else {
+      // Atoms whose last visits followed each other too, in one leaf: where each comes to lie
+      // behind the others, all have one distance.
+      if constexpr (one_size) {
+        const uint32_t most =
+            std::min({uint32_t(count - i), leaf_slots - slot % leaf_slots, now - slot});
+        while (run < most && slot_of[atoms[i + run]] == slot + run) {
+          slot_of[atoms[i + run]] = now + run;
+          ++run;
+        }
+      }
       uint32_t child = slot / leaf_slots;
       uint64_t* const leaf = leaves + child * planes;
       const uint64_t own_bit = uint64_t{1} << slot % leaf_slots;
+      const uint64_t own_bits = bits(run) << slot % leaf_slots;
       uint32_t up_to_own = 0;
       for (size_t p = 0; p < planes; ++p) {
         const uint32_t owned = popcount(leaf[p] & (own_bit | (own_bit - 1)));
         up_to_own += one_size ? owned : owned << plane[p];
-        leaf[p] &= ~own_bit;
+        leaf[p] &= ~own_bits;
       }
+      const uint32_t moved = one_size ? run : weight;
       for (int level = 0; level < levels; ++level, child /= fan_out) {
         Sums& sums = levels_[level][child / fan_out];
         up_to_own += sums.before[child % fan_out];
         const auto& minus_one = reinterpret_cast<const Lanes&>(minus_one_after[child % fan_out]);
-        if constexpr (one_size) {
-          reinterpret_cast<Lanes&>(sums) += minus_one;
-        } else {
-          reinterpret_cast<Lanes&>(sums) -= minus_one & weight;
-        }
+        reinterpret_cast<Lanes&>(sums) -= minus_one & moved;
       }
-      distances[i] = int64_t{total - up_to_own} * unit_lines_;
+      const int64_t distance = int64_t{total - up_to_own} * unit_lines_;
+      for (uint32_t r = 0; r < run; ++r) distances[i + r] = distance;
     }
     for (size_t p = 0; p < planes; ++p) {
-      const uint64_t digit = one_size ? 1 : weight >> plane[p] & 1;
-      open_leaf[p] |= digit << now % leaf_slots;
+      const uint64_t digits = one_size ? bits(run) : weight >> plane[p] & 1;
+      open_leaf[p] |= digits << now % leaf_slots;
     }
+    i += run;
+    now += run;
   }
   now_ = now;
   total_ = total;
@@ -222,12 +268,17 @@ void StackDistance::close_leaf() {
   }
 }
 
-/// Closes the gaps that later visits have left, with planes for all weights; the row grows with the
-/// number of atoms.
-void StackDistance::make_room() {
+/// Closes the gaps that later visits have left, with planes for all weights, whose unit is `finer`
+/// times finer than that of the planes before; the row grows with the number of atoms.
+void StackDistance::make_room(uint32_t finer) {
+  uint32_t oldest = now_;
+  for (const uint32_t slot : slot_) oldest = std::min(oldest, slot);
+  drop_before(oldest, finer);
   if (live_ > most_atoms)
     throw std::runtime_error("stack distance: more than 2^31 atoms were visited");
   const std::vector<Owned> owned = owned_slots();
+  const BigVector<uint64_t> old_leaves = std::move(leaves_);
+  const std::vector<uint32_t> old_planes = std::move(planes_);
   planes_.clear();
   for (uint32_t digit = 0; digit < 32; ++digit) {
     if (digits_ >> digit & 1) planes_.push_back(digit);
@@ -235,13 +286,40 @@ void StackDistance::make_room() {
   const uint64_t wanted = uint64_t{live_} * slots_per_atom;
   allocate(uint32_t(std::clamp<uint64_t>((wanted + leaf_slots - 1) / leaf_slots * leaf_slots,
                                          slots_, most_slots)));
-  for (size_t atom = 0; atom < slot_.size(); ++atom) {
-    if (slot_[atom] == never) continue;
-    slot_[atom] = rank(owned, slot_[atom]);
-    own(slot_[atom], weights_[atom]);
+  uint32_t next = 0;
+  for (size_t leaf = 0; leaf < owned.size(); ++leaf) {
+    for (uint64_t slots = owned[leaf].slots; slots != 0; slots &= slots - 1) {
+      const int bit = std::countr_zero(slots);
+      uint32_t weight = 0;
+      for (size_t p = 0; p < old_planes.size(); ++p) {
+        weight |= uint32_t(old_leaves[leaf * old_planes.size() + p] >> bit & 1) << old_planes[p];
+      }
+      own(next++, weight * finer);
+    }
+  }
+  for (uint32_t& slot : slot_) {
+    if (slot != never) slot = rank(owned, slot);
   }
   for (now_ = leaf_slots; now_ <= live_; now_ += leaf_slots) close_leaf();
   now_ = live_;
+}
+
+/// What only forgotten atoms own: no distance reaches so far.
+void StackDistance::drop_before(uint32_t slot, uint32_t finer) {
+  for (uint32_t leaf = 0; leaf * leaf_slots < slot; ++leaf) {
+    const uint32_t behind = slot - leaf * leaf_slots;
+    const uint64_t before = behind < leaf_slots ? (uint64_t{1} << behind) - 1 : UINT64_MAX;
+    uint64_t dropped = 0;
+    for (size_t p = 0; p < planes_.size(); ++p) {
+      uint64_t& owned = leaves_[leaf * planes_.size() + p];
+      const uint32_t weight = (popcount(owned & before) << planes_[p]) * finer;
+      total_ -= weight;
+      forgotten_lines_ -= int64_t{weight} * unit_lines_;
+      dropped |= owned & before;
+      owned &= ~before;
+    }
+    live_ -= popcount(dropped);
+  }
 }
 
 void StackDistance::own(uint32_t slot, uint32_t weight) {

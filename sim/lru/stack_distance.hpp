@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/big_pages.hpp"
 #include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
@@ -51,6 +52,11 @@ class StackDistance {
   /// fetched ahead. Throws std::invalid_argument when `distances` is shorter than `atoms`.
   void visit(std::span<const AtomId> atoms, std::span<int64_t> distances);
 
+  /// The next visit to any of `atoms` is a first one; what they weighed stays where it was in the
+  /// stack, for the distances of others. Their memory is bounded by what was visited since the last
+  /// visit to any atom that is not forgotten.
+  void forget(AtomRange atoms);
+
   /// One visit, and its distance.
   int64_t visit(AtomId atom) {
     int64_t distance = 0;
@@ -58,7 +64,7 @@ class StackDistance {
     return distance;
   }
 
-  /// The atoms visited so far, the most recent first: the LRU stack.
+  /// The atoms visited so far and not forgotten, the most recent first: the LRU stack.
   std::vector<AtomId> recency_order() const;
 
   VectorPath path() const { return path_; }
@@ -98,25 +104,30 @@ class StackDistance {
   void fill_leaf(std::span<const AtomId> atoms, size_t count, int64_t* distances);
   void own(uint32_t slot, uint32_t weight);
   void close_leaf();
-  void make_room();
+  void make_room(uint32_t finer = 1);
+  void drop_before(uint32_t slot, uint32_t finer);
+  bool too_heavy(int64_t more_lines, uint32_t unit) const;
+  void require_lighter(int64_t more_lines, uint32_t unit) const;
   void allocate(uint32_t slots);
   std::vector<Owned> owned_slots() const;
+  uint32_t weight_of(size_t atom) const { return weights_.empty() ? 1 : weights_[atom]; }
   static uint32_t rank(const std::vector<Owned>& owned, uint32_t slot);
 
   VectorPath path_;
   uint32_t unit_lines_ = 0;  // greatest common divisor of all sizes
   int64_t all_lines_ = 0;
-  uint32_t digits_ = 0;                   // of all weights together
-  std::vector<uint32_t> weights_;         // size / unit_lines_
-  std::vector<uint32_t> planes_;          // which binary digits occur in weights
-  std::vector<uint32_t> slot_;            // last visit of every atom, or never
-  std::vector<uint64_t> leaves_;          // [leaf][plane]: digits of the weights that slots own
-  std::vector<Sums> levels_[max_levels];  // over leaves, over 16 leaves, over 256 leaves ...
+  int64_t forgotten_lines_ = 0;         // of slots that are still owned
+  uint32_t digits_ = 0;                 // of all weights together
+  std::vector<uint32_t> weights_;       // size / unit_lines_; empty while all are 1
+  std::vector<uint32_t> planes_;        // which binary digits occur in weights
+  BigVector<uint32_t> slot_;            // last visit of every atom, or never
+  BigVector<uint64_t> leaves_;          // [leaf][plane]: digits of the weights that slots own
+  BigVector<Sums> levels_[max_levels];  // over leaves, over 16 leaves, over 256 leaves ...
   int level_count_ = 0;
   uint32_t slots_ = initial_slots;
   uint32_t now_ = 0;    // the next free slot; sums of later leaves and nodes mean nothing yet
-  uint32_t total_ = 0;  // weight of all atoms visited so far
-  uint32_t live_ = 0;   // how many these are
+  uint32_t total_ = 0;  // weight of all slots that are owned
+  uint32_t live_ = 0;   // how many slots these own, with those of the forgotten
 };
 
 }  // namespace sawtooth::sim

@@ -43,7 +43,7 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
 
 }  // namespace
 
-AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
                      bool log_sum_exp, KvAtoms kv) {
   const bool pair_kv = kv == KvAtoms::pairs;
   const int64_t q_heads = problem.batch * problem.heads;
@@ -58,7 +58,6 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
 
   struct Shape {
     int64_t heads, rows, tile_rows, row_bytes;
-    int64_t tiles() const { return ceil_div(rows, tile_rows); }
   };
   const std::array<Shape, tensor_count> shapes{{
       {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
@@ -72,25 +71,14 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
       {0, problem.seq_q, tiling.q_rows, 0},
   }};
   if (kv == KvAtoms::parts) cuts_ = prefetch_cuts(problem, tiling, schedule);
-  const auto cuts_of = [&](Tensor tensor) {
-    const bool cut = tensor == Tensor::k || tensor == Tensor::v;
-    return std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);
-  };
-  int64_t count = 0;
   for (size_t t = 0; t < shapes.size(); ++t) {
-    count += shapes[t].heads * shapes[t].tiles() * std::ssize(cuts_of(static_cast<Tensor>(t)));
-  }
-  if (count >= std::numeric_limits<AtomId>::max()) {
-    throw std::invalid_argument("the problem has " + std::to_string(count) +
-                                " tiles; the simulator numbers fewer than 2^32: use larger tiles");
-  }
-  sizes_.reserve(static_cast<size_t>(count));
-  const auto number = [&](Tensor tensor, uint8_t tensors) {
-    const Shape& shape = shapes[static_cast<size_t>(tensor)];
-    const int64_t tiles = shape.tiles();
-    const std::span<const int64_t> cuts = cuts_of(tensor);
+    const auto tensor = static_cast<Tensor>(t);
+    const Shape& shape = shapes[t];
+    const bool paired = pair_kv && tensor == Tensor::k;
+    const bool cut = tensor == Tensor::k || tensor == Tensor::v;
+    const auto cuts = std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);
     const auto atoms_of = [&](int64_t rows) {
-      const AtomSize tile = size_of_bytes(rows * shape.row_bytes, tensor, tensors);
+      const AtomSize tile = size_of_bytes(rows * shape.row_bytes, tensor, paired ? 2 : 1);
       if (cuts.size() == 1) return std::vector<AtomSize>{tile};
       std::vector<AtomSize> atoms;
       for (size_t i = 0; i < cuts.size() && cuts[i] < tile.lines; ++i) {
@@ -99,42 +87,66 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
       }
       return atoms;
     };
+    OfHead& head = of_[t];
+    head.heads = pair_kv && tensor == Tensor::v ? 0 : shape.heads;
+    const int64_t tiles = ceil_div(shape.rows, shape.tile_rows);
     const std::vector<AtomSize> full = atoms_of(shape.tile_rows);
     const std::vector<AtomSize> last = atoms_of(shape.rows - (tiles - 1) * shape.tile_rows);
-    const auto first = std::ssize(sizes_);
-    blocks_[static_cast<size_t>(tensor)] = {first, std::ssize(full),
-                                            (tiles - 1) * std::ssize(full) + std::ssize(last)};
-    for (int64_t head = 0; head < shape.heads; ++head) {
-      for (int64_t tile = 0; tile < tiles - 1; ++tile) {
-        sizes_.insert(sizes_.end(), full.begin(), full.end());
-      }
-      sizes_.insert(sizes_.end(), last.begin(), last.end());
+    head.a_tile = std::ssize(full);
+    head.count = (tiles - 1) * head.a_tile + std::ssize(last);
+    if (head.heads == 0) continue;
+    require_atom_ids(head.count);
+    head.sizes.reserve(static_cast<size_t>(head.count));
+    for (int64_t tile = 0; tile < tiles - 1; ++tile) {
+      head.sizes.insert(head.sizes.end(), full.begin(), full.end());
+    }
+    head.sizes.insert(head.sizes.end(), last.begin(), last.end());
+  }
+  if (!pair_kv) return;
+  of_[static_cast<size_t>(Tensor::v)] = of(Tensor::k);
+  of_[static_cast<size_t>(Tensor::v)].heads = 0;
+}
+
+AtomRange HeadAtoms::part(AtomRange tile, Range lines) const {
+  const auto atom_at = [&](int64_t line) {
+    const auto cut = std::lower_bound(cuts_.begin(), cuts_.end(), line);
+    return std::min(tile.end, tile.begin + static_cast<AtomId>(cut - cuts_.begin()));
+  };
+  return {atom_at(lines.begin), atom_at(lines.end)};
+}
+
+void require_atom_ids(int64_t count) {
+  if (count < std::numeric_limits<AtomId>::max()) return;
+  throw std::invalid_argument("the problem has " + std::to_string(count) +
+                              " tiles; the simulator numbers fewer than 2^32: use larger tiles");
+}
+
+AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+                     bool log_sum_exp, KvAtoms kv)
+    : head_(problem, tiling, schedule, log_sum_exp, kv) {
+  const bool pair_kv = kv == KvAtoms::pairs;
+  int64_t count = 0;
+  for (int t = 0; t < tensor_count; ++t) {
+    const auto tensor = static_cast<Tensor>(t);
+    count += head_.heads(tensor) * head_.count(tensor);
+  }
+  require_atom_ids(count);
+  sizes_.reserve(static_cast<size_t>(count));
+  const auto number = [&](Tensor tensor) {
+    first_[static_cast<size_t>(tensor)] = std::ssize(sizes_);
+    const std::vector<AtomSize>& head = head_.sizes(tensor);
+    for (int64_t h = 0; h < head_.heads(tensor); ++h) {
+      sizes_.insert(sizes_.end(), head.begin(), head.end());
     }
   };
   if (pair_kv) {
-    number(Tensor::k, 2);
-    blocks_[static_cast<size_t>(Tensor::v)] = blocks_[static_cast<size_t>(Tensor::k)];
+    number(Tensor::k);
+    first_[static_cast<size_t>(Tensor::v)] = first_[static_cast<size_t>(Tensor::k)];
   }
   for (int t = 0; t < tensor_count; ++t) {
     const auto tensor = static_cast<Tensor>(t);
-    if (!pair_kv || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor, 1);
+    if (!pair_kv || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor);
   }
-}
-
-AtomRange AtomTable::tile(Tensor tensor, int64_t flat_head, int64_t tile) const {
-  const Block& block = blocks_[static_cast<size_t>(tensor)];
-  const int64_t before = tile * block.a_tile;
-  const AtomId begin = id(tensor, flat_head, tile);
-  return {begin, begin + static_cast<AtomId>(min_of(block.a_tile, block.a_head - before))};
-}
-
-AtomRange AtomTable::part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const {
-  const AtomRange all = this->tile(tensor, flat_head, tile);
-  const auto atom_at = [&](int64_t line) {
-    const auto cut = std::lower_bound(cuts_.begin(), cuts_.end(), line);
-    return std::min(all.end, all.begin + static_cast<AtomId>(cut - cuts_.begin()));
-  };
-  return {atom_at(lines.begin), atom_at(lines.end)};
 }
 
 std::vector<uint8_t> AtomTable::tensors() const {

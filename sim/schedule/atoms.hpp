@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scheduler/integer_math.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
@@ -49,38 +50,82 @@ struct AtomRange {
 /// barrier; or a whole tile of K or of V.
 enum class KvAtoms : uint8_t { parts, pairs, tiles };
 
+/// The atoms of one head of every tensor: all heads of a tensor have the same.
+class HeadAtoms {
+ public:
+  /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
+  /// where a further tile follows), or when a head has more than 2^32 - 1 atoms. Pairs are atoms
+  /// of tensor K, V has none.
+  HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+            bool log_sum_exp, KvAtoms kv);
+
+  /// Heads that `tensor` has. With kv_split the parts of a partial result are heads of their own,
+  /// flat_head * kv_split + part, and a piece is one with a single tile.
+  int64_t heads(Tensor tensor) const { return of(tensor).heads; }
+  const std::vector<AtomSize>& sizes(Tensor tensor) const { return of(tensor).sizes; }
+  /// How many atoms a head has.
+  int64_t count(Tensor tensor) const { return of(tensor).count; }
+
+  /// All atoms of a tile, in the order of its lines, where the head's first atom is `first`.
+  AtomRange tile(Tensor tensor, AtomId first, int64_t tile) const {
+    const OfHead& head = of(tensor);
+    const int64_t before = tile * head.a_tile;
+    return {first + static_cast<AtomId>(before),
+            first + static_cast<AtomId>(min_of(before + head.a_tile, head.count))};
+  }
+  /// Of the atoms of a tile of K or V, those whose first line lies in `lines` of the tile.
+  AtomRange part(AtomRange tile, Range lines) const;
+
+ private:
+  struct OfHead {
+    int64_t heads = 0;
+    int64_t a_tile = 1;  // atoms of a tile, of the last one there may be fewer
+    int64_t count = 0;
+    std::vector<AtomSize> sizes;
+  };
+  const OfHead& of(Tensor tensor) const { return of_[static_cast<size_t>(tensor)]; }
+
+  std::array<OfHead, tensor_count> of_;
+  std::vector<int64_t> cuts_{0};  // lines of a K/V tile at which an atom begins
+};
+
+/// Throws std::invalid_argument when there are no `count` numbers.
+void require_atom_ids(int64_t count);
+
 /// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.
 class AtomTable {
  public:
-  /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
-  /// where a further tile follows), or when there are more than 2^32 - 1 atoms.
+  /// Throws std::invalid_argument as HeadAtoms does, or when there are more than 2^32 - 1 atoms.
   AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
             bool log_sum_exp, KvAtoms kv = KvAtoms::parts);
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
   /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) const {
-    const Block& block = blocks_[static_cast<size_t>(tensor)];
-    return static_cast<AtomId>(block.first + flat_head * block.a_head + tile * block.a_tile);
+    return this->tile(tensor, flat_head, tile).begin;
   }
   /// All atoms of a tile, in the order of its lines; `id` is the first.
-  AtomRange tile(Tensor tensor, int64_t flat_head, int64_t tile) const;
+  AtomRange tile(Tensor tensor, int64_t flat_head, int64_t tile) const {
+    const auto t = static_cast<size_t>(tensor);
+    return head_.tile(tensor, static_cast<AtomId>(first_[t] + flat_head * head_.count(tensor)),
+                      tile);
+  }
   /// Of these, those whose first line lies in `lines` of the tile.
-  AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const;
+  AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const {
+    return head_.part(this->tile(tensor, flat_head, tile), lines);
+  }
   Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
   /// The tensor of every atom, as a number.
   std::vector<uint8_t> tensors() const;
   AtomSize size(AtomId atom) const { return sizes_[atom]; }
   const std::vector<AtomSize>& sizes() const { return sizes_; }
 
+  /// Numbers are not given again.
+  void ended(Tensor /*q_or_k*/, int64_t /*flat_head*/) const {}
+
  private:
-  struct Block {
-    int64_t first = 0;
-    int64_t a_tile = 1;  // atoms of a tile, of the last one there may be fewer
-    int64_t a_head = 0;
-  };
-  std::array<Block, tensor_count> blocks_{};
-  std::vector<int64_t> cuts_{0};  // lines of a K/V tile at which an atom begins
+  HeadAtoms head_;
+  std::array<int64_t, tensor_count> first_{};
   std::vector<AtomSize> sizes_;
 };
 

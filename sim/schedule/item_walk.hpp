@@ -9,11 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <vector>
+#include <unordered_map>
 
 #include "scheduler/schedule.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
+#include "sim/schedule/live_heads.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/worker_cursor.hpp"
 
@@ -33,7 +34,9 @@ class ItemWalk {
         log_sum_exp_(request.log_sum_exp),
         items_(item_count(problem_, tiling_, schedule_)),
         begun_(request.items_begun),
-        attach_(static_cast<size_t>(problem_.batch * problem_.kv_heads), 0) {}
+        attaches_(own_scan_ != nullptr || schedule_.scan == scan_id<AttachScan> ||
+                  schedule_.scan.index > scan_id<RandomScan>.index),
+        live_(problem_, tiling_, schedule_) {}
 
   int64_t items() const { return items_; }
   /// That have an item at once, at most.
@@ -43,7 +46,8 @@ class ItemWalk {
   void begin(WorkerCursor& cursor, int64_t index) const {
     if (begun_ != nullptr) begun_->fetch_add(1, std::memory_order_relaxed);
     const Item item = item_at(problem_, tiling_, schedule_, index);
-    cursor.begin(problem_, tiling_, schedule_, item, attach_[static_cast<size_t>(kv_head(item))],
+    const auto attach = attach_.find(kv_head(item));
+    cursor.begin(problem_, tiling_, schedule_, item, attach == attach_.end() ? 0 : attach->second,
                  own_scan_);
   }
   void advance(WorkerCursor& cursor) const { cursor.advance(problem_, tiling_, schedule_); }
@@ -57,7 +61,7 @@ class ItemWalk {
 
   /// The worker starts on its K/V tile, where others may attach.
   void start_step(const WorkerCursor& cursor) {
-    attach_[static_cast<size_t>(kv_head(cursor.item()))] = cursor.kv_tile();
+    if (attaches_) attach_[kv_head(cursor.item())] = cursor.kv_tile();
   }
 
   /// `tensor` (K or V) of the K/V tile `ahead` steps ahead, where the item has one (kv_inner).
@@ -89,22 +93,15 @@ class ItemWalk {
 
   /// What an item writes at its end. Under kv_outer O was written on the way, but for the rows that
   /// no K/V tile reached. An item in pieces is whole when the last of them has come, whose worker
-  /// then reads them all.
-  template <class Touch>
-  void results(const Item& item, Touch touch) {
-    if (kv_outer()) {
-      const int64_t tiles = q_tiles(problem_, tiling_);
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        if (!visible_kv_tiles(problem_, tiling_, tile).empty()) continue;
-        rows(q_head(item), tile, Access::write, touch);
-      }
-    } else if (schedule_.kv_split > 1) {
-      const int64_t head = q_head(item) * schedule_.kv_split + item.part;
-      touch(Tensor::partial_o, head, item.q_tile, Access::write);
-      touch(Tensor::partial_lse, head, item.q_tile, Access::write);
-    } else if (is_whole(item.pieces, touch)) {
-      rows(q_head(item), item.q_tile, Access::write, touch);
-    }
+  /// then reads them all. Then calls ended(Tensor::q or Tensor::k, flat head) where a head's items
+  /// have all ended.
+  template <class Touch, class Ended>
+  void results(const Item& item, Touch touch, Ended ended) {
+    if (!write_results(item, touch)) return;
+    live_.item_ended(q_head(item), kv_head(item), [&](Tensor tensor, int64_t head) {
+      if (tensor == Tensor::k) attach_.erase(head);
+      ended(tensor, head);
+    });
   }
 
   /// The combine kernel of kv-split: Q tile after Q tile, dealt to `workers` in turn, with
@@ -138,6 +135,27 @@ class ItemWalk {
     if (log_sum_exp_) touch(Tensor::lse, head, q_tile, access);
   }
 
+  /// Whether the item is whole.
+  template <class Touch>
+  bool write_results(const Item& item, Touch touch) {
+    if (kv_outer()) {
+      const int64_t tiles = q_tiles(problem_, tiling_);
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        if (!visible_kv_tiles(problem_, tiling_, tile).empty()) continue;
+        rows(q_head(item), tile, Access::write, touch);
+      }
+    } else if (schedule_.kv_split > 1) {
+      const int64_t head = q_head(item) * schedule_.kv_split + item.part;
+      touch(Tensor::partial_o, head, item.q_tile, Access::write);
+      touch(Tensor::partial_lse, head, item.q_tile, Access::write);
+    } else if (is_whole(item.pieces, touch)) {
+      rows(q_head(item), item.q_tile, Access::write, touch);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   // Whether O can be written: at once, or when the last piece of the item has come.
   template <class Touch>
   bool is_whole(const Pieces& pieces, Touch touch) {
@@ -157,8 +175,10 @@ class ItemWalk {
   bool log_sum_exp_;
   int64_t items_;
   std::atomic<int64_t>* begun_;
-  std::vector<int64_t> attach_;             // K/V tile last started, a word a (batch, K/V head)
-  std::map<int64_t, int64_t> pieces_come_;  // of the item with this first piece
+  bool attaches_;                                // a scan may look at attach_
+  std::unordered_map<int64_t, int64_t> attach_;  // K/V tile last started, of a K/V head
+  std::map<int64_t, int64_t> pieces_come_;       // of the item with this first piece
+  LiveHeads live_;
 };
 
 }  // namespace sawtooth::sim

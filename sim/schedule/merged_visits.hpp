@@ -37,8 +37,8 @@ class MergedVisits : public WavefrontSink {
 };
 
 /// Replays `request` in lockstep into `consumer`, a visit after the other; returns its steps.
-template <class Consumer>
-int64_t replay_lockstep(const Request& request, const AtomTable& atoms, Consumer& consumer) {
+template <class Atoms, class Consumer>
+int64_t replay_lockstep(const Request& request, Atoms& atoms, Consumer& consumer) {
   MergedVisits<Consumer> visits(consumer, request.merge_lockstep);
   LockstepWavefront wavefront(request, atoms, visits);
   wavefront.run();

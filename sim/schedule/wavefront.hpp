@@ -27,11 +27,12 @@ struct WavefrontSink {
           int64_t /*kv_tile*/) {}
 };
 
-template <class Sink>
+/// `Atoms` is an AtomTable or LiveAtoms.
+template <class Sink, class Atoms = const AtomTable>
 class LockstepWavefront {
  public:
   /// `request`, `atoms` and `sink` must outlive the wavefront.
-  LockstepWavefront(const Request& request, const AtomTable& atoms, Sink& sink)
+  LockstepWavefront(const Request& request, Atoms& atoms, Sink& sink)
       : request_(request),
         schedule_(request.schedule),
         atoms_(atoms),
@@ -85,7 +86,7 @@ class LockstepWavefront {
       walk_.advance(worker);
       if (!worker.done()) return;
       --busy_;
-      walk_.results(worker.item(), touch_by(w));
+      write_results(w, worker);
       if (!wave_waits()) take_next(w, worker);
     });
     if (wave_waits() && busy_ == 0) start_wave();
@@ -129,6 +130,11 @@ class LockstepWavefront {
     });
   }
 
+  void write_results(int64_t w, const WorkerCursor& worker) {
+    walk_.results(worker.item(), touch_by(w),
+                  [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
+  }
+
   // A wave of items that all see nothing takes no step, and the next one begins.
   void start_wave() {
     for (bool taken = true; taken && busy_ == 0;) {
@@ -148,7 +154,7 @@ class LockstepWavefront {
       if (index >= walk_.items()) return false;
       walk_.begin(worker, index);
       if (!worker.done()) break;
-      walk_.results(worker.item(), touch_by(w));
+      write_results(w, worker);
       if (wave_waits()) return true;
     }
     ++busy_;
@@ -158,7 +164,7 @@ class LockstepWavefront {
 
   const Request& request_;
   const Schedule& schedule_;
-  const AtomTable& atoms_;
+  Atoms& atoms_;
   Sink& sink_;
   ItemWalk walk_;
   std::vector<WorkerCursor> workers_;

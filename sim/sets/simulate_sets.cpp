@@ -58,14 +58,14 @@ class SetsConsumer {
     accesses_.clear();
   }
 
-  const AccessTally& tally() const { return tally_; }
+  const AccessTally<AtomTable>& tally() const { return tally_; }
 
  private:
   static constexpr size_t batch_visits = 1024;  // keeps a batch and its results in the L1 cache
 
   const SetPartition& partition_;
   std::unique_ptr<SetEngine> engine_;
-  AccessTally tally_;
+  AccessTally<AtomTable> tally_;
   std::vector<AtomId> waiting_;
   std::vector<Access> accesses_;
   std::vector<uint32_t> missed_;

@@ -374,7 +374,7 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns));
+  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns), [](Tensor, int64_t) {});
   const double taken_ns = step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)];
   terms_of(worker)[TimeTerm::item] += taken_ns;
   const double ended_ns = now_ns + taken_ns;

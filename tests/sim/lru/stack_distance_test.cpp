@@ -89,6 +89,96 @@ RC_GTEST_PROP(StackDistance, EqualsTheLineLevelEngineBinByBin, ()) {
   for (const VectorPath path : paths()) RC_ASSERT(atom_bins(trace, path) == expected);
 }
 
+// A list of atoms, the most recent first; one that is forgotten stays in it under no name.
+class WeightedMattsonStack {
+ public:
+  int64_t visit(AtomId atom, uint32_t lines) {
+    int64_t others = 0;
+    for (auto place = stack_.begin(); place != stack_.end(); ++place) {
+      if (place->atom == atom) {
+        stack_.erase(place);
+        stack_.push_front({atom, lines});
+        return others;
+      }
+      others += place->lines;
+    }
+    stack_.push_front({atom, lines});
+    return StackDistance::cold;
+  }
+  void forget(AtomRange atoms) {
+    for (Place& place : stack_) {
+      if (place.atom >= atoms.begin && place.atom < atoms.end) place.atom = no_name;
+    }
+  }
+
+ private:
+  static constexpr AtomId no_name = UINT32_MAX;
+  struct Place {
+    AtomId atom = no_name;
+    uint32_t lines = 0;
+  };
+  std::list<Place> stack_;
+};
+
+// Atoms come, are visited and forgotten in any order.
+RC_GTEST_PROP(StackDistance, ForgottenAtomsWeighOnAndReturnAsNewOnes, ()) {
+  const Trace trace = any_trace();
+  const auto all = static_cast<AtomId>(trace.sizes.size());
+  const int64_t pause = tests::between(1, 200);
+  for (const VectorPath path : paths()) {
+    StackDistance stack(std::span<const AtomSize>(), path);
+    WeightedMattsonStack expected;
+    std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+    AtomId known = 0;
+    for (const AtomId atom : trace.visits) {
+      for (; known <= atom; ++known) stack.add(trace.sizes[known].lines);
+      RC_ASSERT(stack.visit(atom) == expected.visit(atom, trace.sizes[atom].lines));
+      if (random() % static_cast<uint64_t>(pause) != 0) continue;
+      const auto begin = static_cast<AtomId>(random() % known);
+      const AtomRange gone{begin, std::min(all, begin + static_cast<AtomId>(random() % known))};
+      stack.forget({gone.begin, std::min(gone.end, known)});
+      expected.forget(gone);
+    }
+  }
+}
+
+TEST(StackDistance, TheRowOfForgottenAtomsDoesNotGrow) {
+  StackDistance stack(std::vector<AtomSize>(100, AtomSize{.lines = 3}));
+  for (int time = 0; time < 1000; ++time) {
+    for (AtomId atom = 0; atom < 100; ++atom) EXPECT_EQ(stack.visit(atom), StackDistance::cold);
+    stack.forget({0, 100});
+  }
+  EXPECT_LE(stack.slots(), 2048);
+}
+
+// Atoms whose last visits followed each other are moved together: scans that begin anywhere, go
+// both ways, stand still and cross each other's ends.
+RC_GTEST_PROP(StackDistance, ScansInOneBatchEqualSingleVisits, ()) {
+  const auto atoms = static_cast<size_t>(tests::between(1, 300));
+  const Trace trace{std::vector<AtomSize>(atoms, AtomSize{4, 4}), {}};
+  std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
+  std::vector<AtomId> visits;
+  for (int scan = 0; scan < 40; ++scan) {
+    size_t at = random() % atoms;
+    const size_t length = 1 + random() % 150, stands = 2 + random() % 30;
+    const size_t pace = random() % 3 == 0 ? atoms - 1 : 1;  // back or forth
+    for (size_t i = 0; i < length; ++i) {
+      visits.push_back(static_cast<AtomId>(at));
+      if (random() % stands != 0) at = (at + pace) % atoms;
+    }
+  }
+  for (const VectorPath path : paths()) {
+    StackDistance one_by_one(trace.sizes, path);
+    StackDistance in_one(trace.sizes, path);
+    std::vector<int64_t> distances(visits.size());
+    in_one.visit(visits, distances);
+    for (size_t i = 0; i < visits.size(); ++i) {
+      RC_ASSERT(one_by_one.visit(visits[i]) == distances[i]);
+    }
+    RC_ASSERT(one_by_one.recency_order() == in_one.recency_order());
+  }
+}
+
 // Batches end in the middle of leaves, at their ends, and are empty.
 RC_GTEST_PROP(StackDistance, BatchesOfVisitsEqualSingleVisits, ()) {
   const Trace trace = any_trace();
