@@ -1,7 +1,9 @@
 #include "sim/trace/analyse.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/lru/distance_batch.hpp"
@@ -12,23 +14,22 @@ namespace sawtooth::sim {
 namespace {
 
 void require_disjoint(const TraceReader& reader) {
-  const std::vector<TraceAtom>& atoms = reader.atoms();
-  const auto is_line = [](const TraceAtom& atom) { return atom.lines == 1; };
-  if (reader.begins_differ() && std::all_of(atoms.begin(), atoms.end(), is_line)) return;
-  const auto comes_before = [](const TraceAtom& a, const TraceAtom& b) {
-    return a.first_line < b.first_line;
+  const TraceAtoms& atoms = reader.atoms();
+  if (reader.begins_differ() && atoms.all_are_lines()) return;
+  std::vector<AtomId> in_order(atoms.size());
+  std::iota(in_order.begin(), in_order.end(), AtomId{0});
+  const auto comes_before = [&](AtomId a, AtomId b) {
+    return atoms.first_line(a) < atoms.first_line(b);
   };
-  std::vector<TraceAtom> sorted;
-  if (!std::is_sorted(atoms.begin(), atoms.end(), comes_before)) {
-    sorted = atoms;
-    std::sort(sorted.begin(), sorted.end(), comes_before);
+  if (!std::is_sorted(in_order.begin(), in_order.end(), comes_before)) {
+    std::sort(in_order.begin(), in_order.end(), comes_before);
   }
-  const std::vector<TraceAtom>& in_order = sorted.empty() ? atoms : sorted;
   for (size_t i = 1; i < in_order.size(); ++i) {
-    const TraceAtom& before = in_order[i - 1];
-    if (before.first_line + before.lines <= in_order[i].first_line) continue;
+    const TraceAtom before = atoms[in_order[i - 1]];
+    const uint64_t next_line = atoms.first_line(in_order[i]);
+    if (before.first_line + before.lines <= next_line) continue;
     throw TraceError("the tiles at lines " + std::to_string(before.first_line) + " and " +
-                     std::to_string(in_order[i].first_line) +
+                     std::to_string(next_line) +
                      " share lines; such a trace must be given by lines");
   }
 }
@@ -36,37 +37,49 @@ void require_disjoint(const TraceReader& reader) {
 class TraceHistogram {
  public:
   /// `atoms` may grow; a visit's atom is one of them.
-  TraceHistogram(const std::vector<TraceAtom>& atoms, DistanceHistogram& histogram,
-                 const TraceLimits& limits)
+  TraceHistogram(const TraceAtoms& atoms, DistanceHistogram& histogram, const TraceLimits& limits)
       : atoms_(atoms), histogram_(histogram), limits_(limits), stack_(std::span<AtomSize>()) {}
 
   void visit(const TraceVisit& visit) {
-    for (; was_backwards_.size() <= visit.atom; was_backwards_.push_back(false)) {
-      stack_.add(atoms_[was_backwards_.size()].lines);
-    }
-    batch_.add(visit, stack_, [this](const TraceVisit& at, int64_t others) { count(at, others); });
+    for (; known_ <= visit.atom; ++known_) stack_.add(atoms_.lines(known_));
+    const Touch touch{visit.atom, visit.times, visit.access, visit.backwards};
+    batch_.add(touch, stack_, [this](const Touch& at, int64_t others) { count(at, others); });
   }
 
   /// Call it after the last visit.
   void flush() {
-    batch_.flush(stack_, [this](const TraceVisit& at, int64_t others) { count(at, others); });
+    batch_.flush(stack_, [this](const Touch& at, int64_t others) { count(at, others); });
   }
 
  private:
-  void count(const TraceVisit& visit, int64_t others) {
-    const TraceAtom& atom = atoms_[visit.atom];
-    DistanceClass& distances = histogram_.of(atom.tensor, visit.access);
-    const bool turned = was_backwards_[visit.atom] != visit.backwards;
+  struct Touch {
+    AtomId atom = 0;
+    uint32_t times = 1;
+    Access access = Access::read;
+    bool backwards = false;
+  };
+
+  void count(const Touch& touch, int64_t others) {
+    const TraceAtom atom = atoms_[touch.atom];
+    DistanceClass& distances = histogram_.of(atom.tensor, touch.access);
+    const bool turned = atom.lines > 1 && turns(touch);
     if (others == StackDistance::cold) {
       distances.add_cold(atom.sectors);
     } else if (turned) {
-      add_turned(distances, atom, others, visit.backwards);
+      add_turned(distances, atom, others, touch.backwards);
     } else {
       distances.add(others + atom.lines - 1, atom.sectors);
     }
-    was_backwards_[visit.atom] = visit.backwards;
-    if (visit.times > 1) distances.add(atom.lines - 1, int64_t{atom.sectors} * (visit.times - 1));
+    if (touch.times > 1) distances.add(atom.lines - 1, int64_t{atom.sectors} * (touch.times - 1));
     require_few_bins(distances);
+  }
+
+  // Whether the visit before went the other way, which is forwards before the first.
+  bool turns(const Touch& touch) {
+    if (was_backwards_.size() <= touch.atom) was_backwards_.resize(atoms_.size(), false);
+    const bool turned = was_backwards_[touch.atom] != touch.backwards;
+    was_backwards_[touch.atom] = touch.backwards;
+    return turned;
   }
 
   // Line by line, since each has a distance of its own: line i is the i-th of the visit before when
@@ -89,12 +102,13 @@ class TraceHistogram {
                      " different distances; --most-atoms raises the limit");
   }
 
-  const std::vector<TraceAtom>& atoms_;
+  const TraceAtoms& atoms_;
   DistanceHistogram& histogram_;
   TraceLimits limits_;
   StackDistance stack_;
-  std::vector<bool> was_backwards_;  // the last visit to each atom
-  DistanceBatch<TraceVisit> batch_;
+  size_t known_ = 0;                 // atoms, to stack_
+  std::vector<bool> was_backwards_;  // the last visit to each atom of several lines
+  DistanceBatch<Touch> batch_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ class CopyingReader : public TraceReader {
   /// Both must outlive this.
   CopyingReader(TraceReader& reader, TraceWriter& writer) : reader_(reader), writer_(writer) {}
   bool next(TraceVisit& visit) override;
-  const std::vector<TraceAtom>& atoms() const override { return reader_.atoms(); }
+  const TraceAtoms& atoms() const override { return reader_.atoms(); }
   bool begins_differ() const override { return reader_.begins_differ(); }
   const std::string& description() const override { return reader_.description(); }
 

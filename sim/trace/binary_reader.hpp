@@ -20,7 +20,7 @@ class BinaryTraceReader : public TraceReader {
  public:
   BinaryTraceReader(std::istream& in, std::string name, const TraceLimits& limits);
   bool next(TraceVisit& visit) override;
-  const std::vector<TraceAtom>& atoms() const override { return atoms_; }
+  const TraceAtoms& atoms() const override { return atoms_; }
   const std::string& description() const override { return description_; }
 
  private:
@@ -48,7 +48,7 @@ class BinaryTraceReader : public TraceReader {
   RecordContext context_;
   TraceTotals totals_;
   uint64_t last_step_ = 0;
-  std::vector<TraceAtom> atoms_;
+  TraceAtoms atoms_;
   std::string description_;
   bool ended_ = false;
 };

@@ -29,8 +29,8 @@ CsvTraceReader::CsvTraceReader(std::istream& in, std::string name, const TraceLi
   read_header();
 }
 
-void CsvTraceReader::fail(const std::string& what) const {
-  throw TraceError(name_ + ":" + std::to_string(row_number_) + ": " + what);
+void CsvTraceReader::fail_at(uint64_t row, const std::string& what) const {
+  throw TraceError(name_ + ":" + std::to_string(row) + ": " + what);
 }
 
 // Goes to the next row that is not empty; false at the end.
@@ -109,14 +109,38 @@ void CsvTraceReader::read_header() {
 }
 
 bool CsvTraceReader::next(TraceVisit& visit) {
+  if (next_ahead_ == end_ahead_) parse_ahead();
+  if (next_ahead_ == end_ahead_) return false;
+  Row& row = ahead_[next_ahead_++];
+  row.visit.atom = last_atom_ = number_of(row);
+  const std::string fault = totals_.add(row.visit, row.atom);
+  if (!fault.empty()) fail_at(row.number, fault);
+  visit = row.visit;
+  return true;
+}
+
+// A row that is wrong waits until all rows before it have been taken.
+void CsvTraceReader::parse_ahead() {
+  if (fault_) std::rethrow_exception(fault_);
+  next_ahead_ = end_ahead_ = 0;
+  try {
+    while (end_ahead_ < rows_at_a_time && parse_row(ahead_[end_ahead_])) {
+      index_.fetch(ahead_[end_ahead_++].atom.first_line);
+    }
+  } catch (const TraceError&) {
+    if (end_ahead_ == 0) throw;
+    fault_ = std::current_exception();
+  }
+}
+
+bool CsvTraceReader::parse_row(Row& row) {
   if (!read_row()) return false;
-  TraceAtom atom;
-  if (!parse_plain(atom, visit)) parse_cells(atom, visit);
-  visit.atom = last_atom_ = number_of(atom);
-  if (visit.step < last_step_) fail("step " + std::to_string(visit.step) + " goes back in time");
-  last_step_ = visit.step;
-  const std::string fault = totals_.add(visit, atom);
-  if (!fault.empty()) fail(fault);
+  if (!parse_plain(row.atom, row.visit)) parse_cells(row.atom, row.visit);
+  if (row.visit.step < last_step_) {
+    fail("step " + std::to_string(row.visit.step) + " goes back in time");
+  }
+  last_step_ = row.visit.step;
+  row.number = row_number_;
   return true;
 }
 
@@ -137,23 +161,32 @@ bool CsvTraceReader::parse_plain(TraceAtom& atom, TraceVisit& visit) {
   value(TraceColumn::direction) = 0;
   const char* at = row_.data();
   const char* const end = at + row_.size();
-  const auto name_at = [&](const auto& names, uint64_t& number) {
+  const auto name_at = [&](const auto& names, uint64_t& number, uint64_t& last) {
     const char* const begin = at;
+    const std::string_view same = names[last];  // most rows say what the row before said
+    if (size_t(end - at) > same.size() && at[same.size()] == ',' &&
+        std::memcmp(at, same.data(), same.size()) == 0) {
+      at += same.size();
+      if (!same.empty()) number = last;
+      return true;
+    }
     while (at != end && *at != ',') ++at;
     const std::string_view text(begin, static_cast<size_t>(at - begin));
     if (text.empty()) return true;
     number = static_cast<uint64_t>(std::find(names.begin(), names.end(), text) - names.begin());
-    return number < names.size();
+    if (number == names.size()) return false;
+    last = number;
+    return true;
   };
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (i > 0 && (at == end || *at++ != ',')) return false;
     uint64_t& cell = value(columns_[i]);
     if (columns_[i] == TraceColumn::access) {
-      if (!name_at(access_names, cell)) return false;
+      if (!name_at(access_names, cell, last_access_)) return false;
     } else if (columns_[i] == TraceColumn::tensor) {
-      if (!name_at(tensor_names, cell)) return false;
+      if (!name_at(tensor_names, cell, last_tensor_)) return false;
     } else if (columns_[i] == TraceColumn::direction) {
-      if (!name_at(direction_names, cell)) return false;
+      if (!name_at(direction_names, cell, last_direction_)) return false;
     } else {
       const char* const begin = at;
       uint64_t number = 0;
@@ -232,22 +265,23 @@ size_t CsvTraceReader::name(TraceColumn column, const Names& names, size_t other
        " is not allowed; allowed:" + known);
 }
 
-AtomId CsvTraceReader::number_of(const TraceAtom& atom) {
+AtomId CsvTraceReader::number_of(const Row& row) {
+  const TraceAtom& atom = row.atom;
   // Scans come back in the order of their first visits.
   const AtomId guess = last_atom_ + 1;
-  const bool right = guess < atoms_.size() && atoms_[guess].first_line == atom.first_line;
+  const bool right = guess < atoms_.size() && atoms_.first_line(guess) == atom.first_line;
   const AtomId known = right ? guess : index_.find(atom.first_line);
   if (known != AtomIndex::none) {
     if (atom == atoms_[known]) return known;
-    fail("the tile at line " + std::to_string(atom.first_line) +
-         " was another one before; its lines, sectors and tensor must stay");
+    fail_at(row.number, "the tile at line " + std::to_string(atom.first_line) +
+                            " was another one before; its lines, sectors and tensor must stay");
   }
   if (atoms_.size() >= limits_.atoms) {
-    fail("more than " + std::to_string(limits_.atoms) +
-         " different tiles or lines; --most-atoms raises the limit");
+    fail_at(row.number, "more than " + std::to_string(limits_.atoms) +
+                            " different tiles or lines; --most-atoms raises the limit");
   }
   const std::string fault = fault_of(atom);
-  if (!fault.empty()) fail(fault);
+  if (!fault.empty()) fail_at(row.number, fault);
   atoms_.push_back(atom);
   index_.add_last();
   return static_cast<AtomId>(atoms_.size() - 1);

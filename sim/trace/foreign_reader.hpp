@@ -22,7 +22,7 @@ class ForeignTraceReader : public TraceReader {
   ForeignTraceReader(std::istream& in, std::string name, std::unique_ptr<ForeignFormat> format,
                      const TraceLimits& limits, uint32_t workers);
   bool next(TraceVisit& visit) override;
-  const std::vector<TraceAtom>& atoms() const override { return atoms_; }
+  const TraceAtoms& atoms() const override { return atoms_; }
   const std::string& description() const override { return description_; }
 
  private:
@@ -49,7 +49,7 @@ class ForeignTraceReader : public TraceReader {
   std::string row_;
   uint64_t row_number_ = 0;
   ForeignAccess access_;
-  std::vector<TraceAtom> atoms_;
+  TraceAtoms atoms_;
   std::unordered_map<uint64_t, AtomId> atom_at_;
   TraceTotals totals_;
   std::string description_;

@@ -16,7 +16,7 @@ class ReaderOfStream : public TraceReader {
   ReaderOfStream(std::unique_ptr<std::istream> stream, std::unique_ptr<TraceReader> reader)
       : stream_(std::move(stream)), reader_(std::move(reader)) {}
   bool next(TraceVisit& visit) override { return reader_->next(visit); }
-  const std::vector<TraceAtom>& atoms() const override { return reader_->atoms(); }
+  const TraceAtoms& atoms() const override { return reader_->atoms(); }
   bool begins_differ() const override { return reader_->begins_differ(); }
   const std::string& description() const override { return reader_->description(); }
 

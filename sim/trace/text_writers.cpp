@@ -15,7 +15,7 @@ CsvTraceWriter::CsvTraceWriter(std::ostream& stream) : TextTraceWriter(stream) {
 }
 
 void CsvTraceWriter::visit(const TraceVisit& visit) {
-  const TraceAtom& atom = atom_at(visit.atom);
+  const TraceAtom atom = atom_at(visit.atom);
   std::string row = std::to_string(visit.step);
   row.append(",").append(std::to_string(visit.worker));
   row.append(",").append(std::to_string(visit.times));
@@ -29,7 +29,7 @@ void CsvTraceWriter::visit(const TraceVisit& visit) {
 }
 
 void DinTraceWriter::visit(const TraceVisit& visit) {
-  const TraceAtom& atom = atom_at(visit.atom);
+  const TraceAtom atom = atom_at(visit.atom);
   for (uint32_t time = 0; time < visit.times; ++time) {
     for (uint32_t i = 0; i < atom.lines; ++i) {
       const uint64_t line = atom.first_line + (visit.backwards ? atom.lines - 1 - i : i);

@@ -18,11 +18,11 @@ class TextTraceWriter : public TraceWriter {
 
  protected:
   std::ostream& out() { return out_; }
-  const TraceAtom& atom_at(size_t index) const { return atoms_.at(index); }
+  TraceAtom atom_at(size_t index) const { return atoms_[index]; }
 
  private:
   std::ostream& out_;
-  std::vector<TraceAtom> atoms_;
+  TraceAtoms atoms_;
 };
 
 class CsvTraceWriter : public TextTraceWriter {

@@ -12,22 +12,11 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
-#include "sim/schedule/atoms.hpp"
 #include "sim/schedule/visit.hpp"
+#include "sim/trace/trace_atoms.hpp"
 
 namespace sawtooth::sim {
-
-/// Lines first_line to first_line + lines - 1 of 128 bytes. All of them have four sectors of 32
-/// bytes, but for the last, which has what `sectors` leaves: 4 (lines - 1) < sectors <= 4 lines.
-struct TraceAtom {
-  uint64_t first_line = 0;
-  uint32_t lines = 1;
-  uint32_t sectors = 4;
-  Tensor tensor = Tensor::other;
-  friend bool operator==(const TraceAtom&, const TraceAtom&) = default;
-};
 
 /// `times` visits to atom number `atom` in direct succession, by workers `worker`, `worker` + 1 ...
 struct TraceVisit {
@@ -42,7 +31,7 @@ struct TraceVisit {
 
 /// What a trace may ask of the memory of those who read it.
 struct TraceLimits {
-  uint32_t atoms = uint32_t{1} << 24;  // and as many bins of a histogram; about 60 bytes each
+  uint32_t atoms = uint32_t{1} << 24;  // and as many bins of a histogram; about 40 bytes each
 };
 
 /// One line that names the trace, the place in it, and what is wrong or allowed.
@@ -58,7 +47,7 @@ class TraceReader {
   /// what is no trace, or is more than the limits allow.
   virtual bool next(TraceVisit& visit) = 0;
   /// The atoms seen so far, in the order of their first visits.
-  virtual const std::vector<TraceAtom>& atoms() const = 0;
+  virtual const TraceAtoms& atoms() const = 0;
   /// Whether no two of them begin at one line; false where that was not checked.
   virtual bool begins_differ() const { return false; }
   /// Lines "key = value" about where the trace comes from; may be empty.

@@ -59,9 +59,10 @@ std::string line_trace(bool shared) {
 }
 
 void csv_trace(benchmark::State& state, bool shared, bool analysed) {
-  const std::string csv = line_trace(shared);
+  std::istringstream in(line_trace(shared));
   for (auto _ : state) {
-    std::istringstream in(csv);
+    in.clear();
+    in.seekg(0);
     const auto reader = sim::open_trace(in, "csv", {});
     if (analysed) {
       benchmark::DoNotOptimize(sim::analyse_trace(*reader, int64_t{60} << 20, {}));

@@ -28,7 +28,7 @@ Trace read(const std::string& text) {
     require(visit.atom < reader->atoms().size(), "a visit's atom is defined");
     trace.visits.push_back(visit);
   }
-  trace.atoms = reader->atoms();
+  for (size_t i = 0; i < reader->atoms().size(); ++i) trace.atoms.push_back(reader->atoms()[i]);
   return trace;
 }
 

@@ -71,7 +71,7 @@ inline Trace read_trace(const std::string& text, const sim::TraceLimits& limits 
   const auto reader = sim::open_trace(in, "t", limits);
   Trace trace;
   for (sim::TraceVisit visit; reader->next(visit);) trace.visits.push_back(visit);
-  trace.atoms = reader->atoms();
+  for (size_t i = 0; i < reader->atoms().size(); ++i) trace.atoms.push_back(reader->atoms()[i]);
   return trace;
 }
 
