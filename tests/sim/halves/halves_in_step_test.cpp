@@ -302,5 +302,21 @@ TEST(Coalescer, MergesNothingForALoneReaderAndMostForAllInStep) {
   EXPECT_EQ(passed_share({}, 132, 0), 1);
 }
 
+// K and V of 2 MiB in halves of 30 MiB: whatever each worker prefetches, DRAM has every line once.
+TEST(HalvesInStep, PrefetchOfWhatFitsReadsDramOnce) {
+  Request request;
+  request.problem.seq_q = request.problem.seq_kv = 8192;
+  request.problem.mask = {MaskKind::causal, 0};
+  request.schedule.workers = 64;
+  HalvesParameters parameters;
+  parameters.capacity_lines = 245760;
+  parameters.ways = 16;
+  for (const int64_t prefetch : {0, 2}) {
+    request.schedule.prefetch = prefetch;
+    const Counters total = simulate_halves(request, parameters, {}).total;
+    EXPECT_EQ(total.dram_read_sectors, total.cold_read_sectors) << prefetch;
+  }
+}
+
 }  // namespace
 }  // namespace sawtooth::sim

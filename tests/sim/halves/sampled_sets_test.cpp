@@ -52,6 +52,24 @@ TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
   EXPECT_FALSE(sets.touch(0, lines[0], false, [](AtomId, int64_t) {}));
 }
 
+// A simulated line of 16,384 sets stands for 16: a tile of 32 lines is two of them, in 32 atoms as in
+// one, and together they have the tile's sectors.
+TEST(SampledSets, AtomsOfOneTileShareItsPieces) {
+  constexpr int lines = 32;
+  std::vector<AtomSize> parts(lines, AtomSize{.lines = 1, .sectors = 4, .goes_on = true});
+  parts.front().goes_on = false;
+  SampledSets sets({.halves = 1, .capacity_lines = 16384 * 16, .ways = 16}, parts);
+  int64_t pieces = 0, units = 0;
+  for (AtomId atom = 0; atom < lines; ++atom) {
+    sets.for_pieces(atom, [&](const Piece& piece) {
+      ++pieces;
+      units += piece.units;
+    });
+  }
+  EXPECT_EQ(pieces, 2);
+  EXPECT_EQ(units, lines * 4 * units_per_sector);
+}
+
 // An atom of two lines of K and two of V. In one allocation lines that follow each other fill four
 // sets of one way once, and all are found again. In allocations of their own K and V begin with the
 // same set: they drive each other out of two sets, and the other two stay empty.
