@@ -20,8 +20,8 @@ NINETY = 0.9
 
 def sizes(rows):
     """|error| of points over 1.5 x compulsory."""
-    counted = [row for row in rows if errors.is_over(row) and row["counted_error"] != ""]
-    return [abs(error) for error in table.numbers(counted, "counted_error")]
+    counted = [row for row in rows if errors.is_over(row) and row["relative_error"] != ""]
+    return [abs(error) for error in table.numbers(counted, "relative_error")]
 
 
 def series(paths):
@@ -39,6 +39,16 @@ def series(paths):
         if number == 0:
             baselines = [(name, sizes(groups[name])) for name in groups if name not in models]
     yield from baselines
+
+
+def without_common_words(names):
+    """Each name without the words that all begin and end with; what is left empty is "as it is"."""
+    words = [name.split(" ") for name in names]
+    for _ in range(2):
+        while len(words) > 1 and all(words) and len({each[0] for each in words}) == 1:
+            words = [each[1:] for each in words]
+        words = [each[::-1] for each in words]
+    return [" ".join(each) or "as it is" for each in words]
 
 
 def percent(value):
@@ -61,7 +71,9 @@ def draw(paths):
     axes.axvline(errors.BAND, color=figure.RED, linewidth=0.8, linestyle="--")
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: percent(value))
-    axes.set_yticks(range(len(found)), [name for name, _ in found])
+    models = [name for name, _ in found if not name.startswith(errors.BASELINE)]
+    labels = dict(zip(models, without_common_words(models)))
+    axes.set_yticks(range(len(found)), [labels.get(name, name) for name, _ in found])
     axes.invert_yaxis()
-    axes.set_xlabel(f"size of the error of {errors.title(COUNTER)}; bar: median, dots: 90 %")
+    axes.set_xlabel(f"size of the error of {errors.title(COUNTER)};\nbar: median, dots: 90 %")
     return fig

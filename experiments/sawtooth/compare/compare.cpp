@@ -67,6 +67,7 @@ std::string group_of(const CsvTable& table, const CsvRow& row) {
   for (const auto& [name, kind] : result_columns) {
     using enum ColumnKind;
     if (kind != model && kind != parameter && kind != made) continue;
+    if (name == "judged") continue;  // what is said of a model is no part of it
     // A table may be older than a column that says how a row was made.
     const auto column = kind == made ? table.column(name) : required_column(table, name);
     if (!column || row[*column].empty()) continue;
@@ -200,6 +201,19 @@ std::optional<double> over_compulsory(const Entry& predicted, const Entry& measu
   return median_of(reads->second) / sectors;
 }
 
+std::optional<double> noise_of(const std::vector<double>& launches) {
+  if (launches.size() < 2) return std::nullopt;
+  std::vector<double> errors;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    std::vector<double> others = launches;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto error = relative_error(median_of(std::move(others)), launches[i]);
+    if (!error) return std::nullopt;
+    errors.push_back(std::abs(*error));
+  }
+  return median_of(std::move(errors));
+}
+
 void add_errors(Comparison& comparison, const Entry& predicted, const Entry& measured,
                 const std::vector<std::string>& counters) {
   CsvRow key = measured.key;
@@ -216,6 +230,7 @@ void add_errors(Comparison& comparison, const Entry& predicted, const Entry& mea
     error.low = quantile_of(launches, low_share);
     error.high = quantile_of(launches, high_share);
     error.launches = launches.size();
+    error.noise = noise_of(launches);
     error.over_compulsory = over_compulsory(predicted, measured);
     comparison.errors.push_back(std::move(error));
   }
@@ -227,10 +242,6 @@ size_t count_alone(const std::vector<Entry>& entries) {
 }
 
 }  // namespace
-
-std::optional<double> PointError::counted() const {
-  return predicted >= low && predicted <= high ? std::optional<double>(0.0) : relative;
-}
 
 double PointError::spread() const {
   return measured == 0 ? 0 : (high - low) / measured;

@@ -40,8 +40,10 @@ struct PointError {
   /// Measured DRAM reads / compulsory reads of the point, where both are known.
   std::optional<double> over_compulsory{};
 
-  /// The error as it is judged: `relative`, and 0 inside the range of the measured launches.
-  std::optional<double> counted() const;
+  /// The error of a forecast that has the point's other launches: the median over launches of
+  /// |median of the others / launch - 1|. Nothing for a single launch, or where it is not defined.
+  std::optional<double> noise{};
+
   /// (high - low) / measured: how far launches of this point differ from each other.
   double spread() const;
 };

@@ -56,6 +56,7 @@ std::string summary_line(const ErrorSummary& s, const Tolerances& tolerances) {
     for (int i = 0; i < 5; ++i) line.add("-");
   }
   line.add(s.rank ? decimal(*s.rank) : "-");
+  line.add(s.noise ? percent(*s.noise) : "-");
   if (!is_beyond(s, tolerances)) return line.text();
   return line.text("  beyond " + percent(*tolerances.of(s.counter)));
 }
@@ -68,7 +69,8 @@ std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::s
   }
   if (lines.empty()) return {};
   Line head(title);
-  for (const char* column : {"points", "median", "90 %", "worst", "steady", "signed", "rank"}) {
+  for (const char* column :
+       {"points", "median", "90 %", "worst", "steady", "signed", "rank", "noise"}) {
     head.add(column);
   }
   return head.text() + lines;
@@ -79,7 +81,7 @@ std::string zero_text(const std::vector<PointError>& errors, const ErrorSummary&
   if (summary.undefined == 0) return {};
   double most = 0;
   for (const PointError& error : errors) {
-    if (error.group == summary.group && error.counter == summary.counter && !error.counted()) {
+    if (error.group == summary.group && error.counter == summary.counter && !error.relative) {
       most = std::max(most, error.predicted);
     }
   }
@@ -176,8 +178,8 @@ bool beyond(const std::vector<PointError>& errors, const Tolerances& tolerances)
 }
 
 std::string error_table(const std::vector<PointError>& errors) {
-  CsvRow header{"group",         "counter",      "predicted",     "measured", "relative_error",
-                "counted_error", "measured_low", "measured_high", "launches", "over_compulsory"};
+  CsvRow header{"group", "counter",      "predicted",     "measured", "relative_error",
+                "noise", "measured_low", "measured_high", "launches", "over_compulsory"};
   for (const std::string_view name : join_columns()) header.emplace_back(name);
   std::string text = csv_line(header);
   const auto number = [](std::optional<double> value) {
@@ -191,7 +193,7 @@ std::string error_table(const std::vector<PointError>& errors) {
                number(error.predicted),
                number(error.measured),
                number(error.relative),
-               number(error.counted()),
+               number(error.noise),
                number(error.low),
                number(error.high),
                std::to_string(error.launches),

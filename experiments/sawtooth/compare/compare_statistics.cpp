@@ -5,32 +5,11 @@
 #include <map>
 #include <numeric>
 
+#include "experiments/sawtooth/compare/error_sets.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-using GroupAndCounter = std::pair<std::string, std::string>;
-using Errors = std::vector<const PointError*>;
-
-// Points by group and counter; `order` keeps the counters of a group in the order of their points.
-struct Sets {
-  std::vector<GroupAndCounter> order;
-  std::map<GroupAndCounter, Errors> points;
-};
-
-Sets sets_of(const std::vector<PointError>& errors, Regime regime) {
-  Sets sets;
-  for (const PointError& error : errors) {
-    if (!belongs(error, regime)) continue;
-    const auto [set, is_new] = sets.points.try_emplace({error.group, error.counter});
-    if (is_new) sets.order.emplace_back(error.group, error.counter);
-    set->second.push_back(&error);
-  }
-  std::stable_sort(sets.order.begin(), sets.order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return sets;
-}
 
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
@@ -50,16 +29,6 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// What two schedules of one problem share: the key without its schedule columns.
-CsvRow problem_of(const CsvRow& key) {
-  CsvRow problem = key;
-  const auto at = [&](std::string_view name) {
-    return problem.begin() + static_cast<std::ptrdiff_t>(join_column(name));
-  };
-  problem.erase(at("tile_q"), at("lse") + 1);
-  return problem;
-}
-
 void add_pair(ScheduleChanges& changes, const PointError& a, const PointError& b) {
   if (a.measured <= 0 || b.measured <= 0) return;
   const double measured = a.measured / b.measured;
@@ -73,7 +42,6 @@ void add_pair(ScheduleChanges& changes, const PointError& a, const PointError& b
 
 // |ln(predicted / measured)|, or nothing where it has no meaning.
 std::optional<double> log_error(const PointError& error) {
-  if (error.counted() == 0.0) return 0.0;
   if (error.predicted <= 0 || error.measured <= 0) return std::nullopt;
   return std::abs(std::log(error.predicted / error.measured));
 }
@@ -98,6 +66,14 @@ Skill skill_over(const Errors& model, const Errors& baseline) {
 
 }  // namespace
 
+Quantiles quantiles_of(std::vector<double> sizes) {
+  constexpr double ninety_percent = 0.9;
+  std::sort(sizes.begin(), sizes.end());
+  const double rank = std::ceil(ninety_percent * static_cast<double>(sizes.size()));
+  const double ninety = sizes[static_cast<size_t>(rank) - 1];
+  return {median_of(std::move(sizes)), ninety};
+}
+
 bool belongs(const PointError& error, Regime regime) {
   return regime == Regime::all ||
          (error.over_compulsory && *error.over_compulsory > over_compulsory_factor);
@@ -121,34 +97,33 @@ std::optional<double> rank_correlation(const std::vector<double>& a, const std::
 }
 
 std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors, Regime regime) {
-  constexpr double ninety_percent = 0.9;
-  const Sets sets = sets_of(errors, regime);
+  const ErrorSets sets = sets_of(errors, regime);
   std::vector<ErrorSummary> summaries;
   for (const GroupAndCounter& name : sets.order) {
     ErrorSummary summary{.group = name.first, .counter = name.second};
-    std::vector<double> sizes, with_sign, predicted, measured;
+    std::vector<double> sizes, with_sign, predicted, measured, noise;
     for (const PointError* error : sets.points.at(name)) {
       ++summary.points;
       predicted.push_back(error->predicted);
       measured.push_back(error->measured);
-      const auto counted = error->counted();
-      if (!counted) {
+      if (error->noise) noise.push_back(*error->noise);
+      if (!error->relative) {
         ++summary.undefined;
         continue;
       }
-      with_sign.push_back(*counted);
-      sizes.push_back(std::abs(*counted));
+      with_sign.push_back(*error->relative);
+      sizes.push_back(std::abs(*error->relative));
       if (error->spread() < steady_spread) {
         summary.worst_steady = std::max(summary.worst_steady, sizes.back());
       }
     }
     summary.rank = rank_correlation(predicted, measured);
+    if (!noise.empty()) summary.noise = median_of(std::move(noise));
     if (summary.has_figures()) {
-      std::sort(sizes.begin(), sizes.end());
-      const double rank = std::ceil(ninety_percent * static_cast<double>(sizes.size()));
-      summary.median = median_of(sizes);
-      summary.ninety = sizes[static_cast<size_t>(rank) - 1];
-      summary.worst = sizes.back();
+      const Quantiles quantiles = quantiles_of(sizes);
+      summary.median = quantiles.median;
+      summary.ninety = quantiles.ninety;
+      summary.worst = *std::max_element(sizes.begin(), sizes.end());
       summary.signed_median = median_of(with_sign);
     }
     summaries.push_back(std::move(summary));
@@ -157,7 +132,7 @@ std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors, Regim
 }
 
 std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& errors) {
-  const Sets sets = sets_of(errors, Regime::all);
+  const ErrorSets sets = sets_of(errors, Regime::all);
   std::vector<ScheduleChanges> all;
   for (const GroupAndCounter& name : sets.order) {
     ScheduleChanges changes{.group = name.first, .counter = name.second};
@@ -177,8 +152,8 @@ std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& err
 
 std::vector<Skill> skills(const std::vector<PointError>& errors,
                           const std::vector<PointError>& baselines, Regime regime) {
-  const Sets models = sets_of(errors, regime);
-  const Sets rivals = sets_of(baselines, regime);
+  const ErrorSets models = sets_of(errors, regime);
+  const ErrorSets rivals = sets_of(baselines, regime);
   std::vector<Skill> all;
   for (const GroupAndCounter& name : models.order) {
     std::vector<Skill> found;

@@ -23,21 +23,30 @@ inline constexpr double size_tolerance = 0.10;
 enum class Regime { all, over_compulsory };
 bool belongs(const PointError& error, Regime regime);
 
-/// The errors of one counter over the points of a group, as PointError::counted() has them.
+/// The errors of one counter over the points of a group. None is forgiven: what launches differ by
+/// among themselves stands beside them, as noise.
 struct ErrorSummary {
   std::string group;
   std::string counter;
   size_t points = 0;
-  size_t undefined = 0;          // measured 0, predicted more: no relative error, in none of these:
-  double median = 0;             // of |error|
-  double ninety = 0;             // 90 % of the points have at most this |error| (nearest rank)
-  double worst = 0;              // largest |error|
-  double worst_steady = 0;       // the same over points whose launches differ by less than 5 %
-  double signed_median = 0;      // of the error itself: above 0 the model predicts too much
-  std::optional<double> rank{};  // rank_correlation() of predicted and measured
+  size_t undefined = 0;      // measured 0, predicted more: no relative error, in none of these:
+  double median = 0;         // of |error|
+  double ninety = 0;         // 90 % of the points have at most this |error| (nearest rank)
+  double worst = 0;          // largest |error|
+  double worst_steady = 0;   // the same over points whose launches differ by less than 5 %
+  double signed_median = 0;  // of the error itself: above 0 the model predicts too much
+  std::optional<double> noise{};  // median of PointError::noise over the points that have it
+  std::optional<double> rank{};   // rank_correlation() of predicted and measured
 
   bool has_figures() const { return points > undefined; }
 };
+
+/// The median and the 90 % mark (nearest rank) of sizes of errors, at least one.
+struct Quantiles {
+  double median;
+  double ninety;
+};
+Quantiles quantiles_of(std::vector<double> sizes);
 
 /// Groups in the order of their names, counters in the order of their first points.
 std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors,
@@ -60,8 +69,8 @@ struct ScheduleChanges {
 std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& errors);
 
 /// What a model adds to a baseline at one counter: 1 - e / e0, where e and e0 are the mean of
-/// |ln(predicted / measured)| of model and baseline over the points that both have; errors inside
-/// the launches' range are 0. 1 is perfect, 0 no better than the baseline.
+/// |ln(predicted / measured)| of model and baseline over the points that both have. 1 is
+/// perfect, 0 no better than the baseline.
 struct Skill {
   std::string group;
   std::string baseline;

@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "experiments/sawtooth/compare/bootstrap.hpp"
 #include "experiments/sawtooth/compare/compare_statistics.hpp"
 
 namespace sawtooth::experiments {
@@ -29,6 +30,16 @@ class SummaryTable {
       put("signed", s.signed_median);
     }
     if (s.rank) put("rank", *s.rank);
+    if (s.noise) put("noise", *s.noise);
+  }
+  void add(const GroupAndCounter& of, const ErrorIntervals& intervals) {
+    const auto put = [&](const char* statistic, double value) {
+      add(of.first, of.second, statistic, value);
+    };
+    put("median_low", intervals.median.low);
+    put("median_high", intervals.median.high);
+    put("ninety_low", intervals.ninety.low);
+    put("ninety_high", intervals.ninety.high);
   }
   void add(const ScheduleChanges& c) {
     const auto pairs = static_cast<double>(c.pairs);
@@ -55,6 +66,10 @@ std::string summary_table(const std::vector<PointError>& errors,
     table.points(regime);
     for (const auto* judged : {&errors, &baselines}) {
       for (const ErrorSummary& summary : summarise(*judged, regime)) table.add(summary);
+    }
+    const ErrorSets sets = sets_of(errors, regime);
+    for (const GroupAndCounter& name : sets.order) {
+      if (const auto intervals = bootstrap(sets.points.at(name))) table.add(name, *intervals);
     }
     for (const Skill& skill : skills(errors, baselines, regime)) table.add(skill);
   }

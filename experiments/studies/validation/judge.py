@@ -5,8 +5,9 @@
     judge.py same FOLDER LIST                 exit 1 if predictions are not those recorded of LIST
     judge.py page [--check]                   fills README.md from results/; --check: exit 1 if it is not so
 
-FOLDER holds errors.csv and VARIANT.summary of `sawtooth compare --csv` and `--summary`: model, seed-N, and
-without, which has a group a mechanism that is switched off. --record writes LIST's rows of results/points.csv
+FOLDER holds errors.csv and VARIANT.summary of `sawtooth compare --csv` and `--summary`: model, seed-N, no-die
+and no-die-seed-N (the same without what is known of the die), and without, which has a group a mechanism that
+is switched off. Errors are raw; figures are medians over the seeds with their range. --record writes LIST's rows of results/points.csv
 (DRAM reads and duration of every point) and results/summary.csv. Standard library only.
 """
 
@@ -26,6 +27,7 @@ import table  # noqa: E402
 
 RESULTS = os.path.join(HERE, "results")
 MODEL = "model"
+NO_DIE = "no die"
 WITHOUT = re.compile(r"\bwithout[ =]([a-z0-9-]+)")
 (
     DRAM,
@@ -42,6 +44,9 @@ COUNTERS = {
     COALESCER: ("sectors let through by the coalescer", 0.08, 0.20, None),
     "sm_read_sectors": ("sectors that SMs read", 0, 0, None),
     TIME: ("duration", 0.05, 0.12, None),
+    "fabric_read_miss_sectors": ("fabric read misses", None, None, None),
+    "dram_write_sectors": ("DRAM writes", None, None, None),
+    "l2_write_sectors": ("L2 writes", None, None, None),
 }
 BEYOND = COUNTERS[DRAM][3]
 CLOSE = 0.15  # what a prediction for another library's kernel is asked for
@@ -52,7 +57,7 @@ POINT = (
     "heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch ctas_per_sm".split()
 )
 POINT += ["scan", "prefetch"]
-FIGURES = "predicted measured relative_error counted_error measured_low measured_high".split()
+FIGURES = "predicted measured relative_error noise measured_low measured_high".split()
 FIGURES += ["over_compulsory"]
 RECORDED = {"points.csv": ["counter", *POINT, *FIGURES], "summary.csv": [*STATISTICS]}
 
@@ -76,8 +81,15 @@ def table_of(head, rows):
 
 
 def sizes(rows):
-    """Sizes of errors, the smallest first; inside the range of a point's launches they are 0."""
-    return sorted(abs(float(row["counted_error"])) for row in rows)
+    """Sizes of errors, the smallest first."""
+    return sorted(abs(float(row["relative_error"])) for row in rows)
+
+
+def with_range(values, digits):
+    """The median in percent, and in brackets the range where the values differ."""
+    low, high = (f"{100 * end(values):.{digits}f}" for end in (min, max))
+    middle = f"{100 * statistics.median(values):.{digits}f}"
+    return middle if low == high else f"{middle} ({low} to {high})"
 
 
 def share_within(found, share):
@@ -129,40 +141,63 @@ class Judgement:
             low, high = (table.number(row, f"measured_{end}") for end in ("low", "high"))
             return high - low < 0.05 * table.number(row, "measured")
 
-        found = [row for row in self.rows(over=True) if row["counted_error"] and agree(row)]
-        return [row for row in found if abs(float(row["counted_error"])) > share]
+        found = [row for row in self.rows(over=True) if row["relative_error"] and agree(row)]
+        return [row for row in found if abs(float(row["relative_error"])) > share]
 
-    def goals(self):
-        """Errors over 1.5 x compulsory beside the goals."""
+    def over_seeds(self, statistic, counter, points, variant):
+        """A statistic of `variant` under every seed that was simulated."""
+        seeds = [MODEL, *self.variants("seed")] if variant == MODEL else self.variants(variant)
+        found = [self.value(statistic, counter, points, seed) for seed in seeds]
+        return [value for value in found if value is not None]
+
+    def errors(self, points="over", variant=MODEL):
+        """Every counter: median over seeds (range over seeds), goals in square brackets."""
         rows = []
         for counter, (name, *goals) in COUNTERS.items():
-            if self.value("median", counter) is None:
+            found = {
+                name: self.over_seeds(name, counter, points, variant)
+                for name in (*SIZES, "steady", "signed", "rank", "noise")
+            }
+            if not found["median"]:
                 continue
-            median, ninety, worst = ("" if goal is None else f" ({100 * goal:g})" for goal in goals)
-            median, ninety = (
-                percent(self.value("median", counter)) + median,
-                percent(self.value("ninety", counter)) + ninety,
+            median, ninety, steady = (
+                "" if goal is None or points == "all" else f" [{100 * goal:g}]" for goal in goals
             )
-            steady = percent(self.value("steady", counter), 0) + worst
-            worst, rank = percent(self.value("worst", counter), 0), self.value("rank", counter)
-            rank = "" if rank is None else f"{rank:.3f}"
+            low, high = (
+                statistics.median(self.over_seeds(f"median_{end}", counter, points, variant))
+                for end in ("low", "high")
+            )
+            noise, rank = found["noise"], found["rank"]
             rows.append(
-                [name, median, ninety, worst, steady, signed(self.value("signed", counter)), rank]
+                [
+                    name,
+                    with_range(found["median"], 1) + median,
+                    f"{100 * low:.1f} to {100 * high:.1f}",
+                    with_range(found["ninety"], 1) + ninety,
+                    with_range(found["worst"], 0),
+                    with_range(found["steady"], 0) + steady,
+                    signed(statistics.median(found["signed"])),
+                    f"{100 * statistics.median(noise):.1f}" if noise else "",
+                    f"{statistics.median(rank):.3f}" if rank else "",
+                ]
             )
-        head = " | median (goal) | 90 % (goal) | worst | worst where launches agree (goal)"
-        return table_of(f"{head} | signed median | rank correlation", rows)
+        head = " | median, % | 95 % interval | 90 %, % | worst, % | worst where launches agree, %"
+        return table_of(f"{head} | signed median | noise, % | rank correlation", rows)
 
-    def changes(self):
+    def changes(self, variant=MODEL):
         """Pairs of schedules of one problem: whether the better one is predicted, and by how much."""
         rows = []
         for counter in COUNTERS:
-            pairs, size = (self.value(name, counter, "all") for name in ("pairs", "size"))
+            pairs, order, size = (
+                self.over_seeds(name, counter, "all", variant)
+                for name in ("pairs", "order", "size")
+            )
             if pairs:
                 rows.append(
-                    [name_of(counter), f"{pairs:.0f}", self.order(counter=counter), percent(size)]
+                    [name_of(counter), f"{pairs[0]:.0f}", with_range(order, 1), with_range(size, 1)]
                 )
         return table_of(
-            "pairs of schedules that differ by over 10 % | pairs | order right | size within 10 %",
+            "pairs of schedules that differ by over 10 % | pairs | order right, % | size within 10 %, %",
             rows,
         )
 
@@ -175,18 +210,6 @@ class Judgement:
             rows.append([rule.removeprefix(errors.BASELINE), *cells, self.order(rule), *skills])
         head = "rule | median | 90 % | worst | order of changes | skill over it | skill, all points"
         return table_of(head, rows)
-
-    def seeds(self):
-        rows = []
-        for name in [MODEL, *self.variants("seed")]:
-            cells = [percent(self.value(size, variant=name), 2) for size in SIZES]
-            rows.append([name.replace(MODEL, "seed 0"), *cells, self.order(name)])
-        return table_of(" | median | 90 % | worst | order of changes", rows)
-
-    def seed_range(self):
-        """How far medians of DRAM reads lie apart over the seeds, as a share."""
-        medians = [self.value("median", variant=name) for name in [MODEL, *self.variants("seed")]]
-        return max(medians) - min(medians)
 
     def mechanisms(self):
         """median/90 %/worst in percent with one mechanism switched off at a time."""
@@ -300,7 +323,7 @@ class Page:
         found = []
         for name, judgement in self._of("library").items():
             for row in judgement.rows():
-                if abs(float(row["counted_error"])) > CLOSE:
+                if abs(float(row["relative_error"])) > CLOSE:
                     shape = f"{int(row['seq_kv']) // 1024}K D={row['head_dim']} {row['mask']}"
                     found.append(f"{name} {shape} ({100 * float(row['relative_error']):+.0f} %)")
         return "; ".join(found)
@@ -310,11 +333,13 @@ def report(found):
     over = found.rows(over=True)
     yield f"{len(found.rows())} points, {len(over)} over {errors.OVER} x compulsory, of which these are errors of DRAM reads."
     yield f"Beyond 25 % although launches agree within 5 %: {len(found.beyond(BEYOND))} points."
-    yield from (found.goals(), found.changes(), found.regimes())
+    yield from (found.errors(), found.errors("all"))
+    if found.variants(NO_DIE):
+        yield "Without the die's file:"
+        yield from (found.errors("over", NO_DIE), found.errors("all", NO_DIE))
+    yield from (found.changes(), found.regimes())
     if found.variants(errors.BASELINE):
         yield found.rules()
-    if found.variants("seed"):
-        yield found.seeds()
     if found.variants("without"):
         yield found.mechanisms()
 

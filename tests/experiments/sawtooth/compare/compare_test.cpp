@@ -173,10 +173,10 @@ TEST(Compare, AnErrorInsideTheRangeOfTheLaunchesCountsAsZero) {
   EXPECT_DOUBLE_EQ(error("120").high, 138);
   EXPECT_EQ(error("120").launches, 5u);
   EXPECT_DOUBLE_EQ(error("120").spread(), 0.3);
-  EXPECT_EQ(error("103").counted(), 0.0);
-  EXPECT_EQ(error("137").counted(), 0.0);
-  EXPECT_DOUBLE_EQ(error("101").counted().value(), -19.0 / 120);
-  EXPECT_DOUBLE_EQ(error("139").counted().value(), 19.0 / 120);
+  // Inside the range of the launches an error is an error.
+  EXPECT_DOUBLE_EQ(error("103").relative.value(), -17.0 / 120);
+  // From the others' medians 125, 125, 120, 115, 115: 25/100, 15/110, 0, 15/130 and 25/140.
+  EXPECT_DOUBLE_EQ(error("120").noise.value(), 15.0 / 110);
 }
 
 TEST(Compare, PointsKnowTheirMeasuredDramReadsOverTheCompulsoryOnes) {

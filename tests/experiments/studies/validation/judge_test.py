@@ -36,25 +36,29 @@ class Reports(unittest.TestCase):
         self.assertEqual(judge.variant_of("without", "timed, sawtooth 0.1.0"), "all mechanisms")
         self.assertEqual(judge.variant_of("model", "baseline: halves"), "baseline: halves")
 
-    def test_the_range_of_seeds_is_that_of_their_medians(self):
+    def test_a_figure_is_the_median_over_seeds_with_their_range(self):
         found = summary(
             ("model", judge.DRAM, "over", "median", "", "0.010"),
             ("seed 1", judge.DRAM, "over", "median", "", "0.013"),
             ("seed 2", judge.DRAM, "over", "median", "", "0.008"),
+            ("no die seed 0", judge.DRAM, "over", "median", "", "0.5"),
         )
-        self.assertAlmostEqual(found.seed_range(), 0.005)
+        values = found.over_seeds("median", judge.DRAM, "over", judge.MODEL)
+        self.assertEqual(judge.with_range(values, 1), "1.0 (0.8 to 1.3)")
+        values = found.over_seeds("median", judge.DRAM, "over", judge.NO_DIE)
+        self.assertEqual(judge.with_range(values, 1), "50.0")
 
     def test_points_beyond_a_share_are_those_whose_launches_agree(self):
         row = dict(
             counter=judge.DRAM,
             over_compulsory="2",
-            counted_error="-0.3",
+            relative_error="-0.3",
             measured="100",
             measured_low="99",
             measured_high="101",
         )
         noisy = dict(row, measured_low="90", measured_high="110")
-        near = dict(row, counted_error="0.2")
+        near = dict(row, relative_error="0.2")
         cold = dict(row, over_compulsory="1.4")
         self.assertEqual(judge.Judgement([near, noisy, row, cold], []).beyond(0.25), [row])
 
@@ -77,7 +81,7 @@ class Folders(unittest.TestCase):
         # 2.0, 1.6 and 3.0 x compulsory are over 1.5.
         self.assertEqual(len(found.rows(over=True)), 3)
         # Errors of the seven points: 2, 10, 0, 20, 20, 0 and 5 %.
-        close = [row for row in found.rows() if abs(float(row["counted_error"])) <= judge.CLOSE]
+        close = [row for row in found.rows() if abs(float(row["relative_error"])) <= judge.CLOSE]
         self.assertEqual(len(close), 5)
 
     def test_a_prediction_that_moves_by_more_than_half_a_percent_is_told(self):

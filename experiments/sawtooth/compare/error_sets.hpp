@@ -1,0 +1,28 @@
+// Points by group and counter, as all statistics of a comparison take them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/sawtooth/compare/compare.hpp"
+#include "experiments/sawtooth/compare/compare_statistics.hpp"
+
+namespace sawtooth::experiments {
+
+using GroupAndCounter = std::pair<std::string, std::string>;
+using Errors = std::vector<const PointError*>;
+
+/// `order`: groups by name, the counters of each in the order of their first points. The points are
+/// those of the comparison, which has to outlive this.
+struct ErrorSets {
+  std::vector<GroupAndCounter> order;
+  std::map<GroupAndCounter, Errors> points;
+};
+ErrorSets sets_of(const std::vector<PointError>& errors, Regime regime);
+
+/// What two schedules of one problem share: the key without its schedule columns.
+CsvRow problem_of(const CsvRow& key);
+
+}  // namespace sawtooth::experiments
