@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "experiments/sawtooth/measure/measure_command.hpp"
 #include "experiments/sawtooth/search/evaluations.hpp"
 #include "experiments/sawtooth/search/gaps.hpp"
 #include "experiments/sawtooth/search/measured_proof.hpp"
@@ -18,9 +19,6 @@
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#if defined(SAWTOOTH_HAVE_KERNELS)
-#include "experiments/sawtooth/measure/measure_command.hpp"
-#endif
 
 namespace sawtooth::experiments {
 namespace {
@@ -171,21 +169,13 @@ class Search {
     return shapes_.size() == 1 ? name : name + "." + std::to_string(i + 1);
   }
 
-  Measurer measurer() const {
-#if defined(SAWTOOTH_HAVE_KERNELS)
+  static Measurer measurer() {
     return [](const std::string& configuration, const std::string& times,
               const std::string& counters) {
       const int timed = run_bench(bench_command, {configuration, "--overwrite", "--csv", times});
       if (timed != exit_fine && timed != exit_check_failed) return timed;
       return run_measure(measure_command, {configuration, "--overwrite", "--csv", counters});
     };
-#else
-    return [](const std::string& configuration, const std::string&, const std::string&) {
-      std::cerr << "sawtooth: built without a CUDA compiler; " << configuration
-                << " has what was to be measured\n";
-      return int{exit_no_device};
-    };
-#endif
   }
 
   const Settings& outputs_;
