@@ -128,6 +128,11 @@ class Mpirun(unittest.TestCase):
             process.kill()
             for rank in ranks.values():
                 os.kill(rank, signal.SIGKILL)
+            # Until it has ended, rank 0 holds the lock of the table.
+            deadline = time.monotonic() + 30
+            while any(os.path.exists(f"/proc/{rank}/fd/0") for rank in ranks.values()):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
 
         self.interrupted(kill)
 
