@@ -52,8 +52,8 @@ TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
   EXPECT_FALSE(sets.touch(0, lines[0], false, [](AtomId, int64_t) {}));
 }
 
-// A simulated line of 16,384 sets stands for 16: a tile of 32 lines is two of them, in 32 atoms as in
-// one, and together they have the tile's sectors.
+// A simulated line of 16,384 sets stands for 16: a tile of 32 lines is two of them, in 32 atoms as
+// in one, and together they have the tile's sectors.
 TEST(SampledSets, AtomsOfOneTileShareItsPieces) {
   constexpr int lines = 32;
   std::vector<AtomSize> parts(lines, AtomSize{.lines = 1, .sectors = 4, .goes_on = true});
