@@ -85,8 +85,7 @@ class Search {
  public:
   Search(const Settings& outputs, std::string experiment, const std::vector<Shape>& shapes,
          Catalog& catalog)
-      : outputs_(outputs),
-        experiment_(std::move(experiment)),
+      : experiment_(std::move(experiment)),
         shapes_(shapes),
         catalog_(catalog),
         goal_(goal_of(outputs)),
@@ -178,7 +177,6 @@ class Search {
     };
   }
 
-  const Settings& outputs_;
   std::string experiment_;
   const std::vector<Shape>& shapes_;
   Catalog& catalog_;
