@@ -76,7 +76,7 @@ void ContextRecorder::load_kernels() {
   check(driver_.device_attribute(&sms_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_),
         "cuDeviceGetAttribute");
   CUmodule module = nullptr;
-  check(driver_.load_module(&module, device_kernels), "cuModuleLoadData");
+  check(driver_.load_module(&module, device_kernels().c_str()), "cuModuleLoadData");
   check(driver_.module_function(&wait_, module, "sawtooth_wait"), "cuModuleGetFunction");
   if (!flushes_) return;
   check(driver_.module_function(&write_, module, "sawtooth_write"), "cuModuleGetFunction");

@@ -24,8 +24,13 @@ constexpr double scatter = 0.01;
 constexpr double usual_item_ns = 20'000;
 constexpr double spread_of_item_ns = 15'000;
 constexpr double contradiction = 0.15;
-constexpr double most_moved = 0.8;   // latencies a round, for slopes hold no further
-constexpr double normal_90 = 1.645;  // of a normal distribution, 90 % lie within
+constexpr double first_exposed = 0.7;  // latencies a tile, where the fit starts
+constexpr double most_moved = 0.8;     // latencies a round, for slopes hold no further
+constexpr int most_rounds = 5;
+// The fit ends with the round that moves neither by more than this.
+constexpr double settled_step_share = 2e-3;
+constexpr double settled_exposed = 0.01;  // latencies
+constexpr double normal_90 = 1.645;       // of a normal distribution, 90 % lie within
 // So little of a latency that the tile may as well have been asked for a whole step before.
 constexpr double hidden = 0.02;
 constexpr double most_lead = 7;  // that the simulator keeps loads for
@@ -105,15 +110,17 @@ class Fit {
   /// that place.
   Costs run() {
     count_work();
-    Costs costs{first_step(), usual_item_ns, 0.7, 0};
+    Costs costs{first_step(), usual_item_ns, first_exposed, 0};
     times_ = predict(costs);
     Eigen::MatrixXd slopes = slopes_at(costs, times_);
-    for (int round = 0; round < 5; ++round) {
+    for (int round = 0; round < most_rounds; ++round) {
       const Costs wanted = bounded_step(costs, slopes) - costs;
       const Costs moved = wanted * std::min(1.0, most_moved / std::abs(wanted[exposed]));
       costs += moved;
       times_ = predict(costs);
-      if (std::abs(moved[step]) < 2e-3 * costs[step] && std::abs(moved[exposed]) < 0.01) break;
+      if (std::abs(moved[step]) < settled_step_share * costs[step] &&
+          std::abs(moved[exposed]) < settled_exposed)
+        break;
       constexpr double far = 0.25;
       if (std::abs(moved[exposed]) > far) slopes = slopes_at(costs, times_);
     }

@@ -49,7 +49,7 @@ judge() {
       predict "seed-$seed" "${repeated[@]}" --seed "$seed"
       compare "seed-$seed" >/dev/null
     done
-    if [ -n "$die" ]; then # as a GPU that nobody recorded, and one launch, as `simulate` does unasked
+    if [ -n "$die" ]; then # the plain call: no die file, one launch
       local -a with_die=("${options[@]}")
       options=(--timing timed --l2 halves --quiet "${simulate_options[@]}")
       for seed in 0 "${other_seeds[@]}"; do

@@ -34,7 +34,7 @@ inline int fewest_misses(const std::vector<uint32_t>& items, int tiles, int capa
     const size_t state = open.front();
     open.pop_front();
     const int misses = cost[state];
-    if (state >> tiles == 0) return misses;  // nothing left and nobody at work
+    if (state >> tiles == 0) return misses;  // no item is left or under way
     const size_t cache = state & mask;
     for (int worker = 0; worker < workers; ++worker) {
       const size_t to_visit = state >> place(worker) & mask;

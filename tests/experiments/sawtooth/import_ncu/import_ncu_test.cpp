@@ -4,11 +4,13 @@
 #include "experiments/sawtooth/import_ncu/ncu_tables.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/support/cell.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
+using test::cell;
 using test::message_of;
 using test::TemporaryFolder;
 
@@ -23,10 +25,6 @@ the program says "ID" here
 ==PROF== Disconnected from process 4712
 "5","4712","python3.12","127.0.0.1","_attn_fwd","1","13","(256, 1, 1)","(64, 1, 1)","0","9.0","7","1000","128","n/a","1"
 )csv";
-
-std::string cell(const CsvTable& table, size_t row, const std::string& column) {
-  return table.rows.at(row).at(table.column(column).value());
-}
 
 TEST(ImportNcu, LaunchesAreRowsWithKnownMetricsInTheColumnsOfResults) {
   const NcuTables tables =

@@ -82,7 +82,7 @@ TEST(ModelChoice, LeavesModelsThatTheKeysNameAsTheyAre) {
   std::vector<Settings> timings{settings({{"gpu", "h200"}, {"timing", "lockstep"}}),
                                 settings({{"gpu", "h200"}, {"timing", "timed"}})};
   EXPECT_EQ(give_one_model(timings, false, catalog), "");
-  // halves would be timed, and lru in lockstep: nobody asked for two timings.
+  // halves would be timed, and lru in lockstep: two timings in one run, which no option asks for.
   std::vector<Settings> l2s{settings({{"gpu", "h200"}, {"l2", "lru"}}),
                             settings({{"gpu", "h200"}, {"l2", "halves"}})};
   EXPECT_THAT(give_one_model(l2s, false, catalog), testing::EndsWith("take timing = lockstep"));

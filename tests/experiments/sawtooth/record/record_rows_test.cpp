@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/experiments/sawtooth/support/cell.hpp"
+
 namespace sawtooth::experiments {
 namespace {
+
+using test::cell;
 
 MergedLaunch some_launch() {
   MergedLaunch launch;
@@ -20,11 +24,6 @@ MergedLaunch some_launch() {
                    {"gpu__time_duration.sum", {13250, 14000}},
                    {"sm__cycles_active.avg", {1.5}}};
   return launch;
-}
-
-std::string cell(const CsvTable& table, size_t row, const std::string& column) {
-  const auto at = table.column(column);
-  return at ? table.rows[row][*at] : "no column " + column;
 }
 
 const std::vector<std::string> metrics{"l1tex__m_xbar2l1tex_read_sectors.sum",
