@@ -323,7 +323,7 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   if (!keys.kernel_costs.empty()) {
     if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");
     const ProfileFile& file = catalog.kernel(keys.kernel_costs, "kernel-costs");
-    set_kernel_cost(file, kernel, cost);
+    set_named_kernel_cost(file, kernel, cost);
     point.contents["given-costs"] = file.content;
     costs_of = stem_of(keys.kernel_costs);
   }

@@ -416,11 +416,27 @@ ProfileFile read_kernel_file(const std::string& path) {
 }
 
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel) {
-  return std::any_of(
-      file.sections.begin(), file.sections.end(), [&](const ProfileSection& section) {
-        const auto scope = parse_kernel_scope(section.name);
-        return scope && scope->tiling && scope->holds(kernel.head_dim, kernel.tiling, kernel.own);
-      });
+  return std::ranges::any_of(file.sections, [&](const ProfileSection& section) {
+    const auto scope = parse_kernel_scope(section.name);
+    return scope && scope->tiling && scope->holds(kernel.head_dim, kernel.tiling, kernel.own);
+  });
+}
+
+void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, KernelCost& cost) {
+  kernel.own = true;
+  std::string kernels;
+  bool holds = false;
+  for (const ProfileSection& section : file.sections) {
+    const auto scope = parse_kernel_scope(section.name);
+    if (!scope) continue;
+    kernels += (kernels.empty() ? "" : ", ") + section.name;
+    holds = holds || scope->holds(kernel.head_dim, kernel.tiling, kernel.own);
+  }
+  if (!holds)
+    throw UsageError(file.path + " has no costs of " +
+                     kernel_section(kernel.head_dim, kernel.tiling) + "; it has " +
+                     (kernels.empty() ? "no section of a kernel" : kernels));
+  set_kernel_cost(file, kernel, cost);
 }
 
 void set_die(const ProfileFile& file, const KernelShape& kernel, Die& die) {

@@ -43,6 +43,10 @@ struct KernelShape {
 void set_die(const ProfileFile& file, const KernelShape& kernel, sim::Die& die);
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, sim::KernelCost& cost);
 
+/// As set_kernel_cost(), for a file that is asked for by name: its sections of shapes hold whatever
+/// family the kernel is of. Throws UsageError where no section holds.
+void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, sim::KernelCost& cost);
+
 /// Whether a section of `file` is of this very kernel.
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel);
 

@@ -144,6 +144,22 @@ TEST(KernelFile, WideHeadsHaveValuesOfTheirOwn) {
   }
 }
 
+TEST(KernelFile, AskedForByNameItsShapesHoldForEveryFamily) {
+  const TemporaryFolder folder;
+  const std::string text = "[kernel]\ndescription = d\n[d64-80x80]\nstep-ns = 47000; assumed; n\n";
+  const ProfileFile file = read_kernel_file(folder.write("mine.ini", text));
+  const auto step_ns = [&](const Tiling& tiling) {
+    sim::KernelCost cost;
+    set_named_kernel_cost(file, {.head_dim = 64, .tiling = tiling, .own = false}, cost);
+    return cost.step_ns.value();
+  };
+  EXPECT_EQ(step_ns({80, 80}), 47'000);
+  EXPECT_THAT(message_of<UsageError>([&] {
+                step_ns({64, 64});
+              }),
+              HasSubstr("mine.ini has no costs of d64-64x64; it has d64-80x80"));
+}
+
 TEST(KernelFile, NamesWhatIsWrong) {
   const auto kernel_message = [](const std::string& text) {
     return message(read_kernel_file, text);
