@@ -16,8 +16,8 @@ TEST(DeviceKernels, TheAssemblerTakesThemForTheOldestAndTheNewestArchitecture) {
   const auto source = folder / "device_kernels.ptx", binary = folder / "device_kernels.cubin";
   std::ofstream(source) << device_kernels();
   for (const std::string architecture : {"sm_75", "sm_90", "sm_121"}) {
-    const std::string command = "ptxas -arch " + architecture + " '" + source.string() + "' -o '" +
-                                binary.string() + "'";
+    const std::string command =
+        "ptxas -arch " + architecture + " '" + source.string() + "' -o '" + binary.string() + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     std::ifstream file(binary, std::ios::binary);
     const std::string code{std::istreambuf_iterator<char>(file), {}};
