@@ -1,6 +1,18 @@
-// A piece: lines of one atom and one home half that L2 keeps or loses together.
+// Pieces of an atom: lines of one home half that L2 keeps or loses together.
+//
+// Both stores of a half (whole_atoms.hpp, sampled_sets.hpp) number the pieces of an atom from 0 in
+// the order of its lines, and speak of up to 64 neighbours at a time: bit i of a mask is piece
+// first + i. A store has
+//   pieces(atom)                                     how many there are
+//   at_home(atom, first, home)                       those with this home, and bits past the end
+//   units(atom, first, which)                        what these stand for
+//   touch(half, atom, first, which, write, evicted)  makes them the most recent ones of `half`, in
+//                                                    their order; returns which it held, and calls
+//                                                    evicted(atom, units) for dirty ones that leave
+//   drop(half, atom, first, which)                   forgets clean ones
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "sim/schedule/atoms.hpp"
@@ -14,10 +26,18 @@ constexpr double sectors_of(int64_t units) {
   return double(units) / units_per_sector;
 }
 
-struct Piece {
-  uint32_t id = 0;
-  int home = 0;
-  int64_t units = 0;  // sectors that the piece stands for, times units_per_sector
-};
+using PieceMask = uint64_t;
+inline constexpr uint32_t pieces_a_mask = 64;
+
+/// The first `count` of a mask's pieces, or all of them.
+constexpr PieceMask first_pieces(uint32_t count) {
+  return count >= pieces_a_mask ? ~PieceMask{0} : (PieceMask{1} << count) - 1;
+}
+
+/// function(i) for every piece of `which`, in their order.
+template <class Function>
+constexpr void for_each_piece(PieceMask which, Function function) {
+  for (; which != 0; which &= which - 1) function(static_cast<uint32_t>(std::countr_zero(which)));
+}
 
 }  // namespace sawtooth::sim

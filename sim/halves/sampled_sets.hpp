@@ -7,128 +7,78 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/permutation.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
-#include "sim/halves/set_placement.hpp"
-#include "sim/halves/unit_interval.hpp"
+#include "sim/halves/recency_rows.hpp"
 
 namespace sawtooth::sim {
 
 /// Sets simulated of a half, about.
 inline constexpr int64_t sampled_sets = 1024;
 
+/// A store of sim/halves/piece.hpp. A piece is a simulated line.
 class SampledSets {
  public:
   SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes);
 
-  template <class Visit>
-  void for_pieces(AtomId atom, Visit visit) {
-    const uint32_t end = first_[atom + 1];
-    for (uint32_t id = first_[atom]; id < end; ++id)
-      visit(Piece{id, static_cast<int>(lines_[id].home), units(id)});
+  uint32_t pieces(AtomId atom) const { return atoms_[atom + 1].first - atoms_[atom].first; }
+
+  // Homes take turns along the lines of an atom.
+  PieceMask at_home(AtomId atom, uint32_t /*first*/, int home) const {
+    constexpr PieceMask every_other = ~PieceMask{0} / 3;
+    if (rows_.size() == 1) return home == 0 ? ~PieceMask{0} : 0;
+    return every_other << (atoms_[atom].first_home == static_cast<uint32_t>(home) ? 0 : 1);
   }
 
-  int64_t pieces(AtomId atom) const { return first_[atom + 1] - first_[atom]; }
-
-  /// What follows is one visit to one atom, more recent than all before.
-  void begin_visit() { ++clock_; }
-
-  /// Touches all pieces of `atom` if `half` holds them, else nothing; returns whether it does.
-  bool touch_whole(int half, AtomId atom) {
-    Half& here = halves_[static_cast<size_t>(half)];
-    if (here.lacking[atom] != 0) return false;
-    here.visited[atom] = clock_;
-    return true;
+  int64_t units(AtomId atom, uint32_t first, PieceMask which) const {
+    const uint32_t* const of = &units_[atoms_[atom].units + first];
+    int64_t sum = 0;
+    for_each_piece(which, [&](uint32_t i) { sum += of[i]; });
+    return sum;
   }
 
-  /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
   template <class Evicted>
-  bool touch(int half, const Piece& piece, bool write, Evicted evicted) {
-    Half& here = halves_[static_cast<size_t>(half)];
-    const Line& line = lines_[piece.id];
-    Way* const ways = &here.ways[size_t{line.set} * ways_];
-    uint16_t& at = here.way_of[piece.id];
-    const bool held = at != nowhere;
-    if (!held) {
-      at = oldest(here, ways, ways_of(line.set));
-      Way& leaves = ways[at];
-      if (leaves.line != no_line) {
-        here.way_of[leaves.line] = nowhere;
-        ++here.lacking[leaves.atom];
-        if (leaves.dirty) evicted(leaves.atom, units(leaves.line));
-      }
-      leaves = {.line = piece.id, .atom = line.atom};
-      --here.lacking[line.atom];
+  PieceMask touch(int half, AtomId atom, uint32_t first, PieceMask which, bool write,
+                  Evicted evicted) {
+    const uint32_t piece = atoms_[atom].first + first;
+    RecencyRows& rows = rows_[static_cast<size_t>(half)];
+    const PieceMask held = rows.touch(&sets_[piece], piece, which, write);
+    for (const uint32_t gone : rows.left()) {
+      const AtomId owner = atom_of(gone);
+      evicted(owner, units(owner, gone - atoms_[owner].first, 1));
     }
-    ways[at].touched = clock_;
-    ways[at].dirty |= write;
     return held;
   }
 
-  void drop(int half, const Piece& piece) {
-    Half& here = halves_[static_cast<size_t>(half)];
-    uint16_t& at = here.way_of[piece.id];
-    if (at == nowhere) return;
-    here.ways[size_t{lines_[piece.id].set} * ways_ + at] = {};
-    ++here.lacking[lines_[piece.id].atom];
-    at = nowhere;
+  void drop(int half, AtomId atom, uint32_t first, PieceMask which) {
+    const uint32_t piece = atoms_[atom].first + first;
+    for_each_piece(which, [&](uint32_t i) {
+      rows_[static_cast<size_t>(half)].drop(sets_[piece + i], piece + i);
+    });
   }
 
  private:
-  static constexpr uint32_t no_line = UINT32_MAX;
-  static constexpr uint16_t nowhere = UINT16_MAX;
-
-  // LRU by the clock: a way's line was touched last at the later one of `touched` and the last
-  // visit to its whole atom. Lines of one visit follow each other in their order.
-  struct Way {
-    uint64_t touched = 0;
-    uint32_t line = no_line;
-    uint32_t atom : 31 = 0;
-    uint32_t dirty : 1 = 0;
-  };
-  struct Line {
-    AtomId atom = 0;
-    uint32_t set : 31 = 0;
-    uint32_t home : 1 = 0;
-    uint32_t units = 0;
-  };
-  struct Half {
-    std::vector<Way> ways;          // set after set
-    std::vector<uint16_t> way_of;   // by piece: which way of its set, or nowhere
-    std::vector<uint32_t> lacking;  // by atom: pieces that are not here
-    std::vector<uint64_t> visited;  // by atom: when it was last touched whole
+  struct Atom {
+    uint32_t first = 0;           // of its pieces
+    uint32_t units : 31 = 0;      // where those of its pieces begin
+    uint32_t first_home : 1 = 0;  // of its first piece
   };
 
-  static uint16_t oldest(const Half& here, const Way* ways, size_t count) {
-    size_t found = 0;
-    uint64_t earliest = UINT64_MAX;
-    for (size_t i = 0; i < count; ++i) {
-      if (ways[i].line == no_line) return static_cast<uint16_t>(i);
-      const uint64_t touched = std::max(ways[i].touched, here.visited[ways[i].atom]);
-      if (touched > earliest || (touched == earliest && ways[i].line > ways[found].line)) continue;
-      earliest = touched;
-      found = i;
-    }
-    return static_cast<uint16_t>(found);
+  AtomId atom_of(uint32_t piece) const {
+    const auto after =
+        std::upper_bound(atoms_.begin(), atoms_.end(), piece,
+                         [](uint32_t p, const Atom& atom) { return p < atom.first; });
+    return static_cast<AtomId>(after - atoms_.begin() - 1);
   }
 
-  /// Reserved lines are taken from the first sets, one way each.
-  size_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
-
-  int64_t units(uint32_t id) const { return lines_[id].units; }
-
-  size_t ways_;
-  uint32_t reduced_sets_ = 0;
-  int64_t lines_a_piece_ = 1;    // lines of memory that one simulated line stands for
-  uint64_t clock_ = 0;           // visits so far
-  std::vector<uint32_t> first_;  // of an atom: its first piece; one more at the end
-  std::vector<Line> lines_;      // by piece
-  std::array<Half, 2> halves_;
+  int64_t lines_a_piece_ = 1;      // lines of memory that one simulated line stands for
+  std::vector<Atom> atoms_;        // one more at the end
+  std::vector<uint16_t> sets_;     // by piece
+  std::vector<uint32_t> units_;    // of the pieces of an atom; once for all atoms alike
+  std::vector<RecencyRows> rows_;  // of each half
 };
 
 }  // namespace sawtooth::sim

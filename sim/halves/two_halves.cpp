@@ -16,19 +16,21 @@ std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& paramete
   return SampledSets(parameters, sizes);
 }
 
-/// Calls `visit` for the pieces of `part` of an atom that has lines of `tensors` tensors.
-template <class Store, class Visit>
-void for_pieces_of(Store& store, AtomId atom, int tensors, const AtomPart& part, Visit visit) {
-  if (part.whole()) return store.for_pieces(atom, visit);
-  const auto pieces = double(store.pieces(atom));
-  uint64_t number = 0;
-  store.for_pieces(atom, [&](const Piece& piece) {
+/// Of the pieces of an atom from `first` on, those in `part`; the atom has lines of `tensors`
+/// tensors.
+PieceMask pieces_in(const AtomPart& part, AtomId atom, int tensors, uint32_t pieces,
+                    uint32_t first) {
+  const PieceMask all = first_pieces(pieces - first);
+  if (part.whole()) return all;
+  PieceMask inside = 0;
+  for_each_piece(all, [&](uint32_t i) {
+    const uint64_t number = first + i;
     const double drawn = double(number) + unit_interval(mix_seed(atom, number));
-    ++number;
-    const double place = drawn / pieces * tensors;
+    const double place = drawn / double(pieces) * tensors;
     const double share = place - std::floor(place);
-    if (part.begin <= share && share < part.end) visit(piece);
+    if (part.begin <= share && share < part.end) inside |= PieceMask{1} << i;
   });
+  return inside;
 }
 
 }  // namespace
@@ -43,8 +45,10 @@ TwoHalves::TwoHalves(const HalvesParameters& parameters, const std::vector<AtomS
       tallies_(static_cast<size_t>(group_count)) {}
 
 template <class Store>
-bool TwoHalves::touch(Store& store, int half, const Piece& piece, bool write) {
-  return store.touch(half, piece, write, [&](AtomId owner, int64_t units) {
+PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
+                           bool write) {
+  if (which == 0) return 0;
+  return store.touch(half, atom, first, which, write, [&](AtomId owner, int64_t units) {
     tallies_[groups_[owner]].written_back += sectors_of(units);
   });
 }
@@ -53,19 +57,24 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
                                         const AtomPart& part) {
   MissedByHome missed;
   const auto look_up = [&](auto& store) {
-    store.begin_visit();
-    if (part.whole() && asks[0] != asks[1] && store.touch_whole(asks[1] ? 1 : 0, atom)) return;
-    for_pieces_of(store, atom, sizes_[atom].tensors, part, [&](const Piece& piece) {
-      const auto home = static_cast<size_t>(piece.home);
-      Missed& here = missed[home];
-      const int far = 1 - piece.home;
-      const bool crosses = asks[1 - home] && !touch(store, far, piece, false);
-      if (crosses) here.crossed += piece.units;
-      if (!asks[home] && !crosses) return;  // a copy hides its line from the home half
-      if (touch(store, piece.home, piece, false)) return;
-      here.at_home += piece.units;
-      if (crosses && asks[home]) here.both_asked += piece.units;
-    });
+    const uint32_t pieces = store.pieces(atom);
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
+      const PieceMask which = pieces_in(part, atom, sizes_[atom].tensors, pieces, first);
+      std::array<PieceMask, 2> lacks{};  // of those looked up in a half
+      for (const int half : {0, 1}) {
+        if (asks[half]) lacks[half] = which & ~touch(store, half, atom, first, which, false);
+      }
+      for (const int home : {0, 1}) {
+        const PieceMask at_home = which & store.at_home(atom, first, home);
+        const PieceMask crossed = at_home & lacks[1 - home];
+        // A copy hides its line from the home half, where no reader sits.
+        if (!asks[home]) lacks[home] = crossed & ~touch(store, home, atom, first, crossed, false);
+        Missed& here = missed[home];
+        here.crossed += store.units(atom, first, crossed);
+        here.at_home += store.units(atom, first, at_home & lacks[home]);
+        if (asks[home]) here.both_asked += store.units(atom, first, crossed & lacks[home]);
+      }
+    }
   };
   std::visit(look_up, store_);
   Tally& tally = tally_of(atom);
@@ -85,11 +94,19 @@ void TwoHalves::write(AtomId atom) {
   tally.writes = tally.write_backs = true;
   touched_[atom] = 1;
   const auto put = [&](auto& store) {
-    store.begin_visit();
-    store.for_pieces(atom, [&](const Piece& piece) {
-      if (!touch(store, piece.home, piece, true)) tally.write_misses += sectors_of(piece.units);
-      if (parameters_.halves == 2) store.drop(1 - piece.home, piece);
-    });
+    const uint32_t pieces = store.pieces(atom);
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
+      const PieceMask at_first = store.at_home(atom, first, 0);
+      // One after another: what one leaves free in the other half the next one may take.
+      for_each_piece(first_pieces(pieces - first), [&](uint32_t i) {
+        const PieceMask piece = PieceMask{1} << i;
+        const int home = (at_first & piece) != 0 ? 0 : 1;
+        if (touch(store, home, atom, first, piece, true) == 0) {
+          tally.write_misses += sectors_of(store.units(atom, first, piece));
+        }
+        if (parameters_.halves == 2) store.drop(1 - home, atom, first, piece);
+      });
+    }
   };
   std::visit(put, store_);
 }

@@ -63,7 +63,7 @@ class TwoHalves {
 
  private:
   template <class Store>
-  bool touch(Store& store, int half, const Piece& piece, bool write);
+  PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which, bool write);
 
   HalvesParameters parameters_;
   std::vector<AtomSize> sizes_;

@@ -11,6 +11,7 @@
 
 namespace sawtooth::sim {
 
+/// A store of sim/halves/piece.hpp.
 class WholeAtoms {
  public:
   WholeAtoms(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
@@ -20,35 +21,39 @@ class WholeAtoms {
     }
   }
 
-  template <class Visit>
-  void for_pieces(AtomId atom, Visit visit) {
-    for (uint32_t home = 0; home < homes_; ++home) {
-      visit(Piece{atom * homes_ + home, static_cast<int>(home), units(atom)});
-    }
+  uint32_t pieces(AtomId) const { return homes_; }
+  PieceMask at_home(AtomId, uint32_t /*first*/, int home) const { return PieceMask{1} << home; }
+  int64_t units(AtomId atom, uint32_t /*first*/, PieceMask which) const {
+    return std::popcount(which) * units_of_piece(atom);
   }
 
-  int64_t pieces(AtomId) const { return homes_; }
-
-  void begin_visit() {}
-  bool touch_whole(int, AtomId) const { return false; }  // its pieces are as fast
-
-  /// Returns whether `half` held the piece; `evicted(atom, units)` for every dirty one that leaves.
   template <class Evicted>
-  bool touch(int half, const Piece& piece, bool write, Evicted evicted) {
-    // Lines weigh as many units as there are homes, and so does the capacity.
-    return halves_[static_cast<size_t>(half)].touch(
-        piece.id, sizes_[piece.id / homes_].lines, write, [&](AtomLru::Entry gone, bool dirty) {
-          if (dirty) evicted(gone / homes_, units(gone / homes_));
-        });
+  PieceMask touch(int half, AtomId atom, uint32_t /*first*/, PieceMask which, bool write,
+                  Evicted evicted) {
+    PieceMask held = 0;
+    for_each_piece(which, [&](uint32_t home) {
+      // Lines weigh as many units as there are homes, and so does the capacity.
+      const bool hit = halves_[static_cast<size_t>(half)].touch(
+          atom * homes_ + home, sizes_[atom].lines, write, [&](AtomLru::Entry gone, bool dirty) {
+            if (dirty) evicted(gone / homes_, units_of_piece(gone / homes_));
+          });
+      held |= PieceMask{hit} << home;
+    });
+    return held;
   }
 
-  void drop(int half, const Piece& piece) {
+  void drop(int half, AtomId atom, uint32_t /*first*/, PieceMask which) {
     AtomLru& lru = halves_[static_cast<size_t>(half)];
-    if (lru.holds(piece.id)) lru.drop(piece.id);
+    for_each_piece(which, [&](uint32_t home) {
+      const AtomLru::Entry entry = atom * homes_ + home;
+      if (lru.holds(entry)) lru.drop(entry);
+    });
   }
 
  private:
-  int64_t units(AtomId atom) const { return sizes_[atom].sectors * units_per_sector / homes_; }
+  int64_t units_of_piece(AtomId atom) const {
+    return sizes_[atom].sectors * units_per_sector / homes_;
+  }
 
   std::vector<AtomSize> sizes_;
   uint32_t homes_;

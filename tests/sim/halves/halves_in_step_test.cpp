@@ -69,11 +69,13 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
   RC_ASSERT(std::abs(early) <= 2 * 2 * 4);
 }
 
-// The smallest caches are simulated whole: one piece a line, as the line engine has them.
+// The smallest caches are simulated whole: one piece a line, as the line engine has them. Sets of
+// up to 16 ways are one vector, more take the scalar path.
 RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   constexpr AtomId atoms = 16;
   HalvesParameters parameters;
-  parameters.ways = *rc::gen::inRange(1, 5);
+  parameters.path = *rc::gen::element(VectorPath::automatic, VectorPath::scalar);
+  parameters.ways = *rc::gen::element(1, 2, 3, 4, 16, 18);
   parameters.capacity_lines = parameters.ways * *rc::gen::inRange<int64_t>(1, 12);
   parameters.scattered = *rc::gen::element(0.0, 0.2);
   const int64_t sets = parameters.capacity_lines / parameters.ways;

@@ -3,18 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/halves/set_placement.hpp"
+
 namespace sawtooth::sim {
 namespace {
 
-// Reads an atom of a clean cache; returns how many of its pieces were there.
+// Reads some pieces of an atom of a clean cache; returns which of them were there.
+PieceMask held_of(SampledSets& sets, AtomId atom, PieceMask which) {
+  return sets.touch(0, atom, 0, which, false,
+                    [](AtomId, int64_t) { FAIL() << "nothing is dirty"; });
+}
+
 int pieces_held(SampledSets& sets, AtomId atom) {
-  int held = 0;
-  sets.begin_visit();
-  sets.for_pieces(atom, [&](const Piece& piece) {
-    const auto evicted = [](AtomId, int64_t) { FAIL() << "nothing is dirty"; };
-    held += sets.touch(0, piece, false, evicted) ? 1 : 0;
-  });
-  return held;
+  return std::popcount(held_of(sets, atom, first_pieces(sets.pieces(atom))));
 }
 
 // One set of two ways: a, b, a again, and c, which takes the way of b.
@@ -38,18 +39,22 @@ TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
   SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3},
                    {AtomSize{.lines = 2, .sectors = 8}, line, line, line});
   EXPECT_EQ(pieces_held(sets, a), 0);
-  EXPECT_FALSE(sets.touch_whole(0, b));
   EXPECT_EQ(pieces_held(sets, b), 0);
-  sets.begin_visit();
-  EXPECT_TRUE(sets.touch_whole(0, a));
+  EXPECT_EQ(pieces_held(sets, a), 2);
   EXPECT_EQ(pieces_held(sets, c), 0);
-  EXPECT_FALSE(sets.touch_whole(0, b));
   EXPECT_EQ(pieces_held(sets, d), 0);
-  EXPECT_FALSE(sets.touch_whole(0, a));
-  std::vector<Piece> lines;
-  sets.for_pieces(a, [&](const Piece& piece) { lines.push_back(piece); });
-  EXPECT_TRUE(sets.touch(0, lines[1], false, [](AtomId, int64_t) {}));
-  EXPECT_FALSE(sets.touch(0, lines[0], false, [](AtomId, int64_t) {}));
+  EXPECT_EQ(held_of(sets, a, 0b10), 0b10);
+  EXPECT_EQ(held_of(sets, a, 0b01), 0);
+}
+
+// Homes take turns along an atom, also past the 64 pieces of a mask, and both have half of them.
+TEST(SampledSets, HomesTakeTurns) {
+  SampledSets sets({.capacity_lines = 16, .ways = 1}, {AtomSize{.lines = 70, .sectors = 280}});
+  ASSERT_EQ(sets.pieces(0), 70);
+  const PieceMask of_first = sets.at_home(0, 0, 0);
+  EXPECT_EQ(of_first ^ (of_first >> 1), ~PieceMask{0} >> (of_first >> 63 == 0 ? 1 : 0));
+  EXPECT_EQ(of_first ^ sets.at_home(0, 0, 1), ~PieceMask{0});
+  EXPECT_EQ(sets.at_home(0, 64, 0), of_first);
 }
 
 // A simulated line of 16,384 sets stands for 16: a tile of 32 lines is two of them, in 32 atoms as
@@ -61,10 +66,8 @@ TEST(SampledSets, AtomsOfOneTileShareItsPieces) {
   SampledSets sets({.halves = 1, .capacity_lines = 16384 * 16, .ways = 16}, parts);
   int64_t pieces = 0, units = 0;
   for (AtomId atom = 0; atom < lines; ++atom) {
-    sets.for_pieces(atom, [&](const Piece& piece) {
-      ++pieces;
-      units += piece.units;
-    });
+    pieces += sets.pieces(atom);
+    units += sets.units(atom, 0, first_pieces(sets.pieces(atom)));
   }
   EXPECT_EQ(pieces, 2);
   EXPECT_EQ(units, lines * 4 * units_per_sector);
@@ -99,7 +102,7 @@ TEST(SampledSets, APieceStandsForAllSectorsOfItsTile) {
   SampledSets sets({.capacity_lines = int64_t{1} << 28, .ways = 16},
                    {AtomSize{.lines = 16384, .sectors = 65536}});
   ASSERT_EQ(sets.pieces(0), 1);
-  sets.for_pieces(0, [](const Piece& piece) { EXPECT_EQ(sectors_of(piece.units), 65536); });
+  EXPECT_EQ(sectors_of(sets.units(0, 0, 1)), 65536);
 }
 
 // A tenth of the lines goes anywhere, one in eight of these to where it would have gone: 875 of
