@@ -1,11 +1,9 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <map>
+#include <utility>
 
-#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -18,254 +16,105 @@ constexpr std::string_view compulsory_reads = "cold_read_sectors";
 constexpr double low_share = 0.05;
 constexpr double high_share = 0.95;
 
-struct Entry {
-  CsvRow key;
-  std::string group;
-  std::string system;
-  std::string source;
-  std::map<std::string, std::vector<double>> values;
-  bool joined = false;
-
-  bool has(const std::string& counter) const { return values.contains(counter); }
-};
-
-size_t required_column(const CsvTable& table, std::string_view name) {
-  const auto column = table.column(name);
-  if (!column) {
-    throw UsageError(table.path + ": has no column '" + std::string(name) +
-                     "'; both tables need the columns of results.csv");
-  }
-  return *column;
-}
-
-double parse_number(const CsvTable& table, size_t row, size_t column) {
-  const std::string& text = table.rows[row][column];
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value)) {
-    throw UsageError(table.path + ":" + std::to_string(table.line_of_row[row]) + ": " +
-                     table.header[column] + ": '" + text + "' is not a number");
-  }
-  return value;
-}
-
-std::string family(const std::string& kernel) {
-  return kernel.substr(0, kernel.find('-'));
-}
-
-// "lockstep, lru, 30 MiB, sawtooth 0.1.0 without merging": the columns of the model, then what a
-// prediction was made with beside it.
-std::string group_of(const CsvTable& table, const CsvRow& row) {
-  constexpr int64_t mebibyte = 1 << 20;
-  const std::string& version = row[required_column(table, "version")];
-  if (version.starts_with(baseline_prefix)) return version;
-  std::string group;
-  const auto add = [&](const std::string& separator, const std::string& text) {
-    group += (group.empty() ? "" : separator) + text;
-  };
-  for (const auto& [name, kind] : result_columns) {
-    using enum ColumnKind;
-    if (kind != model && kind != parameter && kind != made) continue;
-    if (name == "judged") continue;  // what is said of a model is no part of it
-    // A table may be older than a column that says how a row was made.
-    const auto column = kind == made ? table.column(name) : required_column(table, name);
-    if (!column || row[*column].empty()) continue;
-    const std::string& cell = row[*column];
-    if (name == "l2_bytes") {
-      const bool whole = cell.size() < 19 && std::all_of(cell.begin(), cell.end(), [](char c) {
-                           return c >= '0' && c <= '9';
-                         });
-      const bool mebibytes = whole && std::stoll(cell) % mebibyte == 0;
-      add(", ", mebibytes ? std::to_string(std::stoll(cell) / mebibyte) + " MiB" : cell + " B");
-    } else if (kind == model) {
-      add(", ", cell);
-    } else if (name == "version") {
-      add(", ", "sawtooth " + cell);
-    } else {
-      add(" ", std::string(name) + " " + cell);
-    }
-  }
-  return group;
-}
-
-// Whether some point is there with several seeds: they are no repetitions of each other.
-bool has_seeds(const CsvTable& table, const std::vector<size_t>& key_columns) {
-  const size_t seed = required_column(table, "seed");
-  std::map<std::string, std::string> seed_of;
-  for (const CsvRow& row : table.rows) {
-    CsvRow point{group_of(table, row)};
-    for (const size_t column : key_columns) point.push_back(row[column]);
-    if (seed_of.try_emplace(csv_line(point), row[seed]).first->second != row[seed]) return true;
-  }
-  return false;
-}
-
-// The points of a table, repetitions gathered.
-std::vector<Entry> entries_of(const CsvTable& table, std::vector<std::string> counters,
-                              bool grouped) {
-  for (const std::string_view needed : {dram_reads, compulsory_reads}) {
-    if (std::find(counters.begin(), counters.end(), needed) == counters.end()) {
-      counters.emplace_back(needed);
-    }
-  }
-  std::vector<size_t> key_columns;
-  for (const std::string_view name : join_columns()) {
-    key_columns.push_back(required_column(table, name));
-  }
-  const size_t source = required_column(table, "source");
-  const size_t system = required_column(table, "system");
-  const bool with_seed = grouped && has_seeds(table, key_columns);
-  std::map<std::string, size_t> known;
-  std::vector<Entry> entries;
-  for (size_t r = 0; r < table.rows.size(); ++r) {
-    const CsvRow& row = table.rows[r];
-    Entry entry;
-    for (const size_t column : key_columns) entry.key.push_back(row[column]);
-    std::string& kernel = entry.key[join_column("kernel")];
-    kernel = family(kernel);
-    entry.source = row[source];
-    entry.system = row[system];
-    if (grouped) entry.group = group_of(table, row);
-    if (with_seed) entry.group += ", seed " + row[required_column(table, "seed")];
-    const std::string identity =
-        csv_line(entry.key) + entry.group + "|" + entry.system + "|" + entry.source;
-    const auto [place, is_new] = known.try_emplace(identity, entries.size());
-    if (is_new) entries.push_back(std::move(entry));
-    for (const std::string& counter : counters) {
-      const auto column = table.column(counter);
-      if (!column || row[*column].empty()) continue;
-      entries[place->second].values[counter].push_back(parse_number(table, r, *column));
-    }
-  }
-  return entries;
-}
-
-// Whether an empty cell of `entry` in this column means "not known" and agrees with everything.
-bool is_open(const Entry& entry, size_t place) {
-  if (entry.source == "published" || place == join_column("kernel")) return true;
-  const bool of_schedule = place >= join_column("tile_q") && place <= join_column("lse");
-  const bool from_outside = entry.source == "measured" && !entry.system.empty() &&
-                            entry.key[join_column("launch")].empty();
-  return of_schedule && from_outside;
-}
-
-// Columns in which two points differ, `system` among them.
-std::vector<std::string_view> differences(const Entry& predicted, const Entry& measured) {
-  static const auto columns = join_columns();
-  std::vector<std::string_view> apart;
-  if (predicted.system != measured.system && !predicted.system.empty() && !measured.system.empty())
-    apart.emplace_back("system");
-  for (size_t i = 0; i < predicted.key.size(); ++i) {
-    const std::string& p = predicted.key[i];
-    const std::string& m = measured.key[i];
-    const bool open = (p.empty() && is_open(predicted, i)) || (m.empty() && is_open(measured, i));
-    if (p != m && !open) apart.push_back(columns[i]);
-  }
-  // What was measured from outside is that system's, not any kernel's of the same problem.
-  const size_t launch = join_column("launch");
-  const bool known_order = !measured.key[launch].empty() || measured.source == "published";
-  if (!known_order && !predicted.key[launch].empty() && predicted.system != measured.system &&
-      (apart.empty() || apart.front() != "system"))
-    apart.emplace_back("system");
-  return apart;
-}
-
-// What keeps predicted points from the measured ones that are nearest to them.
-std::map<std::string_view, size_t> columns_apart(const std::vector<Entry>& predicted,
-                                                 const std::vector<Entry>& measured) {
-  std::map<std::string_view, size_t> points_of;
-  for (const Entry& p : predicted) {
-    if (p.joined || measured.empty()) continue;
-    std::vector<std::string_view> least;
-    for (const Entry& m : measured) {
-      auto apart = differences(p, m);
-      if (least.empty() || apart.size() < least.size()) least = std::move(apart);
-    }
-    for (const std::string_view column : least) ++points_of[column];
-  }
-  return points_of;
-}
-
 std::optional<double> relative_error(double predicted, double measured) {
   if (measured != 0) return (predicted - measured) / measured;
   return predicted == 0 ? std::optional<double>(0.0) : std::nullopt;
 }
 
-std::optional<double> over_compulsory(const Entry& predicted, const Entry& measured) {
-  const auto reads = measured.values.find(std::string(dram_reads));
-  const auto least = predicted.values.find(std::string(compulsory_reads));
-  if (reads == measured.values.end() || least == predicted.values.end()) return std::nullopt;
-  const double sectors = median_of(least->second);
-  if (sectors == 0) return std::nullopt;
-  return median_of(reads->second) / sectors;
+// The median of sorted values without the one at `place`.
+double median_without(const std::vector<double>& sorted, size_t place) {
+  const auto value = [&](size_t i) { return sorted[i < place ? i : i + 1]; };
+  const QuantilePlace middle(sorted.size() - 1, median_share);
+  return middle.value(value(middle.below()), value(middle.above()));
 }
 
-std::optional<double> noise_of(const std::vector<double>& launches) {
-  if (launches.size() < 2) return std::nullopt;
+std::optional<double> noise_of(const std::vector<double>& sorted) {
   std::vector<double> errors;
-  for (size_t i = 0; i < launches.size(); ++i) {
-    std::vector<double> others = launches;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto error = relative_error(median_of(std::move(others)), launches[i]);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const auto error = relative_error(median_without(sorted, i), sorted[i]);
     if (!error) return std::nullopt;
     errors.push_back(std::abs(*error));
   }
   return median_of(std::move(errors));
 }
 
-void add_errors(Comparison& comparison, const Entry& predicted, const Entry& measured,
-                const std::vector<std::string>& counters) {
-  CsvRow key = measured.key;
-  for (size_t i = 0; i < key.size(); ++i) {
-    if (key[i].empty()) key[i] = predicted.key[i];
-  }
-  for (const std::string& counter : counters) {
-    if (!predicted.has(counter) || !measured.has(counter)) continue;
-    const std::vector<double>& launches = measured.values.at(counter);
-    PointError error{.group = predicted.group, .counter = counter, .key = key};
-    error.predicted = median_of(predicted.values.at(counter));
-    error.measured = median_of(launches);
-    error.relative = relative_error(error.predicted, error.measured);
-    error.low = quantile_of(launches, low_share);
-    error.high = quantile_of(launches, high_share);
-    error.launches = launches.size();
-    error.noise = noise_of(launches);
-    error.over_compulsory = over_compulsory(predicted, measured);
-    comparison.errors.push_back(std::move(error));
-  }
+Launches launches_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {values.size(), quantile_of(values, low_share), quantile_of(values, high_share),
+          noise_of(values)};
 }
 
-size_t count_alone(const std::vector<Entry>& entries) {
-  return static_cast<size_t>(
-      std::count_if(entries.begin(), entries.end(), [](const Entry& e) { return !e.joined; }));
-}
+// Makes the errors of pairs, one after the other.
+class ErrorMaker {
+ public:
+  ErrorMaker(const ComparedPoints& predicted, const ComparedPoints& measured,
+             const std::vector<std::string_view>& counters, Comparison& comparison)
+      : predicted_(predicted), measured_(measured), comparison_(comparison) {
+    for (const std::string_view counter : counters)
+      counters_.emplace_back(counter, place_of(counter));
+  }
+
+  void add(const ComparedPoint& p, const ComparedPoint& m) {
+    JoinedPoint& point = comparison_.joined.emplace_back();
+    point.group = comparison_.keys->words().text(p.group);
+    point.key = PointKey(*comparison_.keys, key_of(p, m));
+    point.over_compulsory = over_compulsory(p, m);
+    for (const auto& [counter, place] : counters_) {
+      std::vector<double> predictions = predicted_.values(p, place);
+      std::vector<double> launches = measured_.values(m, place);
+      if (predictions.empty() || launches.empty()) continue;
+      PointError error{&point, counter, median_of(std::move(predictions)), median_of(launches)};
+      if (launches.size() > 1)
+        error.launches = &comparison_.launches.emplace_back(launches_of(std::move(launches)));
+      comparison_.errors.push_back(error);
+    }
+  }
+
+ private:
+  size_t place_of(std::string_view counter) const {
+    const auto& columns = measured_.counters();
+    return static_cast<size_t>(std::ranges::find(columns, counter) - columns.begin());
+  }
+
+  uint32_t key_of(const ComparedPoint& p, const ComparedPoint& m) const {
+    PointKeys::Cells cells = comparison_.keys->cells(m.key);
+    const PointKeys::Cells& ours = comparison_.keys->cells(p.key);
+    for (size_t i = 0; i < cells.size(); ++i)
+      if (cells[i] == Words::empty) cells[i] = ours[i];
+    return comparison_.keys->number(cells);
+  }
+
+  std::optional<double> over_compulsory(const ComparedPoint& p, const ComparedPoint& m) const {
+    std::vector<double> reads = measured_.values(m, place_of(dram_reads));
+    std::vector<double> least = predicted_.values(p, place_of(compulsory_reads));
+    if (reads.empty() || least.empty()) return std::nullopt;
+    const double sectors = median_of(std::move(least));
+    if (sectors == 0) return std::nullopt;
+    return median_of(std::move(reads)) / sectors;
+  }
+
+  const ComparedPoints& predicted_;
+  const ComparedPoints& measured_;
+  Comparison& comparison_;
+  std::vector<std::pair<std::string_view, size_t>> counters_;  // and their places
+};
 
 }  // namespace
 
-double PointError::spread() const {
-  return measured == 0 ? 0 : (high - low) / measured;
+std::optional<double> PointError::relative() const {
+  return relative_error(predicted, measured);
 }
 
-size_t join_column(std::string_view name) {
-  const auto columns = join_columns();
-  const auto found = std::find(columns.begin(), columns.end(), name);
-  return static_cast<size_t>(found - columns.begin());
-}
-
-std::vector<std::string_view> join_columns() {
-  std::vector<std::string_view> columns;
-  for (const auto& [name, kind] : result_columns)
-    if (kind == ColumnKind::joined || kind == ColumnKind::kernel) columns.push_back(name);
-  return columns;
-}
-
-std::vector<std::string> counters_named(const std::string& list, const std::string& place) {
+std::vector<std::string_view> counters_named(const std::string& list, const std::string& place) {
   const auto known = comparable_columns();
-  if (list.empty()) return {known.begin(), known.end()};
-  const auto chosen = split_list(list);
-  for (const std::string& counter : chosen) {
-    if (std::find(known.begin(), known.end(), counter) != known.end()) continue;
+  if (list.empty()) return known;
+  std::vector<std::string_view> chosen;
+  for (const std::string& counter : split_list(list)) {
+    const auto found = std::find(known.begin(), known.end(), counter);
+    if (found != known.end()) {
+      chosen.push_back(*found);
+      continue;
+    }
     std::string allowed;
     for (const std::string_view name : known) {
       allowed.append(allowed.empty() ? "" : ", ").append(name);
@@ -275,24 +124,42 @@ std::vector<std::string> counters_named(const std::string& list, const std::stri
   return chosen;
 }
 
-Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
-                          const std::vector<std::string>& counters) {
-  auto left = entries_of(predicted, counters, true);
-  auto right = entries_of(measured, counters, false);
+std::vector<std::string> compared_columns(const std::vector<std::string_view>& counters) {
+  std::vector<std::string> columns(counters.begin(), counters.end());
+  for (const std::string_view needed : {dram_reads, compulsory_reads})
+    if (std::ranges::find(columns, needed) == columns.end()) columns.emplace_back(needed);
+  return columns;
+}
+
+Comparison compare_points(const ComparedPoints& predicted, const ComparedPoints& measured,
+                          const std::vector<std::string_view>& counters) {
   Comparison comparison;
-  for (Entry& p : left) {
-    for (Entry& m : right) {
-      if (!differences(p, m).empty()) continue;
-      p.joined = m.joined = true;
-      add_errors(comparison, p, m, counters);
-    }
+  comparison.keys = predicted.keys();
+  comparison.predicted_points = predicted.points().size();
+  comparison.measured_points = measured.points().size();
+  std::vector<bool> p_joined(comparison.predicted_points), m_joined(comparison.measured_points);
+  const JoinedPairs pairs = join_points(predicted, measured);
+  comparison.errors.reserve(pairs.size() * counters.size());
+  ErrorMaker errors(predicted, measured, counters, comparison);
+  for (const auto& [p, m] : pairs) {
+    p_joined[p] = m_joined[m] = true;
+    errors.add(predicted.points()[p], measured.points()[m]);
   }
-  comparison.predicted_points = left.size();
-  comparison.measured_points = right.size();
-  comparison.predicted_alone = count_alone(left);
-  comparison.measured_alone = count_alone(right);
-  comparison.apart = columns_apart(left, right);
+  const auto alone = [](const std::vector<bool>& joined) {
+    return static_cast<size_t>(std::count(joined.begin(), joined.end(), false));
+  };
+  comparison.predicted_alone = alone(p_joined);
+  comparison.measured_alone = alone(m_joined);
+  comparison.apart = columns_apart(predicted, measured, p_joined);
   return comparison;
+}
+
+Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
+                          const std::vector<std::string_view>& counters) {
+  const auto keys = std::make_shared<PointKeys>();
+  const auto columns = compared_columns(counters);
+  return compare_points(ComparedPoints(predicted, columns, Side::predicted, keys),
+                        ComparedPoints(measured, columns, Side::measured, keys), counters);
 }
 
 }  // namespace sawtooth::experiments

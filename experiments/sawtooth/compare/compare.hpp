@@ -9,65 +9,87 @@
 // the model, or in how they were made, are groups of their own.
 #pragma once
 
-#include <map>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "experiments/sawtooth/compare/compared_points.hpp"
+#include "experiments/sawtooth/compare/join_points.hpp"
 #include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 
 namespace sawtooth::experiments {
 
-/// A version that begins with this is a baseline, and its name alone is its group.
-inline constexpr std::string_view baseline_prefix = "baseline: ";
+/// A point that both tables have.
+struct JoinedPoint {
+  std::string_view group;  // the model of the prediction: "lockstep, lru, 30 MiB, sawtooth 0.1.0"
+  PointKey key;            // measured cells, predicted ones where those are empty
+  /// Measured DRAM reads / compulsory reads, where both are known.
+  std::optional<double> over_compulsory{};
+};
 
-/// One counter at one joined pair of points.
+/// What several measured launches of a point say of each other.
+struct Launches {
+  size_t count = 1;
+  double low = 0;  // 5 and 95 % of them, between order statistics linearly
+  double high = 0;
+  /// The error of a forecast that has the point's other launches: the median over launches of
+  /// |median of the others / launch - 1|. Nothing where it is not defined.
+  std::optional<double> noise{};
+};
+
+/// One counter at one joined point. Small, as long tables have millions of them.
 struct PointError {
-  std::string group;  // the model of the prediction: "lockstep, lru, 30 MiB, sawtooth 0.1.0"
-  std::string counter;
-  CsvRow key;  // the cells of join_columns(), the measured ones where a prediction leaves them open
+  const JoinedPoint* point = nullptr;
+  std::string_view counter;
   double predicted = 0;
   double measured = 0;
+  const Launches* launches = nullptr;  // null for a single one
+
   /// (predicted - measured) / measured; nothing when only measured is 0.
-  std::optional<double> relative{};
-  /// 5 and 95 % of the measured launches, between order statistics linearly; both are `measured`
-  /// when there is one launch.
-  double low = 0;
-  double high = 0;
-  size_t launches = 1;
-  /// Measured DRAM reads / compulsory reads of the point, where both are known.
-  std::optional<double> over_compulsory{};
-
-  /// The error of a forecast that has the point's other launches: the median over launches of
-  /// |median of the others / launch - 1|. Nothing for a single launch, or where it is not defined.
-  std::optional<double> noise{};
-
+  std::optional<double> relative() const;
+  double low() const { return launches == nullptr ? measured : launches->low; }
+  double high() const { return launches == nullptr ? measured : launches->high; }
+  std::optional<double> noise() const {
+    return launches == nullptr ? std::nullopt : launches->noise;
+  }
   /// (high - low) / measured: how far launches of this point differ from each other.
-  double spread() const;
+  double spread() const { return measured == 0 ? 0 : (high() - low()) / measured; }
 };
 
 struct Comparison {
+  Comparison() = default;
+  Comparison(Comparison&&) = default;  // not copied: errors point into it
+  Comparison& operator=(Comparison&&) = default;
+
+  std::shared_ptr<PointKeys> keys;
+  std::deque<JoinedPoint> joined;  // to which errors point
+  std::deque<Launches> launches;
   std::vector<PointError> errors;
   size_t predicted_points = 0;  // after medians
   size_t measured_points = 0;
   size_t predicted_alone = 0;  // of these, without a partner
   size_t measured_alone = 0;
-  /// Columns in which predicted points without a partner differ from the nearest measured one, and
-  /// how many do.
-  std::map<std::string_view, size_t> apart;
+  ColumnsApart apart;
 };
 
-std::vector<std::string_view> join_columns();
-/// The place of a column in join_columns(), and so in PointError::key.
-size_t join_column(std::string_view name);
 /// The counters of a comma-separated list, all that can be compared for an empty one. Throws
 /// UsageError that begins with `place` for one that cannot.
-std::vector<std::string> counters_named(const std::string& list, const std::string& place);
-/// Compares `counters` where both sides have a value; throws UsageError with file and line for a
-/// missing column or a cell that is no number.
+std::vector<std::string_view> counters_named(const std::string& list, const std::string& place);
+
+/// The columns that comparing `counters` takes from both tables.
+std::vector<std::string> compared_columns(const std::vector<std::string_view>& counters);
+
+/// Compares `counters` where both sides have a value. Both sides have compared_columns(counters)
+/// and the same keys.
+Comparison compare_points(const ComparedPoints& predicted, const ComparedPoints& measured,
+                          const std::vector<std::string_view>& counters);
+/// The same for tables. Throws UsageError with file and line for a missing column or a cell that is
+/// no number.
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
-                          const std::vector<std::string>& counters);
+                          const std::vector<std::string_view>& counters);
 
 }  // namespace sawtooth::experiments

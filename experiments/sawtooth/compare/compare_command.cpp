@@ -3,7 +3,10 @@
 #include "experiments/sawtooth/compare/compare_command.hpp"
 
 #include <iostream>
+#include <memory>
 #include <optional>
+#include <unordered_set>
+#include <utility>
 
 #include "experiments/sawtooth/compare/baselines.hpp"
 #include "experiments/sawtooth/compare/compare.hpp"
@@ -22,29 +25,32 @@ namespace {
 
 constexpr std::string_view computed_here = "computed";
 
-std::vector<CsvRow> keys_of(const std::vector<PointError>& errors) {
+// Each once, in the order of their first errors.
+std::vector<CsvRow> keys_of(const Comparison& comparison) {
   std::vector<CsvRow> keys;
-  for (const PointError& error : errors) keys.push_back(error.key);
+  std::unordered_set<uint32_t> seen;
+  for (const PointError& error : comparison.errors)
+    if (seen.insert(error.point->key.number()).second) keys.push_back(error.point->key.row());
   return keys;
 }
 
-// Errors of the baselines: computed for the joined points, or of the CSVs that were named.
-std::vector<PointError> baseline_errors(const std::string& choice, const Comparison& comparison,
-                                        const CsvTable& measured,
-                                        const std::vector<std::string>& counters) {
-  if (choice.empty()) return {};
-  std::vector<CsvTable> tables;
-  if (choice == computed_here) {
-    tables.push_back(simulate_baselines(keys_of(comparison.errors)));
-  } else {
-    for (const std::string& path : split_list(choice)) tables.push_back(read_csv(path));
-  }
-  std::vector<PointError> errors;
-  for (const CsvTable& table : tables) {
-    const Comparison found = compare_tables(table, measured, counters);
-    errors.insert(errors.end(), found.errors.begin(), found.errors.end());
-  }
-  return errors;
+// Comparisons with baselines: computed for the joined points, or of the CSVs that were named.
+std::vector<Comparison> baseline_comparisons(const std::string& choice,
+                                             const Comparison& comparison,
+                                             const ComparedPoints& measured,
+                                             const std::vector<std::string_view>& counters) {
+  std::vector<Comparison> found;
+  if (choice.empty()) return found;
+  const auto compare = [&](auto&& table) {
+    const ComparedPoints predicted(std::forward<decltype(table)>(table), measured.counters(),
+                                   Side::predicted, measured.keys());
+    found.push_back(compare_points(predicted, measured, counters));
+  };
+  if (choice == computed_here)
+    compare(simulate_baselines(keys_of(comparison)));
+  else
+    for (const std::string& path : split_list(choice)) compare(CsvFile(path));
+  return found;
 }
 
 // Misses, unless counters are named.
@@ -86,28 +92,42 @@ int run_compare(const Command& command, const Arguments& arguments) {
   std::optional<OutputFile> summary, errors;
   if (!summary_path.empty()) summary.emplace(summary_path);
   if (!path.empty() && path != "-") errors.emplace(path);
-  const CsvTable measured = read_csv(parsed.operands[1]);
-  const Comparison comparison = compare_tables(read_csv(parsed.operands[0]), measured, counters);
-  const auto baselines =
-      baseline_errors(value_or(parsed.settings, "baselines", ""), comparison, measured, counters);
+  CsvFile predicted_rows(parsed.operands[0]), measured_rows(parsed.operands[1]);
+  std::optional<Comparison> compared;
+  std::vector<Comparison> rivals;
+  {  // tables are needed no longer when errors are summed up
+    const auto keys = std::make_shared<PointKeys>();
+    const auto columns = compared_columns(counters);
+    const ComparedPoints measured(std::move(measured_rows), columns, Side::measured, keys);
+    compared =
+        compare_points(ComparedPoints(std::move(predicted_rows), columns, Side::predicted, keys),
+                       measured, counters);
+    rivals = baseline_comparisons(value_or(parsed.settings, "baselines", ""), *compared, measured,
+                                  counters);
+  }
+  const Comparison& comparison = *compared;
+  std::vector<PointError> baselines;
+  for (const Comparison& rival : rivals)
+    baselines.insert(baselines.end(), rival.errors.begin(), rival.errors.end());
 
-  std::vector<PointError> points = comparison.errors;
-  points.insert(points.end(), baselines.begin(), baselines.end());
   if (summary) {
     summary->write(summary_table(comparison.errors, baselines));
     summary->commit();
   }
   std::ostream& report = path == "-" ? std::cerr : std::cout;
-  if (path == "-") std::cout << error_table(points);
+  if (path == "-") write_error_table(std::cout, {&comparison.errors, &baselines});
   if (errors) {
-    errors->write(error_table(points));
+    write_error_table(errors->stream(), {&comparison.errors, &baselines});
     errors->commit();
   }
   report << report_text(comparison.errors, baselines, tolerances)
          << "did not join: " << comparison.predicted_alone << " of " << comparison.predicted_points
          << " predicted, " << comparison.measured_alone << " of " << comparison.measured_points
          << " measured points\n";
-  for (const auto& [column, count] : comparison.apart)
+  const ColumnsApart& apart = comparison.apart;
+  if (apart.looked_at < comparison.predicted_alone && !apart.points.empty())
+    report << "  of the first " << apart.looked_at << " of these predicted points:\n";
+  for (const auto& [column, count] : apart.points)
     report << "  kept apart by " << column << ": " << count
            << (count == 1 ? " point\n" : " points\n");
   if (comparison.errors.empty()) {

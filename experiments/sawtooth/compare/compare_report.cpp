@@ -1,6 +1,7 @@
 #include "experiments/sawtooth/compare/compare_report.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <sstream>
@@ -24,6 +25,16 @@ std::string decimal(double value) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(3) << value;
   return text.str();
+}
+
+// With all digits that a double has; nothing for nothing.
+std::string exact(std::optional<double> value) {
+  if (!value) return {};
+  constexpr int digits = 17;
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof text, *value, std::chars_format::general, digits);
+  return std::string(text, end.ptr);
 }
 
 class Line {
@@ -61,12 +72,16 @@ std::string summary_line(const ErrorSummary& s, const Tolerances& tolerances) {
   return line.text("  beyond " + percent(*tolerances.of(s.counter)));
 }
 
+// Of a list in the order of groups.
+template <class Statistic>
+auto of_group(const std::vector<Statistic>& all, const std::string& group) {
+  return std::ranges::equal_range(all, group, {}, &Statistic::group);
+}
+
 std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::string& group,
                         const std::string& title, const Tolerances& tolerances) {
   std::string lines;
-  for (const ErrorSummary& s : summaries) {
-    if (s.group == group) lines += summary_line(s, tolerances);
-  }
+  for (const ErrorSummary& s : of_group(summaries, group)) lines += summary_line(s, tolerances);
   if (lines.empty()) return {};
   Line head(title);
   for (const char* column :
@@ -77,18 +92,12 @@ std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::s
 }
 
 // Points where nothing was measured and something predicted have no relative error: they are said.
-std::string zero_text(const std::vector<PointError>& errors, const ErrorSummary& summary) {
+std::string zero_text(const ErrorSummary& summary) {
   if (summary.undefined == 0) return {};
-  double most = 0;
-  for (const PointError& error : errors) {
-    if (error.group == summary.group && error.counter == summary.counter && !error.relative) {
-      most = std::max(most, error.predicted);
-    }
-  }
   std::ostringstream out;
   out << "  " << summary.counter << ": 0 measured at " << summary.undefined << " of "
-      << summary.points << " points where up to " << std::fixed << std::setprecision(0) << most
-      << " were predicted; no relative error is defined there\n";
+      << summary.points << " points where up to " << std::fixed << std::setprecision(0)
+      << summary.most_undefined << " were predicted; no relative error is defined there\n";
   if (summary.counter == "l2_write_miss_sectors") {
     out << "    (the two differ in meaning: GH100 counts a write that allocates its line without a "
            "fill as a hit,\n     the models count the first write of a line as a miss, as the "
@@ -99,13 +108,12 @@ std::string zero_text(const std::vector<PointError>& errors, const ErrorSummary&
 
 std::string changes_text(const std::vector<ScheduleChanges>& changes, const std::string& group) {
   std::string lines;
-  for (const ScheduleChanges& c : changes) {
-    if (c.group != group) continue;
-    const double pairs = static_cast<double>(c.pairs);
+  for (const ScheduleChanges& c : of_group(changes, group)) {
+    const double pairs = static_cast<double>(c.counts.pairs);
     lines += Line(c.counter)
-                 .add(std::to_string(c.pairs))
-                 .add(percent(static_cast<double>(c.right_order) / pairs))
-                 .add(percent(static_cast<double>(c.right_size) / pairs))
+                 .add(std::to_string(c.counts.pairs))
+                 .add(percent(static_cast<double>(c.counts.right_order) / pairs))
+                 .add(percent(static_cast<double>(c.counts.right_size) / pairs))
                  .text();
   }
   if (lines.empty()) return {};
@@ -115,8 +123,7 @@ std::string changes_text(const std::vector<ScheduleChanges>& changes, const std:
 std::string skill_text(const std::vector<Skill>& skills, const std::string& group,
                        const std::string& title) {
   std::string lines;
-  for (const Skill& s : skills) {
-    if (s.group != group) continue;
+  for (const Skill& s : of_group(skills, group)) {
     lines += Line(s.counter)
                  .add(std::to_string(s.points))
                  .add(decimal(s.value()))
@@ -148,18 +155,17 @@ std::string report_text(const std::vector<PointError>& errors,
   const auto all = summarise(errors);
   const auto hard = summarise(errors, Regime::over_compulsory);
   const auto changes = schedule_changes(errors);
+  const auto worth = skills(errors, baselines);
+  const auto worth_hard = skills(errors, baselines, Regime::over_compulsory);
   std::string text;
   for (const std::string& group : groups_of(all)) {
     text += (group.empty() ? "no model named" : group) + "\n";
     text += regime_text(all, group, "all points", tolerances);
     text += regime_text(hard, group, over, {});
-    for (const ErrorSummary& s : all) {
-      if (s.group == group) text += zero_text(errors, s);
-    }
+    for (const ErrorSummary& s : of_group(all, group)) text += zero_text(s);
     text += changes_text(changes, group);
-    if (baselines.empty()) continue;
-    text += skill_text(skills(errors, baselines), group, "skill, all points");
-    text += skill_text(skills(errors, baselines, Regime::over_compulsory), group, "skill, " + over);
+    text += skill_text(worth, group, "skill, all points");
+    text += skill_text(worth_hard, group, "skill, " + over);
   }
   const auto simple = inexact(summarise(baselines));
   const auto simple_hard = inexact(summarise(baselines, Regime::over_compulsory));
@@ -177,31 +183,28 @@ bool beyond(const std::vector<PointError>& errors, const Tolerances& tolerances)
                      [&](const ErrorSummary& s) { return is_beyond(s, tolerances); });
 }
 
-std::string error_table(const std::vector<PointError>& errors) {
+void write_error_table(std::ostream& out,
+                       std::initializer_list<const std::vector<PointError>*> lists) {
   CsvRow header{"group", "counter",      "predicted",     "measured", "relative_error",
                 "noise", "measured_low", "measured_high", "launches", "over_compulsory"};
   for (const std::string_view name : join_columns()) header.emplace_back(name);
-  std::string text = csv_line(header);
-  const auto number = [](std::optional<double> value) {
-    std::ostringstream out;
-    if (value) out << std::setprecision(17) << *value;
-    return out.str();
-  };
-  for (const PointError& error : errors) {
-    CsvRow row{error.group,
-               error.counter,
-               number(error.predicted),
-               number(error.measured),
-               number(error.relative),
-               number(error.noise),
-               number(error.low),
-               number(error.high),
-               std::to_string(error.launches),
-               number(error.over_compulsory)};
-    row.insert(row.end(), error.key.begin(), error.key.end());
-    text += csv_line(row);
+  out << csv_line(header);
+  for (const auto* errors : lists) {
+    for (const PointError& error : *errors) {
+      CsvRow row{std::string(error.point->group),
+                 std::string(error.counter),
+                 exact(error.predicted),
+                 exact(error.measured),
+                 exact(error.relative()),
+                 exact(error.noise()),
+                 exact(error.low()),
+                 exact(error.high()),
+                 std::to_string(error.launches == nullptr ? 1 : error.launches->count),
+                 exact(error.point->over_compulsory)};
+      for (size_t i = 0; i < join_column_count; ++i) row.push_back(error.point->key[i]);
+      out << csv_line(row);
+    }
   }
-  return text;
 }
 
 }  // namespace sawtooth::experiments

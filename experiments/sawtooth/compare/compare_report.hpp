@@ -1,6 +1,8 @@
 // What `sawtooth compare` prints, and its table of every point.
 #pragma once
 
+#include <initializer_list>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ std::string report_text(const std::vector<PointError>& errors,
 bool beyond(const std::vector<PointError>& errors, const Tolerances& tolerances);
 
 /// CSV: one row a group, counter and point.
-std::string error_table(const std::vector<PointError>& errors);
+void write_error_table(std::ostream& out,
+                       std::initializer_list<const std::vector<PointError>*> lists);
 
 }  // namespace sawtooth::experiments

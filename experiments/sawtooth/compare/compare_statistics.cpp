@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 
 #include "experiments/sawtooth/compare/error_sets.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
@@ -29,17 +30,6 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void add_pair(ScheduleChanges& changes, const PointError& a, const PointError& b) {
-  if (a.measured <= 0 || b.measured <= 0) return;
-  const double measured = a.measured / b.measured;
-  if (std::max(measured, 1 / measured) <= 1 + schedule_difference) return;
-  ++changes.pairs;
-  if (measured < 1 ? a.predicted < b.predicted : a.predicted > b.predicted) ++changes.right_order;
-  if (b.predicted <= 0) return;
-  const double predicted = a.predicted / b.predicted;
-  if (std::abs(predicted / measured - 1) <= size_tolerance) ++changes.right_size;
-}
-
 // |ln(predicted / measured)|, or nothing where it has no meaning.
 std::optional<double> log_error(const PointError& error) {
   if (error.predicted <= 0 || error.measured <= 0) return std::nullopt;
@@ -47,14 +37,14 @@ std::optional<double> log_error(const PointError& error) {
 }
 
 Skill skill_over(const Errors& model, const Errors& baseline) {
-  std::map<CsvRow, double> by_key;
+  std::unordered_map<uint32_t, double> by_key;
   for (const PointError* error : baseline) {
-    if (const auto size = log_error(*error)) by_key[error->key] = *size;
+    if (const auto size = log_error(*error)) by_key[error->point->key.number()] = *size;
   }
   std::vector<double> ours;
   std::vector<double> theirs;
   for (const PointError* error : model) {
-    const auto partner = by_key.find(error->key);
+    const auto partner = by_key.find(error->point->key.number());
     const auto size = log_error(*error);
     if (partner == by_key.end() || !size) continue;
     ours.push_back(*size);
@@ -66,17 +56,19 @@ Skill skill_over(const Errors& model, const Errors& baseline) {
 
 }  // namespace
 
-Quantiles quantiles_of(std::vector<double> sizes) {
+size_t place_of_ninety(size_t count) {
   constexpr double ninety_percent = 0.9;
+  return static_cast<size_t>(std::ceil(ninety_percent * static_cast<double>(count))) - 1;
+}
+
+Quantiles quantiles_of(std::vector<double> sizes) {
   std::sort(sizes.begin(), sizes.end());
-  const double rank = std::ceil(ninety_percent * static_cast<double>(sizes.size()));
-  const double ninety = sizes[static_cast<size_t>(rank) - 1];
+  const double ninety = sizes[place_of_ninety(sizes.size())];
   return {median_of(std::move(sizes)), ninety};
 }
 
 bool belongs(const PointError& error, Regime regime) {
-  return regime == Regime::all ||
-         (error.over_compulsory && *error.over_compulsory > over_compulsory_factor);
+  return regime == Regime::all || error.point->over_compulsory > over_compulsory_factor;
 }
 
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
@@ -100,19 +92,21 @@ std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors, Regim
   const ErrorSets sets = sets_of(errors, regime);
   std::vector<ErrorSummary> summaries;
   for (const GroupAndCounter& name : sets.order) {
-    ErrorSummary summary{.group = name.first, .counter = name.second};
+    ErrorSummary summary{.group = std::string(name.first), .counter = std::string(name.second)};
     std::vector<double> sizes, with_sign, predicted, measured, noise;
     for (const PointError* error : sets.points.at(name)) {
       ++summary.points;
       predicted.push_back(error->predicted);
       measured.push_back(error->measured);
-      if (error->noise) noise.push_back(*error->noise);
-      if (!error->relative) {
+      if (const auto of_launches = error->noise()) noise.push_back(*of_launches);
+      const auto relative = error->relative();
+      if (!relative) {
         ++summary.undefined;
+        summary.most_undefined = std::max(summary.most_undefined, error->predicted);
         continue;
       }
-      with_sign.push_back(*error->relative);
-      sizes.push_back(std::abs(*error->relative));
+      with_sign.push_back(*relative);
+      sizes.push_back(std::abs(*relative));
       if (error->spread() < steady_spread) {
         summary.worst_steady = std::max(summary.worst_steady, sizes.back());
       }
@@ -135,17 +129,12 @@ std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& err
   const ErrorSets sets = sets_of(errors, Regime::all);
   std::vector<ScheduleChanges> all;
   for (const GroupAndCounter& name : sets.order) {
-    ScheduleChanges changes{.group = name.first, .counter = name.second};
-    std::map<CsvRow, Errors> problems;
-    for (const PointError* error : sets.points.at(name)) {
-      problems[problem_of(error->key)].push_back(error);
-    }
-    for (const auto& [problem, points] : problems) {
-      for (size_t i = 0; i < points.size(); ++i) {
-        for (size_t j = 0; j < i; ++j) add_pair(changes, *points[i], *points[j]);
-      }
-    }
-    if (changes.pairs > 0) all.push_back(std::move(changes));
+    ScheduleChanges changes{.group = std::string(name.first), .counter = std::string(name.second)};
+    std::unordered_map<uint32_t, std::vector<SchedulePoint>> problems;
+    for (const PointError* error : sets.points.at(name))
+      problems[error->point->key.problem()].push_back({error->predicted, error->measured});
+    for (auto& [problem, points] : problems) changes.counts += count_pairs(std::move(points));
+    if (changes.counts.pairs > 0) all.push_back(std::move(changes));
   }
   return all;
 }

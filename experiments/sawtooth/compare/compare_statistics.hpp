@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/compare/compare.hpp"
+#include "experiments/sawtooth/compare/schedule_pairs.hpp"
 
 namespace sawtooth::experiments {
 
@@ -15,10 +16,6 @@ namespace sawtooth::experiments {
 inline constexpr double over_compulsory_factor = 1.5;
 /// A point is steady when its launches differ by less than this share.
 inline constexpr double steady_spread = 0.05;
-/// Two schedules of one problem differ when one measures more than this share above the other.
-inline constexpr double schedule_difference = 0.10;
-/// The size of a change is right when predicted and measured ratio agree within this share.
-inline constexpr double size_tolerance = 0.10;
 
 enum class Regime { all, over_compulsory };
 bool belongs(const PointError& error, Regime regime);
@@ -29,13 +26,14 @@ struct ErrorSummary {
   std::string group;
   std::string counter;
   size_t points = 0;
-  size_t undefined = 0;      // measured 0, predicted more: no relative error, in none of these:
-  double median = 0;         // of |error|
-  double ninety = 0;         // 90 % of the points have at most this |error| (nearest rank)
-  double worst = 0;          // largest |error|
-  double worst_steady = 0;   // the same over points whose launches differ by less than 5 %
-  double signed_median = 0;  // of the error itself: above 0 the model predicts too much
-  std::optional<double> noise{};  // median of PointError::noise over the points that have it
+  size_t undefined = 0;           // measured 0, predicted more: no relative error
+  double most_undefined = 0;      // the largest prediction of these, which are in none of:
+  double median = 0;              // of |error|
+  double ninety = 0;              // 90 % of the points have at most this |error| (nearest rank)
+  double worst = 0;               // largest |error|
+  double worst_steady = 0;        // the same over points whose launches differ by less than 5 %
+  double signed_median = 0;       // of the error itself: above 0 the model predicts too much
+  std::optional<double> noise{};  // median of PointError::noise() over the points that have it
   std::optional<double> rank{};   // rank_correlation() of predicted and measured
 
   bool has_figures() const { return points > undefined; }
@@ -47,6 +45,8 @@ struct Quantiles {
   double ninety;
 };
 Quantiles quantiles_of(std::vector<double> sizes);
+/// Where the 90 % mark stands among `count` sorted values.
+size_t place_of_ninety(size_t count);
 
 /// Groups in the order of their names, counters in the order of their first points.
 std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors,
@@ -56,15 +56,12 @@ std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors,
 /// fewer than two pairs or when one side is constant.
 std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
-/// How changes of schedule are predicted: over all pairs of points of one gpu, kernel, problem and
-/// state whose measured values differ by more than 10 %.
+/// How changes of schedule are predicted, over all pairs of points of one gpu, kernel, problem and
+/// state.
 struct ScheduleChanges {
   std::string group;
   std::string counter;
-  size_t pairs = 0;
-  size_t right_order =
-      0;                  // the smaller one is predicted to be smaller; equal predictions are wrong
-  size_t right_size = 0;  // the predicted ratio is within 10 % of the measured ratio
+  PairCounts counts{};
 };
 std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& errors);
 

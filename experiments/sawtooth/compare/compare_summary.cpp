@@ -11,11 +11,12 @@ namespace {
 
 class SummaryTable {
  public:
-  void add(const std::string& group, const std::string& counter, const std::string& statistic,
+  void add(std::string_view group, std::string_view counter, const std::string& statistic,
            double value, const std::string& against = {}) {
     std::ostringstream number;
     number << std::setprecision(17) << value;
-    text_ += csv_line({group, counter, points_, statistic, against, number.str()});
+    text_ += csv_line(
+        {std::string(group), std::string(counter), points_, statistic, against, number.str()});
   }
   void add(const ErrorSummary& s) {
     const auto put = [&](const char* statistic, double value) {
@@ -42,10 +43,10 @@ class SummaryTable {
     put("ninety_high", intervals.ninety.high);
   }
   void add(const ScheduleChanges& c) {
-    const auto pairs = static_cast<double>(c.pairs);
+    const auto pairs = static_cast<double>(c.counts.pairs);
     add(c.group, c.counter, "pairs", pairs);
-    add(c.group, c.counter, "order", static_cast<double>(c.right_order) / pairs);
-    add(c.group, c.counter, "size", static_cast<double>(c.right_size) / pairs);
+    add(c.group, c.counter, "order", static_cast<double>(c.counts.right_order) / pairs);
+    add(c.group, c.counter, "size", static_cast<double>(c.counts.right_size) / pairs);
   }
   void add(const Skill& s) { add(s.group, s.counter, "skill", s.value(), s.baseline); }
 

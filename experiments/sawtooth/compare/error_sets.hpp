@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,7 +11,7 @@
 
 namespace sawtooth::experiments {
 
-using GroupAndCounter = std::pair<std::string, std::string>;
+using GroupAndCounter = std::pair<std::string_view, std::string_view>;
 using Errors = std::vector<const PointError*>;
 
 /// `order`: groups by name, the counters of each in the order of their first points. The points are
@@ -21,8 +21,5 @@ struct ErrorSets {
   std::map<GroupAndCounter, Errors> points;
 };
 ErrorSets sets_of(const std::vector<PointError>& errors, Regime regime);
-
-/// What two schedules of one problem share: the key without its schedule columns.
-CsvRow problem_of(const CsvRow& key);
 
 }  // namespace sawtooth::experiments

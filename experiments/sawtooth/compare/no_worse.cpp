@@ -47,11 +47,11 @@ bool has_result(const CsvTable& table, size_t row) {
   return cell(table, row, "status") == "ok";
 }
 
-double number(const CsvTable& table, size_t row, const std::string& counter) {
+double number(const CsvTable& table, size_t row, std::string_view counter) {
   try {
     return std::stod(cell(table, row, counter));
   } catch (const std::logic_error&) {
-    throw UsageError(place(table, row) + ": " + counter + " is no number");
+    throw UsageError(place(table, row) + ": " + std::string(counter) + " is no number");
   }
 }
 
@@ -86,7 +86,8 @@ class Kept {
 }  // namespace
 
 NoWorse compare_with_kept(const CsvTable& predicted, const CsvTable& kept,
-                          const std::vector<std::string>& counters, const Tolerances& tolerances) {
+                          const std::vector<std::string_view>& counters,
+                          const Tolerances& tolerances) {
   const Kept before(kept);
   NoWorse result;
   std::vector<bool> seen(kept.rows.size(), false);
@@ -99,13 +100,13 @@ NoWorse compare_with_kept(const CsvTable& predicted, const CsvTable& kept,
                        place(kept, *partner) + "; make both with one model");
     seen[*partner] = true;
     ++result.compared;
-    for (const std::string& counter : counters) {
+    for (const std::string_view counter : counters) {
       if (cell(predicted, row, counter).empty() && cell(kept, *partner, counter).empty()) continue;
       const double now = number(predicted, row, counter), then = number(kept, *partner, counter);
       if (now <= then * (1 + tolerances.of(counter).value_or(0))) continue;
       result.worse.push_back(
-          name_of(predicted, row) + ": " + counter + " rose from " + cell(kept, *partner, counter) +
-          " to " + cell(predicted, row, counter) +
+          name_of(predicted, row) + ": " + std::string(counter) + " rose from " +
+          cell(kept, *partner, counter) + " to " + cell(predicted, row, counter) +
           (then > 0 ? std::string(" (x ").append(fixed(now / then, 2)).append(")")
                     : std::string()));
     }

@@ -22,6 +22,7 @@ struct NoWorse {
 /// for a missing column, for several kept rows of one problem where none has the schedule, and
 /// where two rows were made by different models.
 NoWorse compare_with_kept(const CsvTable& predicted, const CsvTable& kept,
-                          const std::vector<std::string>& counters, const Tolerances& tolerances);
+                          const std::vector<std::string_view>& counters,
+                          const Tolerances& tolerances);
 
 }  // namespace sawtooth::experiments

@@ -35,7 +35,7 @@ Tolerances Tolerances::parse(std::string_view text) {
   return tolerances;
 }
 
-std::optional<double> Tolerances::of(const std::string& counter) const {
+std::optional<double> Tolerances::of(std::string_view counter) const {
   const auto own = by_counter_.find(counter);
   return own != by_counter_.end() ? own->second : all_;
 }

@@ -1,6 +1,7 @@
 // How large an error may be: one share for all counters, or one a counter.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,11 +19,11 @@ class Tolerances {
   static Tolerances parse(std::string_view text);
 
   /// The largest error that passes, or nothing where this counter is not judged.
-  std::optional<double> of(const std::string& counter) const;
+  std::optional<double> of(std::string_view counter) const;
 
  private:
   std::optional<double> all_;
-  std::map<std::string, double> by_counter_;
+  std::map<std::string, double, std::less<>> by_counter_;
 };
 
 }  // namespace sawtooth::experiments

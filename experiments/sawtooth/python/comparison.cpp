@@ -1,5 +1,7 @@
 #include "experiments/sawtooth/python/comparison.hpp"
 
+#include <sstream>
+
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -13,7 +15,9 @@ ComparisonTexts compare_texts(const NamedCsv& predicted, const NamedCsv& measure
                      parse_csv(measured.text, measured.name), counters_named(counters, "counters"));
   if (comparison.errors.empty())
     throw UsageError("nothing to compare: no two points join and share a counter");
-  return {error_table(comparison.errors), report_text(comparison.errors, {}, Tolerances())};
+  std::ostringstream errors;
+  write_error_table(errors, {&comparison.errors});
+  return {errors.str(), report_text(comparison.errors, {}, Tolerances())};
 }
 
 }  // namespace sawtooth::experiments

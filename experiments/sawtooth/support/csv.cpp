@@ -168,6 +168,7 @@ CsvRow parse_csv_record(std::string_view record, const std::string& path, int li
 
 CsvFile::CsvFile(const std::string& path, bool may_end_early)
     : path_(path), file_(path, std::ios::binary), may_end_early_(may_end_early) {
+  refuse_folder(path);
   if (!file_) throw UsageError(path + ": cannot be read");
   if (!fill() && buffer_.empty() && !may_end_early)
     throw UsageError(path + ":1:1: the file is empty; a header is needed");

@@ -54,11 +54,14 @@ IniFile parse_ini(const std::string& text, const std::string& path) {
   return file;
 }
 
-std::string read_text_file(const std::string& path) {
+void refuse_folder(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  if (std::filesystem::is_directory(path, error))
     throw UsageError(path + ": is a folder; a file is needed");
-  }
+}
+
+std::string read_text_file(const std::string& path) {
+  refuse_folder(path);
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw UsageError(path + ": cannot be read");
   // In pieces: a device has no size, and may have no end.

@@ -29,6 +29,9 @@ IniFile parse_ini(const std::string& text, const std::string& path);
 /// Reads the file; throws UsageError when it cannot be read.
 IniFile read_ini(const std::string& path);
 
+/// Throws UsageError for a folder.
+void refuse_folder(const std::string& path);
+
 /// The whole file; throws UsageError when it cannot be read, or has more than 2^30 bytes.
 std::string read_text_file(const std::string& path);
 
