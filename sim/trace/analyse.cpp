@@ -1,7 +1,6 @@
 #include "sim/trace/analyse.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -9,30 +8,10 @@
 #include "sim/lru/distance_batch.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
+#include "sim/trace/disjoint.hpp"
 
 namespace sawtooth::sim {
 namespace {
-
-void require_disjoint(const TraceReader& reader) {
-  const TraceAtoms& atoms = reader.atoms();
-  if (reader.begins_differ() && atoms.all_are_lines()) return;
-  std::vector<AtomId> in_order(atoms.size());
-  std::iota(in_order.begin(), in_order.end(), AtomId{0});
-  const auto comes_before = [&](AtomId a, AtomId b) {
-    return atoms.first_line(a) < atoms.first_line(b);
-  };
-  if (!std::is_sorted(in_order.begin(), in_order.end(), comes_before)) {
-    std::sort(in_order.begin(), in_order.end(), comes_before);
-  }
-  for (size_t i = 1; i < in_order.size(); ++i) {
-    const TraceAtom before = atoms[in_order[i - 1]];
-    const uint64_t next_line = atoms.first_line(in_order[i]);
-    if (before.first_line + before.lines <= next_line) continue;
-    throw TraceError("the tiles at lines " + std::to_string(before.first_line) + " and " +
-                     std::to_string(next_line) +
-                     " share lines; such a trace must be given by lines");
-  }
-}
 
 class TraceHistogram {
  public:

@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include "scheduler/memory_units.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "sim/sets/layout.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -10,14 +12,10 @@ namespace {
 class ScheduleTracer : public WavefrontSink {
  public:
   ScheduleTracer(const AtomTable& atoms, TraceWriter& writer)
-      : atoms_(atoms), writer_(writer), number_(atoms.sizes().size(), unseen) {
-    first_line_.reserve(atoms.sizes().size());
-    uint64_t line = 0;
-    for (const AtomSize& size : atoms.sizes()) {
-      first_line_.push_back(line);
-      line += size.lines;
-    }
-  }
+      : atoms_(atoms),
+        writer_(writer),
+        number_(atoms.sizes().size(), unseen),
+        spans_(line_spans(atoms, line_bytes)) {}
 
   void begin_step(int64_t step) { step_ = static_cast<uint64_t>(step); }
 
@@ -50,7 +48,7 @@ class ScheduleTracer : public WavefrontSink {
       flush();
       number_[atom] = defined_++;
       const AtomSize size = atoms_.size(atom);
-      writer_.atom({first_line_[atom], size.lines, size.sectors, atoms_.tensor_of(atom)});
+      writer_.atom({spans_[atom].first, size.lines, size.sectors, atoms_.tensor_of(atom)});
     }
     return number_[atom];
   }
@@ -58,7 +56,7 @@ class ScheduleTracer : public WavefrontSink {
   const AtomTable& atoms_;
   TraceWriter& writer_;
   std::vector<AtomId> number_;  // in the order of first visits
-  std::vector<uint64_t> first_line_;
+  std::vector<LineSpan> spans_;
   AtomId defined_ = 0;
   uint64_t step_ = 0;
   TraceVisit pending_{.times = 0};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
@@ -18,15 +19,22 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/trace/trace_model.hpp"
 #include "sim/trace/analyse.hpp"
 #include "sim/trace/line_splitter.hpp"
+#include "sim/trace/replay.hpp"
 #include "sim/trace/schedule_trace.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 // What --read leaves to be said: all else stands in the trace.
-constexpr std::string_view keys_beside_read[] = {"gpu", "l2-bytes", "workers"};
+bool stands_beside_read(std::string_view key) {
+  return key == "gpu" || key == "l2-bytes" || key == "workers" || is_trace_model_key(key);
+}
+// Tables that are made of a prediction, and those of every capacity.
+constexpr const char* predicted_tables[] = {"csv", "by-tensor", "miss-curve", "histogram"};
+constexpr const char* curve_tables[] = {"miss-curve", "histogram"};
 
 sim::TraceFormat format_of(const Settings& outputs) {
   const std::string name = value_or(outputs, "format", "binary");
@@ -74,7 +82,7 @@ int write_point(const Configuration& configuration, const Settings& command_line
   if (!outputs.contains("write")) {
     throw UsageError("--write: not given; name the trace to write, or one to --read");
   }
-  for (const char* key : {"csv", "by-tensor", "miss-curve", "histogram"}) {
+  for (const char* key : predicted_tables) {
     if (outputs.contains(key)) {
       throw UsageError(place_of(key, outputs.at(key).origin) + ": needs --read, or use simulate");
     }
@@ -90,7 +98,8 @@ int write_point(const Configuration& configuration, const Settings& command_line
   if (point.request.timing == sim::Timing::timed) {
     throw UsageError("timing: traces are written in lockstep; allowed: lockstep, lockstep-wave");
   }
-  if (point.keys.l2->name != "lru") throw UsageError("l2: traces are analysed with lru only");
+  if (point.keys.l2->name != "lru")
+    throw UsageError("l2: a trace is written without a model of L2; give l2 to --read");
   const CsvRow cells = key_cells(point, experiment, "predicted");
   write_trace(outputs, description_of(cells),
               [&](sim::TraceWriter& writer) { sim::write_schedule(point.request, writer); });
@@ -104,10 +113,7 @@ class ReadTrace {
     limits_.atoms = static_cast<uint32_t>(
         std::stoll(value_or(outputs, "most-atoms", std::to_string(limits_.atoms))));
     for (const auto& [key, assignment] : command_line) {
-      const bool has_effect =
-          find_option(key)->group == OptionGroup::output ||
-          std::ranges::find(keys_beside_read, key) != std::end(keys_beside_read);
-      if (!has_effect) {
+      if (find_option(key)->group != OptionGroup::output && !stands_beside_read(key)) {
         throw UsageError(place_of(key, assignment.origin) +
                          ": has no effect with --read; the trace says it");
       }
@@ -135,20 +141,17 @@ class ReadTrace {
                        ": is no regular file; the beginning of a trace is read more than once, so "
                        "save it to a file first");
     }
-    std::ifstream stream(path_, std::ios::binary);
-    if (!stream || stream.peek() == std::ifstream::traits_type::eof()) {
+    stream_.open(path_, std::ios::binary);
+    if (!stream_ || stream_.peek() == std::ifstream::traits_type::eof()) {
       throw UsageError(path_ + ": cannot be read, or is empty");
     }
-    const auto workers = static_cast<uint32_t>(std::stoul(value_or(given_, "workers", "0")));
-    const auto reader = sim::open_trace(stream, path_, limits_, workers);
+    const auto reader = open();
     if (!outputs_.contains("write")) {
       analyse(*reader);
       return exit_fine;
     }
-    bool analyses = false;
-    for (const char* key : {"csv", "by-tensor", "miss-curve", "histogram"}) {
-      analyses = analyses || outputs_.contains(key);
-    }
+    const bool analyses = std::ranges::any_of(
+        predicted_tables, [&](const char* key) { return outputs_.contains(key); });
     write_trace(outputs_, reader->description(), [&](sim::TraceWriter& writer) {
       sim::CopyingReader copying(*reader, writer);
       analyses ? analyse(copying) : sim::copy_trace(*reader, writer);
@@ -156,13 +159,28 @@ class ReadTrace {
     return exit_fine;
   }
 
+  // At its beginning; readers that were opened before end here.
+  std::unique_ptr<sim::TraceReader> open() {
+    stream_.clear();
+    stream_.seekg(0);
+    const auto workers = static_cast<uint32_t>(std::stoul(value_or(given_, "workers", "0")));
+    return sim::open_trace(stream_, path_, limits_, workers);
+  }
+
   void analyse(sim::TraceReader& reader) {
     CsvRow cells = described_cells(reader.description());
-    complete(cells);
+    const sim::Gpu gpu = complete(cells);
     const int64_t l2_bytes = parse_l2_bytes(cells[result_column("l2_bytes")]);
+    const TraceModel model(given_, gpu, l2_bytes);
+    for (const char* key : curve_tables) {
+      if (!outputs_.contains(key) || model.has_curve()) continue;
+      throw UsageError(place_of(key, outputs_.at(key).origin) + ": l2 = " +
+                       std::string(model.name()) + " counts at one capacity; allowed: l2 = lru");
+    }
+    model.describe(cells);
     SideTables sides(outputs_);
     ResultLog log(value_or(outputs_, "csv", "-"), old_rows(outputs_));
-    const sim::Prediction prediction = sim::analyse_trace(reader, l2_bytes, limits_);
+    const sim::Prediction prediction = predict(reader, model, l2_bytes);
     log.start();
     log.append(predicted_row(cells, prediction.total));
     sides.write(sides.rows(cells, prediction));
@@ -170,13 +188,25 @@ class ReadTrace {
     sides.commit();
   }
 
+  sim::Prediction predict(sim::TraceReader& reader, const TraceModel& model, int64_t l2_bytes) {
+    if (model.name() == "lru") return sim::analyse_trace(reader, l2_bytes, limits_);
+    if (model.name() == "opt") return sim::replay_by_optimum(reader, l2_bytes);
+    return sim::replay_on_sets(
+        reader, [this] { return open(); }, l2_bytes, model.sets());
+  }
+
   // What the command line says, over what the trace says, over what its name says.
-  void complete(CsvRow& cells) const {
+  // Returns what is known of the GPU, as far as the model asks.
+  sim::Gpu complete(CsvRow& cells) const {
+    sim::Gpu gpu;
+    std::string& gpu_cell = cells[result_column("gpu")];
+    Catalog catalog;
     if (given_.contains("gpu")) {
-      Catalog catalog;
-      const sim::Gpu gpu = catalog.gpu(given_.at("gpu")).profile;
-      cells[result_column("gpu")] = gpu.name;
+      gpu = catalog.gpu(given_.at("gpu")).profile;
+      gpu_cell = gpu.name;
       cells[result_column("l2_bytes")] = std::to_string(gpu.l2_bytes);
+    } else if (value_or(given_, "l2", "lru") == "sets" && !gpu_cell.empty()) {
+      gpu = catalog.gpu(Assignment{{gpu_cell}, {path_, 0}}).profile;
     }
     const std::string l2_bytes = value_or(given_, "l2-bytes", "");
     if (!l2_bytes.empty()) cells[result_column("l2_bytes")] = l2_bytes;
@@ -188,8 +218,8 @@ class ReadTrace {
     experiment = value_or(outputs_, "experiment", experiment.empty() ? stem_of(path_) : experiment);
     cells[result_column("source")] = "predicted";
     cells[result_column("pass")] = "forward";
-    cells[result_column("l2")] = "lru";
     cells[result_column("version")] = program_version;
+    return gpu;
   }
 
   int64_t parse_l2_bytes(const std::string& text) const {
@@ -204,6 +234,7 @@ class ReadTrace {
   const Settings& outputs_;
   Settings given_;
   sim::TraceLimits limits_;
+  std::ifstream stream_;
 };
 
 }  // namespace

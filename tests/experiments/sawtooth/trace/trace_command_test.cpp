@@ -75,6 +75,18 @@ TEST(Trace, AnotherCapacityIsAnotherPoint) {
             run_program("simulate --quiet " + schedule).out);
 }
 
+TEST(Trace, OtherModelsOfL2GiveTheRowsOfSimulate) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_program("trace " + point + "--write " + folder.path("t")).exit_code, 0);
+  for (const std::string model :
+       {"--l2 opt", "--l2 sets --l2-ways 8 --l2-policy fifo --l2-hash modulo",
+        "--l2 sets --l2-ways 8 --l2-policy random --seed 3"}) {
+    const Outcome read = run_program("trace --read " + folder.path("t") + " --csv - " + model);
+    ASSERT_EQ(read.exit_code, 0) << read.err;
+    EXPECT_EQ(read.out, run_program("simulate --quiet " + point + model).out) << model;
+  }
+}
+
 struct TraceMistake {
   const char* options;  // T is a trace, X a file that is none, C a CSV
   const char* message;  // in the one line on standard error
@@ -128,9 +140,15 @@ INSTANTIATE_TEST_SUITE_P(
         TraceMistake{"--gpu gb10 --seq 64", "--write: not given"},
         TraceMistake{"--gpu gb10 --seq 64,128 --write n", "a trace is of one point"},
         TraceMistake{"--gpu gb10 --seq 64 --write n --csv r", "--csv: needs --read"},
-        TraceMistake{"--gpu h200 --seq 64 --l2 halves --write n", "l2: traces are analysed"},
+        TraceMistake{"--gpu h200 --seq 64 --l2 halves --write n",
+                     "l2: a trace is written without a model of L2"},
         TraceMistake{"--gpu h200 --seq 64 --timing timed --write n", "timing: traces are written"},
         TraceMistake{"--read T --seq 64", "--seq: has no effect with --read"},
+        TraceMistake{"--read T --l2 halves",
+                     "--l2: halves needs a schedule; allowed with --read: lru, sets, opt"},
+        TraceMistake{"--read T --l2-ways 4", "--l2-ways: has no effect without l2 = sets"},
+        TraceMistake{"--read T --l2 opt --miss-curve X",
+                     "--miss-curve: l2 = opt counts at one capacity; allowed: l2 = lru"},
         TraceMistake{"--read C", "--l2-bytes: not given, and C does not say it"},
         TraceMistake{"--read none --l2-bytes 1M", "none: cannot be read, or is empty"},
         TraceMistake{"--read X --csv r", "X: is a trace of version 16843009"},

@@ -1,0 +1,151 @@
+// Sets and Belady's optimum on traces: as on the schedules behind them, and as lines say.
+#include "sim/trace/replay.hpp"
+
+#include <gmock/gmock.h>
+
+#include "sim/belady/simulate_opt.hpp"
+#include "sim/sets/set_hash.hpp"
+#include "sim/sets/simulate_sets.hpp"
+#include "sim/trace/line_splitter.hpp"
+#include "sim/trace/schedule_trace.hpp"
+#include "tests/support/naive_sets.hpp"
+#include "tests/support/property.hpp"
+#include "tests/support/traces.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+using tests::between;
+using tests::Trace;
+
+// A trace that can be opened again and again.
+class Text {
+ public:
+  explicit Text(const std::string& text) : in_(text) {}
+  std::unique_ptr<TraceReader> open() {
+    in_.clear();
+    in_.seekg(0);
+    return open_trace(in_, "t", {});
+  }
+
+ private:
+  std::istringstream in_;
+};
+
+Prediction on_sets(const std::string& trace, int64_t l2_bytes, const SetsParameters& sets) {
+  Text text(trace);
+  return replay_on_sets(
+      *text.open(), [&] { return text.open(); }, l2_bytes, sets);
+}
+
+Prediction by_optimum(const std::string& trace, int64_t l2_bytes) {
+  return replay_by_optimum(*Text(trace).open(), l2_bytes);
+}
+
+std::string trace_of(const Request& request, bool by_lines) {
+  std::ostringstream out;
+  const auto writer = trace_writer(TraceFormat::binary, out, "");
+  LineSplitter splitter(*writer);
+  write_schedule(request, by_lines ? static_cast<TraceWriter&>(splitter) : *writer);
+  return out.str();
+}
+
+Request any_request_with_prefetch() {
+  Request request = tests::any_request();
+  request.schedule.prefetch = between(0, 3);
+  return request;
+}
+
+SetsParameters any_sets(Request& request) {
+  SetsParameters sets;
+  sets.hash = static_cast<HashKind>(between(0, 2));
+  sets.policy = static_cast<SetPolicy>(between(0, 4));
+  sets.ways = int64_t{1} << between(0, 4);
+  sets.seed = static_cast<uint64_t>(between(0, 1000));
+  const int64_t count =
+      sets.hash == HashKind::exclusive_or ? int64_t{1} << between(0, 5) : between(1, 40);
+  request.l2_bytes = count * sets.ways * 128;
+  if (sets.policy != SetPolicy::opt && between(0, 1) == 1) {
+    for (Priority& priority : sets.priorities) priority = static_cast<Priority>(between(0, 2));
+  }
+  return sets;
+}
+
+void require_same(const Prediction& one, const Prediction& other) {
+  for (size_t t = 0; t < size_t{tensor_count}; ++t) {
+    for (const CounterColumn& column : counter_columns)
+      RC_ASSERT(one.by_tensor[t].*column.member == other.by_tensor[t].*column.member);
+  }
+}
+
+RC_GTEST_PROP(ReplayTrace, ASchedulesTraceOnSetsCountsAsTheScheduleDoes, ()) {
+  Request request = any_request_with_prefetch();
+  request.sets = any_sets(request);
+  const bool by_lines = between(0, 1) == 1;
+  require_same(on_sets(trace_of(request, by_lines), request.l2_bytes, request.sets),
+               simulate_sets(request));
+}
+
+RC_GTEST_PROP(ReplayTrace, ASchedulesTraceUnderTheOptimumCountsAsTheScheduleDoes, ()) {
+  const Request request = any_request_with_prefetch();
+  const bool by_lines = between(0, 1) == 1;
+  require_same(by_optimum(trace_of(request, by_lines), request.l2_bytes), simulate_opt(request));
+}
+
+// Line by line through a cache that is written from its definition.
+RC_GTEST_PROP(ReplayTrace, AnyTraceForwardsOnSetsMissesWhatItsLinesMiss, ()) {
+  Request request;
+  const SetsParameters sets = any_sets(request);
+  RC_PRE(sets.policy != SetPolicy::opt);
+  Trace trace = tests::any_trace();
+  for (TraceVisit& visit : trace.visits) visit.backwards = false;
+  const SetGeometry geometry = set_geometry(request.l2_bytes, sets);
+  const SetHash hash(sets, geometry.sets);
+  tests::NaiveSets cache(static_cast<size_t>(geometry.ways),
+                         static_cast<size_t>(geometry.persisting_ways), sets.policy, sets.seed);
+  int64_t missed = 0;
+  for (const TraceVisit& visit : trace.visits) {
+    const TraceAtom& atom = trace.atoms[visit.atom];
+    for (uint32_t touch = 0; touch < visit.times * atom.lines; ++touch) {
+      const uint32_t at = touch % atom.lines;
+      const uint64_t line = atom.first_line + at;
+      const Priority priority = sets.priorities[static_cast<size_t>(atom.tensor)];
+      if (cache.access(line, hash.set_of(line), priority)) continue;
+      missed += at + 1 < atom.lines ? 4 : atom.sectors - 4 * (atom.lines - 1);
+    }
+  }
+  const Counters total =
+      on_sets(tests::text_of(TraceFormat::binary, trace), request.l2_bytes, sets).total;
+  RC_ASSERT(total.l2_read_miss_sectors.value_or(0) + total.l2_write_miss_sectors.value_or(0) ==
+            missed);
+}
+
+// Two ways, one set: 0 1 2 0 1. LRU misses all five; the optimum keeps 0 when 2 comes, and misses
+// 1 again.
+TEST(ReplayTrace, TheOptimumKeepsWhatLruDrops) {
+  const std::string csv = "line\n0\n1\n2\n0\n1\n";
+  EXPECT_EQ(by_optimum(csv, 256).total.l2_read_miss_sectors, 4 * 4);
+  SetsParameters sets;
+  sets.ways = 2;
+  EXPECT_EQ(on_sets(csv, 256, sets).total.l2_read_miss_sectors, 5 * 4);
+}
+
+TEST(ReplayTrace, ARunThatIsVisitedBackwardsIsRefusedUnlessItIsALine) {
+  const std::string run = "line,lines,direction\n8,4,backwards\n";
+  const auto message = [](auto replayed) {
+    try {
+      replayed();
+    } catch (const TraceError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  const char* wanted = "the 4 lines from line 8 on are visited backwards";
+  EXPECT_THAT(message([&] { by_optimum(run, 256); }), testing::HasSubstr(wanted));
+  EXPECT_THAT(message([&] { on_sets(run, 4096, {}); }), testing::HasSubstr(wanted));
+  const std::string line = "line,direction\n8,backwards\n";
+  EXPECT_EQ(by_optimum(line, 256).total.l2_read_miss_sectors, 4);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
