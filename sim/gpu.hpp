@@ -35,6 +35,7 @@ struct Gpu {
   std::optional<int64_t> shared_memory_block_bytes;
 
   // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
+  std::optional<int64_t> l2_dirty_ways;
   std::optional<double> l2_reserved_share;
   std::optional<double> l2_scattered_share;
   std::optional<double> l2_running_share;

@@ -20,6 +20,8 @@ void check(const HalvesParameters& p) {
   require(p.capacity_lines > 0, "capacity_lines", double(p.capacity_lines), "1 or more");
   require(p.ways >= 0 && p.ways <= 256, "ways", p.ways, "0 (off) to 256");
   require(p.ways <= p.capacity_lines, "ways", p.ways, "at most the capacity in lines");
+  require(p.dirty_ways >= 0 && p.dirty_ways <= p.ways, "dirty_ways", p.dirty_ways,
+          "0 (all) to the ways");
   require(p.reserved >= 0 && p.reserved * std::max(p.ways, 2) < 1, "reserved", p.reserved,
           "0 to below 1 / ways");
   require(p.ways != 1 || p.reserved == 0, "reserved", p.reserved, "0 with one way");

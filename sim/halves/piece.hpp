@@ -3,13 +3,15 @@
 // Both stores of a half (whole_atoms.hpp, sampled_sets.hpp) number the pieces of an atom from 0 in
 // the order of its lines, and speak of up to 64 neighbours at a time: bit i of a mask is piece
 // first + i. A store has
-//   pieces(atom)                                     how many there are
-//   at_home(atom, first, home)                       those with this home, and bits past the end
-//   units(atom, first, which)                        what these stand for
-//   touch(half, atom, first, which, write, evicted)  makes them the most recent ones of `half`, in
-//                                                    their order; returns which it held, and calls
-//                                                    evicted(atom, units) for dirty ones that leave
-//   drop(half, atom, first, which)                   forgets clean ones
+//   pieces(atom)                                          how many there are
+//   at_home(atom, first, home)                            those with this home, and bits past the
+//                                                         end
+//   units(atom, first, which)                             what these stand for
+//   touch(half, atom, first, which, write, written_back)  makes them the most recent ones of
+//                                                         `half`, in their order; returns which it
+//                                                         held, and calls written_back(atom, units)
+//                                                         for dirty ones that leave or grow old
+//   drop(half, atom, first, which)                        forgets clean ones
 #pragma once
 
 #include <bit>

@@ -14,8 +14,10 @@
 
 namespace sawtooth::sim {
 
-RecencyRows::RecencyRows(uint32_t sets, uint32_t ways, uint32_t reduced_sets, VectorPath path)
+RecencyRows::RecencyRows(uint32_t sets, uint32_t ways, uint32_t dirty_ways, uint32_t reduced_sets,
+                         VectorPath path)
     : ways_(ways),
+      dirty_ways_(dirty_ways),
       reduced_sets_(reduced_sets),
       by_vectors_((path == VectorPath::automatic || path == VectorPath::avx512) &&
                   ways <= vector_ways && vector_path_available(VectorPath::avx512)),
@@ -39,7 +41,12 @@ PieceMask RecencyRows::touch_scalar(const uint16_t* sets, uint32_t first_tag, Pi
     const bool hit = at != end;
     if (!hit) --at;  // the last one leaves
     const uint32_t old = *at;
-    if (!hit && (old & dirty) != 0) left_.push_back(old & no_tag);
+    // What now passes the last place that may be dirty; nothing where the tag was before that.
+    uint32_t* const last = tags + std::min(dirty_ways_, ways_of(sets[i])) - 1;
+    if ((!hit || at > last) && (*last & dirty) != 0) {
+      *last &= no_tag;
+      written_back_.push_back(*last);
+    }
     std::copy_backward(tags, at, at + 1);
     *tags = tag | (write ? dirty : 0) | (hit ? old & dirty : 0);
     held |= PieceMask{hit} << i;
@@ -65,6 +72,7 @@ __attribute__((target("avx512f,bmi"))) PieceMask RecencyRows::touch_vectors(cons
                                                                             bool write) {
   Vector* const rows = vectors_.data();
   const uint32_t all_ways = (1U << ways_) - 1;
+  const uint32_t may_be_dirty = (1U << dirty_ways_) - 1;
   const uint32_t dirtied = write ? dirty : 0;
   const __m512i tag_bits = _mm512_set1_epi32(static_cast<int>(no_tag));
   const __m512i dirty_bit = _mm512_set1_epi32(static_cast<int>(dirty));
@@ -79,13 +87,16 @@ __attribute__((target("avx512f,bmi"))) PieceMask RecencyRows::touch_vectors(cons
     const uint32_t dirty_ways = _mm512_test_epi32_mask(old, dirty_bit);
     const uint32_t found = _mm512_cmpeq_epi32_mask(_mm512_and_si512(old, tag_bits),
                                                    _mm512_set1_epi32(static_cast<int>(tag)));
-    const uint32_t leaves = found == 0 ? ways ^ (ways >> 1) : 0;
-    if ((dirty_ways & leaves) != 0)
-      left_.push_back(rows[set].tags[std::countr_zero(leaves)] & no_tag);
+    // The last place that may be dirty, if a tag passes it.
+    const uint32_t window = may_be_dirty & ways;
+    const uint32_t passed = (found & window) == 0 ? window ^ (window >> 1) : 0;
+    if ((dirty_ways & passed) != 0)
+      written_back_.push_back(rows[set].tags[std::countr_zero(passed)] & no_tag);
+    const __m512i kept = _mm512_mask_and_epi32(old, static_cast<__mmask16>(passed), old, tag_bits);
     const uint32_t own = tag | dirtied | ((dirty_ways & found) != 0 ? dirty : 0);
     const auto moving = static_cast<__mmask16>(_blsmsk_u32(found) & ways);
     _mm512_store_si512(
-        &rows[set], _mm512_mask_alignr_epi32(old, moving, old,
+        &rows[set], _mm512_mask_alignr_epi32(kept, moving, kept,
                                              _mm512_set1_epi32(static_cast<int>(own)), last_place));
     held |= PieceMask{found != 0} << i;
   }

@@ -1,7 +1,8 @@
 // Sets under LRU as rows of tags in the order in which they leave, the last one first to go. A
 // touch is a search, and a shift of the tags before the place where it was found, or of all on a
 // miss: with up to 16 ways a few instructions on one AVX-512 vector, whether it hits or misses.
-// sim/sets/recency_sets.hpp does the same for lines that are never dirty.
+// Only the first `dirty_ways` places may be dirty: a tag that passes the last of them is written
+// back and stays. sim/sets/recency_sets.hpp does the same for lines that are never dirty.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,20 @@ class RecencyRows {
   /// Tags are below this.
   static constexpr uint32_t no_tag = UINT32_MAX >> 1;
 
-  /// The first `reduced_sets` sets have a way less. Throws std::invalid_argument when `path` cannot
-  /// run here; sets of more than 16 ways take the scalar path, whatever it is.
-  RecencyRows(uint32_t sets, uint32_t ways, uint32_t reduced_sets, VectorPath path);
+  /// The first `reduced_sets` sets have a way less; dirty_ways is 1 to `ways`. Throws
+  /// std::invalid_argument when `path` cannot run here; sets of more than 16 ways take the scalar
+  /// path, whatever it is.
+  RecencyRows(uint32_t sets, uint32_t ways, uint32_t dirty_ways, uint32_t reduced_sets,
+              VectorPath path);
 
   /// Touches the tags first_tag + i for each i of `which`, in their order, in set sets[i]. Returns
-  /// which were held; left() are the dirty tags that went meanwhile.
+  /// which were held; written_back() are the tags that were, in the meantime.
   PieceMask touch(const uint16_t* sets, uint32_t first_tag, PieceMask which, bool write) {
-    left_.clear();
+    written_back_.clear();
     return by_vectors_ ? touch_vectors(sets, first_tag, which, write)
                        : touch_scalar(sets, first_tag, which, write);
   }
-  const std::vector<uint32_t>& left() const { return left_; }
+  const std::vector<uint32_t>& written_back() const { return written_back_; }
 
   /// Empties the way of `tag` in `set`, if it is there.
   void drop(uint32_t set, uint32_t tag);
@@ -46,11 +49,12 @@ class RecencyRows {
   uint32_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
 
   uint32_t ways_;
+  uint32_t dirty_ways_;
   uint32_t reduced_sets_;
   bool by_vectors_;
   uint32_t vectors_a_row_;
   std::vector<Vector> vectors_;  // the row of a set begins with a vector
-  std::vector<uint32_t> left_;
+  std::vector<uint32_t> written_back_;
 };
 
 }  // namespace sawtooth::sim

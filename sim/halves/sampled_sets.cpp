@@ -28,8 +28,11 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
   const int64_t sets = all_sets / lines_a_piece_;
   const int64_t reduced_sets =
       std::llround(parameters.reserved * double(sets) * double(parameters.ways));
+  const auto ways = static_cast<uint32_t>(parameters.ways);
+  const auto dirty_ways =
+      parameters.dirty_ways == 0 ? ways : static_cast<uint32_t>(parameters.dirty_ways);
   rows_.assign(static_cast<size_t>(parameters.halves),
-               RecencyRows(static_cast<uint32_t>(sets), static_cast<uint32_t>(parameters.ways),
+               RecencyRows(static_cast<uint32_t>(sets), ways, dirty_ways,
                            static_cast<uint32_t>(reduced_sets), parameters.path));
   struct Allocation {
     SetPlacement placement;

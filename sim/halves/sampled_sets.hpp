@@ -40,15 +40,15 @@ class SampledSets {
     return sum;
   }
 
-  template <class Evicted>
+  template <class WrittenBack>
   PieceMask touch(int half, AtomId atom, uint32_t first, PieceMask which, bool write,
-                  Evicted evicted) {
+                  WrittenBack written_back) {
     const uint32_t piece = atoms_[atom].first + first;
     RecencyRows& rows = rows_[static_cast<size_t>(half)];
     const PieceMask held = rows.touch(&sets_[piece], piece, which, write);
-    for (const uint32_t gone : rows.left()) {
-      const AtomId owner = atom_of(gone);
-      evicted(owner, units(owner, gone - atoms_[owner].first, 1));
+    for (const uint32_t line : rows.written_back()) {
+      const AtomId owner = atom_of(line);
+      written_back(owner, units(owner, line - atoms_[owner].first, 1));
     }
     return held;
   }

@@ -4,8 +4,9 @@
 // crosses the fabric and is looked up there; what misses at its home is read from DRAM. A line read
 // through the half that is not its home is kept in both. A write goes to the home half alone,
 // allocates without a fill, and drops the other half's copy; a dirty line costs a DRAM write when
-// it is evicted. docs/models/halves.md has the evidence for each of these. What a half keeps is
-// decided by one of two stores: whole atoms (fully associative, exact) or sampled sets.
+// it is written back: when it leaves, or before, when it is old in its set. docs/models/halves.md
+// has the evidence for each of these. What a half keeps is decided by one of two stores: whole
+// atoms (fully associative, exact) or sampled sets.
 #pragma once
 
 #include <array>

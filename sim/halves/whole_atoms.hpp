@@ -27,15 +27,15 @@ class WholeAtoms {
     return std::popcount(which) * units_of_piece(atom);
   }
 
-  template <class Evicted>
+  template <class WrittenBack>
   PieceMask touch(int half, AtomId atom, uint32_t /*first*/, PieceMask which, bool write,
-                  Evicted evicted) {
+                  WrittenBack written_back) {
     PieceMask held = 0;
     for_each_piece(which, [&](uint32_t home) {
       // Lines weigh as many units as there are homes, and so does the capacity.
       const bool hit = halves_[static_cast<size_t>(half)].touch(
           atom * homes_ + home, sizes_[atom].lines, write, [&](AtomLru::Entry gone, bool dirty) {
-            if (dirty) evicted(gone / homes_, units_of_piece(gone / homes_));
+            if (dirty) written_back(gone / homes_, units_of_piece(gone / homes_));
           });
       held |= PieceMask{hit} << home;
     });

@@ -23,6 +23,7 @@ enum class Mechanism : uint32_t {
   age_bias = 1u << 11,
   scattered_pages = 1u << 12,
   ticket_race = 1u << 13,
+  early_write_back = 1u << 14,
 };
 
 struct MechanismName {
@@ -47,6 +48,8 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
     {"soft-edge", "L2 keeps lines in sets of ways, not in one block", Mechanism::soft_edge},
     {"scattered-pages", "tensors lie on pages of their own, which fill sets not quite evenly",
      Mechanism::scattered_pages},
+    {"early-write-back", "a dirty line is written back before it leaves its set",
+     Mechanism::early_write_back},
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
 });

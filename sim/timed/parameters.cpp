@@ -32,6 +32,8 @@ L2Parameters l2_parameters(const Request& request, const Gpu& gpu, bool halves) 
   const bool known = l2.lines.halves == 2 && gpu.l2_ways && gpu.l2_reserved_share;
   if (known && !request.without.has(Mechanism::soft_edge)) {
     l2.lines.ways = static_cast<int>(*gpu.l2_ways);
+    if (!request.without.has(Mechanism::early_write_back))
+      l2.lines.dirty_ways = static_cast<int>(gpu.l2_dirty_ways.value_or(0));
     l2.lines.reserved = *gpu.l2_reserved_share;
     l2.lines.pages = request.seed_of_launch();
     l2.lines.one_allocation = request.without.has(Mechanism::scattered_pages);

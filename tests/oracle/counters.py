@@ -15,7 +15,7 @@ COUNTERS = (
 
 
 def count(point):
-    """tensor -> counter -> sectors."""
+    """tensor -> counter -> sectors; `other` has the words of attach, a sector each."""
     replay = Replay(point)
     visits = replay.run()
     counts = {tensor: dict.fromkeys(COUNTERS, 0) for tensor in TENSORS}
@@ -39,4 +39,5 @@ def count(point):
         else:
             of["l2_read_miss_sectors"] += miss
             of["dram_read_sectors"] += miss
+    counts["other"] = dict.fromkeys(COUNTERS, 0) | {"l2_write_sectors": replay.words_written}
     return counts

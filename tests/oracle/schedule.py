@@ -177,6 +177,7 @@ class Replay:
         self.layout = Layout(point, problem, self.cut)
         self.order = self.item_order()
         self.words = {}  # attach: of a K/V head, the tile that a worker last started on
+        self.words_written = 0
         self.come = {}  # pieces of an item that have ended
         self.visits = []
 
@@ -382,6 +383,7 @@ class Replay:
     def inner_step(self, busy):
         for worker in busy:
             self.words[self.kv_head(worker.item)] = worker.scan[worker.step]
+            self.words_written += self.point["scan"] == "attach"
         for tensor in ("k", "v"):
             for worker in busy:
                 self.touch("read", tensor, self.kv_head(worker.item), worker.scan[worker.step])

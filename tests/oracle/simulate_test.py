@@ -61,8 +61,10 @@ class Oracle(unittest.TestCase):
             self.assertEqual(row["seed"], str(number))
             counts = count(point)
             for counter in COUNTERS:
-                expected = {tensor: counts[tensor][counter] for tensor in TENSORS}
+                expected = {tensor: counts[tensor][counter] for tensor in counts}
                 found = {t: int(by_run[row["run_id"], t][counter]) for t in TENSORS}
+                other = by_run.get((row["run_id"], "other"), {})  # only where there are words
+                found["other"] = int(other.get(counter) or 0)
                 if found != expected or row[counter] != str(sum(expected.values())):
                     different.append(f"{counter}: {found}, oracle {expected}, of {point}")
                     break

@@ -129,7 +129,21 @@ class SetEngine {
 
   bool touch(int half, int64_t line, bool write) {
     const size_t number = set_[static_cast<size_t>(line)];
-    std::list<Held>& set = halves_[half][number];
+    const bool held = touch(halves_[half][number], ways_of(number), line, write);
+    if (parameters_.dirty_ways > 0) clean(halves_[half][number]);
+    return held;
+  }
+
+  void clean(std::list<Held>& set) {
+    int younger = 0;
+    for (Held& held : set) {
+      if (younger++ < parameters_.dirty_ways || !held.dirty) continue;
+      held.dirty = false;
+      ++counts_.dram_writes;
+    }
+  }
+
+  bool touch(std::list<Held>& set, size_t ways, int64_t line, bool write) {
     const auto at =
         std::find_if(set.begin(), set.end(), [&](const Held& held) { return held.line == line; });
     if (at != set.end()) {
@@ -138,7 +152,7 @@ class SetEngine {
       set.push_front({line, dirty});
       return true;
     }
-    if (set.size() == ways_of(number)) {
+    if (set.size() == ways) {
       counts_.dram_writes += set.back().dirty;
       set.pop_back();
     }

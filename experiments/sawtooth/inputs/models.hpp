@@ -14,6 +14,7 @@
 #include "sim/lru/sampled_lru.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/request.hpp"
+#include "sim/schedule/attach_words.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
@@ -37,6 +38,7 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
   if (parameters.halves == 1) return sim::simulate_halves(request, parameters, {});
   if (gpu.l2_ways && gpu.l2_reserved_share) {
     parameters.ways = static_cast<int>(*gpu.l2_ways);
+    parameters.dirty_ways = static_cast<int>(gpu.l2_dirty_ways.value_or(0));
     parameters.reserved = *gpu.l2_reserved_share;
     parameters.scattered = gpu.l2_scattered_share.value_or(0);
   }
@@ -105,8 +107,11 @@ inline constexpr std::string_view without_nothing = "nothing";
 /// Replays the request with its model of time on `l2`.
 inline sim::Prediction predict(const sim::Request& request, const sim::Gpu& gpu,
                                const L2Model& l2) {
-  if (request.timing != sim::Timing::timed) return l2.predict(request, gpu);
-  return sim::median_launch(request, gpu, l2.halves);
+  sim::Prediction prediction = request.timing == sim::Timing::timed
+                                   ? sim::median_launch(request, gpu, l2.halves)
+                                   : l2.predict(request, gpu);
+  sim::add_attach_words(request, prediction);
+  return prediction;
 }
 
 /// The entry called `name` of one of the tables above; the option table has checked the name.

@@ -60,6 +60,7 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"l2-bytes", Unit::bytes, 64 * kibi, 64 * gibi, gpu<&Gpu::l2_bytes>},
     {"l2-halves", Unit::count, 1, 2, gpu<&Gpu::l2_halves>},
     {"l2-ways", Unit::count, 1, 256, gpu<&Gpu::l2_ways>},
+    {"l2-dirty-ways", Unit::count, 1, 256, gpu<&Gpu::l2_dirty_ways>},
     {"l2-line-bytes", Unit::line, 32, 128, gpu<&Gpu::l2_line_bytes>},
     {"shared-memory-block-bytes", Unit::bytes, 1 * kibi, 64 * mebi,
      gpu<&Gpu::shared_memory_block_bytes>},
@@ -334,6 +335,9 @@ void check_pairs(const Gpu& gpu, const std::string& path) {
     throw UsageError(path + ": l2-reserved-share: " + shortest(reserved) + " leaves sets of " +
                      std::to_string(ways) + " ways without one; allowed: 0, or below 1 / l2-ways " +
                      "with l2-ways from 2 on");
+  if (gpu.l2_dirty_ways && *gpu.l2_dirty_ways > ways)
+    throw UsageError(path + ": l2-dirty-ways: " + std::to_string(*gpu.l2_dirty_ways) +
+                     " is not allowed; allowed: up to l2-ways = " + std::to_string(ways));
   if (gpu.latency_near_ns && gpu.latency_far_ns && *gpu.latency_far_ns < *gpu.latency_near_ns)
     throw UsageError(path + ": latency-far-ns: " + shortest(*gpu.latency_far_ns) +
                      " is not allowed; allowed: from latency-near-ns = " +

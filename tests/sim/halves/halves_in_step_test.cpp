@@ -77,6 +77,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   parameters.path = *rc::gen::element(VectorPath::automatic, VectorPath::scalar);
   parameters.ways = *rc::gen::element(1, 2, 3, 4, 16, 18);
   parameters.capacity_lines = parameters.ways * *rc::gen::inRange<int64_t>(1, 12);
+  parameters.dirty_ways = *rc::gen::inRange(0, parameters.ways + 1);
   parameters.scattered = *rc::gen::element(0.0, 0.2);
   const int64_t sets = parameters.capacity_lines / parameters.ways;
   // Half of a way too many for `reserved` to lie inside its bounds.

@@ -31,6 +31,31 @@ TEST(SampledSets, AHitMakesItsLineTheYoungest) {
   EXPECT_EQ(pieces_held(sets, b), 0);
 }
 
+// One set of three ways, two of which may be dirty. The third line makes the first one old: it is
+// written back, but stays; written anew it is dirty again, and old again two lines later.
+TEST(SampledSets, ADirtyLineThatIsOldIsWrittenBackAndStays) {
+  constexpr AtomId a = 0, b = 1, c = 2;
+  SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
+                   std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
+  std::vector<AtomId> written_back;
+  const auto touch = [&](AtomId atom, bool write) {
+    return sets.touch(0, atom, 0, 1, write, [&](AtomId owner, int64_t units) {
+      EXPECT_EQ(units, 4 * units_per_sector);
+      written_back.push_back(owner);
+    });
+  };
+  touch(a, true);
+  touch(b, false);
+  EXPECT_TRUE(written_back.empty());
+  touch(c, false);
+  EXPECT_EQ(written_back, std::vector<AtomId>{a});
+  EXPECT_EQ(touch(a, true), 1);
+  touch(b, false);
+  EXPECT_EQ(written_back, std::vector<AtomId>{a});
+  touch(c, false);
+  EXPECT_EQ(written_back, (std::vector<AtomId>{a, a}));
+}
+
 // One set of three ways: a of two lines and b. A visit to all of a makes its lines the youngest,
 // the first of them the older one: c drives b out, and d the first line of a.
 TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {

@@ -121,6 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "l2-bytes", "64KiB", "64GiB", "63KiB", "65GiB"},
                     Limits{gpu, "l2-halves", "1", "2", "0", "3"},
                     Limits{gpu, "l2-ways", "1", "90", "0", "257"},
+                    Limits{gpu, "l2-dirty-ways", "1", "16", "0", "17"},
                     Limits{gpu, "l2-line-bytes", "32", "128", "48", "256"},
                     Limits{gpu, "shared-memory-block-bytes", "1KiB", "64MiB", "1", "65MiB"},
                     Limits{gpu, "l2-reserved-share", "0", "0.0624", "-0.1", "0.0625"},
