@@ -16,12 +16,15 @@ A device program is an ELF file inside the library, uncompressed where it was bu
 nvdisasm -hex). Attributes are those of .nv.info, documented by what cuobjdump prints of them.
 """
 
-import csv
 import os
 import re
 import struct
 import subprocess
 import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "plots", "lib"))
+import table  # noqa: E402  (the path above leads to it)
 
 CUDA_MACHINE = 190  # EM_CUDA
 WARPGROUP, WARPGROUP_WAIT_BIT = 0x9C5, 1 << 47  # WARPGROUP.DEPBAR, not WARPGROUP.ARRIVE
@@ -61,9 +64,9 @@ def programs(library):
 
 def sections(image):
     """(name, bytes) of every section (System V ABI, "Section Header Table")."""
-    (table,) = struct.unpack_from("<Q", image, 40)
+    (first,) = struct.unpack_from("<Q", image, 40)
     size, count, names = struct.unpack_from("<HHH", image, 58)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + i * size) for i in range(count)]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", image, first + i * size) for i in range(count)]
     strings = headers[names][4]
     for header in headers:
         name = (
@@ -74,9 +77,9 @@ def sections(image):
 
 
 def symbol_names(found):
-    table = next(data for name, data in found if name == ".symtab")
+    symbols = next(data for name, data in found if name == ".symtab")
     strings = next(data for name, data in found if name == ".strtab")
-    return [strings[at:].split(b"\0")[0].decode() for at, in struct.iter_unpack("<I20x", table)]
+    return [strings[at:].split(b"\0")[0].decode() for at, in struct.iter_unpack("<I20x", symbols)]
 
 
 def attributes(info):
@@ -180,11 +183,7 @@ def main():
     if not rows:
         sys.exit(f"machine_code.py: no attention kernel in {library} (built without -no-compress?)")
     rows.sort(key=lambda row: row["kernel"])
-    with open(path + ".tmp", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    os.replace(path + ".tmp", path)
+    table.write(path, rows, list(rows[0]))
     wrong = [(row["kernel"], fault) for row in rows for fault in faults(row)]
     for kernel, fault in wrong:
         print(f"machine_code.py: {kernel}: {fault}", file=sys.stderr)

@@ -13,6 +13,9 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+from output import write_file  # noqa: E402  (the path above leads to it)
+
 COUNTS = """batch heads kv_heads seq_q seq_kv head_dim tile_q tile_kv section workers ctas_per_sm prefetch
     kv_split l2_ways launches seed repetition replay_passes sectors""".split()
 COUNT_ENDS = ("_sectors", "_bytes", "_lines")
@@ -54,16 +57,14 @@ def main():
         if header_of(path) != header:
             sys.exit(f"{path}: its columns are not those of {options.tables[0]}")
     schema = pyarrow.schema([(column, type_of(column)) for column in header])
-    unfinished = options.out + ".tmp"
-    try:
-        with pyarrow.parquet.ParquetWriter(unfinished, schema, compression="zstd") as writer:
+
+    def save(name):
+        with pyarrow.parquet.ParquetWriter(name, schema, compression="zstd") as writer:
             for path in options.tables:
                 for batch in batches_of(path):
                     writer.write_batch(batch)
-        os.replace(unfinished, options.out)
-    finally:
-        if os.path.exists(unfinished):
-            os.remove(unfinished)
+
+    write_file(options.out, save)
 
 
 if __name__ == "__main__":

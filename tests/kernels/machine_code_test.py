@@ -2,8 +2,11 @@
 
 import os
 import struct
+import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "kernels"))
@@ -131,6 +134,22 @@ arch = sm_90
         )
         self.assertEqual(list(machine_code.faults(rows[0])), [])
         self.assertTrue(list(machine_code.faults(dict(rows[0], stack_bytes=16))))
+
+    def test_the_table_is_written_through_a_link(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            tool, link, target = folder / "cuobjdump", folder / "link.csv", folder / "target.csv"
+            tool.write_text(f"#!/bin/sh\ncat <<'END'{self.TEXT}END\n")
+            tool.chmod(0o755)
+            target.write_text("old")
+            link.symlink_to(target)
+            command = [sys.executable, machine_code.__file__, "library", link, tool]
+            subprocess.run(command, check=True, timeout=60)
+            self.assertTrue(link.is_symlink())
+            self.assertEqual(
+                target.read_text(),
+                "kernel,registers,stack_bytes\nsm_90 bf16 mma d64 80x80 5 warps 2 stages,168,0\n",
+            )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ class Parquet(unittest.TestCase):
                 words = ["--gpu", "gb10", "--seq", "512,1K", "--seed", seed, "--csv", tables[-1]]
                 subprocess.run([PROGRAM, "simulate", "--quiet", *words], check=True, timeout=60)
             out = str(folder / "out.parquet")
+            os.symlink("linked.parquet", out)  # stays, and what it leads to is written
             subprocess.run([sys.executable, SCRIPT, *tables, "-o", out], check=True, timeout=60)
+            self.assertTrue(os.path.islink(out))
             read = pyarrow.parquet.read_table(out)
             self.assertEqual(str(read.schema.field("dram_read_sectors").type), "int64")
             self.assertEqual(str(read.schema.field("time_us").type), "double")

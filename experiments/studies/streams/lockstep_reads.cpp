@@ -4,9 +4,6 @@
 // every other place, in two regions far apart at the others. Distances are those of an H200, whose
 // half holds 30 MiB. FAMILY leaves out all others. About 30 s on an H200; 16 GiB of its memory.
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -17,6 +14,8 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "kernels/stream/lockstep.hpp"
 
@@ -74,23 +73,17 @@ double time_us(Launch launch) {
 class Campaign {
  public:
   explicit Campaign(const std::string& path)
-      : reads_(sms_, map_l2_halves(sms_, l2_)),
+      : file_(path),
+        reads_(sms_, map_l2_halves(sms_, l2_)),
         data_(2 * region_mib * mib),
-        plan_(profiler_.plan(cupti::metrics_for(profiler_.chip(), counters))),
-        path_(path),
-        out_(path + ".tmp") {
-    if (!out_) throw std::invalid_argument(path + ".tmp cannot be written");
+        plan_(profiler_.plan(cupti::metrics_for(profiler_.chip(), counters))) {
     SAWTOOTH_CUDA_CHECK(cudaMemset(data_.as<>(), 0, static_cast<size_t>(data_.bytes())));
-    out_ << "family,mib,lanes,readers,distance_mib,second_mib,across,seed,pace_us,access,ctas,"
-            "place,first_offset_mib,second_offset_mib,repetition,steps,us";
-    for (const cupti::L2Counter counter : counters) out_ << ',' << cupti::column_of(counter);
-    out_ << '\n';
+    std::ostream& out = file_.stream();
+    out << "family,mib,lanes,readers,distance_mib,second_mib,across,seed,pace_us,access,ctas,"
+           "place,first_offset_mib,second_offset_mib,repetition,steps,us";
+    for (const cupti::L2Counter counter : counters) out << ',' << cupti::column_of(counter);
+    out << '\n';
   }
-
-  /// Half a table is none.
-  ~Campaign() { std::remove((path_ + ".tmp").c_str()); }
-  Campaign(const Campaign&) = delete;
-  Campaign& operator=(const Campaign&) = delete;
 
   void run(const std::vector<LockstepPattern>& patterns, int places) {
     for (size_t i = 0; i < patterns.size(); i += patterns_a_measurement) {
@@ -101,11 +94,8 @@ class Campaign {
     }
   }
 
-  void commit() {
-    out_.close();
-    if (!out_) throw std::runtime_error(path_ + ".tmp could not be written; is the disk full?");
-    std::filesystem::rename(path_ + ".tmp", path_);
-  }
+  /// Half a table is none.
+  void commit() { file_.commit(); }
 
  private:
   void run_some(const std::vector<LockstepPattern>& patterns, int places) {
@@ -140,35 +130,35 @@ class Campaign {
       for (size_t i = 0; i < patterns.size(); ++i) {
         write_row(patterns[i], place, repetition, steps[i], us[i], reading.ranges[2 * i + 1]);
       }
-      if (!out_.flush()) throw std::runtime_error(path_ + ".tmp could not be written");
+      if (!file_.stream().flush()) throw std::runtime_error("the table could not be written");
     }
   }
 
   void write_row(const LockstepPattern& p, const Place& place, int repetition, int64_t steps,
                  double us, const cupti::RangeReading& range) {
-    out_ << lockstep_family_names[static_cast<size_t>(p.family)] << ',' << p.mib << ',' << p.lanes
-         << ',' << p.readers << ',' << p.distance_mib << ',' << p.second_mib << ','
-         << (p.across ? "yes" : "no") << ',' << p.seed << ',' << p.pace_us << ','
-         << lockstep_access_names[static_cast<size_t>(p.access)] << ',' << 2 * reads_.per_half()
-         << ',' << (place.apart ? "apart" : "together") << ',' << place.first_mib << ','
-         << (place.apart ? std::to_string(place.second_mib) : "") << ',' << repetition << ','
-         << steps << ',' << us;
+    std::ostream& out = file_.stream();
+    out << lockstep_family_names[static_cast<size_t>(p.family)] << ',' << p.mib << ',' << p.lanes
+        << ',' << p.readers << ',' << p.distance_mib << ',' << p.second_mib << ','
+        << (p.across ? "yes" : "no") << ',' << p.seed << ',' << p.pace_us << ','
+        << lockstep_access_names[static_cast<size_t>(p.access)] << ',' << 2 * reads_.per_half()
+        << ',' << (place.apart ? "apart" : "together") << ',' << place.first_mib << ','
+        << (place.apart ? std::to_string(place.second_mib) : "") << ',' << repetition << ','
+        << steps << ',' << us;
     for (const cupti::L2Counter counter : counters) {
       const cupti::MetricChoice choice = cupti::metric_for(profiler_.chip(), counter);
-      out_ << ',';
-      if (choice.available()) out_ << range.count(choice.metric).value();
+      out << ',';
+      if (choice.available()) out << range.count(choice.metric).value();
     }
-    out_ << '\n';
+    out << '\n';
   }
 
+  experiments::OutputFile file_;
   SmRanks sms_;
   L2State l2_;
   LockstepReads reads_;
   DeviceBuffer data_;
   cupti::RangeProfiler profiler_;
   cupti::MetricPlan plan_;
-  std::string path_;
-  std::ofstream out_;
 };
 
 void measure(const std::string& path, std::optional<LockstepFamily> only) {
@@ -206,7 +196,7 @@ int main(int argc, char** argv) {
   } catch (const kernels::CudaError& error) {
     std::cerr << "lockstep_reads: " << error.what() << '\n';
     return error.no_device() ? 3 : 1;
-  } catch (const std::invalid_argument& error) {
+  } catch (const experiments::UsageError& error) {
     std::cerr << "lockstep_reads: " << error.what() << '\n';
     return 2;
   } catch (const std::exception& error) {
