@@ -5,6 +5,7 @@
 // never fits again before its next touch, so the list is cut at its tail.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,19 +15,19 @@ class AtomLru {
  public:
   using Entry = uint32_t;
 
-  AtomLru(size_t entries, int64_t capacity)
-      : links_(entries + 1), capacity_(capacity), head_(static_cast<Entry>(entries)) {
-    links_[head_].older = links_[head_].younger = head_;
-  }
+  AtomLru(size_t entries, int64_t capacity) : links_(entries + 1), capacity_(capacity) {}
 
-  bool holds(Entry entry) const { return links_[entry].weight > 0; }
+  /// Makes room for entries 0 to `entries` - 1.
+  void grow(size_t entries) { links_.resize(std::max(links_.size(), entries + 1)); }
+
+  bool holds(Entry entry) const { return links_[entry + 1].weight > 0; }
 
   /// Makes `entry` the most recent one, now of `weight`, and returns whether it was held.
   /// `evicted(entry, dirty)` is called for each entry that no longer fits; one heavier than the
   /// capacity leaves at once.
   template <class Evicted>
   bool touch(Entry entry, int64_t weight, bool write, Evicted evicted) {
-    Link& link = links_[entry];
+    Link& link = links_[entry + 1];
     const bool held = link.weight > 0;
     if (held) {
       unlink(link);
@@ -38,7 +39,7 @@ class AtomLru {
     link.dirty |= write;
     make_youngest(entry);
     while (total_ > capacity_) {
-      const Entry oldest = links_[head_].younger;
+      const Entry oldest = links_[ring].younger - 1;
       const bool dirty = drop(oldest);
       evicted(oldest, dirty);
     }
@@ -47,7 +48,7 @@ class AtomLru {
 
   /// Forgets a held `entry` and returns whether it was dirty.
   bool drop(Entry entry) {
-    Link& link = links_[entry];
+    Link& link = links_[entry + 1];
     unlink(link);
     total_ -= link.weight;
     link.weight = 0;
@@ -55,8 +56,9 @@ class AtomLru {
   }
 
  private:
-  // A ring through the sentinel head_: its `older` is the most recent entry, its `younger` the
-  // least recent one.
+  // A ring through link 0, whose `older` is the most recent entry and whose `younger` the least
+  // recent one; entries follow it.
+  static constexpr Entry ring = 0;
   struct Link {
     Entry older = 0;
     Entry younger = 0;
@@ -70,17 +72,17 @@ class AtomLru {
   }
 
   void make_youngest(Entry entry) {
-    const Entry second = links_[head_].older;
-    links_[entry].older = second;
-    links_[entry].younger = head_;
-    links_[second].younger = entry;
-    links_[head_].older = entry;
+    const Entry own = entry + 1;
+    const Entry second = links_[ring].older;
+    links_[own].older = second;
+    links_[own].younger = ring;
+    links_[second].younger = own;
+    links_[ring].older = own;
   }
 
   std::vector<Link> links_;
   int64_t capacity_;
   int64_t total_ = 0;
-  Entry head_;
 };
 
 }  // namespace sawtooth::sim

@@ -16,7 +16,8 @@ constexpr int half_of_worker(int64_t worker, int halves) {
   return static_cast<int>(worker % halves);
 }
 
-/// `Consumer` has `void visit(const HalfVisit&)`. Call flush() after the last touch.
+/// `Consumer` has visit(const HalfVisit&), and settle() for when all touches so far were visited.
+/// Call flush() after the last touch.
 template <class Consumer>
 class HalfVisits : public WavefrontSink {
  public:
@@ -54,6 +55,7 @@ class HalfVisits : public WavefrontSink {
     lines_ = 0;
     next_ = 0;
     again_ = false;
+    consumer_.settle();
   }
 
  private:

@@ -9,13 +9,16 @@ HalvesInStep::HalvesInStep(const HalvesParameters& parameters, const std::vector
                            std::vector<uint8_t> groups, int group_count,
                            const CoalescerParameters& coalescer)
     : l2_(parameters, sizes, std::move(groups), group_count),
-      sizes_(sizes),
       coalescer_(coalescer),
       far_first_(static_cast<size_t>(group_count), 0.0) {}
 
+HalvesInStep::HalvesInStep(const HalvesParameters& parameters, const LiveAtoms& heads,
+                           const CoalescerParameters& coalescer)
+    : l2_(parameters, heads), coalescer_(coalescer), far_first_(tensor_count, 0.0) {}
+
 void HalvesInStep::visit(const HalfVisit& visit) {
   visits_ += visit.all_times();
-  const double asked = double(sizes_[visit.atom].sectors) * visit.all_times();
+  const double asked = double(l2_.size(visit.atom).sectors) * visit.all_times();
   Tally& tally = l2_.tally_of(visit.atom);
   if (visit.access == Access::write) {
     tally.written += asked;
@@ -24,7 +27,7 @@ void HalvesInStep::visit(const HalfVisit& visit) {
   }
   const bool two = l2_.parameters().halves == 2;
   // One read finds what all find, unless the tile exceeds a half: then each drives out the next's.
-  const bool fits = sizes_[visit.atom].lines <= l2_.parameters().capacity_lines;
+  const bool fits = l2_.size(visit.atom).lines <= l2_.parameters().capacity_lines;
   const uint32_t readers = two ? std::max(visit.times[0], visit.times[1]) : visit.all_times();
   for (uint32_t i = 0; i < (fits ? 1 : readers); ++i) {
     count_read(visit,
@@ -40,7 +43,7 @@ void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByH
                            (parameters.far_first_running - parameters.far_first_waiting) * running_;
   far_first_[l2_.group_of(visit.atom)] +=
       far_first * double(missed[0].both_asked + missed[1].both_asked);
-  const AtomSize size = sizes_[visit.atom];
+  const AtomSize size = l2_.size(visit.atom);
   const double pace = std::min(
       1.0, double(size.lines) / (parameters.running_share * double(parameters.capacity_lines)));
   const double hit = 1 - sectors_of(missed[0].at_home + missed[1].at_home) / double(size.sectors);

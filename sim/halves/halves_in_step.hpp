@@ -29,6 +29,14 @@ class HalvesInStep {
                std::vector<uint8_t> groups, int group_count,
                const CoalescerParameters& coalescer = {});
 
+  /// Of atoms that begin() names, as TwoHalves.
+  HalvesInStep(const HalvesParameters& parameters, const LiveAtoms& heads,
+               const CoalescerParameters& coalescer);
+
+  void begin(const HeadRun& run) { l2_.begin(run); }
+  void look_for_held() { l2_.look_for_held(); }
+  bool holds(AtomRange atoms) const { return l2_.holds(atoms); }
+
   /// With one half all workers count as those of half 0, whatever `times` says.
   void visit(const HalfVisit& visit);
 
@@ -46,7 +54,6 @@ class HalvesInStep {
   void count_read(const HalfVisit& visit, const TwoHalves::MissedByHome& missed);
 
   TwoHalves l2_;
-  std::vector<AtomSize> sizes_;
   CoalescerParameters coalescer_;
   std::vector<double> far_first_;  // of a group, in units: both asked, and the far half came first
   double running_ = 0;             // share of all lines read lately that hit at their home

@@ -12,12 +12,16 @@
 //                                                         held, and calls written_back(atom, units)
 //                                                         for dirty ones that leave or grow old
 //   drop(half, atom, first, which)                        forgets clean ones
+//   begin(run)                                            gives atoms their place in memory; those
+//                                                         that had these numbers are not held
+//   look_for_held(), holds(atom)                          whether a half held any of it at that
+//                                                         moment
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-#include "sim/schedule/atoms.hpp"
+#include "sim/schedule/live_atoms.hpp"
 
 namespace sawtooth::sim {
 

@@ -33,6 +33,16 @@ class RecencyRows {
   }
   const std::vector<uint32_t>& written_back() const { return written_back_; }
 
+  /// function(tag) for all that are held.
+  template <class Function>
+  void for_each_held(Function function) const {
+    for (const Vector& vector : vectors_) {
+      for (const uint32_t tag : vector.tags) {
+        if ((tag & no_tag) != no_tag) function(tag & no_tag);
+      }
+    }
+  }
+
   /// Empties the way of `tag` in `set`, if it is there.
   void drop(uint32_t set, uint32_t tag);
 

@@ -8,11 +8,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
+#include "sim/halves/placed_heads.hpp"
 #include "sim/halves/recency_rows.hpp"
+#include "sim/halves/set_placement.hpp"
 
 namespace sawtooth::sim {
 
@@ -22,7 +26,12 @@ inline constexpr int64_t sampled_sets = 1024;
 /// A store of sim/halves/piece.hpp. A piece is a simulated line.
 class SampledSets {
  public:
+  /// Of heads that begin() names; `heads` must outlive this.
+  SampledSets(const HalvesParameters& parameters, const LiveAtoms& heads);
+  /// Of atoms that follow each other in memory.
   SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes);
+
+  void begin(const HeadRun& run);
 
   uint32_t pieces(AtomId atom) const { return atoms_[atom + 1].first - atoms_[atom].first; }
 
@@ -60,7 +69,17 @@ class SampledSets {
     });
   }
 
+  void look_for_held() {
+    held_.assign(atoms_.size(), false);
+    for (const RecencyRows& rows : rows_) {
+      rows.for_each_held([&](uint32_t piece) { held_[atom_of(piece)] = true; });
+    }
+  }
+  bool holds(AtomId atom) const { return held_[atom]; }
+
  private:
+  explicit SampledSets(const HalvesParameters& parameters);
+
   struct Atom {
     uint32_t first = 0;           // of its pieces
     uint32_t units : 31 = 0;      // where those of its pieces begin
@@ -74,11 +93,19 @@ class SampledSets {
     return static_cast<AtomId>(after - atoms_.begin() - 1);
   }
 
-  int64_t lines_a_piece_ = 1;      // lines of memory that one simulated line stands for
-  std::vector<Atom> atoms_;        // one more at the end
-  std::vector<uint16_t> sets_;     // by piece
-  std::vector<uint32_t> units_;    // of the pieces of an atom; once for all atoms alike
-  std::vector<RecencyRows> rows_;  // of each half
+  void lay(const HeadRun& run, PlacedLines& before);
+
+  HalvesParameters parameters_;
+  int64_t sets_of_half_ = 1;
+  int64_t lines_a_piece_ = 1;  // lines of memory that one simulated line stands for
+  std::optional<PlacedHeads> heads_;
+  std::vector<SetPlacement> placements_;  // by allocation
+  std::map<std::vector<uint32_t>, size_t> units_begin_;
+  std::vector<Atom> atoms_{Atom{}};  // one more at the end
+  std::vector<uint16_t> sets_;       // by piece
+  std::vector<uint32_t> units_;      // of the pieces of an atom; once for all atoms alike
+  std::vector<RecencyRows> rows_;    // of each half
+  std::vector<bool> held_;           // atoms, when look_for_held() looked
 };
 
 }  // namespace sawtooth::sim

@@ -1,15 +1,32 @@
 #include "sim/halves/simulate_halves.hpp"
 
 #include "sim/halves/half_visits.hpp"
+#include "sim/halves/live_halves.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 
+namespace {
+
+struct LiveConsumer {
+  HalvesInStep& l2;
+  LiveHalves<HalvesInStep> heads;
+
+  void visit(const HalfVisit& visit) {
+    heads.begin();
+    l2.visit(visit);
+  }
+  void settle() { heads.settle(); }
+};
+
+}  // namespace
+
 Prediction simulate_halves(const Request& request, const HalvesParameters& parameters,
                            const CoalescerParameters& coalescer) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  HalvesInStep l2(parameters, atoms.sizes(), atoms.tensors(), tensor_count, coalescer);
-  HalfVisits<HalvesInStep> visits(l2, atoms.sizes(), parameters, request.merge_lockstep);
+  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  HalvesInStep l2(parameters, atoms, coalescer);
+  LiveConsumer consumer{l2, {atoms, l2}};
+  HalfVisits<LiveConsumer> visits(consumer, atoms.sizes(), parameters, request.merge_lockstep);
   LockstepWavefront wavefront(request, atoms, visits);
   wavefront.run();
   visits.flush();

@@ -1,6 +1,8 @@
 #include "sim/halves/two_halves.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "scheduler/permutation.hpp"
@@ -12,20 +14,29 @@ namespace {
 std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& parameters,
                                                 const std::vector<AtomSize>& sizes) {
   check(parameters);
-  if (parameters.ways == 0) return WholeAtoms(parameters, sizes);
-  return SampledSets(parameters, sizes);
+  if (parameters.ways > 0) return SampledSets(parameters, sizes);
+  WholeAtoms whole(parameters);
+  whole.begin({.sizes = sizes});
+  return whole;
 }
 
-/// Of the pieces of an atom from `first` on, those in `part`; the atom has lines of `tensors`
+std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& parameters,
+                                                const LiveAtoms& heads) {
+  check(parameters);
+  if (parameters.ways > 0) return SampledSets(parameters, heads);
+  return WholeAtoms(parameters);
+}
+
+/// Of the pieces of atom `number` from `first` on, those in `part`; it has lines of `tensors`
 /// tensors.
-PieceMask pieces_in(const AtomPart& part, AtomId atom, int tensors, uint32_t pieces,
+PieceMask pieces_in(const AtomPart& part, uint64_t number, int tensors, uint32_t pieces,
                     uint32_t first) {
   const PieceMask all = first_pieces(pieces - first);
   if (part.whole()) return all;
   PieceMask inside = 0;
   for_each_piece(all, [&](uint32_t i) {
-    const uint64_t number = first + i;
-    const double drawn = double(number) + unit_interval(mix_seed(atom, number));
+    const uint64_t piece = first + i;
+    const double drawn = double(piece) + unit_interval(mix_seed(number, piece));
     const double place = drawn / double(pieces) * tensors;
     const double share = place - std::floor(place);
     if (part.begin <= share && share < part.end) inside |= PieceMask{1} << i;
@@ -39,10 +50,45 @@ TwoHalves::TwoHalves(const HalvesParameters& parameters, const std::vector<AtomS
                      std::vector<uint8_t> groups, int group_count)
     : parameters_(parameters),
       sizes_(sizes),
+      numbers_(sizes.size()),
       groups_(std::move(groups)),
       touched_(sizes.size(), 0),
       store_(store_for(parameters, sizes)),
-      tallies_(static_cast<size_t>(group_count)) {}
+      tallies_(static_cast<size_t>(group_count)) {
+  std::iota(numbers_.begin(), numbers_.end(), uint64_t{0});
+}
+
+TwoHalves::TwoHalves(const HalvesParameters& parameters, const LiveAtoms& heads)
+    : parameters_(parameters), store_(store_for(parameters, heads)), tallies_(tensor_count) {}
+
+void TwoHalves::begin(const HeadRun& run) {
+  const size_t end = run.begin + run.sizes.size();
+  const size_t count = std::max(sizes_.size(), end);
+  sizes_.resize(count);
+  numbers_.resize(count);
+  groups_.resize(count);
+  touched_.resize(count);
+  std::copy(run.sizes.begin(), run.sizes.end(), sizes_.begin() + run.begin);
+  std::iota(numbers_.begin() + run.begin, numbers_.begin() + static_cast<ptrdiff_t>(end),
+            static_cast<uint64_t>(run.number));
+  std::fill_n(groups_.begin() + run.begin, run.sizes.size(), static_cast<uint8_t>(run.tensor));
+  std::fill_n(touched_.begin() + run.begin, run.sizes.size(), uint8_t{0});
+  std::visit([&](auto& store) { store.begin(run); }, store_);
+}
+
+void TwoHalves::look_for_held() {
+  std::visit([](auto& store) { store.look_for_held(); }, store_);
+}
+
+bool TwoHalves::holds(AtomRange atoms) const {
+  const auto any_held = [&](const auto& store) {
+    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) {
+      if (store.holds(atom)) return true;
+    }
+    return false;
+  };
+  return std::visit(any_held, store_);
+}
 
 template <class Store>
 PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
@@ -59,7 +105,7 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
   const auto look_up = [&](auto& store) {
     const uint32_t pieces = store.pieces(atom);
     for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
-      const PieceMask which = pieces_in(part, atom, sizes_[atom].tensors, pieces, first);
+      const PieceMask which = pieces_in(part, numbers_[atom], sizes_[atom].tensors, pieces, first);
       std::array<PieceMask, 2> lacks{};  // of those looked up in a half
       for (const int half : {0, 1}) {
         if (asks[half]) lacks[half] = which & ~touch(store, half, atom, first, which, false);

@@ -43,6 +43,15 @@ class TwoHalves {
   /// Throws std::invalid_argument for bad parameters.
   TwoHalves(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
             std::vector<uint8_t> groups, int group_count);
+  /// Of atoms that begin() names; their groups are their tensors, and `heads` must outlive this.
+  TwoHalves(const HalvesParameters& parameters, const LiveAtoms& heads);
+
+  /// The next visits to the atoms of `run` are the first ones of this head.
+  void begin(const HeadRun& run);
+  /// Whether a half holds a line of `atoms`, since the last look.
+  void look_for_held();
+  bool holds(AtomRange atoms) const;
+  AtomSize size(AtomId atom) const { return sizes_[atom]; }
 
   /// Readers at the halves with `asks` read `part` of `atom`: afterwards its lines are there. A
   /// piece that stands for several lines is in the part that has one of them, drawn by chance:
@@ -68,6 +77,7 @@ class TwoHalves {
 
   HalvesParameters parameters_;
   std::vector<AtomSize> sizes_;
+  std::vector<uint64_t> numbers_;  // LiveAtoms::number of each atom
   std::vector<uint8_t> groups_;
   std::vector<uint8_t> touched_;
   std::variant<WholeAtoms, SampledSets> store_;

@@ -3,6 +3,7 @@
 // lines.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/halves/atom_lru.hpp"
@@ -14,11 +15,27 @@ namespace sawtooth::sim {
 /// A store of sim/halves/piece.hpp.
 class WholeAtoms {
  public:
-  WholeAtoms(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
-      : sizes_(sizes), homes_(static_cast<uint32_t>(parameters.halves)) {
+  explicit WholeAtoms(const HalvesParameters& parameters)
+      : homes_(static_cast<uint32_t>(parameters.halves)) {
     for (uint32_t half = 0; half < homes_; ++half) {
-      halves_.emplace_back(sizes.size() * homes_, parameters.capacity_lines * int64_t{homes_});
+      halves_.emplace_back(0, parameters.capacity_lines * int64_t{homes_});
     }
+  }
+
+  void begin(const HeadRun& run) {
+    sizes_.resize(std::max(sizes_.size(), run.begin + run.sizes.size()));
+    std::copy(run.sizes.begin(), run.sizes.end(), sizes_.begin() + run.begin);
+    for (AtomLru& half : halves_) half.grow(sizes_.size() * homes_);
+  }
+
+  void look_for_held() {}
+  bool holds(AtomId atom) const {
+    for (uint32_t home = 0; home < homes_; ++home) {
+      for (const AtomLru& half : halves_) {
+        if (half.holds(atom * homes_ + home)) return true;
+      }
+    }
+    return false;
   }
 
   uint32_t pieces(AtomId) const { return homes_; }

@@ -4,15 +4,17 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/merged_visits.hpp"
 
 namespace sawtooth::sim {
@@ -58,14 +60,38 @@ struct MissesByGroup {
 
 class SampledHistogram {
  public:
-  SampledHistogram(const Request& request, const AtomTable& atoms)
+  SampledHistogram(const Request& request, LiveAtoms& atoms)
       : rate_(request.sample),
         salt_(mix_seed(request.schedule.seed, 0)),
         atoms_(atoms),
-        seen_(atoms.sizes().size(), false),
-        stack_(follow()) {}
+        stack_(std::span<const AtomSize>()) {
+    atoms.record_begun();
+    count_tiles();
+  }
 
   void visit(const Visit& visit) {
+    atoms_.take_begun([this](const HeadRun& run) { begin(run); });
+    count(visit);
+    atoms_.recycle([this](AtomRange atoms) { end(atoms); });
+  }
+
+  int64_t visits() const { return visits_; }
+  int64_t tiles() const { return tiles_; }
+  int64_t all_tiles() const { return all_tiles_; }
+
+  DistanceHistogram histogram() const;
+  Interval interval(std::span<const Tensor> tensors, std::span<const Access> accesses,
+                    int64_t capacity_lines) const;
+
+ private:
+  // What is known of an atom in flight.
+  struct Known {
+    bool seen = false;
+    std::optional<AtomId> followed;  // its number in the stack
+    size_t group = 0;
+  };
+
+  void count(const Visit& visit) {
     const AtomSize size = atoms_.size(visit.atom);
     const auto tensor = static_cast<size_t>(atoms_.tensor_of(visit.atom));
     const auto access = static_cast<size_t>(visit.access);
@@ -73,65 +99,97 @@ class SampledHistogram {
     Followed& followed = followed_[tensor][access];
     visits_ += visit.times;
     if (visit.times > 1) known.add(size.lines - 1, int64_t{size.sectors} * (visit.times - 1));
-    const bool first = !seen_[visit.atom];
+    Known& atom = atoms_known_[visit.atom];
+    const bool first = !std::exchange(atom.seen, true);
     if (first) {
-      seen_[visit.atom] = true;
       known.add_cold(size.sectors);
     } else {
       followed.reused += size.sectors;
     }
-    const uint64_t hash = hash_of(visit.atom);
-    if (!is_followed(hash)) return;
-    const int64_t between = stack_.visit(number_.at(visit.atom));
+    if (!atom.followed) return;
+    const int64_t between = stack_.visit(*atom.followed);
     if (first) return;
-    followed.sectors[{between, size.lines}][hash % groups] += size.sectors;
+    followed.sectors[{between, size.lines}][atom.group] += size.sectors;
   }
 
-  int64_t visits() const { return visits_; }
-  int64_t tiles() const { return static_cast<int64_t>(number_.size()); }
-
-  DistanceHistogram histogram() const;
-  Interval interval(std::span<const Tensor> tensors, std::span<const Access> accesses,
-                    int64_t capacity_lines) const;
-
- private:
-  uint64_t hash_of(AtomId atom) const { return mix64(salt_ ^ mix64(atom + uint64_t{1})); }
+  /// Of atom `number` of all (LiveAtoms::number).
+  uint64_t hash_of(int64_t number) const {
+    return mix64(salt_ ^ mix64(static_cast<uint64_t>(number) + 1));
+  }
   // The high bits choose, so that the low ones are free to tell groups apart.
   bool is_followed(uint64_t hash) const { return std::ldexp(double(hash >> 11), -53) < rate_; }
 
-  std::vector<AtomSize> follow();
+  void count_tiles();
+  void begin(const HeadRun& run);
+  void end(AtomRange atoms);
   Distances distances(int64_t between, uint32_t lines) const;
   MissesByGroup misses_by_group(const Followed& followed, End end, int64_t capacity_lines) const;
   double wilson(double share, double variance, double count, double direction) const;
 
   double rate_;
   uint64_t salt_;
-  const AtomTable& atoms_;
-  std::unordered_map<AtomId, AtomId> number_;  // of a followed atom in the stack
+  LiveAtoms& atoms_;
+  int64_t tiles_ = 0;  // that are followed
+  int64_t all_tiles_ = 0;
   uint32_t largest_lines_ = 1;
-  std::vector<bool> seen_;
+  std::vector<Known> atoms_known_;  // by number
   StackDistance stack_;
+  AtomId stack_size_ = 0;
+  std::map<uint32_t, std::vector<AtomId>> free_;  // numbers in the stack, by lines
   DistanceHistogram known_;
   std::array<std::array<Followed, access_count>, tensor_count> followed_;
   int64_t visits_ = 0;
 };
 
-std::vector<AtomSize> SampledHistogram::follow() {
-  std::vector<AtomSize> sizes;
-  const std::vector<AtomSize>& all = atoms_.sizes();
-  for (size_t a = 0; a < all.size(); ++a) {
-    largest_lines_ = std::max(largest_lines_, all[a].lines);
-    if (!is_followed(hash_of(static_cast<AtomId>(a)))) continue;
-    number_.emplace(static_cast<AtomId>(a), static_cast<AtomId>(sizes.size()));
-    sizes.push_back(all[a]);
+// Of all heads, whether or not they are in flight at once.
+void SampledHistogram::count_tiles() {
+  const HeadAtoms& heads = atoms_.of_head();
+  for (int t = 0; t < tensor_count; ++t) {
+    const auto tensor = static_cast<Tensor>(t);
+    const int64_t count = heads.heads(tensor) * heads.count(tensor);
+    if (count == 0) continue;
+    all_tiles_ += count;
+    for (int64_t i = 0; i < count; ++i) {
+      tiles_ += is_followed(hash_of(atoms_.number(tensor, 0) + i)) ? 1 : 0;
+    }
+    for (const AtomSize& size : heads.sizes(tensor)) {
+      largest_lines_ = std::max(largest_lines_, size.lines);
+    }
   }
-  if (sizes.size() < least_tiles) {
-    throw std::invalid_argument("sample: only " + std::to_string(sizes.size()) + " of " +
-                                std::to_string(all.size()) + " tiles would be followed, at least " +
-                                std::to_string(least_tiles) +
-                                " are needed; take a larger share, or leave sample out");
+  if (tiles_ >= static_cast<int64_t>(least_tiles)) return;
+  throw std::invalid_argument("sample: only " + std::to_string(tiles_) + " of " +
+                              std::to_string(all_tiles_) + " tiles would be followed, at least " +
+                              std::to_string(least_tiles) +
+                              " are needed; take a larger share, or leave sample out");
+}
+
+// Followed atoms get a number in the stack; those of equal size take over the numbers of ended
+// ones.
+void SampledHistogram::begin(const HeadRun& run) {
+  if (run.begin + run.sizes.size() > atoms_known_.size())
+    atoms_known_.resize(run.begin + run.sizes.size());
+  for (size_t i = 0; i < run.sizes.size(); ++i) {
+    const uint64_t hash = hash_of(run.number + static_cast<int64_t>(i));
+    Known& known = atoms_known_[run.begin + i];
+    known = Known{.followed = {}, .group = hash % groups};
+    if (!is_followed(hash)) continue;
+    std::vector<AtomId>& free = free_[run.sizes[i].lines];
+    if (free.empty()) {
+      stack_.add(run.sizes[i].lines);
+      free.push_back(stack_size_++);
+    }
+    known.followed = free.back();
+    free.pop_back();
   }
-  return sizes;
+}
+
+void SampledHistogram::end(AtomRange atoms) {
+  for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) {
+    const std::optional<AtomId> followed = atoms_known_[atom].followed;
+    if (!followed) continue;
+    stack_.forget({*followed, *followed + 1});
+    free_[atoms_.size(atom).lines].push_back(*followed);
+  }
 }
 
 // Of D lines between two visits the stack sees a binomial share. Its largest step is one tile,
@@ -202,7 +260,7 @@ Interval SampledHistogram::interval(std::span<const Tensor> tensors,
     double variance = 0;
     for (size_t g = 0; g < groups; ++g) variance += std::pow(shares[g] - shares[groups], 2);
     variance *= double(groups - 1) / groups;
-    return known + reused * wilson(shares[groups], variance, double(number_.size()), direction);
+    return known + reused * wilson(shares[groups], variance, double(tiles_), direction);
   };
   return {static_cast<int64_t>(std::floor(end_of(End::low, -1) + rounding)),
           static_cast<int64_t>(std::ceil(end_of(End::high, 1) - rounding))};
@@ -240,7 +298,7 @@ DistanceHistogram SampledHistogram::histogram() const {
 }  // namespace
 
 Prediction simulate_sampled_lru(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   SampledHistogram sampled(request, atoms);
   Prediction prediction;
   prediction.steps = replay_lockstep(request, atoms, sampled);
@@ -254,7 +312,7 @@ Prediction simulate_sampled_lru(const Request& request) {
   constexpr Access writes[] = {Access::write};
   prediction.sampling = {
       .tiles = sampled.tiles(),
-      .all_tiles = static_cast<int64_t>(atoms.sizes().size()),
+      .all_tiles = sampled.all_tiles(),
       .l2_read_miss_sectors = sampled.interval(tensors, reads, capacity_lines),
       .l2_write_miss_sectors = sampled.interval(tensors, writes, capacity_lines)};
   return prediction;

@@ -3,8 +3,8 @@
 namespace sawtooth::sim {
 
 LiveAtoms::LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp)
-    : head_(problem, tiling, schedule, log_sum_exp, KvAtoms::parts) {
+                     bool log_sum_exp, KvAtoms kv)
+    : head_(problem, tiling, schedule, log_sum_exp, kv) {
   for (size_t t = 0; t < kind_of.size(); ++t) {
     const auto tensor = static_cast<Tensor>(t);
     if (head_.heads(tensor) == 0) continue;
@@ -13,6 +13,18 @@ LiveAtoms::LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedul
     require_atom_ids(block.count + head_.count(tensor));
     block.count += static_cast<AtomId>(head_.count(tensor));
   }
+  int64_t next = 0;
+  const auto number = [&](Tensor tensor) {
+    number_[static_cast<size_t>(tensor)] = next;
+    next += head_.heads(tensor) * head_.count(tensor);
+  };
+  if (kv == KvAtoms::pairs) number(Tensor::k);
+  for (int t = 0; t < tensor_count; ++t) {
+    const auto tensor = static_cast<Tensor>(t);
+    if (kv != KvAtoms::pairs || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor);
+  }
+  if (kv != KvAtoms::pairs) return;
+  offset_[static_cast<size_t>(Tensor::v)] = offset_[static_cast<size_t>(Tensor::k)];
 }
 
 AtomId LiveAtoms::find(Kind kind, int64_t head) {
@@ -23,12 +35,15 @@ AtomId LiveAtoms::find(Kind kind, int64_t head) {
     require_atom_ids(std::ssize(sizes_) + block.count);
     block.free.push_back(static_cast<AtomId>(sizes_.size()));
     for (size_t t = 0; t < kind_of.size(); ++t) {
-      const std::vector<AtomSize>& sizes = head_.sizes(static_cast<Tensor>(t));
-      if (kind_of[t] == kind) sizes_.insert(sizes_.end(), sizes.begin(), sizes.end());
+      const auto tensor = static_cast<Tensor>(t);
+      const std::vector<AtomSize>& sizes = head_.sizes(tensor);
+      if (kind_of[t] == kind && head_.heads(tensor) > 0)
+        sizes_.insert(sizes_.end(), sizes.begin(), sizes.end());
     }
   }
   at->second = block.free.back();
   block.free.pop_back();
+  if (records_begun_) begun_.push_back({kind, head, at->second});
   return at->second;
 }
 
@@ -38,6 +53,7 @@ void LiveAtoms::ended(Tensor q_or_k, int64_t flat_head) {
   const auto at = block.begin_of_head.find(flat_head);
   if (at == block.begin_of_head.end()) return;  // nothing was touched
   ended_.emplace_back(kind, at->second);
+  ended_atoms_ += block.count;
   block.begin_of_head.erase(at);
   recent_[kind][static_cast<size_t>(flat_head) % recents].head = -1;
 }

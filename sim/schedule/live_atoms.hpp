@@ -1,23 +1,34 @@
 // Numbers for the atoms of heads that have items left, for models to which only sizes matter, not
-// addresses. When a head's items have ended its tiles are dead: their numbers go to the next head,
-// so that tables by atom are as long as the heads in flight need, however many there are.
+// addresses, and for those that place a head's tiles anew when it gets its numbers. When a head's
+// items have ended its tiles are dead: their numbers go to the next head, so that tables by atom
+// are as long as the heads in flight need, however many there are.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 
+/// The atoms that a head has of one tensor: neighbours in memory, and in both numberings.
+struct HeadRun {
+  Tensor tensor = Tensor::q;
+  int64_t head = 0;
+  AtomId begin = 0;    // LiveAtoms's number of the first
+  int64_t number = 0;  // AtomTable's
+  const std::vector<AtomSize>& sizes;
+};
+
 class LiveAtoms {
  public:
   /// Throws std::invalid_argument as HeadAtoms does; numbering does so where more than 2^32 - 1
   /// atoms are alive.
   LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp);
+            bool log_sum_exp, KvAtoms kv = KvAtoms::parts);
 
   /// As AtomTable has them. A number stands for one size and tensor for ever.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) {
@@ -38,16 +49,51 @@ class LiveAtoms {
   /// Nothing will touch Q, O and log-sum-exp (`q_or_k` is Tensor::q), or K and V, of this head.
   void ended(Tensor q_or_k, int64_t flat_head);
 
+  const HeadAtoms& of_head() const { return head_; }
+  /// What AtomTable numbers the first atom of a head: the order in memory.
+  int64_t number(Tensor tensor, int64_t flat_head) const {
+    return number_[static_cast<size_t>(tensor)] + flat_head * head_.count(tensor);
+  }
+
+  /// From now on heads that get numbers are kept for take_begun().
+  void record_begun() { records_begun_ = true; }
+  /// Calls begin(HeadRun) for every tensor of the heads that got numbers since the last call.
+  template <class Begin>
+  void take_begun(Begin begin) {
+    for (const Begun& begun : begun_) {
+      for (size_t t = 0; t < kind_of.size(); ++t) {
+        const auto tensor = static_cast<Tensor>(t);
+        if (kind_of[t] != begun.kind || head_.heads(tensor) == 0) continue;
+        begin(HeadRun{tensor, begun.head, begun.begin + offset_[t], number(tensor, begun.head),
+                      head_.sizes(tensor)});
+      }
+    }
+    begun_.clear();
+  }
+
   /// Calls forget(AtomRange) for the atoms of heads that have ended since the last call, and gives
   /// their numbers again from now on. All touches before must have been counted.
   template <class Forget>
   void recycle(Forget forget) {
-    for (const auto& [kind, begin] : ended_) {
-      forget(AtomRange{begin, begin + blocks_[kind].count});
-      blocks_[kind].free.push_back(begin);
-    }
-    ended_.clear();
+    recycle_where([&](AtomRange atoms) {
+      forget(atoms);
+      return true;
+    });
   }
+
+  /// The same where gone(AtomRange) is true; the others are asked about again.
+  template <class Gone>
+  void recycle_where(Gone gone) {
+    std::erase_if(ended_, [&](const auto& ended) {
+      const auto& [kind, begin] = ended;
+      if (!gone(AtomRange{begin, begin + blocks_[kind].count})) return false;
+      blocks_[kind].free.push_back(begin);
+      ended_atoms_ -= blocks_[kind].count;
+      return true;
+    });
+  }
+  /// Of heads that have ended, with numbers that are not given again so far.
+  size_t ended_atoms() const { return ended_atoms_; }
 
  private:
   // What lives and dies together: of a query head, of a K/V head, and of a partial result.
@@ -59,6 +105,11 @@ class LiveAtoms {
     AtomId count = 0;          // numbers of a head, one after the other
     std::vector<AtomId> free;  // begins of dead ones
     std::unordered_map<int64_t, AtomId> begin_of_head;
+  };
+  struct Begun {
+    Kind kind = query;
+    int64_t head = 0;
+    AtomId begin = 0;
   };
   struct Recent {
     int64_t head = -1;
@@ -74,10 +125,14 @@ class LiveAtoms {
   AtomId find(Kind kind, int64_t head);
 
   HeadAtoms head_;
-  std::array<AtomId, tensor_count> offset_{};  // of a tensor in its block
+  std::array<AtomId, tensor_count> offset_{};   // of a tensor in its block
+  std::array<int64_t, tensor_count> number_{};  // of a tensor's first head
   std::array<Block, kinds> blocks_;
   std::array<std::array<Recent, recents>, kinds> recent_;
   std::vector<std::pair<Kind, AtomId>> ended_;
+  size_t ended_atoms_ = 0;
+  bool records_begun_ = false;
+  std::vector<Begun> begun_;
   std::vector<AtomSize> sizes_;
 };
 

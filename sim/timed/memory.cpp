@@ -6,22 +6,31 @@
 
 namespace sawtooth::sim {
 
-TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const AtomTable& atoms,
+TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const LiveAtoms& heads,
                          bool merging)
     : parameters_(parameters),
       placed_(placed_sms(sms, parameters.lines.halves, parameters.layout, parameters.half_of_sms)),
-      atoms_(atoms),
       merging_(merging && parameters.coalescer_sms > 1),
-      l2_lines_(parameters.lines, atoms.sizes(), atoms.tensors(), tensor_count),
-      far_first_(entry(static_cast<AtomId>(atoms.sizes().size()), 0)),
+      l2_lines_(parameters.lines, heads),
+      ready_(static_cast<size_t>(parameters.lines.halves)),
       coalescers_((sms + parameters.coalescer_sms - 1) / parameters.coalescer_sms),
       ports_(static_cast<size_t>(sms), BandwidthQueue(parameters.port_bytes_a_ns)),
       l2_(parameters.l2_bytes_a_ns),
       fabric_(parameters.fabric_bytes_a_ns),
-      dram_(parameters.dram_bytes_a_ns) {
-  ready_.resize(static_cast<size_t>(parameters.lines.halves),
-                std::vector<double>(far_first_.size(), 0.0));
-  if (merging_) outstanding_.resize(atoms.sizes().size() * static_cast<size_t>(coalescers_));
+      dram_(parameters.dram_bytes_a_ns) {}
+
+void TimedMemory::begin(const HeadRun& run) {
+  l2_lines_.begin(run);
+  const auto renew = [&](auto& table, size_t an_atom) {
+    const size_t first = run.begin * an_atom, count = run.sizes.size() * an_atom;
+    table.resize(std::max(table.size(), first + count));
+    std::fill_n(table.begin() + static_cast<std::ptrdiff_t>(first), count,
+                typename std::decay_t<decltype(table)>::value_type{});
+  };
+  const auto halves = static_cast<size_t>(parameters_.lines.halves);
+  for (std::vector<double>& ready : ready_) renew(ready, halves);
+  renew(far_first_, halves);
+  if (merging_) renew(outstanding_, static_cast<size_t>(coalescers_));
 }
 
 std::array<TimedMemory::Lacking, 2> TimedMemory::look_up(int half, AtomId atom,
@@ -74,7 +83,7 @@ double TimedMemory::fetch(double now_ns, int half, AtomId atom, int home, const 
 }
 
 ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
-  const double sectors = double(atoms_.size(atom).sectors);
+  const double sectors = double(l2_lines_.size(atom).sectors);
   const double bytes = sectors * sector_bytes;
   Tally& tally = l2_lines_.tally_of(atom);
   tally.received += sectors;
@@ -108,7 +117,7 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
 }
 
 void TimedMemory::prefetch(double now_ns, int64_t sm, AtomId atom, const AtomPart& part) {
-  const double sectors = double(atoms_.size(atom).sectors) * (part.end - part.begin);
+  const double sectors = double(l2_lines_.size(atom).sectors) * (part.end - part.begin);
   l2_lines_.tally_of(atom).passed += sectors;
   l2_.pass(now_ns, sectors * sector_bytes);
   const int half = placed(sm).half;
@@ -121,7 +130,7 @@ void TimedMemory::prefetch(double now_ns, int64_t sm, AtomId atom, const AtomPar
 }
 
 void TimedMemory::write(double now_ns, int64_t sm, AtomId atom) {
-  const double sectors = double(atoms_.size(atom).sectors);
+  const double sectors = double(l2_lines_.size(atom).sectors);
   l2_lines_.tally_of(atom).written += sectors;
   l2_.pass(ports_[static_cast<size_t>(sm)].pass(now_ns, sectors * sector_bytes),
            sectors * sector_bytes);

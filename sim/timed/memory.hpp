@@ -32,8 +32,12 @@ struct ReadTime {
 
 class TimedMemory {
  public:
-  /// `atoms` must outlive this.
-  TimedMemory(const L2Parameters& parameters, int64_t sms, const AtomTable& atoms, bool merging);
+  /// Of atoms that begin() names, as TwoHalves; `heads` must outlive this.
+  TimedMemory(const L2Parameters& parameters, int64_t sms, const LiveAtoms& heads, bool merging);
+
+  void begin(const HeadRun& run);
+  void look_for_held() { l2_lines_.look_for_held(); }
+  bool holds(AtomRange atoms) const { return l2_lines_.holds(atoms); }
 
   /// SM `sm` asks for `atom` at `now_ns`; calls must be in order of time.
   ReadTime read(double now_ns, int64_t sm, AtomId atom);
@@ -79,7 +83,6 @@ class TimedMemory {
 
   L2Parameters parameters_;
   std::vector<PlacedSm> placed_;
-  const AtomTable& atoms_;
   bool merging_;
   TwoHalves l2_lines_;
   std::vector<std::vector<double>> ready_;  // [half][entry]: when its lines are all there

@@ -24,8 +24,8 @@ void split_pair(Counters& k, Counters& v) {
 
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                        parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
+  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
+                  parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;

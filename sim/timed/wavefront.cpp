@@ -32,7 +32,7 @@ uint64_t stream_of(uint64_t seed, int64_t worker) {
 }  // namespace
 
 TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& parameters,
-                               const AtomTable& atoms, TimedMemory& memory)
+                               LiveAtoms& atoms, TimedMemory& memory)
     : request_(request),
       problem_(request.problem),
       tiling_(request.tiling),
@@ -40,6 +40,7 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       parameters_(parameters),
       atoms_(atoms),
       memory_(memory),
+      heads_(atoms, memory),
       seed_(request.seed_of_launch()),
       cost_(step_cost(parameters.step, request.problem, request.tiling)),
       walk_(request),
@@ -65,16 +66,22 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
   points_.emplace(leads);
 }
 
+AtomId TimedWavefront::atom(Tensor tensor, int64_t head, int64_t tile) {
+  const AtomId first = atoms_.id(tensor, head, tile);
+  heads_.begin();
+  return first;
+}
+
 // What an item or the combine pass touches at its end: nothing waits for these reads, but all takes
 // L2's bandwidth, and the launch ends with the last of them.
 auto TimedWavefront::touch_by(int64_t sm, double now_ns) {
   return [this, sm, now_ns](Tensor tensor, int64_t head, int64_t tile, Access access) {
-    const AtomId atom = atoms_.id(tensor, head, tile);
+    const AtomId tile_atom = atom(tensor, head, tile);
     if (access == Access::write) {
-      memory_.write(now_ns, sm, atom);
+      memory_.write(now_ns, sm, tile_atom);
       return 0.0;
     }
-    return memory_.read(now_ns, sm, atom).arrival_ns;
+    return memory_.read(now_ns, sm, tile_atom).arrival_ns;
   };
 }
 
@@ -191,7 +198,7 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   }
   ReadTime q;
   walk_.first_loads(worker.cursor, [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    q = memory_.read(now_ns, worker.sm, atoms_.id(tensor, head, tile));
+    q = memory_.read(now_ns, worker.sm, atom(tensor, head, tile));
   });
   if (schedule_.prefetch > 0) {
     const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
@@ -230,7 +237,7 @@ void TimedWavefront::load_tile(Worker& worker, double now_ns, size_t tensor, int
   walk_.load(worker.cursor, step_tensors[tensor], ahead, Access::read,
              [&](Tensor of, int64_t head, int64_t tile, Access) {
                (tensor == 0 ? worker.loads : worker.v_loads)[slot] =
-                   memory_.read(now_ns, worker.sm, atoms_.id(of, head, tile));
+                   memory_.read(now_ns, worker.sm, atom(of, head, tile));
              });
 }
 
@@ -358,12 +365,12 @@ void TimedWavefront::wait_for(const ReadTime& load, double computed_ns, TimeTerm
 
 void TimedWavefront::prefetch(Worker& worker, double now_ns) {
   const auto touch = [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    const AtomId atom = atoms_.id(tensor, head, tile);
-    const AtomSize size = atoms_.size(atom);
+    const AtomId tile_atom = atom(tensor, head, tile);
+    const AtomSize size = atoms_.size(tile_atom);
     const int64_t lines = size.lines / size.tensors;
     const Range part = intersection(worker.prefetches, {0, lines});
     if (part.empty()) return;
-    memory_.prefetch(now_ns, worker.sm, atom,
+    memory_.prefetch(now_ns, worker.sm, tile_atom,
                      {double(part.begin) / double(lines), double(part.end) / double(lines)});
   };
   walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
@@ -374,7 +381,9 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns), [](Tensor, int64_t) {});
+  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns),
+                [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
+  heads_.settle();
   const double taken_ns = step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)];
   terms_of(worker)[TimeTerm::item] += taken_ns;
   const double ended_ns = now_ns + taken_ns;

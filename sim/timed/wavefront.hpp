@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/halves/live_halves.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/item_walk.hpp"
 #include "sim/timed/event_queue.hpp"
@@ -29,7 +30,7 @@ class TimedWavefront {
  public:
   /// All arguments must outlive the wavefront. Throws std::invalid_argument for what it cannot
   /// replay (loop = kv-outer, more than max_stages stages).
-  TimedWavefront(const Request& request, const TimedParameters& parameters, const AtomTable& atoms,
+  TimedWavefront(const Request& request, const TimedParameters& parameters, LiveAtoms& atoms,
                  TimedMemory& memory);
 
   /// Replays the whole schedule; returns its duration in nanoseconds.
@@ -79,6 +80,7 @@ class TimedWavefront {
   double step_ns(Worker& worker);
   double jitter_of(Worker& worker, int ctas, int older);
   TimeTerms& terms_of(const Worker& worker);
+  AtomId atom(Tensor tensor, int64_t head, int64_t tile);
   auto touch_by(int64_t sm, double now_ns);
 
   const Request& request_;
@@ -86,8 +88,9 @@ class TimedWavefront {
   const Tiling& tiling_;
   const Schedule& schedule_;
   const TimedParameters& parameters_;
-  const AtomTable& atoms_;
+  LiveAtoms& atoms_;
   TimedMemory& memory_;
+  LiveHalves<TimedMemory> heads_;
   uint64_t seed_;
   StepCost cost_;
   std::optional<StepPoints> points_;  // with leads

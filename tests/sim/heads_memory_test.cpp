@@ -7,7 +7,10 @@
 #include <malloc.h>
 
 #include "sim/belady/simulate_opt.hpp"
+#include "sim/halves/simulate_halves.hpp"
+#include "sim/lru/sampled_lru.hpp"
 #include "sim/lru/simulate_lru.hpp"
+#include "sim/timed/simulate_timed.hpp"
 
 namespace {
 
@@ -78,6 +81,51 @@ Request small_heads() {
   request.l2_bytes = int64_t{1} << 20;
   request.log_sum_exp = true;
   return request;
+}
+
+// What L2 holds of ended heads is kept too, so memory stops to grow where there are more of these
+// than are kept before a look.
+void expect_no_growth_beyond_the_cache(Prediction (*simulate)(const Request&),
+                                       double bytes_a_head = 0.5) {
+  constexpr int64_t few = 15'000, many = 30'000;
+  Request request;
+  request.problem = {.seq_q = 64, .seq_kv = 64};
+  request.schedule.workers = 13;
+  request.l2_bytes = int64_t{1} << 20;
+  const auto least = double(most_bytes(simulate, request, few));
+  EXPECT_LE(double(most_bytes(simulate, request, many)), least + bytes_a_head * (many - few));
+}
+
+Prediction halves_of(const Request& request, int ways) {
+  return simulate_halves(request, {.capacity_lines = request.l2_bytes / 256, .ways = ways}, {});
+}
+
+TEST(MemoryOfHeads, IsBoundedByWhatHalvesHold) {
+  expect_no_growth_beyond_the_cache([](const Request& request) { return halves_of(request, 16); });
+  expect_no_growth_beyond_the_cache([](const Request& request) { return halves_of(request, 0); });
+}
+
+// Where the time goes is a row for each item of a worker, of 13 here.
+TEST(MemoryOfHeads, IsBoundedByWhatHalvesHoldInTime) {
+  constexpr double bytes_a_head = 4.0 * sizeof(TimeTerms) / 13;  // while the table is moved
+  const auto simulate = [](const Request& request) {
+    TimedParameters parameters;
+    parameters.sms = 13;
+    parameters.step.fixed_ns = 100;
+    parameters.l2.lines = {.capacity_lines = request.l2_bytes / 256, .ways = 16};
+    Request timed = request;
+    timed.schedule.launch = launch_id<DynamicLaunch>;
+    return simulate_timed(timed, parameters);
+  };
+  expect_no_growth_beyond_the_cache(simulate, bytes_a_head);
+}
+
+TEST(MemoryOfHeads, IsThatOfTheHeadsInFlightInASample) {
+  expect_no_growth_beyond_the_cache([](const Request& request) {
+    Request sampled = request;
+    sampled.sample = 0.1;
+    return simulate_sampled_lru(sampled);
+  });
 }
 
 TEST(MemoryOfHeads, IsThatOfTheHeadsInFlight) {

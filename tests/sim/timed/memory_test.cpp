@@ -24,8 +24,11 @@ L2Parameters parameters(int halves) {
 class Memory {
  public:
   explicit Memory(const L2Parameters& l2)
-      : atoms_(problem, tiling, Schedule{}, false, KvAtoms::pairs),
-        memory_(l2, sms, atoms_, true) {}
+      : atoms_(problem, tiling, Schedule{}, false, KvAtoms::pairs), memory_(l2, sms, atoms_, true) {
+    atoms_.record_begun();
+    atoms_.id(Tensor::k, 0, 0);
+    atoms_.take_begun([this](const HeadRun& run) { memory_.begin(run); });
+  }
   double read(double now, int64_t sm, int64_t tile = 0) {
     return memory_.read(now, sm, atoms_.id(Tensor::k, 0, tile)).arrival_ns;
   }
@@ -35,7 +38,7 @@ class Memory {
   Counters counters() const { return memory_.counters(Tensor::k); }
 
  private:
-  AtomTable atoms_;
+  LiveAtoms atoms_;
   TimedMemory memory_;
 };
 
