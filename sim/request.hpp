@@ -42,8 +42,9 @@ struct Request {
   int64_t launches = 1;      // of `timed` that are simulated, the middle one of which is predicted
   int64_t launch = 0;        // this one among them
   double sample = 1;         // share of the tiles that lru follows; 1 is exact
-  OwnScan* own_scan = nullptr;                  // instead of the schedule's scan; not owned
-  std::stop_token stop{};                       // looked at in every step of a replay
+  OwnScan* own_scan = nullptr;  // instead of the schedule's scan; not owned
+  int64_t threads = 1;          // that one prediction may use; it is the same for any
+  std::stop_token stop{};       // looked at in every step of a replay
   std::atomic<int64_t>* items_begun = nullptr;  // counted up by the replay, for who watches it
   // Exact shortcuts D and C of docs/models/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;

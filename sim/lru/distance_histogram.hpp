@@ -29,6 +29,7 @@ class DistanceClass {
     table_[last_].sectors += sectors;
   }
   void add_cold(int64_t sectors) { cold_ += sectors; }
+  void add(const DistanceClass& more);
 
   int64_t cold_sectors() const { return cold_; }
   size_t bin_count() const { return used_; }
@@ -75,6 +76,7 @@ class DistanceHistogram {
   const DistanceClass& of(Tensor tensor, Access access) const {
     return classes_[static_cast<size_t>(tensor)][static_cast<size_t>(access)];
   }
+  void add(const DistanceHistogram& more);
   /// All tensors and accesses in one list by ascending distance.
   std::vector<DistanceBin> merged_bins() const;
   int64_t cold_sectors() const;

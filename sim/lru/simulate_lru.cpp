@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/lru/chunked_histogram.hpp"
+#include "sim/lru/count_visit.hpp"
 #include "sim/lru/distance_batch.hpp"
 #include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
@@ -33,17 +35,7 @@ class HistogramBuilder {
 
  private:
   void count(const Visit& visit, int64_t others) {
-    const AtomSize size = atoms_.size(visit.atom);
-    DistanceClass& distances = histogram_.of(atoms_.tensor_of(visit.atom), visit.access);
-    if (others == StackDistance::cold) {
-      distances.add_cold(size.sectors);
-    } else {
-      distances.add(line_distance(others, size.lines, 0, false), size.sectors);
-    }
-    if (visit.times > 1) {
-      distances.add(line_distance(0, size.lines, 0, false),
-                    int64_t{size.sectors} * (visit.times - 1));
-    }
+    count_visit(histogram_, visit, atoms_.size(visit.atom), others);
     count_ += visit.times;
   }
 
@@ -89,10 +81,15 @@ Prediction simulate_lru(const Request& request) {
     prediction.steps = replay.steps;
     prediction.tile_visits = replay.tile_visits;
   } else {
-    HistogramBuilder builder(atoms, prediction.histogram);
-    prediction.steps = replay_lockstep(request, atoms, builder);
-    builder.flush();
-    prediction.tile_visits = builder.visits();
+    const auto replay = [&](auto&& histogram) {
+      prediction.steps = replay_lockstep(request, atoms, histogram);
+      histogram.flush();
+      prediction.tile_visits = histogram.visits();
+    };
+    if (request.threads > 1)
+      replay(ChunkedHistogram(atoms, prediction.histogram, request.threads));
+    else
+      replay(HistogramBuilder(atoms, prediction.histogram));
   }
   count_all(prediction, request.l2_bytes / line_bytes);
   return prediction;

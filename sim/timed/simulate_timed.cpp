@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/on_threads.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/wavefront.hpp"
 
@@ -40,12 +41,15 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   return prediction;
 }
 
-Prediction median_launch(Request request, const Gpu& gpu, bool halves) {
-  std::vector<Prediction> launches;
-  for (request.launch = 0; request.launch < std::max<int64_t>(1, request.launches);
-       ++request.launch) {
-    launches.push_back(simulate_timed(request, timed_parameters(request, gpu, halves)));
-  }
+Prediction median_launch(const Request& request, const Gpu& gpu, bool halves) {
+  std::vector<Prediction> launches(static_cast<size_t>(std::max<int64_t>(1, request.launches)));
+  // A scan of one's own may be no function for several threads.
+  const int64_t threads = request.own_scan == nullptr ? request.threads : 1;
+  on_threads(std::ssize(launches), threads, [&](int64_t launch) {
+    Request one = request;
+    one.launch = launch;
+    launches[static_cast<size_t>(launch)] = simulate_timed(one, timed_parameters(one, gpu, halves));
+  });
   const auto middle = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 2);
   std::nth_element(launches.begin(), middle, launches.end(),
                    [](const Prediction& a, const Prediction& b) {

@@ -270,7 +270,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      {},
      command_simulate | command_search,
      "",
-     "points simulated at once (default: all cores)",
+     "points simulated at once, and where there are fewer, threads of each (default: all cores)",
      1,
      most_threads},
     {"read",

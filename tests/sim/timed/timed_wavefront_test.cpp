@@ -384,7 +384,14 @@ TEST(TimedWavefront, ThreeLaunchesGiveTheOneInTheMiddle) {
   EXPECT_EQ(*median_launch(request, gpu, false).total.dram_read_sectors, reads[0]);
   request.launches = 3;
   std::ranges::sort(reads);
-  EXPECT_EQ(*median_launch(request, gpu, false).total.dram_read_sectors, reads[1]);
+  const Prediction one_thread = median_launch(request, gpu, false);
+  EXPECT_EQ(*one_thread.total.dram_read_sectors, reads[1]);
+  for (request.threads = 2; request.threads < 5; ++request.threads) {
+    const Prediction several = median_launch(request, gpu, false);
+    EXPECT_EQ(several.time_us, one_thread.time_us);
+    for (const CounterColumn& counter : counter_columns)
+      EXPECT_EQ(several.total.*counter.member, one_thread.total.*counter.member);
+  }
 }
 
 // 132 causal items, the longest first, with 132 steps. The SMs of half 1 are slower by a tenth, so

@@ -189,6 +189,23 @@ class Refused(Sweep):
         self.assertEqual(self.column("status"), ["ok", "ok"])
 
 
+class ThreadsOfOnePoint(Sweep):
+    def test_change_no_byte(self):
+        # Some two million visits, and three launches.
+        stack = ["--gpu", "h200", "--timing", "lockstep", "--l2", "lru", "--seq", "256K"]
+        stack += ["--mask", "causal", "--histogram", "h.csv"]
+        launches = ["--gpu", "h200", "--timing", "timed", "--seq", "2K", "--launches", "3"]
+        for point in (stack, launches):
+            tables = []
+            for threads in ("1", "2", "5"):
+                ended = self.simulate(*point, "--threads", threads, "--overwrite")
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                names = [name for name in ("r.csv", "h.csv") if (self.folder / name).exists()]
+                tables.append([(self.folder / name).read_bytes() for name in names])
+            self.assertEqual(tables[1], tables[0])
+            self.assertEqual(tables[2], tables[0])
+
+
 class NothingLost(Sweep):
     def test_a_note_says_where_a_wavefront_is_cut(self):
         point = ["simulate", "--gpu", "gb10", "--csv", "r.csv", "--wavefront", "w.csv"]
