@@ -88,6 +88,17 @@ TEST(TimedMemory, APortIsItsOwnSmsAlone) {
   EXPECT_EQ(memory.read(0, 0, 1), 2 * 512 + 400);
 }
 
+// Half of a tile's lines are at home in the other half and come to 8192 bytes, which cross in 512
+// ns. The second tile's cross after the first one's, and ask DRAM when they have crossed.
+TEST(TimedMemory, FarLinesCrossTheFabricOneTileAfterTheOther) {
+  L2Parameters l2 = parameters(2);
+  l2.fabric_bytes_a_ns = 16;
+  Memory memory(l2);
+  const double crossed = bytes / 2 / 16, way_back = l2.far_ns - l2.near_ns;
+  EXPECT_EQ(memory.read(0, 0, 0), crossed + 400 + way_back);
+  EXPECT_EQ(memory.read(0, 0, 1), 2 * crossed + 400 + way_back);
+}
+
 // facts of the counters: a line that both halves want is near misses 2 - f, fabric reads 1, fabric
 // misses f, DRAM reads 1, with f the share that the far half's request reaches first. One half
 // ahead of the other by more than a hop fetches its far lines first: f = 1/2. Both at once: each

@@ -116,6 +116,30 @@ TEST(TimedWavefront, ExposedTimeAndItemCostsAddUp) {
   EXPECT_NEAR(duration_ns(request_of(2, 3, 1), parameters), 7 + 2 * (30 + 3 * 1050 + 20), 1e-6);
 }
 
+// Two TPCs of one GPC: the items of the second end 100 ns later than usual, those of the first 100
+// ns earlier, and the launch ends with the later ones.
+TEST(TimedWavefront, ItemsOfTheTpcThatStartsLastTakeLonger) {
+  TimedParameters parameters = plain_parameters(4);
+  parameters.step.item_end_ns = 300;
+  const Request request = request_of(8, 3, 4);
+  EXPECT_NEAR(duration_ns(request, parameters), 2 * (3 * step_ns + 300), 1e-6);
+  parameters.step.item_spread_ns = 200;
+  EXPECT_NEAR(duration_ns(request, parameters), 2 * (3 * step_ns + 300 + 100), 1e-6);
+}
+
+// Two CTAs on an SM, with items of 11 and 12 steps. The tile's one line falls to the second one,
+// which so takes 1.1 times the 2000 ns that a shared step takes, and the other one 0.9 times. The
+// first CTA's first step is a lone one, so it ends at 1000 + 10 * 1800 = 19000 ns. The second one
+// is then in its ninth step of 2200 ns, to 19800 ns, and takes three more alone.
+TEST(TimedWavefront, ACtaWithPrefetchesOfItsOwnFallsBehindOneWithout) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.prefetch_shared.lines_bias = 0.1;
+  Request request = request_of(2, 12, 2);
+  request.problem.mask.kind = MaskKind::causal;
+  request.schedule.prefetch = 1;
+  EXPECT_NEAR(duration_ns(request, parameters), 9 * 2200 + 3 * step_ns, 1e-6);
+}
+
 TEST(TimedWavefront, TwoWorkersOnOneTileReadItOnce) {
   TimedParameters parameters = plain_parameters(2);
   parameters.l2.dram_ns = 400;

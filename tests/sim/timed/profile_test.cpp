@@ -1,0 +1,83 @@
+// What a profile and a die say reaches the model of time, and what is switched off does not.
+#include <gtest/gtest.h>
+
+#include "sim/timed/parameters.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+Gpu two_halves() {
+  Gpu gpu;
+  gpu.sms = 132;
+  gpu.l2_bytes = 60 << 20;
+  gpu.l2_halves = 2;
+  gpu.l2_ways = 16;
+  gpu.l2_reserved_share = 0.03;
+  gpu.l2_scattered_share = 0.07;
+  gpu.latency_near_ns = 150;
+  gpu.latency_far_ns = 250;
+  gpu.latency_dram_ns = 400;
+  gpu.fabric_gb_per_s = 2500;
+  gpu.launch_ns = 4000;
+  gpu.refill_ns = 700;
+  return gpu;
+}
+
+Request timed() {
+  Request request;
+  request.timing = Timing::timed;
+  request.l2_bytes = 60 << 20;
+  return request;
+}
+
+TEST(TimedProfile, ScatteredPagesAreThoseOfTheGpu) {
+  Request request = timed();
+  const HalvesParameters lines = timed_parameters(request, two_halves(), true).l2.lines;
+  EXPECT_EQ(lines.scattered, 0.07);
+  EXPECT_FALSE(lines.one_allocation);
+  request.without.add(Mechanism::scattered_pages);
+  const HalvesParameters without = timed_parameters(request, two_halves(), true).l2.lines;
+  EXPECT_EQ(without.scattered, 0);
+  EXPECT_TRUE(without.one_allocation);
+}
+
+TEST(TimedProfile, TheTicketCounterLiesWhereTheDieHasIt) {
+  Request request = timed();
+  EXPECT_EQ(timed_parameters(request, two_halves(), true).ticket_half, 0);
+  request.die.ticket_half = 1;
+  EXPECT_EQ(timed_parameters(request, two_halves(), true).ticket_half, 1);
+}
+
+TEST(TimedProfile, LaunchesAndTheirCtasBeginWithTheGapsOfTheGpu) {
+  Request request = timed();
+  const StepParameters step = timed_parameters(request, two_halves(), true).step;
+  EXPECT_EQ(step.launch_ns, 4000);
+  EXPECT_EQ(step.refill_ns, 700);
+  request.without.add(Mechanism::starts);
+  request.without.add(Mechanism::item_cost);
+  const StepParameters without = timed_parameters(request, two_halves(), true).step;
+  EXPECT_EQ(without.launch_ns, 0);
+  EXPECT_EQ(without.refill_ns, 0);
+}
+
+// 2500 GB a second are 2500 bytes a nanosecond.
+TEST(TimedProfile, TheFabricHasTheBandwidthOfTheGpu) {
+  Request request = timed();
+  EXPECT_EQ(timed_parameters(request, two_halves(), true).l2.fabric_bytes_a_ns, 2500);
+  request.without.add(Mechanism::bandwidth);
+  EXPECT_EQ(timed_parameters(request, two_halves(), true).l2.fabric_bytes_a_ns, 0);
+}
+
+TEST(TimedProfile, ItemsAndPrefetchesTakeWhatTheKernelSays) {
+  Request request = timed();
+  request.schedule.prefetch = 1;
+  request.kernel.item_end_ns = 900;
+  request.kernel.item_spread_ns = 350;
+  request.kernel.prefetch_lines_bias = 0.05;
+  const StepParameters step = timed_parameters(request, two_halves(), true).step;
+  EXPECT_EQ(step.item_spread_ns, 350);
+  EXPECT_EQ(step.prefetch_shared.lines_bias, 0.05);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
