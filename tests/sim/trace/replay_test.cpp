@@ -74,7 +74,7 @@ SetsParameters any_sets(Request& request) {
 void require_same(const Prediction& one, const Prediction& other) {
   for (size_t t = 0; t < size_t{tensor_count}; ++t) {
     for (const CounterColumn& column : counter_columns)
-      RC_ASSERT(one.by_tensor[t].*column.member == other.by_tensor[t].*column.member);
+      RC_ASSERT((one.by_tensor[t].*column.member) == (other.by_tensor[t].*column.member));
   }
 }
 
