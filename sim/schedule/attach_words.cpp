@@ -19,7 +19,8 @@ int64_t steps_of(const Problem& problem, const Tiling& tiling) {
 void add_attach_words(const Request& request, Prediction& prediction) {
   const Schedule& schedule = request.schedule;
   if (schedule.scan != scan_id<AttachScan> || schedule.loop == Loop::kv_outer) return;
-  const Counters words{.l2_write_sectors = steps_of(request.problem, request.tiling)};
+  Counters words;
+  words.l2_write_sectors = steps_of(request.problem, request.tiling);
   add(prediction.by_tensor[static_cast<size_t>(Tensor::other)], words);
   add(prediction.total, words);
 }

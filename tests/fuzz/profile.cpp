@@ -16,13 +16,13 @@ namespace {
 using namespace experiments;
 
 constexpr std::string_view small_point =
-    "seq = 300\nheads = 2\nmask = causal\nworkers = 6\nprefetch = 1\n";
+    "seq = 150\nheads = 2\nmask = causal\nworkers = 6\nprefetch = 1\n";
 
 // What a profile that is read may be used for: a small point with every model of L2. `kernels` may
 // be null.
-void use(const std::string& keys, const char* timing, const ProfileFile* kernels) {
+void use(const std::string& keys, const char* timing, Catalog& catalog,
+         const ProfileFile* kernels = nullptr) {
   for (const L2Model& l2 : l2_models) {
-    Catalog catalog;  // reads the file again
     const std::string text = keys + std::string(small_point) + "timing = " + timing +
                              "\nl2 = " + std::string(l2.name) + "\n";
     try {
@@ -50,20 +50,24 @@ void profile(std::span<const char> bytes) {
   static const InputFile file;
   static Catalog known;
   known.gpu({{"h200"}, {}});  // throws where no profiles are found, and nothing would be tried
+  known.kernel("mma-h200", "fuzz");
   Choices choices(bytes);
   const int64_t kind = choices.below(3);
   const std::string& path = file.with(choices.rest());
-  if (kind == 0) {
-    use("gpu = " + path + "\n", "lockstep", nullptr);
-    use("gpu = " + path + "\n", "timed", nullptr);
-  } else if (kind == 1) {
-    use("gpu = h200\ndie = " + path + "\n", "timed", nullptr);
-  } else {
-    try {
+  Catalog catalog = known;
+  try {  // once, as most inputs are refused
+    if (kind == 0) {
+      catalog.gpu({{path}, {}});
+      use("gpu = " + path + "\n", "lockstep", catalog);
+      use("gpu = " + path + "\n", "timed", catalog);
+    } else if (kind == 1) {
+      catalog.die(path);
+      use("gpu = h200\ndie = " + path + "\n", "timed", catalog);
+    } else {
       const ProfileFile kernels = read_kernel_file(path);
-      use("gpu = h200\n", "timed", &kernels);
-    } catch (const UsageError&) {
+      use("gpu = h200\n", "timed", catalog, &kernels);
     }
+  } catch (const UsageError&) {
   }
 }
 

@@ -1,7 +1,8 @@
-"""300 random points: `sawtooth simulate` gives every counter of the oracle, tensor by tensor.
+"""300 random points, and 100 of two halves: `sawtooth simulate` gives every counter of the oracle,
+tensor by tensor.
 
-simulate_test.py SAWTOOTH [FIRST [COUNT]]. The oracle (schedule.py, cache.py, counters.py) is written
-from docs/ and shares no code with the simulator. A difference prints the point as options.
+simulate_test.py SAWTOOTH [FIRST [COUNT]]. The oracle (schedule.py, cache.py, counters.py, halves.py)
+is written from docs/ and shares no code with the simulator. A difference prints the point as options.
 """
 
 import csv
@@ -11,7 +12,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from counters import COUNTERS, count
+import counters
+import halves
+from halves_points import PROFILE, any_halves_point
 from points import VALUES, any_point
 from schedule import TENSORS
 
@@ -33,9 +36,47 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+def profile(number, point, folder):
+    """A GPU whose halves have the ways of one set."""
+    path = folder / f"{number}.ini"
+    ways = point["l2_bytes"] // 2 // 128
+    path.write_text(PROFILE.format(ways=ways, **point))
+    return path
+
+
 class Oracle(unittest.TestCase):
     sawtooth = ""
     first, points = 0, 300
+
+    def differences(self, folder, points, oracle, gpu):
+        """Points of which some counter is another one, as text. `gpu(number, point)` is a profile."""
+        sections = [section(n, dict(p, gpu=gpu(n, p)), folder) for n, p in points.items()]
+        (folder / "points.ini").write_text("".join(sections))
+        command = [self.sawtooth, "simulate", folder / "points.ini", "--quiet"]
+        command += ["--csv", folder / "rows.csv", "--by-tensor", folder / "tensors.csv"]
+        subprocess.run(command, check=True)
+        rows = table(folder / "rows.csv")
+        self.assertEqual(len(rows), len(points))
+        by_run = {(row["run_id"], row["tensor"]): row for row in table(folder / "tensors.csv")}
+        different = []
+        for row, (number, point) in zip(rows, points.items()):
+            self.assertEqual(row["seed"], str(number))
+            counts = oracle.count(point)
+            for counter in oracle.COUNTERS:
+                expected = {tensor: counts[tensor][counter] for tensor in counts}
+                found = {t: int(by_run[row["run_id"], t][counter] or 0) for t in TENSORS}
+                other = by_run.get((row["run_id"], "other"), {})  # only where there are words
+                found["other"] = int(other.get(counter) or 0)
+                if found != expected or row[counter] != str(sum(expected.values())):
+                    different.append(f"{counter}: {found}, oracle {expected}, of {point}")
+                    break
+        return different
+
+    def agree(self, points, oracle, gpu=lambda number, point: "gb10"):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            different = self.differences(folder, points, oracle, gpu)
+        self.assertFalse(different, f"{len(different)} points differ:\n" + "\n".join(different))
 
     def test_simulate_gives_every_counter_of_the_oracle(self):
         numbers = range(self.first, self.first + self.points)
@@ -45,30 +86,13 @@ class Oracle(unittest.TestCase):
                 drawn = {point[name] for point in points.values() if name in point}
                 self.assertEqual(drawn, set(values))
             self.assertEqual({"order" in point for point in points.values()}, {True, False})
+        self.agree(points, counters)
+
+    def test_lines_of_two_halves_have_the_homes_of_the_oracle(self):
+        numbers = range(self.first, self.first + self.points // 3)
+        points = {number: any_halves_point(number) for number in numbers}
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            sections = [section(n, p, folder) for n, p in points.items()]
-            (folder / "points.ini").write_text("gpu = gb10\n" + "".join(sections))
-            command = [self.sawtooth, "simulate", folder / "points.ini", "--quiet"]
-            command += ["--csv", folder / "rows.csv", "--by-tensor", folder / "tensors.csv"]
-            subprocess.run(command, check=True)
-            rows = table(folder / "rows.csv")
-            tensors = table(folder / "tensors.csv")
-        self.assertEqual(len(rows), len(points))
-        by_run = {(row["run_id"], row["tensor"]): row for row in tensors}
-        different = []
-        for row, (number, point) in zip(rows, points.items()):
-            self.assertEqual(row["seed"], str(number))
-            counts = count(point)
-            for counter in COUNTERS:
-                expected = {tensor: counts[tensor][counter] for tensor in counts}
-                found = {t: int(by_run[row["run_id"], t][counter]) for t in TENSORS}
-                other = by_run.get((row["run_id"], "other"), {})  # only where there are words
-                found["other"] = int(other.get(counter) or 0)
-                if found != expected or row[counter] != str(sum(expected.values())):
-                    different.append(f"{counter}: {found}, oracle {expected}, of {point}")
-                    break
-        self.assertFalse(different, f"{len(different)} points differ:\n" + "\n".join(different))
+            self.agree(points, halves, lambda n, point: profile(n, point, Path(name)))
 
 
 if __name__ == "__main__":
