@@ -44,7 +44,7 @@ void add_slowness(const RecordedSms& sms, std::vector<Parameter>& parameters,
   for (size_t sm = 0; sm < size_t(sms.count()); ++sm) {
     std::vector<double> values;
     for (const auto& shares : of_launches) values.push_back(shares[sm]);
-    text += (sm == 0 ? "" : ",") + fixed(median_of(std::move(values)), 6);
+    text.append(sm == 0 ? "" : ",").append(fixed(median_of(std::move(values)), 6));
   }
   parameters.push_back({key, text, "measured",
                         "median of " + std::to_string(launches.size()) +

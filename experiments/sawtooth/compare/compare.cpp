@@ -38,7 +38,7 @@ std::optional<double> noise_of(const std::vector<double>& sorted) {
   return median_of(std::move(errors));
 }
 
-Launches launches_of(std::vector<double> values) {
+LaunchSpread launches_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {values.size(), quantile_of(values, low_share), quantile_of(values, high_share),
           noise_of(values)};

@@ -32,7 +32,7 @@ struct JoinedPoint {
 };
 
 /// What several measured launches of a point say of each other.
-struct Launches {
+struct LaunchSpread {
   size_t count = 1;
   double low = 0;  // 5 and 95 % of them, between order statistics linearly
   double high = 0;
@@ -47,7 +47,7 @@ struct PointError {
   std::string_view counter;
   double predicted = 0;
   double measured = 0;
-  const Launches* launches = nullptr;  // null for a single one
+  const LaunchSpread* launches = nullptr;  // null for a single one
 
   /// (predicted - measured) / measured; nothing when only measured is 0.
   std::optional<double> relative() const;
@@ -67,7 +67,7 @@ struct Comparison {
 
   std::shared_ptr<PointKeys> keys;
   std::deque<JoinedPoint> joined;  // to which errors point
-  std::deque<Launches> launches;
+  std::deque<LaunchSpread> launches;
   std::vector<PointError> errors;
   size_t predicted_points = 0;  // after medians
   size_t measured_points = 0;

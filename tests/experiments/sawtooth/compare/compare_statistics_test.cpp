@@ -16,7 +16,7 @@ namespace {
 
 // What errors point to, for as long as the tests run.
 std::deque<JoinedPoint> joined;
-std::deque<Launches> of_launches;
+std::deque<LaunchSpread> of_launches;
 
 PointKey key(const std::string& seq, const std::string& scan) {
   static PointKeys keys;
