@@ -1,8 +1,9 @@
-// The work order: which Q tile of which head is item i.
+// The work order: which tile of which head is item i: a Q tile of a query head, of the backward
+// pass a K/V tile of a K/V head.
 //
 // Heads are laid out in sections of g consecutive heads. Inside a section the head runs fastest:
-// item i of a section is head i mod g at Q rank i div g, so g = 1 walks one head's Q tiles after
-// another and g = all heads walks every head at one Q rank. FlashAttention-3's
+// item i of a section is head i mod g at rank i div g, so g = 1 walks one head's tiles after
+// another and g = all heads walks every head at one rank. FlashAttention-3's
 // hopper/tile_scheduler.hpp calls such a section an L2 swizzle.
 // With kv-split the parts of a head are heads of their own, part p of head h at h * kv_split + p.
 #pragma once
@@ -19,14 +20,14 @@ namespace sawtooth {
 
 struct AscendingQ {
   static constexpr std::string_view name = "ascending";
-  static constexpr std::string_view description = "first Q tile first";
+  static constexpr std::string_view description = "first tile first";
   SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t) { return rank; }
 };
 
 struct DescendingQ {
   static constexpr std::string_view name = "descending";
   static constexpr std::string_view description =
-      "last Q tile first: with a causal mask the longest items first (LPT)";
+      "last tile first: with a causal mask the longest items first (LPT), backward the shortest";
   SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t tiles) {
     return tiles - 1 - rank;
   }
@@ -54,11 +55,12 @@ inline constexpr QOrderId q_order_id{QOrders::index_of<Policy>()};
 /// (FlashAttention-2's grid).
 enum class HeadOrder : uint8_t { batch_major, head_major };
 
-/// What one item works on, before its K/V tiles are known.
+/// What one item works on, before the tiles that it scans are known. Of the backward pass `head` is
+/// a K/V head.
 struct WorkCoordinates {
   int64_t batch = 0;
   int64_t head = 0;
-  int64_t q_tile = 0;
+  int64_t own_tile = 0;
   int64_t part = 0;
   friend constexpr bool operator==(const WorkCoordinates&, const WorkCoordinates&) = default;
 };
@@ -73,11 +75,14 @@ struct Order {
 };
 
 /// The section that `auto:BYTES` stands for: the largest power of two P >= 1 with P K/V heads
-/// (K and V) in `bytes`, times the query heads of a K/V head.
+/// (K and V, of the backward pass Q, dO and dQ) in `bytes`, times the heads of a K/V head that have
+/// items.
 SAWTOOTH_HD constexpr int64_t auto_section(const Problem& problem, int64_t bytes) {
+  const bool forward = problem.pass == Pass::forward;
+  const int64_t head_bytes = forward ? problem.kv_head_bytes() : problem.gradient_head_bytes();
   int64_t kv_heads = 1;
-  while (2 * kv_heads <= bytes / problem.kv_head_bytes()) kv_heads *= 2;
-  return kv_heads * problem.heads_per_kv_head();
+  while (2 * kv_heads <= bytes / head_bytes) kv_heads *= 2;
+  return forward ? kv_heads * problem.heads_per_kv_head() : kv_heads;
 }
 
 /// A section, and where an item stands in it.
@@ -96,43 +101,46 @@ struct SectionPlace {
   }
 };
 
-/// The section of item `index`, of sections of `section` heads with `q_tiles` ranks each.
+/// The section of item `index`, of sections of `section` heads with `ranks` ranks each.
 SAWTOOTH_HD constexpr SectionPlace section_of(int64_t index, int64_t section, int64_t all_heads,
-                                              int64_t q_tiles) {
-  const int64_t first_head = index / (section * q_tiles) * section;
-  return {.first_item = first_head * q_tiles,
+                                              int64_t ranks) {
+  const int64_t first_head = index / (section * ranks) * section;
+  return {.first_item = first_head * ranks,
           .heads = min_of(section, all_heads - first_head),
           .first_head = first_head};
 }
 
 SAWTOOTH_HD constexpr SectionPlace section_place(int64_t index, int64_t section, int64_t all_heads,
-                                                 int64_t q_tiles) {
-  SectionPlace place = section_of(index, section, all_heads, q_tiles);
+                                                 int64_t ranks) {
+  SectionPlace place = section_of(index, section, all_heads, ranks);
   place.move_to(index);
   return place;
 }
 
 /// What stands at `place` of an order without a list.
 SAWTOOTH_HD constexpr WorkCoordinates work_at_place(const Problem& problem, const Order& order,
-                                                    int64_t q_tiles, int64_t kv_split,
-                                                    const SectionPlace& place) {
+                                                    int64_t ranks, int64_t kv_split,
+                                                    const SectionPlace& place, Pass pass) {
+  const int64_t heads = problem.item_heads(pass);
   const int64_t h = place.head() / kv_split;
   const bool batch_major = order.head_order == HeadOrder::batch_major;
-  return {.batch = batch_major ? h / problem.heads : h % problem.batch,
-          .head = batch_major ? h % problem.heads : h / problem.batch,
-          .q_tile = QOrders::dispatch(
+  return {.batch = batch_major ? h / heads : h % problem.batch,
+          .head = batch_major ? h % heads : h / problem.batch,
+          .own_tile = QOrders::dispatch(
               order.q_order.index,
-              [&](auto policy) { return decltype(policy)::tile(place.rank, q_tiles); }),
+              [&](auto policy) { return decltype(policy)::tile(place.rank, ranks); }),
           .part = place.head() % kv_split};
 }
 
-/// Item `index` of the order; 0 <= index < batch * heads * kv_split * q_tiles.
+/// Item `index` of the order, of heads with `ranks` tiles; 0 <= index < batch * heads * kv_split *
+/// ranks.
 SAWTOOTH_HD constexpr WorkCoordinates work_at(const Problem& problem, const Order& order,
-                                              int64_t q_tiles, int64_t kv_split, int64_t index) {
+                                              int64_t ranks, int64_t kv_split, int64_t index,
+                                              Pass pass) {
   if (order.list != nullptr) return order.list[index];
-  const int64_t all_heads = problem.batch * problem.heads * kv_split;
-  return work_at_place(problem, order, q_tiles, kv_split,
-                       section_place(index, order.section, all_heads, q_tiles));
+  const int64_t all_heads = problem.batch * problem.item_heads(pass) * kv_split;
+  return work_at_place(problem, order, ranks, kv_split,
+                       section_place(index, order.section, all_heads, ranks), pass);
 }
 
 }  // namespace sawtooth

@@ -1,4 +1,5 @@
-// The scan: in which order an item visits its n visible K/V tiles.
+// The scan: in which order an item visits the n tiles that it scans: visible K/V tiles, of the
+// backward pass the Q tiles that see it, again for every head of its group.
 //
 // A scan is a pure function: step k of item i visits the tile at position tile(context, k), and
 // over k = 0 .. n - 1 every position of [0, n) occurs once. To add your own, write such a struct
@@ -17,10 +18,10 @@ namespace sawtooth {
 
 /// All that a scan may look at; the same on the simulator's host and in a kernel.
 struct ScanContext {
-  int64_t tiles = 0;         // n, the item's visible K/V tiles
+  int64_t tiles = 0;         // n, the tiles that the item scans (of one head)
   int64_t item = 0;          // index in the work order
   int64_t items_before = 0;  // items this worker has had before; item / workers under grid
-  int64_t q_tile = 0;
+  int64_t own_tile = 0;      // the item's Q tile, of the backward pass its K/V tile
   int64_t workers = 1;
   int64_t attach_position = 0;  // where the K/V head's attach word points, clamped to [0, n)
   uint64_t seed = 0;
@@ -57,9 +58,9 @@ struct SawtoothScan {
 struct SawtoothItemScan {
   static constexpr std::string_view name = "sawtooth-item";
   static constexpr std::string_view description =
-      "forwards and backwards by the parity of the Q tile index";
+      "forwards and backwards by the parity of the item's own tile";
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
-    return forwards_or_backwards(context.q_tile, step, context.tiles);
+    return forwards_or_backwards(context.own_tile, step, context.tiles);
   }
 };
 
@@ -78,6 +79,18 @@ struct AttachScan {
       "starts at the tile last started by any CTA on this K/V head, ascends and wraps";
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
     const int64_t position = context.attach_position + step;
+    return position < context.tiles ? position : position - context.tiles;
+  }
+};
+
+/// Of items that run together no two are at one tile, where there are as many tiles as items: the
+/// shift of DASH (arXiv 2601.21824), so that their additions to dQ do not meet.
+struct ShiftScan {
+  static constexpr std::string_view name = "shift";
+  static constexpr std::string_view description =
+      "item i begins at tile i mod n, ascends and wraps (DASH)";
+  SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
+    const int64_t position = context.item % context.tiles + step;
     return position < context.tiles ? position : position - context.tiles;
   }
 };
@@ -104,7 +117,7 @@ struct RandomScan {
 namespace sawtooth {
 
 using Scans = PolicyList<LinearScan, ReverseScan, SawtoothScan, SawtoothItemScan, SawtoothWaveScan,
-                         AttachScan, RandomScan SAWTOOTH_OWN_SCAN_IN_LIST>;
+                         AttachScan, ShiftScan, RandomScan SAWTOOTH_OWN_SCAN_IN_LIST>;
 
 struct ScanId {
   int32_t index = 0;

@@ -69,6 +69,18 @@ SAWTOOTH_HD constexpr Range seeing_q_tiles(const Problem& problem, const Tiling&
   return tiles_over(seeing_rows(problem.mask, keys, problem.seq_q, problem.seq_kv), tiling.q_rows);
 }
 
+/// Tiles of one head that are items: its Q tiles, of the backward pass its K/V tiles.
+SAWTOOTH_HD constexpr int64_t item_tiles(const Problem& problem, const Tiling& tiling, Pass pass) {
+  return pass == Pass::forward ? q_tiles(problem, tiling) : kv_tiles(problem, tiling);
+}
+
+/// Tiles of the other side that the item with tile `own_tile` scans, of one head; may be empty.
+SAWTOOTH_HD constexpr Range scanned_tiles(const Problem& problem, const Tiling& tiling,
+                                          int64_t own_tile, Pass pass) {
+  return pass == Pass::forward ? visible_kv_tiles(problem, tiling, own_tile)
+                               : seeing_q_tiles(problem, tiling, own_tile);
+}
+
 /// The tiles of `visible` that lie in part `part` of `parts` equal parts of all `tiles` tiles.
 SAWTOOTH_HD constexpr Range part_of(Range visible, int64_t part, int64_t parts, int64_t tiles) {
   const Range cut{max_of(visible.begin, part * tiles / parts),

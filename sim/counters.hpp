@@ -20,9 +20,10 @@ struct Counters {
   Sectors l2_write_miss_sectors;     // of these, allocated at this write
   Sectors fabric_read_sectors;       // near misses looked up in the far half; two-half L2 only
   Sectors fabric_read_miss_sectors;  // of these, missed there too
-  Sectors dram_read_sectors;
+  Sectors l2_reduction_sectors;      // additions by SMs; those that cross the fabric count twice
+  Sectors dram_read_sectors;         // of reads, and of reductions that miss
   Sectors dram_write_sectors;
-  Sectors cold_read_sectors;  // compulsory reads: every sector that is read, once
+  Sectors cold_read_sectors;  // compulsory reads: every sector that is read or added to, once
 };
 
 /// Every counter with its column name in results.csv, in the order of the columns.
@@ -30,7 +31,7 @@ struct CounterColumn {
   std::string_view name;
   Sectors Counters::*member;
 };
-inline constexpr std::array<CounterColumn, 10> counter_columns{{
+inline constexpr std::array<CounterColumn, 11> counter_columns{{
     {"sm_read_sectors", &Counters::sm_read_sectors},
     {"l2_read_sectors", &Counters::l2_read_sectors},
     {"l2_read_miss_sectors", &Counters::l2_read_miss_sectors},
@@ -38,6 +39,7 @@ inline constexpr std::array<CounterColumn, 10> counter_columns{{
     {"l2_write_miss_sectors", &Counters::l2_write_miss_sectors},
     {"fabric_read_sectors", &Counters::fabric_read_sectors},
     {"fabric_read_miss_sectors", &Counters::fabric_read_miss_sectors},
+    {"l2_reduction_sectors", &Counters::l2_reduction_sectors},
     {"dram_read_sectors", &Counters::dram_read_sectors},
     {"dram_write_sectors", &Counters::dram_write_sectors},
     {"cold_read_sectors", &Counters::cold_read_sectors},
@@ -58,6 +60,7 @@ struct Tally {
   bool writes = false;       // write_misses are
   bool fabric = false;       // fabric_reads and fabric_misses are
   bool write_backs = false;  // written_back is
+  bool reductions = false;   // reduced is
   double received = 0;       // by SMs
   double passed = 0;         // of these and of prefetches, what the coalescer lets through
   double cold = 0;
@@ -67,6 +70,8 @@ struct Tally {
   double written = 0;
   double write_misses = 0;
   double written_back = 0;
+  double reduced = 0;     // as hardware counts them
+  double fill_reads = 0;  // by reductions that missed
 
   Counters counters() const {
     const auto whole = [](double sectors) { return std::llround(sectors); };
@@ -76,7 +81,7 @@ struct Tally {
     counters.l2_write_sectors = whole(written);
     counters.cold_read_sectors = whole(cold);
     if (reads) {
-      counters.dram_read_sectors = whole(dram_reads);
+      counters.dram_read_sectors = whole(dram_reads) + whole(fill_reads);
       counters.l2_read_miss_sectors =
           whole(dram_reads) - whole(fabric_misses) + whole(fabric_reads);
     }
@@ -85,6 +90,7 @@ struct Tally {
       counters.fabric_read_miss_sectors = whole(fabric_misses);
     }
     if (writes) counters.l2_write_miss_sectors = whole(write_misses);
+    if (reductions) counters.l2_reduction_sectors = whole(reduced);
     if (write_backs) counters.dram_write_sectors = whole(written_back);
     return counters;
   }

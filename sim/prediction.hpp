@@ -8,6 +8,7 @@
 
 #include "sim/counters.hpp"
 #include "sim/lru/distance_histogram.hpp"
+#include "sim/lru/write_backs.hpp"
 #include "sim/schedule/atoms.hpp"
 #include "sim/timed/time_terms.hpp"
 
@@ -34,13 +35,14 @@ struct Sampling {
 struct Prediction {
   Counters total;
   std::array<Counters, tensor_count> by_tensor;
-  DistanceHistogram histogram;       // of all accesses: gives the counters at every capacity
-  int64_t steps = 0;                 // lockstep steps
-  int64_t tile_visits = 0;           // visits of single workers to single tiles
-  std::optional<double> time_us;     // from launch to end, where the model of time knows it
-  TimePhases phases;                 // where the workers' time goes (timed)
-  std::string method;                // how the model counted, where it had a choice
-  std::optional<Sampling> sampling;  // empty: the prediction is exact
+  DistanceHistogram histogram;            // of all accesses: gives the counters at every capacity
+  std::optional<WriteBacks> write_backs;  // beside it, where lines get dirty that come back
+  int64_t steps = 0;                      // lockstep steps
+  int64_t tile_visits = 0;                // visits of single workers to single tiles
+  std::optional<double> time_us;          // from launch to end, where the model of time knows it
+  TimePhases phases;                      // where the workers' time goes (timed)
+  std::string method;                     // how the model counted, where it had a choice
+  std::optional<Sampling> sampling;       // empty: the prediction is exact
 };
 
 /// Fills the counters by tensor, and their sum, with counters_of(Tensor).
@@ -51,6 +53,13 @@ void set_counters(Prediction& prediction, CountersOf counters_of) {
     prediction.by_tensor[static_cast<size_t>(t)] = counters;
     add(prediction.total, counters);
   }
+}
+
+/// Of a backward pass, which may have no reduction (dq = separate), but does not leave them open.
+inline void know_reductions(Prediction& prediction) {
+  for (Counters& counters : prediction.by_tensor)
+    counters.l2_reduction_sectors = counters.l2_reduction_sectors.value_or(0);
+  prediction.total.l2_reduction_sectors = prediction.total.l2_reduction_sectors.value_or(0);
 }
 
 }  // namespace sawtooth::sim

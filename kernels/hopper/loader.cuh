@@ -47,10 +47,10 @@ class Loader {
     shared_.q_empty[stage].wait(q_.parity);
     q_.advance();
     shared_.q_full[stage].arrive_expecting(Shape::q_tile_bytes);
-    load_tile(
-        shared_.q[stage], q_map_, shared_.q_full[stage],
-        (int(item.q_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) * Shape::cta_q_rows,
-        int(item.head), int(item.batch), shared_.arguments.policies.q);
+    load_tile(shared_.q[stage], q_map_, shared_.q_full[stage],
+              (int(item.own_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) *
+                  Shape::cta_q_rows,
+              int(item.head), int(item.batch), shared_.arguments.policies.q);
   }
 
   /// Starts the copy of the next K tile of the scan and returns its number.

@@ -47,14 +47,14 @@ class ScanWarp {
   }
 
   __device__ int tile_at(const WorkSlot& work, int step) const {
-    return int(kv_tile_at(arguments().schedule, work.item, work.scan, step));
+    return int(scanned_tile_at(arguments().schedule, work.item, work.scan, step));
   }
 
   /// Reads the attach word and writes the trace's record.
   __device__ void start_item(WorkSlot& work) const {
     if (arguments().schedule.scan == scan_id<AttachScan>) {
       read_attach_tile(work);
-      const Range tiles = work.item.kv_tiles;
+      const Range tiles = work.item.scanned;
       work.scan.attach_position =
           clamp_to(work.attach_tile, tiles.begin, max_of(tiles.begin, tiles.end - 1)) - tiles.begin;
     }

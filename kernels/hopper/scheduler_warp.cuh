@@ -64,15 +64,16 @@ class SchedulerWarp {
     find_work();
     slot.item.batch = scratch.work.batch;
     slot.item.head = scratch.work.head;
-    slot.item.q_tile = scratch.work.q_tile;
+    slot.item.own_tile = scratch.work.own_tile;
     slot.item.part = scratch.work.part;
     forget_registers();
     slot.item.kv_head = problem.kv_head_of(scratch.work.head);
     forget_registers();
-    slot.item.kv_tiles = kv_tiles_of(problem, Shape::tiling(), schedule(), scratch.work);
+    slot.item.scanned =
+        scanned_by(problem, Shape::tiling(), schedule(), scratch.work, Pass::forward);
     forget_registers();
     if (scratch.is_piece) {
-      slot.item.kv_tiles = intersection(slot.item.kv_tiles, scratch.tiles);
+      slot.item.scanned = intersection(slot.item.scanned, scratch.tiles);
       forget_registers();
     }
     slot.scan.items_before = items_before_of(schedule(), slot.item.index, scratch.turn);
@@ -81,7 +82,7 @@ class SchedulerWarp {
     forget_registers();
     // Each CTA masks by its own rows.
     slot.unmasked = unmasked_kv_tiles(problem, {Shape::cta_q_rows, Shape::kv_rows},
-                                      slot.item.q_tile * Shape::cluster + rank());
+                                      slot.item.own_tile * Shape::cluster + rank());
     forget_registers();
     if (schedule().prefetch > 0) share_prefetch(slot);
   }
@@ -97,7 +98,7 @@ class SchedulerWarp {
       forget_registers();
       scratch.items = scratch.last_wave.places();
     } else {
-      scratch.items = whole_item_count(problem, Shape::tiling(), schedule());
+      scratch.items = whole_item_count(problem, Shape::tiling(), schedule(), Pass::forward);
     }
     forget_registers();
   }
@@ -155,7 +156,7 @@ class SchedulerWarp {
     scratch.place.move_to(scratch.item_number);
     forget_registers();
     scratch.work = work_at_place(problem, schedule().order, scratch.q_tiles, schedule().kv_split,
-                                 scratch.place);
+                                 scratch.place, Pass::forward);
     forget_registers();
   }
 

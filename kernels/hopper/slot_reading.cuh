@@ -44,7 +44,7 @@ __device__ bool read_start(const WorkSlot& slot, ItemStart& start) {
     int last = 0, q_tile = 0, steps = 0;
     if (reads_for_warp()) {
       last = slot.last;
-      q_tile = int(slot.item.q_tile);
+      q_tile = int(slot.item.own_tile);
       steps = int(slot.scan.tiles);
     }
     if (uniform(last)) return false;
@@ -52,7 +52,7 @@ __device__ bool read_start(const WorkSlot& slot, ItemStart& start) {
     start.steps = uniform(steps);
   } else {
     if (read(slot.last)) return false;
-    start.q_tile = read(slot.item.q_tile);
+    start.q_tile = read(slot.item.own_tile);
     start.steps = read(slot.scan.tiles);
   }
   return true;

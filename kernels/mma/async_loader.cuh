@@ -20,7 +20,7 @@ class AsyncLoader {
   /// are no longer read.
   __device__ void start_item(int steps) {
     const Item& item = storage_.work.item;
-    const int64_t first_row = item.q_tile * Shape::q_rows;
+    const int64_t first_row = item.own_tile * Shape::q_rows;
     copy_tile<typename Shape::QTile, Shape::threads>(
         shared_address(storage_.q),
         static_cast<const char*>(arguments_.q) +

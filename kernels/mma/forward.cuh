@@ -53,7 +53,9 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
   for (;;) {
     if (threadIdx.x == 0) take_next_item(arguments, Shape::tiling(), work);
     __syncthreads();
-    if (work.next_index >= whole_item_count(problem, Shape::tiling(), arguments.schedule)) return;
+    if (work.next_index >=
+        whole_item_count(problem, Shape::tiling(), arguments.schedule, Pass::forward))
+      return;
     storage.scan.fill(arguments.schedule, work, 0);
     __syncthreads();
 
@@ -95,15 +97,17 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
         float scores[Shape::row_blocks][Shape::score_columns / 8][4];
         multiply_qk<Shape>(scores, state, q_lane, k_lane, part * blocks);
         if (masked)
-          hide_masked<Shape>(scores, problem,
-                             work.item.q_tile * Shape::q_rows + thread / 32 * warp_rows + lane / 4,
-                             int64_t(tile) * Shape::kv_rows + part * Shape::score_columns);
+          hide_masked<Shape>(
+              scores, problem,
+              work.item.own_tile * Shape::q_rows + thread / 32 * warp_rows + lane / 4,
+              int64_t(tile) * Shape::kv_rows + part * Shape::score_columns);
         state.softmax.raise_maximum(scores, state.output, arguments.scale_log2);
         multiply_pv<Shape>(state, scores, v_lane, part * blocks, arguments.scale_log2);
       }
     }
     loader.finish_steps(steps);
-    write_results<Shape>(arguments, work.item, state, storage.q, work.item.q_tile * Shape::q_rows);
+    write_results<Shape>(arguments, work.item, state, storage.q,
+                         work.item.own_tile * Shape::q_rows);
     loader.finish_item();
     __syncthreads();
   }

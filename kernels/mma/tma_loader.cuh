@@ -42,7 +42,7 @@ class TmaLoader {
     if (threadIdx.x != 0 || steps == 0) return;
     const Item& item = storage_.work.item;
     storage_.q_full.arrive_expecting(Shape::QTile::bytes);
-    load_tile(storage_.q, maps_.q, storage_.q_full, int(item.q_tile) * Shape::q_rows,
+    load_tile(storage_.q, maps_.q, storage_.q_full, int(item.own_tile) * Shape::q_rows,
               int(item.head), int(item.batch), arguments_.policies.q);
     for (int step = 0; step < Shape::stages - 1; ++step) copy_step(step, steps);
   }

@@ -44,9 +44,10 @@ struct ScanTable {
     const int64_t steps = work.context.tiles;
     const int64_t later = step + schedule.prefetch;
     const int slot = int(step % (2 * Threads));
-    now[slot] = step < steps ? int(kv_tile_at(schedule, work.item, work.context, step)) : no_tile;
+    now[slot] =
+        step < steps ? int(scanned_tile_at(schedule, work.item, work.context, step)) : no_tile;
     ahead[slot] = schedule.prefetch > 0 && later < steps
-                      ? int(kv_tile_at(schedule, work.item, work.context, later))
+                      ? int(scanned_tile_at(schedule, work.item, work.context, later))
                       : no_tile;
   }
   __device__ int tile(int step) const { return now[step % (2 * Threads)]; }
@@ -62,7 +63,7 @@ __device__ inline volatile int* attach_word(const ForwardArguments& arguments, c
 __device__ inline void take_next_item(const ForwardArguments& arguments, const Tiling& tiling,
                                       WorkItem& work) {
   const Schedule& schedule = arguments.schedule;
-  const int64_t items = whole_item_count(arguments.problem, tiling, schedule);
+  const int64_t items = whole_item_count(arguments.problem, tiling, schedule, Pass::forward);
   const int64_t turn = work.items_before + 1;
   int64_t index = 0;
   if (schedule.launch == launch_id<DynamicLaunch>)
@@ -75,11 +76,11 @@ __device__ inline void take_next_item(const ForwardArguments& arguments, const T
   work.items_before = turn;
   if (index >= items) return;
 
-  work.item = whole_item_at(arguments.problem, tiling, schedule, index);
+  work.item = whole_item_at(arguments.problem, tiling, schedule, index, Pass::forward);
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t attach_tile = attach ? *attach_word(arguments, work.item) : 0;
   work.context = scan_context(schedule, work.item, turn, attach_tile);
-  work.unmasked = unmasked_kv_tiles(arguments.problem, tiling, work.item.q_tile);
+  work.unmasked = unmasked_kv_tiles(arguments.problem, tiling, work.item.own_tile);
   work.k_head = static_cast<const char*>(arguments.k) +
                 arguments.k_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
   work.v_head = static_cast<const char*>(arguments.v) +

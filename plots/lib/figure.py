@@ -34,6 +34,7 @@ SCAN_LOOK = {
     "sawtooth-item": (SKY, "-.", "D"),
     "sawtooth-wave": (GREEN, ":", "^"),
     "attach": (PINK, "-", "P"),
+    "shift": (BLACK, "--", "X"),
     "random": (GREY, ":", "x"),
 }
 OTHER_LOOK = (BLACK, "-", "*")

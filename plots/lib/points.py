@@ -17,7 +17,7 @@ MODEL = (
 POINT = (
     "gpu system kernel pass mask batch heads kv_heads seq_kv seq_q head_dim dtype scan q_order "
     "launch section prefetch kv_split ctas_per_sm workers tile_q tile_kv head_order loop lse hints "
-    "state dq pack_gqa"
+    "state dq small_kernels pack_gqa"
 ).split()
 
 

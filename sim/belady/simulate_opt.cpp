@@ -29,6 +29,7 @@ class LiveOptimum {
 }  // namespace
 
 Prediction simulate_opt(const Request& request) {
+  require_forward(request, "l2 = opt");
   LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   LiveOptimum consumer(atoms, request.l2_bytes / line_bytes);
   Prediction prediction;

@@ -53,11 +53,11 @@ TimeBounds time_bounds(const Request& request, const Gpu& gpu) {
   std::vector<double> items_ns, workers_ns(static_cast<size_t>(workers), 0.0);
   double steps = 0, longest = 0;
   for (int64_t i = 0; i < item_count(problem, tiling, schedule); ++i)
-    steps += double(item_at(problem, tiling, schedule, i).kv_tiles.size());
+    steps += double(item_at(problem, tiling, schedule, i).scanned.size());
   const double share = least_share(step, steps / double(workers));
   const double step_ns = std::max(0.0, (cost.alone_ns() + prefetch_ns) * share);
   for (int64_t i = 0; i < item_count(problem, tiling, schedule); ++i) {
-    const int64_t tiles = item_at(problem, tiling, schedule, i).kv_tiles.size();
+    const int64_t tiles = item_at(problem, tiling, schedule, i).scanned.size();
     if (tiles == 0) continue;
     const double ns = item_ns + double(tiles) * step_ns;
     items_ns.push_back(ns);

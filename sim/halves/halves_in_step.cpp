@@ -25,6 +25,7 @@ void HalvesInStep::visit(const HalfVisit& visit) {
     l2_.write(visit.atom);
     return;
   }
+  if (visit.access == Access::reduce) return l2_.reduce(visit.atom, visit.times);
   const bool two = l2_.parameters().halves == 2;
   // One read finds what all find, unless the tile exceeds a half: then each drives out the next's.
   const bool fits = l2_.size(visit.atom).lines <= l2_.parameters().capacity_lines;

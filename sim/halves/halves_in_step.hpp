@@ -44,7 +44,7 @@ class HalvesInStep {
   void count_under(int group) { l2_.count_under(group); }
 
   /// All counters of sim/counters.hpp; the identity DRAM reads = near misses - fabric reads +
-  /// fabric misses holds exactly.
+  /// fabric misses holds exactly, but for what reductions fill.
   Counters counters(int group) const;
 
   /// Visits of single workers so far.

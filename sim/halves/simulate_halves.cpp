@@ -34,6 +34,7 @@ Prediction simulate_halves(const Request& request, const HalvesParameters& param
   prediction.steps = wavefront.steps();
   prediction.tile_visits = l2.visits();
   set_counters(prediction, [&](Tensor tensor) { return l2.counters(static_cast<int>(tensor)); });
+  if (request.problem.pass == Pass::backward) know_reductions(prediction);
   return prediction;
 }
 

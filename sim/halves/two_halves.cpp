@@ -135,11 +135,12 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
   return missed;
 }
 
-void TwoHalves::write(AtomId atom) {
-  Tally& tally = tally_of(atom);
-  tally.writes = tally.write_backs = true;
-  touched_[atom] = 1;
-  const auto put = [&](auto& store) {
+// Makes the lines of `atom` dirty at their homes, and drops copies; returns the units that were not
+// there.
+int64_t TwoHalves::put(AtomId atom) {
+  tally_of(atom).write_backs = true;
+  int64_t missed = 0;
+  const auto put_in = [&](auto& store) {
     const uint32_t pieces = store.pieces(atom);
     for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
       const PieceMask at_first = store.at_home(atom, first, 0);
@@ -147,14 +148,42 @@ void TwoHalves::write(AtomId atom) {
       for_each_piece(first_pieces(pieces - first), [&](uint32_t i) {
         const PieceMask piece = PieceMask{1} << i;
         const int home = (at_first & piece) != 0 ? 0 : 1;
-        if (touch(store, home, atom, first, piece, true) == 0) {
-          tally.write_misses += sectors_of(store.units(atom, first, piece));
-        }
+        if (touch(store, home, atom, first, piece, true) == 0)
+          missed += store.units(atom, first, piece);
         if (parameters_.halves == 2) store.drop(1 - home, atom, first, piece);
       });
     }
   };
-  std::visit(put, store_);
+  std::visit(put_in, store_);
+  return missed;
+}
+
+void TwoHalves::write(AtomId atom) {
+  Tally& tally = tally_of(atom);
+  tally.writes = true;
+  touched_[atom] = 1;
+  tally.write_misses += sectors_of(put(atom));
+}
+
+void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
+  Tally& tally = tally_of(atom);
+  tally.reads = tally.reductions = true;
+  tally.fabric = parameters_.halves == 2;
+  if (std::exchange(touched_[atom], 1) == 0) tally.cold += sizes_[atom].sectors;
+  // What does not fit is driven out by its own lines, and comes back each time.
+  const bool fits = sizes_[atom].lines <= parameters_.capacity_lines * parameters_.halves;
+  const uint32_t all = times[0] + times[1];
+  for (uint32_t i = 0; i < (fits ? 1 : all); ++i) tally.fill_reads += sectors_of(put(atom));
+  tally.reduced += double(sizes_[atom].sectors) * all;
+  if (parameters_.halves != 2) return;
+  const auto crossing = [&](const auto& store) {
+    const uint32_t pieces = store.pieces(atom);
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
+      for (const int home : {0, 1})
+        tally.reduced += sectors_of(store.units(atom, first, store.at_home(atom, first, home))) *
+                         times[static_cast<size_t>(1 - home)];
+  };
+  std::visit(crossing, store_);
 }
 
 }  // namespace sawtooth::sim

@@ -5,7 +5,8 @@
 // through the half that is not its home is kept in both. A write goes to the home half alone,
 // allocates without a fill, and drops the other half's copy; a dirty line costs a DRAM write when
 // it is written back: when it leaves, or before, when it is old in its set. docs/models/halves.md
-// has the evidence for each of these. What a half keeps is decided by one of two stores: whole
+// has the evidence for each of these. A reduction goes the way of a write, but fills a missing line
+// from DRAM (docs/models/backward.md). What a half keeps is decided by one of two stores: whole
 // atoms (fully associative, exact) or sampled sets.
 #pragma once
 
@@ -58,6 +59,9 @@ class TwoHalves {
   /// parts that make up the atom have every piece once.
   MissedByHome read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part = {});
   void write(AtomId atom);
+  /// Adds to `atom` at its home, `times` times from each half one behind the other. As the hardware
+  /// counts, a reduction is one at the half that it comes from and one more where that is not home.
+  void reduce(AtomId atom, std::array<uint32_t, 2> times);
 
   /// What the next visits to any atom are counted under, instead of the atom's own group.
   void count_under(int group) { override_ = group; }
@@ -72,6 +76,7 @@ class TwoHalves {
   const HalvesParameters& parameters() const { return parameters_; }
 
  private:
+  int64_t put(AtomId atom);
   template <class Store>
   PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which, bool write);
 

@@ -76,7 +76,7 @@ class Replay {
   }
   int64_t q_head(const Item& item) const { return item.batch * problem_.heads + item.head; }
   int64_t kv_head(const Item& item) const { return item.batch * problem_.kv_heads + item.kv_head; }
-  AtomId q_atom(const Item& item) { return atoms_.id(Tensor::q, q_head(item), item.q_tile); }
+  AtomId q_atom(const Item& item) { return atoms_.id(Tensor::q, q_head(item), item.own_tile); }
   std::vector<Item> items_of(int64_t round) const {
     std::vector<Item> items;
     for (int64_t i = round * workers_; i < round_end(round); ++i) items.push_back(item(i));
@@ -122,7 +122,7 @@ class Replay {
   void add_item(Round& round, const Item& item, int64_t r) {
     const ScanContext context = scan_context(request_.schedule, item, r, 0);
     const int64_t head = kv_head(item);
-    const bool forwards = kv_tile_at(request_.schedule, item, context, 0) == 0;
+    const bool forwards = scanned_tile_at(request_.schedule, item, context, 0) == 0;
     if (!round.groups.empty() && round.groups.back().kv_head == head &&
         round.groups.back().forwards == forwards) {
       ++round.groups.back().workers;
@@ -136,9 +136,9 @@ class Replay {
     const bool waits = request_.timing == Timing::lockstep_wave;
     for (size_t w = 0; w < items.size(); ++w) {
       const int64_t head = q_head(items[w]);
-      round.turn.push_back(atoms_.id(Tensor::o, head, items[w].q_tile));
+      round.turn.push_back(atoms_.id(Tensor::o, head, items[w].own_tile));
       if (request_.log_sum_exp) {
-        round.turn.push_back(atoms_.id(Tensor::lse, head, items[w].q_tile));
+        round.turn.push_back(atoms_.id(Tensor::lse, head, items[w].own_tile));
       }
       if (!waits && w < next.size()) round.turn.push_back(q_atom(next[w]));
     }
@@ -281,9 +281,10 @@ bool has_rounds(const Request& request) {
       schedule.scan == scan_id<LinearScan> || schedule.scan == scan_id<ReverseScan> ||
       schedule.scan == scan_id<SawtoothScan> || schedule.scan == scan_id<SawtoothItemScan> ||
       schedule.scan == scan_id<SawtoothWaveScan>;
-  return straight && request.own_scan == nullptr && schedule.loop == Loop::kv_inner &&
-         schedule.kv_split == 1 && !cuts_last_wave(schedule) && schedule.prefetch == 0 &&
-         schedule.order.list == nullptr && request.problem.mask.kind == MaskKind::none &&
+  return straight && request.problem.pass == Pass::forward && request.own_scan == nullptr &&
+         schedule.loop == Loop::kv_inner && schedule.kv_split == 1 && !cuts_last_wave(schedule) &&
+         schedule.prefetch == 0 && schedule.order.list == nullptr &&
+         request.problem.mask.kind == MaskKind::none &&
          item_count(request.problem, request.tiling, schedule) > 0;
 }
 

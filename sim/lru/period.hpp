@@ -15,8 +15,8 @@
 
 namespace sawtooth::sim {
 
-/// Whether `request` falls into rounds: kv-inner without mask, kv-split, prefetch or order file,
-/// with a scan that runs forwards or backwards.
+/// Whether `request` falls into rounds: forward, kv-inner without mask, kv-split, prefetch or order
+/// file, with a scan that runs forwards or backwards.
 bool has_rounds(const Request& request);
 
 struct RoundReplay {

@@ -298,6 +298,7 @@ DistanceHistogram SampledHistogram::histogram() const {
 }  // namespace
 
 Prediction simulate_sampled_lru(const Request& request) {
+  require_forward(request, "a sample");
   LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   SampledHistogram sampled(request, atoms);
   Prediction prediction;

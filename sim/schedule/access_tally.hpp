@@ -32,6 +32,12 @@ class AccessTally {
       tally.written += sectors * visit.times;
       return;
     }
+    if (visit.access == Access::reduce) {
+      tally.reductions = true;
+      tally.reduced += sectors * visit.times;
+      if (first) tally.cold += sectors;
+      return;
+    }
     if (first) tally.cold += sectors;
     if (visit.access == Access::read) tally.received += sectors * visit.times;
     tally.passed += sectors * visit.times;
@@ -46,7 +52,9 @@ class AccessTally {
   /// What an access to `atom` missed.
   void missed(AtomId atom, Access access, int64_t sectors) {
     Tally& tally = tally_of(atom);
-    (access == Access::write ? tally.write_misses : tally.dram_reads) += double(sectors);
+    (access == Access::write    ? tally.write_misses
+     : access == Access::reduce ? tally.fill_reads
+                                : tally.dram_reads) += double(sectors);
   }
 
   /// Visits of single workers so far.

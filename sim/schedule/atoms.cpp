@@ -57,18 +57,35 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
   require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
 
   struct Shape {
-    int64_t heads, rows, tile_rows, row_bytes;
+    int64_t heads = 0, rows = 0, tile_rows = 0, row_bytes = 0;
   };
+  const bool backward = problem.pass == Pass::backward;
+  const bool added = backward && schedule.dq != Dq::separate;
+  const bool around = backward && schedule.small_kernels;
+  const auto of_queries = [&](bool exists, int64_t row_bytes) {
+    return Shape{exists ? q_heads : 0, problem.seq_q, tiling.q_rows, row_bytes};
+  };
+  const auto of_keys = [&](bool exists) {
+    return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, problem.row_bytes()};
+  };
+  const Shape partial_o = pieces > 0 ? Shape{pieces, tiling.q_rows, tiling.q_rows, piece_row_bytes}
+                                     : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes};
+  // In the order of Tensor.
   const std::array<Shape, tensor_count> shapes{{
-      {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
-      {kv_heads, problem.seq_kv, tiling.kv_rows, problem.row_bytes()},
-      {kv_heads, problem.seq_kv, tiling.kv_rows, problem.row_bytes()},
-      {q_heads, problem.seq_q, tiling.q_rows, problem.row_bytes()},
-      {log_sum_exp ? q_heads : 0, problem.seq_q, tiling.q_rows, float_bytes},
-      pieces > 0 ? Shape{pieces, tiling.q_rows, tiling.q_rows, piece_row_bytes}
-                 : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes},
+      of_queries(true, problem.row_bytes()),
+      of_keys(true),
+      of_keys(true),
+      of_queries(!backward || around, problem.row_bytes()),
+      of_queries(log_sum_exp || backward, float_bytes),
+      partial_o,
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
-      {0, problem.seq_q, tiling.q_rows, 0},
+      of_queries(false, 0),
+      of_queries(backward, problem.row_bytes()),
+      of_queries(backward, float_bytes),
+      of_queries(added, o_row_bytes),
+      of_queries(backward && (around || !added), problem.row_bytes()),
+      of_keys(backward),
+      of_keys(backward),
   }};
   if (kv == KvAtoms::parts) cuts_ = prefetch_cuts(problem, tiling, schedule);
   for (size_t t = 0; t < shapes.size(); ++t) {

@@ -1,9 +1,10 @@
-// Atoms: the tiles of Q, K, V and O as units that the cache models move whole.
+// Atoms: the tiles of Q, K, V, O and their gradients as units that the cache models move whole.
 //
 // A visit touches all lines of one tile in one order with nothing between them, and tiles are
 // disjoint sets of lines. Then every line of a visit has the same LRU stack distance, so a tile
 // with its number of lines as weight stands for its lines exactly (docs/models/exactness.md, A).
-// The layout behind it is [batch, head, length, dim] with every head's matrix on a line boundary.
+// The layout behind it is [batch, head, length, dim] with every head's matrix on a line boundary,
+// and every tile of a number a row (log-sum-exp, row sums).
 // Where workers prefetch parts of a K/V tile at different times, these parts are atoms
 // (sim/schedule/prefetch_cuts.hpp), neighbours in number as in memory.
 #pragma once
@@ -22,11 +23,33 @@ namespace sawtooth::sim {
 
 /// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
 /// of a last wave that is cut have partial_o, which the last of them reads.
-/// other is what a trace does not say more of; a problem has none of it.
-enum class Tensor : uint8_t { q, k, v, o, lse, partial_o, partial_lse, other };
-inline constexpr int tensor_count = 8;
+/// other is what a trace does not say more of; a problem has none of it. Behind it come those of
+/// the backward pass: row_sum is that of dO * O, dq_sum the fp32 sums that become dQ.
+enum class Tensor : uint8_t {
+  q,
+  k,
+  v,
+  o,
+  lse,
+  partial_o,
+  partial_lse,
+  other,
+  d_o,
+  row_sum,
+  dq_sum,
+  dq,
+  dk,
+  dv
+};
+inline constexpr int tensor_count = 14;
 inline constexpr std::array<std::string_view, tensor_count> tensor_names{
-    "q", "k", "v", "o", "lse", "partial_o", "partial_lse", "other"};
+    "q",     "k",   "v",       "o",      "lse", "partial_o", "partial_lse",
+    "other", "d_o", "row_sum", "dq_sum", "dq",  "dk",        "dv"};
+
+/// Whether a tensor has rows of keys; the others have rows of queries.
+constexpr bool has_key_rows(Tensor tensor) {
+  return tensor == Tensor::k || tensor == Tensor::v || tensor == Tensor::dk || tensor == Tensor::dv;
+}
 
 using AtomId = uint32_t;
 

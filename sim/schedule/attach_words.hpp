@@ -1,5 +1,5 @@
 // The words of the scan `attach`: one a (batch, K/V head), in which a CTA leaves the number of each
-// K/V tile that it starts (kernels/mma/work_item.cuh). They stay in L2; what they add is writes.
+// tile that it starts (kernels/mma/work_item.cuh). They stay in L2; what they add is writes.
 #pragma once
 
 #include "sim/prediction.hpp"

@@ -1,43 +1,44 @@
-// What a worker reads and writes on its way through its items, whatever the model of time: Q, the
-// K/V tiles of its steps, prefetches, O and log-sum-exp, partial results, pieces, and the combine
-// pass. Lockstep, the timed wavefront and traces take their touches from here; a further pass of
-// attention is added here.
+// What a worker reads and writes on its way through its items, whatever the model of time: its own
+// tiles, the tiles of its steps, prefetches, results, partial results, pieces, and the combine
+// kernel. Lockstep, the timed wavefront and traces take their touches from here; what is loaded,
+// scanned and stored in which pass stands in sim/schedule/roles.hpp.
 //
 // Touches go to a function touch(Tensor, flat head, tile, Access), numbered as AtomTable has them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "scheduler/schedule.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
 #include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/roles.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/worker_cursor.hpp"
 
 namespace sawtooth::sim {
 
-/// What a step reads, in this order.
-inline constexpr std::array<Tensor, 2> step_tensors{Tensor::k, Tensor::v};
-
 class ItemWalk {
  public:
   /// `request` must outlive the walk.
-  explicit ItemWalk(const Request& request)
-      : problem_(request.problem),
+  explicit ItemWalk(const Request& request) : ItemWalk(request, roles_of(request)) {}
+  /// Of another kernel than that of the request's own roles.
+  ItemWalk(const Request& request, const Roles& roles)
+      : roles_(roles),
+        problem_(request.problem),
         tiling_(request.tiling),
         schedule_(request.schedule),
         own_scan_(request.own_scan),
-        log_sum_exp_(request.log_sum_exp),
         items_(item_count(problem_, tiling_, schedule_)),
         begun_(request.items_begun),
         attaches_(own_scan_ != nullptr || schedule_.scan == scan_id<AttachScan> ||
                   schedule_.scan.index > scan_id<RandomScan>.index),
         live_(problem_, tiling_, schedule_) {}
 
+  const Roles& roles() const { return roles_; }
   int64_t items() const { return items_; }
   /// That have an item at once, at most.
   int64_t workers() const { return min_of(schedule_.workers, items_); }
@@ -56,36 +57,44 @@ class ItemWalk {
   template <class Touch>
   void first_loads(const WorkerCursor& cursor, Touch touch) const {
     if (kv_outer()) return;
-    touch(Tensor::q, q_head(cursor.item()), cursor.item().q_tile, Access::read);
+    for (const Tensor tensor : roles_.loads) touch_own(cursor.item(), tensor, Access::read, touch);
   }
 
-  /// The worker starts on its K/V tile, where others may attach.
+  /// The worker starts on its tile, where others may attach.
   void start_step(const WorkerCursor& cursor) {
-    if (attaches_) attach_[kv_head(cursor.item())] = cursor.kv_tile();
+    if (attaches_) attach_[kv_head(cursor.item())] = cursor.scanned_tile();
   }
 
-  /// `tensor` (K or V) of the K/V tile `ahead` steps ahead, where the item has one (kv_inner).
+  /// `tensor`, one that the item scans, of the tile `ahead` steps ahead, where the item has one
+  /// (kv_inner).
   template <class Touch>
   void load(const WorkerCursor& cursor, Tensor tensor, int64_t ahead, Access access,
             Touch touch) const {
-    const int64_t tile = cursor.kv_tile_ahead(schedule_, ahead);
-    if (tile >= 0) touch(tensor, kv_head(cursor.item()), tile, access);
+    const std::optional<TilePair> pair = cursor.pair_ahead(schedule_, ahead);
+    if (!pair) return;
+    const Item& item = cursor.item();
+    if (has_key_rows(tensor)) {
+      touch(tensor, kv_head(item), pair->kv_tile, access);
+    } else {
+      touch(tensor, item.batch * problem_.heads + pair->head, pair->q_tile, access);
+    }
   }
 
   /// `tensor` (K or V) of a K/V tile that has just begun (kv_outer).
   template <class Touch>
   void load_outer(const WorkerCursor& cursor, Tensor tensor, Touch touch) const {
     if (cursor.step() != 0) return;
-    touch(tensor, kv_head(cursor.item()), cursor.kv_tile(), Access::read);
+    touch(tensor, kv_head(cursor.item()), cursor.pair().kv_tile, Access::read);
   }
 
   /// A step of kv_outer: Q, the O so far, and O again.
   template <class Touch>
   void step_outer(const WorkerCursor& cursor, Touch touch) const {
-    const int64_t head = q_head(cursor.item()), tile = cursor.q_tile();
+    const auto [query_head, tile, kv_tile] = cursor.pair();
+    const int64_t head = cursor.item().batch * problem_.heads + query_head;
     touch(Tensor::q, head, tile, Access::read);
     // The first K/V tile that a Q tile sees finds no O to go on from.
-    if (cursor.kv_tile() != visible_kv_tiles(problem_, tiling_, tile).begin) {
+    if (kv_tile != visible_kv_tiles(problem_, tiling_, tile).begin) {
       rows(head, tile, Access::read, touch);
     }
     rows(head, tile, Access::write, touch);
@@ -94,10 +103,10 @@ class ItemWalk {
   /// What an item writes at its end. Under kv_outer O was written on the way, but for the rows that
   /// no K/V tile reached. An item in pieces is whole when the last of them has come, whose worker
   /// then reads them all. Then calls ended(Tensor::q or Tensor::k, flat head) where a head's items
-  /// have all ended.
+  /// have all ended and no other kernel needs it.
   template <class Touch, class Ended>
   void results(const Item& item, Touch touch, Ended ended) {
-    if (!write_results(item, touch)) return;
+    if (!write_results(item, touch) || !roles_.last_touch) return;
     live_.item_ended(q_head(item), kv_head(item), [&](Tensor tensor, int64_t head) {
       if (tensor == Tensor::k) attach_.erase(head);
       ended(tensor, head);
@@ -130,9 +139,14 @@ class ItemWalk {
   int64_t kv_head(const Item& item) const { return item.batch * problem_.kv_heads + item.kv_head; }
 
   template <class Touch>
+  void touch_own(const Item& item, Tensor tensor, Access access, Touch touch) const {
+    touch(tensor, has_key_rows(tensor) ? kv_head(item) : q_head(item), item.own_tile, access);
+  }
+
+  // The results of a Q tile: O and log-sum-exp.
+  template <class Touch>
   void rows(int64_t head, int64_t q_tile, Access access, Touch touch) const {
-    touch(Tensor::o, head, q_tile, access);
-    if (log_sum_exp_) touch(Tensor::lse, head, q_tile, access);
+    for (const Tensor tensor : roles_.stores) touch(tensor, head, q_tile, access);
   }
 
   /// Whether the item is whole.
@@ -146,17 +160,17 @@ class ItemWalk {
       }
     } else if (schedule_.kv_split > 1) {
       const int64_t head = q_head(item) * schedule_.kv_split + item.part;
-      touch(Tensor::partial_o, head, item.q_tile, Access::write);
-      touch(Tensor::partial_lse, head, item.q_tile, Access::write);
+      touch(Tensor::partial_o, head, item.own_tile, Access::write);
+      touch(Tensor::partial_lse, head, item.own_tile, Access::write);
     } else if (is_whole(item.pieces, touch)) {
-      rows(q_head(item), item.q_tile, Access::write, touch);
+      for (const Tensor tensor : roles_.stores) touch_own(item, tensor, Access::write, touch);
     } else {
       return false;
     }
     return true;
   }
 
-  // Whether O can be written: at once, or when the last piece of the item has come.
+  // Whether results can be written: at once, or when the last piece of the item has come.
   template <class Touch>
   bool is_whole(const Pieces& pieces, Touch touch) {
     if (pieces.count <= 1) return pieces.count == 1;
@@ -168,15 +182,15 @@ class ItemWalk {
     return true;
   }
 
+  Roles roles_;
   const Problem& problem_;
   const Tiling& tiling_;
   const Schedule& schedule_;
   OwnScan* own_scan_;
-  bool log_sum_exp_;
   int64_t items_;
   std::atomic<int64_t>* begun_;
   bool attaches_;                                // a scan may look at attach_
-  std::unordered_map<int64_t, int64_t> attach_;  // K/V tile last started, of a K/V head
+  std::unordered_map<int64_t, int64_t> attach_;  // tile last started, of a K/V head
   std::map<int64_t, int64_t> pieces_come_;       // of the item with this first piece
   LiveHeads live_;
 };

@@ -98,8 +98,15 @@ class LiveAtoms {
  private:
   // What lives and dies together: of a query head, of a K/V head, and of a partial result.
   enum Kind : uint8_t { query, key_value, partial, kinds };
-  static constexpr std::array<Kind, tensor_count> kind_of{query, key_value, key_value, query,
-                                                          query, partial,   partial,   query};
+  static constexpr std::array<Kind, tensor_count> kind_of = [] {
+    std::array<Kind, tensor_count> kinds{};
+    for (size_t t = 0; t < kinds.size(); ++t) {
+      const auto tensor = static_cast<Tensor>(t);
+      const bool part = tensor == Tensor::partial_o || tensor == Tensor::partial_lse;
+      kinds[t] = part ? partial : has_key_rows(tensor) ? key_value : query;
+    }
+    return kinds;
+  }();
 
   struct Block {
     AtomId count = 0;          // numbers of a head, one after the other

@@ -9,10 +9,12 @@
 
 namespace sawtooth::sim {
 
-enum class Access : uint8_t { read, write, prefetch };
-inline constexpr int access_count = 3;
+/// A reduction is an addition that L2 carries out: it leaves its line dirty, as a write does, and
+/// reads it from DRAM where it is missing.
+enum class Access : uint8_t { read, write, prefetch, reduce };
+inline constexpr int access_count = 4;
 inline constexpr std::array<std::string_view, access_count> access_names{"read", "write",
-                                                                         "prefetch"};
+                                                                         "prefetch", "reduce"};
 
 /// `times` visits to `atom` in direct succession, by `times` different workers from `worker` on.
 /// The first may miss; the others hit at the distance of the atom's own lines

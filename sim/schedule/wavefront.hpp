@@ -4,14 +4,18 @@
 // worker order), then every worker V, then each prefetches its part of K, then its part of V. A
 // worker that has finished writes O at once, takes its next item at once (lowest worker first) and
 // loads its Q: these cost no step. Under kv_outer a step is one Q tile: it reads Q and the O so far
-// and writes O, and a new K/V tile's K and V come before it.
+// and writes O, and a new K/V tile's K and V come before it. In the backward pass a step reads Q,
+// log-sum-exp, dO and row sums of a Q tile, each of them by all workers in turn, and then adds to
+// dQ; K and V are loaded before an item's first step, and dK and dV are written at its end.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "scheduler/prefetch.hpp"
+#include "sim/schedule/backward_limits.hpp"
 #include "sim/schedule/item_walk.hpp"
+#include "sim/schedule/small_kernels.hpp"
 
 namespace sawtooth::sim {
 
@@ -22,35 +26,32 @@ struct WavefrontSink {
   void begin_step(int64_t /*step*/) {}
   /// Worker `worker` touches all lines of `atom`.
   void touch(int64_t /*worker*/, AtomId /*atom*/, Access /*access*/) {}
-  /// Worker `worker` computes on Q tile `q_tile` and K/V tile `kv_tile` of `item` in step `step`.
-  void at(int64_t /*step*/, int64_t /*worker*/, const Item& /*item*/, int64_t /*q_tile*/,
-          int64_t /*kv_tile*/) {}
+  /// Worker `worker` computes on `pair` of `item` in step `step`.
+  void at(int64_t /*step*/, int64_t /*worker*/, const Item& /*item*/, const TilePair& /*pair*/) {}
 };
 
-/// `Atoms` is an AtomTable or LiveAtoms.
-template <class Sink, class Atoms = const AtomTable>
-class LockstepWavefront {
+/// One kernel of a wavefront. `Atoms` is an AtomTable or LiveAtoms.
+template <class Sink, class Atoms>
+class LockstepKernel {
  public:
-  /// `request`, `atoms` and `sink` must outlive the wavefront.
-  LockstepWavefront(const Request& request, Atoms& atoms, Sink& sink)
+  /// `request`, `atoms` and `sink` must outlive this; its first step is number `step`.
+  LockstepKernel(const Request& request, const Roles& roles, Atoms& atoms, Sink& sink, int64_t step)
       : request_(request),
         schedule_(request.schedule),
         atoms_(atoms),
         sink_(sink),
-        walk_(request),
-        workers_(static_cast<size_t>(walk_.workers())) {}
+        walk_(request, roles),
+        workers_(static_cast<size_t>(walk_.workers())),
+        step_(step) {}
 
-  /// Replays the whole schedule, the combine pass of kv-split included.
   void run() {
     start_wave();
     while (busy_ > 0) advance();
-    walk_.combine(static_cast<int64_t>(workers_.size()),
-                  [&](int64_t w, Tensor tensor, int64_t head, int64_t tile, Access access) {
-                    sink_.touch(w, atoms_.id(tensor, head, tile), access);
-                  });
   }
 
-  int64_t steps() const { return step_; }
+  const ItemWalk& walk() const { return walk_; }
+  /// The number of the step after the last.
+  int64_t step() const { return step_; }
 
  private:
   bool kv_outer() const { return schedule_.loop == Loop::kv_outer; }
@@ -94,17 +95,22 @@ class LockstepWavefront {
 
   void visit_kv_inner() {
     for_busy([&](int64_t w, WorkerCursor& worker) {
-      sink_.at(step_, w, worker.item(), worker.q_tile(), worker.kv_tile());
+      sink_.at(step_, w, worker.item(), worker.pair());
       walk_.start_step(worker);
     });
-    for (const Tensor tensor : step_tensors) {
-      for_busy([&](int64_t w, WorkerCursor& worker) {
-        walk_.load(worker, tensor, 0, Access::read, touch_by(w));
-      });
-    }
+    load_all(walk_.roles().scans, Access::read);
+    load_all(walk_.roles().adds, Access::reduce);
     if (schedule_.prefetch == 0) return;
-    for (const Tensor tensor : step_tensors) {
+    for (const Tensor tensor : walk_.roles().scans) {
       for_busy([&](int64_t w, WorkerCursor& worker) { prefetch(tensor, w, worker); });
+    }
+  }
+
+  void load_all(std::span<const Tensor> tensors, Access access) {
+    for (const Tensor tensor : tensors) {
+      for_busy([&](int64_t w, WorkerCursor& worker) {
+        walk_.load(worker, tensor, 0, access, touch_by(w));
+      });
     }
   }
 
@@ -120,12 +126,12 @@ class LockstepWavefront {
   }
 
   void visit_kv_outer() {
-    for (const Tensor tensor : step_tensors) {
+    for (const Tensor tensor : walk_.roles().scans) {
       for_busy(
           [&](int64_t w, WorkerCursor& worker) { walk_.load_outer(worker, tensor, touch_by(w)); });
     }
     for_busy([&](int64_t w, WorkerCursor& worker) {
-      sink_.at(step_, w, worker.item(), worker.q_tile(), worker.kv_tile());
+      sink_.at(step_, w, worker.item(), worker.pair());
       walk_.step_outer(worker, touch_by(w));
     });
   }
@@ -169,8 +175,51 @@ class LockstepWavefront {
   ItemWalk walk_;
   std::vector<WorkerCursor> workers_;
   int64_t ticket_ = 0;
-  int64_t step_ = 0;
+  int64_t step_;
   int64_t busy_ = 0;
+};
+
+template <class Sink, class Atoms = const AtomTable>
+class LockstepWavefront {
+ public:
+  /// `request`, `atoms` and `sink` must outlive the wavefront. Throws std::invalid_argument for
+  /// what the backward pass is not defined for.
+  LockstepWavefront(const Request& request, Atoms& atoms, Sink& sink)
+      : request_(request), atoms_(atoms), sink_(sink) {
+    require_backward_limits(request);
+  }
+
+  /// Replays all kernels one behind the other: the combine kernel of kv-split, the kernel of dQ and
+  /// the small kernels of the backward pass included.
+  void run() {
+    const bool backward = request_.problem.pass == Pass::backward;
+    const bool around = backward && request_.schedule.small_kernels;
+    const auto touch = [&](int64_t w, Tensor tensor, int64_t head, int64_t tile, Access access) {
+      sink_.touch(w, atoms_.id(tensor, head, tile), access);
+    };
+    if (around) row_sum_kernel(request_, request_.schedule.workers, touch);
+    Kernel main(request_, roles_of(request_), atoms_, sink_, 0);
+    main.run();
+    main.walk().combine(main.walk().workers(), touch);
+    steps_ = main.step();
+    if (backward && request_.schedule.dq == Dq::separate) {
+      const Request of_dq = dq_kernel_request(request_);
+      Kernel kernel(of_dq, dq_kernel_roles(), atoms_, sink_, steps_);
+      kernel.run();
+      steps_ = kernel.step();
+    }
+    if (around) convert_kernel(request_, request_.schedule.workers, touch);
+  }
+
+  int64_t steps() const { return steps_; }
+
+ private:
+  using Kernel = LockstepKernel<Sink, Atoms>;
+
+  const Request& request_;
+  Atoms& atoms_;
+  Sink& sink_;
+  int64_t steps_ = 0;
 };
 
 }  // namespace sawtooth::sim

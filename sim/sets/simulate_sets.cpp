@@ -5,6 +5,7 @@
 
 namespace sawtooth::sim {
 Prediction simulate_sets(const Request& request) {
+  if (request.sets.policy == SetPolicy::opt) require_forward(request, "l2-policy = opt");
   const SetsParameters& parameters = request.sets;
   const SetGeometry geometry = set_geometry(request.l2_bytes, parameters);
   const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
@@ -17,6 +18,7 @@ Prediction simulate_sets(const Request& request) {
   prediction.method = partition.description();
   prediction.tile_visits = consumer.tally().visits();
   set_counters(prediction, [&](Tensor tensor) { return consumer.tally().counters(tensor); });
+  if (request.problem.pass == Pass::backward) know_reductions(prediction);
   return prediction;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/on_threads.hpp"
+#include "sim/schedule/backward_limits.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/wavefront.hpp"
 
@@ -25,6 +26,7 @@ void split_pair(Counters& k, Counters& v) {
 
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
+  require_backward_limits(request);
   LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
                   parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);

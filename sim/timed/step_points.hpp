@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sim/schedule/item_walk.hpp"
+#include "sim/schedule/roles.hpp"
 #include "sim/timed/parameters.hpp"
 
 namespace sawtooth::sim {
@@ -22,7 +22,7 @@ class StepPoints {
  public:
   struct Point {
     double at = 0;               // as a share of the step
-    std::array<bool, 2> asks{};  // in the order of step_tensors
+    std::array<bool, 2> asks{};  // of K and of V
     std::array<bool, 2> uses{};  // it waits for this step's tile
   };
 

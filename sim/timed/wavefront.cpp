@@ -222,7 +222,7 @@ void TimedWavefront::load_first(Worker& worker, double now_ns) {
     return;
   }
   worker.point = 0;
-  for (size_t tensor = 0; tensor < step_tensors.size(); ++tensor)
+  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor)
     for (int64_t ahead = 0; ahead < points_->ask(tensor).ahead; ++ahead)
       load_tile(worker, now_ns, tensor, ahead);
 }
@@ -234,7 +234,7 @@ void TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
 
 void TimedWavefront::load_tile(Worker& worker, double now_ns, size_t tensor, int64_t ahead) {
   const auto slot = static_cast<size_t>((worker.cursor.step() + ahead) % max_stages);
-  walk_.load(worker.cursor, step_tensors[tensor], ahead, Access::read,
+  walk_.load(worker.cursor, roles::k_v[tensor], ahead, Access::read,
              [&](Tensor of, int64_t head, int64_t tile, Access) {
                (tensor == 0 ? worker.loads : worker.v_loads)[slot] =
                    memory_.read(now_ns, worker.sm, atom(of, head, tile));
@@ -322,7 +322,7 @@ void TimedWavefront::go_on(Worker& worker, double now_ns) {
     tile_visits_ += 2;
     walk_.start_step(worker.cursor);
   }
-  for (size_t tensor = 0; tensor < step_tensors.size(); ++tensor)
+  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor)
     if (point.asks[tensor] && !points.asks_at_use(tensor))
       load_tile(worker, now_ns, tensor, points.ask(tensor).ahead);
   if (worker.point == 0) worker.step_ns = begin_computing(worker, now_ns);
@@ -340,7 +340,7 @@ void TimedWavefront::go_on(Worker& worker, double now_ns) {
 bool TimedWavefront::must_wait(Worker& worker, double now_ns) {
   const StepPoints::Point& point = (*points_)[worker.point];
   const auto slot = static_cast<size_t>(worker.cursor.step() % max_stages);
-  for (size_t tensor = 0; tensor < step_tensors.size(); ++tensor) {
+  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor) {
     if (!point.uses[tensor]) continue;
     if (points_->asks_at_use(tensor)) load_tile(worker, now_ns, tensor, 0);
     const ReadTime& load = (tensor == 0 ? worker.loads : worker.v_loads)[slot];

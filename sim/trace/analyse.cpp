@@ -16,8 +16,13 @@ namespace {
 class TraceHistogram {
  public:
   /// `atoms` may grow; a visit's atom is one of them.
-  TraceHistogram(const TraceAtoms& atoms, DistanceHistogram& histogram, const TraceLimits& limits)
-      : atoms_(atoms), histogram_(histogram), limits_(limits), stack_(std::span<AtomSize>()) {}
+  TraceHistogram(const TraceAtoms& atoms, DistanceHistogram& histogram, WriteBacks* write_backs,
+                 const TraceLimits& limits)
+      : atoms_(atoms),
+        histogram_(histogram),
+        write_backs_(write_backs),
+        limits_(limits),
+        stack_(std::span<AtomSize>()) {}
 
   void visit(const TraceVisit& visit) {
     for (; known_ <= visit.atom; ++known_) stack_.add(atoms_.lines(known_));
@@ -28,6 +33,10 @@ class TraceHistogram {
   /// Call it after the last visit.
   void flush() {
     batch_.flush(stack_, [this](const Touch& at, int64_t others) { count(at, others); });
+    if (write_backs_ == nullptr) return;
+    std::vector<AtomSize> sizes;
+    for (size_t atom = 0; atom < known_; ++atom) sizes.push_back(size_of(atoms_[atom]));
+    write_backs_->finish(stack_.recency_order(), sizes);
   }
 
  private:
@@ -37,6 +46,18 @@ class TraceHistogram {
     Access access = Access::read;
     bool backwards = false;
   };
+
+  static AtomSize size_of(const TraceAtom& atom) {
+    return {
+        .lines = atom.lines, .sectors = atom.sectors, .tensor = static_cast<uint8_t>(atom.tensor)};
+  }
+
+  void count_write_backs(const Touch& touch, const TraceAtom& atom, int64_t others) {
+    if (touch.backwards)
+      throw TraceError("write-backs are counted of visits forwards alone; give single lines");
+    const int64_t lines = others == StackDistance::cold ? others : others + atom.lines - 1;
+    write_backs_->visit({touch.atom, touch.access, touch.times}, size_of(atom), lines);
+  }
 
   void count(const Touch& touch, int64_t others) {
     const TraceAtom atom = atoms_[touch.atom];
@@ -50,6 +71,7 @@ class TraceHistogram {
       distances.add(others + atom.lines - 1, atom.sectors);
     }
     if (touch.times > 1) distances.add(atom.lines - 1, int64_t{atom.sectors} * (touch.times - 1));
+    if (write_backs_ != nullptr) count_write_backs(touch, atom, others);
     require_few_bins(distances);
   }
 
@@ -83,6 +105,7 @@ class TraceHistogram {
 
   const TraceAtoms& atoms_;
   DistanceHistogram& histogram_;
+  WriteBacks* write_backs_;
   TraceLimits limits_;
   StackDistance stack_;
   size_t known_ = 0;                 // atoms, to stack_
@@ -92,10 +115,14 @@ class TraceHistogram {
 
 }  // namespace
 
-Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimits& limits) {
+Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimits& limits,
+                         Pass pass) {
+  const bool backward = pass == Pass::backward;
   Prediction prediction;
+  if (backward) prediction.write_backs.emplace();
   try {
-    TraceHistogram histogram(reader.atoms(), prediction.histogram, limits);
+    TraceHistogram histogram(reader.atoms(), prediction.histogram,
+                             backward ? &*prediction.write_backs : nullptr, limits);
     for (TraceVisit visit; reader.next(visit);) {
       histogram.visit(visit);
       prediction.tile_visits += visit.times;
@@ -107,6 +134,7 @@ Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimit
   }
   require_disjoint(reader);
   count_all(prediction, l2_bytes / line_bytes);
+  if (backward) know_reductions(prediction);
   return prediction;
 }
 

@@ -9,8 +9,10 @@ namespace sawtooth::sim {
 
 /// Reads the rest of `reader` on a fully associative LRU of `l2_bytes`, exact for visits in both
 /// directions (docs/models/exactness.md, A and D). Throws TraceError for a broken trace and for
-/// atoms that overlap.
-Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimits& limits);
+/// atoms that overlap. Of a backward pass also counts reductions and write-backs; all of its visits
+/// go forwards.
+Prediction analyse_trace(TraceReader& reader, int64_t l2_bytes, const TraceLimits& limits,
+                         Pass pass = Pass::forward);
 
 /// Writes every visit of `reader` to `writer`, and finishes it.
 void copy_trace(TraceReader& reader, TraceWriter& writer);

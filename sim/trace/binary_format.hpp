@@ -23,7 +23,8 @@ inline constexpr uint8_t tag_backwards = 1 << 2;
 inline constexpr uint8_t tag_times = 1 << 3;   // a number of times follows; 1 without
 inline constexpr uint8_t tag_worker = 1 << 4;  // a worker follows; the next one without
 inline constexpr uint8_t tag_step = 1 << 5;    // a difference of steps follows; 0 without
-inline constexpr uint8_t tag_unused = 3 << 6;
+inline constexpr uint8_t tag_reduce = 1 << 6;  // the access, a write, is a reduction
+inline constexpr uint8_t tag_unused = 1 << 7;
 
 /// What the next record of a block is written relative to; each block begins anew.
 struct RecordContext {

@@ -134,6 +134,10 @@ void BinaryTraceReader::read_visit(uint8_t tag, TraceVisit& visit) {
   if (atom >= atoms_.size()) fail("a visit to a tile that is not defined");
   visit.atom = static_cast<AtomId>(atom);
   visit.access = static_cast<Access>(tag & tag_access);
+  if ((tag & tag_reduce) != 0) {
+    if (visit.access != Access::write) fail("a reduction that is no write");
+    visit.access = Access::reduce;
+  }
   visit.backwards = (tag & tag_backwards) != 0;
   visit.times = (tag & tag_times) != 0 ? take_below(uint64_t{most_times} + 1, "times:") : 1;
   visit.worker =

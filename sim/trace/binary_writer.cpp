@@ -55,7 +55,9 @@ void BinaryTraceWriter::visit(const TraceVisit& visit) {
   const TraceAtom counted{.sectors = sectors_.at(visit.atom)};
   const std::string fault = totals_.add(visit, counted);
   if (!fault.empty()) throw std::invalid_argument("trace: " + fault);
-  uint8_t tag = static_cast<uint8_t>(visit.access);
+  const bool reduces = visit.access == Access::reduce;
+  uint8_t tag = static_cast<uint8_t>(reduces ? Access::write : visit.access);
+  if (reduces) tag |= tag_reduce;
   if (visit.backwards) tag |= tag_backwards;
   if (visit.times != 1) tag |= tag_times;
   if (visit.worker != context_.worker) tag |= tag_worker;

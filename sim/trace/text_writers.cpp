@@ -36,8 +36,9 @@ void DinTraceWriter::visit(const TraceVisit& visit) {
       char digits[16];
       const auto [end, error] =
           std::to_chars(digits, digits + sizeof digits, line * line_bytes, 16);
-      out() << (visit.access == Access::write ? "1 " : "0 ")
-            << std::string_view(digits, static_cast<size_t>(end - digits)) << '\n';
+      const bool writes = visit.access == Access::write || visit.access == Access::reduce;
+      out() << (writes ? "1 " : "0 ") << std::string_view(digits, static_cast<size_t>(end - digits))
+            << '\n';
     }
   }
 }

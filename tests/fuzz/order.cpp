@@ -48,7 +48,7 @@ void order(std::span<const char> bytes) {
   }
   const int64_t items = whole_item_count(request.problem, request.tiling, request.schedule);
   std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>> different;
-  for (const WorkCoordinates& w : list) different.insert({w.batch, w.head, w.q_tile, w.part});
+  for (const WorkCoordinates& w : list) different.insert({w.batch, w.head, w.own_tile, w.part});
   require(std::ssize(list) == items && std::ssize(different) == items, "each item is there once");
   const sim::Counters plain = sim::simulate_lru(request).total;
   request.schedule.order.list = list.data();

@@ -93,15 +93,15 @@ TEST(ForwardArguments, HaveTheItemsAndScansOfTheCall) {
     for (int64_t index = 0; index < items; ++index) {
       const Item asked = item_at(problem, variant.tiling, call.schedule, index);
       const Item given = item_at(problem, variant.tiling, arguments.schedule, index);
-      ASSERT_EQ(std::tuple(given.batch, given.head, given.q_tile, given.part, given.pieces),
-                std::tuple(asked.batch, asked.head, asked.q_tile, asked.part, asked.pieces));
-      ASSERT_EQ(given.kv_tiles, asked.kv_tiles);
+      ASSERT_EQ(std::tuple(given.batch, given.head, given.own_tile, given.part, given.pieces),
+                std::tuple(asked.batch, asked.head, asked.own_tile, asked.part, asked.pieces));
+      ASSERT_EQ(given.scanned, asked.scanned);
       const int64_t turn = index / call.schedule.workers;
       const ScanContext asked_scan = scan_context(call.schedule, asked, turn, 0);
       const ScanContext given_scan = scan_context(arguments.schedule, given, turn, 0);
       for (int64_t step = 0; step < asked_scan.tiles; ++step)
-        ASSERT_EQ(kv_tile_at(arguments.schedule, given, given_scan, step),
-                  kv_tile_at(call.schedule, asked, asked_scan, step));
+        ASSERT_EQ(scanned_tile_at(arguments.schedule, given, given_scan, step),
+                  scanned_tile_at(call.schedule, asked, asked_scan, step));
     }
   });
 }

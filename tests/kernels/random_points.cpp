@@ -144,7 +144,7 @@ std::string judge_trace(const AttentionForward& call, const AttentionResults& re
     for (int64_t step = 0; step < results.steps_per_item; ++step) {
       const StepRecord& done = results.steps[size_t(index * results.steps_per_item + step)];
       const int64_t expected =
-          step < context.tiles ? kv_tile_at(schedule, item, context, step) : -1;
+          step < context.tiles ? scanned_tile_at(schedule, item, context, step) : -1;
       if (done.kv_tile != expected)
         return where + "step " + std::to_string(step) + " visited tile " +
                std::to_string(done.kv_tile) + ", expected " + std::to_string(expected);

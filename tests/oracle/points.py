@@ -4,7 +4,10 @@ from random import Random
 
 VALUES = {
     "launch": ("static", "dynamic", "grid", "balanced"),
-    "scan": ("linear", "reverse", "sawtooth", "sawtooth-item", "sawtooth-wave", "attach", "random"),
+    "scan": (
+        *("linear", "reverse", "sawtooth", "sawtooth-item", "sawtooth-wave", "attach", "shift"),
+        "random",
+    ),
     "q_order": ("ascending", "descending", "fold"),
     "head_order": ("batch-major", "head-major"),
     "loop": ("kv-inner", "kv-outer"),

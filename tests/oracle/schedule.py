@@ -248,6 +248,9 @@ class Replay:
         if scan == "attach":
             at = min(max(word, tiles[0]), tiles[-1])
             return [t for t in tiles if t >= at] + [t for t in tiles if t < at]
+        if scan == "shift":
+            at = item.index % n
+            return tiles[at:] + tiles[:at]
         return [tiles[permuted(step, n, stream(seed, item.index))] for step in range(n)]
 
     # ---- what is touched

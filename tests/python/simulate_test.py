@@ -69,6 +69,12 @@ class Simulate(unittest.TestCase):
         self.assertIsNone(row["profiled_time_us"])
         self.assertTrue(issubclass(sawtooth.UsageError, ValueError))
 
+    def test_the_backward_pass_is_asked_for_by_pass_(self):
+        row = sawtooth.simulate(**GB10, pass_="backward")[0]
+        self.assertEqual((row["pass"], row["dq"]), ("backward", "atomic"))
+        # 64 K/V tiles of two heads each add 4,096 rows of 64 floats.
+        self.assertEqual(row["l2_reduction_sectors"], 64 * 2 * 4096 * 64 * 4 // 32)
+
     def test_pandas_takes_the_table(self):
         if importlib.util.find_spec("pandas") is None:
             self.skipTest("pandas is not installed")

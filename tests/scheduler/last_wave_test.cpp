@@ -104,7 +104,7 @@ TEST(BalancedLaunch, GivesPiecesOfTheLastWaveTheVisibleTilesOfTheirItem) {
   std::map<int64_t, int64_t> seen;
   for (int64_t i = 0; i < 8; ++i) {
     const Item item = item_at(problem, tiling, schedule, i);
-    if (item.pieces.count > 0) seen[item.q_tile] += item.kv_tiles.size();
+    if (item.pieces.count > 0) seen[item.own_tile] += item.scanned.size();
   }
   EXPECT_EQ(seen, (std::map<int64_t, int64_t>{{0, 1}, {1, 2}, {2, 3}}));
 }

@@ -12,10 +12,11 @@ constexpr int64_t ranks = 3;
 
 std::string walk(const Problem& problem, const Order& order, int64_t kv_split = 1) {
   std::string text;
-  for (int64_t i = 0; i < problem.batch * problem.heads * kv_split * ranks; ++i) {
-    const WorkCoordinates work = work_at(problem, order, ranks, kv_split, i);
+  const int64_t heads = problem.batch * problem.item_heads(problem.pass);
+  for (int64_t i = 0; i < heads * kv_split * ranks; ++i) {
+    const WorkCoordinates work = work_at(problem, order, ranks, kv_split, i, problem.pass);
     if (!text.empty()) text += ' ';
-    text += std::to_string(work.batch) + std::to_string(work.head) + std::to_string(work.q_tile);
+    text += std::to_string(work.batch) + std::to_string(work.head) + std::to_string(work.own_tile);
     if (kv_split > 1) text += std::to_string(work.part);
   }
   return text;
@@ -66,6 +67,24 @@ TEST(Order, AutoSectionFitsAPowerOfTwoOfKvHeadsTimesTheGroup) {
   EXPECT_EQ(auto_section(problem, 256 * 1024), 4);          // P = 1
   EXPECT_EQ(auto_section(problem, 2 * 256 * 1024), 2 * 4);  // P = 2
   EXPECT_EQ(auto_section(problem, 7 * 256 * 1024), 4 * 4);  // 7 fit, P = 4
+}
+
+TEST(Order, HeadsOfTheBackwardPassAreKvHeads) {
+  const Problem problem{.batch = 2, .heads = 6, .kv_heads = 2, .pass = Pass::backward};
+  EXPECT_EQ(walk(problem, {.section = 2}), "000 010 001 011 002 012 100 110 101 111 102 112");
+  EXPECT_EQ(walk(problem, {.section = 4, .head_order = HeadOrder::head_major}),
+            "000 100 010 110 001 101 011 111 002 102 012 112");
+}
+
+// A K/V head's group of 4 heads with 1024 rows of 64 two-byte elements: Q and dO are 256 bytes a
+// row, and so are the fp32 sums of dQ, 2 MiB together.
+TEST(Order, AutoSectionOfTheBackwardPassWeighsQDoAndDq) {
+  const Problem problem{
+      .heads = 16, .kv_heads = 4, .seq_q = 1024, .seq_kv = 64, .pass = Pass::backward};
+  constexpr int64_t group_bytes = 2 << 20;
+  EXPECT_EQ(auto_section(problem, group_bytes - 1), 1);  // at least one
+  EXPECT_EQ(auto_section(problem, 3 * group_bytes), 2);
+  EXPECT_EQ(auto_section(problem, 4 * group_bytes), 4);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ RC_GTEST_PROP(Scan, EveryPolicyVisitsEveryTileOnce, ()) {
   context.tiles = tests::between(1, 200);
   context.item = tests::between(0, 500);
   context.items_before = tests::between(0, 50);
-  context.q_tile = tests::between(0, 50);
+  context.own_tile = tests::between(0, 50);
   context.workers = tests::between(1, 50);
   context.attach_position = tests::between(0, context.tiles - 1);
   context.seed = static_cast<uint64_t>(tests::between(0, 1000));
@@ -44,15 +44,15 @@ TEST(Scan, LinearAndReverse) {
 }
 
 TEST(Scan, SawtoothTurnsWithTheWorkersOwnCounter) {
-  const ScanContext even{.tiles = 3, .item = 7, .items_before = 4, .q_tile = 1};
-  const ScanContext odd{.tiles = 3, .item = 8, .items_before = 5, .q_tile = 2};
+  const ScanContext even{.tiles = 3, .item = 7, .items_before = 4, .own_tile = 1};
+  const ScanContext odd{.tiles = 3, .item = 8, .items_before = 5, .own_tile = 2};
   EXPECT_EQ(positions(scan_id<SawtoothScan>, even), (Positions{0, 1, 2}));
   EXPECT_EQ(positions(scan_id<SawtoothScan>, odd), (Positions{2, 1, 0}));
 }
 
-TEST(Scan, SawtoothItemTurnsWithTheQTile) {
-  EXPECT_EQ(positions(scan_id<SawtoothItemScan>, {.tiles = 2, .q_tile = 6}), (Positions{0, 1}));
-  EXPECT_EQ(positions(scan_id<SawtoothItemScan>, {.tiles = 2, .q_tile = 7}), (Positions{1, 0}));
+TEST(Scan, SawtoothItemTurnsWithTheOwnTile) {
+  EXPECT_EQ(positions(scan_id<SawtoothItemScan>, {.tiles = 2, .own_tile = 6}), (Positions{0, 1}));
+  EXPECT_EQ(positions(scan_id<SawtoothItemScan>, {.tiles = 2, .own_tile = 7}), (Positions{1, 0}));
 }
 
 TEST(Scan, SawtoothWaveTurnsWithTheWave) {
@@ -66,6 +66,22 @@ TEST(Scan, SawtoothWaveTurnsWithTheWave) {
 TEST(Scan, AttachBeginsWhereTheHeadIsAndWraps) {
   EXPECT_EQ(positions(scan_id<AttachScan>, {.tiles = 4, .attach_position = 2}),
             (Positions{2, 3, 0, 1}));
+}
+
+TEST(Scan, ShiftBeginsAtTheItemsNumberAndWraps) {
+  // Items 5 and 6 of heads with 4 tiles begin at tiles 5 mod 4 and 6 mod 4.
+  EXPECT_EQ(positions(scan_id<ShiftScan>, {.tiles = 4, .item = 5}), (Positions{1, 2, 3, 0}));
+  EXPECT_EQ(positions(scan_id<ShiftScan>, {.tiles = 4, .item = 6}), (Positions{2, 3, 0, 1}));
+}
+
+TEST(Scan, ShiftKeepsItemsThatRunTogetherApart) {
+  constexpr int64_t tiles = 6;
+  for (int64_t step = 0; step < tiles; ++step) {
+    std::set<int64_t> at;
+    for (int64_t item = 12; item < 12 + tiles; ++item)
+      at.insert(scan_position(scan_id<ShiftScan>, {.tiles = tiles, .item = item}, step));
+    EXPECT_EQ(at.size(), size_t{tiles});
+  }
 }
 
 TEST(Scan, RandomDependsOnItemAndSeedOnly) {

@@ -55,4 +55,19 @@ inline sim::Request any_request() {
   return request;
 }
 
+/// Of the backward pass, for what it is defined for.
+inline sim::Request any_backward_request() {
+  sim::Request request = any_request();
+  request.problem.pass = Pass::backward;
+  request.log_sum_exp = false;
+  Schedule& schedule = request.schedule;
+  schedule.loop = Loop::kv_inner;
+  schedule.kv_split = 1;
+  if (schedule.launch == launch_id<BalancedLaunch>) schedule.launch = launch_id<StaticLaunch>;
+  schedule.order.section = between(1, request.problem.batch * request.problem.kv_heads + 1);
+  schedule.dq = between(0, 1) == 0 ? Dq::atomic : Dq::separate;
+  schedule.small_kernels = between(0, 1) == 1;
+  return request;
+}
+
 }  // namespace sawtooth::tests

@@ -25,7 +25,7 @@ Settings settings_of_key(const CsvRow& key) {
   assign(settings, "timing", "lockstep", {});
   for (size_t i = 0; i < columns.size(); ++i) {
     std::string name(columns[i]);
-    if (key[i].empty() || name == "kernel" || name == "pass" || name == "state") continue;
+    if (key[i].empty() || name == "kernel" || name == "state") continue;
     std::replace(name.begin(), name.end(), '_', '-');
     if (name == "q-order" && key[i].starts_with(order_file_prefix)) {
       assign(settings, "order-file", key[i].substr(order_file_prefix.size()), {});

@@ -136,8 +136,8 @@ uint32_t open_columns(const ComparedPoint& point, const PointKeys& keys) {
                             cells[join_column("launch")] == Words::empty;
   uint32_t open = point.system == Words::empty ? uint32_t{1} << system_bit : 0;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const bool may_be =
-        published || i == join_column("kernel") || (from_outside && is_schedule_column(i));
+    const bool is_seen = !is_schedule_column(i) && i != join_column("small_kernels");
+    const bool may_be = published || i == join_column("kernel") || (from_outside && !is_seen);
     if (may_be && cells[i] == Words::empty) open |= uint32_t{1} << i;
   }
   return open;
@@ -151,7 +151,7 @@ class ComparedPoints::Reader {
       : all_(points), words_(points.keys_->words()), path_(path), header_(header) {
     const Header columns(header, path);
     for (const std::string_view name : join_columns())
-      key_columns_.push_back(columns.required(name));
+      key_columns_.push_back(may_be_missing(name) ? columns.column(name) : columns.required(name));
     source_ = columns.required("source");
     system_ = columns.required("system");
     if (side == Side::predicted) {
@@ -167,7 +167,8 @@ class ComparedPoints::Reader {
   void add(const CsvRow& row, int line) {
     ComparedPoint point;
     PointKeys::Cells cells;
-    for (size_t i = 0; i < cells.size(); ++i) cells[i] = word(row, key_columns_[i]);
+    for (size_t i = 0; i < cells.size(); ++i)
+      cells[i] = key_columns_[i] ? word(row, *key_columns_[i]) : Words::empty;
     const uint32_t kernel = cells[join_column("kernel")];
     cells[join_column("kernel")] = words_.number(family(words_.text(kernel)));
     point.key = all_.keys_->number(cells);
@@ -240,7 +241,7 @@ class ComparedPoints::Reader {
   Words& words_;
   const std::string& path_;
   const CsvRow& header_;
-  std::vector<size_t> key_columns_;
+  std::vector<std::optional<size_t>> key_columns_;
   size_t source_ = 0, system_ = 0, seed_ = 0;
   std::optional<Groups> groups_;
   std::vector<std::optional<size_t>> counter_columns_;

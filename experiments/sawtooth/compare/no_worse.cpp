@@ -18,6 +18,8 @@ constexpr auto model_columns = std::to_array<std::string_view>({"timing", "l2", 
 
 const std::string& cell(const CsvTable& table, size_t row, std::string_view name) {
   const auto column = table.column(name);
+  static const std::string none;
+  if (!column && may_be_missing(name)) return none;
   if (!column)
     throw UsageError(table.path + ": has no column '" + std::string(name) +
                      "'; it must have those of results.csv");

@@ -17,7 +17,7 @@
 namespace sawtooth::experiments {
 
 constexpr bool is_join_column(const ResultColumn& column) {
-  return column.kind == ColumnKind::joined || column.kind == ColumnKind::kernel;
+  return joins(column.kind) || column.kind == ColumnKind::kernel;
 }
 inline constexpr size_t join_column_count =
     static_cast<size_t>(std::ranges::count_if(result_columns, is_join_column));
@@ -37,7 +37,8 @@ constexpr size_t join_column(std::string_view name) {
 }
 /// Whether a column is of the schedule; the others are what two schedules of one problem share.
 constexpr bool is_schedule_column(size_t place) {
-  return place >= join_column("tile_q") && place <= join_column("lse");
+  return (place >= join_column("tile_q") && place <= join_column("lse")) ||
+         place == join_column("dq");
 }
 
 class PointKeys {

@@ -22,6 +22,11 @@ po::options_description described_options(const Command& command) {
     if (option.kind == OptionKind::toggle) value->implicit_value(Values{"on"}, "on");
     description.add_options()(key.c_str(), value, "");
   }
+  for (const OptionAlias& alias : option_aliases) {
+    if ((find_option(alias.key)->commands & command.options) == 0) continue;
+    description.add_options()(std::string(alias.name).c_str(), po::value<Values>()->composing(),
+                              "");
+  }
   return description;
 }
 

@@ -23,6 +23,12 @@ inline ValueNames<bool> value_names(bool*) {
 inline ValueNames<ElementType> value_names(ElementType*) {
   return {{"bf16", ElementType::bf16}, {"fp16", ElementType::fp16}, {"fp32", ElementType::fp32}};
 }
+inline ValueNames<Pass> value_names(Pass*) {
+  return {{"forward", Pass::forward}, {"backward", Pass::backward}};
+}
+inline ValueNames<Dq> value_names(Dq*) {
+  return {{"atomic", Dq::atomic}, {"ordered", Dq::ordered}, {"separate", Dq::separate}};
+}
 inline ValueNames<Tiles> value_names(Tiles*) {
   return {{"64x64", Tiles::of_64}, {"kernel", Tiles::of_the_kernel}};
 }

@@ -33,6 +33,7 @@ struct Keys {
   std::optional<int64_t> kv_heads, seq, seq_q, seq_kv;
   ElementType dtype{};
   Mask mask{};
+  Pass pass{};
 
   std::optional<int64_t> tile_q, tile_kv;
   std::optional<Tiles> tiles;
@@ -47,6 +48,8 @@ struct Keys {
   Loop loop{};
   int64_t prefetch{}, kv_split{};
   bool lse{};
+  Dq dq{};
+  bool small_kernels{};
 
   std::string gpu, die, system, kernel, kernel_costs;
   L2Content state{};

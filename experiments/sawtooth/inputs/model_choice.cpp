@@ -80,8 +80,8 @@ bool settle(const Point& point, const std::string& timing, const std::string& l2
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
 // commands check of a whole list.
 std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
-  std::set<std::string, std::less<>> keys{"gpu",   "system",  "timing", "l2",   "loop",
-                                          "dtype", "step-ns", "sample", "state"};
+  std::set<std::string, std::less<>> keys{"gpu",   "system",  "timing", "l2",    "loop",
+                                          "dtype", "step-ns", "sample", "state", "pass"};
   const auto system = sweep.find("system");
   if (system == sweep.end()) return keys;
   for (const std::string& name : system->second.values)
@@ -97,6 +97,7 @@ std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog&
 
 void choose_model(const GpuFile* gpu, Keys& keys) {
   const bool followed = keys.sample == 1 && keys.loop == Loop::kv_inner &&
+                        keys.pass == Pass::forward &&
                         (keys.dtype != ElementType::fp32 || keys.step_ns);
   const auto best = followed ? judged_best(gpu) : std::nullopt;
   if (!keys.timing)
@@ -110,7 +111,7 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
 }
 
 Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of) {
-  if (gpu == nullptr) return {"none", ""};
+  if (gpu == nullptr || keys.pass == Pass::backward) return {"none", ""};
   const auto judged =
       std::ranges::find(gpu->judged, name_of(*keys.timing, *keys.l2), &Parameter::key);
   if (judged == gpu->judged.end()) return {"none", ""};

@@ -39,6 +39,16 @@ Names names_or_auto() {
   return names;
 }
 
+// What only a backward pass has is empty in another one's rows and configurations.
+template <auto member>
+constexpr KeyField backward_field = [] {
+  KeyField made = field<member>;
+  made.print = [](const Keys& keys) {
+    return keys.pass == Pass::backward ? value_text(keys.*member) : std::string();
+  };
+  return made;
+}();
+
 // An order from a file has no other name than that file's.
 constexpr KeyField order_field = [] {
   KeyField made = field<&Keys::q_order>;
@@ -81,6 +91,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      most_head_dim},
     {"dtype", problem, choice, field<&Keys::dtype>, sweeps, "bf16", "element type"},
     {"mask", problem, mask, field<&Keys::mask>, sweeps, "none", "which keys a query sees"},
+    {"pass", problem, choice, field<&Keys::pass>, sweeps, "forward",
+     "backward: an item is a K/V tile of a K/V head and scans the Q tiles that see it"},
 
     {"tile-q", schedule, count, field<&Keys::tile_q>, sweeps, "64", "rows of a Q tile", 1,
      most_rows_of_a_tile},
@@ -91,8 +103,10 @@ constexpr auto table = std::to_array<OptionSpec>({
      "the kernel's in measure, bench and run, and on a gpu where kernels were measured",
      1, 1, names_or_auto<&Keys::tiles>},
     {"section", schedule, section, field<&Keys::section>, sweeps, "1",
-     "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit"},
-    {"q-order", schedule, choice, order_field, sweeps, "ascending", "Q tiles of a head, in time"},
+     "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit "
+     "(backward: Q, dO and dQ)"},
+    {"q-order", schedule, choice, order_field, sweeps, "ascending",
+     "tiles of a head that are items, in time"},
     {"head-order", schedule, choice, field<&Keys::head_order>, sweeps, "batch-major",
      "how heads are numbered"},
     {"order-file", schedule, path, field<&Keys::order_file>, sweeps, "",
@@ -103,7 +117,7 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"ctas-per-sm", schedule, count, field<&Keys::ctas_per_sm>, sweeps, "1",
      "CTAs that share an SM", 1, most_ctas_per_sm},
     {"scan", schedule, choice, field<&Keys::scan>, sweeps, "linear",
-     "order of an item's K/V tiles"},
+     "order of the tiles that an item scans"},
     {"loop", schedule, choice, field<&Keys::loop>, sweeps, "kv-inner",
      "kv-outer: an item is a head, its Q tiles run inside the K/V loop (FlashAttention-1)"},
     {"prefetch", schedule, count, field<&Keys::prefetch>, sweeps, "0",
@@ -112,6 +126,10 @@ constexpr auto table = std::to_array<OptionSpec>({
      "parts of the K/V range as items of their own", 1, most_small},
     {"lse", schedule, on_off, field<&Keys::lse>, sweeps, "off",
      "also write the log-sum-exp of every row"},
+    {"dq", schedule, choice, backward_field<&Keys::dq>, sweeps, "atomic",
+     "backward: additions to dQ in any order or in that of the items, or a kernel of its own"},
+    {"small-kernels", schedule, on_off, backward_field<&Keys::small_kernels>, sweeps, "off",
+     "backward: also the kernels before (row sums of dO x O) and behind (dQ to its type)"},
 
     {"gpu", where, name, field<&Keys::gpu>, sweeps | command_calibrate, "",
      "profile, see `sawtooth gpus`; or a path to one"},
@@ -523,6 +541,12 @@ std::vector<std::string_view> option_names(CommandSet commands) {
     if ((option.commands & commands) != 0) names.push_back(option.key);
   }
   return names;
+}
+
+std::string_view key_of_name(std::string_view name) {
+  for (const OptionAlias& alias : option_aliases)
+    if (alias.name == name) return alias.key;
+  return name;
 }
 
 const OptionSpec* find_option(std::string_view key) {

@@ -83,6 +83,16 @@ std::span<const OptionSpec> option_table();
 /// The keys of those that one of `commands` reads.
 std::vector<std::string_view> option_names(CommandSet commands = ~0u);
 
+/// Another name of an option, for who writes it.
+struct OptionAlias {
+  std::string_view name;
+  std::string_view key;
+};
+inline constexpr OptionAlias option_aliases[] = {{"item-order", "q-order"}};
+
+/// The key of the option that `name` may be an alias of.
+std::string_view key_of_name(std::string_view name);
+
 /// The option called `key`, or null.
 const OptionSpec* find_option(std::string_view key);
 

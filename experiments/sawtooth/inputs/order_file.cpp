@@ -32,7 +32,7 @@ WorkCoordinates parse_line(const std::string& text, const std::string& path, int
 
 std::string item_text(const WorkCoordinates& item, int64_t kv_split) {
   std::string text = std::to_string(item.batch) + " " + std::to_string(item.head) + " " +
-                     std::to_string(item.q_tile);
+                     std::to_string(item.own_tile);
   return kv_split > 1 ? text + " " + std::to_string(item.part) : text;
 }
 
@@ -41,7 +41,9 @@ std::string item_text(const WorkCoordinates& item, int64_t kv_split) {
 void check_order(const std::vector<WorkCoordinates>& list, const Problem& problem,
                  const Tiling& tiling, const Schedule& schedule,
                  const std::function<std::string(size_t)>& place) {
-  const int64_t ranks = schedule.loop == Loop::kv_outer ? 1 : q_tiles(problem, tiling);
+  const Pass pass = problem.pass;
+  const int64_t heads = problem.item_heads(pass);
+  const int64_t ranks = schedule.loop == Loop::kv_outer ? 1 : item_tiles(problem, tiling, pass);
   const int64_t items = whole_item_count(problem, tiling, schedule);
   std::vector<bool> seen(static_cast<size_t>(items), false);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -52,11 +54,11 @@ void check_order(const std::vector<WorkCoordinates>& list, const Problem& proble
                     " does not exist; allowed: 0 to " + std::to_string(bound - 1));
     };
     require_below("batch", item.batch, problem.batch);
-    require_below("head", item.head, problem.heads);
-    require_below("q_tile", item.q_tile, ranks);
+    require_below("head", item.head, heads);
+    require_below(pass == Pass::forward ? "q_tile" : "kv_tile", item.own_tile, ranks);
     require_below("part", item.part, schedule.kv_split);
-    const int64_t head = (item.batch * problem.heads + item.head) * schedule.kv_split + item.part;
-    const auto index = static_cast<size_t>(head * ranks + item.q_tile);
+    const int64_t head = (item.batch * heads + item.head) * schedule.kv_split + item.part;
+    const auto index = static_cast<size_t>(head * ranks + item.own_tile);
     if (seen[index]) {
       throw UsageError(place(i) + ": '" + item_text(item, schedule.kv_split) + "' is there twice");
     }

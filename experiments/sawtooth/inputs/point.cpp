@@ -12,6 +12,7 @@
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
+#include "sim/schedule/backward_limits.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -100,6 +101,7 @@ Problem problem_of(const Keys& keys, const Layers& layers) {
                   .seq_kv = *keys.seq_kv,
                   .head_dim = keys.head_dim,
                   .dtype = keys.dtype,
+                  .pass = keys.pass,
                   .mask = keys.mask};
   if (problem.heads % problem.kv_heads != 0) {
     layers.fail("kv-heads", std::to_string(problem.kv_heads) +
@@ -143,14 +145,17 @@ void require_numbered_tiles(const Layers& layers, const sim::Request& request) {
       request.schedule.kv_split > 1
           ? of_heads(problem.heads, q) * static_cast<long double>(request.schedule.kv_split)
           : 0;
-  const long double tiles = of_heads(problem.heads, q) * (request.log_sum_exp ? 1.5L : 1.0L) +
-                            of_heads(problem.kv_heads, kv) + partial;
+  // Of the backward pass: Q, O and dO, their sums and numbers a row, and K, V and their gradients.
+  const long double passes = problem.pass == Pass::backward ? 4 : 1;
+  const long double tiles =
+      passes * of_heads(problem.heads, q) * (request.log_sum_exp ? 1.5L : 1.0L) +
+      passes * of_heads(problem.kv_heads, kv) + partial;
   if (tiles < most) return;
   layers.fail("tile-q", "the problem has too many tiles; allowed: fewer than 2^32 of all tensors");
 }
 
 int64_t heads_of(const Section& section, const Problem& problem, int64_t kv_split) {
-  const int64_t all = problem.batch * problem.heads * kv_split;
+  const int64_t all = problem.batch * problem.item_heads(problem.pass) * kv_split;
   if (section.all) return all;
   const int64_t heads =
       section.auto_bytes > 0 ? auto_section(problem, section.auto_bytes) * kv_split : section.heads;
@@ -177,6 +182,16 @@ void resolve_order(const Layers& layers, Point& point) {
   set_order(point, std::move(list));
 }
 
+// The keys of one pass may not be given with the other, and some schedules are forward's alone.
+void resolve_pass(const Layers& layers, const sim::Request& request) {
+  if (request.problem.pass == Pass::forward) {
+    for (const char* key : {"dq", "small-kernels"})
+      if (layers.is_given(key)) layers.fail(key, "has no effect without pass = backward");
+  }
+  const auto fault = sim::backward_fault(request);
+  if (fault) layers.fail(std::string(fault->key), std::string(fault->what));
+}
+
 void resolve_schedule(const Layers& layers, Point& point) {
   sim::Request& request = point.request;
   const Keys& keys = point.keys;
@@ -194,10 +209,14 @@ void resolve_schedule(const Layers& layers, Point& point) {
   schedule.prefetch = keys.prefetch;
   schedule.seed = keys.seed;
   request.log_sum_exp = keys.lse;
+  request.timing = *keys.timing;
   if (schedule.loop == Loop::kv_outer) {
     if (schedule.kv_split > 1) layers.fail("kv-split", "has no effect with loop = kv-outer");
     if (schedule.prefetch > 0) layers.fail("prefetch", "has no effect with loop = kv-outer");
   }
+  schedule.dq = keys.dq;
+  schedule.small_kernels = keys.small_kernels;
+  resolve_pass(layers, request);
   if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
     layers.fail("launch", "balanced cuts along K/V; allowed: with loop = kv-inner, kv-split = 1");
   const int64_t parts = kv_tiles(request.problem, request.tiling);
@@ -249,7 +268,6 @@ void resolve_model(const Layers& layers, Point& point) {
   const Keys& keys = point.keys;
   sim::Request& request = point.request;
   const bool timed = keys.timing == sim::Timing::timed;
-  request.timing = *keys.timing;
   request.without = keys.without;
   request.sample = keys.sample;
   if (keys.sample < 1 && (keys.l2 != &model_named(l2_models, "lru") || timed)) {
@@ -365,7 +383,7 @@ std::string Point::text(std::string_view key) const {
 void set_order(Point& point, std::vector<WorkCoordinates> list) {
   ContentHash content;
   for (const WorkCoordinates& at : list)
-    content.add_number(at.batch).add_number(at.head).add_number(at.q_tile).add_number(at.part);
+    content.add_number(at.batch).add_number(at.head).add_number(at.own_tile).add_number(at.part);
   point.contents["order"] = content.text(content_digits);
   point.keys.section.reset();
   point.keys.head_order.reset();

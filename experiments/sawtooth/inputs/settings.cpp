@@ -13,8 +13,9 @@ std::string place_of(const std::string& key, const Origin& origin) {
   return origin.file + ":" + std::to_string(origin.line) + ": " + key;
 }
 
-void assign(Settings& settings, const std::string& key, const std::string& text,
+void assign(Settings& settings, const std::string& name, const std::string& text,
             const Origin& origin) {
+  const std::string key(key_of_name(name));
   const OptionSpec* option = find_option(key);
   if (option == nullptr) {
     throw UsageError(place_of(key, origin) +

@@ -54,6 +54,8 @@ void require_matching_gpu(const Point& point) {
 }  // namespace
 
 kernels::AttentionForward attention_call(const Point& point) {
+  if (point.request.problem.pass == Pass::backward)
+    throw UsageError("pass: no kernel of this build computes backward; allowed: forward");
   kernels::AttentionForward call;
   call.problem = point.request.problem;
   call.schedule = point.request.schedule;
@@ -209,7 +211,7 @@ std::vector<RecordedStep> AttentionOnDevice::record_order() {
                           .step = step,
                           .batch = item.batch,
                           .head = item.head,
-                          .q_tile = item.q_tile,
+                          .q_tile = item.own_tile,
                           .kv_tile = of_step.kv_tile,
                           .sm = of_step.sm,
                           .start_ns = int64_t(of_step.start_ns - first_ns)});

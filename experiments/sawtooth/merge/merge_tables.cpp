@@ -27,7 +27,7 @@ bool is_one_point(const CsvRow& a, const CsvRow& b) {
   using enum ColumnKind;
   for (size_t i = 0; i < key_column_count; ++i) {
     const ColumnKind kind = result_columns[i].kind;
-    const bool of_point = kind == point || kind == joined || kind == model || kind == parameter;
+    const bool of_point = kind == point || joins(kind) || kind == model || kind == parameter;
     if (of_point && a[i] != b[i]) return false;
   }
   return a[repetition_column] == b[repetition_column];

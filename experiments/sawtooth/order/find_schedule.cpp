@@ -34,8 +34,8 @@ Candidate candidate(const Stamps& stamps, int64_t section, int32_t q_order) {
   order.q_order = {q_order};
   Candidate made{section, q_order, std::vector<int64_t>(static_cast<size_t>(items))};
   for (int64_t index = 0; index < items; ++index) {
-    const WorkCoordinates work = work_at(problem, order, stamps.q_tiles, 1, index);
-    made.place[static_cast<size_t>(work.head * stamps.q_tiles + work.q_tile)] = index;
+    const WorkCoordinates work = work_at(problem, order, stamps.q_tiles, 1, index, Pass::forward);
+    made.place[static_cast<size_t>(work.head * stamps.q_tiles + work.own_tile)] = index;
   }
   return made;
 }
@@ -132,7 +132,7 @@ double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
     const ScanContext context{.tiles = range.end - range.begin,
                               .item = place,
                               .items_before = found.launch == "dynamic" ? counter : wave,
-                              .q_tile = q_tile,
+                              .own_tile = q_tile,
                               .workers = found.workers,
                               .attach_position = run.tiles.front() - range.begin,
                               .seed = 0};
@@ -234,7 +234,7 @@ std::vector<WorkCoordinates> observed_order(const Stamps& stamps, const FoundSch
   for (const Taken& one : taken)
     order.push_back({.batch = 0,
                      .head = one.item / stamps.q_tiles,
-                     .q_tile = one.item % stamps.q_tiles,
+                     .own_tile = one.item % stamps.q_tiles,
                      .part = 0});
   return order;
 }

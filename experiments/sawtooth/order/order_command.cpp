@@ -29,7 +29,7 @@ std::string order_text(const std::vector<WorkCoordinates>& order) {
   std::string text;
   for (const WorkCoordinates& at : order)
     text += std::to_string(at.batch) + " " + std::to_string(at.head) + " " +
-            std::to_string(at.q_tile) + "\n";
+            std::to_string(at.own_tile) + "\n";
   return text;
 }
 

@@ -20,7 +20,7 @@ constexpr auto fields_of_a_context = std::to_array<Field>({
     {"tiles", [](const ScanContext& context) { return context.tiles; }},
     {"item", [](const ScanContext& context) { return context.item; }},
     {"items_before", [](const ScanContext& context) { return context.items_before; }},
-    {"q_tile", [](const ScanContext& context) { return context.q_tile; }},
+    {"q_tile", [](const ScanContext& context) { return context.own_tile; }},
     {"workers", [](const ScanContext& context) { return context.workers; }},
     {"attach_position", [](const ScanContext& context) { return context.attach_position; }},
     {"seed", [](const ScanContext& context) { return static_cast<int64_t>(context.seed); }},

@@ -17,6 +17,7 @@ enum class ColumnKind : uint8_t {
   label,      // a name of the row; part of no comparison
   point,      // of the point, and of its run_id
   joined,     // the same, and a prediction and a measurement join where it agrees
+  backward,   // as joined; not of the run_id where it is empty, which it is without a backward pass
   kernel,     // joined by family; not of the run_id, as a prediction may leave it open
   model,      // of the model of a prediction, and of the run_id
   parameter,  // of the L2 model; of the run_id where it is not empty
@@ -29,6 +30,11 @@ struct ResultColumn {
   std::string_view name;
   ColumnKind kind;
 };
+
+/// Whether a prediction and a measurement of one point agree in columns of this kind.
+constexpr bool joins(ColumnKind kind) {
+  return kind == ColumnKind::joined || kind == ColumnKind::backward;
+}
 
 namespace columns_in_order {
 
@@ -65,6 +71,8 @@ inline constexpr auto before_counters = std::to_array<ResultColumn>({
     {"lse", joined},
     {"hints", joined},
     {"state", joined},
+    {"dq", backward},
+    {"small_kernels", backward},
     {"timing", model},
     {"l2", model},
     {"l2_bytes", model},
@@ -115,6 +123,13 @@ consteval size_t result_column(std::string_view name) {
     if (result_columns[i].name == name) return i;
   }
   throw "no such column";
+}
+
+/// Whether a table may be older than the column, and then has it empty.
+constexpr bool may_be_missing(std::string_view name) {
+  return std::ranges::any_of(result_columns, [&](const ResultColumn& column) {
+    return column.name == name && column.kind == ColumnKind::backward;
+  });
 }
 
 /// The first columns, experiment to seed, say what a row is about; the rest came out of it.

@@ -47,7 +47,7 @@ struct Sums {
   int64_t reads = 0;
   int64_t writes = 0;
   void add(Access access, int64_t sectors) {
-    (access == Access::write ? writes : reads) += sectors;
+    (access == Access::write ? writes : reads) += sectors;  // a reduction that misses reads
   }
 };
 
@@ -63,9 +63,11 @@ std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& predi
   std::string text;
   for (size_t t = 0; t < sim::tensor_count; ++t) {
     const sim::Counters& counters = prediction.by_tensor[t];
-    const bool untouched =
-        counters.l2_read_sectors.value_or(0) == 0 && counters.l2_write_sectors.value_or(0) == 0;
-    if (static_cast<Tensor>(t) == Tensor::other && untouched) continue;  // of traces only
+    const bool untouched = counters.l2_read_sectors.value_or(0) == 0 &&
+                           counters.l2_write_sectors.value_or(0) == 0 &&
+                           counters.l2_reduction_sectors.value_or(0) == 0;
+    // Of traces and of the backward pass only.
+    if (static_cast<Tensor>(t) >= Tensor::other && untouched) continue;
     CsvRow row = leading_cells(key_cells);
     row.emplace_back(sim::tensor_names[t]);
     for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));

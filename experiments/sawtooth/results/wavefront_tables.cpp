@@ -22,14 +22,14 @@ class StepRecorder : public sim::WavefrontSink {
   StepRecorder(std::optional<int64_t> steps, int64_t workers)
       : limit_(steps), items_of_waves_(usual_waves * workers) {}
 
-  void at(int64_t step, int64_t worker, const Item& item, int64_t q_tile, int64_t kv_tile) {
+  void at(int64_t step, int64_t worker, const Item& item, const sim::TilePair& pair) {
     std::vector<WavefrontStep>& steps = wavefront_.steps;
     if (steps.empty()) items_of_waves_ += item.index;  // those before it see nothing
     // An item in flight is at a tile in every step.
     wavefront_.is_cut = limit_ ? step >= *limit_ : step > last_of_waves_ + 1;
     if (wavefront_.is_cut) throw Enough();
     if (item.index < items_of_waves_) last_of_waves_ = step;
-    steps.push_back({step, worker, item.index, item.batch, item.head, q_tile, kv_tile});
+    steps.push_back({step, worker, item.index, item.batch, pair.head, pair.q_tile, pair.kv_tile});
   }
   Wavefront take() {
     if (limit_) return std::move(wavefront_);

@@ -17,7 +17,7 @@ namespace {
 // measurer.
 bool is_of(const CsvRow& measured, const CsvRow& predicted) {
   for (size_t c = 0; c < key_column_count; ++c) {
-    if (result_columns[c].kind != ColumnKind::joined) continue;
+    if (!joins(result_columns[c].kind)) continue;
     const bool is_file = predicted[c].starts_with("file:") && measured[c].starts_with("file:");
     if (!is_file && measured[c] != predicted[c]) return false;
   }

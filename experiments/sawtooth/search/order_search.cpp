@@ -27,7 +27,7 @@ Items items_of(const Candidate& candidate) {
   for (int64_t i = 0; i < whole_item_count(request.problem, request.tiling, request.schedule);
        ++i) {
     const Item item = whole_item_at(request.problem, request.tiling, request.schedule, i);
-    items.push_back({item.batch, item.head, item.q_tile, item.part});
+    items.push_back({item.batch, item.head, item.own_tile, item.part});
   }
   return items;
 }
@@ -102,8 +102,9 @@ Traits traits_of(const Candidate& candidate, const Items& items) {
   std::set<std::pair<int64_t, int64_t>> of_wave;
   size_t waves = 0;
   for (size_t i = 0; i < items.size(); ++i) {
-    const auto tiles =
-        double(kv_tiles_of(request.problem, request.tiling, request.schedule, items[i]).size());
+    const auto tiles = double(scanned_by(request.problem, request.tiling, request.schedule,
+                                         items[i], request.problem.pass)
+                                  .size());
     steps[i % workers] += tiles;
     all += tiles;
     of_wave.emplace(items[i].batch, request.problem.kv_head_of(items[i].head));
@@ -225,8 +226,8 @@ class Climb {
 std::string order_text(const std::vector<WorkCoordinates>& order, int64_t kv_split) {
   std::string text;
   for (const WorkCoordinates& at : order) {
-    text +=
-        std::to_string(at.batch) + " " + std::to_string(at.head) + " " + std::to_string(at.q_tile);
+    text += std::to_string(at.batch) + " " + std::to_string(at.head) + " " +
+            std::to_string(at.own_tile);
     if (kv_split > 1) text.append(" ").append(std::to_string(at.part));
     text += "\n";
   }

@@ -8,7 +8,7 @@
 namespace sawtooth::experiments {
 namespace {
 
-// Visits to a K or V tile that one core counts a second.
+// Visits to a tile that one core counts a second.
 constexpr double lockstep_visits_a_second = 20e6;
 constexpr double lockstep_halves_visits_a_second = 20e6;
 constexpr double lockstep_sets_visits_a_second = 5e6;
@@ -38,6 +38,11 @@ double pairs_of_tiles(const sim::Request& request) {
   return static_cast<double>(problem.batch * problem.heads) * q * seen;
 }
 
+// Tensors that a step visits: K and V; Q, log-sum-exp, dO, row sums and dQ.
+double tensors_a_step(const sim::Request& request) {
+  return request.problem.pass == Pass::backward ? 5 : 2;
+}
+
 }  // namespace
 
 PointCost expected_cost(const Point& point) {
@@ -45,10 +50,10 @@ PointCost expected_cost(const Point& point) {
   const sim::Request& request = point.request;
   const Problem& problem = request.problem;
   const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
-  const double visits = 2 * pairs_of_tiles(request) * request.sample;
+  const double visits = tensors_a_step(request) * pairs_of_tiles(request) * request.sample;
   const auto heads = static_cast<double>(problem.batch * problem.heads);
   const double tiles =
-      2 * heads *
+      tensors_a_step(request) * heads *
       static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));
   return {least_seconds + launches * visits / visits_a_second(point),
           least_bytes + tiles * bytes_a_tile};

@@ -137,6 +137,8 @@ class Simulation {
       const sim::Request& request = job.point.request;
       items = item_count(request.problem, request.tiling, request.schedule) *
               std::max<int64_t>(1, request.launches);
+      if (request.problem.pass == Pass::backward && request.schedule.dq == Dq::separate)
+        items += whole_item_count(request.problem, request.tiling, request.schedule, Pass::forward);
     }
   };
   // What waits for its turn in the order of the sweep.

@@ -180,7 +180,8 @@ class ReadTrace {
     model.describe(cells);
     SideTables sides(outputs_);
     ResultLog log(value_or(outputs_, "csv", "-"), old_rows(outputs_));
-    const sim::Prediction prediction = predict(reader, model, l2_bytes);
+    const Pass pass = cells[result_column("pass")] == "backward" ? Pass::backward : Pass::forward;
+    const sim::Prediction prediction = predict(reader, model, l2_bytes, pass);
     log.start();
     log.append(predicted_row(cells, prediction.total));
     sides.write(sides.rows(cells, prediction));
@@ -188,11 +189,19 @@ class ReadTrace {
     sides.commit();
   }
 
-  sim::Prediction predict(sim::TraceReader& reader, const TraceModel& model, int64_t l2_bytes) {
-    if (model.name() == "lru") return sim::analyse_trace(reader, l2_bytes, limits_);
-    if (model.name() == "opt") return sim::replay_by_optimum(reader, l2_bytes);
-    return sim::replay_on_sets(
+  sim::Prediction predict(sim::TraceReader& reader, const TraceModel& model, int64_t l2_bytes,
+                          Pass pass) {
+    if (model.name() == "lru") return sim::analyse_trace(reader, l2_bytes, limits_, pass);
+    const bool backward = pass == Pass::backward;
+    if (model.name() == "opt") {
+      if (backward)
+        throw UsageError("l2: opt does not model a backward pass; allowed with it: lru, sets");
+      return sim::replay_by_optimum(reader, l2_bytes);
+    }
+    sim::Prediction prediction = sim::replay_on_sets(
         reader, [this] { return open(); }, l2_bytes, model.sets());
+    if (backward) sim::know_reductions(prediction);
+    return prediction;
   }
 
   // What the command line says, over what the trace says, over what its name says.
@@ -217,7 +226,8 @@ class ReadTrace {
     std::string& experiment = cells[result_column("experiment")];
     experiment = value_or(outputs_, "experiment", experiment.empty() ? stem_of(path_) : experiment);
     cells[result_column("source")] = "predicted";
-    cells[result_column("pass")] = "forward";
+    std::string& pass = cells[result_column("pass")];
+    if (pass.empty()) pass = "forward";
     cells[result_column("version")] = program_version;
     return gpu;
   }

@@ -58,8 +58,8 @@ TEST(LadderSchedule, IsThatOfTheGridOfCtas) {
   for (int64_t index : {0, 1, 15, 16, 255}) {
     const Item item = item_at(problem, tiling, schedule, index);
     EXPECT_EQ(item.batch * problem.heads + item.head, index / 16);
-    EXPECT_EQ(item.q_tile, index % 16);
-    EXPECT_EQ(item.kv_tiles, (Range{0, 16}));
+    EXPECT_EQ(item.own_tile, index % 16);
+    EXPECT_EQ(item.scanned, (Range{0, 16}));
   }
   EXPECT_EQ(item_count(problem, tiling, schedule), 256);
   EXPECT_EQ(item_count(problem, tiling, schedule_of(5, 132)), 16);

@@ -103,6 +103,57 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   RC_ASSERT(counters.dram_write_sectors.value_or(0) == 4 * expected.dram_writes);
 }
 
+// A reduction is a write whose miss reads from DRAM, and that counts once more where it crosses.
+RC_GTEST_PROP(TwoHalves, CountsReductionsAsTheLineEngineCountsWrites, ()) {
+  constexpr AtomId read_atoms = 12;
+  constexpr AtomId atoms = 16;  // the last four are only added to
+  HalvesParameters parameters;
+  parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
+  HalvesInStep l2 = l2_of(parameters, atoms);
+  LineEngine lines(parameters.capacity_lines);
+  const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
+      rc::gen::pair(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2)));
+  int64_t sent_and_crossing = 0;  // sectors
+  for (const auto& [atom, half] : trace) {
+    if (atom < read_atoms) {
+      l2.visit(by(atom, Access::read, half == 0, half == 1));
+      read_lines(lines, atom, half);
+      continue;
+    }
+    l2.visit(by(atom, Access::reduce, half == 0, half == 1));
+    for (int line = 0; line < lines_per_atom; ++line) {
+      lines.write(atom * lines_per_atom + line, line / 2);
+      sent_and_crossing += 4 + (line / 2 != half ? 4 : 0);
+    }
+  }
+  const Counters counters = l2.counters(0);
+  const LineCounts& expected = lines.counts();
+  RC_ASSERT(counters.l2_reduction_sectors.value_or(0) == sent_and_crossing);
+  RC_ASSERT(counters.l2_read_miss_sectors.value_or(0) == 4 * expected.near_misses);
+  RC_ASSERT(counters.dram_read_sectors.value_or(0) ==
+            4 * (expected.dram_reads + expected.write_misses));
+  RC_ASSERT(!counters.l2_write_miss_sectors.has_value());
+  const int64_t early = counters.dram_write_sectors.value_or(0) - 4 * expected.dram_writes;
+  RC_ASSERT(std::abs(early) <= 2 * 2 * 4);
+}
+
+// 16 sectors, half of them at home in either half: 3 workers at half 0 and 1 at half 1 send 64, of
+// which 3 x 8 and 8 cross. An undivided L2 counts what is sent.
+TEST(TwoHalves, CountsAReductionThatCrossesTwice) {
+  HalvesParameters parameters;
+  parameters.capacity_lines = 100;
+  HalvesInStep two = l2_of(parameters, 1);
+  two.visit(by(0, Access::reduce, 3, 1));
+  EXPECT_EQ(two.counters(0).l2_reduction_sectors, 64 + 32);
+  EXPECT_EQ(two.counters(0).dram_read_sectors, 16);
+  EXPECT_EQ(two.counters(0).cold_read_sectors, 16);
+  parameters.halves = 1;
+  HalvesInStep one = l2_of(parameters, 1);
+  one.visit(by(0, Access::reduce, 3, 1));
+  EXPECT_EQ(one.counters(0).l2_reduction_sectors, 64);
+  EXPECT_EQ(one.counters(0).dram_read_sectors, 16);
+}
+
 // 8 sets of 4 ways: 1024 lines in turn fill every set with 128, whatever else is asked for.
 TEST(SetPlacement, FillsEverySetAlikeHomeByHome) {
   SetPlacement placement({}, 8);

@@ -16,8 +16,8 @@ using Place = std::tuple<int64_t, int64_t, int64_t, int64_t>;  // batch, head, Q
 
 struct PlaceCounter : WavefrontSink {
   std::map<Place, int> visits;
-  void at(int64_t, int64_t, const Item& item, int64_t q_tile, int64_t kv_tile) {
-    ++visits[{item.batch, item.head, q_tile, kv_tile}];
+  void at(int64_t, int64_t, const Item& item, const TilePair& pair) {
+    ++visits[{item.batch, pair.head, pair.q_tile, pair.kv_tile}];
   }
 };
 

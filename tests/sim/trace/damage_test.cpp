@@ -134,7 +134,7 @@ TEST(DamagedTrace, CountsOfExabytesAreRefusedBeforeTheyAreAdded) {
               HasSubstr("is out of range; allowed: below 2^57"));
   EXPECT_THAT(error_of(with_records(numbers({3, 1, 1, 0, 0}))), HasSubstr("is out of range"));
   EXPECT_THAT(error_of(with_records(numbers({3, 0, 1, 4, 0}))), HasSubstr("missing sectors: 4"));
-  EXPECT_THAT(error_of(with_records(numbers({3, 0, 1, 0, 8}))), HasSubstr("tensor 8"));
+  EXPECT_THAT(error_of(with_records(numbers({3, 0, 1, 0, 14}))), HasSubstr("tensor 14"));
   const std::string large = numbers({3, 0, most, 0, 0});
   EXPECT_THAT(error_of(with_records(large + numbers({tag_times, 0, uint64_t{1} << 60}))),
               HasSubstr("times: 1152921504606846976"));
@@ -150,7 +150,9 @@ TEST(DamagedTrace, RecordsThatMakeNoSenseAreRefused) {
   EXPECT_THAT(error_of(with_records(numbers({0, 0}))), HasSubstr("a tile that is not defined"));
   EXPECT_THAT(error_of(with_records(define + numbers({0, 1}))),
               HasSubstr("a tile that is not defined"));
-  EXPECT_THAT(error_of(with_records(numbers({64}))), HasSubstr("a record of an unknown kind"));
+  EXPECT_THAT(error_of(with_records(numbers({128}))), HasSubstr("a record of an unknown kind"));
+  EXPECT_THAT(error_of(with_records(define + numbers({tag_reduce, 0}))),
+              HasSubstr("a reduction that is no write"));
   EXPECT_THAT(error_of(with_records(numbers({7}))), HasSubstr("unknown flags"));
   EXPECT_THAT(error_of(with_records(std::string(1, '\x03'))),
               HasSubstr("a number that does not end"));
@@ -192,7 +194,7 @@ TEST(DamagedCsvTrace, ErrorsNameFileAndLine) {
             "t:2: line: '0x10' is not allowed; allowed: a whole number below 144115188075855872");
   EXPECT_EQ(error_of("line\n-1\n").substr(0, 13), "t:2: line: '-");
   EXPECT_EQ(error_of("line,access\n1,load\n"),
-            "t:2: access: 'load' is not allowed; allowed: read write prefetch");
+            "t:2: access: 'load' is not allowed; allowed: read write prefetch reduce");
   EXPECT_EQ(error_of("line,step\n1,5\n1,4\n"), "t:3: step 4 goes back in time");
   EXPECT_EQ(error_of("line,lines\n1,5\n\n1,4\n"),
             "t:4: the tile at line 1 was another one before; its lines, sectors and tensor must "

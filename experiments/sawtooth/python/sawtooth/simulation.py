@@ -57,13 +57,13 @@ def simulate(
     """Predicts the counters of every point of a sweep, as `sawtooth simulate` does.
 
     `options` are those of docs/reference/options.md with _ for -: numbers, texts or booleans, and a
-    list of them makes an axis (seq=["64K", 131072]). `config` is the path of an INI, which they
-    override.
+    list of them makes an axis (seq=["64K", 131072]); `pass_` is the option pass. `config` is the path
+    of an INI, which they override.
 
     A scan may be a function. It takes what it looks at by name: `tiles` (n, the item's visible K/V
-    tiles), `step`, `item`, `items_before` (this worker's own counter), `q_tile`, `workers`,
-    `attach_position`, `seed`. With `step` it returns the position in [0, n) that this step visits,
-    without it the positions of all steps. Over the steps each position occurs once. It is asked
+    tiles), `step`, `item`, `items_before` (this worker's own counter), `q_tile` (of the backward
+    pass the item's K/V tile), `workers`, `attach_position`, `seed`. With `step` it returns the
+    position in [0, n) that this step visits, without it the positions of all steps. Over the steps each position occurs once. It is asked
     once for each set of values of what it takes, and the row's scan is "python:NAME".
 
     timing and l2 are "auto": the model that was judged on the GPU. The columns timing, l2 and judged
@@ -78,7 +78,10 @@ def simulate(
     """
     scans: dict[str, Any] = {}
     texts = [
-        (key.replace("_", "-"), [_text(value, scans) for value in _values(options[key])])
+        (
+            key.rstrip("_").replace("_", "-"),
+            [_text(value, scans) for value in _values(options[key])],
+        )
         for key in options
     ]
     items = [] if order is None else [_item(i, item) for i, item in enumerate(order)]

@@ -85,7 +85,7 @@ TEST_F(PointOf, AnOrderFileReplacesTheOrderKeys) {
   const std::string file = folder_.write("order", "0 0 1\n0 0 0\n");
   const Point p = point({{"seq", "128"}, {"order-file", file}});
   ASSERT_NE(p.request.schedule.order.list, nullptr);
-  EXPECT_EQ(p.request.schedule.order.list[0].q_tile, 1);
+  EXPECT_EQ(p.request.schedule.order.list[0].own_tile, 1);
   EXPECT_EQ(p.text("q-order"), "file:" + file);
   EXPECT_EQ(p.text("section"), "");
   EXPECT_EQ(message({{"seq", "128"}, {"order-file", file}, {"section", "1"}}),

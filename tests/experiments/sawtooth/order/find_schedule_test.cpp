@@ -112,7 +112,7 @@ TEST(FindScheduleOf, AShuffledGridIsAnExplicitOrderThatSimulateCanReplay) {
   const std::vector<WorkCoordinates> order = observed_order(stamps, found);
   ASSERT_EQ(order.size(), 78u);
   for (size_t i = 0; i < order.size(); ++i)
-    EXPECT_EQ(order[i].head * 13 + order[i].q_tile, shuffled[i]);
+    EXPECT_EQ(order[i].head * 13 + order[i].own_tile, shuffled[i]);
 }
 
 TEST(FindScheduleOf, DriftIsTheDistanceOfCtasOnOneHead) {

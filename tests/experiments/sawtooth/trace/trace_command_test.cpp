@@ -16,6 +16,10 @@ const std::string schedule =
     "2 "
     "--lse on --kv-split 2 ";
 const std::string point = schedule + "--l2-bytes 200KiB ";
+const std::string backward =
+    "--pass backward --gpu gb10 --l2 lru --heads 2 --kv-heads 1 --seq 1K --mask causal --scan "
+    "shift "
+    "--small-kernels on --l2-bytes 200KiB ";
 
 std::string tables(const TemporaryFolder& folder, const std::string& prefix) {
   return " --csv " + folder.path(prefix + "results") + " --by-tensor " +
@@ -33,13 +37,15 @@ std::string last_line_from(const std::string& table, size_t column) {
 TEST(Trace, ReadBackGivesTheTablesOfSimulateByteForByte) {
   const TemporaryFolder folder;
   const std::string trace = folder.path("t");
-  ASSERT_EQ(run_program("simulate --quiet " + point + tables(folder, "s-")).exit_code, 0);
-  for (const std::string unit : {"visits", "lines"}) {
-    ASSERT_EQ(run_program("trace " + point + "--write " + trace + " --unit " + unit).exit_code, 0);
-    const Outcome read = run_program("trace --read " + trace + tables(folder, "t-"));
-    ASSERT_EQ(read.exit_code, 0) << read.err;
-    for (const std::string table : {"results", "tensors", "curve", "histogram"}) {
-      EXPECT_EQ(folder.read("t-" + table), folder.read("s-" + table)) << unit << " " << table;
+  for (const std::string& of : {point, backward}) {
+    ASSERT_EQ(run_program("simulate --quiet " + of + tables(folder, "s-")).exit_code, 0);
+    for (const std::string unit : {"visits", "lines"}) {
+      ASSERT_EQ(run_program("trace " + of + "--write " + trace + " --unit " + unit).exit_code, 0);
+      const Outcome read = run_program("trace --read " + trace + tables(folder, "t-"));
+      ASSERT_EQ(read.exit_code, 0) << read.err;
+      for (const std::string table : {"results", "tensors", "curve", "histogram"}) {
+        EXPECT_EQ(folder.read("t-" + table), folder.read("s-" + table)) << unit << " " << table;
+      }
     }
   }
 }

@@ -1,0 +1,59 @@
+// What the items of a kernel do with which tensor: an item loads its own tiles, scans tiles of the
+// other side, adds to some of these, and stores its results.
+//
+// forward: a Q tile scans K and V, and stores O. backward: K and V tiles scan Q and dO with two
+// numbers a row, add to the fp32 sums of dQ, and store dK and dV (Dao, "FlashAttention-2", arXiv
+// 2307.08691, algorithm 2). With dq = separate dQ has a kernel of its own, shaped like forward.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "sim/request.hpp"
+#include "sim/schedule/atoms.hpp"
+
+namespace sawtooth::sim {
+
+struct Roles {
+  std::span<const Tensor> loads;   // before an item's first step
+  std::span<const Tensor> scans;   // read in every step, in this order
+  std::span<const Tensor> adds;    // and reduced behind that
+  std::span<const Tensor> stores;  // at an item's end
+  bool last_touch = true;          // nothing touches a head after its items have ended
+};
+
+namespace roles {
+
+inline constexpr std::array q{Tensor::q};
+inline constexpr std::array k_v{Tensor::k, Tensor::v};
+inline constexpr std::array o_lse{Tensor::o, Tensor::lse};
+inline constexpr std::array of_queries{Tensor::q, Tensor::lse, Tensor::d_o, Tensor::row_sum};
+inline constexpr std::array dq_sum{Tensor::dq_sum};
+inline constexpr std::array dk_dv{Tensor::dk, Tensor::dv};
+inline constexpr std::array dq{Tensor::dq};
+
+}  // namespace roles
+
+/// Of the kernel whose items are those of the request's schedule.
+inline Roles roles_of(const Request& request) {
+  if (request.problem.pass == Pass::backward) {
+    const bool adds = request.schedule.dq != Dq::separate;
+    return {roles::k_v, roles::of_queries, std::span(roles::dq_sum).first(adds ? 1 : 0),
+            roles::dk_dv, false};
+  }
+  return {roles::q, roles::k_v, {}, std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1)};
+}
+
+/// Of the kernel that dq = separate launches behind it.
+inline Roles dq_kernel_roles() {
+  return {roles::of_queries, roles::k_v, {}, roles::dq, false};
+}
+
+/// And its schedule: Q tiles as items, of as many heads a section as share its K/V heads.
+inline Request dq_kernel_request(Request request) {
+  request.problem.pass = Pass::forward;
+  request.schedule.order.section *= request.problem.heads_per_kv_head();
+  return request;
+}
+
+}  // namespace sawtooth::sim

@@ -1,0 +1,217 @@
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/lru/simulate_lru.hpp"
+#include "sim/schedule/wavefront.hpp"
+#include "tests/support/brute_force.hpp"
+#include "tests/support/generators.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+using Place = std::tuple<int64_t, int64_t, int64_t, int64_t>;  // batch, query head, Q, K/V tile
+
+struct Touches : WavefrontSink {
+  explicit Touches(const AtomTable& table) : atoms(table) {}
+  const AtomTable& atoms;
+  std::map<Place, int> visits;
+  std::map<std::pair<AtomId, Access>, int> touches;
+  void at(int64_t, int64_t, const Item& item, const TilePair& pair) {
+    ++visits[{item.batch, pair.head, pair.q_tile, pair.kv_tile}];
+  }
+  void touch(int64_t, AtomId atom, Access access) { ++touches[{atom, access}]; }
+  int count(Tensor tensor, int64_t head, int64_t tile, Access access) const {
+    const auto found = touches.find({atoms.id(tensor, head, tile), access});
+    return found == touches.end() ? 0 : found->second;
+  }
+};
+
+RC_GTEST_PROP(Backward, EveryScheduleComputesEachVisiblePairOfTilesOnceAKernel, ()) {
+  const Request request = tests::any_backward_request();
+  const Problem& problem = request.problem;
+  const AtomTable atoms(problem, request.tiling, request.schedule, false);
+  Touches touches(atoms);
+  LockstepWavefront(request, atoms, touches).run();
+  const int kernels = request.schedule.dq == Dq::separate ? 2 : 1;
+  std::map<Place, int> expected;
+  for (int64_t b = 0; b < problem.batch; ++b)
+    for (int64_t h = 0; h < problem.heads; ++h)
+      for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q)
+        for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
+          if (tests::tile_sees(problem, request.tiling, q, kv)) expected[{b, h, q, kv}] = kernels;
+  RC_ASSERT(touches.visits == expected);
+}
+
+// Each gradient has one result a row; dQ is added to once a visible pair of tiles.
+RC_GTEST_PROP(Backward, EveryGradientIsWrittenOnceAndAddedToOnceAPair, ()) {
+  const Request request = tests::any_backward_request();
+  const Problem& problem = request.problem;
+  const AtomTable atoms(problem, request.tiling, request.schedule, false);
+  Touches touches(atoms);
+  LockstepWavefront(request, atoms, touches).run();
+  const bool adds = request.schedule.dq != Dq::separate;
+  const bool around = request.schedule.small_kernels;
+  for (int64_t head = 0; head < problem.batch * problem.kv_heads; ++head)
+    for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
+      for (const Tensor tensor : {Tensor::dk, Tensor::dv})
+        RC_ASSERT(touches.count(tensor, head, kv, Access::write) == 1);
+  for (int64_t head = 0; head < problem.batch * problem.heads; ++head) {
+    for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
+      int seen = 0;
+      for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
+        seen += tests::tile_sees(problem, request.tiling, q, kv) ? 1 : 0;
+      if (adds) {
+        RC_ASSERT(touches.count(Tensor::dq_sum, head, q, Access::reduce) == seen);
+        RC_ASSERT(touches.count(Tensor::dq_sum, head, q, Access::write) == (around ? 1 : 0));
+        RC_ASSERT(touches.count(Tensor::dq_sum, head, q, Access::read) == (around ? 1 : 0));
+      }
+      if (!adds || around) RC_ASSERT(touches.count(Tensor::dq, head, q, Access::write) == 1);
+      // The kernel of dQ loads its own Q tile once, if it sees anything.
+      const int own = !adds && seen > 0 ? 1 : 0;
+      RC_ASSERT(touches.count(Tensor::q, head, q, Access::read) == seen + own);
+      RC_ASSERT(touches.count(Tensor::d_o, head, q, Access::read) == seen + own + (around ? 1 : 0));
+    }
+  }
+}
+
+// Sectors by tensor, from the pairs of tiles that see each other: rows of 64 two-byte elements have
+// 4 sectors, numbers a row 8 rows a sector, sums of dQ 8 sectors a row.
+RC_GTEST_PROP(Backward, SectorsEqualACountOfVisiblePairs, ()) {
+  Request request = tests::any_backward_request();
+  request.schedule.dq = Dq::atomic;
+  request.schedule.small_kernels = false;
+  const Problem& problem = request.problem;
+  int64_t reads = 0, reductions = 0, pairs = 0;
+  for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv) {
+    bool is_seen = false;
+    for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
+      if (!tests::tile_sees(problem, request.tiling, q, kv)) continue;
+      const int64_t rows = tile_rows(q, request.tiling.q_rows, problem.seq_q).size();
+      is_seen = true;
+      ++pairs;
+      reads += problem.heads * (2 * 4 * rows + 2 * ceil_div(rows, 8));
+      reductions += problem.heads * 8 * rows;
+    }
+    if (is_seen)
+      reads +=
+          problem.kv_heads * 2 * 4 * tile_rows(kv, request.tiling.kv_rows, problem.seq_kv).size();
+  }
+  const Prediction prediction = simulate_lru(request);
+  RC_ASSERT(*prediction.total.l2_read_sectors == problem.batch * reads);
+  RC_ASSERT(*prediction.total.l2_reduction_sectors == problem.batch * reductions);
+  RC_ASSERT(*prediction.total.l2_write_sectors ==
+            problem.batch * problem.kv_heads * 2 * 4 * problem.seq_kv);
+  RC_ASSERT(visited_kv_tiles(problem, request.tiling) == pairs);
+}
+
+// Letters are tensors, digits worker and tile; R reads, W writes, A adds.
+struct Script : WavefrontSink {
+  explicit Script(const AtomTable& table) : atoms(table) {}
+  const AtomTable& atoms;
+  std::string text;
+  void touch(int64_t worker, AtomId atom, Access access) {
+    const Tensor tensor = atoms.tensor_of(atom);
+    if (!text.empty()) text += ' ';
+    text += std::to_string(worker);
+    text += access == Access::write ? 'W' : access == Access::reduce ? 'A' : 'R';
+    text += tensor_names[static_cast<size_t>(tensor)];
+    text += std::to_string(atom - atoms.id(tensor, 0, 0));
+  }
+};
+
+std::string script(const Request& request) {
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+  Script sink(atoms);
+  LockstepWavefront(request, atoms, sink).run();
+  return sink.text;
+}
+
+Request small(int64_t seq, MaskKind mask, int64_t workers) {
+  Request request;
+  request.problem = {
+      .seq_q = seq, .seq_kv = seq, .pass = Pass::backward, .mask = {.kind = mask, .window = 0}};
+  request.tiling = {1, 1};
+  request.schedule.workers = workers;
+  return request;
+}
+
+TEST(Backward, AKvTileScansTheQTilesThatSeeIt) {
+  // Causal: K/V tiles 0, 1, 2 are seen by 3, 2 and 1 Q tiles. Worker 1 ends tile 1 after two steps
+  // and takes tile 2 at once.
+  Request request = small(3, MaskKind::causal, 2);
+  request.schedule.launch = launch_id<DynamicLaunch>;
+  EXPECT_EQ(script(request),
+            "0Rk0 0Rv0 1Rk1 1Rv1 "
+            "0Rq0 1Rq1 0Rlse0 1Rlse1 0Rd_o0 1Rd_o1 0Rrow_sum0 1Rrow_sum1 0Adq_sum0 1Adq_sum1 "
+            "0Rq1 1Rq2 0Rlse1 1Rlse2 0Rd_o1 1Rd_o2 0Rrow_sum1 1Rrow_sum2 0Adq_sum1 1Adq_sum2 "
+            "1Wdk1 1Wdv1 1Rk2 1Rv2 "
+            "0Rq2 1Rq2 0Rlse2 1Rlse2 0Rd_o2 1Rd_o2 0Rrow_sum2 1Rrow_sum2 0Adq_sum2 1Adq_sum2 "
+            "0Wdk0 0Wdv0 1Wdk2 1Wdv2");
+}
+
+TEST(Backward, AnItemScansTheHeadsOfItsGroupOneBehindTheOther) {
+  // Two query heads share the K/V head: Q tiles 0 and 1 are head 0's, 2 and 3 head 1's.
+  Request request = small(2, MaskKind::none, 1);
+  request.problem.heads = 2;
+  request.problem.seq_kv = 1;
+  request.schedule.scan = scan_id<ReverseScan>;
+  EXPECT_EQ(script(request),
+            "0Rk0 0Rv0 "
+            "0Rq1 0Rlse1 0Rd_o1 0Rrow_sum1 0Adq_sum1 0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Adq_sum0 "
+            "0Rq3 0Rlse3 0Rd_o3 0Rrow_sum3 0Adq_sum3 0Rq2 0Rlse2 0Rd_o2 0Rrow_sum2 0Adq_sum2 "
+            "0Wdk0 0Wdv0");
+}
+
+TEST(Backward, SeparateComputesDqInAKernelOfQTilesBehindTheOther) {
+  Request request = small(1, MaskKind::none, 1);
+  request.schedule.dq = Dq::separate;
+  EXPECT_EQ(script(request),
+            "0Rk0 0Rv0 0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Wdk0 0Wdv0 "
+            "0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Rk0 0Rv0 0Wdq0");
+}
+
+TEST(Backward, SmallKernelsSumRowsBeforeAndConvertBehind) {
+  Request request = small(1, MaskKind::none, 1);
+  request.schedule.small_kernels = true;
+  EXPECT_EQ(script(request),
+            "0Ro0 0Rd_o0 0Wrow_sum0 0Wdq_sum0 "
+            "0Rk0 0Rv0 0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Adq_sum0 0Wdk0 0Wdv0 "
+            "0Rdq_sum0 0Wdq0");
+}
+
+// Two workers on two items of two tiles each stand at tiles 0 and 1, then 1 and 0.
+TEST(Backward, ShiftKeepsWorkersAtDifferentQTiles) {
+  Request request = small(2, MaskKind::none, 2);
+  request.schedule.scan = scan_id<ShiftScan>;
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+  struct Pairs : WavefrontSink {
+    std::vector<std::pair<int64_t, int64_t>> q_of_step;
+    void at(int64_t step, int64_t, const Item&, const TilePair& pair) {
+      q_of_step.emplace_back(step, pair.q_tile);
+    }
+  } pairs;
+  LockstepWavefront(request, atoms, pairs).run();
+  EXPECT_EQ(pairs.q_of_step,
+            (std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {0, 1}, {1, 1}, {1, 0}}));
+}
+
+TEST(Backward, WhatItIsNotDefinedForIsRefused) {
+  const auto refuses = [](auto change) {
+    Request request = small(2, MaskKind::none, 1);
+    change(request);
+    EXPECT_THROW(simulate_lru(request), std::invalid_argument);
+  };
+  refuses([](Request& r) { r.schedule.loop = Loop::kv_outer; });
+  refuses([](Request& r) { r.schedule.kv_split = 2; });
+  refuses([](Request& r) { r.schedule.launch = launch_id<BalancedLaunch>; });
+  refuses([](Request& r) { r.schedule.prefetch = 1; });
+  refuses([](Request& r) { r.schedule.dq = Dq::ordered; });
+  refuses([](Request& r) { r.log_sum_exp = true; });
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
