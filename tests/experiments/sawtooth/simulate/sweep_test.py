@@ -177,14 +177,15 @@ class Refused(Sweep):
 
         if self.program("--version", preexec_fn=limited).returncode != 0:
             self.skipTest("this build needs more address space, as those with sanitizers do")
-        # 64K sequences of four tiles each, with tables of some 400 bytes a sequence and more.
-        options = ["--gpu", "h200", "--seq", "64", "--timing", "timed", "--batch", "1,64K"]
+        # 256K sequences in two parts, whose results are kept to the end: some 400 bytes a sequence.
+        options = ["--gpu", "h200", "--seq", "128", "--tile-q", "128", "--tile-kv", "64"]
+        options += ["--timing", "lockstep", "--l2", "lru", "--kv-split", "2", "--batch", "1,256K"]
         ended = self.simulate(*options, "--threads", "1", preexec_fn=limited)
         self.assertEqual(ended.returncode, 1)
         self.assertEqual(self.column("status"), ["ok", "failed"])
         self.assertEqual(self.rows()[1]["message"], "the memory is too small")
         self.assertIn("the memory is too small", ended.stderr)
-        self.assertIn("batch 65536", ended.stderr)
+        self.assertIn("batch 262144", ended.stderr)
         self.assertEqual(self.simulate(*options, "--resume").returncode, 0)
         self.assertEqual(self.column("status"), ["ok", "ok"])
 
