@@ -90,7 +90,9 @@ struct ShiftScan {
   static constexpr std::string_view description =
       "item i begins at tile i mod n, ascends and wraps (DASH)";
   SAWTOOTH_HD static constexpr int64_t tile(const ScanContext& context, int64_t step) {
-    const int64_t position = context.item % context.tiles + step;
+    // In 32 bits, all of which orders below 4 billion items have: a remainder in 64 bits makes
+    // kernels/hopper spill.
+    const int64_t position = int64_t(uint32_t(context.item) % uint32_t(context.tiles)) + step;
     return position < context.tiles ? position : position - context.tiles;
   }
 };

@@ -32,7 +32,7 @@ RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits
     Row row;
     for (uint32_t& tag : row.tags) tag = empty_way;
     rows_.assign(partition.classes(), row);
-    one_size_sectors_ = partition.parts().front().sectors;
+    if (!partition.parts().empty()) one_size_sectors_ = partition.parts().front().sectors;
     for (const SetPartition::Part& part : partition.parts()) {
       row_of_part_.push_back(part.set_class * uint32_t{sizeof(Row)});
       if (part.sectors != one_size_sectors_) one_size_sectors_ = 0;

@@ -25,6 +25,11 @@ def results(table):
     return [{n: v for n, v in row.items() if n not in LABELS} for row in table]
 
 
+def without_words(rows):
+    """Rows without the counter that has the words of attach: a scan of one's own has no words."""
+    return [{n: v for n, v in row.items() if n != "l2_write_sectors"} for row in rows]
+
+
 class OwnScan(unittest.TestCase):
     def test_counts_as_the_same_scan_of_the_program(self):
         for options in (
@@ -46,10 +51,13 @@ class OwnScan(unittest.TestCase):
                 if named == "attach" and "loop" in options:
                     continue  # no attach word there
                 with self.subTest(named, **options):
-                    self.assertEqual(
-                        results(sawtooth.simulate(**point, scan=own)),
-                        results(sawtooth.simulate(**point, scan=named)),
-                    )
+                    ours = results(sawtooth.simulate(**point, scan=own))
+                    theirs = results(sawtooth.simulate(**point, scan=named))
+                    if named == "attach":
+                        for mine, words in zip(ours, theirs):
+                            self.assertGreater(words["l2_write_sectors"], mine["l2_write_sectors"])
+                        ours, theirs = without_words(ours), without_words(theirs)
+                    self.assertEqual(ours, theirs)
 
     def test_is_a_value_of_the_axis_with_its_name(self):
         table = sawtooth.simulate(**POINT, scan=["linear", sawtooth_by_steps, "reverse"])

@@ -39,7 +39,7 @@ struct SizesOfProblems {
       problems.push_back(sizes.back().problem);
     }
     std::ranges::sort(problems);
-    problems.erase(std::ranges::unique(problems).begin(), problems.end());
+    problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
     counts.resize(problems.size());
     if (problems.empty()) return;
     const PointKeys& keys = points.front()->point->key.keys();

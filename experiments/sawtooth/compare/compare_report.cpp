@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <iomanip>
+#include <span>
 #include <sstream>
 
 #include "experiments/sawtooth/compare/compare_statistics.hpp"
@@ -74,8 +75,9 @@ std::string summary_line(const ErrorSummary& s, const Tolerances& tolerances) {
 
 // Of a list in the order of groups.
 template <class Statistic>
-auto of_group(const std::vector<Statistic>& all, const std::string& group) {
-  return std::ranges::equal_range(all, group, {}, &Statistic::group);
+std::span<const Statistic> of_group(const std::vector<Statistic>& all, const std::string& group) {
+  return {std::ranges::lower_bound(all, group, {}, &Statistic::group),
+          std::ranges::upper_bound(all, group, {}, &Statistic::group)};
 }
 
 std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::string& group,

@@ -151,12 +151,18 @@ double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
 void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order,
                FoundSchedule& found) {
   found.steps_in_order = -1;
-  for (int32_t scan = 0; scan < Scans::size; ++scan) {
+  const auto try_scan = [&](int32_t scan) {
     const double share = steps_in_order(stamps, runs, found, order, scan);
-    if (share <= found.steps_in_order) continue;
+    if (share <= found.steps_in_order) return;
     found.steps_in_order = share;
     found.scan = Scans::info()[static_cast<size_t>(scan)].name;
-  }
+  };
+  // attach comes last: it takes each item's beginning from the stamps, and so fits what begins
+  // anywhere by another rule.
+  constexpr int32_t attach = scan_id<AttachScan>.index;
+  for (int32_t scan = 0; scan < Scans::size; ++scan)
+    if (scan != attach) try_scan(scan);
+  try_scan(attach);
   if (found.steps_in_order < scan_is_known) found.scan = RandomScan::name;
 }
 

@@ -88,6 +88,7 @@ RC_GTEST_PROP(ReplayTrace, ASchedulesTraceOnSetsCountsAsTheScheduleDoes, ()) {
 
 RC_GTEST_PROP(ReplayTrace, ASchedulesTraceUnderTheOptimumCountsAsTheScheduleDoes, ()) {
   const Request request = any_request_with_prefetch();
+  RC_PRE(request.l2_bytes >= 128);  // a line
   const bool by_lines = between(0, 1) == 1;
   require_same(by_optimum(trace_of(request, by_lines), request.l2_bytes), simulate_opt(request));
 }
@@ -128,6 +129,16 @@ TEST(ReplayTrace, TheOptimumKeepsWhatLruDrops) {
   SetsParameters sets;
   sets.ways = 2;
   EXPECT_EQ(on_sets(csv, 256, sets).total.l2_read_miss_sectors, 5 * 4);
+}
+
+TEST(ReplayTrace, ATraceWithoutVisitsMissesNothing) {
+  const std::string empty = tests::text_of(TraceFormat::binary, {});
+  EXPECT_EQ(by_optimum(empty, 256).total.l2_read_miss_sectors, 0);
+  for (const PolicyName& policy : set_policies) {
+    SetsParameters sets;
+    sets.policy = policy.policy;
+    EXPECT_EQ(on_sets(empty, 4096, sets).total.l2_read_miss_sectors, 0) << policy.name;
+  }
 }
 
 TEST(ReplayTrace, ARunThatIsVisitedBackwardsIsRefusedUnlessItIsALine) {

@@ -60,7 +60,9 @@ TEST(BackwardPoint, WhatItHasNoMeaningForIsRefusedByItsKey) {
                                           {"lse", "on", "allowed: off"},
                                           {"timing", "timed", "allowed: lockstep, lockstep-wave"},
                                           {"dq", "ordered", "allowed: atomic, separate"}}) {
-    const std::string message = message_of<UsageError>([&] { backward({{key, value}}); });
+    const std::string message = message_of<UsageError>([&key = key, &value = value] {
+      backward({{key, value}});
+    });
     EXPECT_THAT(message, HasSubstr(std::string(key) + ": "));
     EXPECT_THAT(message, HasSubstr(words));
   }
@@ -68,7 +70,7 @@ TEST(BackwardPoint, WhatItHasNoMeaningForIsRefusedByItsKey) {
 
 TEST(BackwardPoint, KeysOfItAreRefusedForward) {
   for (const auto& [key, value] : {std::pair{"dq", "atomic"}, {"small-kernels", "on"}}) {
-    EXPECT_THAT(message_of<UsageError>([&] {
+    EXPECT_THAT(message_of<UsageError>([&key = key, &value = value] {
                   point_of("forward", {{key, value}});
                 }),
                 HasSubstr("has no effect without pass = backward"));
