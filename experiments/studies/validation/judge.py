@@ -8,7 +8,7 @@
 FOLDER holds errors.csv and VARIANT.summary of `sawtooth compare --csv` and `--summary`: model, seed-N, no-die
 and no-die-seed-N (the same without what is known of the die), and without, which has a group a mechanism that
 is switched off. Errors are raw; figures are medians over the seeds with their range. --record writes LIST's rows of results/points.csv
-(DRAM reads and duration of every point) and results/summary.csv. Standard library only.
+(DRAM reads, DRAM writes and duration of every point) and results/summary.csv. Standard library only.
 """
 
 import argparse
@@ -23,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "plots", "lib"))
 import errors  # noqa: E402  (the path above leads to it)
 import fill  # noqa: E402
+import measures  # noqa: E402
 import table  # noqa: E402
 
 RESULTS = os.path.join(HERE, "results")
@@ -34,7 +35,9 @@ WITHOUT = re.compile(r"\bwithout[ =]([a-z0-9-]+)")
     NEAR,
     COALESCER,
     TIME,
-) = "dram_read_sectors l2_read_miss_sectors l2_read_sectors time_us".split()
+    WRITES,
+) = "dram_read_sectors l2_read_miss_sectors l2_read_sectors time_us dram_write_sectors".split()
+OF_POINTS = (DRAM, WRITES, TIME)  # counters that are recorded point by point
 # Counter: its name and the project's goals, set before anything was measured: median, 90 %, worst where
 # launches agree.
 COUNTERS = {
@@ -45,12 +48,14 @@ COUNTERS = {
     "sm_read_sectors": ("sectors that SMs read", 0, 0, None),
     TIME: ("duration", 0.05, 0.12, None),
     "fabric_read_miss_sectors": ("fabric read misses", None, None, None),
-    "dram_write_sectors": ("DRAM writes", None, None, None),
+    WRITES: ("DRAM writes", None, None, None),
     "l2_write_sectors": ("L2 writes", None, None, None),
 }
 BEYOND = COUNTERS[DRAM][3]
 CLOSE = 0.15  # what a prediction for another library's kernel is asked for
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
+WRITES_MUCH = 0.05  # of O
+ELEMENT_BYTES, SECTOR_BYTES = 2, 32
 SIZES = ("median", "ninety", "worst")
 STATISTICS = ("variant", "counter", "points", "statistic", "against", "value")
 POINT = (
@@ -143,6 +148,26 @@ class Judgement:
 
         found = [row for row in self.rows(over=True) if row["relative_error"] and agree(row)]
         return [row for row in found if abs(float(row["relative_error"])) > share]
+
+    def dram_writes(self):
+        """Errors of DRAM writes at 90 % of the points, in shares of O and of themselves."""
+        of_o, of_themselves = [], []
+        for row in self.rows(WRITES):
+            length, heads, dim = (
+                table.integer(row, key) for key in ("seq_kv", "heads", "head_dim")
+            )
+            output = length * heads * dim * ELEMENT_BYTES / SECTOR_BYTES
+            predicted, measured = (table.number(row, key) for key in ("predicted", "measured"))
+            of_o.append(abs(predicted - measured) / output)
+            if measured > WRITES_MUCH * output:
+                of_themselves.append(abs(predicted / measured - 1))
+        told = f"{percent(measures.quantile(of_o, 0.9))} of O over {len(of_o)} points"
+        if not of_themselves:
+            return told
+        return (
+            f"{told}, and {percent(measures.quantile(of_themselves, 0.9))} of themselves over the "
+            f"{len(of_themselves)} that write over {percent(WRITES_MUCH, 0)} of O"
+        )
 
     def over_seeds(self, statistic, counter, points, variant):
         """A statistic of `variant` under every seed that was simulated."""
@@ -247,7 +272,7 @@ def read_judgement(folder):
                 row["variant"] = variant_of(name, row["group"])
                 row["value"] = f"{float(row['value']):.6g}"
                 summary.append(row)
-    return Judgement([row for row in points if row["counter"] in (DRAM, TIME)], summary)
+    return Judgement([row for row in points if row["counter"] in OF_POINTS], summary)
 
 
 @functools.lru_cache(maxsize=None)
@@ -333,6 +358,8 @@ def report(found):
     over = found.rows(over=True)
     yield f"{len(found.rows())} points, {len(over)} over {errors.OVER} x compulsory, of which these are errors of DRAM reads."
     yield f"Beyond 25 % although launches agree within 5 %: {len(found.beyond(BEYOND))} points."
+    if found.rows(WRITES):
+        yield f"DRAM writes are off, at 90 % of the points, by {found.dram_writes()}."
     yield from (found.errors(), found.errors("all"))
     if found.variants(NO_DIE):
         yield "Without the die's file:"
@@ -363,7 +390,10 @@ def main(arguments=None):
             )
         found = read_judgement(options.folder)
         if options.command == "same":
-            told = list(differences(found.points, recorded(options.list).points))
+            known = recorded(options.list).points
+            counters = {row["counter"] for row in known}
+            now = [row for row in found.points if row["counter"] in counters]
+            told = list(differences(now, known))
             print("\n".join(told), end="\n" if told else "", file=sys.stderr)
             return 1 if told else 0
         print("\n\n".join(report(found)))

@@ -48,6 +48,20 @@ class Reports(unittest.TestCase):
         values = found.over_seeds("median", judge.DRAM, "over", judge.NO_DIE)
         self.assertEqual(judge.with_range(values, 1), "50.0")
 
+    def test_dram_writes_are_judged_by_o_and_where_they_are_many_by_themselves(self):
+        # O of 1,024 rows of 64 elements of two bytes: 4,096 sectors.
+        shape = dict(counter=judge.WRITES, heads="1", seq_kv="1024", head_dim="64")
+        shape["over_compulsory"] = "2"
+        rows = [
+            dict(shape, measured="4000", predicted="3600"),  # a tenth less
+            dict(shape, measured="0", predicted="41"),  # a hundredth of O
+        ]
+        found = judge.Judgement([table.Row(row) for row in rows], [])
+        self.assertEqual(
+            found.dram_writes(),
+            "9.8 % of O over 2 points, and 10.0 % of themselves over the 1 that write over 5 % of O",
+        )
+
     def test_points_beyond_a_share_are_those_whose_launches_agree(self):
         row = dict(
             counter=judge.DRAM,

@@ -1,0 +1,178 @@
+"""The paper's gains in time: what latency explains, from its linear throughputs.
+
+    throughput.py SAWTOOTH OUT.csv [--causal]
+
+A kernel file of GB10 (experiments/profiles/kernels) has one free cost, step-ns. For every lead, number
+of waits and DRAM latency in the ranges below, step-ns is set so that `simulate --timing timed` gives
+the printed throughput of the *linear* order; the same costs then predict sawtooth. A row a case.
+Where no step is short enough to reach the printed linear throughput, the case contradicts it and its
+cells stay empty. Without a mask one batch entry stands for the paper's eight, as all waves are alike.
+With --causal also the causal point at batch 8, under launches and orders. Minutes; rows that OUT.csv
+has are kept.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EXPERIMENTS = HERE.parents[1]
+sys.path.append(str(EXPERIMENTS.parent / "plots" / "lib"))
+import table  # noqa: E402  (the path above leads to it)
+
+# arXiv 2601.16032, TFLOP/s. leads, in steps: 0 asks for a tile when it is needed, from 1 on a miss is
+# hidden. waits: latencies in a row until a tile is there; 1 where all its loads are under way together.
+# latencies_ns: of a miss in L2. GB10's is not published; 360 is an H200's.
+KERNELS = {
+    "raw-cuda-gb10": dict(
+        tile=80,
+        mask="none",
+        linear=1.3,
+        sawtooth=2.4,
+        leads=(0,),
+        waits=(1, 16, 64),
+        latencies_ns=(360, 450, 600),
+    ),
+    "cutile-gb10": dict(
+        tile=64,
+        mask="none",
+        linear=61,
+        sawtooth=69,
+        leads=(0, 0.5, 1),
+        waits=(1,),
+        latencies_ns=(360, 450, 600),
+    ),
+}
+CAUSAL = {
+    "cutile-gb10": dict(
+        tile=64,
+        mask="causal",
+        linear=41,
+        sawtooth=66,
+        leads=(0, 1),
+        waits=(1,),
+        latencies_ns=(360,),
+    ),
+}
+AXES = ("leads", "waits", "latencies_ns")
+COLUMNS = ("lead_steps", "waits_a_tile", "latency_dram_ns")
+LEAST_STEP_NS = 20
+CLOSE = 0.005  # share of the throughput within which step-ns is set
+HEAD_DIM = 64
+SMS = 48
+NS_A_SECOND = 1e9
+TERA = 1e12
+
+
+def with_values(text, **values):
+    """Text of a profile with the value of each key (its - as _) replaced."""
+    for key, value in values.items():
+        key = key.replace("_", "-")
+        text, found = re.subn(rf"(?m)^{key} = [^;]*;", f"{key} = {value:g};", text)
+        if found != 1:
+            raise ValueError(f"{key}: stands {found} times in the profile, not once")
+    return text
+
+
+class Case:
+    """One kernel, lead, number of waits and latency: TFLOP/s of a step's length and a scan."""
+
+    def __init__(self, program, folder, kernel, point, costs, schedule):
+        self.program, self.folder, self.point, self.schedule = program, folder, point, schedule
+        lead, waits, latency = costs
+        gpu = (EXPERIMENTS / "profiles" / "gpus" / "gb10.ini").read_text()
+        self.gpu = folder / "gpu.ini"
+        self.gpu.write_text(with_values(gpu, latency_dram_ns=latency))
+        kernel_text = (EXPERIMENTS / "profiles" / "kernels" / f"{kernel}.ini").read_text()
+        self.kernel = with_values(
+            kernel_text, lead_k_steps=lead, lead_v_steps=lead, waits_a_tile=waits
+        )
+
+    def tflops(self, step_ns, scan):
+        costs = self.folder / "kernel.ini"
+        costs.write_text(with_values(self.kernel, step_ns=step_ns))
+        tile = str(self.point["tile"])
+        options = ["--gpu", self.gpu, "--kernel-costs", costs, "--timing", "timed"]
+        options += ["--l2", "halves", "--tile-q", tile, "--tile-kv", tile, "--seq", "128K"]
+        options += ["--workers", str(SMS), "--mask", self.point["mask"], "--scan", scan]
+        options += self.schedule
+        rows = self.folder / "rows.csv"
+        command = [self.program, "simulate", *options, "--quiet", "--overwrite", "--csv", rows]
+        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+        return table.number(table.read(rows)[0], "tflops")
+
+    def step_of(self, wanted):
+        """step-ns with which the linear order has `wanted` TFLOP/s; none where it is slower even
+        with the shortest step. A launch's time grows with the step, nearly in proportion: false
+        position, and bisection in turns."""
+        flop = 4 * self.point["tile"] ** 2 * HEAD_DIM
+        low, high = LEAST_STEP_NS, flop * SMS / (wanted * TERA) * NS_A_SECOND
+        at_low, at_high = (1 / self.tflops(step, "linear") for step in (low, high))
+        if at_low > 1 / wanted / (1 - CLOSE):
+            return None
+        bisects = False
+        while high - low > CLOSE * low and at_high * wanted > 1 + CLOSE:
+            share = 0.5 if bisects else (1 / wanted - at_low) / (at_high - at_low)
+            bisects = not bisects
+            step = low + share * (high - low)
+            reached = 1 / self.tflops(step, "linear")
+            if abs(reached * wanted - 1) < CLOSE:
+                return step
+            if reached < 1 / wanted:
+                low, at_low = step, reached
+            else:
+                high, at_high = step, reached
+        return high
+
+
+def cases(kernels, schedules):
+    """A row for each case, without what is to be found."""
+    for kernel, point in kernels.items():
+        for values in product(*(point[key] for key in AXES)):
+            for launch, order in schedules:
+                row = dict(kernel=kernel, mask=point["mask"], launch=launch, q_order=order)
+                yield row | dict(zip(COLUMNS, map(str, values)))
+
+
+def completed(program, row, point):
+    """`row` with the step's length and sawtooth's TFLOP/s, empty where no step is short enough."""
+    schedule = ["--launch", row["launch"], "--q-order", row["q_order"]]
+    schedule += ["--batch", "8" if row["mask"] == "causal" else "1"]
+    with tempfile.TemporaryDirectory() as folder:
+        costs = [float(row[column]) for column in COLUMNS]
+        case = Case(program, Path(folder), row["kernel"], point, costs, schedule)
+        step = case.step_of(point["linear"])
+        row = row | dict(published_linear=point["linear"], step_ns="")
+        row |= dict(published_sawtooth=point["sawtooth"], sawtooth="")
+        if step is not None:
+            row["step_ns"] = f"{step:.0f}"
+            row["sawtooth"] = f"{case.tflops(step, 'sawtooth'):.4g}"
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("sawtooth", help="the program")
+    parser.add_argument("out", help="the table")
+    parser.add_argument("--causal", action="store_true", help="also the causal point")
+    arguments = parser.parse_args()
+    wanted = list(cases(KERNELS, [("static", "ascending")]))
+    if arguments.causal:
+        schedules = product(("static", "dynamic"), ("ascending", "descending"))
+        wanted += cases(CAUSAL, list(schedules))
+    made = table.read(arguments.out) if Path(arguments.out).exists() else []
+    for row in wanted:
+        if table.where(made, **row):
+            continue
+        kernels = CAUSAL if row["mask"] == "causal" else KERNELS
+        made.append(completed(arguments.sawtooth, row, kernels[row["kernel"]]))
+        table.write(arguments.out, made)
+        print(*made[-1].values(), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
