@@ -178,10 +178,13 @@ void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
   if (parameters_.halves != 2) return;
   const auto crossing = [&](const auto& store) {
     const uint32_t pieces = store.pieces(atom);
-    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
-      for (const int home : {0, 1})
-        tally.reduced += sectors_of(store.units(atom, first, store.at_home(atom, first, home))) *
-                         times[static_cast<size_t>(1 - home)];
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
+      for (const int home : {0, 1}) {
+        const PieceMask here = first_pieces(pieces - first) & store.at_home(atom, first, home);
+        tally.reduced +=
+            sectors_of(store.units(atom, first, here)) * times[static_cast<size_t>(1 - home)];
+      }
+    }
   };
   std::visit(crossing, store_);
 }
