@@ -182,6 +182,20 @@ TEST(SampledSets, CountColdReadsExactly) {
   EXPECT_EQ(l2.counters(0).fabric_read_sectors, int64_t{tiles} * 256);
 }
 
+// An atom of 1,024 sectors, of which 16 pieces stand for the lines: each sector is sent once, and
+// those whose home is the other half cross and count again.
+TEST(SampledSets, ReductionsCountAgainWhereTheyCross) {
+  HalvesParameters parameters;
+  parameters.capacity_lines = int64_t{30} << 13;
+  parameters.ways = 16;
+  constexpr AtomSize tile{.lines = 256, .sectors = 1024};
+  TwoHalves l2(parameters, std::vector<AtomSize>(4, tile), std::vector<uint8_t>(4, 0), 1);
+  l2.reduce(0, {1, 0});
+  EXPECT_EQ(l2.tally(0).reduced, 1024 + 512);
+  l2.reduce(3, {2, 1});
+  EXPECT_EQ(l2.tally(0).reduced, 1536 + 3 * 1024 + 3 * 512);
+}
+
 RC_GTEST_PROP(TwoHalves, DramReadsAreNearMissesLessFabricHits, ()) {
   HalvesParameters parameters;
   parameters.capacity_lines = *rc::gen::inRange<int64_t>(8, 60);
