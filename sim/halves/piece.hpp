@@ -4,8 +4,7 @@
 // the order of its lines, and speak of up to 64 neighbours at a time: bit i of a mask is piece
 // first + i. A store has
 //   pieces(atom)                                          how many there are
-//   at_home(atom, first, home)                            those with this home, and bits past the
-//                                                         end
+//   at_home(atom, first, home)                            those with this home
 //   units(atom, first, which)                             what these stand for
 //   touch(half, atom, first, which, write, written_back)  makes them the most recent ones of
 //                                                         `half`, in their order; returns which it

@@ -36,10 +36,11 @@ class SampledSets {
   uint32_t pieces(AtomId atom) const { return atoms_[atom + 1].first - atoms_[atom].first; }
 
   // Homes take turns along the lines of an atom.
-  PieceMask at_home(AtomId atom, uint32_t /*first*/, int home) const {
+  PieceMask at_home(AtomId atom, uint32_t first, int home) const {
     constexpr PieceMask every_other = ~PieceMask{0} / 3;
-    if (rows_.size() == 1) return home == 0 ? ~PieceMask{0} : 0;
-    return every_other << (atoms_[atom].first_home == static_cast<uint32_t>(home) ? 0 : 1);
+    const PieceMask all = first_pieces(pieces(atom) - first);
+    if (rows_.size() == 1) return home == 0 ? all : 0;
+    return all & every_other << (atoms_[atom].first_home == static_cast<uint32_t>(home) ? 0 : 1);
   }
 
   int64_t units(AtomId atom, uint32_t first, PieceMask which) const {

@@ -180,7 +180,7 @@ void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
     const uint32_t pieces = store.pieces(atom);
     for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
       for (const int home : {0, 1}) {
-        const PieceMask here = first_pieces(pieces - first) & store.at_home(atom, first, home);
+        const PieceMask here = store.at_home(atom, first, home);
         tally.reduced +=
             sectors_of(store.units(atom, first, here)) * times[static_cast<size_t>(1 - home)];
       }

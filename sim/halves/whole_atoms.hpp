@@ -39,7 +39,9 @@ class WholeAtoms {
   }
 
   uint32_t pieces(AtomId) const { return homes_; }
-  PieceMask at_home(AtomId, uint32_t /*first*/, int home) const { return PieceMask{1} << home; }
+  PieceMask at_home(AtomId, uint32_t /*first*/, int home) const {
+    return first_pieces(homes_) & PieceMask{1} << home;
+  }
   int64_t units(AtomId atom, uint32_t /*first*/, PieceMask which) const {
     return std::popcount(which) * units_of_piece(atom);
   }

@@ -79,7 +79,9 @@ TEST(SampledSets, HomesTakeTurns) {
   const PieceMask of_first = sets.at_home(0, 0, 0);
   EXPECT_EQ(of_first ^ (of_first >> 1), ~PieceMask{0} >> (of_first >> 63 == 0 ? 1 : 0));
   EXPECT_EQ(of_first ^ sets.at_home(0, 0, 1), ~PieceMask{0});
-  EXPECT_EQ(sets.at_home(0, 64, 0), of_first);
+  const PieceMask last_six = first_pieces(6);  // and none past the atom's end
+  EXPECT_EQ(sets.at_home(0, 64, 0), of_first & last_six);
+  EXPECT_EQ(sets.at_home(0, 64, 0) ^ sets.at_home(0, 64, 1), last_six);
 }
 
 // A simulated line of 16,384 sets stands for 16: a tile of 32 lines is two of them, in 32 atoms as

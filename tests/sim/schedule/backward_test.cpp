@@ -9,6 +9,7 @@
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/visit_script.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -108,28 +109,6 @@ RC_GTEST_PROP(Backward, SectorsEqualACountOfVisiblePairs, ()) {
   RC_ASSERT(visited_kv_tiles(problem, request.tiling) == pairs);
 }
 
-// Letters are tensors, digits worker and tile; R reads, W writes, A adds.
-struct Script : WavefrontSink {
-  explicit Script(const AtomTable& table) : atoms(table) {}
-  const AtomTable& atoms;
-  std::string text;
-  void touch(int64_t worker, AtomId atom, Access access) {
-    const Tensor tensor = atoms.tensor_of(atom);
-    if (!text.empty()) text += ' ';
-    text += std::to_string(worker);
-    text += access == Access::write ? 'W' : access == Access::reduce ? 'A' : 'R';
-    text += tensor_names[static_cast<size_t>(tensor)];
-    text += std::to_string(atom - atoms.id(tensor, 0, 0));
-  }
-};
-
-std::string script(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
-  Script sink(atoms);
-  LockstepWavefront(request, atoms, sink).run();
-  return sink.text;
-}
-
 Request small(int64_t seq, MaskKind mask, int64_t workers) {
   Request request;
   request.problem = {
@@ -144,7 +123,7 @@ TEST(Backward, AKvTileScansTheQTilesThatSeeIt) {
   // and takes tile 2 at once.
   Request request = small(3, MaskKind::causal, 2);
   request.schedule.launch = launch_id<DynamicLaunch>;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rk0 0Rv0 1Rk1 1Rv1 "
             "0Rq0 1Rq1 0Rlse0 1Rlse1 0Rd_o0 1Rd_o1 0Rrow_sum0 1Rrow_sum1 0Adq_sum0 1Adq_sum1 "
             "0Rq1 1Rq2 0Rlse1 1Rlse2 0Rd_o1 1Rd_o2 0Rrow_sum1 1Rrow_sum2 0Adq_sum1 1Adq_sum2 "
@@ -159,7 +138,7 @@ TEST(Backward, AnItemScansTheHeadsOfItsGroupOneBehindTheOther) {
   request.problem.heads = 2;
   request.problem.seq_kv = 1;
   request.schedule.scan = scan_id<ReverseScan>;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rk0 0Rv0 "
             "0Rq1 0Rlse1 0Rd_o1 0Rrow_sum1 0Adq_sum1 0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Adq_sum0 "
             "0Rq3 0Rlse3 0Rd_o3 0Rrow_sum3 0Adq_sum3 0Rq2 0Rlse2 0Rd_o2 0Rrow_sum2 0Adq_sum2 "
@@ -169,7 +148,7 @@ TEST(Backward, AnItemScansTheHeadsOfItsGroupOneBehindTheOther) {
 TEST(Backward, SeparateComputesDqInAKernelOfQTilesBehindTheOther) {
   Request request = small(1, MaskKind::none, 1);
   request.schedule.dq = Dq::separate;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rk0 0Rv0 0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Wdk0 0Wdv0 "
             "0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Rk0 0Rv0 0Wdq0");
 }
@@ -177,7 +156,7 @@ TEST(Backward, SeparateComputesDqInAKernelOfQTilesBehindTheOther) {
 TEST(Backward, SmallKernelsSumRowsBeforeAndConvertBehind) {
   Request request = small(1, MaskKind::none, 1);
   request.schedule.small_kernels = true;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Ro0 0Rd_o0 0Wrow_sum0 0Wdq_sum0 "
             "0Rk0 0Rv0 0Rq0 0Rlse0 0Rd_o0 0Rrow_sum0 0Adq_sum0 0Wdk0 0Wdv0 "
             "0Rdq_sum0 0Wdq0");

@@ -8,6 +8,7 @@
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/visit_script.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -68,28 +69,6 @@ RC_GTEST_PROP(Wavefront, EveryRowOfOIsWrittenAlsoWhereNothingIsVisible, ()) {
   }
 }
 
-// Letters are tensors, digits worker and tile; R reads, W writes, P prefetches.
-struct Script : WavefrontSink {
-  explicit Script(const AtomTable& table) : atoms(table) {}
-  const AtomTable& atoms;
-  std::string text;
-  void touch(int64_t worker, AtomId atom, Access access) {
-    const Tensor tensor = atoms.tensor_of(atom);
-    if (!text.empty()) text += ' ';
-    text += std::to_string(worker);
-    text += access == Access::write ? 'W' : access == Access::prefetch ? 'P' : 'R';
-    text += tensor_names[static_cast<size_t>(tensor)];
-    text += std::to_string(atom - atoms.id(tensor, 0, 0));
-  }
-};
-
-std::string script(const Request& request) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  Script sink(atoms);
-  LockstepWavefront(request, atoms, sink).run();
-  return sink.text;
-}
-
 Request small_causal() {
   Request request;
   request.problem = {.seq_q = 3, .seq_kv = 3, .mask = {MaskKind::causal, 0}};
@@ -101,7 +80,7 @@ Request small_causal() {
 TEST(Wavefront, AFreeWorkerWritesOAndGoesOnAtOnceInLockstep) {
   // Items 0, 1, 2 have 1, 2 and 3 tiles. Worker 0 ends item 0 after step 0 and takes item 2 at
   // once, while worker 1 is at its second tile.
-  EXPECT_EQ(script(small_causal()),
+  EXPECT_EQ(tests::visit_script(small_causal()),
             "0Rq0 1Rq1 "
             "0Rk0 1Rk0 0Rv0 1Rv0 0Wo0 0Rq2 "
             "0Rk0 1Rk1 0Rv0 1Rv1 1Wo1 "
@@ -112,14 +91,14 @@ TEST(Wavefront, CountsTheItemsThatBegin) {
   Request request = small_causal();
   std::atomic<int64_t> begun = 0;
   request.items_begun = &begun;
-  script(request);
+  tests::visit_script(request);
   EXPECT_EQ(begun, 3);  // Q tiles of the one head
 }
 
 TEST(Wavefront, AWaveWaitsForItsLastItemInLockstepWave) {
   Request request = small_causal();
   request.timing = Timing::lockstep_wave;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq0 1Rq1 "
             "0Rk0 1Rk0 0Rv0 1Rv0 0Wo0 "
             "1Rk1 1Rv1 1Wo1 0Rq2 "
@@ -133,7 +112,7 @@ TEST(Wavefront, AWorkerWhoseItemSeesNothingWaitsForTheWaveInLockstepWave) {
   request.problem.seq_q = 6;
   request.problem.seq_kv = 3;
   request.timing = Timing::lockstep_wave;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Wo0 1Wo1 "
             "0Wo2 1Rq3 1Rk0 1Rv0 1Wo3 "
             "0Rq4 1Rq5 0Rk0 1Rk0 0Rv0 1Rv0 "
@@ -146,12 +125,12 @@ TEST(Wavefront, StaticWorkersKeepTheirStrideAndDynamicOnesTakeTickets) {
   // worker that is free first, worker 1, takes item 2.
   Request request = small_causal();
   request.schedule.order.q_order = q_order_id<DescendingQ>;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq2 1Rq1 "
             "0Rk0 1Rk0 0Rv0 1Rv0 0Rk1 1Rk1 0Rv1 1Rv1 1Wo1 "
             "0Rk2 0Rv2 0Wo2 0Rq0 0Rk0 0Rv0 0Wo0");
   request.schedule.launch = launch_id<DynamicLaunch>;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq2 1Rq1 "
             "0Rk0 1Rk0 0Rv0 1Rv0 0Rk1 1Rk1 0Rv1 1Rv1 1Wo1 1Rq0 "
             "0Rk2 1Rk0 0Rv2 1Rv0 0Wo2 1Wo0");
@@ -164,7 +143,7 @@ TEST(Wavefront, AnItemThatSeesNothingWritesOAndCountsForParity) {
   request.problem = {.seq_q = 3, .seq_kv = 2, .mask = {MaskKind::causal, 0}};
   request.tiling = {1, 1};
   request.schedule.scan = scan_id<SawtoothScan>;
-  EXPECT_EQ(script(request), "0Wo0 0Rq1 0Rk0 0Rv0 0Wo1 0Rq2 0Rk0 0Rv0 0Rk1 0Rv1 0Wo2");
+  EXPECT_EQ(tests::visit_script(request), "0Wo0 0Rq1 0Rk0 0Rv0 0Wo1 0Rq2 0Rk0 0Rv0 0Rk1 0Rv1 0Wo2");
 }
 
 TEST(Wavefront, ScansUnderGridTurnWithTheWave) {
@@ -173,7 +152,7 @@ TEST(Wavefront, ScansUnderGridTurnWithTheWave) {
   request.problem = {.seq_q = 3, .seq_kv = 2};
   request.tiling = {1, 1};
   request.schedule = {.launch = launch_id<GridLaunch>, .scan = scan_id<SawtoothScan>, .workers = 2};
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq0 1Rq1 0Rk0 1Rk0 0Rv0 1Rv0 0Rk1 1Rk1 0Rv1 1Rv1 0Wo0 0Rq2 1Wo1 "
             "0Rk1 0Rv1 0Rk0 0Rv0 0Wo2");
 }
@@ -190,7 +169,7 @@ TEST(Wavefront, AttachStartsWhereTheHeadWasLastStarted) {
   // Step 1: worker 0 tile 0, worker 1 tile 1 (word 1); worker 1 done, takes item 3 at word 1.
   // Step 2: worker 0 tile 1, worker 1 tile 1. Step 3: 2 and 2, worker 0 done.
   // Steps 4, 5: worker 1 at tile 3, then wraps to tile 0.
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq0 1Rq1 0Rk0 1Rk0 0Rv0 1Rv0 0Wo0 0Rq2 "
             "0Rk0 1Rk1 0Rv0 1Rv1 1Wo1 1Rq3 "
             "0Rk1 1Rk1 0Rv1 1Rv1 0Rk2 1Rk2 0Rv2 1Rv2 0Wo2 "
@@ -204,7 +183,7 @@ TEST(Wavefront, PrefetchIsOnePassAheadAndStopsAtTheItemsEnd) {
   request.tiling = {1, 1};
   request.schedule.workers = 2;
   request.schedule.prefetch = 1;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq0 1Rq1 0Rk0 1Rk0 0Rv0 1Rv0 1Pk1 1Pv1 0Rk1 1Rk1 0Rv1 1Rv1 0Wo0 1Wo1");
 }
 
@@ -215,7 +194,7 @@ TEST(Wavefront, EverySharerPrefetchesItsLinesInItsOwnItem) {
   request.tiling = {2, 2};
   request.schedule.workers = 2;
   request.schedule.prefetch = 1;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq0 1Rq1 0Rk0 0Rk1 1Rk0 1Rk1 0Rv0 0Rv1 1Rv0 1Rv1 1Pk3 1Pv3 0Wo0 "
             "1Rk2 1Rk3 1Rv2 1Rv3 1Wo1");
 }
@@ -225,7 +204,7 @@ TEST(Wavefront, KvOuterReadsKvOnceAndQAndOAgainForEveryKvTile) {
   request.problem = {.seq_q = 2, .seq_kv = 2};
   request.tiling = {1, 1};
   request.schedule.loop = Loop::kv_outer;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rk0 0Rv0 0Rq0 0Wo0 0Rq1 0Wo1 "
             "0Rk1 0Rv1 0Rq0 0Ro0 0Wo0 0Rq1 0Ro1 0Wo1");
 }
@@ -235,7 +214,7 @@ TEST(Wavefront, KvSplitWritesPartsAndCombinesThem) {
   request.problem = {.seq_q = 1, .seq_kv = 2};
   request.tiling = {1, 1};
   request.schedule.kv_split = 2;
-  EXPECT_EQ(script(request),
+  EXPECT_EQ(tests::visit_script(request),
             "0Rq0 0Rk0 0Rv0 0Wpartial_o0 0Wpartial_lse0 "
             "0Rq0 0Rk1 0Rv1 0Wpartial_o1 0Wpartial_lse1 "
             "0Rpartial_lse0 0Rpartial_o0 0Rpartial_lse1 0Rpartial_o1 0Wo0");
