@@ -1,5 +1,6 @@
 // Tiles of a problem: a Q tile is `q_rows` query rows of one head, a K/V tile `kv_rows` keys.
 // The last tile of a head is ragged when the length is no multiple of the tile.
+// Where the heads of a group are packed (scheduler/packing.hpp) several rows stand at one position.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ namespace sawtooth {
 struct Tiling {
   int64_t q_rows = 64;
   int64_t kv_rows = 64;
+  int64_t rows_a_position = 1;  // neighbouring rows of Q that see the same keys
 };
 
 SAWTOOTH_HD constexpr int64_t q_tiles(const Problem& problem, const Tiling& tiling) {
@@ -28,6 +30,16 @@ SAWTOOTH_HD constexpr Range tile_rows(int64_t tile, int64_t rows_per_tile, int64
   return {tile * rows_per_tile, min_of(length, (tile + 1) * rows_per_tile)};
 }
 
+/// Query positions of a head.
+SAWTOOTH_HD constexpr int64_t q_positions(const Problem& problem, const Tiling& tiling) {
+  return problem.seq_q / tiling.rows_a_position;
+}
+/// Query positions of which at least one row lies in `rows`.
+SAWTOOTH_HD constexpr Range positions_of(Range rows, const Tiling& tiling) {
+  if (rows.empty()) return {};
+  return {rows.begin / tiling.rows_a_position, ceil_div(rows.end, tiling.rows_a_position)};
+}
+
 /// Tiles that hold at least one row of `rows`.
 SAWTOOTH_HD constexpr Range tiles_over(Range rows, int64_t rows_per_tile) {
   if (rows.empty()) return {};
@@ -38,7 +50,8 @@ SAWTOOTH_HD constexpr Range tiles_over(Range rows, int64_t rows_per_tile) {
 SAWTOOTH_HD constexpr Range visible_kv_tiles(const Problem& problem, const Tiling& tiling,
                                              int64_t q_tile) {
   const Range rows = tile_rows(q_tile, tiling.q_rows, problem.seq_q);
-  return tiles_over(visible_keys(problem.mask, rows, problem.seq_q, problem.seq_kv),
+  return tiles_over(visible_keys(problem.mask, positions_of(rows, tiling),
+                                 q_positions(problem, tiling), problem.seq_kv),
                     tiling.kv_rows);
 }
 
@@ -47,26 +60,32 @@ constexpr int64_t visited_kv_tiles(const Problem& problem, const Tiling& tiling)
   const int64_t ranks = q_tiles(problem, tiling);
   const int64_t all = kv_tiles(problem, tiling);
   if (problem.mask.kind == MaskKind::none) return ranks * all;
-  // Q tiles before `first` see nothing; the others end at the tile of their last row's last key.
-  const int64_t diagonal = problem.seq_kv - problem.seq_q;
+  // All in rows of Q, of which a key has as many as a position. Q tiles before `first` see nothing;
+  // the others end at the tile of their last row's last key.
+  const int64_t rows_a_key = tiling.rows_a_position;
+  const int64_t kv_rows = tiling.kv_rows * rows_a_key;
+  const int64_t diagonal = problem.seq_kv * rows_a_key - problem.seq_q;
   const int64_t first = max_of(0, -diagonal) / tiling.q_rows;
   const int64_t last_key = (first + 1) * tiling.q_rows + diagonal - 1;  // of tile `first`, if whole
-  int64_t sum = all + (ranks - 1 - first) +
-                floor_sum(ranks - 1 - first, tiling.q_rows, last_key, tiling.kv_rows);
+  int64_t sum =
+      all + (ranks - 1 - first) + floor_sum(ranks - 1 - first, tiling.q_rows, last_key, kv_rows);
   if (problem.mask.kind == MaskKind::causal) return sum;
   // With a window tiles begin at the tile of their first row's first key, from key 0 on.
   const int64_t window = min_of(problem.mask.window, problem.seq_kv);
-  const int64_t hidden = window - 1 - diagonal;  // the last row that still sees key 0
+  const int64_t hidden = window * rows_a_key - 1 - diagonal;  // the last row that still sees key 0
   const int64_t from = min_of(ranks, max_of(first, hidden < 0 ? 0 : hidden / tiling.q_rows + 1));
-  const int64_t first_key = max_of(0, from * tiling.q_rows - hidden);
-  return sum - floor_sum(ranks - from, tiling.q_rows, first_key, tiling.kv_rows);
+  const int64_t first_key = max_of(0, from * tiling.q_rows - (hidden + 1 - rows_a_key));
+  return sum - floor_sum(ranks - from, tiling.q_rows, first_key, kv_rows);
 }
 
 /// Q tiles with at least one row that sees K/V tile `kv_tile`; may be empty.
 SAWTOOTH_HD constexpr Range seeing_q_tiles(const Problem& problem, const Tiling& tiling,
                                            int64_t kv_tile) {
   const Range keys = tile_rows(kv_tile, tiling.kv_rows, problem.seq_kv);
-  return tiles_over(seeing_rows(problem.mask, keys, problem.seq_q, problem.seq_kv), tiling.q_rows);
+  const Range seeing =
+      seeing_rows(problem.mask, keys, q_positions(problem, tiling), problem.seq_kv);
+  return tiles_over({seeing.begin * tiling.rows_a_position, seeing.end * tiling.rows_a_position},
+                    tiling.q_rows);
 }
 
 /// Tiles of one head that are items: its Q tiles, of the backward pass its K/V tiles.

@@ -72,6 +72,10 @@ Outcome check_variant(const AttentionForward& call) {
     return refuse(Status::unsupported_head_dim,
                   "head_dim is " + std::to_string(problem.head_dim) +
                       "; allowed: " + supported_head_dims(call.family));
+  if (call.tiling.rows_a_position != 1)
+    return refuse(Status::unsupported_tiling,
+                  "tiling.rows_a_position is " + std::to_string(call.tiling.rows_a_position) +
+                      ", no kernel packs the heads of a group; allowed: 1");
   if (find_variant(problem.head_dim, problem.dtype, call.tiling, call.family) == nullptr)
     return refuse(
         Status::unsupported_tiling,

@@ -82,6 +82,7 @@ std::string configuration_of(Choices& choices) {
     key("l2-hash", std::string(choices.of(hashes)));
   }
   number("seed", 0, 100);
+  key("pack-gqa", choices.below(2) == 0 ? "off" : "on");
   return text;
 }
 
@@ -94,11 +95,13 @@ int64_t k_sectors(const Point& point) {
   const Problem& problem = point.request.problem;
   const Tiling& tiling = point.request.tiling;
   const bool outer = point.request.schedule.loop == Loop::kv_outer;
-  const int64_t shift = problem.seq_kv - problem.seq_q;
+  const int64_t rows_a_position = tiling.rows_a_position;
+  const int64_t shift = problem.seq_kv - problem.seq_q / rows_a_position;
   const auto sees = [&](int64_t row, int64_t key) {
     if (problem.mask.kind == MaskKind::none) return true;
-    const bool windowed = problem.mask.kind == MaskKind::window;
-    return key <= row + shift && (!windowed || key > row + shift - problem.mask.window);
+    const int64_t last = row / rows_a_position + shift;
+    return key <= last &&
+           (problem.mask.kind != MaskKind::window || key > last - problem.mask.window);
   };
   int64_t sectors = 0;
   for (int64_t first = 0; first < problem.seq_kv; first += tiling.kv_rows) {

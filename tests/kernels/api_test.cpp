@@ -153,6 +153,22 @@ TEST_F(ApiRefuses, SchedulesThatAreNotOnTheLists) {
   expect(SAWTOOTH_BAD_SCHEDULE, "prefetch");
 }
 
+TEST(PackedHeads, AreRefusedByAllKernels) {
+  alignas(16) static char memory[16];
+  for (const KernelVariant& variant : kernel_variants()) {
+    AttentionForward call;
+    call.problem = {
+        .seq_q = seq, .seq_kv = seq, .head_dim = variant.head_dim, .dtype = variant.dtype};
+    call.tiling = variant.tiling;
+    call.family = variant.family;
+    call.q = call.k = call.v = call.o = memory;
+    EXPECT_EQ(check(call).message, "") << variant.family;
+    call.tiling.rows_a_position = 2;
+    EXPECT_EQ(check(call).status, Status::unsupported_tiling);
+    EXPECT_NE(check(call).message.find("rows_a_position is 2"), std::string::npos);
+  }
+}
+
 TEST(BalancedLaunch, IsRefusedByKernelsThatMergeNoPiecesUnlessKvIsSplit) {
   alignas(16) static char memory[16];
   for (const KernelVariant& variant : kernel_variants()) {

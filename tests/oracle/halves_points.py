@@ -56,6 +56,7 @@ def drawn(random, number):
         "timing": pick(VALUES["timing"]),
         "l2": "halves",
         "l2_bytes": 2 * 128 * random.randint(1, 256),
+        "pack_gqa": pick(VALUES["pack_gqa"]),
         "seed": number,
     }
     if point["launch"] == "balanced":

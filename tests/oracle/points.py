@@ -14,6 +14,7 @@ VALUES = {
     "prefetch": (0, 1, 2, 3),
     "kv_split": (1, 2, 3),
     "lse": ("off", "on"),
+    "pack_gqa": ("off", "on"),
     "timing": ("lockstep", "lockstep-wave"),
     "l2": ("lru", "sets", "opt"),
     "l2_policy": ("lru", "plru", "fifo", "opt"),
@@ -72,6 +73,7 @@ def drawn(random, number):
     }
     if random.random() < 0.2:
         point["seq_q"] = point["seq_kv"]
+    point["pack_gqa"] = pick(VALUES["pack_gqa"])
     if point["launch"] == "balanced":  # what the program allows
         point["kv_split"], point["loop"] = 1, "kv-inner"
     if point["loop"] == "kv-outer":
@@ -88,11 +90,14 @@ def drawn(random, number):
 
 
 def any_order(random, point):
-    q_tiles = 1 if point["loop"] == "kv-outer" else -(-point["seq_q"] // point["tile_q"])
+    heads, rows = point["heads"], point["seq_q"]
+    if point["pack_gqa"] == "on":
+        heads, rows = point["kv_heads"], rows * (heads // point["kv_heads"])
+    q_tiles = 1 if point["loop"] == "kv-outer" else -(-rows // point["tile_q"])
     items = [
         (batch, head, q_tile, part)
         for batch in range(point["batch"])
-        for head in range(point["heads"])
+        for head in range(heads)
         for q_tile in range(q_tiles)
         for part in range(point["kv_split"])
     ]

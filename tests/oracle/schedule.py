@@ -45,6 +45,10 @@ class Problem:
     def __init__(self, point):
         for name in ("batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim"):
             setattr(self, name, point[name])
+        self.rows_a_position = 1
+        if point.get("pack_gqa") == "on":  # the rows of a group's heads are those of one head
+            self.rows_a_position = self.heads // self.kv_heads
+            self.heads, self.seq_q = self.kv_heads, self.seq_q * self.rows_a_position
         self.q_rows, self.kv_rows = point["tile_q"], point["tile_kv"]
         self.q_tiles = ceil(self.seq_q / self.q_rows)
         self.kv_tiles = ceil(self.seq_kv / self.kv_rows)
@@ -52,13 +56,18 @@ class Problem:
         self.mask, _, width = point["mask"].partition(":")
         self.window = int(width or 0)
 
+    def last_key(self, row):
+        """That a causal row sees."""
+        positions = self.seq_q // self.rows_a_position
+        return row // self.rows_a_position + self.seq_kv - positions
+
     def sees(self, row, key):
-        shift = self.seq_kv - self.seq_q
+        last = self.last_key(row)
         if self.mask == "none":
             return True
-        if self.mask == "window" and key <= row + shift - self.window:
+        if self.mask == "window" and key <= last - self.window:
             return False
-        return key <= row + shift
+        return key <= last
 
     def seen_by(self):
         """Of every Q tile, the K/V tiles with a pair of valid rows that see each other."""
@@ -68,7 +77,7 @@ class Problem:
                 end = min((tile + 1) * self.kv_rows, self.seq_kv)
                 # The keys of a row are neighbours, so one of the tile's ends or one of the row's
                 # own ends is seen where any key is.
-                last = row + self.seq_kv - self.seq_q
+                last = self.last_key(row)
                 first = max(0, last - self.window + 1) if self.mask == "window" else 0
                 for key in (tile * self.kv_rows, end - 1, first, last):
                     if tile * self.kv_rows <= key < end and self.sees(row, key):

@@ -7,11 +7,12 @@
 
 namespace sawtooth::tests {
 
-inline bool sees(const Problem& problem, int64_t row, int64_t key) {
-  const int64_t diagonal = problem.seq_kv - problem.seq_q;
+inline bool sees(const Problem& problem, int64_t row, int64_t key, int64_t rows_a_position = 1) {
+  const int64_t diagonal = problem.seq_kv - problem.seq_q / rows_a_position;
+  const int64_t position = row / rows_a_position;
   if (problem.mask.kind == MaskKind::none) return true;
-  if (key > row + diagonal) return false;
-  return problem.mask.kind == MaskKind::causal || row + diagonal - problem.mask.window < key;
+  if (key > position + diagonal) return false;
+  return problem.mask.kind == MaskKind::causal || position + diagonal - problem.mask.window < key;
 }
 
 /// Whether any valid row of Q tile `q_tile` sees any valid key of K/V tile `kv_tile`.
@@ -21,7 +22,7 @@ inline bool tile_sees(const Problem& problem, const Tiling& tiling, int64_t q_ti
        row < (q_tile + 1) * tiling.q_rows && row < problem.seq_q; ++row) {
     for (int64_t key = kv_tile * tiling.kv_rows;
          key < (kv_tile + 1) * tiling.kv_rows && key < problem.seq_kv; ++key) {
-      if (sees(problem, row, key)) return true;
+      if (sees(problem, row, key, tiling.rows_a_position)) return true;
     }
   }
   return false;

@@ -4,6 +4,7 @@
 
 #include <rapidcheck.h>
 
+#include "scheduler/packing.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::tests {
@@ -44,7 +45,7 @@ inline Schedule any_schedule(const Problem& problem) {
   return schedule;
 }
 
-inline sim::Request any_request() {
+inline sim::Request any_unpacked_request() {
   sim::Request request;
   request.problem = any_problem();
   request.tiling = any_tiling();
@@ -55,9 +56,18 @@ inline sim::Request any_request() {
   return request;
 }
 
+/// Also with the query heads of a group packed.
+inline sim::Request any_request() {
+  sim::Request request = any_unpacked_request();
+  if (between(0, 3) > 0) return request;
+  request.tiling = packed(request.tiling, request.problem);
+  request.problem = packed(request.problem);
+  return request;
+}
+
 /// Of the backward pass, for what it is defined for.
 inline sim::Request any_backward_request() {
-  sim::Request request = any_request();
+  sim::Request request = any_unpacked_request();
   request.problem.pass = Pass::backward;
   request.log_sum_exp = false;
   Schedule& schedule = request.schedule;

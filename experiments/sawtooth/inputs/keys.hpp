@@ -47,7 +47,7 @@ struct Keys {
   ScanId scan{};
   Loop loop{};
   int64_t prefetch{}, kv_split{};
-  bool lse{};
+  bool lse{}, pack_gqa{};
   Dq dq{};
   bool small_kernels{};
 

@@ -116,6 +116,7 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
       std::ranges::find(gpu->judged, name_of(*keys.timing, *keys.l2), &Parameter::key);
   if (judged == gpu->judged.end()) return {"none", ""};
   if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of};
+  if (keys.pack_gqa) return {"borrowed", "kernels that do not pack"};
   return {"measured", judged->value};
 }
 

@@ -124,6 +124,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      "steps that the wave prefetch runs ahead, 0 is off", 0, most_small},
     {"kv-split", schedule, count, field<&Keys::kv_split>, sweeps, "1",
      "parts of the K/V range as items of their own", 1, most_small},
+    {"pack-gqa", schedule, on_off, field<&Keys::pack_gqa>, sweeps, "off",
+     "the query heads of a group share the rows of one Q tile"},
     {"lse", schedule, on_off, field<&Keys::lse>, sweeps, "off",
      "also write the log-sum-exp of every row"},
     {"dq", schedule, choice, backward_field<&Keys::dq>, sweeps, "atomic",

@@ -12,6 +12,7 @@
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
+#include "scheduler/packing.hpp"
 #include "sim/schedule/backward_limits.hpp"
 
 namespace sawtooth::experiments {
@@ -196,6 +197,12 @@ void resolve_schedule(const Layers& layers, Point& point) {
   sim::Request& request = point.request;
   const Keys& keys = point.keys;
   request.tiling = {*keys.tile_q, *keys.tile_kv};
+  if (keys.pack_gqa) {
+    if (request.problem.pass == Pass::backward)
+      layers.fail("pack-gqa", "packs Q tiles that are items; allowed with pass = backward: off");
+    request.tiling = packed(request.tiling, request.problem);
+    request.problem = packed(request.problem);
+  }
   require_whole_lines(layers, "tile-q", request.tiling.q_rows, request.problem,
                       request.problem.seq_q);
   require_whole_lines(layers, "tile-kv", request.tiling.kv_rows, request.problem,
@@ -336,7 +343,8 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   if (gpu != nullptr && !gpu->kernel_costs.empty()) {
     const std::string place = "gpu " + gpu->profile.name + ": kernel-costs";
     const ProfileFile& file = read("kernel-costs", gpu->kernel_costs, place);
-    costs_of = has_costs_of(file, kernel) ? "" : gpu->kernel_costs;
+    // A kernel that packs has costs in no file.
+    costs_of = has_costs_of(file, kernel) && !keys.pack_gqa ? "" : gpu->kernel_costs;
   }
   if (!keys.kernel_costs.empty()) {
     if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");

@@ -16,7 +16,8 @@ namespace sawtooth::experiments {
 
 /// How the model of a prediction was judged on its GPU.
 struct Judgement {
-  /// measured: with these costs, `figures` say how well; borrowed: with other costs; none.
+  /// measured: with these costs, `figures` say how well; borrowed: with other costs, or with
+  /// kernels that do not pack; none.
   std::string_view word = "none";
   std::string figures;
 };

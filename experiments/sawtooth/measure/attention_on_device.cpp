@@ -56,6 +56,8 @@ void require_matching_gpu(const Point& point) {
 kernels::AttentionForward attention_call(const Point& point) {
   if (point.request.problem.pass == Pass::backward)
     throw UsageError("pass: no kernel of this build computes backward; allowed: forward");
+  if (point.keys.pack_gqa)
+    throw UsageError("pack-gqa: no kernel of this build packs the heads of a group; allowed: off");
   kernels::AttentionForward call;
   call.problem = point.request.problem;
   call.schedule = point.request.schedule;

@@ -73,7 +73,8 @@ CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const Measure
     for (size_t column = first_counter_column; column < result_column("time_us"); ++column)
       if (result_columns[column].name == name) row[column] = std::to_string(value);
   if (cells.time_us > 0) {
-    const double flop = forward_flop(point.point.request.problem);
+    const sim::Request& request = point.point.request;
+    const double flop = forward_flop(request.problem, request.tiling);
     row[result_column("time_us")] = fixed(cells.time_us, 2);
     row[result_column("tflops")] = fixed(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
   }

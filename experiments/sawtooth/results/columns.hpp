@@ -17,7 +17,7 @@ enum class ColumnKind : uint8_t {
   label,      // a name of the row; part of no comparison
   point,      // of the point, and of its run_id
   joined,     // the same, and a prediction and a measurement join where it agrees
-  backward,   // as joined; not of the run_id where it is empty, which it is without a backward pass
+  optional,   // as joined; not of the run_id where it is empty, as in tables from before it
   kernel,     // joined by family; not of the run_id, as a prediction may leave it open
   model,      // of the model of a prediction, and of the run_id
   parameter,  // of the L2 model; of the run_id where it is not empty
@@ -33,7 +33,7 @@ struct ResultColumn {
 
 /// Whether a prediction and a measurement of one point agree in columns of this kind.
 constexpr bool joins(ColumnKind kind) {
-  return kind == ColumnKind::joined || kind == ColumnKind::backward;
+  return kind == ColumnKind::joined || kind == ColumnKind::optional;
 }
 
 namespace columns_in_order {
@@ -71,8 +71,9 @@ inline constexpr auto before_counters = std::to_array<ResultColumn>({
     {"lse", joined},
     {"hints", joined},
     {"state", joined},
-    {"dq", backward},
-    {"small_kernels", backward},
+    {"dq", optional},
+    {"small_kernels", optional},
+    {"pack_gqa", optional},
     {"timing", model},
     {"l2", model},
     {"l2_bytes", model},
@@ -128,7 +129,7 @@ consteval size_t result_column(std::string_view name) {
 /// Whether a table may be older than the column, and then has it empty.
 constexpr bool may_be_missing(std::string_view name) {
   return std::ranges::any_of(result_columns, [&](const ResultColumn& column) {
-    return column.name == name && column.kind == ColumnKind::backward;
+    return column.name == name && column.kind == ColumnKind::optional;
   });
 }
 

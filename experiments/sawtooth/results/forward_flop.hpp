@@ -1,18 +1,20 @@
 // FLOP of an attention forward: four a visible pair of rows and element of head dim. Under causal
 // the last key that a row sees counts half, so that S queries and S keys are S^2 / 2 pairs, the
-// convention of the FlashAttention papers.
+// convention of the FlashAttention papers. Packed heads count their positions, head by head.
 #pragma once
 
 #include "scheduler/mask.hpp"
 #include "scheduler/problem.hpp"
+#include "scheduler/tiling.hpp"
 
 namespace sawtooth::experiments {
 
-inline double forward_flop(const Problem& problem) {
-  double pairs = visible_pairs(problem.mask, problem.seq_q, problem.seq_kv);
-  if (problem.mask.kind == MaskKind::causal)
-    pairs -= double(min_of(problem.seq_q, problem.seq_kv)) / 2;
-  return 4.0 * double(problem.batch) * double(problem.heads) * double(problem.head_dim) * pairs;
+inline double forward_flop(const Problem& problem, const Tiling& tiling) {
+  const int64_t positions = q_positions(problem, tiling);
+  double pairs = visible_pairs(problem.mask, positions, problem.seq_kv);
+  if (problem.mask.kind == MaskKind::causal) pairs -= double(min_of(positions, problem.seq_kv)) / 2;
+  const int64_t heads = problem.batch * problem.heads * tiling.rows_a_position;
+  return 4.0 * double(heads) * double(problem.head_dim) * pairs;
 }
 
 }  // namespace sawtooth::experiments

@@ -46,6 +46,7 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   cells[result_column("experiment")] = experiment;
   cells[result_column("source")] = source;
   cells[result_column("version")] = program_version;
+  leave_out(result_column("pack_gqa"), "off");
   leave_out(result_column("without"), without_nothing);
   leave_out(result_column("launches"), "1");
   leave_out(result_column("sample"), "1");
@@ -94,7 +95,7 @@ std::string run_id(const CsvRow& key_cells) {
     if (kind == label || kind == ColumnKind::kernel) continue;
     if (i == result_column("version") || i == result_column("die") || i == result_column("judged"))
       continue;
-    const bool where_not_empty = kind == parameter || kind == made || kind == ColumnKind::backward;
+    const bool where_not_empty = kind == parameter || kind == made || kind == ColumnKind::optional;
     if (where_not_empty && key_cells[i].empty()) continue;
     if (where_not_empty) hash.add(name);
     hash.add_line(without_path(i, key_cells[i]));

@@ -208,9 +208,13 @@ int run_search(const Command& command, const Arguments& arguments) {
   Catalog catalog;
   const std::vector<Shape> shapes =
       search_space(configuration, parsed.settings, experiment, catalog);
-  for (const Shape& shape : shapes)
+  for (const Shape& shape : shapes) {
     if (shape.candidates.front().point.request.problem.pass == Pass::backward)
       throw UsageError("pass: search has no bounds for backward; allowed: forward");
+    for (const Candidate& candidate : shape.candidates)
+      if (candidate.point.keys.pack_gqa)
+        throw UsageError("pack-gqa: search shortens problems of single heads; allowed: off");
+  }
   if (std::ranges::none_of(shapes, has_runnable)) throw Refusal(first_refusal(shapes));
   return Search(outputs, experiment, shapes, catalog).run();
 }
