@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/counters.hpp"
 #include "sim/lru/distance_histogram.hpp"
@@ -32,6 +33,12 @@ struct Sampling {
   Interval l2_write_miss_sectors;
 };
 
+/// One of the launches that a prediction is the median of.
+struct SimulatedLaunch {
+  Counters total;
+  double time_us = 0;
+};
+
 struct Prediction {
   Counters total;
   std::array<Counters, tensor_count> by_tensor;
@@ -41,6 +48,7 @@ struct Prediction {
   int64_t tile_visits = 0;                // visits of single workers to single tiles
   std::optional<double> time_us;          // from launch to end, where the model of time knows it
   TimePhases phases;                      // where the workers' time goes (timed)
+  std::vector<SimulatedLaunch> launches;  // all that were simulated (timed)
   std::string method;                     // how the model counted, where it had a choice
   std::optional<Sampling> sampling;       // empty: the prediction is exact
 };

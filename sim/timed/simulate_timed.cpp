@@ -52,11 +52,14 @@ Prediction median_launch(const Request& request, const Gpu& gpu, bool halves) {
     one.launch = launch;
     launches[static_cast<size_t>(launch)] = simulate_timed(one, timed_parameters(one, gpu, halves));
   });
+  std::vector<SimulatedLaunch> all;
+  for (const Prediction& launch : launches) all.push_back({launch.total, *launch.time_us});
   const auto middle = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 2);
   std::nth_element(launches.begin(), middle, launches.end(),
                    [](const Prediction& a, const Prediction& b) {
                      return a.total.dram_read_sectors < b.total.dram_read_sectors;
                    });
+  middle->launches = std::move(all);
   return std::move(*middle);
 }
 

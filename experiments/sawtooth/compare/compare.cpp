@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "experiments/sawtooth/inputs/interval_width.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -51,7 +52,8 @@ class ErrorMaker {
              const std::vector<std::string_view>& counters, Comparison& comparison)
       : predicted_(predicted), measured_(measured), comparison_(comparison) {
     for (const std::string_view counter : counters)
-      counters_.emplace_back(counter, place_of(counter));
+      counters_.push_back({counter, place_of(counter), place_of(std::string(counter) + "_low"),
+                           place_of(std::string(counter) + "_high")});
   }
 
   void add(const ComparedPoint& p, const ComparedPoint& m) {
@@ -59,18 +61,32 @@ class ErrorMaker {
     point.group = comparison_.keys->words().text(p.group);
     point.key = PointKey(*comparison_.keys, key_of(p, m));
     point.over_compulsory = over_compulsory(p, m);
-    for (const auto& [counter, place] : counters_) {
+    for (const auto& [counter, place, low, high] : counters_) {
       std::vector<double> predictions = predicted_.values(p, place);
       std::vector<double> launches = measured_.values(m, place);
       if (predictions.empty() || launches.empty()) continue;
       PointError error{&point, counter, median_of(std::move(predictions)), median_of(launches)};
       if (launches.size() > 1)
         error.launches = &comparison_.launches.emplace_back(launches_of(std::move(launches)));
+      std::vector<double> lows = interval_ends(p, low), highs = interval_ends(p, high);
+      if (!lows.empty() && !highs.empty())
+        error.interval = &comparison_.intervals.emplace_back(
+            PredictedInterval{median_of(std::move(lows)), median_of(std::move(highs))});
       comparison_.errors.push_back(error);
     }
   }
 
  private:
+  struct Counter {
+    std::string_view name;
+    size_t place, low, high;  // of its values and of the ends of its interval
+  };
+
+  std::vector<double> interval_ends(const ComparedPoint& p, size_t place) const {
+    return place < predicted_.counters().size() ? predicted_.values(p, place)
+                                                : std::vector<double>();
+  }
+
   size_t place_of(std::string_view counter) const {
     const auto& columns = measured_.counters();
     return static_cast<size_t>(std::ranges::find(columns, counter) - columns.begin());
@@ -96,7 +112,7 @@ class ErrorMaker {
   const ComparedPoints& predicted_;
   const ComparedPoints& measured_;
   Comparison& comparison_;
-  std::vector<std::pair<std::string_view, size_t>> counters_;  // and their places
+  std::vector<Counter> counters_;
 };
 
 }  // namespace
@@ -128,6 +144,10 @@ std::vector<std::string> compared_columns(const std::vector<std::string_view>& c
   std::vector<std::string> columns(counters.begin(), counters.end());
   for (const std::string_view needed : {dram_reads, compulsory_reads})
     if (std::ranges::find(columns, needed) == columns.end()) columns.emplace_back(needed);
+  for (const std::string_view name : interval_columns) {
+    if (std::ranges::find(counters, name) == counters.end()) continue;
+    for (const char* end : {"_low", "_high"}) columns.push_back(std::string(name) + end);
+  }
   return columns;
 }
 

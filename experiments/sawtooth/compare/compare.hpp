@@ -41,13 +41,20 @@ struct LaunchSpread {
   std::optional<double> noise{};
 };
 
+/// Where a prediction says that 90 % of measured values lie (columns X_low and X_high).
+struct PredictedInterval {
+  double low = 0;
+  double high = 0;
+};
+
 /// One counter at one joined point. Small, as long tables have millions of them.
 struct PointError {
   const JoinedPoint* point = nullptr;
   std::string_view counter;
   double predicted = 0;
   double measured = 0;
-  const LaunchSpread* launches = nullptr;  // null for a single one
+  const LaunchSpread* launches = nullptr;       // null for a single one
+  const PredictedInterval* interval = nullptr;  // null where the prediction has none
 
   /// (predicted - measured) / measured; nothing when only measured is 0.
   std::optional<double> relative() const;
@@ -68,6 +75,7 @@ struct Comparison {
   std::shared_ptr<PointKeys> keys;
   std::deque<JoinedPoint> joined;  // to which errors point
   std::deque<LaunchSpread> launches;
+  std::deque<PredictedInterval> intervals;
   std::vector<PointError> errors;
   size_t predicted_points = 0;  // after medians
   size_t measured_points = 0;
@@ -80,7 +88,7 @@ struct Comparison {
 /// UsageError that begins with `place` for one that cannot.
 std::vector<std::string_view> counters_named(const std::string& list, const std::string& place);
 
-/// The columns that comparing `counters` takes from both tables.
+/// The columns that comparing `counters` takes from both tables, where they are.
 std::vector<std::string> compared_columns(const std::vector<std::string_view>& counters);
 
 /// Compares `counters` where both sides have a value. Both sides have compared_columns(counters)

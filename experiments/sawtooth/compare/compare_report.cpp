@@ -58,7 +58,7 @@ bool is_beyond(const ErrorSummary& summary, const Tolerances& tolerances) {
   return tolerance && (summary.undefined > 0 || summary.worst > *tolerance);
 }
 
-std::string summary_line(const ErrorSummary& s, const Tolerances& tolerances) {
+std::string summary_line(const ErrorSummary& s, bool with_intervals, const Tolerances& tolerances) {
   Line line(s.counter);
   line.add(std::to_string(s.points));
   if (s.has_figures()) {
@@ -69,6 +69,10 @@ std::string summary_line(const ErrorSummary& s, const Tolerances& tolerances) {
   }
   line.add(s.rank ? decimal(*s.rank) : "-");
   line.add(s.noise ? percent(*s.noise) : "-");
+  if (with_intervals) {
+    line.add(s.covered ? percent(*s.covered) : "-");
+    line.add(s.half_width ? percent(*s.half_width) : "-");
+  }
   if (!is_beyond(s, tolerances)) return line.text();
   return line.text("  beyond " + percent(*tolerances.of(s.counter)));
 }
@@ -82,14 +86,18 @@ std::span<const Statistic> of_group(const std::vector<Statistic>& all, const std
 
 std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::string& group,
                         const std::string& title, const Tolerances& tolerances) {
+  const auto found = of_group(summaries, group);
+  const bool with_intervals =
+      std::ranges::any_of(found, [](const ErrorSummary& s) { return s.covered.has_value(); });
   std::string lines;
-  for (const ErrorSummary& s : of_group(summaries, group)) lines += summary_line(s, tolerances);
+  for (const ErrorSummary& s : found) lines += summary_line(s, with_intervals, tolerances);
   if (lines.empty()) return {};
   Line head(title);
   for (const char* column :
        {"points", "median", "90 %", "worst", "steady", "signed", "rank", "noise"}) {
     head.add(column);
   }
+  if (with_intervals) head.add("covered").add("half width");
   return head.text() + lines;
 }
 
@@ -187,15 +195,21 @@ bool beyond(const std::vector<PointError>& errors, const Tolerances& tolerances)
 
 void write_error_table(std::ostream& out,
                        std::initializer_list<const std::vector<PointError>*> lists) {
-  CsvRow header{"group", "counter",      "predicted",     "measured", "relative_error",
-                "noise", "measured_low", "measured_high", "launches", "over_compulsory"};
+  CsvRow header{"group",          "counter",       "predicted",      "predicted_low",
+                "predicted_high", "measured",      "relative_error", "noise",
+                "measured_low",   "measured_high", "launches",       "over_compulsory"};
   for (const std::string_view name : join_columns()) header.emplace_back(name);
   out << csv_line(header);
   for (const auto* errors : lists) {
     for (const PointError& error : *errors) {
+      const auto end = [&](double PredictedInterval::*side) {
+        return error.interval == nullptr ? std::string() : exact(error.interval->*side);
+      };
       CsvRow row{std::string(error.point->group),
                  std::string(error.counter),
                  exact(error.predicted),
+                 end(&PredictedInterval::low),
+                 end(&PredictedInterval::high),
                  exact(error.measured),
                  exact(error.relative()),
                  exact(error.noise()),

@@ -93,12 +93,16 @@ std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors, Regim
   std::vector<ErrorSummary> summaries;
   for (const GroupAndCounter& name : sets.order) {
     ErrorSummary summary{.group = std::string(name.first), .counter = std::string(name.second)};
-    std::vector<double> sizes, with_sign, predicted, measured, noise;
+    std::vector<double> sizes, with_sign, predicted, measured, noise, inside, half_widths;
     for (const PointError* error : sets.points.at(name)) {
       ++summary.points;
       predicted.push_back(error->predicted);
       measured.push_back(error->measured);
       if (const auto of_launches = error->noise()) noise.push_back(*of_launches);
+      if (const PredictedInterval* interval = error->interval) {
+        inside.push_back(interval->low <= error->measured && error->measured <= interval->high);
+        half_widths.push_back((interval->high - interval->low) / (2 * error->predicted));
+      }
       const auto relative = error->relative();
       if (!relative) {
         ++summary.undefined;
@@ -113,6 +117,10 @@ std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors, Regim
     }
     summary.rank = rank_correlation(predicted, measured);
     if (!noise.empty()) summary.noise = median_of(std::move(noise));
+    if (!inside.empty()) {
+      summary.covered = mean_of(inside);
+      summary.half_width = median_of(std::move(half_widths));
+    }
     if (summary.has_figures()) {
       const Quantiles quantiles = quantiles_of(sizes);
       summary.median = quantiles.median;

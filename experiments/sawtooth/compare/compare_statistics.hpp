@@ -35,6 +35,10 @@ struct ErrorSummary {
   double signed_median = 0;       // of the error itself: above 0 the model predicts too much
   std::optional<double> noise{};  // median of PointError::noise() over the points that have it
   std::optional<double> rank{};   // rank_correlation() of predicted and measured
+  // Over points whose prediction has an interval: the share of them that are measured inside, and
+  // the median of (high - low) / (2 predicted).
+  std::optional<double> covered{};
+  std::optional<double> half_width{};
 
   bool has_figures() const { return points > undefined; }
 };

@@ -32,6 +32,8 @@ class SummaryTable {
     }
     if (s.rank) put("rank", *s.rank);
     if (s.noise) put("noise", *s.noise);
+    if (s.covered) put("covered", *s.covered);
+    if (s.half_width) put("half_width", *s.half_width);
   }
   void add(const GroupAndCounter& of, const ErrorIntervals& intervals) {
     const auto put = [&](const char* statistic, double value) {

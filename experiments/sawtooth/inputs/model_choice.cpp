@@ -111,13 +111,18 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
 }
 
 Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of) {
-  if (gpu == nullptr || keys.pass == Pass::backward) return {"none", ""};
+  if (gpu == nullptr || keys.pass == Pass::backward) return {};
   const auto judged =
       std::ranges::find(gpu->judged, name_of(*keys.timing, *keys.l2), &Parameter::key);
-  if (judged == gpu->judged.end()) return {"none", ""};
-  if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of};
-  if (keys.pack_gqa) return {"borrowed", "kernels that do not pack"};
-  return {"measured", judged->value};
+  if (judged == gpu->judged.end()) return {};
+  if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of, {}};
+  if (keys.pack_gqa) return {"borrowed", "kernels that do not pack", {}};
+  // Intervals are of the first model as it was judged: kernels of this project, no die, all
+  // mechanisms, this L2.
+  const bool as_judged = judged == gpu->judged.begin() && keys.system.empty() && keys.die.empty() &&
+                         keys.without == sim::MechanismSet{} &&
+                         keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
+  return {"measured", judged->value, as_judged ? gpu->intervals : std::vector<IntervalWidth>()};
 }
 
 std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog) {

@@ -20,6 +20,7 @@ struct Judgement {
   /// kernels that do not pack; none.
   std::string_view word = "none";
   std::string figures;
+  std::vector<IntervalWidth> intervals;  // of the prediction's columns; empty: none is known
 };
 
 struct Point {

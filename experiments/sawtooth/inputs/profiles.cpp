@@ -396,9 +396,14 @@ GpuFile read_gpu_file(const std::string& path) {
   gpu.profile.name = stem_of(path);
   for (const ProfileSection& section : file.sections) {
     if (&section == &file.sections.front()) continue;
-    if (section.name != "judged")
-      fail(path, section.line, "[" + section.name + "]: unknown; allowed: gpu, judged");
-    gpu.judged = section.parameters;
+    if (section.name == "judged") {
+      gpu.judged = section.parameters;
+    } else if (section.name == "intervals") {
+      for (const Parameter& parameter : section.parameters)
+        gpu.intervals.push_back(parse_interval_width(path, parameter));
+    } else {
+      fail(path, section.line, "[" + section.name + "]: unknown; allowed: gpu, judged, intervals");
+    }
   }
   for (const Parameter& model : gpu.judged) check_model(path, model);
   for (const Parameter& parameter : gpu.parameters)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/sawtooth/inputs/interval_width.hpp"
 #include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "sim/die.hpp"
 #include "sim/gpu.hpp"
@@ -20,6 +21,8 @@ struct GpuFile {
   std::vector<Parameter> parameters;
   /// How models were judged on it, the default first: keys are TIMING-L2, values say how well.
   std::vector<Parameter> judged;
+  /// Of what the first of these predicts without a die's file.
+  std::vector<IntervalWidth> intervals;
   std::string content;  // ProfileFile's
 };
 

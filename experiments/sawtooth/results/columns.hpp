@@ -24,6 +24,7 @@ enum class ColumnKind : uint8_t {
   content,    // of the files that the point uses; of the run_id
   made,       // how a prediction was made otherwise; of the run_id where it is not empty
   result,     // what came out
+  interval,   // where that lies in 90 % of points, of a prediction that knows
 };
 
 struct ResultColumn {
@@ -99,6 +100,20 @@ inline constexpr auto after_counters = std::to_array<ResultColumn>({
     {"profiled_time_us", result},
     {"tflops", result},
     {"replay_passes", result},
+    {"l2_read_sectors_low", interval},
+    {"l2_read_sectors_high", interval},
+    {"l2_read_miss_sectors_low", interval},
+    {"l2_read_miss_sectors_high", interval},
+    {"fabric_read_sectors_low", interval},
+    {"fabric_read_sectors_high", interval},
+    {"fabric_read_miss_sectors_low", interval},
+    {"fabric_read_miss_sectors_high", interval},
+    {"dram_read_sectors_low", interval},
+    {"dram_read_sectors_high", interval},
+    {"dram_write_sectors_low", interval},
+    {"dram_write_sectors_high", interval},
+    {"time_us_low", interval},
+    {"time_us_high", interval},
     {"status", result},
     {"message", result},
     {"run_id", result},
@@ -129,7 +144,8 @@ consteval size_t result_column(std::string_view name) {
 /// Whether a table may be older than the column, and then has it empty.
 constexpr bool may_be_missing(std::string_view name) {
   return std::ranges::any_of(result_columns, [&](const ResultColumn& column) {
-    return column.name == name && column.kind == ColumnKind::optional;
+    return column.name == name &&
+           (column.kind == ColumnKind::optional || column.kind == ColumnKind::interval);
   });
 }
 

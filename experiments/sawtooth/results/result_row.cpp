@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/results/intervals.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
@@ -124,7 +125,8 @@ CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {
   return row;
 }
 
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop) {
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop,
+                     const std::vector<IntervalWidth>& intervals) {
   CsvRow row = predicted_row(key_cells, prediction.total);
   if (prediction.time_us) {
     constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
@@ -132,6 +134,7 @@ CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction,
     row[result_column("tflops")] =
         fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera, 2);
   }
+  add_intervals(prediction, intervals, row);
   return row;
 }
 

@@ -42,8 +42,9 @@ inline constexpr std::string_view status_refused = "refused";
 inline constexpr std::string_view status_failed = "failed";
 
 CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters);
-/// With duration and TFLOP/s where the prediction has them; `flop` is the whole point's.
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop);
+/// With duration, TFLOP/s and intervals where they are known; `flop` is the whole point's.
+CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop,
+                     const std::vector<IntervalWidth>& intervals);
 
 std::string result_header();
 

@@ -5,6 +5,7 @@
 #   experiments/studies/validation/run.sh --record LIST ...   also writes results/ and README.md's figures
 #   experiments/studies/validation/run.sh --check             seconds: is what is recorded what the program gives?
 #   experiments/studies/validation/run.sh --page              fills README.md from results/
+#   experiments/studies/validation/run.sh --intervals         minutes: the lines of [intervals] of the GPU's profile
 #
 # LIST and ROLE are those of lists.csv (default: calibration). build/judge/LIST gets predicted.csv, errors.csv,
 # report.txt (of `compare`), report.md and, where a Python with matplotlib is, scatter, regimes, changes and ablation.
@@ -17,10 +18,30 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 here=experiments/studies/validation
 program=${SAWTOOTH:-build/release/sawtooth}
 other_seeds=(1 2 3 4)
+# Lists, with rows of several launches a point, whose errors say how wide intervals are.
+interval_lists="drawn_third|drawn_fourth"
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
   exit 2
+}
+
+# sections_of FILE LIST[|LIST ...]: the head of FILE and its sections of these lists.
+sections_of() {
+  awk -v RS= -v ORS='\n\n' -v wanted="^\\\\[($2)[],]?\$" 'NR == 1 || $1 ~ wanted' "$1"
+}
+
+# Predicts lists without their dies, a seed after the other, and says how wide intervals are.
+say_intervals() {
+  local folder=build/judge/intervals seed predicted=()
+  mkdir -p "$folder"
+  sections_of "$here/lists/development.ini" "$interval_lists" >"$folder/lists.ini"
+  for seed in 0 "${other_seeds[@]}"; do
+    predicted+=("$folder/seed-$seed.csv")
+    "$program" simulate "$folder/lists.ini" --timing timed --l2 halves --quiet --overwrite --seed "$seed" \
+      --csv "${predicted[-1]}"
+  done
+  python3 "$here/intervals.py" experiments/data/h200/validation/development.csv "${predicted[@]}"
 }
 
 # judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES: one row of lists.csv.
@@ -32,8 +53,8 @@ judge() {
   mkdir -p "$folder"
   rm -f "$folder"/*.summary
   case $role in
-    development | library) # the head of the file and the sections of this list
-      awk -v RS= -v ORS='\n\n' -v wanted="^\\\\[${list}[],]?\$" 'NR == 1 || $1 ~ wanted' "$file" >"$folder/$list.ini"
+    development | library)
+      sections_of "$file" "$list" >"$folder/$list.ini"
       file=$folder/$list.ini
       ;;
   esac
@@ -55,6 +76,8 @@ judge() {
       for seed in 0 "${other_seeds[@]}"; do
         predict "no-die-seed-$seed" --seed "$seed"
         compare "no-die-seed-$seed" >/dev/null
+        predict "two-launches-seed-$seed" --seed "$seed" --launches 2 # intervals by their spread
+        compare "two-launches-seed-$seed" >/dev/null
       done
       options=("${with_die[@]}")
     fi
@@ -65,7 +88,7 @@ judge() {
     compare without --csv "$folder/without.errors" >/dev/null
   fi
   mv "$folder/model.csv" "$folder/predicted.csv"
-  rm -f "$folder"/seed-*.csv "$folder"/no-die-*.csv "$folder/without.csv"
+  rm -f "$folder"/seed-*.csv "$folder"/no-die-*.csv "$folder"/two-launches-*.csv "$folder/without.csv"
 }
 
 draw() {
@@ -85,12 +108,13 @@ draw() {
     "$python" plots/plot.py ablation "$folder/without.errors" -o "$folder/ablation"
 }
 
-record='' check=''
+record='' check='' intervals=''
 wanted=() simulate_options=()
 while (($#)); do
   case $1 in
     --record) record=yes ;;
     --check) check=yes wanted=(calibration) ;;
+    --intervals) intervals=yes ;;
     --page) exec python3 "$here/judge.py" page ;;
     --) simulate_options=("${@:2}"); break ;;
     -*) usage ;;
@@ -103,6 +127,11 @@ done
   echo "run.sh: $program is not there; build it (cmake --build --preset release) or set SAWTOOTH" >&2
   exit 2
 }
+
+if [ -n "$intervals" ]; then
+  say_intervals
+  exit
+fi
 
 judged=0
 while IFS=, read -r list role file measured die launches _ <&3; do

@@ -410,6 +410,11 @@ TEST(TimedWavefront, ThreeLaunchesGiveTheOneInTheMiddle) {
   std::ranges::sort(reads);
   const Prediction one_thread = median_launch(request, gpu, false);
   EXPECT_EQ(*one_thread.total.dram_read_sectors, reads[1]);
+  std::vector<int64_t> of_launches;
+  for (const SimulatedLaunch& launch : one_thread.launches)
+    of_launches.push_back(*launch.total.dram_read_sectors);
+  std::ranges::sort(of_launches);
+  EXPECT_EQ(of_launches, reads);
   for (request.threads = 2; request.threads < 5; ++request.threads) {
     const Prediction several = median_launch(request, gpu, false);
     EXPECT_EQ(several.time_us, one_thread.time_us);

@@ -48,6 +48,23 @@ PointError launched(double predicted, double measured, double low, double high,
   return error;
 }
 
+// Of the three points with an interval two are measured inside; half widths are 10, 20 and 30 %.
+TEST(ErrorSummary, SaysHowManyPointsLieInTheirIntervals) {
+  const std::deque<PredictedInterval> ends{{90, 110}, {80, 120}, {70, 130}};
+  std::vector<PointError> errors{point(100, 110), point(100, 125), point(100, 70), point(100, 100)};
+  for (size_t i = 0; i < ends.size(); ++i) errors[i].interval = &ends[i];
+  const ErrorSummary s = summarise(errors).at(0);
+  EXPECT_NEAR(s.covered.value(), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(s.half_width.value(), 0.2, 1e-12);
+  const std::string report = report_text(errors, {}, {});
+  EXPECT_NE(report.find("covered half width"), std::string::npos);
+  EXPECT_NE(report.find("66.67 %    20.00 %"), std::string::npos) << report;
+  EXPECT_NE(summary_table(errors, {}).find(",all,covered,,0.666"), std::string::npos);
+  errors.erase(errors.begin(), errors.begin() + 3);
+  EXPECT_FALSE(summarise(errors).at(0).covered.has_value());
+  EXPECT_EQ(report_text(errors, {}, {}).find("covered"), std::string::npos);
+}
+
 // Ten errors -0.01 ... -0.09, +0.5: the median of sizes is (0.05 + 0.06) / 2, nine of ten are at
 // most 0.09, and the signed median lies between -0.04 and -0.05.
 TEST(ErrorSummary, GivesMedianNinetyPercentWorstAndSign) {

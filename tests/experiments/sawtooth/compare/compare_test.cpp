@@ -54,6 +54,19 @@ TEST(Compare, RepetitionsAreComparedByTheirMedian) {
   EXPECT_EQ(c.measured_points, 1u);
 }
 
+TEST(Compare, AnIntervalIsOfThePredictionThatHasBothEnds) {
+  Cells with = predicted("1", "100"), half = predicted("2", "100");
+  with["l2_read_miss_sectors_low"] = half["l2_read_miss_sectors_low"] = "80";
+  with["l2_read_miss_sectors_high"] = "130";
+  const Comparison c = compare_tables(
+      table("p", {with, half}), table("m", {measured("1", "90"), measured("2", "90")}), misses);
+  ASSERT_EQ(c.errors.size(), 2u);
+  ASSERT_NE(c.errors[0].interval, nullptr);
+  EXPECT_EQ(c.errors[0].interval->low, 80);
+  EXPECT_EQ(c.errors[0].interval->high, 130);
+  EXPECT_EQ(c.errors[1].interval, nullptr);
+}
+
 TEST(Compare, KernelsJoinByFamilyAndStayApartOtherwise) {
   Cells mma = predicted("1", "100");
   mma["kernel"] = "mma";

@@ -56,6 +56,26 @@ TEST(ModelChoice, NamesBorrowedCostsAndLeavesTheirTimesOutUnlessAskedFor) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"system", "flash-attention-3"}}), "timed halves measured");
 }
 
+TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
+  const auto has_intervals = [](const Pairs& pairs) {
+    Catalog catalog;
+    return !resolve(settings(pairs), catalog).judgement.intervals.empty();
+  };
+  EXPECT_TRUE(has_intervals({{"gpu", "h200"}}));
+  EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
+  const std::string die = SAWTOOTH_EXPERIMENTS_DIR "/profiles/dies/h200-judgement.ini";
+  for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
+                             {{"kernel", "hopper"}, {"head-dim", "128"}},
+                             {{"system", "flash-attention-3"}},
+                             {{"die", die}},
+                             {{"without", "stalls"}},
+                             {{"l2-bytes", "30MiB"}}}) {
+    Pairs pairs{{"gpu", "h200"}};
+    pairs.insert(pairs.end(), other.begin(), other.end());
+    EXPECT_FALSE(has_intervals(pairs)) << other.front().first;
+  }
+}
+
 TEST(ModelChoice, GivesAllPointsOfARunOneModel) {
   Catalog catalog;
   std::vector<Settings> points{settings({{"gpu", "h200"}}), settings({{"gpu", "gb10"}}),

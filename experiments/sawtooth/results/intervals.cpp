@@ -1,0 +1,54 @@
+#include "experiments/sawtooth/results/intervals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr std::string_view time_column = "time_us";
+
+size_t place_of(const std::string& column) {
+  const auto found = std::ranges::find(result_columns, column, &ResultColumn::name);
+  return static_cast<size_t>(found - result_columns.begin());
+}
+
+std::optional<double> value_of(const sim::Counters& counters, std::string_view column) {
+  const auto counter = std::ranges::find(sim::counter_columns, column, &sim::CounterColumn::name);
+  const sim::Sectors& value = counters.*counter->member;
+  return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+}
+
+static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
+  return name == time_column ||
+         std::ranges::find(sim::counter_columns, name, &sim::CounterColumn::name) !=
+             sim::counter_columns.end();
+}));
+
+}  // namespace
+
+void add_intervals(const sim::Prediction& prediction, const std::vector<IntervalWidth>& widths,
+                   CsvRow& row) {
+  for (const IntervalWidth& width : widths) {
+    const bool is_time = width.column == time_column;
+    const auto value = is_time ? prediction.time_us : value_of(prediction.total, width.column);
+    std::vector<double> launches;
+    for (const sim::SimulatedLaunch& launch : prediction.launches)
+      launches.push_back(is_time ? launch.time_us
+                                 : value_of(launch.total, width.column).value_or(0));
+    const bool known = value && *value > 0 && !launches.empty() &&
+                       std::ranges::all_of(launches, [](double one) { return one > 0; });
+    if (!known) continue;
+    const double factor = std::exp(width.half_width(launches));
+    const double low = *value / factor, high = *value * factor;
+    row[place_of(width.column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
+    row[place_of(width.column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);
+  }
+}
+
+}  // namespace sawtooth::experiments
