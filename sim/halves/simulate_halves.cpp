@@ -1,7 +1,7 @@
 #include "sim/halves/simulate_halves.hpp"
 
 #include "sim/halves/half_visits.hpp"
-#include "sim/halves/live_halves.hpp"
+#include "sim/schedule/held_heads.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
@@ -10,7 +10,7 @@ namespace {
 
 struct LiveConsumer {
   HalvesInStep& l2;
-  LiveHalves<HalvesInStep> heads;
+  HeldHeads<HalvesInStep> heads;
 
   void visit(const HalfVisit& visit) {
     heads.begin();

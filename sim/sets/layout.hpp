@@ -1,6 +1,7 @@
 // Where the tiles lie in memory, in lines of the cache: what a hash needs to know.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,9 +20,34 @@ struct LineSpan {
 /// cuMemGetAllocationGranularity).
 inline constexpr uint64_t tensor_alignment_bytes = uint64_t{2} << 20;
 
-/// The lines of each atom of `atoms`. Tensors follow one another in the order of Tensor, each from
-/// a multiple of tensor_alignment_bytes on; inside a tensor heads follow one another without gaps.
-/// `cache_line_bytes` is 32, 64 or 128.
-std::vector<LineSpan> line_spans(const AtomTable& atoms, int64_t cache_line_bytes);
+/// Tensors follow one another in the order of Tensor, each from a multiple of
+/// tensor_alignment_bytes on; inside a tensor heads follow one another without gaps.
+class MemoryLayout {
+ public:
+  /// `atoms` are not pairs, and must outlive this; `cache_line_bytes` is 32, 64 or 128.
+  MemoryLayout(const HeadAtoms& atoms, int64_t cache_line_bytes);
+
+  /// Puts the lines of each atom of `head` behind `spans`.
+  void append(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const;
+
+  /// Calls function(Tensor, head) for every head, in the order of addresses.
+  template <class Function>
+  void for_each_head(Function function) const {
+    for (int t = 0; t < tensor_count; ++t) {
+      const auto tensor = static_cast<Tensor>(t);
+      for (int64_t head = 0; head < atoms_.heads(tensor); ++head) function(tensor, head);
+    }
+  }
+
+ private:
+  struct Place {
+    uint64_t begin_bytes = 0;
+    uint64_t head_bytes = 0;
+  };
+
+  const HeadAtoms& atoms_;
+  int64_t cache_line_bytes_;
+  std::array<Place, tensor_count> places_{};
+};
 
 }  // namespace sawtooth::sim

@@ -9,19 +9,25 @@ OptSets::OptSets(const SetPartition& partition, uint32_t ways)
     : partition_(partition),
       places_(ways - 1),
       accesses_(partition.classes(), 0),
-      free_since_(size_t{partition.classes()} * places_, 0),
-      last_(partition.parts().size(), 0) {}
+      free_since_(size_t{partition.classes()} * places_, 0) {}
 
 void OptSets::visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) {
+  last_.resize(partition_.parts().size(), 0);
   for (size_t i = 0; i < visits.size(); ++i) {
     uint32_t missed = 0;
-    const uint32_t end = partition_.first_part(visits[i] + 1);
-    for (uint32_t part = partition_.first_part(visits[i]); part < end; ++part) {
+    const auto [begin, end] = partition_.parts_of(visits[i]);
+    for (uint32_t part = begin; part < end; ++part) {
       const SetPartition::Part& line = partition_.parts()[part];
       if (!access(line.set_class, part)) missed += line.sectors;
     }
     missed_sectors[i] = missed;
   }
+}
+
+void OptSets::forget(AtomId atom) {
+  last_.resize(partition_.parts().size(), 0);
+  const auto [begin, end] = partition_.parts_of(atom);
+  std::fill(last_.begin() + begin, last_.begin() + end, uint64_t{0});
 }
 
 bool OptSets::access(uint32_t set, uint32_t part) {

@@ -17,6 +17,8 @@ class OptSets : public SetEngine {
   OptSets(const SetPartition& partition, uint32_t ways);
 
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override;
+  void mark_held(std::span<uint8_t> /*held*/) const override {}
+  void forget(AtomId atom) override;
 
  private:
   bool access(uint32_t set, uint32_t part);

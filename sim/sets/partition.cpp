@@ -4,43 +4,65 @@
 #include <array>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::sim {
 
-SetPartition::SetPartition(std::span<const LineSpan> atoms, const SetHash& hash,
-                           int64_t cache_line_bytes, bool by_lines, std::string why_by_lines)
-    : by_lines_(by_lines), why_by_lines_(std::move(why_by_lines)) {
-  const auto sets = static_cast<size_t>(hash.sets());
+SetPartition::SetPartition(SetHash hash, int64_t cache_line_bytes, bool by_lines,
+                           std::string why_by_lines)
+    : hash_(std::move(hash)),
+      sectors_a_line_(static_cast<uint32_t>(cache_line_bytes / sector_bytes)),
+      by_lines_(by_lines),
+      why_by_lines_(std::move(why_by_lines)),
+      run_lines_(hash_.lines_together()) {
+  const auto sets = static_cast<size_t>(hash_.sets());
   lines_in_.assign(sets, 0);
   class_of_.assign(sets, 0);
   if (by_lines) {
     std::iota(class_of_.begin(), class_of_.end(), 0U);
     sets_of_class_.assign(sets, 1);
+    run_lines_ = 1;
   } else {
     sets_of_class_.assign(1, static_cast<uint32_t>(sets));
   }
-  std::vector<uint32_t> images;
+}
+
+SetPartition::SetPartition(std::span<const LineSpan> atoms, SetHash hash, int64_t cache_line_bytes,
+                           bool by_lines, std::string why_by_lines)
+    : SetPartition(std::move(hash), cache_line_bytes, by_lines, std::move(why_by_lines)) {
+  tell_apart(atoms);
+  place(0, atoms);
+}
+
+void SetPartition::tell_apart(std::span<const LineSpan> atoms) {
   for (const LineSpan& atom : atoms) {
-    lines_ += atom.lines;
-    if (sets_of_class_.size() == sets) continue;  // nothing left to tell apart
-    images.resize(atom.lines);
-    hash.images(atom.first, images);
-    refine(images);
+    if (told_apart(atom)) continue;
+    images_.resize(atom.lines);
+    hash_.images(atom.first, images_);
+    refine(images_);
   }
-  if (lines_ > UINT32_MAX - 1) {
-    throw std::invalid_argument("l2 = sets: the tensors have " + std::to_string(lines_) +
-                                " lines; allowed: fewer than 2^32 - 1");
+}
+
+// Whether nothing is left to tell apart: classes are unions of aligned runs of sets, as atoms are
+// of lines, and with as many classes as runs each is a run.
+bool SetPartition::told_apart(const LineSpan& atom) {
+  while ((atom.first | atom.lines) % static_cast<uint64_t>(run_lines_) != 0) run_lines_ /= 2;
+  return std::ssize(sets_of_class_) * run_lines_ == hash_.sets();
+}
+
+void SetPartition::place(AtomId first, std::span<const LineSpan> atoms) {
+  if (representative_.empty()) {
+    representative_.resize(sets_of_class_.size());
+    used_.resize(sets_of_class_.size(), 0);
+    for (size_t s = 0; s < class_of_.size(); ++s)
+      representative_[class_of_[s]] = static_cast<uint32_t>(s);
   }
-  representative_.resize(sets_of_class_.size());
-  for (size_t s = 0; s < sets; ++s) representative_[class_of_[s]] = static_cast<uint32_t>(s);
-  first_part_.reserve(atoms.size() + 1);
-  meets_.reserve(atoms.size());
   for (const LineSpan& atom : atoms) {
-    images.resize(atom.lines);
-    hash.images(atom.first, images);
-    cut(images, atom, static_cast<uint32_t>(cache_line_bytes / sector_bytes));
+    const bool meets = cut(atom);
+    number(first);
+    meets_[first++] = meets ? 1 : 0;
   }
 }
 
@@ -81,40 +103,72 @@ void SetPartition::refine(std::span<const uint32_t> images) {
   for (const uint32_t set : images) lines_in_[set] = 0;
 }
 
-void SetPartition::cut(std::span<const uint32_t> images, const LineSpan& atom,
-                       uint32_t sectors_a_line) {
-  const auto begin = static_cast<uint32_t>(parts_.size());
-  const uint32_t last_class = class_of_[images.back()];
+// Fills cut_ with the parts of an atom; returns whether lines of it meet in a set.
+bool SetPartition::cut(const LineSpan& atom) {
+  images_.resize(atom.lines);
+  hash_.images(atom.first, images_);
+  cut_.clear();
+  const uint32_t last_class = class_of_[images_.back()];
   bool meets = false;
-  for (const uint32_t set : images) {
+  for (const uint32_t set : images_) {
     meets |= lines_in_[set]++ > 0;
     const uint32_t set_class = class_of_[set];
     if (representative_[set_class] != set) continue;
-    parts_.push_back({set_class, sets_of_class_[set_class] * sectors_a_line});
+    cut_.push_back({set_class, sets_of_class_[set_class] * sectors_a_line_});
   }
   // The last line of the atom is the last one in its set, so of its class's parts the last one too.
-  const uint32_t unused = atom.lines * sectors_a_line - atom.sectors;
-  const auto last = std::find_if(parts_.rbegin(), parts_.rend(),
+  const uint32_t unused = atom.lines * sectors_a_line_ - atom.sectors;
+  const auto last = std::find_if(cut_.rbegin(), cut_.rend(),
                                  [&](const Part& part) { return part.set_class == last_class; });
   last->sectors -= unused;
-  for (const uint32_t set : images) lines_in_[set] = 0;
-  const auto end = static_cast<uint32_t>(parts_.size());
-  first_part_.push_back(end);
-  meets_.push_back(meets ? 1 : 0);
+  for (const uint32_t set : images_) lines_in_[set] = 0;
+  const auto count = static_cast<uint32_t>(cut_.size());
+  lines_ += atom.lines;
+  all_parts_ += count;
   if (atom.lines >= largest_atom_lines_) {
     largest_atom_lines_ = atom.lines;
-    most_parts_ = std::max(most_parts_, end - begin);
+    most_parts_ = std::max(most_parts_, count);
+  }
+  return meets;
+}
+
+// Gives the parts in cut_ to `atom`: the numbers that it has, if they are enough. New ones are
+// twice as many, so that those left behind are no more than those in use.
+void SetPartition::number(AtomId atom) {
+  const auto count = static_cast<uint32_t>(cut_.size());
+  if (atom == parts_of_.size()) {
+    parts_of_.emplace_back();
+    most_of_.push_back(0);
+    meets_.push_back(0);
+  }
+  if (count > most_of_[atom]) {
+    const uint64_t more = std::max<uint64_t>(count, 2 * uint64_t{most_of_[atom]});
+    if (parts_.size() + more > UINT32_MAX - 1) {
+      throw std::invalid_argument(
+          "l2 = sets: tiles in use are cut into more than 2^32 - 2 parts; "
+          "allowed: fewer, with larger tiles or shorter sequences");
+    }
+    parts_of_[atom].begin = static_cast<uint32_t>(parts_.size());
+    most_of_[atom] = static_cast<uint32_t>(more);
+    parts_.resize(parts_.size() + more);
+  }
+  Parts& own = parts_of_[atom];
+  own.end = own.begin + count;
+  std::copy(cut_.begin(), cut_.end(), parts_.begin() + own.begin);
+  whole_atoms_ &= own.begin == atom && count == 1;
+  if (all_parts_ == count) one_size_sectors_ = cut_.front().sectors;  // the first atom of all
+  for (const Part& part : cut_) {
+    if (part.sectors != one_size_sectors_) one_size_sectors_ = 0;
+    used_[part.set_class] = 1;
   }
 }
 
 std::string SetPartition::description() const {
   if (by_lines_) return "line by line, because " + why_by_lines_;
-  std::vector<uint8_t> used(sets_of_class_.size(), 0);
-  for (const Part& part : parts_) used[part.set_class] = 1;
   const std::string groups =
-      std::to_string(std::count(used.begin(), used.end(), 1)) + " groups of sets";
+      std::to_string(std::count(used_.begin(), used_.end(), 1)) + " groups of sets";
   if (whole_atoms()) return "tile-granular, " + groups;
-  if (static_cast<int64_t>(parts_.size()) == lines_) {
+  if (all_parts_ == lines_) {
     return "line by line, because no two sets see the same tiles";
   }
   return "split: tiles of " + std::to_string(largest_atom_lines_) + " lines into " +

@@ -26,42 +26,73 @@ class SetPartition {
     uint32_t sectors = 0;  // of its lines together
   };
 
-  /// With `by_lines` every set is a class of its own, and its class number is the set's.
-  /// `why_by_lines` ends the sentence that description() says then.
-  SetPartition(std::span<const LineSpan> atoms, const SetHash& hash, int64_t cache_line_bytes,
+  /// The parts of an atom, [begin, end); they are visited in this order.
+  struct Parts {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+  };
+
+  /// All sets are alike so far. With `by_lines` every set is a class of its own, and its class
+  /// number is the set's; `why_by_lines` ends the sentence that description() says then.
+  SetPartition(SetHash hash, int64_t cache_line_bytes, bool by_lines, std::string why_by_lines);
+  /// Of these atoms.
+  SetPartition(std::span<const LineSpan> atoms, SetHash hash, int64_t cache_line_bytes,
                bool by_lines, std::string why_by_lines);
 
+  /// Separates the sets that these atoms touch differently. All atoms go through here before the
+  /// first is placed.
+  void tell_apart(std::span<const LineSpan> atoms);
+  /// From now on the atoms numbered from `first` on, at most one beyond those placed before, lie
+  /// there; of those placed before no part may be in use. Throws std::invalid_argument when there
+  /// would be more than 2^32 - 2 parts.
+  void place(AtomId first, std::span<const LineSpan> atoms);
+
   uint32_t classes() const { return static_cast<uint32_t>(sets_of_class_.size()); }
-  size_t atoms() const { return first_part_.size() - 1; }
-  /// Parts are numbered atom after atom; those of an atom are visited in their order.
-  uint32_t first_part(AtomId atom) const { return first_part_[atom]; }
-  const std::vector<uint32_t>& first_parts() const { return first_part_; }
+  size_t atoms() const { return parts_of_.size(); }
+  Parts parts_of(AtomId atom) const { return parts_of_[atom]; }
+  /// By number; of a part of no atom there is nothing to be known.
   const std::vector<Part>& parts() const { return parts_; }
-  /// Whether part numbers are atom numbers.
-  bool whole_atoms() const { return parts_.size() == atoms(); }
+  /// Whether part numbers are atom numbers, of all atoms so far.
+  bool whole_atoms() const { return whole_atoms_; }
+  /// Of every part so far, or 0 where they differ.
+  uint32_t one_size_sectors() const { return one_size_sectors_; }
   /// Whether no two lines of `atom` meet in a set. Then a second visit in direct succession hits
   /// under every policy and changes nothing.
   bool one_line_a_set(AtomId atom) const { return meets_[atom] == 0; }
 
-  /// "tile-granular, N groups of sets", "split ...", or "line by line, because ...".
+  /// Of the atoms that were placed: "tile-granular, N groups of sets", "split ...", or "line by
+  /// line, because ...".
   std::string description() const;
 
  private:
+  bool told_apart(const LineSpan& atom);
   void refine(std::span<const uint32_t> images);
-  void cut(std::span<const uint32_t> images, const LineSpan& atom, uint32_t sectors_a_line);
+  bool cut(const LineSpan& atom);
+  void number(AtomId atom);
 
+  SetHash hash_;
+  uint32_t sectors_a_line_;
+  bool by_lines_;
+  std::string why_by_lines_;
   std::vector<uint32_t> class_of_;        // of a set
   std::vector<uint32_t> sets_of_class_;   // number of sets
   std::vector<uint32_t> representative_;  // one set of each class
-  std::vector<uint32_t> lines_in_;        // of the atom at hand, by set; scratch, all 0 between
-  std::vector<uint32_t> first_part_{0};
+  int64_t run_lines_;                     // aligned runs of these were never cut by an atom so far
   std::vector<Part> parts_;
-  std::vector<uint8_t> meets_;
-  int64_t lines_ = 0;
+  std::vector<Parts> parts_of_;    // of an atom
+  std::vector<uint32_t> most_of_;  // parts for which an atom has numbers, from its first on
+  std::vector<uint8_t> meets_;     // of an atom
+  std::vector<uint8_t> used_;      // classes of parts so far
+  bool whole_atoms_ = true;
+  uint32_t one_size_sectors_ = 0;
+  int64_t lines_ = 0;  // of all that was placed
+  int64_t all_parts_ = 0;
   uint32_t largest_atom_lines_ = 0;
   uint32_t most_parts_ = 0;  // of one atom
-  bool by_lines_ = false;
-  std::string why_by_lines_;
+  // Of the atom at hand.
+  std::vector<uint32_t> images_;
+  std::vector<uint32_t> lines_in_;  // by set, all 0 between
+  std::vector<Part> cut_;
 };
 
 }  // namespace sawtooth::sim

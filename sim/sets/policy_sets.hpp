@@ -20,12 +20,12 @@ template <class Policy>
 class PolicySets : public SetEngine {
  public:
   PolicySets(const SetPartition& partition, const SetGeometry& geometry, Policy policy,
-             std::vector<Priority> priorities)
+             const std::vector<Priority>* priorities)
       : partition_(partition),
         ways_(static_cast<uint32_t>(geometry.ways)),
         most_last_(static_cast<uint32_t>(geometry.persisting_ways)),
         policy_(std::move(policy)),
-        priority_of_(std::move(priorities)),
+        priority_of_(priorities),
         tags_(size_t{partition.classes()} * ways_, 0),
         priorities_(tags_.size(), Priority::normal),
         sets_(partition.classes()) {}
@@ -33,14 +33,21 @@ class PolicySets : public SetEngine {
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override {
     for (size_t i = 0; i < visits.size(); ++i) {
       uint32_t missed = 0;
-      const uint32_t end = partition_.first_part(visits[i] + 1);
-      for (uint32_t part = partition_.first_part(visits[i]); part < end; ++part) {
+      const auto [begin, end] = partition_.parts_of(visits[i]);
+      for (uint32_t part = begin; part < end; ++part) {
         const SetPartition::Part& line = partition_.parts()[part];
         if (!access(line.set_class, part, priority_of(visits[i]))) missed += line.sectors;
       }
       missed_sectors[i] = missed;
     }
   }
+
+  void mark_held(std::span<uint8_t> held) const override {
+    for (size_t set = 0; set < sets_.size(); ++set) {
+      for (uint32_t way = 0; way < sets_[set].filled; ++way) held[tags_[set * ways_ + way]] = 1;
+    }
+  }
+  void forget(AtomId /*atom*/) override {}
 
  private:
   struct SetState {
@@ -49,8 +56,8 @@ class PolicySets : public SetEngine {
   };
 
   Priority priority_of(AtomId atom) const {
-    if (priority_of_.empty()) return Priority::normal;
-    const Priority priority = priority_of_[atom];
+    if (priority_of_ == nullptr) return Priority::normal;
+    const Priority priority = (*priority_of_)[atom];
     return priority == Priority::evict_last && most_last_ == 0 ? Priority::normal : priority;
   }
 
@@ -93,9 +100,9 @@ class PolicySets : public SetEngine {
   uint32_t ways_;
   uint32_t most_last_;
   Policy policy_;
-  std::vector<Priority> priority_of_;  // of an atom; empty: all normal
-  std::vector<uint32_t> tags_;         // part number, set after set
-  std::vector<Priority> priorities_;   // of the lines in tags_
+  const std::vector<Priority>* priority_of_;  // of an atom; null: all normal
+  std::vector<uint32_t> tags_;                // part number, set after set
+  std::vector<Priority> priorities_;          // of the lines in tags_
   std::vector<SetState> sets_;
 };
 

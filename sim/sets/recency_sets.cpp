@@ -26,17 +26,11 @@ RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits
     throw std::invalid_argument("sets: this CPU or build has no such vector path");
   }
   by_vectors_ = (path == VectorPath::automatic || path == VectorPath::avx512) &&
-                ways <= vector_ways && partition.classes() <= UINT32_MAX / sizeof(Row) &&
-                vector_path_available(VectorPath::avx512);
+                ways <= vector_ways && vector_path_available(VectorPath::avx512);
   if (by_vectors_) {
     Row row;
     for (uint32_t& tag : row.tags) tag = empty_way;
     rows_.assign(partition.classes(), row);
-    if (!partition.parts().empty()) one_size_sectors_ = partition.parts().front().sectors;
-    for (const SetPartition::Part& part : partition.parts()) {
-      row_of_part_.push_back(part.set_class * uint32_t{sizeof(Row)});
-      if (part.sectors != one_size_sectors_) one_size_sectors_ = 0;
-    }
   } else {
     tags_.assign(size_t{partition.classes()} * ways, empty_way);
   }
@@ -49,6 +43,16 @@ void RecencySets::visit(std::span<const AtomId> visits, std::span<uint32_t> miss
     visit_whole(visits, missed_sectors.data());
   } else {
     visit_parts(visits, missed_sectors.data());
+  }
+}
+
+void RecencySets::mark_held(std::span<uint8_t> held) const {
+  const auto mark = [held](uint32_t tag) {
+    if (tag != empty_way) held[tag] = 1;
+  };
+  for (const uint32_t tag : tags_) mark(tag);
+  for (const Row& row : rows_) {
+    for (const uint32_t tag : row.tags) mark(tag);
   }
 }
 
@@ -74,12 +78,11 @@ inline bool RecencySets::access_fifo(uint32_t* tags, uint32_t tag) const {
 }
 
 void RecencySets::visit_scalar(std::span<const AtomId> visits, uint32_t* missed_sectors) {
-  const uint32_t* first_part = partition_.first_parts().data();
   const SetPartition::Part* parts = partition_.parts().data();
   for (const AtomId atom : visits) {
     uint32_t missed = 0;
-    const uint32_t end = first_part[atom + 1];
-    for (uint32_t tag = first_part[atom]; tag < end; ++tag) {
+    const auto [begin, end] = partition_.parts_of(atom);
+    for (uint32_t tag = begin; tag < end; ++tag) {
       uint32_t* tags = &tags_[size_t{parts[tag].set_class} * ways_];
       if (!(hits_move_ ? access_lru(tags, tag) : access_fifo(tags, tag))) {
         missed += parts[tag].sectors;
@@ -90,7 +93,7 @@ void RecencySets::visit_scalar(std::span<const AtomId> visits, uint32_t* missed_
 }
 
 void RecencySets::visit_whole(std::span<const AtomId> visits, uint32_t* missed_sectors) {
-  const uint32_t sectors = one_size_sectors_;
+  const uint32_t sectors = partition_.one_size_sectors();
   const uint32_t* found = found_.data();
   while (!visits.empty()) {
     const size_t count = std::min(visits.size(), slice_accesses);
@@ -112,8 +115,8 @@ void RecencySets::visit_whole(std::span<const AtomId> visits, uint32_t* missed_s
 #define SAWTOOTH_AVX512 __attribute__((target("avx512f,bmi")))
 
 SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
-  char* rows = reinterpret_cast<char*>(rows_.data());
-  const uint32_t* offsets = row_of_part_.data();
+  Row* rows = rows_.data();
+  const SetPartition::Part* parts = partition_.parts().data();
   uint32_t* found_ways = found_.data();
   const uint32_t ways = (1U << ways_) - 1;
   constexpr int last_place = vector_ways - 1;
@@ -121,7 +124,7 @@ SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
   // places up to where the tag was found, or all on a miss, take what stood before them.
   if (hits_move_) {
     for (size_t i = 0; i < count; ++i) {
-      char* row = rows + offsets[tags[i]];
+      Row* row = rows + parts[tags[i]].set_class;
       const __m512i held = _mm512_load_si512(row);
       const __m512i own = _mm512_set1_epi32(static_cast<int>(tags[i]));
       const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
@@ -131,7 +134,7 @@ SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
     }
   } else {
     for (size_t i = 0; i < count; ++i) {
-      char* row = rows + offsets[tags[i]];
+      Row* row = rows + parts[tags[i]].set_class;
       const __m512i held = _mm512_load_si512(row);
       const __m512i own = _mm512_set1_epi32(static_cast<int>(tags[i]));
       const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
@@ -146,7 +149,6 @@ SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
 /// the loop over parts.
 SAWTOOTH_AVX512 void RecencySets::visit_parts(std::span<const AtomId> visits,
                                               uint32_t* missed_sectors) {
-  const uint32_t* first_part = partition_.first_parts().data();
   const SetPartition::Part* parts = partition_.parts().data();
   Row* rows = rows_.data();
   const uint32_t ways = (1U << ways_) - 1;
@@ -154,8 +156,8 @@ SAWTOOTH_AVX512 void RecencySets::visit_parts(std::span<const AtomId> visits,
   constexpr int last_place = vector_ways - 1;
   for (const AtomId atom : visits) {
     uint32_t missed = 0;
-    const uint32_t end = first_part[atom + 1];
-    for (uint32_t tag = first_part[atom]; tag < end; ++tag) {
+    const auto [begin, end] = partition_.parts_of(atom);
+    for (uint32_t tag = begin; tag < end; ++tag) {
       const SetPartition::Part part = parts[tag];
       Row* row = &rows[part.set_class];
       const __m512i held = _mm512_load_si512(row);

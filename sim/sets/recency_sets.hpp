@@ -22,6 +22,8 @@ class RecencySets : public SetEngine {
   RecencySets(const SetPartition& partition, uint32_t ways, bool hits_move, VectorPath path);
 
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override;
+  void mark_held(std::span<uint8_t> held) const override;
+  void forget(AtomId /*atom*/) override {}
 
  private:
   struct alignas(64) Row {
@@ -41,10 +43,8 @@ class RecencySets : public SetEngine {
   uint32_t ways_;
   bool hits_move_;
   bool by_vectors_;
-  std::vector<uint32_t> tags_;         // set after set; scalar path
-  std::vector<Row> rows_;              // a set each; vector path
-  std::vector<uint32_t> row_of_part_;  // vector path: where the row of each part begins, in bytes
-  uint32_t one_size_sectors_ = 0;      // of every part, or 0 where they differ
+  std::vector<uint32_t> tags_;                    // set after set; scalar path
+  std::vector<Row> rows_;                         // a set each; vector path
   std::array<uint32_t, slice_accesses> found_{};  // the way, as a bit; 0 is a miss
 };
 

@@ -45,6 +45,11 @@ SetHash::SetHash(const SetsParameters& parameters, int64_t sets)
   while (chunk_ < chunk_lines && sets % (2 * chunk_) == 0) chunk_ *= 2;
 }
 
+int64_t SetHash::lines_together() const {
+  if (kind_ == HashKind::balanced) return chunk_;
+  return matrix_.empty() ? int64_t{1} << set_bits_ : 1;
+}
+
 uint32_t SetHash::chunk_start(uint64_t chunk) const {
   const auto groups = static_cast<uint64_t>(sets_ / chunk_);
   const int64_t group = permuted(static_cast<int64_t>(chunk % groups), static_cast<int64_t>(groups),

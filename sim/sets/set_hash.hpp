@@ -31,6 +31,9 @@ class SetHash {
   SetHash(const SetsParameters& parameters, int64_t sets);
 
   int64_t sets() const { return sets_; }
+  /// The largest power of two n for which n neighbouring lines from a multiple of n on go to n
+  /// neighbouring sets from a multiple of n on, a line each; 1 where that is not looked into.
+  int64_t lines_together() const;
   uint32_t set_of(uint64_t line) const;
   /// The sets of `images.size()` neighbouring lines from `first_line` on.
   void images(uint64_t first_line, std::span<uint32_t> images) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,28 +12,30 @@
 
 namespace sawtooth::sim {
 
-/// The classes of sets that atoms with these lines have under `parameters`.
-inline SetPartition set_partition(std::span<const LineSpan> atoms, const SetGeometry& geometry,
-                                  const SetsParameters& parameters) {
+/// A partition under `parameters`, of no atoms so far.
+inline SetPartition set_partition(const SetGeometry& geometry, const SetsParameters& parameters) {
   std::string why_by_lines;
   if (parameters.by_lines) {
     why_by_lines = "it was asked for";
   } else if (parameters.policy == SetPolicy::random) {
     why_by_lines = "every set draws random victims of its own";
   }
-  return SetPartition(atoms, SetHash(parameters, geometry.sets), geometry.line_bytes,
+  return SetPartition(SetHash(parameters, geometry.sets), geometry.line_bytes,
                       !why_by_lines.empty(), why_by_lines);
 }
 
-/// `Atoms` is AtomTable, or has its size(), sizes() and tensor_of().
+/// `Atoms` is LiveAtoms, or has its size(), sizes() and tensor_of().
 template <class Atoms>
 class SetsConsumer {
  public:
-  /// `atoms` and `partition` must outlive this.
+  /// `atoms` and `partition`, both of which may grow, must outlive this.
   SetsConsumer(const Atoms& atoms, const SetPartition& partition, const SetGeometry& geometry,
                const SetsParameters& parameters)
-      : partition_(partition),
-        engine_(make_set_engine(partition, geometry, parameters, priorities_of(atoms, parameters))),
+      : atoms_(atoms),
+        partition_(partition),
+        of_tensor_(parameters.priorities),
+        engine_(make_set_engine(partition, geometry, parameters,
+                                all_normal(parameters) ? nullptr : &priorities_)),
         tally_(atoms) {}
 
   void visit(const Visit& visit) {
@@ -47,6 +50,10 @@ class SetsConsumer {
 
   /// Call it after the last visit.
   void drain() {
+    for (size_t a = priorities_.size(); a < atoms_.sizes().size(); ++a) {
+      const Tensor tensor = atoms_.tensor_of(static_cast<AtomId>(a));
+      priorities_.push_back(of_tensor_[static_cast<size_t>(tensor)]);
+    }
     missed_.resize(waiting_.size());
     engine_->visit(waiting_, missed_);
     for (size_t i = 0; i < waiting_.size(); ++i)
@@ -55,26 +62,30 @@ class SetsConsumer {
     accesses_.clear();
   }
 
+  /// Whether all visits so far have been counted.
+  bool is_drained() const { return waiting_.empty(); }
+
+  const SetEngine& engine() const { return *engine_; }
+  /// These are other atoms now, whose parts are not held.
+  void forget(AtomRange atoms) {
+    tally_.forget(atoms);
+    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) engine_->forget(atom);
+  }
+
   const AccessTally<Atoms>& tally() const { return tally_; }
 
  private:
   static constexpr size_t batch_visits = 1024;  // keeps a batch and its results in the L1 cache
 
-  static std::vector<Priority> priorities_of(const Atoms& atoms, const SetsParameters& parameters) {
-    const auto& of_tensor = parameters.priorities;
-    const bool all_normal = std::all_of(of_tensor.begin(), of_tensor.end(), [](Priority priority) {
-      return priority == Priority::normal;
-    });
-    std::vector<Priority> priorities;
-    if (all_normal) return priorities;
-    for (size_t a = 0; a < atoms.sizes().size(); ++a) {
-      const Tensor tensor = atoms.tensor_of(static_cast<AtomId>(a));
-      priorities.push_back(of_tensor[static_cast<size_t>(tensor)]);
-    }
-    return priorities;
+  static bool all_normal(const SetsParameters& parameters) {
+    return std::all_of(parameters.priorities.begin(), parameters.priorities.end(),
+                       [](Priority priority) { return priority == Priority::normal; });
   }
 
+  const Atoms& atoms_;
   const SetPartition& partition_;
+  std::array<Priority, tensor_count> of_tensor_;
+  std::vector<Priority> priorities_;  // of an atom
   std::unique_ptr<SetEngine> engine_;
   AccessTally<Atoms> tally_;
   std::vector<AtomId> waiting_;

@@ -34,7 +34,7 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   Prediction prediction;
   prediction.time_us = wavefront.run() / ns_a_us;
   prediction.tile_visits = wavefront.tile_visits();
-  prediction.phases = wavefront.phases();
+  prediction.phases = wavefront.take_phases();
   set_counters(prediction, [&](Tensor tensor) { return memory.counters(tensor); });
   auto& by_tensor = prediction.by_tensor;
   if (!parameters.step.leads)

@@ -11,10 +11,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "sim/halves/live_halves.hpp"
 #include "sim/request.hpp"
+#include "sim/schedule/held_heads.hpp"
 #include "sim/schedule/item_walk.hpp"
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
@@ -37,7 +38,8 @@ class TimedWavefront {
   double run();
 
   int64_t tile_visits() const { return tile_visits_; }
-  const TimePhases& phases() const { return phases_; }
+  /// Once: there is a phase for each item of a worker.
+  TimePhases take_phases() { return std::move(phases_); }
 
   static constexpr int64_t max_stages = 8;
 
@@ -90,7 +92,7 @@ class TimedWavefront {
   const TimedParameters& parameters_;
   LiveAtoms& atoms_;
   TimedMemory& memory_;
-  LiveHalves<TimedMemory> heads_;
+  HeldHeads<TimedMemory> heads_;
   uint64_t seed_;
   StepCost cost_;
   std::optional<StepPoints> points_;  // with leads

@@ -75,7 +75,9 @@ Prediction replay_on_sets(TraceReader& reader, const OpenTrace& again, int64_t l
   SeenAtoms atoms;
   atoms.add(reader.atoms());
   const std::vector<LineSpan> spans = spans_of(reader.atoms(), geometry.line_bytes);
-  const SetPartition partition = set_partition(spans, geometry, parameters);
+  SetPartition partition = set_partition(geometry, parameters);
+  partition.tell_apart(spans);
+  partition.place(0, spans);
   SetsConsumer consumer(atoms, partition, geometry, parameters);
   Prediction prediction = replay(*again(), atoms, consumer);
   consumer.drain();

@@ -1,5 +1,6 @@
 #include "sim/trace/schedule_trace.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
@@ -11,11 +12,12 @@ namespace {
 
 class ScheduleTracer : public WavefrontSink {
  public:
-  ScheduleTracer(const AtomTable& atoms, TraceWriter& writer)
+  /// `spans` has one entry an atom.
+  ScheduleTracer(const AtomTable& atoms, std::vector<LineSpan> spans, TraceWriter& writer)
       : atoms_(atoms),
         writer_(writer),
         number_(atoms.sizes().size(), unseen),
-        spans_(line_spans(atoms, line_bytes)) {}
+        spans_(std::move(spans)) {}
 
   void begin_step(int64_t step) { step_ = static_cast<uint64_t>(step); }
 
@@ -66,7 +68,12 @@ class ScheduleTracer : public WavefrontSink {
 
 void write_schedule(const Request& request, TraceWriter& writer) {
   const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  ScheduleTracer tracer(atoms, writer);
+  const HeadAtoms of_head(request.problem, request.tiling, request.schedule, request.log_sum_exp,
+                          KvAtoms::parts);
+  const MemoryLayout layout(of_head, line_bytes);
+  std::vector<LineSpan> spans;  // in the order of AtomTable
+  layout.for_each_head([&](Tensor tensor, int64_t head) { layout.append(tensor, head, spans); });
+  ScheduleTracer tracer(atoms, std::move(spans), writer);
   LockstepWavefront(request, atoms, tracer).run();
   tracer.flush();
   writer.finish();

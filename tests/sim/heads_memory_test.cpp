@@ -10,6 +10,7 @@
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/sampled_lru.hpp"
 #include "sim/lru/simulate_lru.hpp"
+#include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
 namespace {
@@ -103,6 +104,19 @@ Prediction halves_of(const Request& request, int ways) {
 TEST(MemoryOfHeads, IsBoundedByWhatHalvesHold) {
   expect_no_growth_beyond_the_cache([](const Request& request) { return halves_of(request, 16); });
   expect_no_growth_beyond_the_cache([](const Request& request) { return halves_of(request, 0); });
+}
+
+Prediction sets_of(Request request, SetPolicy policy) {
+  request.sets.policy = policy;
+  return simulate_sets(request);
+}
+
+TEST(MemoryOfHeads, IsBoundedByWhatSetsHold) {
+  expect_no_growth_beyond_the_cache(simulate_sets);
+  expect_no_growth_beyond_the_cache(
+      [](const Request& request) { return sets_of(request, SetPolicy::plru); });
+  expect_no_growth_beyond_the_cache(
+      [](const Request& request) { return sets_of(request, SetPolicy::opt); });
 }
 
 // Where the time goes is a row for each item of a worker, of 13 here.

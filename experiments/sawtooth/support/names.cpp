@@ -45,8 +45,11 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
   if (text.empty() || text.size() > longest) return {};
   std::string_view best;
   size_t fewest = 0;
+  const std::string wanted = lowered(text);
   for (const std::string_view name : names) {
-    const size_t changes = changes_between(lowered(text), lowered(name));
+    const size_t least = std::max(text.size(), name.size()) - std::min(text.size(), name.size());
+    if (!best.empty() && least >= fewest) continue;
+    const size_t changes = changes_between(wanted, lowered(name));
     if (!best.empty() && changes >= fewest) continue;
     best = name;
     fewest = changes;

@@ -83,7 +83,8 @@ Case any_case(bool aligned) {
 }
 
 std::vector<uint32_t> by_engine(const Case& c, const SetPartition& partition) {
-  const auto engine = make_set_engine(partition, c.geometry(), c.parameters, c.priorities);
+  const auto engine = make_set_engine(partition, c.geometry(), c.parameters,
+                                      c.priorities.empty() ? nullptr : &c.priorities);
   std::vector<uint32_t> missed(c.visits.size());
   // In two batches: what a set holds must outlast a call.
   const size_t half = c.visits.size() / 2;

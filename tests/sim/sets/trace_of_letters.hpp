@@ -26,13 +26,13 @@ inline std::string hits_and_misses(std::string_view trace, int64_t sets,
                          : letter >= '0' && letter <= '9' ? sim::Priority::evict_last
                                                           : sim::Priority::normal);
   }
-  if (!with_priorities) priorities.clear();
   const sim::SetGeometry geometry =
       sim::set_geometry(sets * parameters.ways * parameters.line_bytes, parameters);
   const sim::SetPartition partition(spans, sim::SetHash(parameters, sets), parameters.line_bytes,
                                     false, "");
   const std::vector<sim::AtomId> visits(trace.begin(), trace.end());
-  const auto engine = sim::make_set_engine(partition, geometry, parameters, priorities);
+  const auto engine = sim::make_set_engine(partition, geometry, parameters,
+                                           with_priorities ? &priorities : nullptr);
   std::vector<uint32_t> missed(visits.size());
   engine->visit(visits, missed);
   std::string answer;

@@ -71,6 +71,34 @@ SetsParameters any_sets(Request& request) {
   return sets;
 }
 
+// More heads than keep their numbers, of tiles that sets split in many ways; a trace numbers all.
+TEST(ReplayOnSets, ManyHeadsThatComeAndGoAreAsInATraceOfAll) {
+  Request request;
+  request.problem = {.seq_q = 40, .seq_kv = 40};
+  request.problem.heads = request.problem.kv_heads = 5000;
+  request.problem.mask.kind = MaskKind::causal;
+  request.tiling = {16, 16};
+  request.schedule.workers = 7;
+  request.schedule.launch = launch_id<DynamicLaunch>;
+  request.l2_bytes = 37 * 8 * 128;
+  request.sets.ways = 8;
+  const std::string trace = trace_of(request, false);
+  for (const PolicyName& policy : set_policies) {
+    SCOPED_TRACE(policy.name);
+    request.sets.policy = policy.policy;
+    request.sets.priorities[static_cast<size_t>(Tensor::k)] =
+        policy.policy == SetPolicy::plru ? Priority::evict_last : Priority::normal;
+    const Prediction schedule = simulate_sets(request);
+    const Prediction all = on_sets(trace, request.l2_bytes, request.sets);
+    EXPECT_EQ(schedule.method, all.method);
+    EXPECT_EQ(schedule.tile_visits, all.tile_visits);
+    for (size_t t = 0; t < size_t{tensor_count}; ++t) {
+      for (const CounterColumn& column : counter_columns)
+        EXPECT_EQ(schedule.by_tensor[t].*column.member, all.by_tensor[t].*column.member);
+    }
+  }
+}
+
 void require_same(const Prediction& one, const Prediction& other) {
   for (size_t t = 0; t < size_t{tensor_count}; ++t) {
     for (const CounterColumn& column : counter_columns)

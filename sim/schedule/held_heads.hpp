@@ -8,11 +8,11 @@
 
 namespace sawtooth::sim {
 
-/// `L2` has begin(HeadRun), look_for_held() and holds(AtomRange), as TwoHalves.
+/// `L2` has begin(HeadRun), look_for_held() and holds(AtomRange), as TwoHalves and PlacedSets.
 template <class L2>
-class LiveHalves {
+class HeldHeads {
  public:
-  LiveHalves(LiveAtoms& atoms, L2& l2) : atoms_(atoms), l2_(l2) { atoms_.record_begun(); }
+  HeldHeads(LiveAtoms& atoms, L2& l2) : atoms_(atoms), l2_(l2) { atoms_.record_begun(); }
 
   /// Before visits: heads that got numbers get their place in memory.
   void begin() {
