@@ -68,6 +68,13 @@ void add_bytes(std::vector<uint64_t>& lines, uint64_t address, uint64_t bytes) {
   }
 }
 
+uint32_t small_number(std::string_view text, std::string_view what) {
+  const uint64_t value = number(text, what);
+  if (value > UINT32_MAX)
+    throw std::invalid_argument(std::string(what) + " " + quoted(text) + " is not below 2^32");
+  return static_cast<uint32_t>(value);
+}
+
 /// Whether an opcode of SASS reaches L2, and how: shared, local and constant memory do not count.
 std::optional<Access> access_of(std::string_view opcode) {
   const std::string_view name = opcode.substr(0, opcode.find('.'));
@@ -82,7 +89,7 @@ std::array<uint32_t, 3> cta_of(std::string_view text) {
   const Words parts = split(text, ",");
   if (parts.size() != 3) throw std::invalid_argument("CTA " + quoted(text) + " is not x,y,z");
   std::array<uint32_t, 3> cta{};
-  for (size_t i = 0; i < 3; ++i) cta[i] = static_cast<uint32_t>(number(parts[i], "CTA"));
+  for (size_t i = 0; i < 3; ++i) cta[i] = small_number(parts[i], "CTA");
   return cta;
 }
 
@@ -103,7 +110,7 @@ class ColumnsFormat : public ForeignFormat {
     if (cells.size() != columns_)
       throw std::invalid_argument(std::to_string(cells.size()) + " cells; the header has " +
                                   std::to_string(columns_));
-    access.cta = {cta_ ? static_cast<uint32_t>(number(cells[*cta_], "cta")) : 0, 0, 0};
+    access.cta = {cta_ ? small_number(cells[*cta_], "CTA") : 0, 0, 0};
     access.access = op_ ? access_named(cells[*op_]) : Access::read;
     if (line_) {
       access.lines = {number(cells[*line_], "line")};
@@ -193,7 +200,7 @@ class MemTraceFormat : public ForeignFormat {
     access.launch = number(*after("grid_launch_id"), "launch");
     access.cta = cta_of(*after("CTA"));
     const auto warp = after("warp");
-    access.warp = static_cast<uint32_t>(number(*warp, "warp"));
+    access.warp = small_number(*warp, "warp");
     if (words.end() - warp < 5) throw std::invalid_argument("the addresses are missing");
     const auto kind = access_of(*(warp + 2));
     if (!kind) return false;
@@ -220,15 +227,15 @@ class AccelSimFormat : public ForeignFormat {
       return false;
     }
     if (line.starts_with("warp = ")) {
-      warp_ = static_cast<uint32_t>(number(line.substr(line.find('=') + 2), "warp"));
+      warp_ = small_number(line.substr(line.find('=') + 2), "warp");
       return false;
     }
     words_ = split(line, " \t\r");
     next_ = leading_ + 1;  // behind the PC
     const uint64_t mask = number(take("mask"), "mask", 16);
-    next_ += number(take("number of registers"), "number of registers");
+    next_ += small_number(take("number of registers"), "number of registers");
     const std::string_view opcode = take("opcode");
-    next_ += number(take("number of registers"), "number of registers");
+    next_ += small_number(take("number of registers"), "number of registers");
     const uint64_t width = number(take("width"), "width");
     const auto kind = access_of(opcode);
     if (width == 0 || !kind) return false;

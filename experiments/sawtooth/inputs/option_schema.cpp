@@ -168,7 +168,7 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"stages", model, count, field<&Keys::stages>, sweeps, "",
      "timing = timed: K/V tiles in shared memory, that of the step included (default: 2)", 1, 8},
     {"spill-bytes", model, bytes, field<&Keys::spill_bytes>, sweeps, "",
-     "timing = timed: bytes of L2 that a CTA's spilled registers take (default: none)", 0,
+     "timing = timed: bytes of L2 that a CTA's spilled registers take (default: none)", 1,
      int64_t{1} << 30},
     {"age-bias", model, share, field<&Keys::age_bias>, sweeps, "",
      "timing = timed: how much the oldest CTA of an SM is preferred, as a share of the "
@@ -565,7 +565,8 @@ std::string allowed_values(const OptionSpec& option) {
              std::to_string(option.high) + " (K, M and G mean 1024, 1024^2 and 1024^3)" +
              (option.is_axis() ? ", or a range such as 96K..128K:4K" : "");
     case bytes:
-      return "bytes from 1 on, such as 25165824, 512KiB, 24MiB or 1GiB";
+      return "bytes from " + std::to_string(option.low) + " to " + std::to_string(option.high) +
+             ", such as 25165824, 512KiB, 24MiB or 1GiB";
     case share:
       return "a number above 0 and up to 1, or a percentage, such as 0.01 or 1%";
     case seed:
@@ -581,7 +582,7 @@ std::string allowed_values(const OptionSpec& option) {
     case toggle:
       return "on or off";
     case mask:
-      return "none, causal or window:W with W >= 1 keys";
+      return "none, causal or window:W with W from 1 to " + std::to_string(most_keys) + " keys";
     case section:
       return "a whole number of heads, all, or auto:BYTES such as auto:32MiB";
     case name:

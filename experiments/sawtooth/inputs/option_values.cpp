@@ -152,7 +152,7 @@ Mask parse_mask(std::string_view given) {
   if (text == "causal") return {.kind = MaskKind::causal};
   if (!text.starts_with(window_prefix)) fail(text);
   const int64_t window = parse_count(trimmed(std::string_view(text).substr(window_prefix.size())));
-  if (window < 1) fail(text);
+  if (window < 1 || window > find_option("seq-kv")->high) fail(text);
   return {.kind = MaskKind::window, .window = window};
 }
 

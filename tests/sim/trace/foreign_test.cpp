@@ -140,6 +140,16 @@ TEST(ForeignTrace, WhatIsMalformedNamesFileAndLine) {
             "t:4: the opcode is missing");
   EXPECT_EQ(refusal_of("MEMTRACE: CTX 0x1 - grid_launch_id 0 - CTA 1,0 - warp 0 - LDG - 0x80\n"),
             "t:1: CTA '1,0' is not x,y,z");
+  // One more than fits: it would be CTA 0, warp 0 or the word before again.
+  EXPECT_EQ(visits_of("cta,line\n4294967295,10\n"), (Visits{"w0@0 r10"}));
+  EXPECT_EQ(refusal_of("cta,line\n0,10\n4294967296,10\n"),
+            "t:3: CTA '4294967296' is not below 2^32");
+  EXPECT_EQ(refusal_of("-kernel name = k\nthread block = 0,4294967296,0\n"),
+            "t:2: CTA '4294967296' is not below 2^32");
+  EXPECT_EQ(refusal_of("-kernel name = k\nthread block = 0,0,0\nwarp = 0x100000000\n"),
+            "t:3: warp '0x100000000' is not below 2^32");
+  EXPECT_EQ(refusal_of("-kernel name = k\n0010 1 18446744073709551615 LDG.E 0 4 0 0x80\n"),
+            "t:2: number of registers '18446744073709551615' is not below 2^32");
 }
 
 }  // namespace

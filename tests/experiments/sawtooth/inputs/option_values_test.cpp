@@ -47,7 +47,10 @@ TEST(OptionValues, MasksAreReadWithTheirWindow) {
   EXPECT_EQ(canonical("mask", "window:4K"), "window:4096");
   EXPECT_EQ(canonical("mask", "Window:4k"), "window:4096");
   EXPECT_EQ(canonical("mask", "Causal"), "causal");
-  for (const char* text : {"window:0", "window:", "window", "casual", "window:-3"}) {
+  // As long as keys may be: the sums of rows and keys of longer ones overflow.
+  EXPECT_EQ(parse_mask("window:1024G").window, int64_t{1} << 40);
+  for (const char* text : {"window:0", "window:", "window", "casual", "window:-3",
+                           "window:1099511627777", "window:9223372036854775807"}) {
     EXPECT_THROW(canonical("mask", text), std::invalid_argument) << text;
   }
 }
