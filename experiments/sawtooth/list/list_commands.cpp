@@ -16,6 +16,7 @@
 #include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/attention/variants.hpp"
@@ -79,6 +80,12 @@ void print_gpu(const std::string& path) {
   if (gpu.judged.empty()) return;
   std::cout << "How models were judged on it, the default first:\n";
   for (const Parameter& parameter : gpu.judged) print(parameter);
+  if (gpu.intervals.empty()) return;
+  std::cout << "Intervals of the default: h of one launch, floor and factor of several:\n";
+  for (const IntervalWidth& width : gpu.intervals)
+    std::cout << "  " << std::left << std::setw(name_width + 2) << width.column << " "
+              << shortest(width.of_one_launch) << ", " << shortest(width.floor) << ", "
+              << shortest(width.factor) << "\n";
 }
 
 // The attention kernels of this build: what `measure`, `bench` and the library can launch.

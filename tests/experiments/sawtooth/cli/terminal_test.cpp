@@ -105,6 +105,8 @@ TEST(Names, TheNearestIsOffered) {
 TEST(Lists, SayAllOfAName) {
   EXPECT_THAT(run_program("gpus H200").out, HasSubstr("l2-halves"));
   EXPECT_THAT(run_program("gpus H200").out, HasSubstr("the default first:\n  timed-halves "));
+  EXPECT_THAT(run_program("gpus H200").out,
+              HasSubstr("floor and factor of several:\n  l2_read_sectors "));
   EXPECT_THAT(run_program("systems flash-attention-2").out, HasSubstr("\nlaunch = grid\n"));
   EXPECT_THAT(run_program("schedules attach").out, HasSubstr("--scan attach"));
   EXPECT_EQ(run_program("gpus nothing").exit_code, 2);
