@@ -36,7 +36,7 @@ SAWTOOTH_HD constexpr int64_t q_positions(const Problem& problem, const Tiling& 
 }
 /// Query positions of which at least one row lies in `rows`.
 SAWTOOTH_HD constexpr Range positions_of(Range rows, const Tiling& tiling) {
-  if (rows.empty()) return {};
+  if (tiling.rows_a_position == 1 || rows.empty()) return rows;
   return {rows.begin / tiling.rows_a_position, ceil_div(rows.end, tiling.rows_a_position)};
 }
 
@@ -59,7 +59,7 @@ SAWTOOTH_HD constexpr Range visible_kv_tiles(const Problem& problem, const Tilin
 constexpr int64_t visited_kv_tiles(const Problem& problem, const Tiling& tiling) {
   const int64_t ranks = q_tiles(problem, tiling);
   const int64_t all = kv_tiles(problem, tiling);
-  if (problem.mask.kind == MaskKind::none) return ranks * all;
+  if (problem.mask.kind == MaskKind::none || ranks == 0 || all == 0) return ranks * all;
   // All in rows of Q, of which a key has as many as a position. Q tiles before `first` see nothing;
   // the others end at the tile of their last row's last key.
   const int64_t rows_a_key = tiling.rows_a_position;

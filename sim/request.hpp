@@ -9,6 +9,7 @@
 #include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
+#include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
 #include "sim/die.hpp"
 #include "sim/kernel_cost.hpp"
@@ -32,6 +33,7 @@ struct Request {
   Problem problem{};
   Tiling tiling{};
   Schedule schedule{};
+  Sequences sequences{};  // not owned
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
   SetsParameters sets;       // of the L2 model `sets` alone

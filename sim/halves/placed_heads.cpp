@@ -28,7 +28,7 @@ const PlacedLines& PlacedHeads::before(Tensor tensor, int64_t head) {
 
 // Adds the lines of a head.
 void PlacedHeads::pass(Tensor tensor, int64_t head, PlacedLines& lines) const {
-  std::span<const AtomSize> sizes = heads_.of_head().sizes(tensor);
+  std::span<const AtomSize> sizes = heads_.of_head().sizes(tensor, head);
   for (int64_t number = heads_.number(tensor, head); !sizes.empty();) {
     const PlacedTile tile = placed_tile(sizes, number, lines_a_piece_);
     for (int64_t t = 0; t < tile.tensors; ++t) {

@@ -24,7 +24,7 @@ struct PlacedTile {
   size_t atoms = 0;
   int64_t lines = 0;
   int64_t units = 0;
-  int64_t pieces = 1;
+  int64_t pieces = 1;  // none where there are no lines
   int64_t first_home = 0;
   int tensor = 0;
   int tensors = 1;  // the pieces of which are equally many, the first tensor's first
@@ -45,7 +45,8 @@ inline PlacedTile placed_tile(std::span<const AtomSize> sizes, int64_t number,
     tile.lines += sizes[tile.atoms].lines;
     tile.units += sizes[tile.atoms].sectors * units_per_sector;
   } while (++tile.atoms < sizes.size() && sizes[tile.atoms].goes_on);
-  tile.pieces = std::max<int64_t>(1, (tile.lines + lines_a_piece / 2) / lines_a_piece);
+  const int64_t least = tile.lines > 0 ? 1 : 0;
+  tile.pieces = std::max(least, (tile.lines + lines_a_piece / 2) / lines_a_piece);
   return tile;
 }
 

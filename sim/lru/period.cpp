@@ -284,7 +284,7 @@ bool has_rounds(const Request& request) {
   return straight && request.problem.pass == Pass::forward && request.own_scan == nullptr &&
          schedule.loop == Loop::kv_inner && schedule.kv_split == 1 && !cuts_last_wave(schedule) &&
          schedule.prefetch == 0 && schedule.order.list == nullptr &&
-         request.problem.mask.kind == MaskKind::none &&
+         request.sequences.lengths == nullptr && request.problem.mask.kind == MaskKind::none &&
          item_count(request.problem, request.tiling, schedule) > 0;
 }
 

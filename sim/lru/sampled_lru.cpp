@@ -152,7 +152,7 @@ void SampledHistogram::count_tiles() {
     for (int64_t i = 0; i < count; ++i) {
       tiles_ += is_followed(hash_of(atoms_.number(tensor, 0) + i)) ? 1 : 0;
     }
-    for (const AtomSize& size : heads.sizes(tensor)) {
+    for (const AtomSize& size : heads.sizes(tensor, 0)) {
       largest_lines_ = std::max(largest_lines_, size.lines);
     }
   }
@@ -299,6 +299,7 @@ DistanceHistogram SampledHistogram::histogram() const {
 
 Prediction simulate_sampled_lru(const Request& request) {
   require_forward(request, "a sample");
+  require_one_length(request, "a sample");
   LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
   SampledHistogram sampled(request, atoms);
   Prediction prediction;

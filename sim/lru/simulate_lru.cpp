@@ -94,7 +94,8 @@ void count_all(Prediction& prediction, int64_t capacity_lines) {
 }
 
 Prediction simulate_lru(const Request& request) {
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
+                  KvAtoms::parts, request.sequences);
   const bool backward = request.problem.pass == Pass::backward;
   Prediction prediction;
   if (request.use_period && has_rounds(request)) {

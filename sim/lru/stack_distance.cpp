@@ -81,7 +81,8 @@ StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) :
 }
 
 void StackDistance::add(uint32_t lines) {
-  if (lines == 0) throw std::invalid_argument("stack distance: an atom has no lines");
+  // Never visited, so that any weight will do: one that is there changes no unit.
+  if (lines == 0) lines = std::max(uint32_t{1}, unit_lines_);
   const uint32_t unit = std::gcd(unit_lines_, lines);
   if (too_heavy(int64_t{lines}, unit)) {
     make_room();

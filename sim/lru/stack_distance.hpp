@@ -38,8 +38,9 @@ class StackDistance {
  public:
   static constexpr int64_t cold = -1;
 
-  /// Sizes are weights in lines, at least 1 each and together less than 2^32 times their greatest
-  /// common divisor. Throws std::invalid_argument otherwise, or when `path` cannot run here.
+  /// Sizes are weights in lines, together less than 2^32 times their greatest common divisor; an
+  /// atom without lines is never visited. Throws std::invalid_argument otherwise, or when `path`
+  /// cannot run here.
   explicit StackDistance(std::span<const AtomSize> sizes, VectorPath path = VectorPath::automatic);
 
   /// Gives the next number to an atom of `lines` lines. May come between visits: a new size costs

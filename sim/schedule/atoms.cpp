@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
@@ -44,7 +46,7 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
 }  // namespace
 
 HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, KvAtoms kv) {
+                     bool log_sum_exp, KvAtoms kv, const Sequences& sequences) {
   const bool pair_kv = kv == KvAtoms::pairs;
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads;
@@ -88,6 +90,18 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
       of_keys(backward),
   }};
   if (kv == KvAtoms::parts) cuts_ = prefetch_cuts(problem, tiling, schedule);
+  std::vector<SequenceLengths> lengths{{problem.seq_q, problem.seq_kv}};  // of each shape
+  if (sequences.lengths != nullptr) {
+    lengths.clear();
+    std::map<std::pair<int64_t, int64_t>, size_t> known;
+    for (int64_t batch = 0; batch < problem.batch; ++batch) {
+      const SequenceLengths& own = sequences.lengths[batch];
+      const auto [shape, is_new] = known.try_emplace({own.seq_q, own.seq_kv}, lengths.size());
+      shape_of_.push_back(shape->second);
+      if (is_new) lengths.push_back(own);
+    }
+    shapes_ = lengths.size();
+  }
   for (size_t t = 0; t < shapes.size(); ++t) {
     const auto tensor = static_cast<Tensor>(t);
     const Shape& shape = shapes[t];
@@ -108,16 +122,23 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
     head.heads = pair_kv && tensor == Tensor::v ? 0 : shape.heads;
     const int64_t tiles = ceil_div(shape.rows, shape.tile_rows);
     const std::vector<AtomSize> full = atoms_of(shape.tile_rows);
-    const std::vector<AtomSize> last = atoms_of(shape.rows - (tiles - 1) * shape.tile_rows);
     head.a_tile = std::ssize(full);
-    head.count = (tiles - 1) * head.a_tile + std::ssize(last);
+    head.count = (tiles - 1) * head.a_tile +
+                 std::ssize(atoms_of(shape.rows - (tiles - 1) * shape.tile_rows));
     if (head.heads == 0) continue;
     require_atom_ids(head.count);
-    head.sizes.reserve(static_cast<size_t>(head.count));
-    for (int64_t tile = 0; tile < tiles - 1; ++tile) {
-      head.sizes.insert(head.sizes.end(), full.begin(), full.end());
+    for (const SequenceLengths& of_sequence : lengths) {
+      int64_t rows = shape.rows;
+      if (sequences.lengths != nullptr)
+        rows = has_key_rows(tensor) ? of_sequence.seq_kv : of_sequence.seq_q;
+      std::vector<AtomSize>& sizes = head.sizes.emplace_back();
+      sizes.reserve(static_cast<size_t>(head.count));
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t left = clamp_to(rows - tile * shape.tile_rows, 0, shape.tile_rows);
+        const std::vector<AtomSize> atoms = left == shape.tile_rows ? full : atoms_of(left);
+        sizes.insert(sizes.end(), atoms.begin(), atoms.end());
+      }
     }
-    head.sizes.insert(head.sizes.end(), last.begin(), last.end());
   }
   if (!pair_kv) return;
   of_[static_cast<size_t>(Tensor::v)] = of(Tensor::k);
@@ -139,8 +160,8 @@ void require_atom_ids(int64_t count) {
 }
 
 AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, KvAtoms kv)
-    : head_(problem, tiling, schedule, log_sum_exp, kv) {
+                     bool log_sum_exp, KvAtoms kv, const Sequences& sequences)
+    : head_(problem, tiling, schedule, log_sum_exp, kv, sequences) {
   const bool pair_kv = kv == KvAtoms::pairs;
   int64_t count = 0;
   for (int t = 0; t < tensor_count; ++t) {
@@ -151,8 +172,8 @@ AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedul
   sizes_.reserve(static_cast<size_t>(count));
   const auto number = [&](Tensor tensor) {
     first_[static_cast<size_t>(tensor)] = std::ssize(sizes_);
-    const std::vector<AtomSize>& head = head_.sizes(tensor);
     for (int64_t h = 0; h < head_.heads(tensor); ++h) {
+      const std::vector<AtomSize>& head = head_.sizes(tensor, h);
       sizes_.insert(sizes_.end(), head.begin(), head.end());
     }
   };

@@ -11,12 +11,14 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
+#include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::sim {
@@ -73,19 +75,31 @@ struct AtomRange {
 /// barrier; or a whole tile of K or of V.
 enum class KvAtoms : uint8_t { parts, pairs, tiles };
 
-/// The atoms of one head of every tensor: all heads of a tensor have the same.
+/// The atoms of one head of every tensor: equally many for all heads of a tensor, and equally large
+/// where their sequences have one length. Where a sequence has fewer tiles than the longest one,
+/// its last atoms have no lines and nothing touches them.
 class HeadAtoms {
  public:
   /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
   /// where a further tile follows), or when a head has more than 2^32 - 1 atoms. Pairs are atoms
   /// of tensor K, V has none.
   HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, KvAtoms kv);
+            bool log_sum_exp, KvAtoms kv, const Sequences& sequences);
 
   /// Heads that `tensor` has. With kv_split the parts of a partial result are heads of their own,
   /// flat_head * kv_split + part, and a piece is one with a single tile.
   int64_t heads(Tensor tensor) const { return of(tensor).heads; }
-  const std::vector<AtomSize>& sizes(Tensor tensor) const { return of(tensor).sizes; }
+  const std::vector<AtomSize>& sizes(Tensor tensor, int64_t head) const {
+    return of(tensor).sizes[shape(tensor, head)];
+  }
+  /// Heads of one shape have atoms of the same sizes: those of sequences of the same lengths.
+  size_t shapes() const { return shapes_; }
+  /// Runs of heads_a_sequence() heads of one shape: the sequences, or all together.
+  int64_t sequences() const { return shape_of_.empty() ? 1 : std::ssize(shape_of_); }
+  int64_t heads_a_sequence(Tensor tensor) const { return of(tensor).heads / sequences(); }
+  size_t shape(Tensor tensor, int64_t head) const {
+    return shape_of_.empty() ? 0 : shape_of_[static_cast<size_t>(head / heads_a_sequence(tensor))];
+  }
   /// How many atoms a head has.
   int64_t count(Tensor tensor) const { return of(tensor).count; }
 
@@ -104,11 +118,13 @@ class HeadAtoms {
     int64_t heads = 0;
     int64_t a_tile = 1;  // atoms of a tile, of the last one there may be fewer
     int64_t count = 0;
-    std::vector<AtomSize> sizes;
+    std::vector<std::vector<AtomSize>> sizes;  // of each shape
   };
   const OfHead& of(Tensor tensor) const { return of_[static_cast<size_t>(tensor)]; }
 
   std::array<OfHead, tensor_count> of_;
+  size_t shapes_ = 1;
+  std::vector<size_t> shape_of_;  // each sequence; empty: all have one
   std::vector<int64_t> cuts_{0};  // lines of a K/V tile at which an atom begins
 };
 
@@ -120,7 +136,7 @@ class AtomTable {
  public:
   /// Throws std::invalid_argument as HeadAtoms does, or when there are more than 2^32 - 1 atoms.
   AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, KvAtoms kv = KvAtoms::parts);
+            bool log_sum_exp, KvAtoms kv = KvAtoms::parts, const Sequences& sequences = {});
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
   /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.

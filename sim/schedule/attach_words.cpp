@@ -7,11 +7,13 @@ namespace sawtooth::sim {
 namespace {
 
 // Of all items; parts of an item share its steps. A pair of tiles is one step in either pass.
-int64_t steps_of(const Problem& problem, const Tiling& tiling) {
-  int64_t of_head = 0;
-  for (int64_t tile = 0; tile < q_tiles(problem, tiling); ++tile)
-    of_head += visible_kv_tiles(problem, tiling, tile).size();
-  return of_head * problem.batch * problem.heads;
+int64_t steps_of(const Request& request) {
+  int64_t steps = 0;
+  for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
+    const Problem own = request.sequences.of(request.problem, batch);
+    steps += visited_kv_tiles(own, request.tiling) * own.heads;
+  }
+  return steps;
 }
 
 }  // namespace
@@ -21,7 +23,7 @@ void add_attach_words(const Request& request, Prediction& prediction) {
   if (schedule.scan != scan_id<AttachScan> || schedule.loop == Loop::kv_outer) return;
   const bool twice = request.problem.pass == Pass::backward && schedule.dq == Dq::separate;
   Counters words;
-  words.l2_write_sectors = (twice ? 2 : 1) * steps_of(request.problem, request.tiling);
+  words.l2_write_sectors = (twice ? 2 : 1) * steps_of(request);
   add(prediction.by_tensor[static_cast<size_t>(Tensor::other)], words);
   add(prediction.total, words);
 }

@@ -31,6 +31,7 @@ class ItemWalk {
         problem_(request.problem),
         tiling_(request.tiling),
         schedule_(request.schedule),
+        sequences_(request.sequences),
         own_scan_(request.own_scan),
         items_(item_count(problem_, tiling_, schedule_)),
         begun_(request.items_begun),
@@ -46,12 +47,17 @@ class ItemWalk {
   /// Begins item `index`; one that sees nothing is done at once, and still has results.
   void begin(WorkerCursor& cursor, int64_t index) const {
     if (begun_ != nullptr) begun_->fetch_add(1, std::memory_order_relaxed);
-    const Item item = item_at(problem_, tiling_, schedule_, index);
+    const Item item = item_at(problem_, tiling_, schedule_, sequences_, index);
     const auto attach = attach_.find(kv_head(item));
     cursor.begin(problem_, tiling_, schedule_, item, attach == attach_.end() ? 0 : attach->second,
                  own_scan_);
   }
   void advance(WorkerCursor& cursor) const { cursor.advance(problem_, tiling_, schedule_); }
+
+  /// Whether the item's Q tile lies past the end of its sequence: it touches nothing.
+  bool is_void(const Item& item) const {
+    return sawtooth::is_void(problem_, tiling_, sequences_, item.batch, item.own_tile);
+  }
 
   /// What an item needs before its first step.
   template <class Touch>
@@ -124,6 +130,7 @@ class ItemWalk {
         touch(i % workers, tensor, head, tile, access);
       };
       const int64_t head = i / tiles, tile = i % tiles;
+      if (sawtooth::is_void(problem_, tiling_, sequences_, head / problem_.heads, tile)) continue;
       for (int64_t part = 0; part < schedule_.kv_split; ++part) {
         for (const Tensor tensor : {Tensor::partial_lse, Tensor::partial_o}) {
           by_worker(tensor, head * schedule_.kv_split + part, tile, Access::read);
@@ -152,6 +159,7 @@ class ItemWalk {
   /// Whether the item is whole.
   template <class Touch>
   bool write_results(const Item& item, Touch touch) {
+    if (is_void(item)) return true;
     if (kv_outer()) {
       const int64_t tiles = q_tiles(problem_, tiling_);
       for (int64_t tile = 0; tile < tiles; ++tile) {
@@ -186,6 +194,7 @@ class ItemWalk {
   const Problem& problem_;
   const Tiling& tiling_;
   const Schedule& schedule_;
+  const Sequences& sequences_;
   OwnScan* own_scan_;
   int64_t items_;
   std::atomic<int64_t>* begun_;

@@ -3,8 +3,9 @@
 namespace sawtooth::sim {
 
 LiveAtoms::LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, KvAtoms kv)
-    : head_(problem, tiling, schedule, log_sum_exp, kv) {
+                     bool log_sum_exp, KvAtoms kv, const Sequences& sequences)
+    : head_(problem, tiling, schedule, log_sum_exp, kv, sequences) {
+  for (Block& block : blocks_) block.free.resize(head_.shapes());
   for (size_t t = 0; t < kind_of.size(); ++t) {
     const auto tensor = static_cast<Tensor>(t);
     if (head_.heads(tensor) == 0) continue;
@@ -31,18 +32,19 @@ AtomId LiveAtoms::find(Kind kind, int64_t head) {
   Block& block = blocks_[kind];
   const auto [at, is_new] = block.begin_of_head.try_emplace(head, 0);
   if (!is_new) return at->second;
-  if (block.free.empty()) {
+  std::vector<AtomId>& free = block.free[shape_of(kind, head)];
+  if (free.empty()) {
     require_atom_ids(std::ssize(sizes_) + block.count);
-    block.free.push_back(static_cast<AtomId>(sizes_.size()));
+    free.push_back(static_cast<AtomId>(sizes_.size()));
     for (size_t t = 0; t < kind_of.size(); ++t) {
       const auto tensor = static_cast<Tensor>(t);
-      const std::vector<AtomSize>& sizes = head_.sizes(tensor);
-      if (kind_of[t] == kind && head_.heads(tensor) > 0)
-        sizes_.insert(sizes_.end(), sizes.begin(), sizes.end());
+      if (kind_of[t] != kind || head_.heads(tensor) == 0) continue;
+      const std::vector<AtomSize>& sizes = head_.sizes(tensor, head);
+      sizes_.insert(sizes_.end(), sizes.begin(), sizes.end());
     }
   }
-  at->second = block.free.back();
-  block.free.pop_back();
+  at->second = free.back();
+  free.pop_back();
   if (records_begun_) begun_.push_back({kind, head, at->second});
   return at->second;
 }
@@ -52,7 +54,7 @@ void LiveAtoms::ended(Tensor q_or_k, int64_t flat_head) {
   Block& block = blocks_[kind];
   const auto at = block.begin_of_head.find(flat_head);
   if (at == block.begin_of_head.end()) return;  // nothing was touched
-  ended_.emplace_back(kind, at->second);
+  ended_.push_back({kind, shape_of(kind, flat_head), at->second});
   ended_atoms_ += block.count;
   block.begin_of_head.erase(at);
   recent_[kind][static_cast<size_t>(flat_head) % recents].head = -1;

@@ -28,7 +28,7 @@ class LiveAtoms {
   /// Throws std::invalid_argument as HeadAtoms does; numbering does so where more than 2^32 - 1
   /// atoms are alive.
   LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, KvAtoms kv = KvAtoms::parts);
+            bool log_sum_exp, KvAtoms kv = KvAtoms::parts, const Sequences& sequences = {});
 
   /// As AtomTable has them. A number stands for one size and tensor for ever.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) {
@@ -65,7 +65,7 @@ class LiveAtoms {
         const auto tensor = static_cast<Tensor>(t);
         if (kind_of[t] != begun.kind || head_.heads(tensor) == 0) continue;
         begin(HeadRun{tensor, begun.head, begun.begin + offset_[t], number(tensor, begun.head),
-                      head_.sizes(tensor)});
+                      head_.sizes(tensor, begun.head)});
       }
     }
     begun_.clear();
@@ -85,10 +85,10 @@ class LiveAtoms {
   template <class Gone>
   void recycle_where(Gone gone) {
     std::erase_if(ended_, [&](const auto& ended) {
-      const auto& [kind, begin] = ended;
-      if (!gone(AtomRange{begin, begin + blocks_[kind].count})) return false;
-      blocks_[kind].free.push_back(begin);
-      ended_atoms_ -= blocks_[kind].count;
+      Block& block = blocks_[ended.kind];
+      if (!gone(AtomRange{ended.begin, ended.begin + block.count})) return false;
+      block.free[ended.shape].push_back(ended.begin);
+      ended_atoms_ -= block.count;
       return true;
     });
   }
@@ -109,9 +109,14 @@ class LiveAtoms {
   }();
 
   struct Block {
-    AtomId count = 0;          // numbers of a head, one after the other
-    std::vector<AtomId> free;  // begins of dead ones
+    AtomId count = 0;                       // numbers of a head, one after the other
+    std::vector<std::vector<AtomId>> free;  // begins of dead ones, of heads of each shape
     std::unordered_map<int64_t, AtomId> begin_of_head;
+  };
+  struct Ended {
+    Kind kind = query;
+    size_t shape = 0;
+    AtomId begin = 0;
   };
   struct Begun {
     Kind kind = query;
@@ -130,13 +135,17 @@ class LiveAtoms {
     return recent.begin;
   }
   AtomId find(Kind kind, int64_t head);
+  size_t shape_of(Kind kind, int64_t head) const {
+    constexpr std::array<Tensor, kinds> of_kind{Tensor::q, Tensor::k, Tensor::partial_o};
+    return head_.shape(of_kind[kind], head);
+  }
 
   HeadAtoms head_;
   std::array<AtomId, tensor_count> offset_{};   // of a tensor in its block
   std::array<int64_t, tensor_count> number_{};  // of a tensor's first head
   std::array<Block, kinds> blocks_;
   std::array<std::array<Recent, recents>, kinds> recent_;
-  std::vector<std::pair<Kind, AtomId>> ended_;
+  std::vector<Ended> ended_;
   size_t ended_atoms_ = 0;
   bool records_begun_ = false;
   std::vector<Begun> begun_;

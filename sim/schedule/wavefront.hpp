@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "scheduler/prefetch.hpp"
-#include "sim/schedule/backward_limits.hpp"
 #include "sim/schedule/item_walk.hpp"
+#include "sim/schedule/limits.hpp"
 #include "sim/schedule/small_kernels.hpp"
 
 namespace sawtooth::sim {
@@ -186,7 +186,7 @@ class LockstepWavefront {
   /// what the backward pass is not defined for.
   LockstepWavefront(const Request& request, Atoms& atoms, Sink& sink)
       : request_(request), atoms_(atoms), sink_(sink) {
-    require_backward_limits(request);
+    require_limits(request);
   }
 
   /// Replays all kernels one behind the other: the combine kernel of kv-split, the kernel of dQ and

@@ -11,20 +11,24 @@ MemoryLayout::MemoryLayout(const HeadAtoms& atoms, int64_t cache_line_bytes)
   for (size_t t = 0; t < places_.size(); ++t) {
     const auto tensor = static_cast<Tensor>(t);
     if (atoms.heads(tensor) == 0) continue;
-    Place& place = places_[t];
     end += tensor_alignment_bytes - 1;
-    place.begin_bytes = end - end % tensor_alignment_bytes;
-    for (const AtomSize& size : atoms.sizes(tensor)) {
-      place.head_bytes += uint64_t{size.lines} * static_cast<uint64_t>(line_bytes);
+    end -= end % tensor_alignment_bytes;
+    const int64_t heads = atoms.heads_a_sequence(tensor);
+    for (int64_t sequence = 0; sequence < atoms.sequences(); ++sequence) {
+      Place place{.begin_bytes = end};
+      for (const AtomSize& size : atoms.sizes(tensor, sequence * heads))
+        place.head_bytes += uint64_t{size.lines} * static_cast<uint64_t>(line_bytes);
+      places_[t].push_back(place);
+      end += static_cast<uint64_t>(heads) * place.head_bytes;
     }
-    end = place.begin_bytes + static_cast<uint64_t>(atoms.heads(tensor)) * place.head_bytes;
   }
 }
 
 void MemoryLayout::append(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const {
-  const Place& place = places_[static_cast<size_t>(tensor)];
-  uint64_t address = place.begin_bytes + static_cast<uint64_t>(head) * place.head_bytes;
-  for (const AtomSize& size : atoms_.sizes(tensor)) {
+  const int64_t heads = atoms_.heads_a_sequence(tensor);
+  const Place& place = places_[static_cast<size_t>(tensor)][static_cast<size_t>(head / heads)];
+  uint64_t address = place.begin_bytes + static_cast<uint64_t>(head % heads) * place.head_bytes;
+  for (const AtomSize& size : atoms_.sizes(tensor, head)) {
     const int64_t lines = ceil_div(int64_t{size.sectors} * sector_bytes, cache_line_bytes_);
     spans.push_back({address / static_cast<uint64_t>(cache_line_bytes_),
                      static_cast<uint32_t>(lines), size.sectors});

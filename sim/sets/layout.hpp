@@ -21,7 +21,8 @@ struct LineSpan {
 inline constexpr uint64_t tensor_alignment_bytes = uint64_t{2} << 20;
 
 /// Tensors follow one another in the order of Tensor, each from a multiple of
-/// tensor_alignment_bytes on; inside a tensor heads follow one another without gaps.
+/// tensor_alignment_bytes on; inside a tensor heads follow one another without gaps, also where
+/// those of some sequences are shorter.
 class MemoryLayout {
  public:
   /// `atoms` are not pairs, and must outlive this; `cache_line_bytes` is 32, 64 or 128.
@@ -40,14 +41,14 @@ class MemoryLayout {
   }
 
  private:
-  struct Place {
+  struct Place {  // of the heads of a sequence
     uint64_t begin_bytes = 0;
     uint64_t head_bytes = 0;
   };
 
   const HeadAtoms& atoms_;
   int64_t cache_line_bytes_;
-  std::array<Place, tensor_count> places_{};
+  std::array<std::vector<Place>, tensor_count> places_;
 };
 
 }  // namespace sawtooth::sim

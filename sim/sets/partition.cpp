@@ -38,7 +38,7 @@ SetPartition::SetPartition(std::span<const LineSpan> atoms, SetHash hash, int64_
 
 void SetPartition::tell_apart(std::span<const LineSpan> atoms) {
   for (const LineSpan& atom : atoms) {
-    if (told_apart(atom)) continue;
+    if (atom.lines == 0 || told_apart(atom)) continue;
     images_.resize(atom.lines);
     hash_.images(atom.first, images_);
     refine(images_);
@@ -108,6 +108,7 @@ bool SetPartition::cut(const LineSpan& atom) {
   images_.resize(atom.lines);
   hash_.images(atom.first, images_);
   cut_.clear();
+  if (images_.empty()) return false;
   const uint32_t last_class = class_of_[images_.back()];
   bool meets = false;
   for (const uint32_t set : images_) {
@@ -156,7 +157,8 @@ void SetPartition::number(AtomId atom) {
   own.end = own.begin + count;
   std::copy(cut_.begin(), cut_.end(), parts_.begin() + own.begin);
   whole_atoms_ &= own.begin == atom && count == 1;
-  if (all_parts_ == count) one_size_sectors_ = cut_.front().sectors;  // the first atom of all
+  if (count > 0 && all_parts_ == count)
+    one_size_sectors_ = cut_.front().sectors;  // the first atom of all
   for (const Part& part : cut_) {
     if (part.sectors != one_size_sectors_) one_size_sectors_ = 0;
     used_[part.set_class] = 1;

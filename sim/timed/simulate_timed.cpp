@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/on_threads.hpp"
-#include "sim/schedule/backward_limits.hpp"
+#include "sim/schedule/limits.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/wavefront.hpp"
 
@@ -26,9 +26,9 @@ void split_pair(Counters& k, Counters& v) {
 
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
-  require_backward_limits(request);
+  require_limits(request);
   LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                  parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
+                  parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs, request.sequences);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;

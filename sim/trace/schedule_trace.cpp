@@ -67,9 +67,10 @@ class ScheduleTracer : public WavefrontSink {
 }  // namespace
 
 void write_schedule(const Request& request, TraceWriter& writer) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
+                        KvAtoms::parts, request.sequences);
   const HeadAtoms of_head(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                          KvAtoms::parts);
+                          KvAtoms::parts, request.sequences);
   const MemoryLayout layout(of_head, line_bytes);
   std::vector<LineSpan> spans;  // in the order of AtomTable
   layout.for_each_head([&](Tensor tensor, int64_t head) { layout.append(tensor, head, spans); });

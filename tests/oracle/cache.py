@@ -19,20 +19,21 @@ class Addresses:
     """Byte address of each tile's first line."""
 
     def __init__(self, layout):
-        self.layout, self.base, self.head_bytes = layout, {}, {}
+        self.layout, self.heads = layout, {}
         address = 0
         for tensor in TENSORS:
-            heads = layout.shapes[tensor][0]
             tiles = range(layout.tiles(tensor))
-            self.head_bytes[tensor] = sum(layout.lines(tensor, tile) for tile in tiles) * LINE
+            heads = range(layout.shapes[tensor][0])
             if heads:
                 address = -(-address // PAGE) * PAGE
-                self.base[tensor] = address
-                address += heads * self.head_bytes[tensor]
+            self.heads[tensor] = []
+            for head in heads:
+                self.heads[tensor].append(address)
+                address += sum(layout.lines(tensor, head, tile) for tile in tiles) * LINE
 
     def of(self, tensor, head, tile):
-        full = self.layout.lines(tensor, 0) * LINE
-        return self.base[tensor] + head * self.head_bytes[tensor] + tile * full
+        full = self.layout.lines(tensor, head, 0) * LINE
+        return self.heads[tensor][head] + tile * full
 
 
 class Lru:
@@ -183,7 +184,7 @@ def misses(point, layout, visits):
     set_of = {}
     for number, (_, tensor, head, tile, begin, end) in enumerate(visits):
         start = addresses.of(tensor, head, tile)
-        last = start + layout.sectors(tensor, tile) * 32
+        last = start + layout.sectors(tensor, head, tile) * 32
         for address in range(start + begin * LINE, min(start + end * LINE, last), line_bytes):
             line = address // line_bytes
             if line not in set_of:

@@ -23,7 +23,7 @@ def count(point):
     missed = misses(point, replay.layout, visits)
     for (access, tensor, head, tile, begin, end), miss in zip(visits, missed):
         of = counts[tensor]
-        all_sectors = replay.layout.sectors(tensor, tile)
+        all_sectors = replay.layout.sectors(tensor, head, tile)
         for line in range(begin, end):
             sectors = min(4, all_sectors - line * (LINE // 32))
             first = (tensor, head, tile, line) not in touched

@@ -62,7 +62,7 @@ def count(point):
         second = mix(first[tensor] + head * layout.tiles(tensor) + tile) % 2
         for i in range(begin, end):
             line, home = (tensor, head, tile, i), (second + i) % 2
-            sectors = min(LINE, layout.bytes(tensor, tile) - i * LINE) // SECTOR
+            sectors = min(LINE, layout.bytes(tensor, head, tile) - i * LINE) // SECTOR
             if access == "write":
                 of["l2_write_sectors"] += sectors
                 held, left = halves[home].touch(line, True)
@@ -84,7 +84,7 @@ def count(point):
                 of["dram_read_sectors"] += 0 if held else sectors
             touched.add(line)
             for left in filter(None, leaving):
-                written = layout.bytes(left[0], left[2]) - left[3] * LINE
+                written = layout.bytes(left[0], left[1], left[2]) - left[3] * LINE
                 counts[left[0]]["dram_write_sectors"] += min(LINE, written) // SECTOR
     counts["other"] = dict.fromkeys(COUNTERS, 0) | {"l2_write_sectors": replay.words_written}
     return counts

@@ -59,6 +59,14 @@ def drawn(random, number):
         "pack_gqa": pick(VALUES["pack_gqa"]),
         "seed": number,
     }
+    if alone and random.random() < 0.3:  # queries in whole lines of log-sum-exp
+        queries = [32 * random.randint(0, 8), 32 * random.randint(1, 8)]
+        keys = [random.randint(1, 250), random.randint(0, 250)]
+        point.update(batch=2, loop="kv-inner", prefetch=0)
+        point.update(lengths="{}+{}".format(*keys), q_lengths="{}+{}".format(*queries))
+        point.update(seq_kv=max(keys), seq_q=max(queries))
+        point["launch"] = pick(("static", "dynamic", "grid"))
+        point["sequence_order"] = pick(VALUES["sequence_order"])
     if point["launch"] == "balanced":
         point["loop"] = "kv-inner"
     return point

@@ -2,6 +2,8 @@
 
 from random import Random
 
+from schedule import lengths_of
+
 VALUES = {
     "launch": ("static", "dynamic", "grid", "balanced"),
     "scan": (
@@ -17,6 +19,7 @@ VALUES = {
     "pack_gqa": ("off", "on"),
     "timing": ("lockstep", "lockstep-wave"),
     "l2": ("lru", "sets", "opt"),
+    "sequence_order": ("given", "longest"),
     "l2_policy": ("lru", "plru", "fifo", "opt"),
     "l2_hash": ("balanced", "modulo", "xor"),
 }
@@ -74,6 +77,8 @@ def drawn(random, number):
     if random.random() < 0.2:
         point["seq_q"] = point["seq_kv"]
     point["pack_gqa"] = pick(VALUES["pack_gqa"])
+    if random.random() < 0.3:
+        choose_lengths(random, point)
     if point["launch"] == "balanced":  # what the program allows
         point["kv_split"], point["loop"] = 1, "kv-inner"
     if point["loop"] == "kv-outer":
@@ -83,10 +88,33 @@ def drawn(random, number):
     point["section"] = random.randint(1, point["batch"] * point["heads"] * point["kv_split"])
     if random.random() < 0.2:
         point["order"] = any_order(random, point)
-        for replaced in ("section", "q_order", "head_order"):
-            del point[replaced]
+        for replaced in ("section", "q_order", "head_order", "sequence_order"):
+            point.pop(replaced, None)
     choose_l2(random, point)
     return point
+
+
+def choose_lengths(random, point):
+    """Lengths of keys, or of queries, or of both; seq_q and seq_kv become the longest."""
+    batch = random.randint(1, 4)
+    point.update(batch=batch, loop="kv-inner", prefetch=0)
+    point["launch"] = random.choice(("static", "dynamic", "grid"))
+    point["sequence_order"] = random.choice(VALUES["sequence_order"])
+
+    def lengths():
+        if random.random() < 0.3:
+            low = random.randint(1, 100)
+            return f"uniform:{low}..{low + random.randint(0, 200)}:{random.randint(0, 99)}"
+        runs = [f"{random.choice((0, 1, 7, 64, random.randint(1, 300)))}" for _ in range(batch)]
+        return "+".join(runs[:-1] + [str(random.randint(1, 300))])
+
+    kind = random.choice(("lengths", "q_lengths", "both", "keys as queries"))
+    if kind != "q_lengths":
+        point["lengths"] = lengths()
+        point["seq_kv"] = max(lengths_of(point["lengths"], batch))
+    if kind != "lengths":
+        point["q_lengths"] = point["lengths"] if kind == "keys as queries" else lengths()
+        point["seq_q"] = max(lengths_of(point["q_lengths"], batch))
 
 
 def any_order(random, point):

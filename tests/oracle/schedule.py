@@ -41,10 +41,34 @@ def permuted(value, size, key):
             return value
 
 
+def lengths_of(text, batch):
+    """`3x5+7` is 5 5 5 7; `uniform:LOW..HIGH:SEED` draws one for each sequence."""
+    if text.startswith("uniform:"):
+        low, high, seed = (int(n) for n in text[8:].replace("..", ":").split(":"))
+        return [low + stream(seed, i) % (high - low + 1) for i in range(batch)]
+    lengths = []
+    for run in text.split("+"):
+        sequences, _, length = run.rpartition("x")
+        lengths += [int(length)] * int(sequences or 1)
+    return lengths
+
+
+def sequences_of(point):
+    """(queries, keys) of every sequence."""
+    batch = point["batch"]
+    keys = lengths_of(point.get("lengths", f"{batch}x{point['seq_kv']}"), batch)
+    queries = lengths_of(point.get("q_lengths", f"{batch}x{point['seq_q']}"), batch)
+    return list(zip(queries, keys))
+
+
 class Problem:
-    def __init__(self, point):
+    """That of the longest sequences, or of one with these lengths."""
+
+    def __init__(self, point, lengths=None):
         for name in ("batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim"):
             setattr(self, name, point[name])
+        if lengths is not None:
+            self.seq_q, self.seq_kv = lengths
         self.rows_a_position = 1
         if point.get("pack_gqa") == "on":  # the rows of a group's heads are those of one head
             self.rows_a_position = self.heads // self.kv_heads
@@ -86,10 +110,10 @@ class Problem:
 
 
 class Layout:
-    """Bytes of the tiles: rows of a tile, and of the last one what is left."""
+    """Bytes of the tiles: rows of a tile, of the last one what is left, past its sequence's end none."""
 
-    def __init__(self, point, problem, cut):
-        self.problem = problem
+    def __init__(self, point, problem, cut, sequences):
+        self.problem, self.cut, self.sequences = problem, cut, sequences
         q = (problem.seq_q, problem.q_rows)
         kv = (problem.seq_kv, problem.kv_rows)
         heads = problem.batch * problem.heads
@@ -114,15 +138,18 @@ class Layout:
         _, rows, tile_rows, _ = self.shapes[tensor]
         return ceil(rows / tile_rows)
 
-    def bytes(self, tensor, tile):
-        _, rows, tile_rows, row_bytes = self.shapes[tensor]
-        return (min(rows, (tile + 1) * tile_rows) - tile * tile_rows) * row_bytes
+    def bytes(self, tensor, head, tile):
+        heads, rows, tile_rows, row_bytes = self.shapes[tensor]
+        if tensor != "partial_o" or self.cut is None:
+            own = self.sequences[head // (heads // self.problem.batch)]
+            rows = own.seq_kv if tensor in ("k", "v") else own.seq_q
+        return max(0, min(rows, (tile + 1) * tile_rows) - tile * tile_rows) * row_bytes
 
-    def lines(self, tensor, tile):
-        return ceil(self.bytes(tensor, tile) / LINE)
+    def lines(self, tensor, head, tile):
+        return ceil(self.bytes(tensor, head, tile) / LINE)
 
-    def sectors(self, tensor, tile):
-        return ceil(self.bytes(tensor, tile) / SECTOR)
+    def sectors(self, tensor, head, tile):
+        return ceil(self.bytes(tensor, head, tile) / SECTOR)
 
 
 class Item:
@@ -173,7 +200,13 @@ class Replay:
         self.outer = point["loop"] == "kv-outer"
         self.split = point["kv_split"]
         self.workers = point["workers"]
-        self.seen = problem.seen_by()
+        self.sequences = [Problem(point, lengths) for lengths in sequences_of(point)]
+        self.seen = [own.seen_by() for own in self.sequences]
+        by_length = range(problem.batch)
+        if point.get("sequence_order") == "longest":
+            pairs = [own.seq_q * own.seq_kv for own in self.sequences]
+            by_length = sorted(by_length, key=lambda batch: -pairs[batch])
+        self.batch_order = list(by_length)
         self.heads = problem.batch * problem.heads
         self.ranks = 1 if self.outer else problem.q_tiles
         self.whole_items = self.heads * self.split * self.ranks
@@ -183,7 +216,7 @@ class Replay:
         self.places = self.whole_items
         if self.cut is not None and self.cut.left:
             self.places = self.cut.first_item + 2 * self.workers
-        self.layout = Layout(point, problem, self.cut)
+        self.layout = Layout(point, problem, self.cut, self.sequences)
         self.order = self.item_order()
         self.words = {}  # attach: of a K/V head, the tile that a worker last started on
         self.words_written = 0
@@ -208,7 +241,7 @@ class Replay:
                 batch, head = h // self.problem.heads, h % self.problem.heads
             else:
                 batch, head = h % self.problem.batch, h // self.problem.batch
-            heads += [(batch, head, part) for part in range(self.split)]
+            heads += [(self.batch_order[batch], head, part) for part in range(self.split)]
         order = []
         section = self.point["section"]
         for first in range(0, len(heads), section):
@@ -230,12 +263,15 @@ class Replay:
             whole = self.cut.first_item + number
         item = Item(index, *self.order[whole])
         item.pieces = pieces
-        count = self.problem.kv_tiles
+        own = self.sequences[item.batch]
+        count = own.kv_tiles
+        if item.q_tile >= own.q_tiles:  # void
+            return item
         if self.outer:
             item.tiles = list(range(count))
             return item
         of_part = range(item.part * count // self.split, (item.part + 1) * count // self.split)
-        item.tiles = [t for t in self.seen[item.q_tile] if t in of_part]
+        item.tiles = [t for t in self.seen[item.batch][item.q_tile] if t in of_part]
         if tiles is not None:
             item.tiles = [t for t in item.tiles if t in tiles]
         return item
@@ -265,7 +301,7 @@ class Replay:
     # ---- what is touched
 
     def touch(self, access, tensor, head, tile, lines=None):
-        begin, end = lines or (0, self.layout.lines(tensor, tile))
+        begin, end = lines or (0, self.layout.lines(tensor, head, tile))
         if begin < end:
             self.visits.append((access, tensor, head, tile, begin, end))
 
@@ -283,9 +319,11 @@ class Replay:
 
     def results(self, item):
         head = self.q_head(item)
+        if item.q_tile >= self.sequences[item.batch].q_tiles:
+            return
         if self.outer:
             for tile in range(self.problem.q_tiles):
-                if not self.seen[tile]:
+                if not self.seen[item.batch][tile]:
                     self.rows("write", head, tile)
         elif self.split > 1:
             self.touch("write", "partial_o", head * self.split + item.part, item.q_tile)
@@ -305,7 +343,7 @@ class Replay:
         if self.split == 1:
             return
         for head in range(self.heads):
-            for tile in range(self.problem.q_tiles):
+            for tile in range(self.sequences[head // self.problem.heads].q_tiles):
                 for part in range(self.split):
                     self.touch("read", "partial_lse", head * self.split + part, tile)
                     self.touch("read", "partial_o", head * self.split + part, tile)
@@ -327,7 +365,7 @@ class Replay:
             ]
             rank, sharers = same.index(item.index), len(same)
         full = self.problem.kv_rows * self.problem.row_bytes // LINE
-        lines = self.layout.lines("k", tile)
+        lines = self.layout.lines("k", self.kv_head(item), tile)
         return min(rank * full // sharers, lines), min((rank + 1) * full // sharers, lines)
 
     # ---- time
@@ -413,7 +451,8 @@ class Replay:
         """(K/V tile, whether it has just begun, Q tile): K/V tiles ascend, Q tiles are scanned."""
         steps = []
         for tile in range(self.problem.kv_tiles):
-            seeing = [q for q in range(self.problem.q_tiles) if tile in self.seen[q]]
+            seen = self.seen[item.batch]
+            seeing = [q for q in range(self.problem.q_tiles) if tile in seen[q]]
             if not seeing:
                 continue
             seed = stream(self.point["seed"], tile)
@@ -431,7 +470,7 @@ class Replay:
             tile, _, q_tile = worker.scan[worker.step]
             head = self.q_head(worker.item)
             self.touch("read", "q", head, q_tile)
-            if tile != self.seen[q_tile][0]:
+            if tile != self.seen[worker.item.batch][q_tile][0]:
                 self.rows("read", head, q_tile)
             self.rows("write", head, q_tile)
 

@@ -22,6 +22,9 @@ from schedule import TENSORS
 def section(number, point, folder):
     lines = [f"[point-{number}]"]
     for name, value in point.items():
+        longest_of = {"seq_q": "q_lengths", "seq_kv": "lengths"}
+        if longest_of.get(name) in point:
+            continue
         if name == "order":
             path = folder / f"{number}.order"
             path.write_text("".join(" ".join(map(str, item)) + "\n" for item in value))

@@ -127,18 +127,18 @@ template <class Value>
 using ByIdentity = std::unordered_map<Identity, Value, IdentityHash>;
 
 // Which empty cells of a point mean "not known".
-uint32_t open_columns(const ComparedPoint& point, const PointKeys& keys) {
+ColumnBits open_columns(const ComparedPoint& point, const PointKeys& keys) {
   const Words& words = keys.words();
   const PointKeys::Cells& cells = keys.cells(point.key);
   const bool published = words.text(point.source) == "published";
   const bool from_outside = words.text(point.source) == "measured" &&
                             point.system != Words::empty &&
                             cells[join_column("launch")] == Words::empty;
-  uint32_t open = point.system == Words::empty ? uint32_t{1} << system_bit : 0;
+  ColumnBits open = point.system == Words::empty ? ColumnBits{1} << system_bit : 0;
   for (size_t i = 0; i < cells.size(); ++i) {
     const bool is_seen = !is_schedule_column(i) && i != join_column("small_kernels");
     const bool may_be = published || i == join_column("kernel") || (from_outside && !is_seen);
-    if (may_be && cells[i] == Words::empty) open |= uint32_t{1} << i;
+    if (may_be && cells[i] == Words::empty) open |= ColumnBits{1} << i;
   }
   return open;
 }

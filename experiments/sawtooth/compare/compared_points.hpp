@@ -20,6 +20,11 @@ inline constexpr std::string_view baseline_prefix = "baseline: ";
 /// models, and ways in which they were made, agree too.
 enum class Side : uint8_t { predicted, measured };
 
+/// Bits of columns that points are joined by, and of `system` above them.
+using ColumnBits = uint64_t;
+inline constexpr size_t system_bit = join_column_count;
+static_assert(system_bit < 64);
+
 /// Rows that agree in all that a point is joined by. Numbers are those of words.
 struct ComparedPoint {
   uint32_t key = 0;  // of PointKeys
@@ -29,11 +34,8 @@ struct ComparedPoint {
   uint32_t seed = 0;
   uint32_t first_row = 0;
   uint32_t last_row = 0;
-  /// Bits of columns, and of `system` above them, whose empty cells agree with every other.
-  uint32_t open = 0;
+  ColumnBits open = 0;  // whose empty cells agree with every other
 };
-inline constexpr size_t system_bit = join_column_count;
-static_assert(system_bit < 32);
 
 class ComparedPoints {
  public:

@@ -16,17 +16,17 @@ class Differences {
   explicit Differences(PointKeys& keys)
       : keys_(keys), published_(keys.words().number("published")) {}
 
-  uint32_t of(const ComparedPoint& p, const ComparedPoint& m) const {
+  ColumnBits of(const ComparedPoint& p, const ComparedPoint& m) const {
     const PointKeys::Cells& ours = keys_.cells(p.key);
     const PointKeys::Cells& theirs = keys_.cells(m.key);
-    uint32_t apart = uint32_t{p.system != m.system} << system_bit;
-    for (size_t i = 0; i < ours.size(); ++i) apart |= uint32_t{ours[i] != theirs[i]} << i;
+    ColumnBits apart = ColumnBits{p.system != m.system} << system_bit;
+    for (size_t i = 0; i < ours.size(); ++i) apart |= ColumnBits{ours[i] != theirs[i]} << i;
     apart &= ~(p.open | m.open);
     // What was measured from outside is that system's, not any kernel's of the same problem.
     constexpr size_t launch = join_column("launch");
     const bool known_order = theirs[launch] != Words::empty || m.source == published_;
     if (!known_order && ours[launch] != Words::empty && p.system != m.system)
-      apart |= uint32_t{1} << system_bit;
+      apart |= ColumnBits{1} << system_bit;
     return apart;
   }
 
@@ -40,7 +40,7 @@ std::string_view name_of_bit(size_t bit) {
 }
 
 // Of the cells that are not open.
-uint64_t hash_of(const ComparedPoint& point, const PointKeys& keys, uint32_t open) {
+uint64_t hash_of(const ComparedPoint& point, const PointKeys& keys, ColumnBits open) {
   constexpr uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / the golden ratio
   const PointKeys::Cells& cells = keys.cells(point.key);
   uint64_t state = open >> system_bit & 1 ? 0 : point.system;
@@ -50,8 +50,8 @@ uint64_t hash_of(const ComparedPoint& point, const PointKeys& keys, uint32_t ope
 }
 
 // Places of points by their open columns.
-std::map<uint32_t, std::vector<uint32_t>> by_open_columns(const ComparedPoints& points) {
-  std::map<uint32_t, std::vector<uint32_t>> places;
+std::map<ColumnBits, std::vector<uint32_t>> by_open_columns(const ComparedPoints& points) {
+  std::map<ColumnBits, std::vector<uint32_t>> places;
   for (uint32_t place = 0; place < points.points().size(); ++place)
     places[points.points()[place].open].push_back(place);
   return places;
@@ -67,7 +67,7 @@ JoinedPairs join_points(const ComparedPoints& predicted, const ComparedPoints& m
   JoinedPairs pairs;
   for (const auto& [their_open, m_places] : theirs) {
     for (const auto& [our_open, p_places] : ours) {
-      const uint32_t open = our_open | their_open;
+      const ColumnBits open = our_open | their_open;
       std::unordered_multimap<uint64_t, uint32_t> measured_by_hash;
       measured_by_hash.reserve(m_places.size());
       for (const uint32_t m : m_places)
@@ -94,9 +94,9 @@ ColumnsApart columns_apart(const ComparedPoints& predicted, const ComparedPoints
   for (size_t place = 0; place < predicted.points().size() && found.looked_at < most; ++place) {
     if (is_joined[place]) continue;
     ++found.looked_at;
-    uint32_t least = 0;
+    ColumnBits least = 0;
     for (const ComparedPoint& m : measured.points()) {
-      const uint32_t apart = differences.of(predicted.points()[place], m);
+      const ColumnBits apart = differences.of(predicted.points()[place], m);
       if (least == 0 || std::popcount(apart) < std::popcount(least)) least = apart;
       if (std::has_single_bit(least)) break;
     }

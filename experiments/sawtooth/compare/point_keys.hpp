@@ -38,7 +38,8 @@ constexpr size_t join_column(std::string_view name) {
 /// Whether a column is of the schedule; the others are what two schedules of one problem share.
 constexpr bool is_schedule_column(size_t place) {
   return (place >= join_column("tile_q") && place <= join_column("lse")) ||
-         place == join_column("dq");
+         place == join_column("dq") || place == join_column("pack_gqa") ||
+         place == join_column("sequence_order");
 }
 
 class PointKeys {

@@ -88,6 +88,9 @@ ValueNames<Id> names_of_policies() {
 inline ValueNames<QOrderId> value_names(QOrderId*) {
   return names_of_policies<QOrderId, QOrders>();
 }
+inline ValueNames<SequenceOrderId> value_names(SequenceOrderId*) {
+  return names_of_policies<SequenceOrderId, SequenceOrders>();
+}
 inline ValueNames<LaunchId> value_names(LaunchId*) {
   return names_of_policies<LaunchId, Launches>();
 }

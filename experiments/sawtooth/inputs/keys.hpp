@@ -10,6 +10,7 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "scheduler/schedule.hpp"
+#include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
 #include "sim/request.hpp"
 
@@ -34,12 +35,14 @@ struct Keys {
   ElementType dtype{};
   Mask mask{};
   Pass pass{};
+  std::string lengths, q_lengths;  // canonical (sequence_lengths.hpp); empty: of one length
 
   std::optional<int64_t> tile_q, tile_kv;
   std::optional<Tiles> tiles;
   std::optional<Section> section;
   QOrderId q_order{};
   std::optional<HeadOrder> head_order;
+  SequenceOrderId sequence_order{};
   std::string order_file;
   LaunchId launch{};
   std::optional<int64_t> workers;
@@ -68,6 +71,8 @@ struct Keys {
   std::optional<sim::SetPolicy> l2_policy;
   std::string l2_hash_matrix;
   uint64_t seed{};
+
+  bool has_lengths() const { return !lengths.empty() || !q_lengths.empty(); }
 };
 
 }  // namespace sawtooth::experiments

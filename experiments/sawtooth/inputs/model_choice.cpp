@@ -117,6 +117,7 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
   if (judged == gpu->judged.end()) return {};
   if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of, {}};
   if (keys.pack_gqa) return {"borrowed", "kernels that do not pack", {}};
+  if (keys.has_lengths()) return {"borrowed", "kernels of one length", {}};
   // Intervals are of the first model as it was judged: kernels of this project, no die, all
   // mechanisms, this L2.
   const bool as_judged = judged == gpu->judged.begin() && keys.system.empty() && keys.die.empty() &&

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/sawtooth/inputs/key_text.hpp"
+#include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::experiments {
@@ -49,6 +50,15 @@ constexpr KeyField backward_field = [] {
   return made;
 }();
 
+// Sequences of one length have no order.
+constexpr KeyField sequence_order_field = [] {
+  KeyField made = field<&Keys::sequence_order>;
+  made.print = [](const Keys& keys) {
+    return keys.has_lengths() ? value_text(keys.sequence_order) : std::string();
+  };
+  return made;
+}();
+
 // An order from a file has no other name than that file's.
 constexpr KeyField order_field = [] {
   KeyField made = field<&Keys::q_order>;
@@ -87,6 +97,10 @@ constexpr auto table = std::to_array<OptionSpec>({
      1, most_keys},
     {"seq-kv", problem, count, field<&Keys::seq_kv>, sweeps, "", "length of keys (default: seq)", 1,
      most_keys},
+    {"lengths", problem, lengths, field<&Keys::lengths>, sweeps, "",
+     "length of keys of each sequence, such as 4K+8x1K or uniform:1K..64K:SEED; instead of seq-kv"},
+    {"q-lengths", problem, lengths, field<&Keys::q_lengths>, sweeps, "",
+     "length of queries of each sequence; instead of seq-q (default: lengths)"},
     {"head-dim", problem, count, field<&Keys::head_dim>, sweeps, "64", "elements of a row", 1,
      most_head_dim},
     {"dtype", problem, choice, field<&Keys::dtype>, sweeps, "bf16", "element type"},
@@ -109,6 +123,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      "tiles of a head that are items, in time"},
     {"head-order", schedule, choice, field<&Keys::head_order>, sweeps, "batch-major",
      "how heads are numbered"},
+    {"sequence-order", schedule, choice, sequence_order_field, sweeps, "given",
+     "with lengths: in which order the batch walks its sequences"},
     {"order-file", schedule, path, field<&Keys::order_file>, sweeps, "",
      "items one a line, \"batch head q_tile [part]\"; replaces section, q-order and head-order"},
     {"launch", schedule, choice, field<&Keys::launch>, sweeps, "static", "how items reach workers"},
@@ -585,6 +601,8 @@ std::string allowed_values(const OptionSpec& option) {
       return "none, causal or window:W with W from 1 to " + std::to_string(most_keys) + " keys";
     case section:
       return "a whole number of heads, all, or auto:BYTES such as auto:32MiB";
+    case lengths:
+      return std::string(allowed_lengths);
     case name:
       return "a known name, or a path with a '/' or an ending .ini";
     case path:

@@ -36,6 +36,7 @@ enum class OptionKind {
   toggle,     // like on_off; on the command line the bare option means on
   mask,       // none, causal, window:W
   section,    // a count of heads, all, auto:BYTES
+  lengths,    // one a sequence: a list, a file of them, or a distribution
   name,       // a known name, or a path with a '/' or an ending ".ini"
   path,       // a file
   tolerance,  // a fraction or a percentage, or a list of COUNTER=fraction

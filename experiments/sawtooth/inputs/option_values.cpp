@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/names.hpp"
 
@@ -79,6 +80,8 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
       return canonical_mask(text);
     case OptionKind::section:
       return canonical_section(text);
+    case OptionKind::lengths:
+      return canonical_lengths(trimmed(text));
     case OptionKind::name:
       return canonical_name(text);
     case OptionKind::path:

@@ -1,11 +1,14 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"
+#include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/tile_choice.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
@@ -13,7 +16,7 @@
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 #include "scheduler/packing.hpp"
-#include "sim/schedule/backward_limits.hpp"
+#include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -71,8 +74,44 @@ class Layers {
   void set_if_missing(std::string_view key, std::string_view value) {
     merged_.try_emplace(std::string(key), Assignment{{std::string(value)}, {"default", 0}});
   }
+  const std::string& text(std::string_view key) const {
+    return merged_.find(key)->second.values.front();
+  }
+  [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
+    throw UsageError(place_of(std::string(key), merged_.find(key)->second.origin) + ": " + what);
+  }
+  // Lists say how many sequences there are, and lengths which is the longest. Sequences without
+  // lengths of their queries have as many as keys.
+  void complete_lengths() {
+    constexpr std::pair<std::string_view, std::string_view> keys[] = {{"lengths", "seq-kv"},
+                                                                      {"q-lengths", "seq-q"}};
+    if (!has("lengths") && !has("q-lengths")) return;
+    if (has("lengths") && has("seq")) refuse("seq", "has no effect beside lengths; leave one out");
+    if (!has("q-lengths") && !has("seq-q")) set_if_missing("q-lengths", text("lengths"));
+    for (const auto& [key, longest] : keys) {
+      if (!has(key)) continue;
+      const auto listed = listed_sequences(text(key));
+      if (!listed) continue;
+      const std::string sequences = std::to_string(*listed);
+      set_if_missing("batch", sequences);
+      if (text("batch") != sequences)
+        refuse(key, "has " + sequences + " sequences, batch = " + text("batch") +
+                        "; the lists of both lengths and batch must agree");
+    }
+    set_if_missing("batch", "1");
+    for (const auto& [key, longest] : keys) {
+      if (!has(key)) continue;
+      if (has(longest))
+        refuse(longest, "has no effect beside " + std::string(key) + "; leave one out");
+      const std::vector<int64_t> all = lengths_of(text(key), std::stoll(text("batch")));
+      const int64_t most = *std::ranges::max_element(all);
+      if (most == 0) refuse(key, "all sequences are empty; allowed: one of 1 or more");
+      set_if_missing(longest, std::to_string(most));
+    }
+  }
   // seq becomes seq-q and seq-kv, and every problem key that is left out its default.
   void complete_problem() {
+    complete_lengths();
     for (const char* key : {"seq-q", "seq-kv"}) {
       if (has(key)) continue;
       if (!has("seq")) {
@@ -163,6 +202,38 @@ int64_t heads_of(const Section& section, const Problem& problem, int64_t kv_spli
   return min_of(all, heads);
 }
 
+// The sequences of a batch, in rows of Q as they are packed.
+void resolve_sequences(const Layers& layers, Point& point) {
+  const Keys& keys = point.keys;
+  if (!keys.has_lengths()) {
+    if (layers.is_given("sequence-order"))
+      layers.fail("sequence-order", "has no effect without lengths or q-lengths");
+    return;
+  }
+  sim::Request& request = point.request;
+  const auto lengths = [&](const std::string& text, int64_t otherwise) {
+    const auto batch = static_cast<size_t>(keys.batch);
+    return text.empty() ? std::vector<int64_t>(batch, otherwise) : lengths_of(text, keys.batch);
+  };
+  const std::vector<int64_t> q = lengths(keys.q_lengths, *keys.seq_q);
+  const std::vector<int64_t> kv = lengths(keys.lengths, *keys.seq_kv);
+  SequenceLists lists;
+  for (size_t i = 0; i < q.size(); ++i)
+    lists.lengths.push_back({q[i] * request.tiling.rows_a_position, kv[i]});
+  lists.order.resize(q.size());
+  std::iota(lists.order.begin(), lists.order.end(), 0);
+  SequenceOrders::dispatch(keys.sequence_order.index, [&](auto policy) {
+    std::stable_sort(lists.order.begin(), lists.order.end(), [&](int64_t a, int64_t b) {
+      return decltype(policy)::before(lists.lengths[static_cast<size_t>(a)],
+                                      lists.lengths[static_cast<size_t>(b)]);
+    });
+    return 0;
+  });
+  point.sequences = std::make_shared<const SequenceLists>(std::move(lists));
+  request.sequences = {point.sequences->lengths.data(),
+                       keys.order_file.empty() ? point.sequences->order.data() : nullptr};
+}
+
 // An order from a file has no sections, so their keys may not be given beside it.
 void resolve_order(const Layers& layers, Point& point) {
   sim::Request& request = point.request;
@@ -175,7 +246,7 @@ void resolve_order(const Layers& layers, Point& point) {
     keys.section = Section{.heads = order.section};
     return;
   }
-  for (const char* key : {"section", "q-order", "head-order"}) {
+  for (const char* key : {"section", "q-order", "head-order", "sequence-order"}) {
     if (layers.is_given(key))
       layers.fail(key, "has no effect with order-file; leave one of them out");
   }
@@ -189,7 +260,8 @@ void resolve_pass(const Layers& layers, const sim::Request& request) {
     for (const char* key : {"dq", "small-kernels"})
       if (layers.is_given(key)) layers.fail(key, "has no effect without pass = backward");
   }
-  const auto fault = sim::backward_fault(request);
+  auto fault = sim::backward_fault(request);
+  if (!fault) fault = sim::sequences_fault(request);
   if (fault) layers.fail(std::string(fault->key), std::string(fault->what));
 }
 
@@ -203,6 +275,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
     request.tiling = packed(request.tiling, request.problem);
     request.problem = packed(request.problem);
   }
+  resolve_sequences(layers, point);
   require_whole_lines(layers, "tile-q", request.tiling.q_rows, request.problem,
                       request.problem.seq_q);
   require_whole_lines(layers, "tile-kv", request.tiling.kv_rows, request.problem,
@@ -280,6 +353,8 @@ void resolve_model(const Layers& layers, Point& point) {
   if (keys.sample < 1 && (keys.l2 != &model_named(l2_models, "lru") || timed)) {
     layers.fail("sample", "only l2 = lru in lockstep follows a share of the tiles; leave it out");
   }
+  if (keys.sample < 1 && keys.has_lengths())
+    layers.fail("sample", "takes sequences of one length; leave it out");
   request.launches = keys.launches;
   if (keys.launches > 1 && !timed) {
     layers.fail("launches", "needs timing = timed; the other models are deterministic");
@@ -343,8 +418,10 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   if (gpu != nullptr && !gpu->kernel_costs.empty()) {
     const std::string place = "gpu " + gpu->profile.name + ": kernel-costs";
     const ProfileFile& file = read("kernel-costs", gpu->kernel_costs, place);
-    // A kernel that packs has costs in no file.
-    costs_of = has_costs_of(file, kernel) && !keys.pack_gqa ? "" : gpu->kernel_costs;
+    // A kernel that packs, or takes different lengths, has costs in no file.
+    costs_of = has_costs_of(file, kernel) && !keys.pack_gqa && !keys.has_lengths()
+                   ? ""
+                   : gpu->kernel_costs;
   }
   if (!keys.kernel_costs.empty()) {
     if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");

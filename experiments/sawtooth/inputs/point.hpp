@@ -17,16 +17,23 @@ namespace sawtooth::experiments {
 /// How the model of a prediction was judged on its GPU.
 struct Judgement {
   /// measured: with these costs, `figures` say how well; borrowed: with other costs, or with
-  /// kernels that do not pack; none.
+  /// kernels that do not pack or have one length; none.
   std::string_view word = "none";
   std::string figures;
   std::vector<IntervalWidth> intervals;  // of the prediction's columns; empty: none is known
 };
 
+/// What a request's `sequences` point to.
+struct SequenceLists {
+  std::vector<SequenceLengths> lengths;
+  std::vector<int64_t> order;
+};
+
 struct Point {
   Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`
-  sim::Gpu gpu;          // nameless, with l2_bytes only, when no gpu was given
+  std::shared_ptr<const SequenceLists> sequences;
+  sim::Gpu gpu;  // nameless, with l2_bytes only, when no gpu was given
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
   /// Name of the die's file.
   std::string die;

@@ -19,7 +19,9 @@ std::string assignment_line(std::string_view key, const std::string& value) {
 
 // Keys that another key of the sweep stands for.
 bool is_implied(std::string_view key, const Settings& given) {
-  if (key == "seq-q" || key == "seq-kv") return given.contains("seq");
+  if (key == "seq-kv") return given.contains("seq") || given.contains("lengths");
+  if (key == "seq-q")
+    return given.contains("seq") || given.contains("lengths") || given.contains("q-lengths");
   if (key == "q-order" || key == "section" || key == "head-order") {
     return given.contains("order-file");
   }

@@ -151,6 +151,7 @@ int run_schedules(const Command& command, const Arguments& arguments) {
   }
   Listing listing(parsed.operands.empty() ? "" : lowered(parsed.operands.front()));
   listing.add("q-order", QOrders::info());
+  listing.add("sequence-order", SequenceOrders::info());
   listing.add("launch", Launches::info());
   listing.add("scan", Scans::info());
   listing.add("timing", timing_models);

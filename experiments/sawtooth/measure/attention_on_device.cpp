@@ -58,6 +58,10 @@ kernels::AttentionForward attention_call(const Point& point) {
     throw UsageError("pass: no kernel of this build computes backward; allowed: forward");
   if (point.keys.pack_gqa)
     throw UsageError("pack-gqa: no kernel of this build packs the heads of a group; allowed: off");
+  if (point.keys.has_lengths())
+    throw UsageError(std::string(point.keys.lengths.empty() ? "q-lengths" : "lengths") +
+                     ": no kernel of this build takes sequences of different lengths; allowed: "
+                     "seq-q, seq-kv");
   kernels::AttentionForward call;
   call.problem = point.request.problem;
   call.schedule = point.request.schedule;

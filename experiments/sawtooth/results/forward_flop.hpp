@@ -5,6 +5,7 @@
 
 #include "scheduler/mask.hpp"
 #include "scheduler/problem.hpp"
+#include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::experiments {
@@ -15,6 +16,19 @@ inline double forward_flop(const Problem& problem, const Tiling& tiling) {
   if (problem.mask.kind == MaskKind::causal) pairs -= double(min_of(positions, problem.seq_kv)) / 2;
   const int64_t heads = problem.batch * problem.heads * tiling.rows_a_position;
   return 4.0 * double(heads) * double(problem.head_dim) * pairs;
+}
+
+/// Of all sequences.
+inline double forward_flop(const Problem& problem, const Tiling& tiling,
+                           const Sequences& sequences) {
+  if (sequences.lengths == nullptr) return forward_flop(problem, tiling);
+  double flop = 0;
+  for (int64_t batch = 0; batch < problem.batch; ++batch) {
+    Problem own = sequences.of(problem, batch);
+    own.batch = 1;
+    flop += forward_flop(own, tiling);
+  }
+  return flop;
 }
 
 }  // namespace sawtooth::experiments

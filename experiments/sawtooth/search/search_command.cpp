@@ -211,6 +211,10 @@ int run_search(const Command& command, const Arguments& arguments) {
   for (const Shape& shape : shapes) {
     if (shape.candidates.front().point.request.problem.pass == Pass::backward)
       throw UsageError("pass: search has no bounds for backward; allowed: forward");
+    if (shape.candidates.front().point.keys.has_lengths())
+      throw UsageError(
+          "lengths, q-lengths: search has no bounds for sequences of different "
+          "lengths; allowed: seq-q, seq-kv");
     for (const Candidate& candidate : shape.candidates)
       if (candidate.point.keys.pack_gqa)
         throw UsageError("pack-gqa: search shortens problems of single heads; allowed: off");

@@ -25,8 +25,7 @@ double visits_a_second(const Point& point) {
   return l2 == "halves" ? lockstep_halves_visits_a_second : lockstep_visits_a_second;
 }
 
-double pairs_of_tiles(const sim::Request& request) {
-  const Problem& problem = request.problem;
+double pairs_of_tiles(const Problem& problem, const sim::Request& request) {
   const auto q = static_cast<double>(q_tiles(problem, request.tiling));
   const auto kv = static_cast<double>(kv_tiles(problem, request.tiling));
   double seen = kv;  // K/V tiles of a Q tile, on average
@@ -36,6 +35,17 @@ double pairs_of_tiles(const sim::Request& request) {
     seen = std::min(kv, rows / static_cast<double>(request.tiling.kv_rows) + 1);
   }
   return static_cast<double>(problem.batch * problem.heads) * q * seen;
+}
+
+double pairs_of_tiles(const sim::Request& request) {
+  if (request.sequences.lengths == nullptr) return pairs_of_tiles(request.problem, request);
+  double pairs = 0;
+  for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
+    Problem own = request.sequences.of(request.problem, batch);
+    own.batch = 1;
+    pairs += pairs_of_tiles(own, request);
+  }
+  return pairs;
 }
 
 // Tensors that a step visits: K and V; Q, log-sum-exp, dO, row sums and dQ.

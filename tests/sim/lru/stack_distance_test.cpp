@@ -401,9 +401,15 @@ TEST(StackDistance, MemoryIsBoundedByAtomsNotByVisits) {
   EXPECT_LE(stack.slots(), 8 * 1000);
 }
 
-TEST(StackDistance, AtomsWithoutLinesAndTooManyLinesAreRefused) {
-  const std::vector<AtomSize> empty{{0, 0}};
-  EXPECT_THROW(StackDistance{empty}, std::invalid_argument);
+// Atoms 0 and 2 are never visited: between two visits to atom 1 lie the 8 lines of atom 3.
+TEST(StackDistance, AtomsWithoutLinesTakeANumberAlone) {
+  StackDistance stack(std::vector<AtomSize>{{0, 0}, {4, 16}, {0, 0}, {8, 32}});
+  EXPECT_EQ(stack.visit(1), StackDistance::cold);
+  EXPECT_EQ(stack.visit(3), StackDistance::cold);
+  EXPECT_EQ(stack.visit(1), 8);
+}
+
+TEST(StackDistance, TooManyLinesAreRefused) {
   const std::vector<AtomSize> huge{{UINT32_MAX, 1}, {UINT32_MAX - 1, 1}};
   EXPECT_THROW(StackDistance{huge}, std::invalid_argument);
   const std::vector<AtomSize> huge_units{{1U << 31, 1}, {1U << 31, 1}};  // two units of 2^31 lines

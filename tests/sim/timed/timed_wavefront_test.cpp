@@ -277,6 +277,18 @@ TEST(TimedWavefront, TheSameSeedGivesTheSameCountsAndAnotherNearlySo) {
   EXPECT_NEAR(*other.time_us / *first.time_us, 1, 0.01);
 }
 
+// Sequences of two Q tiles and of one, four K/V tiles each: the fourth item is void.
+TEST(TimedWavefront, AVoidItemTakesTheBeginOfAnItemAlone) {
+  const std::vector<SequenceLengths> lengths{{2, 4}, {1, 4}};
+  Request request = request_of(2, 4, 1);
+  request.problem.batch = 2;
+  request.sequences.lengths = lengths.data();
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.item_begin_ns = 30;
+  parameters.step.item_end_ns = 20;
+  EXPECT_NEAR(duration_ns(request, parameters), 3 * (30 + 4 * step_ns + 20) + 30, 1e-6);
+}
+
 // Whatever the schedule: what SMs receive is what the schedule says, DRAM gives at least every
 // sector once and no more than L2 is asked for, the identity of the halves holds, and every
 // worker's time is accounted for.
@@ -287,6 +299,14 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
   request.timing = Timing::timed;
   const int64_t sms = tests::between(1, 6);
   const auto halves = static_cast<int>(tests::between(1, 2));
+  std::vector<SequenceLengths> lengths;  // no longer than the problem's
+  const bool one_length = request.schedule.prefetch > 0 ||
+                          request.schedule.launch == launch_id<BalancedLaunch> ||
+                          tests::between(0, 1) == 0;
+  for (int64_t i = 0; !one_length && i < request.problem.batch; ++i)
+    lengths.push_back(
+        {tests::between(0, request.problem.seq_q), tests::between(0, request.problem.seq_kv)});
+  if (!one_length) request.sequences.lengths = lengths.data();
   TimedParameters parameters = noisy_parameters(sms, halves);
   if (tests::between(0, 1) == 1)
     parameters.step.leads =

@@ -118,6 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"--seq 256 --tile-q 48 --tile-kv 64",
                             "tile 48x64 with head_dim 64 has"},
                     Mistake{"--seq 256 --loop kv-outer", "kv-inner only"},
+                    Mistake{"--lengths 256+512",
+                            "lengths: no kernel of this build takes sequences of different"},
                     Mistake{"--seq 256 --pack-gqa on",
                             "pack-gqa: no kernel of this build packs the heads of a group"},
                     Mistake{"--seq 256 --kernel fast",

@@ -1,12 +1,18 @@
-#include "sim/schedule/backward_limits.hpp"
+#include "sim/schedule/limits.hpp"
 
 #include <stdexcept>
 
 namespace sawtooth::sim {
 
-void require_backward_limits(const Request& request) {
-  const auto fault = backward_fault(request);
+void require_limits(const Request& request) {
+  auto fault = backward_fault(request);
+  if (!fault) fault = sequences_fault(request);
   if (fault) throw std::invalid_argument(std::string(fault->key).append(": ").append(fault->what));
+}
+
+void require_one_length(const Request& request, const std::string& model) {
+  if (request.sequences.lengths == nullptr) return;
+  throw std::invalid_argument("lengths: " + model + " takes sequences of one length");
 }
 
 void require_forward(const Request& request, const std::string& model) {

@@ -1,0 +1,70 @@
+// What the backward pass and sequences of different lengths are not defined for, or not modelled
+// in: said once, by the key that is wrong and what is allowed, for the command line and for who
+// calls a model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/request.hpp"
+
+namespace sawtooth::sim {
+
+struct Fault {
+  std::string_view key;
+  std::string_view what;
+};
+
+/// Empty for a forward pass, and for a backward one that the schedule and the wavefronts know.
+inline std::optional<Fault> backward_fault(const Request& request) {
+  const Schedule& schedule = request.schedule;
+  if (request.problem.pass == Pass::forward) return std::nullopt;
+  if (schedule.loop == Loop::kv_outer)
+    return Fault{"loop", "has no effect with pass = backward: its items are K/V tiles"};
+  if (schedule.kv_split > 1)
+    return Fault{"kv-split", "pass = backward has no parts of K/V; allowed: 1"};
+  if (schedule.launch == launch_id<BalancedLaunch>)
+    return Fault{"launch",
+                 "balanced cuts along K/V; allowed with pass = backward: grid, static, dynamic"};
+  if (schedule.prefetch > 0)
+    return Fault{"prefetch", "pass = backward is not modelled with it; allowed: 0"};
+  if (request.log_sum_exp)
+    return Fault{"lse", "pass = backward reads log-sum-exp and writes none; allowed: off"};
+  if (schedule.dq == Dq::separate && schedule.order.list != nullptr)
+    return Fault{"dq",
+                 "separate has a kernel of Q tiles, which an order of K/V tiles does "
+                 "not order; allowed with order-file: atomic"};
+  if (request.timing == Timing::timed)
+    return Fault{"timing",
+                 "pass = backward is not modelled in time; allowed: lockstep, lockstep-wave"};
+  if (schedule.dq == Dq::ordered)
+    return Fault{"dq",
+                 "ordered differs from atomic in waits alone, which lockstep does "
+                 "not have; allowed: atomic, separate"};
+  return std::nullopt;
+}
+
+/// Empty where all sequences have one length, and for a schedule that is known for others.
+inline std::optional<Fault> sequences_fault(const Request& request) {
+  const Schedule& schedule = request.schedule;
+  if (request.sequences.lengths == nullptr) return std::nullopt;
+  if (request.problem.pass == Pass::backward)
+    return Fault{"pass", "backward takes sequences of one length; allowed with lengths: forward"};
+  if (schedule.loop == Loop::kv_outer)
+    return Fault{"loop", "kv-outer takes sequences of one length; allowed with lengths: kv-inner"};
+  if (schedule.launch == launch_id<BalancedLaunch>)
+    return Fault{"launch",
+                 "balanced cuts items of one length; allowed with lengths: grid, static, dynamic"};
+  if (schedule.prefetch > 0) return Fault{"prefetch", "is not modelled with lengths; allowed: 0"};
+  return std::nullopt;
+}
+
+/// Throws std::invalid_argument with the fault.
+void require_limits(const Request& request);
+/// Throws std::invalid_argument for sequences of different lengths, which `model` does not know.
+void require_one_length(const Request& request, const std::string& model);
+/// Throws std::invalid_argument for a backward pass, which `model` does not know.
+void require_forward(const Request& request, const std::string& model);
+
+}  // namespace sawtooth::sim
