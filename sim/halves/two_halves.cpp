@@ -59,7 +59,12 @@ TwoHalves::TwoHalves(const HalvesParameters& parameters, const std::vector<AtomS
 }
 
 TwoHalves::TwoHalves(const HalvesParameters& parameters, const LiveAtoms& heads)
-    : parameters_(parameters), store_(store_for(parameters, heads)), tallies_(tensor_count) {}
+    : parameters_(parameters), store_(store_for(parameters, heads)), tallies_(tensor_count) {
+  // Every launch reads K, unless all its sequences are empty: then its reads are 0, not unknown.
+  Tally& tally = tallies_[static_cast<size_t>(Tensor::k)];
+  tally.reads = true;
+  tally.fabric = parameters_.halves == 2;
+}
 
 void TwoHalves::begin(const HeadRun& run) {
   const size_t end = run.begin + run.sizes.size();

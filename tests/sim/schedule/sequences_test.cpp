@@ -160,6 +160,25 @@ TEST(Sequences, MayBeEmpty) {
   }
 }
 
+// What a model counts is 0 then, not unknown.
+TEST(Sequences, ALaunchOfEmptyOnesReadsNothing) {
+  const std::vector<SequenceLengths> lengths{{0, 0}, {0, 64}};
+  Request request;
+  request.problem = {.batch = 2, .seq_q = 8, .seq_kv = 64};
+  request.tiling = {8, 64};
+  request.l2_bytes = 1 << 20;
+  request.sequences.lengths = lengths.data();
+  for (const int halves : {1, 2}) {
+    const Counters counters =
+        simulate_halves(request, {.halves = halves, .capacity_lines = 4096}, {}).total;
+    EXPECT_EQ(counters.dram_read_sectors, 0);
+    EXPECT_EQ(counters.l2_read_miss_sectors, 0);
+    EXPECT_EQ(counters.l2_write_sectors, 0);
+    EXPECT_EQ(counters.fabric_read_sectors.has_value(), halves == 2);
+  }
+  EXPECT_EQ(simulate_lru(request).total.dram_read_sectors, 0);
+}
+
 TEST(Sequences, WhatTheyAreNotDefinedForIsRefusedByItsKey) {
   const std::vector<SequenceLengths> lengths{{8, 64}};
   Request plain;
