@@ -173,7 +173,9 @@ if timing=$(program attention_timing); then
 fi
 if [ -n "$check" ]; then
   sanitize attention 90 "memcheck initcheck synccheck" "$check" --covering
-  sanitize mma 60 racecheck "$check" --covering mma
+  for family in mma mma-1-stage mma-half-step; do
+    sanitize "$family" 60 racecheck "$check" --covering "$family"
+  done
   [[ $capability =~ ^(9|1[0-9])\. ]] && sanitize mma-tma 60 racecheck "$check" --covering mma-tma
   [ "$capability" = 9.0 ] && sanitize hopper 60 racecheck "$check" --covering hopper
 fi

@@ -40,7 +40,7 @@ Outcome check_sizes(const Problem& problem) {
 std::string supported_head_dims(std::string_view family) {
   std::set<int> dims;
   for (const KernelVariant& variant : kernel_variants())
-    if (family.empty() || family == variant.family) dims.insert(variant.head_dim);
+    if (variant.serves(family)) dims.insert(variant.head_dim);
   std::string text;
   for (const int dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
   return text;
@@ -49,7 +49,7 @@ std::string supported_head_dims(std::string_view family) {
 std::string supported_tilings(int64_t head_dim, std::string_view family) {
   std::set<std::string> tilings;
   for (const KernelVariant& variant : kernel_variants())
-    if (variant.head_dim == head_dim && (family.empty() || family == variant.family))
+    if (variant.head_dim == head_dim && variant.serves(family))
       tilings.insert(std::to_string(variant.tiling.q_rows) + "x" +
                      std::to_string(variant.tiling.kv_rows));
   std::string text;

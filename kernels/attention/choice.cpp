@@ -51,7 +51,7 @@ Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
 bool has_name(const AttentionForward& call, const KernelVariant& variant) {
   const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
   return variant.head_dim == call.problem.head_dim && variant.dtype == call.problem.dtype &&
-         (call.family.empty() || call.family == variant.family) &&
+         variant.serves(call.family) &&
          (any_tiling || (variant.tiling.q_rows == call.tiling.q_rows &&
                          variant.tiling.kv_rows == call.tiling.kv_rows));
 }

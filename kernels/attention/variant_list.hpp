@@ -16,13 +16,18 @@ namespace families {
 inline constexpr const char* mma = "mma";
 inline constexpr const char* mma_tma = "mma-tma";
 inline constexpr const char* hopper = "hopper";
+// For studies: chosen by these names alone.
+inline constexpr const char* mma_1_stage = "mma-1-stage";
+inline constexpr const char* mma_half_step = "mma-half-step";
+inline constexpr const char* mma_3_stages = "mma-3-stages";
 }  // namespace families
 
 /// All of them, the values of the option `kernel`.
-inline constexpr auto family_names =
-    std::to_array<std::string_view>({families::mma, families::mma_tma, families::hopper});
+inline constexpr auto family_names = std::to_array<std::string_view>(
+    {families::mma, families::mma_tma, families::hopper, families::mma_1_stage,
+     families::mma_half_step, families::mma_3_stages});
 
-enum class VariantSet : uint8_t { all, covering, minimal, both, rung };
+enum class VariantSet : uint8_t { all, covering, minimal, both, rung, study };
 
 struct VariantRow {
   std::string_view family;

@@ -36,8 +36,7 @@ const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling ti
                                   std::string_view family) {
   const bool any_tiling = tiling.q_rows == 0 && tiling.kv_rows == 0;
   for (const KernelVariant& variant : kernel_variants())
-    if (variant.head_dim == head_dim && variant.dtype == dtype &&
-        (family.empty() || family == variant.family) &&
+    if (variant.head_dim == head_dim && variant.dtype == dtype && variant.serves(family) &&
         (any_tiling ||
          (variant.tiling.q_rows == tiling.q_rows && variant.tiling.kv_rows == tiling.kv_rows)))
       return &variant;

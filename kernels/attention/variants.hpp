@@ -13,7 +13,7 @@
 namespace sawtooth::kernels {
 
 struct KernelVariant {
-  const char* family = "";  // mma, mma-tma, hopper
+  const char* family = "";  // a name of kernels/attention/variant_list.hpp
   const char* name = "";    // type and name in variants.inc
   int head_dim = 0;
   Tiling tiling;
@@ -31,8 +31,13 @@ struct KernelVariant {
   bool fills_sm = false;            // one CTA takes all registers of an SM
   bool begins_early = false;        // under the end of the launch before
   bool rung = false;                // a step on the way to a kernel, not offered
+  bool study = false;               // run where its family is named, and not otherwise
   TileCost cost;                    // of its tile, where measured
 
+  /// Whether a call of this family (empty: any) may run it.
+  constexpr bool serves(std::string_view wanted) const {
+    return wanted.empty() ? !study : wanted == family;
+  }
   constexpr int threads() const { return warps * 32; }
   /// Then the kernel takes tensor maps of Q, K and V before its arguments.
   constexpr bool loads_by_copy_engine() const { return q_box.rows > 0; }
@@ -48,7 +53,7 @@ std::span<const KernelVariant> kernel_variants();
 std::span<const KernelVariant> built_variants();
 
 /// The variant of this head dim, type, tiling (zeros: the preferred one) and family (empty: the
-/// first in the table that has it), or null.
+/// first in the table that has it and is no study variant), or null.
 const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,
                                   std::string_view family = {});
 

@@ -8,10 +8,11 @@
 namespace sawtooth::kernels::hopper {
 
 template <class Shape>
-KernelVariant hopper_variant(const char* name, VariantSet set, const TileCost& cost) {
+KernelVariant hopper_variant(const char* family, const char* name, VariantSet set,
+                             const TileCost& cost) {
   constexpr int hopper = 90;
   const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
-  return {.family = families::hopper,
+  return {.family = family,
           .name = name,
           .head_dim = Shape::head_dim,
           .tiling = Shape::tiling(),
@@ -39,15 +40,15 @@ using element_fp16 = __half;
 
 // Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
 // kernels/attention/variants.inc.
-#define SAWTOOTH_VARIANT(function, type, name, set, head_dim, tile_q, kv_rows, ctas, bytes,   \
-                         consumers, stages, overlap, rescale, cluster, us, ns, masked_us,     \
-                         masked_ns)                                                           \
-  namespace sawtooth::kernels {                                                               \
-  KernelVariant function() {                                                                  \
-    using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages, \
-                                hopper::Overlap::overlap, hopper::Rescale::rescale, cluster>; \
-    static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer of each CTA");    \
-    return hopper::hopper_variant<Shape>(#type "_" #name, VariantSet::set,                    \
-                                         {{us, ns}, {masked_us, masked_ns}});                 \
-  }                                                                                           \
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,     \
+                         bytes, consumers, stages, overlap, rescale, cluster, us, ns, masked_us, \
+                         masked_ns)                                                              \
+  namespace sawtooth::kernels {                                                                  \
+  KernelVariant function() {                                                                     \
+    using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,    \
+                                hopper::Overlap::overlap, hopper::Rescale::rescale, cluster>;    \
+    static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer of each CTA");       \
+    return hopper::hopper_variant<Shape>(families::family, #type "_" #name, VariantSet::set,     \
+                                         {{us, ns}, {masked_us, masked_ns}});                    \
+  }                                                                                              \
   }

@@ -1,6 +1,9 @@
 // Loads with cp.async: all threads copy their share of every tile, in groups that are waited for in
-// turn. An item's first `stages` - 1 tiles are started before its first step, and each step starts
-// the one that far ahead.
+// turn. When K and V of a step are asked for:
+//   several stages      `stages` - 1 steps ahead: an item's first tiles before its first step
+//   one stage           where they are used: K before Q K^T, V before P V, each waited for at once
+//   half a step ahead   (one stage too) when their place is free: K of the next step after Q K^T, V
+//                       of this one before it, as in FlashAttention-2's own kernel
 #pragma once
 
 #include "kernels/mma/forward_shape.cuh"
@@ -28,24 +31,47 @@ class AsyncLoader {
         arguments_.q_strides.row * element_size,
         int(min_of(arguments_.problem.seq_q - first_row, Shape::q_rows)), arguments_.policies.q);
     if constexpr (Shape::q_in_registers) commit_copies();
-    for (int step = 0; step < Shape::stages - 1; ++step) copy_step(step, steps);
+    if constexpr (Shape::half_step_ahead)
+      copy_step<Tiles::k>(0, steps);
+    else
+      for (int step = 0; step < Shape::stages - 1; ++step) copy_step(step, steps);
   }
 
   /// Before Q is read into registers; without them the first step waits for Q too.
   __device__ void wait_for_q(int) {
     if constexpr (Shape::q_in_registers) {
-      wait_for_copies<Shape::stages - 1>();
+      wait_for_copies<groups_ahead>();
       __syncthreads();
     }
   }
 
-  /// From here on everybody sees this step's tile, and has left the one before, whose place the
-  /// next copy takes. Groups of later steps may be in flight.
+  /// From here on everybody sees what was asked for ahead of this step, and has left the tile of
+  /// the step before, whose place the next copy takes. Groups of later steps may be in flight.
   __device__ void enter_step() {
-    wait_for_copies<Shape::stages - 2>();
+    if constexpr (groups_ahead > 0) wait_for_copies<groups_ahead - 1>();
     __syncthreads();
   }
-  __device__ void load_ahead(int step, int steps) { copy_step(step + Shape::stages - 1, steps); }
+  /// With one stage, and nothing ahead, everybody sees K behind it.
+  __device__ void load_ahead(int step, int steps) {
+    if constexpr (Shape::stages > 1) {
+      copy_step(step + Shape::stages - 1, steps);
+    } else if constexpr (Shape::half_step_ahead) {
+      copy_step<Tiles::v>(step, steps);
+    } else {
+      copy_step<Tiles::k>(step, steps);
+      wait_for_all();
+    }
+  }
+  /// Behind Q K^T. With one stage everybody sees V from here on, and has left K.
+  __device__ void between_products(int step, int steps) {
+    if constexpr (Shape::half_step_ahead) {
+      wait_for_all();
+      copy_step<Tiles::k>(step + 1, steps);
+    } else if constexpr (Shape::stages == 1) {
+      copy_step<Tiles::v>(step, steps);
+      wait_for_all();
+    }
+  }
 
   /// Where the tile of `step` lies in the rings of K and V.
   __device__ int slot(int step) const { return step % Shape::stages; }
@@ -58,15 +84,27 @@ class AsyncLoader {
   __device__ void finish_item() {}
 
  private:
+  enum class Tiles { k, v, both };
+  /// In flight behind Q's, before the first step.
+  static constexpr int groups_ahead = Shape::half_step_ahead ? 1 : Shape::stages - 1;
+
+  __device__ static void wait_for_all() {
+    wait_for_copies<0>();
+    __syncthreads();
+  }
+
+  template <Tiles tiles = Tiles::both>
   __device__ void copy_step(int step, int steps) {
     if (step < steps) {
       const WorkItem& work = storage_.work;
       const int tile = storage_.scan.tile(step);
       const int keys = valid_keys(arguments_.problem, Shape::tiling(), tile);
-      copy(shared_address(storage_.k), slot(step), work.k_head, arguments_.k_strides, tile, keys,
-           arguments_.policies.k);
-      copy(shared_address(storage_.v), slot(step), work.v_head, arguments_.v_strides, tile, keys,
-           arguments_.policies.v);
+      if constexpr (tiles != Tiles::v)
+        copy(shared_address(storage_.k), slot(step), work.k_head, arguments_.k_strides, tile, keys,
+             arguments_.policies.k);
+      if constexpr (tiles != Tiles::k)
+        copy(shared_address(storage_.v), slot(step), work.v_head, arguments_.v_strides, tile, keys,
+             arguments_.policies.v);
     }
     commit_copies();  // an empty group too, so that the count of groups stays the same
   }

@@ -101,6 +101,7 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
               scores, problem,
               work.item.own_tile * Shape::q_rows + thread / 32 * warp_rows + lane / 4,
               int64_t(tile) * Shape::kv_rows + part * Shape::score_columns);
+        loader.between_products(step, steps);
         state.softmax.raise_maximum(scores, state.output, arguments.scale_log2);
         multiply_pv<Shape>(state, scores, v_lane, part * blocks, arguments.scale_log2);
       }

@@ -22,12 +22,21 @@ struct ForwardShape {
   static constexpr bool q_in_registers = QInRegisters;
   static constexpr int ctas_per_sm = CtasPerSm;
   static constexpr int row_blocks = QRows / (16 * Warps);  // of 16 rows, a warp
-  static_assert(row_blocks * 16 * Warps == QRows && KvRows % ScoreColumns == 0 && Stages >= 2 &&
+  static_assert(row_blocks * 16 * Warps == QRows && KvRows % ScoreColumns == 0 && Stages >= 1 &&
                 Warps >= 2);
+  static_assert(Stages >= 2 || KvRows == ScoreColumns, "K is left behind in one part of a step");
+  static constexpr bool half_step_ahead = false;
 
   using QTile = SharedTile<QRows, HeadDim>;
   using KvTile = SharedTile<KvRows, HeadDim>;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {QRows, KvRows}; }
+};
+
+/// A shape of one stage that asks for K and V half a step before their use (async_loader.cuh).
+template <class Shape>
+struct HalfStepAhead : Shape {
+  static_assert(Shape::stages == 1);
+  static constexpr bool half_step_ahead = true;
 };
 
 template <class Shape>

@@ -24,6 +24,7 @@ struct TensorMaps {
 template <class Shape>
 class TmaLoader {
  public:
+  static_assert(Shape::stages >= 2);
   using Storage = TmaStorage<Shape>;
 
   /// By all threads; the barriers are ready after the next __syncthreads.
@@ -57,6 +58,8 @@ class TmaLoader {
     if (threadIdx.x == 0) copy_step(step + Shape::stages - 1, steps);
     storage_.kv_full[slot(step)].wait(uint32_t(first_ + step) / Shape::stages % 2);
   }
+
+  __device__ void between_products(int, int) {}
 
   __device__ int slot(int step) const { return uint32_t(first_ + step) % Shape::stages; }
 

@@ -7,10 +7,10 @@
 namespace sawtooth::kernels {
 
 template <class Shape>
-KernelVariant tma_variant(const char* name) {
+KernelVariant tma_variant(const char* family, const char* name, VariantSet set) {
   constexpr int first_with_tma = 90;  // compute capability 9.0
   KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(
-      families::mma_tma, name, reinterpret_cast<const void*>(&forward_tma_kernel<Shape>));
+      family, name, set, reinterpret_cast<const void*>(&forward_tma_kernel<Shape>));
   row.from_compute_capability = first_with_tma;
   row.q_box = {Shape::q_rows, Shape::QTile::panels, Shape::QTile::panel_columns};
   row.kv_box = {Shape::kv_rows, Shape::KvTile::panels, Shape::KvTile::panel_columns};
@@ -20,6 +20,7 @@ KernelVariant tma_variant(const char* name) {
 }  // namespace sawtooth::kernels
 
 #undef SAWTOOTH_VARIANT
-#define SAWTOOTH_VARIANT(function, type, name, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
-  SAWTOOTH_MMA_VARIANT(tma_variant, function, type, name, head_dim, q_rows, kv_rows, ctas,       \
-                       __VA_ARGS__)
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas,      \
+                         bytes, ...)                                                              \
+  SAWTOOTH_MMA_VARIANT(tma_variant, family, function, type, name, set, head_dim, q_rows, kv_rows, \
+                       ctas, __VA_ARGS__)

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/attention/variant_list.hpp"
+
 namespace sawtooth::kernels {
 namespace {
 
@@ -71,10 +73,10 @@ TEST(CoveringPoints, RunEveryLaunchOfEveryFamilyWithSecondItemsWithAndWithoutSpl
 
 // The points of one family alone, as `--covering FAMILY` runs them.
 TEST(CoveringPoints, OfOneFamilyRunEveryScanUnderBalancedWithSplitAndSecondItems) {
-  for (const char* family : {"mma", "mma-tma", "hopper"}) {
+  for (const std::string_view family : family_names) {
     std::vector<KernelVariant> variants;
     for (const KernelVariant& variant : kernel_variants())
-      if (std::string_view(variant.family) == family) variants.push_back(variant);
+      if (variant.family == family) variants.push_back(variant);
     if (variants.empty()) continue;  // not in this build
     std::set<int> scans;
     for (const RandomPoint& point : covering_points(variants))

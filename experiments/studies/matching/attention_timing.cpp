@@ -58,7 +58,8 @@ void time_shape(int64_t batch, int64_t heads, int64_t seq, int64_t head_dim, Mas
 
   std::vector<Candidate> candidates;
   for (const KernelVariant& variant : kernel_variants()) {
-    if (variant.head_dim != head_dim || variant.dtype != ElementType::bf16) continue;
+    if (variant.head_dim != head_dim || variant.dtype != ElementType::bf16 || variant.study)
+      continue;
     const int resident = resident_ctas_per_sm(variant);
     const auto add = [&](const char* name, LaunchId launch, ScanId scan, QOrderId q_order,
                          int64_t prefetch) {

@@ -66,6 +66,7 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
   const std::string die = SAWTOOTH_EXPERIMENTS_DIR "/profiles/dies/h200-judgement.ini";
   for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
                              {{"kernel", "hopper"}, {"head-dim", "128"}},
+                             {{"kernel", "mma-1-stage"}},
                              {{"system", "flash-attention-3"}},
                              {{"die", die}},
                              {{"without", "stalls"}},

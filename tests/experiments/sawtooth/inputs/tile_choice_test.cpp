@@ -32,6 +32,7 @@ TEST(TileChoice, GoesByHeadDimAndByTheSharedMemoryOfTheGpu) {
   EXPECT_EQ(tile("gb10", {{"tiles", "kernel"}, {"head-dim", "128"}}), "64x64");
   EXPECT_EQ(tile("gb10", {{"tiles", "kernel"}}), "128x128");
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"kernel", "hopper"}}), "192x128");
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"kernel", "mma-1-stage"}}), "64x64");
 }
 
 TEST(TileChoice, LeavesTilesThatAreNamedAndSimulatesUsualOne) {
