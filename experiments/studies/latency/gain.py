@@ -2,14 +2,15 @@
 """What sawtooth changes in time, predicted from linear scans alone, against what was measured.
 
     gain.py --program SAWTOOTH --predict OUT.csv TIMES.csv [TIMES.csv ...]
-    gain.py --report OUT.csv COUNTERS.csv [COUNTERS.csv ...]
-    gain.py --check OUT.csv COUNTERS.csv ... --page README.md
+    gain.py --report OUT.csv COUNTERS.csv [COUNTERS.csv ...] [--by kernel]
+    gain.py --check OUT.csv COUNTERS.csv ... --page README.md [--by kernel]
 
 --predict teaches each kernel of TIMES.csv (`sawtooth teach`) from its linear rows of the first four
-lengths and the sawtooth row of the second, both medians over repetitions, and predicts linear and
-sawtooth at every length beyond L2 (`simulate --kernel-costs`). OUT.csv has a row a launch: the point,
-what was measured, what is predicted, and what was taught.
---report prints errors over the rows of OUT.csv; DRAM reads are those of COUNTERS.csv.
+lengths and the sawtooth row of the second, static launches, both medians over repetitions, and
+predicts linear and sawtooth of every launch and length beyond L2 (`simulate --kernel-costs`).
+OUT.csv has a row a launch: the point, what was measured, what is predicted, and what was taught.
+--report prints errors over the rows of OUT.csv; DRAM reads are those of COUNTERS.csv. Its lines are
+families of kernels, or with --by kernel the kernels, masks and launches.
 --check: does README.md have the figures that --report prints?
 """
 
@@ -24,8 +25,10 @@ import tempfile
 
 KERNEL = ("kernel", "head_dim", "mask", "tile_q", "tile_kv")
 POINT = (*KERNEL, "ctas_per_sm", "launch", "seq_kv")
-TAUGHT_LENGTHS = 4
+TAUGHT_LAUNCH = "static"
+TAUGHT_BEYOND = 2  # lengths beyond L2, of which at least one is left to be predicted
 HALF_OF_L2 = 30 << 20
+UNTAUGHT = "all, lengths not taught"
 SHOWN = 5.0  # percent of time from which on the sign of a change counts
 COLUMNS = (*POINT, "scan", "measured_us", "predicted_us", "predicted_dram_read_sectors", "taught")
 
@@ -58,11 +61,17 @@ def medians(rows, column):
     ]
 
 
+def taught_beyond(lengths):
+    """Those of a kernel's lengths beyond L2 that are taught."""
+    return sorted(lengths)[: min(TAUGHT_BEYOND, max(1, len(lengths) - 1))]
+
+
 def taught_rows(rows):
     """Linear rows of the first lengths, of which one at least is beyond L2, and one sawtooth row."""
+    rows = [row for row in rows if row["launch"] == TAUGHT_LAUNCH]
     lengths = sorted({int(row["seq_kv"]) for row in rows})
-    beyond = [n for n in lengths if 4 * n * int(rows[0]["head_dim"]) > HALF_OF_L2]
-    learnt = lengths[:TAUGHT_LENGTHS] if len(beyond) > 2 else lengths[: 1 - len(beyond) or None]
+    inside = [n for n in lengths if 4 * n * int(rows[0]["head_dim"]) <= HALF_OF_L2]
+    learnt = inside + taught_beyond(set(lengths) - set(inside))
     found = [row for row in rows if row["scan"] == "linear" and int(row["seq_kv"]) in learnt]
     alone = min(row["ctas_per_sm"] for row in rows)
     found += [
@@ -117,7 +126,7 @@ def predicted(program, rows):
 def predict(program, paths, out, jobs):
     kernels = {}
     for row in medians(read(paths), "time_us"):
-        kernels.setdefault(key_of(row, (*KERNEL, "launch")), []).append(row)
+        kernels.setdefault(key_of(row, KERNEL), []).append(row)
         if row["ctas_per_sm"] == "":
             row["ctas_per_sm"] = "1"
     # Triton kernels of one name with one and with two CTAs an SM are compiled apart.
@@ -152,34 +161,52 @@ def share(values, part):
     return values[min(len(values) - 1, int(part * len(values)))]
 
 
-def report(out, counters):
-    """Lines of a Markdown table: figures over all rows, and over each family of kernels."""
+def lines_of(row, is_taught, by_kernel):
+    """Names of the table's lines that a pair with this row counts in."""
+    names = ["all"]
+    if not by_kernel:
+        names.append("triton" if row["kernel"].startswith("triton") else "own")
+    elif row["mask"] != "none":
+        names.append(f"{row['kernel']}, {row['mask']}")
+    elif row["launch"] != TAUGHT_LAUNCH:
+        names.append(f"{row['kernel']}, {row['launch']}")
+    else:
+        names.append(row["kernel"])
+    return names if is_taught else [*names, UNTAUGHT]
+
+
+def report(out, counters, by_kernel=False):
+    """Lines of a Markdown table: figures over all rows, and over the groups of lines_of."""
     counted = {
         key_of(row, (*POINT, "scan")): float(row["dram_read_sectors"])
         for row in medians(read(counters), "dram_read_sectors")
     }
-    families = {"all": [], "triton": [], "own": [], "all, lengths not taught": []}
     pairs = {}
     for row in read([out]):
         pairs.setdefault(key_of(row, POINT), {})[row["scan"]] = row
     lengths = {}
-    for key in pairs:
-        lengths.setdefault(key[:-1], []).append(int(key[-1]))
-    for key, pair in pairs.items():
+    for pair in pairs.values():
+        for row in pair.values():
+            if row["launch"] == TAUGHT_LAUNCH:
+                lengths.setdefault(key_of(row, KERNEL), set()).add(int(row["seq_kv"]))
+    families = {}
+    for pair in pairs.values():
         if len(pair) == 2:
-            families["all"].append(pair)
-            beyond = sorted(lengths[key[:-1]])
-            if beyond.index(int(key[-1])) >= len(beyond) // 2:  # the first half is taught
-                families["all, lengths not taught"].append(pair)
-            families["triton" if key[0].startswith("triton") else "own"].append(pair)
+            row = pair["linear"]
+            is_taught = int(row["seq_kv"]) in taught_beyond(lengths.get(key_of(row, KERNEL), ()))
+            for name in lines_of(row, is_taught, by_kernel):
+                families.setdefault(name, []).append(pair)
+    # Triton stands before this project's own kernels.
+    order = sorted(
+        families, key=lambda name: (name != "all", name == UNTAUGHT, name == "own", name)
+    )
     lines = [
         "| kernels | pairs | of them by over 5 % | time: median, 90 % | change, points: median, 90 % "
         "| sign right | DRAM reads: median, 90 % |",
         "|---|---|---|---|---|---|---|",
     ]
-    for family, found in families.items():
-        if not found:
-            continue
+    for family in order:
+        found = families[family]
         times, changes, reads, signs = [], [], [], []
         for pair in found:
             for scan in ("linear", "sawtooth"):
@@ -212,13 +239,14 @@ def main():
     parser.add_argument("--report", metavar="OUT.csv")
     parser.add_argument("--check", metavar="OUT.csv")
     parser.add_argument("--page")
+    parser.add_argument("--by", choices=("family", "kernel"), default="family")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("tables", nargs="+")
     options = parser.parse_args()
     if options.predict:
         predict(options.program, options.tables, options.predict, options.jobs)
         return 0
-    lines = report(options.report or options.check, options.tables)
+    lines = report(options.report or options.check, options.tables, options.by == "kernel")
     if options.report:
         print("\n".join(lines))
         return 0
