@@ -1,5 +1,6 @@
-// The scheduler: one thread that turns the launch rule into items and hands them on through two
-// slots. It works one item ahead of the others, so index arithmetic and tickets cost no time.
+// The scheduler: one thread that turns the launch rule into items and hands them on through three
+// slots. It works up to two items ahead of the others, and draws a ticket when the item before
+// ends, so index arithmetic and tickets cost no time.
 //
 // The CTAs of a cluster are one worker. What each can work out for itself it does; a ticket is
 // drawn by the first of them and sent to the others.
@@ -46,11 +47,20 @@ class SchedulerWarp {
   __device__ int64_t next_item(int64_t turn) const {
     const int64_t worker = cluster_number<Shape::cluster>();
     if (schedule().launch == launch_id<DynamicLaunch>) {
+      if (shared_.scratch.draws_late) wait_for_end_of_items();
       return draw_ticket(shared_.arguments.ticket, shared_.scratch.items,
                          gridDim.x / Shape::cluster);
     }
     if (strides(schedule().launch)) return worker + turn * schedule().workers;
     return turn == 0 ? worker : INT64_MAX;
+  }
+
+  /// Draws no ticket while the items before still have many tiles: it would bind an item to a CTA
+  /// that is busy for long. The scan counts its steps anyway, so nobody else has more to do.
+  __device__ void wait_for_end_of_items() const {
+    constexpr unsigned poll_ns = 100;
+    const auto* named = const_cast<const volatile uint32_t*>(&shared_.scan_steps);
+    while (int32_t(shared_.scratch.steps - *named) > ticket_lead_tiles) __nanosleep(poll_ns);
   }
 
   /// All that is known of item `slot.item.index` before it starts. Every step reads what it needs
@@ -85,12 +95,16 @@ class SchedulerWarp {
                                       slot.item.own_tile * Shape::cluster + rank());
     forget_registers();
     if (schedule().prefetch > 0) share_prefetch(slot);
+    scratch.steps += uint32_t(slot.scan.tiles);
   }
 
   /// What holds for all items.
   __device__ void prepare() const {
     SchedulerScratch& scratch = shared_.scratch;
     const Problem& problem = shared_.arguments.problem;
+    scratch.steps = 0;
+    scratch.draws_late = problem.mask.kind != MaskKind::none &&
+                         problem.seq_kv > 2 * ticket_lead_tiles * Shape::kv_rows;
     scratch.q_tiles = q_tiles(problem, Shape::tiling());
     forget_registers();
     if (cuts_last_wave(schedule())) {

@@ -26,6 +26,7 @@ inline constexpr int work_slots = 3;
 /// Where the scheduler, which has few registers, leaves the steps of its arithmetic.
 struct SchedulerScratch {
   uint32_t turn;
+  uint32_t steps;  // of all items so far
   int64_t items;
   int64_t q_tiles;
   int64_t all_heads;
@@ -36,6 +37,7 @@ struct SchedulerScratch {
   // Of the last wave, where it is cut.
   LastWave last_wave{0, 1, 1};
   bool is_piece;
+  bool draws_late;  // tickets, when the items before end
   PiecePlace piece;
   int64_t begin, end;   // of its share, in the row of all tiles
   Range tiles;          // of the item, that the piece has
@@ -48,6 +50,10 @@ struct TileNote {
   bool masked;  // some key is missing or hidden from some row
 };
 inline constexpr int step_slots = 2;
+/// Under a mask, where items differ in length, no ticket is drawn while more tiles than this are to
+/// be named. The scan is some four steps ahead of the consumers, so eight steps of 1.2 us or more
+/// hide the ticket and what follows from it.
+inline constexpr int ticket_lead_tiles = 4;
 /// The same in one word.
 struct PackedNote {
   int32_t word;
