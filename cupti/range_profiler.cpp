@@ -365,7 +365,8 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
 }
 
 void RangeProfiler::begin(const MetricGroup& group, const std::function<void()>& prepare) {
-  impl_->configure(group, 1);
+  impl_->configure(group, 1);  // while what the program has launched before still runs
+  impl_->context.synchronize();
   impl_->profiler->start();
   try {
     prepare();

@@ -139,17 +139,16 @@ void ContextRecorder::begin(const ForeignLaunch& launch, LaunchRecord& record) {
   if (status_ != "ok") return;
   stream_ = launch.stream;
   open_ = caught(record.status, record.message, [&] {
-    check(driver_.synchronize(), "cuCtxSynchronize");
-    const auto prepare = [&] {
-      if (flushes_)
-        flush();
-      else
-        wait_on_device(static_cast<unsigned>(sms_), 0, nullptr);
-    };
     if (profiler_) {
-      profiler_->begin(plan_->groups.front(), prepare);
+      profiler_->begin(plan_->groups.front(), [&] {
+        if (flushes_)
+          flush();
+        else
+          wait_on_device(static_cast<unsigned>(sms_), 0, nullptr);
+      });
       return;
     }
+    check(driver_.synchronize(), "cuCtxSynchronize");
     if (flushes_) flush();
     wait_on_device(1, ahead_ns, stream_);
     check(driver_.event_record(start_, stream_), "cuEventRecord");
