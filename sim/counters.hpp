@@ -96,4 +96,11 @@ struct Tally {
   }
 };
 
+/// As hardware counts them where tiles come in bulk (TMA): a fabric miss then counts half (measured
+/// on an H200 with kernels/hopper and mma-tma, docs/models/halves.md).
+inline Counters counted_in_bulk(Counters counters) {
+  if (auto& misses = counters.fabric_read_miss_sectors) *misses = (*misses + 1) / 2;
+  return counters;
+}
+
 }  // namespace sawtooth::sim

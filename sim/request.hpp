@@ -37,6 +37,7 @@ struct Request {
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
   SetsParameters sets;       // of the L2 model `sets` alone
+  bool bulk_loads = false;   // tiles come by TMA, as counted_in_bulk() says; of the halves alone
   bool log_sum_exp = false;  // also write the log-sum-exp of every row
   MechanismSet without{};    // mechanisms of `timed` that are switched off
   KernelCost kernel{};       // of `timed`

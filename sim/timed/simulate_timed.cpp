@@ -35,7 +35,10 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   prediction.time_us = wavefront.run() / ns_a_us;
   prediction.tile_visits = wavefront.tile_visits();
   prediction.phases = wavefront.take_phases();
-  set_counters(prediction, [&](Tensor tensor) { return memory.counters(tensor); });
+  set_counters(prediction, [&](Tensor tensor) {
+    const Counters counters = memory.counters(tensor);
+    return request.bulk_loads ? counted_in_bulk(counters) : counters;
+  });
   auto& by_tensor = prediction.by_tensor;
   if (!parameters.step.leads)
     split_pair(by_tensor[static_cast<size_t>(Tensor::k)],

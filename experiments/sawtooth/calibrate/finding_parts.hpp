@@ -2,6 +2,7 @@
 // nothing where they do not show it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "experiments/sawtooth/calibrate/item_findings.hpp"
@@ -27,6 +28,8 @@ void add_speeds(const RecordedSms& sms, ItemFindings& found, const Launches& lon
 void add_step_costs(const RecordedSms& sms, ItemFindings& found);
 void add_jitter(const RecordedSms& sms, ItemFindings& found, const Launches& lone);
 void add_tpc_spreads(const RecordedSms& sms, ItemFindings& found);
+double jitter(const RecordedSms& sms, const RecordedLaunch& launch);
+double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch);
 void add_biases(const RecordedSms& sms, ItemFindings& found);
 
 // prefetch_findings.cpp
@@ -34,5 +37,10 @@ void add_prefetch_costs(const RecordedSms& sms, ItemFindings& found);
 
 // item_time_findings.cpp
 void add_items(const RecordedSms& sms, ItemFindings& found);
+/// What an item takes beyond its steps, of launches with items of many lengths; nothing without
+/// one.
+std::optional<double> item_ns_of(const Launches& unequal);
+/// One CTA an SM, with enough items, of lengths that differ.
+bool is_unequal(const RecordedSms& sms, const RecordedLaunch& launch);
 
 }  // namespace sawtooth::experiments

@@ -1,5 +1,5 @@
-// What records of items say of a GPU, of its die and of the kernels of kernels/mma: how fast SMs
-// are, how CTAs share one, what steps and items cost, and which half draws the first tickets.
+// What records of items say of a GPU, of its die and of kernels: how fast SMs are, how CTAs share
+// one, what steps and items cost, and which half draws the first tickets.
 #pragma once
 
 #include <string>
@@ -23,5 +23,12 @@ struct ItemFindings {
 /// first tickets that do not tell the halves of L2 apart.
 ItemFindings findings_of(const std::vector<RecordedLaunch>& launches, const sim::Gpu& gpu,
                          double item_ns);
+
+/// Sections of a kernel's file for another family than kernels/mma, of which an SM holds one CTA:
+/// what a step takes, with prefetch too, its jitter, and what an item takes beyond its steps.
+/// Throws std::invalid_argument where no launch without a mask and prefetch has one CTA an SM and
+/// long items.
+std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& launches,
+                                            const sim::Gpu& gpu);
 
 }  // namespace sawtooth::experiments

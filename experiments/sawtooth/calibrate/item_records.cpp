@@ -67,17 +67,18 @@ class Cells {
 
 std::map<std::string, RecordedLaunch> points_of(const std::string& path) {
   const CsvTable table = table_of(path);
-  const Cells cells(
-      table, {"run_id", "head_dim", "tile_q", "tile_kv", "mask", "launch", "workers", "prefetch"});
+  const Cells cells(table, {"run_id", "head_dim", "tile_q", "tile_kv", "mask", "launch", "workers",
+                            "prefetch", "kernel"});
   std::map<std::string, RecordedLaunch> points;
   for (size_t row = 0; row < table.rows.size(); ++row)
-    points[cells.text(row, 0)] = {
-        .kernel = {cells.number(row, 1), {cells.number(row, 2), cells.number(row, 3)}},
-        .mask = cells.text(row, 4),
-        .launch = cells.text(row, 5),
-        .workers = cells.number(row, 6),
-        .prefetch = cells.number(row, 7),
-        .ctas = {}};
+    points[cells.text(row, 0)] = {.kernel = {cells.number(row, 1),
+                                             {cells.number(row, 2), cells.number(row, 3)},
+                                             cells.text(row, 8)},
+                                  .mask = cells.text(row, 4),
+                                  .launch = cells.text(row, 5),
+                                  .workers = cells.number(row, 6),
+                                  .prefetch = cells.number(row, 7),
+                                  .ctas = {}};
   return points;
 }
 

@@ -26,18 +26,6 @@ std::pair<double, double> line_through(const std::vector<std::pair<double, doubl
   return {y_mean - product / square * x_mean, product / square};
 }
 
-/// One CTA an SM, with enough items, of lengths that differ.
-bool is_unequal(const RecordedSms& sms, const RecordedLaunch& launch) {
-  std::set<int64_t> lengths;
-  size_t items = 0;
-  for (const auto& of_cta : launch.ctas) {
-    items += of_cta.size();
-    for (const RecordedItem& item : of_cta) lengths.insert(item.steps);
-  }
-  return sms.is_lone(launch) && lengths.size() > 2 &&
-         items > size_t((lockstep_items + 2) * sms.count());
-}
-
 struct ItemTime {
   int64_t sm = 0;
   size_t number = 0;
@@ -79,6 +67,29 @@ std::pair<double, double> item_times(const RecordedSms& sms, const RecordedLaunc
 }
 
 }  // namespace
+
+bool is_unequal(const RecordedSms& sms, const RecordedLaunch& launch) {
+  std::set<int64_t> lengths;
+  size_t items = 0;
+  for (const auto& of_cta : launch.ctas) {
+    items += of_cta.size();
+    for (const RecordedItem& item : of_cta) lengths.insert(item.steps);
+  }
+  return sms.is_lone(launch) && lengths.size() > 2 &&
+         items > size_t((lockstep_items + 2) * sms.count());
+}
+
+std::optional<double> item_ns_of(const Launches& unequal) {
+  if (unequal.empty()) return std::nullopt;
+  return median_over(unequal, [](const RecordedLaunch& launch) {
+    std::vector<std::pair<double, double>> of_steps;
+    for (const auto& items : launch.ctas)
+      for (size_t k = 0; k + 1 < items.size(); ++k)
+        of_steps.emplace_back(double(items[k].steps),
+                              double(items[k + 1].start_ns - items[k].start_ns));
+    return line_through(of_steps).first;
+  });
+}
 
 void add_items(const RecordedSms& sms, ItemFindings& found) {
   const Launches unequal = sms.select([&](const RecordedLaunch& l) { return is_unequal(sms, l); });

@@ -40,6 +40,15 @@ void put(ProfileFile& file, const std::vector<ProfileSection>& sections) {
   }
 }
 
+/// The one family of all launches.
+std::string family_of(const std::vector<RecordedLaunch>& launches) {
+  for (const RecordedLaunch& launch : launches)
+    if (launch.kernel.family != launches.front().kernel.family)
+      throw std::invalid_argument("has launches of " + launches.front().kernel.family + " and of " +
+                                  launch.kernel.family + "; give a family at a time");
+  return launches.empty() ? std::string(usual_family) : launches.front().kernel.family;
+}
+
 void write(const fs::path& path, const ProfileFile& profile, const std::string& from) {
   OutputFile file(path.string());
   file.write(profile_text(profile, "Written by `sawtooth calibrate --items` from " + from));
@@ -62,16 +71,30 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
                       {{"description", "kernels of kernels/mma on " + gpu.description, "", "", 0}},
                       {{"kernel", {}, 0}}};
   if (!gpu.kernel_costs.empty())
-    kernels = read_kernel_file(resource_path("profiles/kernels", gpu.kernel_costs, gpu_path));
+    kernels =
+        read_kernel_file(resource_path("profiles/kernels", gpu.kernel_costs.front(), gpu_path));
   sim::KernelCost known;
   for (const ProfileFile& file :
        {read_kernel_file(resource_path("profiles/kernels", "mma", "")), kernels})
-    set_kernel_cost(file, {.head_dim = 1, .tiling = {}, .own = false}, known);
+    set_kernel_cost(file, {.head_dim = 1, .tiling = {}, .family = {}}, known);
   ProfileFile profile = read_profile_file(gpu_path, "gpu");
   ProfileFile die{"", {{"description", gpu.description, "", "", 0}}, {{"die", {}, 0}}};
+  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
   try {
-    const ItemFindings found =
-        findings_of(read_item_records(rows_path, items_path), gpu.profile, known.item_end_ns);
+    const std::vector<RecordedLaunch> launches = read_item_records(rows_path, items_path);
+    const std::string family = family_of(launches);
+    if (family != usual_family) {
+      ProfileFile of_family{
+          "",
+          {{"description", "kernels/" + family + " on " + gpu.description, "", "", 0},
+           {"family", family, "", "", 0}},
+          {{"kernel", {}, 0}}};
+      put(of_family, family_findings(launches, gpu.profile));
+      write(folder / "kernel.ini", of_family, items_path);
+      std::cout << "written to " << folder.string() << ": kernel.ini\n";
+      return exit_fine;
+    }
+    const ItemFindings found = findings_of(launches, gpu.profile, known.item_end_ns);
     put(profile.sections.front(), found.gpu);
     put(kernels, found.kernels);
     put(die, {found.die});
@@ -79,7 +102,6 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(items_path + ": " + error.what());
   }
-  const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
   write(folder / "gpu.ini", profile, items_path);
   write(folder / "kernel.ini", kernels, items_path);
   write(folder / "die.ini", die, items_path);

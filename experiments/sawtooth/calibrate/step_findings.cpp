@@ -6,7 +6,6 @@
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
-namespace {
 
 /// Standard deviation of a step: items of a GPC's SMs two apart, taken at the same place of their
 /// CTAs.
@@ -36,6 +35,8 @@ double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch) {
     differences += (of_sms[sm] - of_sms[sm + 1]) / 2;
   return differences / double(of_sms.size() / 2) / mean_of(of_sms);
 }
+
+namespace {
 
 /// (younger - older) / (younger + older), times of a step of the two CTAs of an SM.
 double bias(const RecordedSms& sms, const RecordedLaunch& launch) {

@@ -116,6 +116,8 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
       std::ranges::find(gpu->judged, name_of(*keys.timing, *keys.l2), &Parameter::key);
   if (judged == gpu->judged.end()) return {};
   if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of, {}};
+  if (keys.system.empty() && !keys.kernel.empty() && keys.kernel != usual_family)
+    return {"none", "costs of its own, predictions not judged", {}};
   if (keys.pack_gqa) return {"borrowed", "kernels that do not pack", {}};
   if (keys.has_lengths()) return {"borrowed", "kernels of one length", {}};
   // Intervals are of the first model as it was judged: kernels of this project, no die, all

@@ -370,11 +370,17 @@ void resolve_model(const Layers& layers, Point& point) {
 // The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
 // another family.
 KernelShape kernel_of(const Layers& layers, const Point& point) {
-  const std::string& family = point.keys.kernel;
-  return {.head_dim = point.request.problem.head_dim,
-          .tiling = point.request.tiling,
-          .own = !layers.has_system() && point.keys.kernel_costs.empty() &&
-                 (family.empty() || family == "mma")};
+  KernelShape kernel{.head_dim = point.request.problem.head_dim, .tiling = point.request.tiling};
+  if (layers.has_system() || !point.keys.kernel_costs.empty())
+    kernel.family.clear();
+  else if (!point.keys.kernel.empty())
+    kernel.family = point.keys.kernel;
+  return kernel;
+}
+
+// Families of this project that load tiles by TMA.
+bool loads_in_bulk(std::string_view family) {
+  return family == "hopper" || family == "mma-tma";
 }
 
 // Facts of one GPU.
@@ -417,11 +423,15 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   std::string costs_of = "mma";
   if (gpu != nullptr && !gpu->kernel_costs.empty()) {
     const std::string place = "gpu " + gpu->profile.name + ": kernel-costs";
-    const ProfileFile& file = read("kernel-costs", gpu->kernel_costs, place);
-    // A kernel that packs, or takes different lengths, has costs in no file.
-    costs_of = has_costs_of(file, kernel) && !keys.pack_gqa && !keys.has_lengths()
-                   ? ""
-                   : gpu->kernel_costs;
+    costs_of = gpu->kernel_costs.front();
+    for (const std::string& name : gpu->kernel_costs) {
+      // The first file serves all kernels, the others those of their family alone.
+      const bool first = name == gpu->kernel_costs.front();
+      if (!first && !has_costs_of(catalog.kernel(name, place), kernel)) continue;
+      // A kernel that packs, or takes different lengths, has costs in no file.
+      const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
+      if (has_costs_of(file, kernel) && !keys.pack_gqa && !keys.has_lengths()) costs_of.clear();
+    }
   }
   if (!keys.kernel_costs.empty()) {
     if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");
@@ -456,7 +466,7 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
   point.judgement = judgement_of(gpu, keys, point.costs);
   point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() &&
-                     point.judgement.word != "measured";
+                     point.judgement.word != "measured" && !point.costs.empty();
 }
 
 }  // namespace
@@ -490,6 +500,7 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
   resolve_schedule(layers, point);
   resolve_model(layers, point);
   const KernelShape kernel = kernel_of(layers, point);
+  point.request.bulk_loads = loads_in_bulk(point.keys.kernel);
   resolve_kernel(layers, kernel, gpu, catalog, point);
   resolve_die(layers, kernel, catalog, point);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr auto sources =
     std::to_array<std::string_view>({"datasheet", "measured", "published", "assumed"});
 constexpr auto word_keys =
-    std::to_array<std::string_view>({"description", "uuid-hash", "kernel-costs"});
+    std::to_array<std::string_view>({"description", "uuid-hash", "kernel-costs", "family"});
 
 [[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
   throw UsageError(path + ":" + std::to_string(line) + ": " + what);
@@ -100,9 +100,9 @@ std::string profile_text(const ProfileFile& file, const std::string& comment) {
   return text;
 }
 
-bool KernelScope::holds(int64_t other_head_dim, const Tiling& other, bool own) const {
+bool KernelScope::holds(int64_t other_head_dim, const Tiling& other, bool of_family) const {
   if (!tiling) return other_head_dim > head_dim;
-  return own && other_head_dim == head_dim && other.q_rows == tiling->q_rows &&
+  return of_family && other_head_dim == head_dim && other.q_rows == tiling->q_rows &&
          other.kv_rows == tiling->kv_rows;
 }
 

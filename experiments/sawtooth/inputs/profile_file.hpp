@@ -7,7 +7,8 @@
 //
 // The first section has what the file is of. Files of dies and kernels go on with sections of
 // kernels: [every] for all of them, [d>64] for those above a head dim, [d128-128x64] for the kernel
-// of kernels/mma of head dim 128 with 128 rows of Q and 64 of K/V a tile.
+// of the file's family (kernels/mma where it names none) of head dim 128 with 128 rows of Q and 64
+// of K/V a tile.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,8 @@ struct KernelScope {
   int64_t head_dim = 0;          // of this one, or of larger ones
   std::optional<Tiling> tiling;  // and of this one; empty: of any kernel of a larger head dim
 
-  /// `own`: a kernel of kernels/mma, which alone has sections of shapes.
-  bool holds(int64_t other_head_dim, const Tiling& other, bool own) const;
+  /// `of_family`: whether the kernel is of the family that the sections of shapes are of.
+  bool holds(int64_t other_head_dim, const Tiling& other, bool of_family) const;
 };
 
 /// Nothing where `section` names none.

@@ -12,6 +12,7 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/timed/placement.hpp"
 
@@ -373,12 +374,21 @@ ProfileFile checked_file(const std::string& path, std::string_view kind,
   return file;
 }
 
+std::string family_of(const ProfileFile& file) {
+  const std::string family = file.word("family");
+  return family.empty() ? std::string(usual_family) : family;
+}
+
+bool holds(const KernelScope& scope, const ProfileFile& file, const KernelShape& kernel) {
+  return scope.holds(kernel.head_dim, kernel.tiling, kernel.family == family_of(file));
+}
+
 template <class Profile>
 void set(const ProfileFile& file, const KernelShape& kernel, std::span<const Key<Profile>> keys,
          Profile& profile) {
   for (const ProfileSection& section : file.sections) {
     const auto scope = parse_kernel_scope(section.name);  // none: of the die or file as a whole
-    if (scope && !scope->holds(kernel.head_dim, kernel.tiling, kernel.own)) continue;
+    if (scope && !holds(*scope, file, kernel)) continue;
     for (const Parameter& parameter : section.parameters)
       store(file.path, parameter, keys, profile);
   }
@@ -390,7 +400,8 @@ GpuFile read_gpu_file(const std::string& path) {
   const ProfileFile file = read_profile_file(path, "gpu");
   GpuFile gpu;
   gpu.description = file.word("description");
-  gpu.kernel_costs = file.word("kernel-costs");
+  for (std::string& name : split_list(file.word("kernel-costs")))
+    if (!name.empty()) gpu.kernel_costs.push_back(std::move(name));
   gpu.parameters = file.sections.front().parameters;
   gpu.content = file.content;
   gpu.profile.name = stem_of(path);
@@ -427,21 +438,21 @@ ProfileFile read_kernel_file(const std::string& path) {
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel) {
   return std::ranges::any_of(file.sections, [&](const ProfileSection& section) {
     const auto scope = parse_kernel_scope(section.name);
-    return scope && scope->tiling && scope->holds(kernel.head_dim, kernel.tiling, kernel.own);
+    return scope && scope->tiling && holds(*scope, file, kernel);
   });
 }
 
 void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, KernelCost& cost) {
-  kernel.own = true;
+  kernel.family = family_of(file);
   std::string kernels;
-  bool holds = false;
+  bool found = false;
   for (const ProfileSection& section : file.sections) {
     const auto scope = parse_kernel_scope(section.name);
     if (!scope) continue;
     kernels += (kernels.empty() ? "" : ", ") + section.name;
-    holds = holds || scope->holds(kernel.head_dim, kernel.tiling, kernel.own);
+    found = found || holds(*scope, file, kernel);
   }
-  if (!holds)
+  if (!found)
     throw UsageError(file.path + " has no costs of " +
                      kernel_section(kernel.head_dim, kernel.tiling) + "; it has " +
                      (kernels.empty() ? "no section of a kernel" : kernels));

@@ -16,7 +16,7 @@ namespace sawtooth::experiments {
 
 struct GpuFile {
   std::string description;
-  std::string kernel_costs;  // file of profiles/kernels with what kernels cost on it; may be empty
+  std::vector<std::string> kernel_costs;  // files of profiles/kernels: what kernels cost on it
   sim::Gpu profile;
   std::vector<Parameter> parameters;
   /// How models were judged on it, the default first: keys are TIMING-L2, values say how well.
@@ -34,15 +34,20 @@ GpuFile read_gpu_file(const std::string& path);
 ProfileFile read_die_file(const std::string& path);
 ProfileFile read_kernel_file(const std::string& path);
 
-/// The kernel that a point is of; `own`: one of kernels/mma.
+/// The family of this project's kernels that a file's sections of shapes are of where it names
+/// none.
+inline constexpr std::string_view usual_family = "mma";
+
+/// The kernel that a point is of.
 struct KernelShape {
   int64_t head_dim = 0;
   Tiling tiling;
-  bool own = true;
+  std::string family{usual_family};  // empty: none of this project's
 };
 
 /// Puts what `file` says of `kernel` in the place of what `die` and `cost` have: [every] first,
-/// then the other sections that hold, in the order of the file.
+/// then the other sections that hold, in the order of the file. Sections of shapes hold for kernels
+/// of the file's family (its word `family`).
 void set_die(const ProfileFile& file, const KernelShape& kernel, sim::Die& die);
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, sim::KernelCost& cost);
 

@@ -4,7 +4,7 @@
     draw_list.py --seed 20261126 --problems 42 --most-flop 1e13 --step 512 --avoid-lengths 12 > lists/judgement.ini
 
 Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads, D = 64 and
-128, no mask, causal, windows), schedules from all that kernels/mma can run; each problem has three, so that changes
+128, no mask, causal, windows), schedules from all that the kernels can run; each problem has three, so that changes
 of schedule can be judged. Two problems in three have K/V of more than half an L2 in front of a wave. Lengths of the
 lists to avoid are not drawn, nor 12K, a calibration length until drawn_fourth. Earlier lists took whole KiB, and below
 60K all of these are used. The same seed gives the same list.
@@ -27,10 +27,13 @@ SCHEDULES_A_PROBLEM = 3
 MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
 MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
 
-# (tile-kv, ctas-per-sm) of the kernels for tiles of 128 queries, and what an SM holds of each
+# (tile-kv, ctas-per-sm) of kernels/mma for tiles of 128 queries, and what an SM holds of each
 # (experiments/profiles/kernels/mma.ini).
 KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 2)), 128: ((64, 1), (64, 2), (128, 1))}
 CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
+
+# (tile-q, tile-kv) of kernels/hopper, of which an SM holds one CTA.
+HOPPER = {64: ((192, 128), (128, 128)), 128: ((128, 128), (128, 176))}
 
 
 def lengths_of(lists):
@@ -90,12 +93,16 @@ def draw_problem(source, long_kv, known_lengths, options):
     )
 
 
-def draw_schedule(source, problem):
+def draw_schedule(source, problem, family):
     head_dim, heads = problem["head-dim"], problem["heads"]
     launch = pick(source, {"static": 4, "dynamic": 3, "grid": 3})
-    tile_kv, ctas = KERNELS[head_dim][int(source.random() * len(KERNELS[head_dim]))]
-    schedule = {"tile-kv": tile_kv, "launch": launch}
-    schedule["ctas-per-sm"] = CTAS_UNDER_GRID[head_dim, tile_kv] if launch == "grid" else ctas
+    if family == "hopper":
+        tile_q, tile_kv = HOPPER[head_dim][int(source.random() * len(HOPPER[head_dim]))]
+        schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv, "launch": launch}
+    else:
+        tile_kv, ctas = KERNELS[head_dim][int(source.random() * len(KERNELS[head_dim]))]
+        schedule = {"tile-kv": tile_kv, "launch": launch}
+        schedule["ctas-per-sm"] = CTAS_UNDER_GRID[head_dim, tile_kv] if launch == "grid" else ctas
     scans = {"linear": 3, "sawtooth": 3, "reverse": 1}
     if launch != "grid":
         scans["attach"] = 1
@@ -125,6 +132,9 @@ def main():
     parser.add_argument(
         "--avoid-lengths", nargs="*", default=[], type=int, help="further ones, in KiB"
     )
+    parser.add_argument(
+        "--families", nargs="*", default=["mma"], help="of the kernels, a problem each in turn"
+    )
     options = parser.parse_args()
     known = lengths_of(HERE / "lists" / f"{name}.ini" for name in options.avoid)
     known |= {length * KIB for length in options.avoid_lengths}
@@ -143,7 +153,8 @@ tile-q = 128"""
         problem = draw_problem(source, number % 3 < 2, known, options)
         schedules = []
         while len(schedules) < SCHEDULES_A_PROBLEM:
-            schedule = draw_schedule(source, problem)
+            family = options.families[number % len(options.families)]
+            schedule = draw_schedule(source, problem, family)
             if schedule not in schedules:
                 schedules.append(schedule)
         for letter, schedule in zip("abc", schedules):

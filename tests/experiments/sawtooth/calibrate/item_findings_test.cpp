@@ -266,11 +266,57 @@ TEST(ItemFindings, ShortItemsSayNothingOfSpeeds) {
   EXPECT_THROW(find({brief}), std::invalid_argument);
 }
 
+/// Items of 400 to 800 steps, so that lengths tell the step from what an item takes beyond.
+RecordedLaunch of_many_lengths(const KernelShape& kernel, double beyond_ns) {
+  RecordedLaunch made{.kernel = kernel,
+                      .mask = "causal",
+                      .launch = "static",
+                      .workers = sms,
+                      .prefetch = 0,
+                      .ctas = {}};
+  for (int64_t cta = 0; cta < sms; ++cta) {
+    int64_t start_ns = 0;
+    auto& own = made.ctas.emplace_back();
+    for (int64_t k = 0; k < 5; ++k) {
+      const int64_t steps = 800 - 100 * k - cta % 50;
+      own.push_back({start_ns, cta + k * sms, steps});
+      start_ns += std::llround(double(steps) * step_ns + beyond_ns);
+    }
+  }
+  return made;
+}
+
+TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
+  constexpr double beyond_ns = item_ns;
+  const KernelShape kernel{64, {192, 128}, "hopper"};
+  sim::Gpu h200 = gpu();
+  h200.l2_bytes = 60 << 20;
+  h200.l2_halves = 2;
+  const auto slower = [](int64_t cta) { return step_ns + 25 + (cta % 2 == 0 ? 1 : -1) * 0.5; };
+  const auto sections = family_findings({launch(sms, usual, kernel), launch(sms, slower, kernel, 2),
+                                         of_many_lengths(kernel, beyond_ns)},
+                                        h200);
+  const auto value = [&](std::string_view name, std::string_view key) {
+    const std::string written = text(section(sections, name), key);
+    EXPECT_FALSE(written.empty()) << name << ' ' << key;
+    return written.empty() ? NAN : std::stod(written);
+  };
+  EXPECT_NEAR(value("every", "item-end-ns") + value("every", "item-begin-ns"), beyond_ns - 1200, 1);
+  EXPECT_NEAR(value("d64-192x128", "step-ns"), step_ns, 0.06);
+  EXPECT_NEAR(value("d64-192x128", "prefetch-step-ns"), 25, 0.6);
+  EXPECT_NEAR(value("d64-192x128", "tpc-spread"), 0, 1e-6);
+}
+
+TEST(FamilyFindings, NeedsLongItemsOfLoneCtas) {
+  EXPECT_THROW(family_findings({of_many_lengths({64, {192, 128}, "hopper"}, 0)}, gpu()),
+               std::invalid_argument);
+}
+
 TEST(ItemRecords, ItemsOfAnotherTableAreNamed) {
   const std::string points = ::testing::TempDir() + "points.csv";
   const std::string items = ::testing::TempDir() + "items.csv";
-  std::ofstream(points) << "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch\n"
-                           "a,64,128,128,none,static,132,0\n";
+  std::ofstream(points) << "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch,kernel\n"
+                           "a,64,128,128,none,static,132,0,mma\n";
   std::ofstream(items) << "run_id,repetition,worker,items_before,item,steps,start_ns\n"
                           "a,0,1,1,7,10,900\na,0,1,0,3,10,100\n";
   const auto launches = read_item_records(points, items);

@@ -2,6 +2,7 @@
 // how many CTAs an SM holds, by the kernels themselves too.
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/attention/variants.hpp"
@@ -55,6 +56,40 @@ TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
   const auto of_others = tpc_spread({{"kernel", "hopper"}});
   EXPECT_GT(of_others, 0.0);
   EXPECT_EQ(tpc_spread({{"system", "triton-tutorial"}}), of_others);
+}
+
+TEST(KernelCosts, OfTheHopperKernelAreItsOwn) {
+  const std::vector<std::pair<std::string, std::string>> tile{
+      {"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "128"}};
+  const auto step_ns = [&](const char* kernel) {
+    auto options = tile;
+    options.emplace_back("kernel", kernel);
+    return request(options).kernel.step_ns;
+  };
+  EXPECT_FALSE(step_ns("mma").has_value());
+  // wgmma: two products of 128 x 128 x 128 on an SM at 600 to 800 TFLOP/s take 1.4 to 1.9 us.
+  ASSERT_TRUE(step_ns("hopper").has_value());
+  EXPECT_GT(*step_ns("hopper"), 1400);
+  EXPECT_LT(*step_ns("hopper"), 1900);
+}
+
+TEST(KernelCosts, TilesThatComeByTmaCountHalfOfTheFabricMisses) {
+  const auto counted = [&](const char* kernel) {
+    const Point made = point({{"head-dim", "128"},
+                              {"tile-q", "128"},
+                              {"tile-kv", "128"},
+                              {"seq", "32K"},
+                              {"kernel", kernel},
+                              {"timing", "lockstep"},
+                              {"l2", "halves"},
+                              {"l2-bytes", "8MiB"}});
+    return predict_halves(made.request, made.gpu).total;
+  };
+  const sim::Counters loads = counted("mma"), bulk = counted("hopper");
+  EXPECT_EQ(loads.dram_read_sectors, bulk.dram_read_sectors);
+  EXPECT_EQ(loads.l2_read_miss_sectors, bulk.l2_read_miss_sectors);
+  ASSERT_GT(*loads.fabric_read_miss_sectors, 1000);
+  EXPECT_NEAR(*bulk.fabric_read_miss_sectors / double(*loads.fabric_read_miss_sectors), 0.5, 1e-3);
 }
 
 TEST(ResidentCtas, AKnownAgeBiasOfThePointIsKept) {

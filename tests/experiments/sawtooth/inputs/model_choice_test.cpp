@@ -47,9 +47,10 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
 
 TEST(ModelChoice, NamesBorrowedCostsAndLeavesTheirTimesOutUnlessAskedFor) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}),
-            "timed halves borrowed mma-h200, no time");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"kernel", "hopper"}, {"timing", "timed"}}),
-            "timed halves borrowed mma-h200");
+            "timed halves none");
+  const Pairs no_hopper_tile{
+      {"gpu", "h200"}, {"kernel", "hopper"}, {"tile-q", "64"}, {"tile-kv", "64"}};
+  EXPECT_EQ(model(no_hopper_tile), "timed halves borrowed mma-h200, no time");
   EXPECT_EQ(model({{"gpu", "h200"}, {"tile-q", "64"}, {"tile-kv", "64"}}),
             "timed halves borrowed mma-h200, no time");
   EXPECT_EQ(model({{"gpu", "gb10"}, {"timing", "timed"}}), "timed halves none mma");

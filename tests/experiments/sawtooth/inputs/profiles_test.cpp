@@ -49,11 +49,11 @@ sim::KernelCost cost_of(const std::string& text, const KernelShape& kernel) {
 TEST(GpuFile, EveryParameterReachesTheProfileAndUnknownOnesStayEmpty) {
   const TemporaryFolder folder;
   const GpuFile gpu = read_gpu_file(
-      folder.write("mine.ini", head + "kernel-costs = some\n" + sms + l2 +
+      folder.write("mine.ini", head + "kernel-costs = some, other\n" + sms + l2 +
                                    "dram-gb-per-s = 4800.5; measured; n; with a semicolon\n"));
   EXPECT_EQ(gpu.profile.name, "mine");
   EXPECT_EQ(gpu.description, "a GPU");
-  EXPECT_EQ(gpu.kernel_costs, "some");
+  EXPECT_EQ(gpu.kernel_costs, (std::vector<std::string>{"some", "other"}));
   EXPECT_EQ(gpu.profile.sms, 4);
   EXPECT_EQ(gpu.profile.l2_bytes, 1 << 20);
   EXPECT_EQ(gpu.profile.dram_gb_per_s, 4800.5);
@@ -150,18 +150,27 @@ TEST(KernelFile, AShapesOwnValueReplacesThatOfTheOthersForItAlone) {
   EXPECT_FALSE(cost_of(text, {64, {128, 64}}).keep_step);
   EXPECT_EQ(cost_of(text, narrow).tpc_spread, -0.2);
   EXPECT_TRUE(cost_of(text, narrow).keep_step);
-  EXPECT_EQ(cost_of(text, {64, {128, 128}, false}).tpc_spread, 0.1) << "of another family";
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, ""}).tpc_spread, 0.1) << "of no family";
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, "hopper"}).tpc_spread, 0.1) << "of another family";
+}
+
+TEST(KernelFile, ShapesAreOfTheFamilyThatTheFileNames) {
+  const std::string text =
+      "[kernel]\nfamily = hopper\n[every]\ntpc-spread = 0.1; measured; n\n"
+      "[d64-128x128]\ntpc-spread = -0.2; measured; n\n";
+  EXPECT_EQ(cost_of(text, {64, {128, 128}, "hopper"}).tpc_spread, -0.2);
+  EXPECT_EQ(cost_of(text, narrow).tpc_spread, 0.1);
 }
 
 TEST(KernelFile, WideHeadsHaveValuesOfTheirOwn) {
   const std::string text =
       "[kernel]\n[every]\nage-bias = 0.4; measured; n\njitter-shared = 0.08; measured; n\n"
       "[d>64]\nage-bias = 0.6; measured; n\njitter-shared = 0.05; measured; n\n";
-  for (const bool own : {true, false}) {
-    EXPECT_EQ(cost_of(text, {128, {128, 64}, own}).age_bias, 0.6);
-    EXPECT_EQ(cost_of(text, {128, {128, 64}, own}).jitter_shared, 0.05);
-    EXPECT_EQ(cost_of(text, {64, {128, 64}, own}).age_bias, 0.4);
-    EXPECT_EQ(cost_of(text, {64, {128, 64}, own}).jitter_shared, 0.08);
+  for (const char* family : {"mma", ""}) {
+    EXPECT_EQ(cost_of(text, {128, {128, 64}, family}).age_bias, 0.6);
+    EXPECT_EQ(cost_of(text, {128, {128, 64}, family}).jitter_shared, 0.05);
+    EXPECT_EQ(cost_of(text, {64, {128, 64}, family}).age_bias, 0.4);
+    EXPECT_EQ(cost_of(text, {64, {128, 64}, family}).jitter_shared, 0.08);
   }
 }
 
@@ -171,7 +180,7 @@ TEST(KernelFile, AskedForByNameItsShapesHoldForEveryFamily) {
   const ProfileFile file = read_kernel_file(folder.write("mine.ini", text));
   const auto step_ns = [&](const Tiling& tiling) {
     sim::KernelCost cost;
-    set_named_kernel_cost(file, {.head_dim = 64, .tiling = tiling, .own = false}, cost);
+    set_named_kernel_cost(file, {.head_dim = 64, .tiling = tiling, .family = ""}, cost);
     return cost.step_ns.value();
   };
   EXPECT_EQ(step_ns({80, 80}), 47'000);
