@@ -55,5 +55,84 @@ TEST(AttentionReference, EqualScoresGiveTheMeanOfTheValues) {
   EXPECT_NEAR(result.lse[0], 1.0 + std::log(4.0), rounding);
 }
 
+struct GradientCase {
+  Problem problem;
+  std::vector<float> q, k, v, d_o;
+};
+
+/// Values on a grid of 1/256, so that a small power of two can be added to them exactly.
+std::vector<float> values_on_a_grid(int64_t count, std::mt19937& generator) {
+  std::uniform_int_distribution<int> steps(-512, 512);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = float(steps(generator)) / 256;
+  return values;
+}
+
+/// Every mask, more and fewer queries than keys, with groups of two heads.
+template <class Visit>
+void for_each_gradient_case(Visit visit) {
+  std::mt19937 generator(11);
+  for (const MaskKind mask : {MaskKind::none, MaskKind::causal, MaskKind::window})
+    for (const auto& [seq_q, seq_kv] : {std::pair{5, 5}, std::pair{3, 7}, std::pair{7, 3}}) {
+      const Problem problem{.batch = 2,
+                            .heads = 4,
+                            .kv_heads = 2,
+                            .seq_q = seq_q,
+                            .seq_kv = seq_kv,
+                            .head_dim = 3,
+                            .mask = {mask, 2}};
+      const int64_t q_elements = 2 * 4 * seq_q * 3, kv_elements = 2 * 2 * seq_kv * 3;
+      visit(GradientCase{problem, values_on_a_grid(q_elements, generator),
+                         values_on_a_grid(kv_elements, generator),
+                         values_on_a_grid(kv_elements, generator),
+                         values_on_a_grid(q_elements, generator)});
+    }
+}
+
+TEST(GradientsReference, AreTheDifferenceQuotientsOfForward) {
+  constexpr double scale = 0.4;
+  constexpr float step = 1.0f / 1024;
+  constexpr double tolerance = 2e-5;  // a third derivative of some 10 times step^2
+  for_each_gradient_case([&](const GradientCase& one) {
+    const ReferenceGradients gradients =
+        gradients_reference(one.problem, scale, one.q, one.k, one.v, one.d_o);
+    const auto loss = [&](const GradientCase& at) {
+      const ReferenceResult forward = attention_reference(at.problem, scale, at.q, at.k, at.v);
+      double sum = 0;
+      for (size_t i = 0; i < forward.o.size(); ++i) sum += double(at.d_o[i]) * forward.o[i];
+      return sum;
+    };
+    const auto expect_quotients = [&](std::vector<float> GradientCase::*input,
+                                      const std::vector<double>& gradient) {
+      ASSERT_EQ(gradient.size(), (one.*input).size());
+      for (size_t i = 0; i < gradient.size(); ++i) {
+        GradientCase above = one, below = one;
+        (above.*input)[i] += step;
+        (below.*input)[i] -= step;
+        EXPECT_NEAR(gradient[i], (loss(above) - loss(below)) / (2 * double(step)), tolerance);
+      }
+    };
+    expect_quotients(&GradientCase::q, gradients.dq);
+    expect_quotients(&GradientCase::k, gradients.dk);
+    expect_quotients(&GradientCase::v, gradients.dv);
+  });
+}
+
+TEST(GradientsReference, AgreeWithThePlainLoops) {
+  for_each_gradient_case([](const GradientCase& one) {
+    const ReferenceGradients fast =
+        gradients_reference(one.problem, 0.3, one.q, one.k, one.v, one.d_o);
+    const ReferenceGradients plain =
+        plain_gradients(one.problem, 0.3, one.q, one.k, one.v, one.d_o);
+    const auto expect_near = [](const std::vector<double>& a, const std::vector<double>& b) {
+      ASSERT_EQ(a.size(), b.size());
+      for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], rounding);
+    };
+    expect_near(fast.dq, plain.dq);
+    expect_near(fast.dk, plain.dk);
+    expect_near(fast.dv, plain.dv);
+  });
+}
+
 }  // namespace
 }  // namespace sawtooth::kernels
