@@ -29,6 +29,10 @@ __device__ inline void load_matrices_transposed(uint32_t (&to)[4], uint32_t addr
                : "r"(address));
 }
 
+__device__ inline void store_32_bits(uint32_t to, uint32_t value) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
+}
+
 /// 16 bytes from global to shared memory through L2 only; `policy` is an L2 cache policy.
 __device__ inline void copy_16_bytes(uint32_t to, const void* from, uint64_t policy) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from),

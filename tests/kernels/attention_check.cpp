@@ -6,6 +6,7 @@
 #include <exception>
 #include <string_view>
 
+#include "tests/kernels/backward_points.hpp"
 #include "tests/kernels/covering_points.hpp"
 #include "tests/kernels/random_points.hpp"
 
@@ -16,7 +17,10 @@ using namespace sawtooth::kernels;
 constexpr const char* usage =
     "attention_check [points] [first seed] [FAMILY]: random problems and schedules (300 from seed\n"
     "0); of a family alone those of its kernels\n"
-    "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n";
+    "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n"
+    "attention_check --pass backward [points] [first seed], or --pass backward --covering: the "
+    "same\n"
+    "of the backward pass\n";
 
 struct Tally {
   int points = 0;
@@ -52,9 +56,48 @@ void run_covering(Tally& tally, std::string_view family) {
     tally.run(point, uint64_t(tally.points));
 }
 
+struct BackwardTally {
+  int points = 0;
+  int failures = 0;
+  GradientErrors worst[2]{};  // by element type
+
+  void run(const BackwardPoint& point, uint64_t seed) {
+    constexpr int shown_failures = 20;
+    ++points;
+    const std::string wrong = run_and_judge(point, seed, worst[size_t(point.call.problem.dtype)]);
+    if (!wrong.empty() && ++failures <= shown_failures)
+      std::printf("FAILED %llu %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
+  }
+};
+
+int check_backward(int argc, char** argv) {
+  BackwardTally tally;
+  if (argc > 0 && std::string_view(argv[0]) == "--covering") {
+    for (const BackwardPoint& point : covering_backward_points())
+      tally.run(point, uint64_t(tally.points));
+  } else {
+    const uint64_t points = argc > 0 ? std::strtoull(argv[0], nullptr, 10) : 300;
+    const uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0;
+    for (uint64_t seed = first; seed < first + points; ++seed)
+      tally.run(random_backward_point(seed), seed);
+  }
+  std::printf(
+      "%d points of the backward pass, %d failed; worst relative errors of dQ, dK, dV: "
+      "bf16 %.2e %.2e %.2e, fp16 %.2e %.2e %.2e\n",
+      tally.points, tally.failures, tally.worst[0][0], tally.worst[0][1], tally.worst[0][2],
+      tally.worst[1][0], tally.worst[1][1], tally.worst[1][2]);
+  return tally.points > 0 && tally.failures == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool backward =
+      argc > 2 && std::string_view(argv[1]) == "--pass" && std::string_view(argv[2]) == "backward";
+  if (backward) {
+    argc -= 2;
+    argv += 2;
+  }
   const std::string_view first = argc > 1 ? argv[1] : "300";
   const bool covering = first == "--covering";
   if (!covering && first.find_first_not_of("0123456789") != std::string_view::npos) {
@@ -68,6 +111,7 @@ int main(int argc, char** argv) {
   }
   Tally tally;
   try {
+    if (backward) return check_backward(argc - 1, argv + 1);
     if (covering)
       run_covering(tally, argc > 2 ? argv[2] : "");
     else
