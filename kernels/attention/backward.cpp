@@ -19,22 +19,25 @@ namespace {
 /// Byte offsets of what follows the state, on lines where the workspace begins on one.
 struct WorkspaceLayout {
   std::size_t attach = aligned(state_size, line_bytes);
-  std::size_t lse_log2 = 0;
+  std::size_t dq_turns = 0;
+  std::size_t lse_log2 = 0;  // what lies before is zero when the main kernel starts
   std::size_t row_sums = 0;
   std::size_t dq_sums = 0;
   std::size_t bytes = 0;
 };
 
-WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule) {
+WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, const Tiling& tiling) {
   WorkspaceLayout layout;
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t heads = problem.batch * problem.heads;
   const int64_t padded_rows = heads * ceil_div(problem.seq_q, row_padding) * row_padding;
   const std::size_t row_numbers = std::size_t(padded_rows) * sizeof(float);
-  layout.lse_log2 =
+  layout.dq_turns =
       layout.attach +
       (attach ? aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int), line_bytes)
               : 0);
+  const int64_t turns = schedule.dq == Dq::ordered ? heads * q_tiles(problem, tiling) : 0;
+  layout.lse_log2 = layout.dq_turns + aligned(std::size_t(turns) * sizeof(unsigned), line_bytes);
   layout.row_sums = layout.lse_log2 + row_numbers;
   layout.dq_sums = layout.row_sums + row_numbers;
   layout.bytes =
@@ -98,7 +101,24 @@ BackwardArguments arguments_of(const AttentionBackward& call, const Choice& choi
           .dq_sums = reinterpret_cast<float*>(workspace + layout.dq_sums),
           .ticket = reinterpret_cast<unsigned long long*>(workspace),
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
+          .dq_turns = reinterpret_cast<unsigned*>(workspace + layout.dq_turns),
           .trace = call.trace};
+}
+
+/// Under `static` a CTA that has not begun holds items that others wait for, so all must run at
+/// once. (CTAs of `grid` begin in the order of their items, and those of `dynamic` draw them.)
+Outcome check_residence(const KernelVariant& variant, int64_t workers, std::size_t shared_bytes,
+                        const DeviceLimits& device) {
+  int ctas = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &ctas, variant.function, variant.threads(), shared_bytes);
+  if (error != cudaSuccess) return failed("counting CTAs an SM", error);
+  if (const int64_t most = int64_t{ctas} * device.sms; workers > most)
+    return {Status::bad_schedule,
+            "workers is " + std::to_string(workers) +
+                "; allowed with dq = ordered and launch = static: up to the " +
+                std::to_string(most) + " that the device runs at once"};
+  return {};
 }
 
 Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
@@ -121,6 +141,9 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
     return bad;
   const bool grid = schedule.launch == launch_id<GridLaunch>;
   const int64_t workers = grid ? items : min_of(items, schedule.workers);
+  if (schedule.dq == Dq::ordered && schedule.launch == launch_id<StaticLaunch>)
+    if (Outcome bad = check_residence(*choice.variant, workers, shared_bytes, device); !bad)
+      return bad;
   void* parameters[] = {&arguments};
   return enqueue_kernel(*choice.variant, unsigned(workers), shared_bytes, parameters, stream);
 }
@@ -130,7 +153,7 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
 std::size_t workspace_bytes(const AttentionBackward& call) {
   Choice choice;
   if (!choose(call, current_device(), choice)) return state_size;
-  return layout_of(choice.problem, choice.schedule).bytes;
+  return layout_of(choice.problem, choice.schedule, choice.variant->tiling).bytes;
 }
 
 Outcome attention_backward(const AttentionBackward& call, void* workspace, std::size_t bytes,
@@ -140,7 +163,7 @@ Outcome attention_backward(const AttentionBackward& call, void* workspace, std::
   const DeviceLimits device = current_device(&error);
   Choice choice;
   if (Outcome bad = choose(call, device, choice); !bad) return bad;
-  const WorkspaceLayout layout = layout_of(choice.problem, choice.schedule);
+  const WorkspaceLayout layout = layout_of(choice.problem, choice.schedule, choice.variant->tiling);
   if (Outcome bad = check_workspace(workspace, bytes, layout.bytes); !bad) return bad;
   if (device.compute_capability == 0) return failed("looking for a device", error);
   BackwardArguments arguments = arguments_of(call, choice, layout, static_cast<char*>(workspace));

@@ -23,7 +23,7 @@ struct BackwardKernels {
 /// 0, without a query dK and dV are.
 struct AttentionBackward {
   Problem problem;
-  Schedule schedule = automatic_schedule;  // dq = atomic, no prefetch, no kv-split, not balanced
+  Schedule schedule = automatic_schedule;  // no dq = separate, prefetch, kv-split, balanced
   Tiling tiling{0, 0};                     // zeros: automatic
   std::string_view family;                 // of the kernel: mma, or empty
   const void* q = nullptr;
@@ -59,7 +59,9 @@ Outcome check(const AttentionBackward& call);
 std::size_t workspace_bytes(const AttentionBackward& call);
 
 /// Enqueues the kernels on `stream`, of the current device; does not wait. What `check` refuses
-/// launches nothing. The order of additions to dQ depends on time, and so do its last bits.
+/// launches nothing. Under dq = atomic the order of additions to dQ depends on time, and so do its
+/// last bits; under `ordered` a call gives the same bits every time, but with the scans that depend
+/// on time: `attach`, and `sawtooth` under `dynamic`.
 Outcome attention_backward(const AttentionBackward& call, void* workspace, std::size_t bytes,
                            CUstream_st* stream);
 

@@ -15,10 +15,13 @@ constexpr int64_t largest_count = std::numeric_limits<int32_t>::max();
 Outcome check_schedule(const AttentionBackward& call) {
   const Schedule& schedule = call.schedule;
   if (Outcome bad = check_policies(schedule); !bad) return bad;
-  if (schedule.dq != Dq::atomic)
+  if (schedule.dq == Dq::separate)
     return refuse(Status::bad_schedule,
-                  "dq is ordered or separate; these kernels add to dQ in any order; allowed: "
-                  "atomic");
+                  "dq is separate, and no kernel computes dQ alone; allowed: atomic, ordered");
+  if (schedule.dq == Dq::ordered && schedule.order.list != nullptr)
+    return refuse(Status::bad_schedule,
+                  "dq is ordered, which follows section and q_order; allowed with an explicit list "
+                  "of items: atomic");
   if (schedule.launch == launch_id<BalancedLaunch>)
     return refuse(
         Status::bad_schedule,

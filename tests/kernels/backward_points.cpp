@@ -78,6 +78,7 @@ BackwardPoint random_backward_point(uint64_t seed) {
   schedule.order.head_order = pick(0, 1) == 0 ? HeadOrder::batch_major : HeadOrder::head_major;
   schedule.workers = pick(1, 20);
   schedule.seed = uint64_t(pick(0, 1000));
+  schedule.dq = pick(0, 2) == 0 ? Dq::ordered : Dq::atomic;
   point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
   point.layout = Layout(pick(0, 2));
   return point;
@@ -103,6 +104,7 @@ std::vector<BackwardPoint> covering_backward_points() {
       schedule.order.section = 1 + number % 2;
       schedule.workers = 1 + number % 4;
       schedule.seed = uint64_t(number);
+      schedule.dq = number / 5 % 2 == 0 ? Dq::atomic : Dq::ordered;
       point.layout = Layout(number / 4 % layouts);
       points.push_back(point);
     }
@@ -121,8 +123,8 @@ std::string describe(const BackwardPoint& point) {
        << Launches::info()[size_t(schedule.launch.index)].name << " W" << schedule.workers << " "
        << Scans::info()[size_t(schedule.scan.index)].name << " "
        << QOrders::info()[size_t(schedule.order.q_order.index)].name << " section "
-       << schedule.order.section << " layout " << int(point.layout) << " scale "
-       << point.call.scale;
+       << schedule.order.section << (schedule.dq == Dq::ordered ? " ordered" : "") << " layout "
+       << int(point.layout) << " scale " << point.call.scale;
   return text.str();
 }
 

@@ -102,7 +102,12 @@ TEST(AttentionBackward, NamesWhatNoKernelHas) {
 
 TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
   const std::pair<const char*, std::function<void(Schedule&)>> schedules[] = {
-      {"dq is", [](Schedule& schedule) { schedule.dq = Dq::ordered; }},
+      {"list of items",
+       [](Schedule& schedule) {
+         static const WorkCoordinates first{};
+         schedule.dq = Dq::ordered;
+         schedule.order.list = &first;
+       }},
       {"dq is", [](Schedule& schedule) { schedule.dq = Dq::separate; }},
       {"balanced", [](Schedule& schedule) { schedule.launch = launch_id<BalancedLaunch>; }},
       {"kv_split", [](Schedule& schedule) { schedule.kv_split = 2; }},
@@ -178,6 +183,22 @@ TEST_F(BackwardOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
   GradientErrors worst{};
   for (uint64_t seed = 0; seed < points; ++seed)
     EXPECT_EQ(run_and_judge(random_backward_point(seed), seed, worst), "");
+}
+
+TEST_F(BackwardOnGpu, GivesTheSameBitsTwiceWhereAdditionsAreOrdered) {
+  for (const uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+    BackwardPoint point = random_backward_point(seed);
+    Schedule& schedule = point.call.schedule;
+    schedule.dq = Dq::ordered;
+    schedule.scan = scan_id<ShiftScan>;  // depends on nothing but the item
+    point.call.problem.seq_q = point.call.problem.seq_kv = 700;
+    const BackwardInputs inputs = random_backward_inputs(point.call.problem, 0.125, seed);
+    const BackwardResults first = run_backward(point.call, inputs, point.layout);
+    const BackwardResults second = run_backward(point.call, inputs, point.layout);
+    EXPECT_EQ(first.dq, second.dq) << seed;
+    EXPECT_EQ(first.dk, second.dk) << seed;
+    EXPECT_EQ(first.dv, second.dv) << seed;
+  }
 }
 
 TEST_F(BackwardOnGpu, GivesZerosWhereOneSideHasNoRows) {

@@ -48,6 +48,7 @@ struct BackwardArguments {
   // State of one launch, zero when it starts.
   unsigned long long* ticket = nullptr;  // dynamic: the next item
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the Q tile last started
+  unsigned* dq_turns = nullptr;          // ordered: [batch, heads, Q tiles], additions so far
   OrderTrace trace;
 
   SAWTOOTH_HD constexpr int64_t padded_rows() const {

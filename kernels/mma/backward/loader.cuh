@@ -49,7 +49,7 @@ class BackwardLoader {
       const Item& item = storage_.work.item;
       const int64_t first_row = int64_t(storage_.scan.tile(step)) * Shape::q_rows;
       const int rows = int(min_of(arguments_.problem.seq_q - first_row, Shape::q_rows));
-      const int64_t head = item.head + storage_.heads.at(step);
+      const int64_t head = item.head + storage_.steps.head(step);
       copy<typename Shape::QTile>(storage_.tiles.q[slot(step)], arguments_.q, arguments_.q_strides,
                                   item.batch, head, first_row, rows, arguments_.policies.q);
       copy<typename Shape::QTile>(storage_.tiles.d_o[slot(step)], arguments_.d_o,

@@ -1,4 +1,4 @@
-// Additions in L2 of what accumulators hold, without a result (PTX ISA, "red").
+// Additions in L2 of what accumulators hold.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,17 +6,6 @@
 #include "kernels/mma/online_softmax.cuh"
 
 namespace sawtooth::kernels {
-
-__device__ inline void reduce_add(float* to, float value) {
-  asm volatile("red.global.add.f32 [%0], %1;" ::"l"(to), "f"(value) : "memory");
-}
-
-#if __CUDA_ARCH__ >= 900
-/// Both at once; `to` is aligned to 8 bytes.
-__device__ inline void reduce_add(float* to, float low, float high) {
-  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(low), "f"(high) : "memory");
-}
-#endif
 
 /// By a warp: adds an accumulator's 8 rows of 8 columns, of which lane l has row l / 4 and columns
 /// 2 (l % 4) and the next, to rows `RowFloats` apart, the first `rows` of them. Every instruction

@@ -5,6 +5,7 @@
 #include "kernels/mma/backward/arguments.hpp"
 #include "kernels/mma/shared_tile.hpp"
 #include "kernels/mma/work_item.cuh"
+#include "scheduler/dq_order.hpp"
 
 namespace sawtooth::kernels {
 
@@ -44,17 +45,14 @@ struct BackwardItem : ItemState {
   int steps = 0;  // over all of them
 };
 
-/// The heads of the steps in a ScanTable, counted in the group.
+/// What a ScanTable does not say of its steps: heads, and the turns of dq = ordered.
 template <int Threads>
-struct HeadTable {
-  int of_step[2 * Threads];
+struct StepTable {
+  int heads[2 * Threads];       // counted in the group
+  unsigned turns[2 * Threads];  // additions to the step's Q tile that come before
 
-  __device__ void fill(const BackwardItem& work, int first) {
-    const int step = first + thread_number();
-    if (step < work.steps)
-      of_step[step % (2 * Threads)] = int(unsigned(step) / unsigned(work.context.tiles));
-  }
-  __device__ int at(int step) const { return of_step[step % (2 * Threads)]; }
+  __device__ int head(int step) const { return heads[step % (2 * Threads)]; }
+  __device__ unsigned turn(int step) const { return turns[step % (2 * Threads)]; }
 };
 
 template <class Shape>
@@ -72,12 +70,21 @@ template <class Shape>
 struct BackwardStorage {
   BackwardTiles<Shape> tiles;
   ScanTable<Shape::threads> scan;
-  HeadTable<Shape::threads> heads;
+  StepTable<Shape::threads> steps;
   BackwardItem work;
+  unsigned* turn;  // ordered: of the Q tile that is added to
 
-  __device__ void fill_tables(const Schedule& schedule, int first) {
-    scan.fill(schedule, work, first, work.heads);
-    heads.fill(work, first);
+  /// Steps [first, first + threads), each by a thread.
+  __device__ void fill_tables(const BackwardArguments& arguments, int first) {
+    scan.fill(arguments.schedule, work, first, work.heads);
+    const int step = first + thread_number();
+    if (step >= work.steps) return;
+    constexpr int slots = 2 * Shape::threads;
+    steps.heads[step % slots] = int(unsigned(step) / unsigned(work.context.tiles));
+    if (arguments.schedule.dq == Dq::ordered)
+      steps.turns[step % slots] =
+          unsigned(additions_before(arguments.problem, Shape::tiling(), arguments.schedule.order,
+                                    work.item.own_tile, scan.tile(step)));
   }
 };
 
