@@ -37,7 +37,9 @@ double to_probabilities(Eigen::Ref<Eigen::RowVectorXd> scores) {
     return -std::numeric_limits<double>::infinity();
   }
   const double lse = largest + std::log((scores.array() - largest).exp().sum());
-  scores = (scores.array() - lse).exp();
+  // Eigen's exp of -inf is a denormal number, and products with those take a hundred times as long.
+  scores = (scores.array() == -std::numeric_limits<double>::infinity())
+               .select(0.0, (scores.array() - lse).exp());
   return lse;
 }
 

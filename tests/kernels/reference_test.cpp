@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -53,6 +54,35 @@ TEST(AttentionReference, EqualScoresGiveTheMeanOfTheValues) {
   EXPECT_NEAR(result.o[0], 3.0, rounding);
   EXPECT_NEAR(result.o[1], 2.0, rounding);
   EXPECT_NEAR(result.lse[0], 1.0 + std::log(4.0), rounding);
+}
+
+// Not nearly nothing: weights that are denormal numbers make products a hundred times as slow.
+TEST(AttentionReference, HiddenKeysWeighNothing) {
+  for (const MaskKind mask : {MaskKind::causal, MaskKind::window}) {
+    constexpr int64_t seq_q = 2, seq_kv = 40, head_dim = 4;
+    const Problem problem{.batch = 1,
+                          .heads = 1,
+                          .kv_heads = 1,
+                          .seq_q = seq_q,
+                          .seq_kv = seq_kv,
+                          .head_dim = head_dim,
+                          .mask = {mask, 8}};
+    std::mt19937 generator(3);
+    const auto q = random_values(seq_q * head_dim, generator);
+    const auto k = random_values(seq_kv * head_dim, generator);
+    const auto d_o = random_values(seq_q * head_dim, generator);
+    // No row sees the last key but the last one; a window hides the first keys from all.
+    std::vector<float> v(size_t(seq_kv * head_dim), 0.0f);
+    std::fill_n(v.end() - head_dim, head_dim, 1.0f);
+    const ReferenceResult forward = attention_reference(problem, 0.5, q, k, v);
+    for (int64_t d = 0; d < head_dim; ++d) EXPECT_EQ(forward.o[size_t(d)], 0.0);
+    if (mask != MaskKind::window) continue;
+    const ReferenceGradients gradients = gradients_reference(problem, 0.5, q, k, v, d_o);
+    for (int64_t i = 0; i < (seq_kv - seq_q - 8) * head_dim; ++i) {
+      EXPECT_EQ(gradients.dk[size_t(i)], 0.0);
+      EXPECT_EQ(gradients.dv[size_t(i)], 0.0);
+    }
+  }
 }
 
 struct GradientCase {
