@@ -23,6 +23,8 @@ constexpr std::array<L2CounterInfo, l2_counter_count> infos{{
      "writes by SMs"},
     {L2Counter::l2_write_miss, "l2_write_miss_sectors",
      "lts__t_sectors_srcunit_tex_op_write_lookup_miss.sum", "writes by SMs that allocate"},
+    {L2Counter::l2_reduction, "l2_reduction_sectors", "lts__t_sectors_op_red.sum",
+     "additions in L2"},
     {L2Counter::fabric_read, "fabric_read_sectors", "lts__t_sectors_srcunit_ltcfabric_op_read.sum",
      "reads looked up in the far half of L2"},
     {L2Counter::fabric_read_hit, "fabric_read_hit_sectors",
@@ -101,11 +103,13 @@ bool has_coalescer(std::string_view chip) {
   return chip == "GH100" || chip == "GB100";
 }
 
-constexpr std::array result_list{
+constexpr std::array reduction_list{
     L2Counter::l2_read_miss, L2Counter::l2_write_miss, L2Counter::fabric_read_miss,
     L2Counter::dram_write,   L2Counter::l2_read,       L2Counter::l2_write,
     L2Counter::fabric_read,  L2Counter::fill_device,   L2Counter::fill_system,
+    L2Counter::l2_reduction,
 };
+constexpr std::span result_list = std::span(reduction_list).first(reduction_list.size() - 1);
 
 constexpr std::array witness_list{L2Counter::sm_read, L2Counter::dram_read, L2Counter::duration_ns};
 
@@ -191,6 +195,9 @@ std::vector<std::string> metrics_for(std::string_view chip, std::span<const L2Co
 
 std::span<const L2Counter> result_counters() {
   return result_list;
+}
+std::span<const L2Counter> result_counters_with_reductions() {
+  return reduction_list;
 }
 std::span<const L2Counter> witness_counters() {
   return witness_list;

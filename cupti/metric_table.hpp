@@ -21,6 +21,7 @@ enum class L2Counter : uint8_t {
   l2_read_miss,      // of these, missed in the half that was asked (near)
   l2_write,          // writes by SMs
   l2_write_miss,     // of these, allocated at this write
+  l2_reduction,      // additions, by any unit: those that cross the fabric count twice
   fabric_read,       // near misses looked up in the far half
   fabric_read_hit,   // of these, found there
   fabric_read_miss,  // of these, missed there too
@@ -35,7 +36,7 @@ enum class L2Counter : uint8_t {
   coalescer_shared,  // of these, one L2 sector handed to more than one SM
   duration_ns,       // time of the range, ns
 };
-inline constexpr int l2_counter_count = 18;
+inline constexpr int l2_counter_count = 19;
 
 /// How a chip counts one L2Counter: a metric with its rollup, or none and the reason why.
 struct MetricChoice {
@@ -81,6 +82,9 @@ std::vector<std::string> metrics_for(std::string_view chip, std::span<const L2Co
 
 /// What rows of results.csv need: everything but the coalescer's own and the all-units counters.
 std::span<const L2Counter> result_counters();
+
+/// And of launches that add in L2: a backward pass.
+std::span<const L2Counter> result_counters_with_reductions();
 
 /// What every pass repeats, so that differences between replays show: SM-side reads, DRAM reads
 /// and time.

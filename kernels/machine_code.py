@@ -47,7 +47,7 @@ HOPPER_SHAPE = re.compile(
     r"LNS\w+?RescaleE(\d)ELi(\d+)E"
 )
 OVERLAPS = ("no overlap", "own products", "ping-pong")
-MMA_SHAPE = re.compile(r"ForwardShapeI(\d+)(\w+?)((?:L[ib]\d+E){8})E")
+MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d+)(\w+?)((?:L[ib]\d+E){7,8})E")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
 USAGE = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
@@ -113,10 +113,11 @@ def title(symbol):
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
         shape += [f"cluster of {cluster}"] * (cluster != "1")
     elif match := MMA_SHAPE.search(symbol):
-        element = match.group(2)
-        head_dim, q_rows, kv_rows, warps, stages, *_ = re.findall(r"L[ib](\d+)E", match.group(3))
+        pass_name, _, element, numbers = match.groups()
+        head_dim, q_rows, kv_rows, warps, stages, *_ = re.findall(r"L[ib](\d+)E", numbers)
         family = "mma-tma" if "forward_tma_kernel" in symbol else "mma"
-        shape = [family, f"d{head_dim}", f"{q_rows}x{kv_rows}", f"{warps} warps {stages} stages"]
+        shape = [family] + ["backward"] * (pass_name == "Backward")
+        shape += [f"d{head_dim}", f"{q_rows}x{kv_rows}", f"{warps} warps {stages} stages"]
     else:
         return symbol
     return " ".join(["bf16" if "bfloat16" in element else "fp16", *shape])

@@ -18,10 +18,14 @@
 
 namespace sawtooth {
 
+// Which tile stands at a rank, at which rank a tile stands, and how many of the first ranks have
+// their tiles from the front, the others from the back.
 struct AscendingQ {
   static constexpr std::string_view name = "ascending";
   static constexpr std::string_view description = "first tile first";
   SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t) { return rank; }
+  SAWTOOTH_HD static constexpr int64_t rank(int64_t tile, int64_t) { return tile; }
+  SAWTOOTH_HD static constexpr int64_t from_front(int64_t ranks) { return ranks; }
 };
 
 struct DescendingQ {
@@ -31,6 +35,10 @@ struct DescendingQ {
   SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t tiles) {
     return tiles - 1 - rank;
   }
+  SAWTOOTH_HD static constexpr int64_t rank(int64_t tile, int64_t tiles) {
+    return tiles - 1 - tile;
+  }
+  SAWTOOTH_HD static constexpr int64_t from_front(int64_t) { return 0; }
 };
 
 struct FoldQ {
@@ -40,6 +48,10 @@ struct FoldQ {
   SAWTOOTH_HD static constexpr int64_t tile(int64_t rank, int64_t tiles) {
     return rank % 2 == 0 ? rank / 2 : tiles - 1 - rank / 2;
   }
+  SAWTOOTH_HD static constexpr int64_t rank(int64_t tile, int64_t tiles) {
+    return 2 * tile < tiles ? 2 * tile : 2 * (tiles - 1 - tile) + 1;
+  }
+  SAWTOOTH_HD static constexpr int64_t from_front(int64_t ranks) { return (ranks + 1) / 2; }
 };
 
 using QOrders = PolicyList<AscendingQ, DescendingQ, FoldQ>;

@@ -9,34 +9,13 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/workspace.hpp"
 #include "kernels/mma/combine.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-constexpr std::size_t workspace_alignment = 16;
-
-// Of pieces of the last wave (kernels/hopper/pieces.cuh).
-constexpr int64_t most_q_rows = 256;  // of a tile: two CTAs that work together
-constexpr int64_t warp_rows = 16;     // of a wgmma accumulator
-
 constexpr int64_t fewest_kv_rows = 16;  // of a K/V tile: an mma's depth
-
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
-}
-
-/// Numbers that the pieces of a last wave can have.
-constexpr int64_t most_pieces(int64_t workers) {
-  return 2 * workers;
-}
-
-// The state that launches find and leave as zeros: the ticket, in a line of its own, and an arrival
-// counter for each 16 rows (a warp) of every piece, of the largest tile.
-constexpr std::size_t arrivals_offset = 128;
-constexpr std::size_t state_size =
-    arrivals_offset +
-    std::size_t(most_pieces(most_balanced_workers) * most_q_rows / warp_rows) * sizeof(unsigned);
 
 /// Byte offsets of what follows the state, and may lie where other calls have other data.
 struct WorkspaceLayout {
@@ -68,20 +47,6 @@ WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, cons
   return layout;
 }
 
-/// What createpolicy.fractional.L2::evict_... with fraction 1 yields: ptxas folds it to these
-/// constants for sm_80, sm_90 and sm_120 alike.
-constexpr uint64_t policy_of(Eviction eviction) {
-  switch (eviction) {
-    case Eviction::first:
-      return 0x12F0000000000000ull;
-    case Eviction::last:
-      return 0x14F0000000000000ull;
-    case Eviction::normal:
-      break;
-  }
-  return 0x10F0000000000000ull;
-}
-
 /// Whether CTAs read the ticket or count arrivals.
 bool reads_state(const Schedule& schedule) {
   return schedule.launch == launch_id<DynamicLaunch> || cuts_last_wave(schedule);
@@ -98,10 +63,6 @@ Schedule known_to_all(Schedule schedule, const Problem& problem) {
   if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
     schedule.launch = launch_id<StaticLaunch>;
   return schedule;
-}
-
-Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length, int64_t head_dim) {
-  return strides == Strides{} ? contiguous_strides(heads, length, head_dim) : strides;
 }
 
 /// The kernel and the whole schedule of a call that passes `check`.
@@ -187,12 +148,7 @@ Outcome plan(const AttentionForward& call, void* workspace, std::size_t bytes,
     if (Outcome bad = choose(call, planned.device, choice); !bad) return bad;
     const Tiling& tiling = choice.variant->tiling;
     const WorkspaceLayout layout = layout_of(call.problem, choice.schedule, tiling);
-    if (workspace == nullptr) return {Status::null_pointer, "workspace is a null pointer"};
-    if (reinterpret_cast<uintptr_t>(workspace) % workspace_alignment != 0)
-      return {Status::misaligned, "workspace is not aligned to 16 bytes"};
-    if (bytes < layout.bytes)
-      return {Status::workspace_too_small, "workspace has " + std::to_string(bytes) +
-                                               " bytes; needed: " + std::to_string(layout.bytes)};
+    if (Outcome bad = check_workspace(workspace, bytes, layout.bytes); !bad) return bad;
     const bool keeps_state = call.workspace_starts_zero || !reads_state(choice.schedule);
     const std::size_t first_zero = keeps_state ? state_size : 0;
     const std::size_t end_zero =

@@ -7,7 +7,9 @@
 namespace sawtooth::kernels {
 
 #define SAWTOOTH_BUILT(function) KernelVariant function();
+#define SAWTOOTH_BUILT_BACKWARD(function) KernelVariant function();
 #include "variant_functions.inc"
 #undef SAWTOOTH_BUILT
+#undef SAWTOOTH_BUILT_BACKWARD
 
 }  // namespace sawtooth::kernels

@@ -56,24 +56,6 @@ bool has_name(const AttentionForward& call, const KernelVariant& variant) {
                          variant.tiling.kv_rows == call.tiling.kv_rows));
 }
 
-Outcome check_device(const KernelVariant& variant, const DeviceLimits& device) {
-  const int here = device.compute_capability;
-  const bool exact = variant.compute_capability != 0;
-  const int needed = exact ? variant.compute_capability : variant.from_compute_capability;
-  if (exact ? here != needed : here < needed)
-    return {Status::no_device, std::string("the ") + variant.family +
-                                   " kernels need a device of compute capability " +
-                                   std::to_string(needed / 10) + "." + std::to_string(needed % 10) +
-                                   (exact ? "" : " or later")};
-  if (variant.shared_bytes > device.shared_bytes)
-    return {Status::launch_failed,
-            "tile " + std::to_string(variant.tiling.q_rows) + "x" +
-                std::to_string(variant.tiling.kv_rows) + " needs " +
-                std::to_string(variant.shared_bytes) + " bytes of shared memory, the device has " +
-                std::to_string(device.shared_bytes) + "; choose a smaller tile"};
-  return {};
-}
-
 /// Less is faster; equal ones stand in the order of the table.
 std::pair<int, double> slowness(const AttentionForward& call, const KernelVariant& variant,
                                 const DeviceLimits& device) {
@@ -94,6 +76,24 @@ std::pair<int, double> slowness(const AttentionForward& call, const KernelVarian
 }
 
 }  // namespace
+
+Outcome check_device(const KernelVariant& variant, const DeviceLimits& device) {
+  const int here = device.compute_capability;
+  const bool exact = variant.compute_capability != 0;
+  const int needed = exact ? variant.compute_capability : variant.from_compute_capability;
+  if (exact ? here != needed : here < needed)
+    return {Status::no_device, std::string("the ") + variant.family +
+                                   " kernels need a device of compute capability " +
+                                   std::to_string(needed / 10) + "." + std::to_string(needed % 10) +
+                                   (exact ? "" : " or later")};
+  if (variant.shared_bytes > device.shared_bytes)
+    return {Status::launch_failed,
+            "tile " + std::to_string(variant.tiling.q_rows) + "x" +
+                std::to_string(variant.tiling.kv_rows) + " needs " +
+                std::to_string(variant.shared_bytes) + " bytes of shared memory, the device has " +
+                std::to_string(device.shared_bytes) + "; choose a smaller tile"};
+  return {};
+}
 
 Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
   const Problem& problem = call.problem;

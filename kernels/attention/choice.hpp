@@ -6,6 +6,9 @@
 
 namespace sawtooth::kernels {
 
+/// Whether `device` can run the variant: its compute capability and shared memory.
+Outcome check_device(const KernelVariant& variant, const DeviceLimits& device);
+
 /// Whether `variant` can run a call that passes `check` but for its kernel: its strides, its
 /// schedule, its number of items. Automatic fields suit every kernel.
 Outcome suits(const AttentionForward& call, const KernelVariant& variant);

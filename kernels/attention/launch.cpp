@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 
 #include <cuda_runtime_api.h>
@@ -34,11 +35,22 @@ cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits
                               device.shared_bytes);
 }
 
+/// Forward kernels are numbered first.
+std::size_t number_of(const KernelVariant& variant) {
+  std::size_t before = 0;
+  for (const std::span<const KernelVariant> variants : {built_variants(), backward_variants()}) {
+    if (&variant >= variants.data() && &variant < variants.data() + variants.size())
+      return before + std::size_t(&variant - variants.data());
+    before += variants.size();
+  }
+  return before;
+}
+
 /// The same, once a kernel and device.
 cudaError_t allow_shared_memory_once(const KernelVariant& variant, const DeviceLimits& device) {
   constexpr std::size_t most_variants = 256;
   static std::array<std::atomic<uint64_t>, most_variants> allowed;  // a bit a device
-  const auto index = std::size_t(&variant - built_variants().data());
+  const std::size_t index = number_of(variant);
   const bool remembered = index < most_variants && device.number < 64;
   const uint64_t bit = uint64_t{1} << (device.number % 64);
   if (remembered && (allowed[index].load(std::memory_order_relaxed) & bit) != 0) return cudaSuccess;
@@ -67,8 +79,8 @@ Outcome make_maps(const KernelVariant& variant, const ForwardArguments& argument
 #endif
 }
 
-cudaError_t try_enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
-  const KernelVariant& variant = *launch.variant;
+cudaError_t try_enqueue(const KernelVariant& variant, unsigned ctas, std::size_t shared_bytes,
+                        void** parameters, CUstream_st* stream) {
   // PTX ISA, "griddepcontrol"; kernels/hopper/dependent_launch.cuh.
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -81,17 +93,11 @@ cudaError_t try_enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
   if (variant.begins_early) attributes[config.numAttrs++] = early;
   if (variant.cluster > 1) attributes[config.numAttrs++] = cluster;
   config.attrs = attributes;
-  config.gridDim = dim3(launch.ctas);
+  config.gridDim = dim3(ctas);
   config.blockDim = dim3(unsigned(variant.threads()));
-  config.dynamicSmemBytes = launch.shared_bytes;
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  const auto address = [](const auto& parameter) {
-    return const_cast<void*>(static_cast<const void*>(&parameter));
-  };
-  void* parameters[] = {address(launch.maps[0]), address(launch.maps[1]), address(launch.maps[2]),
-                        address(launch.arguments)};
-  return cudaLaunchKernelExC(&config, variant.function,
-                             variant.loads_by_copy_engine() ? parameters : parameters + 3);
+  return cudaLaunchKernelExC(&config, variant.function, parameters);
 }
 
 }  // namespace
@@ -107,30 +113,48 @@ Outcome failed(const std::string& what, int cuda_error) {
           what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
 }
 
-Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arguments,
-                       int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
+Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
+                       std::size_t& shared_bytes) {
   const cudaError_t error = allow_shared_memory_once(variant, device);
   if (error != cudaSuccess) return failed("preparing " + name_of(variant), error);
+  shared_bytes = std::size_t(shared_bytes_for(variant, ctas_per_sm, device));
+  return {};
+}
+
+Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arguments,
+                       int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
+  if (Outcome bad = prepare_kernel(variant, ctas_per_sm, device, launch.shared_bytes); !bad)
+    return bad;
   const Schedule& schedule = arguments.schedule;
   const int64_t items = item_count(arguments.problem, variant.tiling, schedule);
   const bool grid = schedule.launch == launch_id<GridLaunch>;
   const int64_t workers = grid ? items : std::min(items, schedule.workers);
   launch.variant = &variant;
   launch.ctas = unsigned(workers * variant.cluster);
-  launch.shared_bytes = std::size_t(shared_bytes_for(variant, ctas_per_sm, device));
   launch.arguments = arguments;
   return variant.loads_by_copy_engine() ? make_maps(variant, arguments, launch.maps) : Outcome{};
 }
 
-Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
-  const KernelVariant& variant = *launch.variant;
-  cudaError_t error = try_enqueue(launch, stream);
+Outcome enqueue_kernel(const KernelVariant& variant, unsigned ctas, std::size_t shared_bytes,
+                       void** parameters, CUstream_st* stream) {
+  cudaError_t error = try_enqueue(variant, ctas, shared_bytes, parameters, stream);
   // A reset of the device forgets what kernels were allowed.
   if (error == cudaErrorInvalidValue &&
       allow_shared_memory(variant, current_device()) == cudaSuccess)
-    error = try_enqueue(launch, stream);
+    error = try_enqueue(variant, ctas, shared_bytes, parameters, stream);
   if (error != cudaSuccess) return failed("launching " + name_of(variant), error);
   return {};
+}
+
+Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
+  const auto address = [](const auto& parameter) {
+    return const_cast<void*>(static_cast<const void*>(&parameter));
+  };
+  void* parameters[] = {address(launch.maps[0]), address(launch.maps[1]), address(launch.maps[2]),
+                        address(launch.arguments)};
+  return enqueue_kernel(*launch.variant, launch.ctas, launch.shared_bytes,
+                        launch.variant->loads_by_copy_engine() ? parameters : parameters + 3,
+                        stream);
 }
 
 }  // namespace sawtooth::kernels

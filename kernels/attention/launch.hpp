@@ -18,6 +18,15 @@ namespace sawtooth::kernels {
 /// has code for, else `launch_failed`.
 Outcome failed(const std::string& what, int cuda_error);
 
+/// Allows the kernel its shared memory on `device`, which is the thread's. `shared_bytes` become
+/// those of a CTA, with at most `ctas_per_sm` of them on an SM at once (0: all that fit).
+Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
+                       std::size_t& shared_bytes);
+
+/// On the thread's device, a kernel that is prepared.
+Outcome enqueue_kernel(const KernelVariant& variant, unsigned ctas, std::size_t shared_bytes,
+                       void** parameters, CUstream_st* stream);
+
 /// All that a launch needs beside its stream.
 struct PreparedLaunch {
   const KernelVariant* variant = nullptr;

@@ -43,8 +43,20 @@ struct VariantRow {
 inline constexpr auto variant_list = std::to_array<VariantRow>({
 #define VARIANT(family, name, types, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
   {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes},
+#define BACKWARD_VARIANT(...)
 #include "kernels/attention/variants.inc"
 #undef VARIANT
+#undef BACKWARD_VARIANT
+});
+
+/// The same of the backward pass.
+inline constexpr auto backward_variant_list = std::to_array<VariantRow>({
+#define VARIANT(...)
+#define BACKWARD_VARIANT(family, name, types, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
+  {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes},
+#include "kernels/attention/variants.inc"
+#undef VARIANT
+#undef BACKWARD_VARIANT
 });
 
 }  // namespace sawtooth::kernels

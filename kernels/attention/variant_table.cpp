@@ -11,8 +11,10 @@ const std::vector<KernelVariant>& table() {
   static const std::vector<KernelVariant> rows = [] {
     std::vector<KernelVariant> built{
 #define SAWTOOTH_BUILT(function) function(),
+#define SAWTOOTH_BUILT_BACKWARD(function)
 #include "variant_functions.inc"
 #undef SAWTOOTH_BUILT
+#undef SAWTOOTH_BUILT_BACKWARD
     };
     std::ranges::stable_partition(built, [](const KernelVariant& row) { return !row.rung; });
     return built;
@@ -32,10 +34,22 @@ std::span<const KernelVariant> kernel_variants() {
   return built_variants().first(offered);
 }
 
+std::span<const KernelVariant> backward_variants() {
+  static const std::vector<KernelVariant> rows{
+#define SAWTOOTH_BUILT(function)
+#define SAWTOOTH_BUILT_BACKWARD(function) function(),
+#include "variant_functions.inc"
+#undef SAWTOOTH_BUILT
+#undef SAWTOOTH_BUILT_BACKWARD
+  };
+  return rows;
+}
+
 const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,
-                                  std::string_view family) {
+                                  std::string_view family, Pass pass) {
   const bool any_tiling = tiling.q_rows == 0 && tiling.kv_rows == 0;
-  for (const KernelVariant& variant : kernel_variants())
+  for (const KernelVariant& variant :
+       pass == Pass::forward ? kernel_variants() : backward_variants())
     if (variant.head_dim == head_dim && variant.dtype == dtype && variant.serves(family) &&
         (any_tiling ||
          (variant.tiling.q_rows == tiling.q_rows && variant.tiling.kv_rows == tiling.kv_rows)))

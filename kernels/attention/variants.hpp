@@ -52,9 +52,12 @@ std::span<const KernelVariant> kernel_variants();
 /// The same, and then the rungs.
 std::span<const KernelVariant> built_variants();
 
+/// The variants of the backward pass.
+std::span<const KernelVariant> backward_variants();
+
 /// The variant of this head dim, type, tiling (zeros: the preferred one) and family (empty: the
 /// first in the table that has it and is no study variant), or null.
 const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,
-                                  std::string_view family = {});
+                                  std::string_view family = {}, Pass pass = Pass::forward);
 
 }  // namespace sawtooth::kernels

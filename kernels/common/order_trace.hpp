@@ -8,7 +8,7 @@ namespace sawtooth::kernels {
 
 struct StepRecord {
   uint64_t start_ns = 0;  // of the GPU's global timer
-  int32_t kv_tile = -1;
+  int32_t kv_tile = -1;   // of the backward pass the Q tile
   int32_t sm = -1;
 };
 
@@ -22,7 +22,8 @@ struct ItemRecord {
 };
 
 /// Device memory: items[item_count], steps[item_count * steps_per_item]; steps_per_item is at
-/// least the number of K/V tiles. The caller zeroes `times_started`.
+/// least the number of K/V tiles, of the backward pass that of a group's Q tiles. The caller zeroes
+/// `times_started`.
 struct OrderTrace {
   ItemRecord* items = nullptr;
   StepRecord* steps = nullptr;

@@ -19,6 +19,7 @@ struct LoadPolicies {
 };
 
 struct ForwardArguments {
+  static constexpr Pass pass = Pass::forward;
   Problem problem;
   Schedule schedule;
   const void* q = nullptr;

@@ -1,7 +1,5 @@
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include "kernels/mma/combine.hpp"
+#include "kernels/mma/element.cuh"
 #include "kernels/mma/online_softmax.cuh"
 
 namespace sawtooth::kernels {
@@ -9,17 +7,6 @@ namespace {
 
 constexpr int combine_threads = 128;
 constexpr int combine_warps = combine_threads / 32;
-
-template <class Element>
-__device__ Element rounded(float value);
-template <>
-__device__ __nv_bfloat16 rounded<__nv_bfloat16>(float value) {
-  return __float2bfloat16_rn(value);
-}
-template <>
-__device__ __half rounded<__half>(float value) {
-  return __float2half_rn(value);
-}
 
 /// A warp a row: O = sum of w_p O_p / sum of w_p with w_p = exp(lse_p - largest).
 template <class Element>

@@ -6,7 +6,7 @@
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
-#include "kernels/mma/shared_tile.hpp"
+#include "kernels/mma/row_store.cuh"
 
 namespace sawtooth::kernels {
 
@@ -23,47 +23,16 @@ __device__ inline RowSummary summarise_row(float maximum, float lane_sum, float 
   return {1.0f / sum, (maximum * scale_log2 + log2f(sum)) * natural_log_of_2};
 }
 
-/// O in the element type: through the warp's own rows of Q in shared memory, so that global
-/// stores are 16 bytes a lane and whole sectors.
+/// O in the element type, through the warp's own rows of Q in shared memory.
 template <class Shape>
 __device__ inline void write_output(const ForwardArguments& arguments, const Item& item,
                                     const WarpState<Shape>& state,
                                     const RowSummary (&rows)[Shape::row_blocks][2],
                                     unsigned char* shared, int64_t first_row) {
-  using Tile = typename Shape::QTile;
-  using Core = TensorCore<typename Shape::Element>;
-  constexpr int warp_rows = Shape::row_blocks * 16;
-  const int warp_row = int(threadIdx.x) / 32 * warp_rows;
-  const int lane = threadIdx.x % 32;
   __syncwarp();  // the warp has read its Q
-#pragma unroll
-  for (int block = 0; block < Shape::row_blocks; ++block)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = warp_row + block * 16 + half * 8 + lane / 4;
-      const float factor = rows[block][half].inverse_sum;
-#pragma unroll
-      for (int n = 0; n < Shape::head_dim / 8; ++n) {
-        const int at = Tile::offset(n / Tile::row_chunks, row, n % Tile::row_chunks);
-        *reinterpret_cast<uint32_t*>(shared + at + lane % 4 * 4) =
-            Core::pack(state.output[block][n][2 * half] * factor,
-                       state.output[block][n][2 * half + 1] * factor);
-      }
-    }
-  __syncwarp();
-  constexpr int row_chunks = Shape::head_dim / chunk_elements;
-  char* to = static_cast<char*>(arguments.o);
-#pragma unroll
-  for (int pass = 0; pass < warp_rows * row_chunks / 32; ++pass) {
-    const int index = pass * 32 + lane;
-    const int row = warp_row + index / row_chunks;
-    const int chunk = index % row_chunks;
-    if (first_row + row >= arguments.problem.seq_q) continue;
-    const int at = Tile::offset(chunk / Tile::row_chunks, row, chunk % Tile::row_chunks);
-    const int64_t element =
-        arguments.o_strides.offset(item.batch, item.head, first_row + row) + chunk * chunk_elements;
-    *reinterpret_cast<uint4*>(to + element * 2) = *reinterpret_cast<const uint4*>(shared + at);
-  }
+  store_warp_rows<typename Shape::QTile, typename Shape::Element>(
+      state.output, [&](int block, int half) { return rows[block][half].inverse_sum; }, shared,
+      arguments.o, arguments.o_strides, item.batch, item.head, first_row, arguments.problem.seq_q);
 }
 
 /// With kv-split: float O, normalised by this part's own sum. Four lanes write a sector.

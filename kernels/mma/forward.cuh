@@ -11,6 +11,7 @@
 #include "kernels/mma/async_loader.cuh"
 #include "kernels/mma/epilogue.cuh"
 #include "kernels/mma/forward_shape.cuh"
+#include "kernels/mma/launch_storage.cuh"
 #include "kernels/mma/tile_copy.cuh"
 #include "kernels/mma/tile_products.cuh"
 
@@ -114,14 +115,6 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
   }
 }
 
-/// Dynamic shared memory comes aligned to 16 bytes only; the launch asks for the slack.
-template <class Storage>
-__device__ inline Storage& aligned_storage(unsigned char* raw) {
-  const uint32_t address = shared_address(raw);
-  return *reinterpret_cast<Storage*>(raw +
-                                     (tile_alignment - address % tile_alignment) % tile_alignment);
-}
-
 template <class Shape>
 __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_kernel(
     const __grid_constant__ ForwardArguments arguments) {
@@ -129,12 +122,6 @@ __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_ke
   auto& storage = aligned_storage<ForwardStorage<Shape>>(raw);
   AsyncLoader<Shape> loader(arguments, storage);
   forward_cta<Shape>(arguments, storage, loader);
-}
-
-/// Dynamic shared memory of a CTA.
-template <class Storage>
-constexpr int shared_bytes_of() {
-  return int(sizeof(Storage)) + tile_alignment;
 }
 
 }  // namespace sawtooth::kernels

@@ -29,6 +29,10 @@ __device__ inline void load_matrices_transposed(uint32_t (&to)[4], uint32_t addr
                : "r"(address));
 }
 
+__device__ inline void store_32_bits(uint32_t to, uint32_t value) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
+}
+
 /// 16 bytes from global to shared memory through L2 only; `policy` is an L2 cache policy.
 __device__ inline void copy_16_bytes(uint32_t to, const void* from, uint64_t policy) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
@@ -57,6 +61,28 @@ __device__ inline void wait_for_copies() {
 /// Asks for the line at `address` in L2, without a wait.
 __device__ inline void prefetch_to_l2(const void* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address) : "memory");
+}
+
+/// An addition in L2 that returns nothing.
+__device__ inline void reduce_add(float* to, float value) {
+  asm volatile("red.global.add.f32 [%0], %1;" ::"l"(to), "f"(value) : "memory");
+}
+
+#if __CUDA_ARCH__ >= 900
+/// Both at once; `to` is aligned to 8 bytes.
+__device__ inline void reduce_add(float* to, float low, float high) {
+  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(low), "f"(high) : "memory");
+}
+#endif
+
+/// What another CTA knew when it released `*at` is seen behind this.
+__device__ inline unsigned load_acquire(const unsigned* at) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+}
+__device__ inline void store_release(unsigned* at, unsigned value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }
 
 /// 2^x with a relative error of 2^-22; 2^-inf is 0.

@@ -1,4 +1,4 @@
-// A K/V tile's two products on tensor cores, and the mask between them.
+// Products of tiles on tensor cores; of a K/V tile its two, and the mask between them.
 #pragma once
 
 #include "kernels/mma/forward_shape.cuh"
@@ -14,41 +14,82 @@ __device__ inline uint32_t fragment_address(uint32_t lane_base, int row_block, i
          uint32_t(Tile::column_block_shift(k) + row_block * 16 * Tile::row_bytes);
 }
 
+/// The lane base moved to column block k, for a k that is known at run time.
+template <class Tile>
+__device__ inline uint32_t column_base(uint32_t lane_base, int k) {
+  return (lane_base ^ Tile::column_block_xor(k)) + uint32_t(Tile::column_block_shift(k));
+}
+
+template <int RowBlocks, int Fragments>
+__device__ inline void clear(float (&matrix)[RowBlocks][Fragments][4]) {
+#pragma unroll
+  for (auto& block : matrix)
+#pragma unroll
+    for (auto& fragment : block)
+#pragma unroll
+      for (float& value : fragment) value = 0;
+}
+
+/// C = A B^T over `Depth` columns. `load_a(a, block, k)` gives A's fragment of a row block and
+/// column block; B is a tile whose rows from row block `first_block` on are C's columns, `b_lane`
+/// its lane_offset_chunks_first.
+template <class Element, class BTile, int Depth, int RowBlocks, int Fragments, class LoadA>
+__device__ inline void multiply_by_transposed(float (&c)[RowBlocks][Fragments][4], LoadA load_a,
+                                              uint32_t b_lane, int first_block) {
+  using Core = TensorCore<Element>;
+  clear(c);
+#pragma unroll
+  for (int k = 0; k < Depth / 16; ++k) {
+    uint32_t a[RowBlocks][4];
+#pragma unroll
+    for (int block = 0; block < RowBlocks; ++block) load_a(a[block], block, k);
+#pragma unroll
+    for (int n = 0; n < Fragments / 2; ++n) {
+      uint32_t b[4];
+      load_matrices(b, fragment_address<BTile>(b_lane, first_block + n, k));
+#pragma unroll
+      for (int block = 0; block < RowBlocks; ++block) {
+        Core::multiply_add(c[block][2 * n], a[block], b[0], b[1]);
+        Core::multiply_add(c[block][2 * n + 1], a[block], b[2], b[3]);
+      }
+    }
+  }
+}
+
+/// C += A B for the 16 columns of A that are row block `row_block` of tile B; `b_lane` is B's
+/// lane_offset_rows_first.
+template <class Element, class BTile, int RowBlocks, int Fragments>
+__device__ inline void add_product(float (&c)[RowBlocks][Fragments][4],
+                                   const uint32_t (&a)[RowBlocks][4], uint32_t b_lane,
+                                   int row_block) {
+  using Core = TensorCore<Element>;
+#pragma unroll
+  for (int d = 0; d < Fragments / 2; ++d) {
+    uint32_t b[4];
+    load_matrices_transposed(b, fragment_address<BTile>(b_lane, row_block, d));
+#pragma unroll
+    for (int block = 0; block < RowBlocks; ++block) {
+      Core::multiply_add(c[block][2 * d], a[block], b[0], b[1]);
+      Core::multiply_add(c[block][2 * d + 1], a[block], b[2], b[3]);
+    }
+  }
+}
+
 /// S = Q K^T for `score_columns` keys from row block `first_block` of the K tile on.
 template <class Shape>
 __device__ inline void multiply_qk(float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
                                    const WarpState<Shape>& state, uint32_t q_lane, uint32_t k_lane,
                                    int first_block) {
-  using Core = TensorCore<typename Shape::Element>;
+  const auto load_q = [&](uint32_t(&q)[4], int block, int k) {
+    if constexpr (Shape::q_in_registers) {
 #pragma unroll
-  for (auto& block : scores)
-#pragma unroll
-    for (auto& fragment : block)
-#pragma unroll
-      for (float& value : fragment) value = 0;
-#pragma unroll
-  for (int k = 0; k < Shape::head_dim / 16; ++k) {
-    uint32_t q[Shape::row_blocks][4];
-#pragma unroll
-    for (int block = 0; block < Shape::row_blocks; ++block) {
-      if constexpr (Shape::q_in_registers) {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) q[block][i] = state.q[block][k][i];
-      } else {
-        load_matrices(q[block], fragment_address<typename Shape::QTile>(q_lane, block, k));
-      }
+      for (int i = 0; i < 4; ++i) q[i] = state.q[block][k][i];
+    } else {
+      load_matrices(q, fragment_address<typename Shape::QTile>(q_lane, block, k));
     }
-#pragma unroll
-    for (int n = 0; n < Shape::score_columns / 16; ++n) {
-      uint32_t b[4];
-      load_matrices(b, fragment_address<typename Shape::KvTile>(k_lane, first_block + n, k));
-#pragma unroll
-      for (int block = 0; block < Shape::row_blocks; ++block) {
-        Core::multiply_add(scores[block][2 * n], q[block], b[0], b[1]);
-        Core::multiply_add(scores[block][2 * n + 1], q[block], b[2], b[3]);
-      }
-    }
-  }
+  };
+  multiply_by_transposed<typename Shape::Element, typename Shape::KvTile, Shape::head_dim>(
+      scores, load_q, k_lane, first_block);
 }
 
 /// Scores of pairs that the mask hides become -inf. `first_row` is the lane's first row of the
@@ -102,17 +143,8 @@ __device__ inline void multiply_pv(
         state.softmax.sum[block][half] += low + high;
         p[block][pair] = Core::pack(low, high);
       }
-#pragma unroll
-    for (int d = 0; d < Shape::head_dim / 16; ++d) {
-      uint32_t b[4];
-      load_matrices_transposed(
-          b, fragment_address<typename Shape::KvTile>(v_lane, first_block + n, d));
-#pragma unroll
-      for (int block = 0; block < Shape::row_blocks; ++block) {
-        Core::multiply_add(state.output[block][2 * d], p[block], b[0], b[1]);
-        Core::multiply_add(state.output[block][2 * d + 1], p[block], b[2], b[3]);
-      }
-    }
+    add_product<typename Shape::Element, typename Shape::KvTile>(state.output, p, v_lane,
+                                                                 first_block + n);
   }
 }
 

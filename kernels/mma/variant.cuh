@@ -1,31 +1,10 @@
-// One row of the variant table from the shape of a kernel on mma.sync.
+// The rows of the variant table of the kernels whose tiles come by cp.async.
 #pragma once
 
-#include "kernels/attention/variant_list.hpp"
-#include "kernels/attention/variants.hpp"
 #include "kernels/mma/forward.cuh"
+#include "kernels/mma/variant_row.cuh"
 
 namespace sawtooth::kernels {
-
-using element_bf16 = __nv_bfloat16;
-using element_fp16 = __half;
-
-template <class Shape, class Storage>
-KernelVariant mma_variant(const char* family, const char* name, VariantSet set,
-                          const void* function) {
-  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
-  return {.family = family,
-          .name = name,
-          .head_dim = Shape::head_dim,
-          .tiling = Shape::tiling(),
-          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
-          .warps = Shape::warps,
-          .stages = Shape::stages,
-          .ctas_per_sm = Shape::ctas_per_sm,
-          .shared_bytes = shared_bytes_of<Storage>(),
-          .function = function,
-          .study = set == VariantSet::study};
-}
 
 /// With loads by cp.async.
 template <class Shape>

@@ -20,13 +20,18 @@ namespace sawtooth::kernels {
 
 inline constexpr int element_size = 2;  // bytes: bf16 and fp16
 
-struct WorkItem {
+/// What an item of either pass is.
+struct ItemState {
   Item item;
-  ScanContext context;
+  ScanContext context;        // of one head; the backward pass scans every head of the group
   int64_t items_before = -1;  // of this CTA, before this item
   int64_t next_index = 0;     // the item's index; item_count when there is none left
-  Range unmasked;             // K/V tiles that need no mask
-  int first_line = 0;         // lines of a tile that this item prefetches
+  Range unmasked;             // tiles of the scan that need no mask
+};
+
+/// An item of the forward pass.
+struct WorkItem : ItemState {
+  int first_line = 0;  // lines of a tile that this item prefetches
   int end_line = 0;
   const char* k_head = nullptr;  // first element of this head's K and V
   const char* v_head = nullptr;
@@ -38,32 +43,40 @@ struct ScanTable {
   int now[2 * Threads];    // the tile of step s at s mod 2 Threads
   int ahead[2 * Threads];  // the tile to prefetch during step s, or no_tile
 
-  /// Fills steps [first, first + Threads) from thread t's step first + t.
-  __device__ void fill(const Schedule& schedule, const WorkItem& work, int64_t first) {
+  /// Fills steps [first, first + Threads) from thread t's step first + t, of an item that scans the
+  /// same tiles of `heads` heads, one after another.
+  __device__ void fill(const Schedule& schedule, const ItemState& work, int64_t first,
+                       int heads = 1) {
     const int64_t step = first + thread_number();
-    const int64_t steps = work.context.tiles;
+    const int64_t steps = work.context.tiles * heads;
     const int64_t later = step + schedule.prefetch;
+    const auto tile_at = [&](int64_t of_all) {
+      const int64_t in_head =
+          heads == 1 ? of_all : int64_t(unsigned(of_all) % unsigned(work.context.tiles));
+      return int(scanned_tile_at(schedule, work.item, work.context, in_head));
+    };
     const int slot = int(step % (2 * Threads));
-    now[slot] =
-        step < steps ? int(scanned_tile_at(schedule, work.item, work.context, step)) : no_tile;
-    ahead[slot] = schedule.prefetch > 0 && later < steps
-                      ? int(scanned_tile_at(schedule, work.item, work.context, later))
-                      : no_tile;
+    now[slot] = step < steps ? tile_at(step) : no_tile;
+    ahead[slot] = schedule.prefetch > 0 && later < steps ? tile_at(later) : no_tile;
   }
   __device__ int tile(int step) const { return now[step % (2 * Threads)]; }
   __device__ int tile_ahead(int step) const { return ahead[step % (2 * Threads)]; }
 };
 
 /// The attach word of the item's K/V head.
-__device__ inline volatile int* attach_word(const ForwardArguments& arguments, const Item& item) {
+template <class Arguments>
+__device__ inline volatile int* attach_word(const Arguments& arguments, const Item& item) {
   return arguments.attach_tiles + item.batch * arguments.problem.kv_heads + item.kv_head;
 }
 
-/// One thread: replaces `work` by the CTA's next item; `next_index` = item_count when it has none.
-__device__ inline void take_next_item(const ForwardArguments& arguments, const Tiling& tiling,
-                                      WorkItem& work) {
+/// One thread: replaces `work` by the CTA's next item of the arguments' pass; false, and
+/// `next_index` = item_count, when it has none. Leaves `unmasked` to the pass.
+template <class Arguments>
+__device__ inline bool take_item(const Arguments& arguments, const Tiling& tiling,
+                                 ItemState& work) {
+  constexpr Pass pass = Arguments::pass;
   const Schedule& schedule = arguments.schedule;
-  const int64_t items = whole_item_count(arguments.problem, tiling, schedule, Pass::forward);
+  const int64_t items = whole_item_count(arguments.problem, tiling, schedule, pass);
   const int64_t turn = work.items_before + 1;
   int64_t index = 0;
   if (schedule.launch == launch_id<DynamicLaunch>)
@@ -74,41 +87,51 @@ __device__ inline void take_next_item(const ForwardArguments& arguments, const T
     index = turn == 0 ? int64_t(blockIdx.x) : items;
   work.next_index = min_of(index, items);
   work.items_before = turn;
-  if (index >= items) return;
+  if (index >= items) return false;
 
-  work.item = whole_item_at(arguments.problem, tiling, schedule, index, Pass::forward);
+  work.item = whole_item_at(arguments.problem, tiling, schedule, index, pass);
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t attach_tile = attach ? *attach_word(arguments, work.item) : 0;
   work.context = scan_context(schedule, work.item, turn, attach_tile);
+  if (arguments.trace.items != nullptr) {
+    const int64_t heads = pass == Pass::forward ? 1 : arguments.problem.heads_per_kv_head();
+    ItemRecord& record = arguments.trace.items[index];
+    record.start_ns = nanoseconds();
+    record.worker = blockIdx.x;
+    record.items_before = work.context.items_before;
+    record.attach_tile = attach_tile;
+    record.steps = int(work.context.tiles * heads);
+    atomicAdd(&record.times_started, 1u);
+  }
+  return true;
+}
+
+/// take_item, and what the forward pass wants to know of it.
+__device__ inline void take_next_item(const ForwardArguments& arguments, const Tiling& tiling,
+                                      WorkItem& work) {
+  if (!take_item(arguments, tiling, work)) return;
+  const Schedule& schedule = arguments.schedule;
   work.unmasked = unmasked_kv_tiles(arguments.problem, tiling, work.item.own_tile);
   work.k_head = static_cast<const char*>(arguments.k) +
                 arguments.k_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
   work.v_head = static_cast<const char*>(arguments.v) +
                 arguments.v_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
   if (schedule.prefetch > 0) {
-    const Range lines = prefetch_share(arguments.problem, tiling, schedule, index)
+    const Range lines = prefetch_share(arguments.problem, tiling, schedule, work.next_index)
                             .lines_of(tiling.kv_rows * arguments.problem.row_bytes() / line_bytes);
     work.first_line = int(lines.begin);
     work.end_line = int(lines.end);
   }
-  if (arguments.trace.items != nullptr) {
-    ItemRecord& record = arguments.trace.items[index];
-    record.start_ns = nanoseconds();
-    record.worker = blockIdx.x;
-    record.items_before = work.context.items_before;
-    record.attach_tile = attach_tile;
-    record.steps = int(work.context.tiles);
-    atomicAdd(&record.times_started, 1u);
-  }
 }
 
 /// One thread, at the start of a step: leaves the word that attach reads and the trace's record.
-__device__ inline void announce_step(const ForwardArguments& arguments, const WorkItem& work,
-                                     int step, int kv_tile) {
-  if (arguments.schedule.scan == scan_id<AttachScan>) *attach_word(arguments, work.item) = kv_tile;
+template <class Arguments>
+__device__ inline void announce_step(const Arguments& arguments, const ItemState& work, int step,
+                                     int tile) {
+  if (arguments.schedule.scan == scan_id<AttachScan>) *attach_word(arguments, work.item) = tile;
   if (arguments.trace.steps != nullptr)
     arguments.trace.steps[work.item.index * arguments.trace.steps_per_item + step] = {
-        .start_ns = nanoseconds(), .kv_tile = kv_tile, .sm = int32_t(sm_number())};
+        .start_ns = nanoseconds(), .kv_tile = tile, .sm = int32_t(sm_number())};
 }
 
 }  // namespace sawtooth::kernels

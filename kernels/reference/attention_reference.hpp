@@ -1,5 +1,5 @@
-// Attention forward in double precision, straight from its definition: the second engine that
-// every kernel is judged against.
+// Attention and its gradients in double precision, straight from their definitions: the second
+// engine that every kernel is judged against.
 #pragma once
 
 #include <vector>
@@ -18,5 +18,16 @@ struct ReferenceResult {
 ReferenceResult attention_reference(const Problem& problem, double scale,
                                     const std::vector<float>& q, const std::vector<float>& k,
                                     const std::vector<float>& v);
+
+struct ReferenceGradients {
+  std::vector<double> dq;  // [batch, heads, seq_q, head_dim]
+  std::vector<double> dk;  // [batch, kv_heads, seq_kv, head_dim]
+  std::vector<double> dv;
+};
+
+/// Of the sum of dO * O. Rows that see nothing add nothing.
+ReferenceGradients gradients_reference(const Problem& problem, double scale,
+                                       const std::vector<float>& q, const std::vector<float>& k,
+                                       const std::vector<float>& v, const std::vector<float>& d_o);
 
 }  // namespace sawtooth::kernels

@@ -4,8 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "tests/kernels/backward_points.hpp"
 #include "tests/kernels/covering_points.hpp"
 #include "tests/kernels/random_points.hpp"
 
@@ -16,7 +20,26 @@ using namespace sawtooth::kernels;
 constexpr const char* usage =
     "attention_check [points] [first seed] [FAMILY]: random problems and schedules (300 from seed\n"
     "0); of a family alone those of its kernels\n"
-    "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n";
+    "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n"
+    "attention_check --pass backward [--launch NAME] [--verbose] [points] [first seed], or the "
+    "same\n"
+    "with --covering: of the backward pass; of a launch alone those points that have it; "
+    "--verbose\n"
+    "names each point on stderr before it runs\n";
+
+constexpr uint64_t progress_every = 50;
+
+void show_progress(uint64_t done, uint64_t points) {
+  if (done % progress_every == 0)
+    std::fprintf(stderr, "point %llu of %llu\n", static_cast<unsigned long long>(done),
+                 static_cast<unsigned long long>(points));
+}
+
+/// At once, so that nothing is lost when a later point never ends.
+void show_failure(uint64_t seed, const std::string& wrong) {
+  std::printf("FAILED %llu %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
+  std::fflush(stdout);
+}
 
 struct Tally {
   int points = 0;
@@ -27,17 +50,13 @@ struct Tally {
     constexpr int shown_failures = 20;
     ++points;
     const std::string wrong = run_and_judge(point, seed, worst[size_t(point.call.problem.dtype)]);
-    if (!wrong.empty() && ++failures <= shown_failures)
-      std::printf("FAILED %llu %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
+    if (!wrong.empty() && ++failures <= shown_failures) show_failure(seed, wrong);
   }
 };
 
 void run_random(Tally& tally, uint64_t points, uint64_t first, std::string_view family) {
-  constexpr uint64_t progress_every = 50;
   for (uint64_t seed = first; seed < first + points; ++seed) {
-    if ((seed - first) % progress_every == 0)
-      std::fprintf(stderr, "point %llu of %llu\n", static_cast<unsigned long long>(seed - first),
-                   static_cast<unsigned long long>(points));
+    show_progress(seed - first, points);
     const RandomPoint point = random_point(seed);
     if (family.empty() || family == point.call.family) tally.run(point, seed);
   }
@@ -52,9 +71,69 @@ void run_covering(Tally& tally, std::string_view family) {
     tally.run(point, uint64_t(tally.points));
 }
 
+struct BackwardTally {
+  std::string_view launch;  // empty: every one
+  bool verbose = false;
+  int points = 0;
+  int failures = 0;
+  GradientErrors worst[2]{};  // by element type
+
+  void run(const BackwardPoint& point, uint64_t seed) {
+    constexpr int shown_failures = 20;
+    const auto of_point = size_t(point.call.schedule.launch.index);
+    if (!launch.empty() && launch != sawtooth::Launches::info()[of_point].name) return;
+    ++points;
+    if (verbose)
+      std::fprintf(stderr, "%llu %s\n", static_cast<unsigned long long>(seed),
+                   describe(point).c_str());
+    const std::string wrong = run_and_judge(point, seed, worst[size_t(point.call.problem.dtype)]);
+    if (!wrong.empty() && ++failures <= shown_failures) show_failure(seed, wrong);
+  }
+};
+
+/// Of arguments that are no option: a number of points and a first seed, or --covering.
+int check_backward(BackwardTally tally, std::span<char*> arguments) {
+  if (!arguments.empty() && std::string_view(arguments[0]) == "--covering") {
+    const std::vector<BackwardPoint> points = covering_backward_points();
+    for (size_t i = 0; i < points.size(); ++i) {
+      show_progress(i, points.size());
+      tally.run(points[i], i);
+    }
+  } else {
+    const uint64_t points = !arguments.empty() ? std::strtoull(arguments[0], nullptr, 10) : 300;
+    const uint64_t first = arguments.size() > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
+    for (uint64_t seed = first; seed < first + points; ++seed) {
+      show_progress(seed - first, points);
+      tally.run(random_backward_point(seed), seed);
+    }
+  }
+  std::printf(
+      "%d points of the backward pass, %d failed; worst relative errors of dQ, dK, dV: "
+      "bf16 %.2e %.2e %.2e, fp16 %.2e %.2e %.2e\n",
+      tally.points, tally.failures, tally.worst[0][0], tally.worst[0][1], tally.worst[0][2],
+      tally.worst[1][0], tally.worst[1][1], tally.worst[1][2]);
+  return tally.points > 0 && tally.failures == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool backward =
+      argc > 2 && std::string_view(argv[1]) == "--pass" && std::string_view(argv[2]) == "backward";
+  BackwardTally backward_tally;
+  if (backward) {
+    argc -= 2;
+    argv += 2;
+    for (;;) {
+      const std::string_view option = argc > 1 ? argv[1] : "";
+      const bool launch = option == "--launch" && argc > 2;
+      if (launch) backward_tally.launch = argv[2];
+      backward_tally.verbose |= option == "--verbose";
+      if (!launch && option != "--verbose") break;
+      argc -= launch ? 2 : 1;
+      argv += launch ? 2 : 1;
+    }
+  }
   const std::string_view first = argc > 1 ? argv[1] : "300";
   const bool covering = first == "--covering";
   if (!covering && first.find_first_not_of("0123456789") != std::string_view::npos) {
@@ -68,6 +147,7 @@ int main(int argc, char** argv) {
   }
   Tally tally;
   try {
+    if (backward) return check_backward(backward_tally, std::span(argv, size_t(argc)).subspan(1));
     if (covering)
       run_covering(tally, argc > 2 ? argv[2] : "");
     else

@@ -8,15 +8,10 @@
 #include "kernels/attention/attention.hpp"
 #include "kernels/common/device_buffer.hpp"
 #include "kernels/common/order_trace.hpp"
+#include "tests/kernels/device_tensor.hpp"
+#include "tests/kernels/trace_judgement.hpp"
 
 namespace sawtooth::kernels {
-
-/// How the tensors of a test lie in memory.
-enum class Layout : uint8_t {
-  contiguous,    // [batch, head, length, dim]
-  length_first,  // [batch, length, head, dim]
-  padded         // contiguous with gaps after rows, heads and batches
-};
 
 struct AttentionInputs {
   std::vector<float> q;  // contiguous [batch, head, length, dim], representable in the dtype
@@ -30,6 +25,7 @@ struct AttentionResults {
   std::vector<ItemRecord> items;  // with a trace
   std::vector<StepRecord> steps;
   int64_t steps_per_item = 0;
+  RecordedTrace trace() const { return {items, steps, steps_per_item}; }
   bool gaps_untouched = true;  // padding of O and guard zones still hold the poison
 };
 

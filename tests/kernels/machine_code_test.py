@@ -109,6 +109,13 @@ class Titles(unittest.TestCase):
         )
         self.assertEqual(machine_code.title(name), "fp16 mma-tma d64 128x128 4 warps 2 stages")
 
+    def test_a_kernel_of_the_backward_pass_is_told_from_forward(self):
+        name = (
+            "_ZN8sawtooth7kernels15backward_kernelINS0_13BackwardShapeI13__nv_bfloat16Li64ELi64E"
+            "Li128ELi4ELi2ELi32ELi2EEEEEvNS0_17BackwardArgumentsE"
+        )
+        self.assertEqual(machine_code.title(name), "bf16 mma backward d64 64x128 4 warps 2 stages")
+
 
 class Usage(unittest.TestCase):
     # Lines as cuobjdump -res-usage prints them; kernels without a shape are left out.

@@ -60,5 +60,39 @@ TEST(MaskRange, SeenKeysAreThoseOfTheDefinition) {
   }
 }
 
+TEST(MaskRange, AQTileIsUnmaskedWhenEveryPairOfItsRowsAndAWholeKvTileIsSeen) {
+  std::mt19937 generator(3);
+  const Tiling tiling{16, 8};
+  for (int round = 0; round < 500; ++round) {
+    const Problem problem = random_problem(generator);
+    for (int64_t kv_tile = 0; kv_tile < kv_tiles(problem, tiling); ++kv_tile) {
+      const Range unmasked = unmasked_q_tiles(problem, tiling, kv_tile);
+      for (int64_t q_tile = 0; q_tile < q_tiles(problem, tiling); ++q_tile) {
+        bool all = (kv_tile + 1) * tiling.kv_rows <= problem.seq_kv;
+        const Range rows = tile_rows(q_tile, tiling.q_rows, problem.seq_q);
+        for (int64_t row = rows.begin; row < rows.end; ++row)
+          for (int64_t key = kv_tile * tiling.kv_rows; key < (kv_tile + 1) * tiling.kv_rows; ++key)
+            all = all && sees(problem, row, key);
+        EXPECT_EQ(q_tile >= unmasked.begin && q_tile < unmasked.end, all);
+      }
+    }
+  }
+}
+
+TEST(MaskRange, SeeingRowsAreThoseOfTheDefinition) {
+  std::mt19937 generator(4);
+  constexpr int64_t rows = 16;
+  for (int round = 0; round < 500; ++round) {
+    const Problem problem = random_problem(generator);
+    for (int64_t key = 0; key < problem.seq_kv + 5; ++key)
+      for (int64_t first = 0; first < problem.seq_q; first += rows) {
+        const Range seeing = seeing_rows_of(problem, key, first, rows);
+        for (int64_t row = 0; row < rows && first + row < problem.seq_q; ++row)
+          EXPECT_EQ(row >= seeing.begin && row < seeing.end,
+                    key < problem.seq_kv && sees(problem, first + row, key));
+      }
+  }
+}
+
 }  // namespace
 }  // namespace sawtooth::kernels

@@ -51,4 +51,40 @@ ReferenceResult plain_reference(const Problem& problem, double scale, const std:
   return result;
 }
 
+ReferenceGradients plain_gradients(const Problem& problem, double scale,
+                                   const std::vector<float>& q, const std::vector<float>& k,
+                                   const std::vector<float>& v, const std::vector<float>& d_o) {
+  const int64_t dim = problem.head_dim;
+  const ReferenceResult forward = plain_reference(problem, scale, q, k, v);
+  ReferenceGradients result{.dq = std::vector<double>(q.size()),
+                            .dk = std::vector<double>(k.size()),
+                            .dv = std::vector<double>(v.size())};
+  for (int64_t flat = 0; flat < problem.batch * problem.heads * problem.seq_q; ++flat) {
+    const int64_t row = flat % problem.seq_q;
+    const int64_t head = flat / problem.seq_q;
+    const int64_t kv_head = head / problem.heads * problem.kv_heads +
+                            head % problem.heads / (problem.heads / problem.kv_heads);
+    double row_sum = 0;
+    for (int64_t d = flat * dim; d < (flat + 1) * dim; ++d)
+      row_sum += double(d_o[size_t(d)]) * forward.o[size_t(d)];
+    for (int64_t key = 0; key < problem.seq_kv; ++key) {
+      if (!sees(problem, row, key)) continue;
+      const int64_t at_q = flat * dim;
+      const int64_t at_k = (kv_head * problem.seq_kv + key) * dim;
+      double score = 0, change = -row_sum;
+      for (int64_t d = 0; d < dim; ++d) {
+        score += double(q[size_t(at_q + d)]) * double(k[size_t(at_k + d)]);
+        change += double(d_o[size_t(at_q + d)]) * double(v[size_t(at_k + d)]);
+      }
+      const double weight = std::exp(scale * score - forward.lse[size_t(flat)]);
+      for (int64_t d = 0; d < dim; ++d) {
+        result.dv[size_t(at_k + d)] += weight * double(d_o[size_t(at_q + d)]);
+        result.dq[size_t(at_q + d)] += scale * weight * change * double(k[size_t(at_k + d)]);
+        result.dk[size_t(at_k + d)] += scale * weight * change * double(q[size_t(at_q + d)]);
+      }
+    }
+  }
+  return result;
+}
+
 }  // namespace sawtooth::kernels

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <random>
 #include <sstream>
-#include <tuple>
 
 #include "tests/kernels/plain_reference.hpp"
 
@@ -119,48 +118,9 @@ std::string judge(const RandomPoint& point, const AttentionResults& results,
 }
 
 std::string judge_trace(const AttentionForward& call, const AttentionResults& results) {
-  const Tiling tiling =
-      find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)->tiling;
-  const Schedule& schedule = call.schedule;
-  const bool grid = schedule.launch == launch_id<GridLaunch>;
-  const bool fixed = strides(schedule.launch);
-  std::vector<std::tuple<int64_t, int64_t, int64_t>> turns;  // worker, its counter, item
-  for (int64_t index = 0; index < int64_t(results.items.size()); ++index) {
-    const ItemRecord& record = results.items[size_t(index)];
-    const std::string where = "item " + std::to_string(index) + ": ";
-    if (record.times_started != 1)
-      return where + "started " + std::to_string(record.times_started) + " times";
-    if (grid && (record.worker != index || record.items_before != index / schedule.workers))
-      return where + "a CTA of the grid has the wrong number or wave";
-    if (fixed && (record.worker != index % schedule.workers ||
-                  record.items_before != index / schedule.workers))
-      return where + "not the worker and turn of the static launch";
-    if (!grid) turns.emplace_back(record.worker, record.items_before, index);
-
-    const Item item = item_at(call.problem, tiling, schedule, index);
-    const ScanContext context =
-        scan_context(schedule, item, record.items_before, record.attach_tile);
-    if (record.steps != context.tiles) return where + "wrong number of steps";
-    for (int64_t step = 0; step < results.steps_per_item; ++step) {
-      const StepRecord& done = results.steps[size_t(index * results.steps_per_item + step)];
-      const int64_t expected =
-          step < context.tiles ? scanned_tile_at(schedule, item, context, step) : -1;
-      if (done.kv_tile != expected)
-        return where + "step " + std::to_string(step) + " visited tile " +
-               std::to_string(done.kv_tile) + ", expected " + std::to_string(expected);
-    }
-  }
-  // Items of one worker ascend, and its counter has no gap.
-  std::sort(turns.begin(), turns.end());
-  for (size_t i = 0; i < turns.size(); ++i) {
-    const auto& [worker, turn, item] = turns[i];
-    const bool first = i == 0 || std::get<0>(turns[i - 1]) != worker;
-    if (turn != (first ? 0 : std::get<1>(turns[i - 1]) + 1))
-      return "worker " + std::to_string(worker) + " has a gap in its item counter";
-    if (!first && item <= std::get<2>(turns[i - 1]))
-      return "worker " + std::to_string(worker) + " took items out of order";
-  }
-  return {};
+  const KernelVariant* variant =
+      find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+  return judge_trace(call.problem, variant->tiling, call.schedule, results.trace());
 }
 
 std::string judge_point(const RandomPoint& point, const AttentionInputs& inputs,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <stdexcept>
 
 #include <cuda_runtime_api.h>
@@ -51,74 +52,156 @@ void require_matching_gpu(const Point& point) {
                      "; name the profile of this GPU (see `sawtooth gpus`)");
 }
 
+kernels::CacheHints cache_hints(const Point& point) {
+  const Hints hints = point.keys.hints.value_or(Hints{});
+  return {eviction(hints.q), eviction(hints.k), eviction(hints.v)};
+}
+
+/// What both passes have in a call, with its check on addresses that pass it: the tensors follow
+/// when there is a device.
+template <class Call, class FillIn>
+Call checked_call(const Point& point, std::span<const kernels::KernelVariant> variants,
+                  FillIn fill_in) {
+  Call call;
+  call.problem = point.request.problem;
+  call.schedule = point.request.schedule;
+  call.tiling = point.request.tiling;
+  for (const kernels::KernelVariant& variant : variants)
+    if (point.keys.kernel == variant.family) call.family = variant.family;
+  if (call.family.empty() && !point.keys.kernel.empty())
+    throw UsageError("kernel: this build has no " + point.keys.kernel + " kernels of pass = " +
+                     point.text("pass") + "; see `sawtooth schedules --kernels`");
+  // Without a name the first of the table that has the tile: the same kernel on every device.
+  if (call.family.empty())
+    if (const auto* variant = kernels::find_variant(call.problem.head_dim, call.problem.dtype,
+                                                    call.tiling, {}, call.problem.pass))
+      call.family = variant->family;
+  call.ctas_per_sm = int(point.keys.ctas_per_sm);
+  call.hints = cache_hints(point);
+  Call trial = call;
+  fill_in(trial);
+  if (const kernels::Outcome bad = kernels::check(trial); !bad)
+    throw UsageError(std::string(key_of(bad.status)) + ": " + bad.message);
+  return call;
+}
+
+void require_launched(const kernels::Outcome& outcome) {
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
 }  // namespace
 
-kernels::AttentionForward attention_call(const Point& point) {
-  if (point.request.problem.pass == Pass::backward)
-    throw UsageError("pass: no kernel of this build computes backward; allowed: forward");
+AttentionCall attention_call(const Point& point) {
   if (point.keys.pack_gqa)
     throw UsageError("pack-gqa: no kernel of this build packs the heads of a group; allowed: off");
   if (point.keys.has_lengths())
     throw UsageError(std::string(point.keys.lengths.empty() ? "q-lengths" : "lengths") +
                      ": no kernel of this build takes sequences of different lengths; allowed: "
                      "seq-q, seq-kv");
-  kernels::AttentionForward call;
-  call.problem = point.request.problem;
-  call.schedule = point.request.schedule;
-  call.tiling = point.request.tiling;
-  for (const kernels::KernelVariant& variant : kernels::kernel_variants())
-    if (point.keys.kernel == variant.family) call.family = variant.family;
-  if (call.family.empty() && !point.keys.kernel.empty())
-    throw UsageError("kernel: this build has no " + point.keys.kernel +
-                     " kernels; see `sawtooth schedules --kernels`");
-  // Without a name the first of the table that has the tile: the same kernel on every device.
-  if (call.family.empty())
-    if (const auto* variant =
-            kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling))
-      call.family = variant->family;
-  call.ctas_per_sm = int(point.keys.ctas_per_sm);
-  const Hints hints = point.keys.hints.value_or(Hints{});
-  call.hints = {eviction(hints.q), eviction(hints.k), eviction(hints.v)};
-  // Addresses that pass the check; the tensors follow when there is a device.
   alignas(16) static char place_holder[16];
-  kernels::AttentionForward trial = call;
-  trial.q = trial.k = trial.v = trial.o = place_holder;
-  if (const kernels::Outcome bad = kernels::check(trial); !bad)
-    throw UsageError(std::string(key_of(bad.status)) + ": " + bad.message);
-  return call;
+  if (point.request.problem.pass == Pass::forward)
+    return checked_call<kernels::AttentionForward>(point, kernels::kernel_variants(),
+                                                   [](kernels::AttentionForward& call) {
+                                                     call.q = call.k = call.v = place_holder;
+                                                     call.o = place_holder;
+                                                   });
+  return checked_call<kernels::AttentionBackward>(
+      point, kernels::backward_variants(), [](kernels::AttentionBackward& call) {
+        call.q = call.k = call.v = call.o = call.d_o = place_holder;
+        call.dq = call.dk = call.dv = place_holder;
+        call.lse = reinterpret_cast<const float*>(place_holder);
+      });
+}
+
+const kernels::KernelVariant& variant_of(const AttentionCall& call) {
+  return std::visit(
+      [](const auto& one) -> const kernels::KernelVariant& {
+        return *kernels::find_variant(one.problem.head_dim, one.problem.dtype, one.tiling,
+                                      one.family, one.problem.pass);
+      },
+      call);
 }
 
 AttentionOnDevice::AttentionOnDevice(const Point& point,
                                      std::shared_ptr<const AttentionTensors> tensors)
     : call_(attention_call(point)), order_list_(point.order_list), tensors_(std::move(tensors)) {
   require_matching_gpu(point);
-  const Problem& problem = call_.problem;
-  const int64_t rows = problem.batch * problem.heads * problem.seq_q;
-  if (tensors_ == nullptr) tensors_ = std::make_shared<const AttentionTensors>(problem);
-  call_.q = tensors_->q.as();
-  call_.k = tensors_->k.as();
-  call_.v = tensors_->v.as();
-  call_.o = tensors_->o.as();
-  if (point.request.log_sum_exp) {
+  const int64_t rows = problem().batch * problem().heads * problem().seq_q;
+  if (tensors_ == nullptr) tensors_ = std::make_shared<const AttentionTensors>(problem());
+  std::visit([this](auto& call) { take_tensors(call); }, call_);
+  if (auto* forward = std::get_if<kernels::AttentionForward>(&call_);
+      forward != nullptr && point.request.log_sum_exp) {
     lse_ = DeviceBuffer(rows * int64_t(sizeof(float)));
-    call_.lse = lse_.as<float>();
+    forward->lse = lse_.as<float>();
   }
   if (order_list_ != nullptr) {
     const auto bytes = int64_t(order_list_->size() * sizeof(WorkCoordinates));
     order_ = DeviceBuffer(bytes);
     SAWTOOTH_CUDA_CHECK(
         cudaMemcpy(order_.as(), order_list_->data(), size_t(bytes), cudaMemcpyHostToDevice));
-    call_.schedule.order.list = order_.as<WorkCoordinates>();
   }
-  workspace_ = DeviceBuffer(int64_t(kernels::workspace_bytes(call_)));
-  SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
-  call_.workspace_starts_zero = true;
+  std::visit(
+      [this](auto& call) {
+        if (order_list_ != nullptr) call.schedule.order.list = order_.as<WorkCoordinates>();
+        workspace_ = DeviceBuffer(int64_t(kernels::workspace_bytes(call)));
+        SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
+        call.workspace_starts_zero = true;
+      },
+      call_);
+  if (auto* backward = std::get_if<kernels::AttentionBackward>(&call_))
+    prepare_backward(*backward, point.request.schedule.small_kernels);
+}
+
+void AttentionOnDevice::take_tensors(kernels::AttentionForward& call) {
+  call.q = tensors_->q.as();
+  call.k = tensors_->k.as();
+  call.v = tensors_->v.as();
+  call.o = tensors_->o.as();
+}
+
+void AttentionOnDevice::take_tensors(kernels::AttentionBackward& call) {
+  call.q = tensors_->q.as();
+  call.k = tensors_->k.as();
+  call.v = tensors_->v.as();
+  call.o = tensors_->o.as();
+  call.d_o = tensors_->d_o.as();
+  call.lse = tensors_->lse.as<float>();
+  call.dq = tensors_->dq.as();
+  call.dk = tensors_->dk.as();
+  call.dv = tensors_->dv.as();
+}
+
+void AttentionOnDevice::prepare_backward(kernels::AttentionBackward& call, bool small_kernels) {
+  kernels::AttentionForward forward;
+  forward.problem = call.problem;
+  forward.problem.pass = Pass::forward;
+  take_tensors(forward);
+  forward.lse = tensors_->lse.as<float>();
+  const DeviceBuffer workspace(int64_t(kernels::workspace_bytes(forward)));
+  require_launched(
+      kernels::attention_forward(forward, workspace.as(), size_t(workspace.bytes()), nullptr));
+  call.kernels = {.before = true, .main = false, .behind = false};
+  launch();
+  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  call.kernels = {.before = small_kernels, .main = true, .behind = small_kernels};
+}
+
+const Problem& AttentionOnDevice::problem() const {
+  return std::visit([](const auto& call) -> const Problem& { return call.problem; }, call_);
+}
+
+const Schedule& AttentionOnDevice::schedule() const {
+  return std::visit([](const auto& call) -> const Schedule& { return call.schedule; }, call_);
 }
 
 void AttentionOnDevice::launch() {
-  const kernels::Outcome outcome =
-      kernels::attention_forward(call_, workspace_.as(), size_t(workspace_.bytes()), nullptr);
-  if (!outcome) throw std::runtime_error(outcome.message);
+  void* const workspace = workspace_.as();
+  const auto bytes = size_t(workspace_.bytes());
+  if (const auto* backward = std::get_if<kernels::AttentionBackward>(&call_))
+    require_launched(kernels::attention_backward(*backward, workspace, bytes, nullptr));
+  else
+    require_launched(kernels::attention_forward(std::get<kernels::AttentionForward>(call_),
+                                                workspace, bytes, nullptr));
 }
 
 double AttentionOnDevice::time_us(int launches, bool behind_another,
@@ -141,9 +224,13 @@ double AttentionOnDevice::time_us(int launches, bool behind_another,
 }
 
 Tiling AttentionOnDevice::tiling() const {
-  return kernels::find_variant(call_.problem.head_dim, call_.problem.dtype, call_.tiling,
-                               call_.family)
-      ->tiling;
+  return variant_of(call_).tiling;
+}
+
+int64_t AttentionOnDevice::steps_per_item() const {
+  return problem().pass == Pass::forward
+             ? kv_tiles(problem(), tiling())
+             : q_tiles(problem(), tiling()) * problem().heads_per_kv_head();
 }
 
 void AttentionOnDevice::launch_recorded(std::vector<kernels::ItemRecord>& items,
@@ -156,18 +243,20 @@ void AttentionOnDevice::launch_recorded(std::vector<kernels::ItemRecord>& items,
   };
   copy(item_buffer.as(), items.data(), item_bytes);
   copy(step_buffer.as(), steps.data(), step_bytes);
-  call_.trace = {item_buffer.as<kernels::ItemRecord>(),
-                 steps.empty() ? nullptr : step_buffer.as<kernels::StepRecord>(),
-                 kv_tiles(call_.problem, tiling())};
+  const auto set_trace = [&](const kernels::OrderTrace& trace) {
+    std::visit([&](auto& call) { call.trace = trace; }, call_);
+  };
+  set_trace({item_buffer.as<kernels::ItemRecord>(),
+             steps.empty() ? nullptr : step_buffer.as<kernels::StepRecord>(), steps_per_item()});
   launch();
   SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
-  call_.trace = {};
+  set_trace({});
   copy(items.data(), item_buffer.as(), item_bytes);
   copy(steps.data(), step_buffer.as(), step_bytes);
 }
 
 std::vector<RecordedItem> AttentionOnDevice::record_items() {
-  const int64_t items = item_count(call_.problem, tiling(), call_.schedule);
+  const int64_t items = item_count(problem(), tiling(), schedule());
   std::vector<kernels::ItemRecord> records(static_cast<size_t>(items));
   std::vector<kernels::StepRecord> no_steps;
   launch_recorded(records, no_steps);
@@ -189,11 +278,11 @@ std::vector<RecordedItem> AttentionOnDevice::record_items() {
 
 std::vector<RecordedStep> AttentionOnDevice::record_order() {
   const Tiling tiling = this->tiling();
-  const int64_t items = item_count(call_.problem, tiling, call_.schedule);
-  const int64_t tiles = kv_tiles(call_.problem, tiling);
+  const int64_t items = item_count(problem(), tiling, schedule());
+  const int64_t tiles = steps_per_item();
   if (items > most_traced_steps / tiles)
     throw UsageError("wavefront: " + std::to_string(items) + " items of " + std::to_string(tiles) +
-                     " K/V tiles are too many for an order trace; allowed: products up to " +
+                     " steps are too many for an order trace; allowed: products up to " +
                      std::to_string(most_traced_steps));
   std::vector<kernels::ItemRecord> item_records(static_cast<size_t>(items));
   std::vector<kernels::StepRecord> step_records(static_cast<size_t>(items * tiles));
@@ -203,11 +292,12 @@ std::vector<RecordedStep> AttentionOnDevice::record_order() {
   for (const kernels::StepRecord& step : step_records)
     if (step.kv_tile >= 0) first_ns = std::min(first_ns, step.start_ns);
   // The items' coordinates come from the host's copy of the order.
-  Schedule schedule = call_.schedule;
+  Schedule schedule = this->schedule();
   if (order_list_ != nullptr) schedule.order.list = order_list_->data();
+  const bool forward = problem().pass == Pass::forward;
   std::vector<RecordedStep> recorded;
   for (int64_t index = 0; index < items; ++index) {
-    const Item item = item_at(call_.problem, tiling, schedule, index);
+    const Item item = item_at(problem(), tiling, schedule, index);
     const kernels::ItemRecord& of_item = item_records[size_t(index)];
     for (int64_t step = 0; step < of_item.steps; ++step) {
       const kernels::StepRecord& of_step = step_records[size_t(index * tiles + step)];
@@ -216,9 +306,9 @@ std::vector<RecordedStep> AttentionOnDevice::record_order() {
                           .item = index,
                           .step = step,
                           .batch = item.batch,
-                          .head = item.head,
-                          .q_tile = item.own_tile,
-                          .kv_tile = of_step.kv_tile,
+                          .head = forward ? item.head : item.head + step / item.scanned.size(),
+                          .q_tile = forward ? item.own_tile : of_step.kv_tile,
+                          .kv_tile = forward ? of_step.kv_tile : item.own_tile,
                           .sm = of_step.sm,
                           .start_ns = int64_t(of_step.start_ns - first_ns)});
     }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <variant>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
@@ -10,13 +12,19 @@
 #include "experiments/sawtooth/measure/measured_wavefront.hpp"
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "kernels/attention/attention.hpp"
+#include "kernels/attention/backward.hpp"
 #include "kernels/common/device_buffer.hpp"
 
 namespace sawtooth::experiments {
 
-/// The launch of a point without its tensors. Throws UsageError that names key and what is
-/// allowed when no kernel runs it (head dim, dtype, tiling, loop).
-kernels::AttentionForward attention_call(const Point& point);
+using AttentionCall = std::variant<kernels::AttentionForward, kernels::AttentionBackward>;
+
+/// The launch of a point without its tensors, of its pass. Throws UsageError that names key and
+/// what is allowed when no kernel runs it (head dim, dtype, tiling, loop).
+AttentionCall attention_call(const Point& point);
+
+/// The kernel that runs it.
+const kernels::KernelVariant& variant_of(const AttentionCall& call);
 
 class AttentionOnDevice {
  public:
@@ -26,7 +34,8 @@ class AttentionOnDevice {
   explicit AttentionOnDevice(const Point& point,
                              std::shared_ptr<const AttentionTensors> tensors = nullptr);
 
-  /// Enqueues one launch on the default stream. Throws std::runtime_error when it fails.
+  /// Enqueues one launch on the default stream; of a backward pass its main kernel alone, or with
+  /// small-kernels all three. Throws std::runtime_error when it fails.
   void launch();
 
   /// Duration of a launch by events, us: mean of `launches` in a row. `behind_another`: one more
@@ -50,9 +59,16 @@ class AttentionOnDevice {
   /// One launch that records items, and steps where `steps` is not empty.
   void launch_recorded(std::vector<kernels::ItemRecord>& items,
                        std::vector<kernels::StepRecord>& steps);
+  /// Fills in what a backward pass reads: O, log-sum-exp and the sums that its first kernel leaves.
+  void prepare_backward(kernels::AttentionBackward& call, bool small_kernels);
+  void take_tensors(kernels::AttentionForward& call);
+  void take_tensors(kernels::AttentionBackward& call);
+  const Problem& problem() const;
+  const Schedule& schedule() const;
   Tiling tiling() const;
+  int64_t steps_per_item() const;
 
-  kernels::AttentionForward call_;
+  AttentionCall call_;
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list_;
   std::shared_ptr<const AttentionTensors> tensors_;
   kernels::DeviceBuffer lse_, order_, workspace_;

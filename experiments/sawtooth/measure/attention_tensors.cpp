@@ -87,7 +87,7 @@ int64_t kv_bytes(const Problem& problem) {
 }  // namespace
 
 AttentionTensors::AttentionTensors(const Problem& problem, uint64_t placement) {
-  std::array<DeviceBuffer, 4> gaps;  // kept until all tensors have their pages
+  std::array<DeviceBuffer, 8> gaps;  // kept until all tensors have their pages
   gaps[0] = gap(placement, 0);
   q = random_tensor(q_bytes(problem), problem.dtype, 0);
   gaps[1] = gap(placement, 1);
@@ -96,6 +96,16 @@ AttentionTensors::AttentionTensors(const Problem& problem, uint64_t placement) {
   v = random_tensor(kv_bytes(problem), problem.dtype, 2);
   gaps[3] = gap(placement, 3);
   o = DeviceBuffer(q_bytes(problem));
+  if (problem.pass == Pass::forward) return;
+  gaps[4] = gap(placement, 4);
+  d_o = random_tensor(q_bytes(problem), problem.dtype, 3);
+  gaps[5] = gap(placement, 5);
+  dk = DeviceBuffer(kv_bytes(problem));
+  gaps[6] = gap(placement, 6);
+  dv = DeviceBuffer(kv_bytes(problem));
+  gaps[7] = gap(placement, 7);
+  dq = DeviceBuffer(q_bytes(problem));
+  lse = DeviceBuffer(problem.batch * problem.heads * problem.seq_q * int64_t(sizeof(float)));
 }
 
 }  // namespace sawtooth::experiments

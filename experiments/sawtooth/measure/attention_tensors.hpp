@@ -1,4 +1,5 @@
-// Q, K, V and O of one problem in device memory, filled with random values.
+// Q, K, V and O of one problem in device memory, filled with random values, and for a backward pass
+// dO and the gradients.
 //
 // Which lines share a set of L2 depends on the physical pages, so DRAM reads of one launch do too:
 // near an edge by a factor of two (docs/models/halves.md). Pages are drawn, not chosen.
@@ -18,6 +19,7 @@ struct AttentionTensors {
   explicit AttentionTensors(const Problem& problem, uint64_t placement = 0);
 
   kernels::DeviceBuffer q, k, v, o;
+  kernels::DeviceBuffer d_o, lse, dq, dk, dv;  // of a backward pass; forward has not run yet
 };
 
 }  // namespace sawtooth::experiments

@@ -43,7 +43,8 @@ std::vector<Contender> contenders_of(std::vector<MeasurePoint>& points) {
   for (MeasurePoint& point : points) {
     if (!point.point.refusal.empty()) continue;
     std::string problem;
-    for (const char* key : {"batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim", "dtype"})
+    for (const char* key :
+         {"batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim", "dtype", "pass"})
       problem += point.point.text(key) + " ";
     try {
       std::shared_ptr<const AttentionTensors>& shared = tensors[problem];

@@ -49,8 +49,13 @@ CounterPlan plan_counters(std::string_view chip, std::span<const cupti::L2Counte
   return plan;
 }
 
-CounterPlan plan_results(std::string_view chip) {
-  return plan_counters(chip, cupti::result_counters());
+CounterPlan plan_results(std::string_view chip, Pass pass) {
+  return plan_counters(chip, counters_of(pass));
+}
+
+std::span<const cupti::L2Counter> counters_of(Pass pass) {
+  return pass == Pass::forward ? cupti::result_counters()
+                               : cupti::result_counters_with_reductions();
 }
 
 void print_counter_plan(std::ostream& out, const CounterPlan& plan) {

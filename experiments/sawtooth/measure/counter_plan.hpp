@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cupti/metric_table.hpp"
+#include "scheduler/problem.hpp"
 
 namespace sawtooth::experiments {
 
@@ -30,8 +31,10 @@ struct CounterPlan {
 /// Throws CounterError (no_metric_table) for a chip without a table.
 CounterPlan plan_counters(std::string_view chip, std::span<const cupti::L2Counter> counters);
 
-/// The plan of a row of results.csv.
-CounterPlan plan_results(std::string_view chip);
+/// The plan of a row of results.csv, with reductions of a backward pass.
+CounterPlan plan_results(std::string_view chip, Pass pass = Pass::forward);
+/// What such a row needs.
+std::span<const cupti::L2Counter> counters_of(Pass pass);
 
 void print_counter_plan(std::ostream& out, const CounterPlan& plan);
 

@@ -42,10 +42,10 @@ std::vector<std::string> names_of(const std::string& chip, std::span<const cupti
 /// Counters of this process, or the reason why there are none.
 class Counters {
  public:
-  Counters() {
+  explicit Counters(Pass pass) {
     try {
       profiler_.emplace();
-      plan_ = profiler_->plan(names_of(profiler_->chip(), cupti::result_counters()),
+      plan_ = profiler_->plan(names_of(profiler_->chip(), counters_of(pass)),
                               names_of(profiler_->chip(), cupti::witness_counters()),
                               cupti::BadMetrics::drop);
       for (const cupti::DroppedMetric& dropped : plan_.dropped) {
@@ -108,6 +108,13 @@ double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
   return median_of(times);
 }
 
+/// Backward where any point is: then additions are counted of all.
+Pass pass_of(const MeasurePlan& plan) {
+  for (const MeasurePoint& point : plan.points)
+    if (point.point.request.problem.pass == Pass::backward) return Pass::backward;
+  return Pass::forward;
+}
+
 /// Kernels, metrics and passes of every point on every chip of the tables.
 int dry_run(const MeasurePlan& plan) {
   Failures refused;
@@ -116,19 +123,18 @@ int dry_run(const MeasurePlan& plan) {
       refused.add(row_without_result(point.key_cells, status_refused, point.point.refusal));
       continue;
     }
-    const kernels::AttentionForward call = attention_call(point.point);
-    const kernels::KernelVariant& variant =
-        *kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
-    std::cout << "point: seq " << call.problem.seq_q << "x" << call.problem.seq_kv << ", head_dim "
-              << call.problem.head_dim << ", " << point.point.text("mask") << ", "
+    const Problem& problem = point.point.request.problem;
+    const kernels::KernelVariant& variant = variant_of(attention_call(point.point));
+    std::cout << "point: seq " << problem.seq_q << "x" << problem.seq_kv << ", head_dim "
+              << problem.head_dim << ", " << point.point.text("mask") << ", "
               << point.point.text("launch") << ", " << point.point.text("scan") << " -> kernel "
               << variant.family << " " << variant.tiling.q_rows << "x" << variant.tiling.kv_rows
               << ", " << variant.threads() << " threads, " << variant.shared_bytes
               << " bytes of shared memory, "
-              << item_count(call.problem, variant.tiling, call.schedule) << " items\n";
+              << item_count(problem, variant.tiling, point.point.request.schedule) << " items\n";
   }
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
-    print_counter_plan(std::cout, plan_results(chip.name));
+    print_counter_plan(std::cout, plan_results(chip.name, pass_of(plan)));
   }
   refused.print();
   return refused.empty() ? exit_fine : exit_check_failed;
@@ -193,6 +199,7 @@ class ItemTrace {
 
 /// What is opened once: without a device this throws, before anything is written.
 struct Device {
+  explicit Device(Pass pass) : counters(pass) {}
   kernels::L2State l2;
   Counters counters;
 };
@@ -260,7 +267,8 @@ int measure(const MeasurePlan& plan) {
   ItemTrace items(plan.outputs);
   OrderTables orders(plan.outputs);
   std::optional<Device> device;
-  if (items.wanted() || orders.wanted() || !is_complete(plan, repetitions, log)) device.emplace();
+  if (items.wanted() || orders.wanted() || !is_complete(plan, repetitions, log))
+    device.emplace(pass_of(plan));
   const std::string no_counters = device ? device->counters.message() : "";
   if (!no_counters.empty()) std::cerr << "note: " << no_counters << "\n";
   if (plan.is_part) log.keep_refused();

@@ -19,10 +19,7 @@ namespace {
 CsvRow cells_with_kernel(const Point& point, const std::string& experiment) {
   CsvRow cells = measured_key_cells(point, experiment);
   if (!point.refusal.empty()) return cells;
-  const kernels::AttentionForward call = attention_call(point);
-  cells[result_column("kernel")] =
-      kernels::find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family)
-          ->family;
+  cells[result_column("kernel")] = variant_of(attention_call(point)).family;
   return cells;
 }
 
@@ -74,7 +71,7 @@ CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const Measure
       if (result_columns[column].name == name) row[column] = std::to_string(value);
   if (cells.time_us > 0) {
     const sim::Request& request = point.point.request;
-    const double flop = forward_flop(request.problem, request.tiling);
+    const double flop = attention_flop(request.problem, request.tiling);
     row[result_column("time_us")] = fixed(cells.time_us, 2);
     row[result_column("tflops")] = fixed(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
   }

@@ -1,4 +1,4 @@
-// FLOP of an attention forward: four a visible pair of rows and element of head dim. Under causal
+// FLOP of attention, forward: four a visible pair of rows and element of head dim. Under causal
 // the last key that a row sees counts half, so that S queries and S keys are S^2 / 2 pairs, the
 // convention of the FlashAttention papers. Packed heads count their positions, head by head.
 #pragma once
@@ -16,6 +16,13 @@ inline double forward_flop(const Problem& problem, const Tiling& tiling) {
   if (problem.mask.kind == MaskKind::causal) pairs -= double(min_of(positions, problem.seq_kv)) / 2;
   const int64_t heads = problem.batch * problem.heads * tiling.rows_a_position;
   return 4.0 * double(heads) * double(problem.head_dim) * pairs;
+}
+
+/// Of the problem's pass: a backward pass has five products where forward has two.
+inline double attention_flop(const Problem& problem, const Tiling& tiling) {
+  constexpr double backward_products = 5, forward_products = 2;
+  const double forward = forward_flop(problem, tiling);
+  return problem.pass == Pass::forward ? forward : forward * backward_products / forward_products;
 }
 
 /// Of all sequences.

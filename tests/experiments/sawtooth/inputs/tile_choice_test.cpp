@@ -43,6 +43,14 @@ TEST(TileChoice, LeavesTilesThatAreNamedAndSimulatesUsualOne) {
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"system", "flash-attention-3"}}), "192x192");
 }
 
+TEST(TileChoice, HasTilesOfItsOwnForTheBackwardPass) {
+  const std::pair<std::string, std::string> backward{"pass", "backward"};
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, backward}), "64x128");
+  EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"head-dim", "128"}, backward}), "64x128");
+  // 99 KiB of shared memory a block.
+  EXPECT_EQ(tile("gb10", {{"tiles", "kernel"}, {"head-dim", "128"}, backward}), "32x64");
+}
+
 TEST(TileChoice, RefusesByNameWhatFitsNowhere) {
   const std::string message = test::message_of<UsageError>([] {
     point("gb10", {{"tiles", "kernel"}, {"head-dim", "256"}});

@@ -1,0 +1,183 @@
+#include "kernels/attention/backward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/attention/automatic.hpp"
+#include "kernels/attention/backward_choice.hpp"
+#include "kernels/attention/launch.hpp"
+#include "kernels/attention/workspace.hpp"
+#include "kernels/mma/backward/small_kernels.hpp"
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+/// Byte offsets of what follows the state, on lines where the workspace begins on one.
+struct WorkspaceLayout {
+  std::size_t attach = aligned(state_size, line_bytes);
+  std::size_t dq_turns = 0;
+  std::size_t lse_log2 = 0;  // what lies before is zero when the main kernel starts
+  std::size_t row_sums = 0;
+  std::size_t dq_sums = 0;
+  std::size_t bytes = 0;
+};
+
+WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, const Tiling& tiling) {
+  WorkspaceLayout layout;
+  const bool attach = schedule.scan == scan_id<AttachScan>;
+  const int64_t heads = problem.batch * problem.heads;
+  const int64_t padded_rows = heads * ceil_div(problem.seq_q, row_padding) * row_padding;
+  const std::size_t row_numbers = std::size_t(padded_rows) * sizeof(float);
+  layout.dq_turns =
+      layout.attach +
+      (attach ? aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int), line_bytes)
+              : 0);
+  const int64_t turns = schedule.dq == Dq::ordered ? heads * q_tiles(problem, tiling) : 0;
+  layout.lse_log2 = layout.dq_turns + aligned(std::size_t(turns) * sizeof(unsigned), line_bytes);
+  layout.row_sums = layout.lse_log2 + row_numbers;
+  layout.dq_sums = layout.row_sums + row_numbers;
+  layout.bytes =
+      layout.dq_sums + std::size_t(heads * problem.seq_q * problem.head_dim) * sizeof(float);
+  return layout;
+}
+
+/// The kernel of a call that passes `check`, and its problem and schedule made whole.
+struct Choice {
+  const KernelVariant* variant = nullptr;
+  Problem problem;
+  Schedule schedule;
+};
+
+Outcome choose(const AttentionBackward& call, const DeviceLimits& device, Choice& choice) {
+  if (Outcome bad = choose_variant(call, device, choice.variant); !bad) return bad;
+  choice.problem = call.problem;
+  choice.problem.pass = Pass::backward;
+  choice.schedule =
+      complete_schedule(call.schedule, choice.problem, *choice.variant, device, call.ctas_per_sm);
+  // No larger than all heads, so that sums and products in the kernel stay in range.
+  choice.schedule.order.section = min_of(choice.schedule.order.section,
+                                         max_of(1, choice.problem.batch * choice.problem.kv_heads));
+  return {};
+}
+
+BackwardArguments arguments_of(const AttentionBackward& call, const Choice& choice,
+                               const WorkspaceLayout& layout, char* workspace) {
+  const Problem& problem = choice.problem;
+  const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(problem.head_dim));
+  const auto of_queries = [&](const Strides& strides) {
+    return or_contiguous(strides, problem.heads, problem.seq_q, problem.head_dim);
+  };
+  const auto of_keys = [&](const Strides& strides) {
+    return or_contiguous(strides, problem.kv_heads, problem.seq_kv, problem.head_dim);
+  };
+  return {.problem = problem,
+          .schedule = choice.schedule,
+          .q = call.q,
+          .k = call.k,
+          .v = call.v,
+          .o = call.o,
+          .d_o = call.d_o,
+          .lse = call.lse,
+          .dq = call.dq,
+          .dk = call.dk,
+          .dv = call.dv,
+          .q_strides = of_queries(call.q_strides),
+          .k_strides = of_keys(call.k_strides),
+          .v_strides = of_keys(call.v_strides),
+          .o_strides = of_queries(call.o_strides),
+          .d_o_strides = of_queries(call.d_o_strides),
+          .dq_strides = of_queries(call.dq_strides),
+          .dk_strides = of_keys(call.dk_strides),
+          .dv_strides = of_keys(call.dv_strides),
+          .scale = scale,
+          .scale_log2 = scale * std::numbers::log2e_v<float>,
+          .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
+          .lse_log2 = reinterpret_cast<float*>(workspace + layout.lse_log2),
+          .row_sums = reinterpret_cast<float*>(workspace + layout.row_sums),
+          .dq_sums = reinterpret_cast<float*>(workspace + layout.dq_sums),
+          .ticket = reinterpret_cast<unsigned long long*>(workspace),
+          .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
+          .dq_turns = reinterpret_cast<unsigned*>(workspace + layout.dq_turns),
+          .trace = call.trace};
+}
+
+/// Under `static` a CTA that has not begun holds items that others wait for, so all must run at
+/// once. (CTAs of `grid` begin in the order of their items, and those of `dynamic` draw them.)
+Outcome check_residence(const KernelVariant& variant, int64_t workers, std::size_t shared_bytes,
+                        const DeviceLimits& device) {
+  int ctas = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &ctas, variant.function, variant.threads(), shared_bytes);
+  if (error != cudaSuccess) return failed("counting CTAs an SM", error);
+  if (const int64_t most = int64_t{ctas} * device.sms; workers > most)
+    return {Status::bad_schedule,
+            "workers is " + std::to_string(workers) +
+                "; allowed with dq = ordered and launch = static: up to the " +
+                std::to_string(most) + " that the device runs at once"};
+  return {};
+}
+
+Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
+                     const DeviceLimits& device, const WorkspaceLayout& layout,
+                     BackwardArguments& arguments, CUstream_st* stream) {
+  const Schedule& schedule = choice.schedule;
+  const int64_t items = item_count(choice.problem, choice.variant->tiling, schedule);
+  if (items == 0) return {};
+  const bool keeps_state =
+      call.workspace_starts_zero || schedule.launch != launch_id<DynamicLaunch>;
+  const std::size_t first_zero = keeps_state ? layout.attach : 0;
+  if (layout.lse_log2 > first_zero) {
+    char* const workspace = reinterpret_cast<char*>(arguments.ticket);
+    const cudaError_t error =
+        cudaMemsetAsync(workspace + first_zero, 0, layout.lse_log2 - first_zero, stream);
+    if (error != cudaSuccess) return failed("resetting the launch state", error);
+  }
+  std::size_t shared_bytes = 0;
+  if (Outcome bad = prepare_kernel(*choice.variant, call.ctas_per_sm, device, shared_bytes); !bad)
+    return bad;
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  const int64_t workers = grid ? items : min_of(items, schedule.workers);
+  if (schedule.dq == Dq::ordered && schedule.launch == launch_id<StaticLaunch>)
+    if (Outcome bad = check_residence(*choice.variant, workers, shared_bytes, device); !bad)
+      return bad;
+  void* parameters[] = {&arguments};
+  return enqueue_kernel(*choice.variant, unsigned(workers), shared_bytes, parameters, stream);
+}
+
+}  // namespace
+
+std::size_t workspace_bytes(const AttentionBackward& call) {
+  Choice choice;
+  if (!choose(call, current_device(), choice)) return state_size;
+  return layout_of(choice.problem, choice.schedule, choice.variant->tiling).bytes;
+}
+
+Outcome attention_backward(const AttentionBackward& call, void* workspace, std::size_t bytes,
+                           CUstream_st* stream) {
+  if (Outcome bad = check(call); !bad) return bad;
+  int error = cudaSuccess;
+  const DeviceLimits device = current_device(&error);
+  Choice choice;
+  if (Outcome bad = choose(call, device, choice); !bad) return bad;
+  const WorkspaceLayout layout = layout_of(choice.problem, choice.schedule, choice.variant->tiling);
+  if (Outcome bad = check_workspace(workspace, bytes, layout.bytes); !bad) return bad;
+  if (device.compute_capability == 0) return failed("looking for a device", error);
+  BackwardArguments arguments = arguments_of(call, choice, layout, static_cast<char*>(workspace));
+  const bool has_rows = !has_no_query(call.problem);
+  if (call.kernels.before && has_rows)
+    if (const cudaError_t bad = launch_row_sums(arguments, stream); bad != cudaSuccess)
+      return failed("launching the sums of dO * O", bad);
+  if (call.kernels.main)
+    if (Outcome bad = enqueue_main(call, choice, device, layout, arguments, stream); !bad)
+      return bad;
+  if (call.kernels.behind && has_rows)
+    if (const cudaError_t bad = launch_dq_conversion(arguments, stream); bad != cudaSuccess)
+      return failed("launching the conversion of dQ", bad);
+  return {};
+}
+
+}  // namespace sawtooth::kernels

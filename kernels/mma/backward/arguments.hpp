@@ -1,0 +1,59 @@
+// What a launch hands to the backward kernels: one value in constant memory.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/order_trace.hpp"
+#include "kernels/common/strides.hpp"
+#include "kernels/mma/arguments.hpp"
+#include "scheduler/integer_math.hpp"
+#include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
+
+namespace sawtooth::kernels {
+
+/// Rows of a head in `lse_log2` and `row_sums` are padded to a multiple of this, which every Q tile
+/// divides: each tile begins on a line and is whole.
+inline constexpr int64_t row_padding = 128;
+
+struct BackwardArguments {
+  static constexpr Pass pass = Pass::backward;
+  Problem problem;
+  Schedule schedule;
+  const void* q = nullptr;
+  const void* k = nullptr;
+  const void* v = nullptr;
+  const void* o = nullptr;
+  const void* d_o = nullptr;
+  const float* lse = nullptr;  // [batch, heads, seq_q], of the forward pass
+  void* dq = nullptr;
+  void* dk = nullptr;
+  void* dv = nullptr;
+  Strides q_strides;
+  Strides k_strides;
+  Strides v_strides;
+  Strides o_strides;
+  Strides d_o_strides;
+  Strides dq_strides;
+  Strides dk_strides;
+  Strides dv_strides;
+  float scale = 1;
+  float scale_log2 = 1;   // scale * log2(e)
+  LoadPolicies policies;  // dO is loaded like Q
+  // Workspace. [batch, heads, padded rows]: log-sum-exp in powers of two, +inf for rows that see
+  // nothing or do not exist, so that their probabilities are 0; and rowsum(dO * O).
+  float* lse_log2 = nullptr;
+  float* row_sums = nullptr;
+  float* dq_sums = nullptr;  // [batch, heads, seq_q, head_dim], before the scale
+  // State of one launch, zero when it starts.
+  unsigned long long* ticket = nullptr;  // dynamic: the next item
+  int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the Q tile last started
+  unsigned* dq_turns = nullptr;          // ordered: [batch, heads, Q tiles], additions so far
+  OrderTrace trace;
+
+  SAWTOOTH_HD constexpr int64_t padded_rows() const {
+    return ceil_div(problem.seq_q, row_padding) * row_padding;
+  }
+};
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,119 @@
+#include "kernels/mma/backward/small_kernels.hpp"
+#include "kernels/mma/element.cuh"
+#include "kernels/mma/online_softmax.cuh"
+#include "kernels/mma/shared_tile.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+constexpr int small_threads = 256;
+constexpr float log2_of_e = 1.4426950408889634f;
+
+/// What a thread works on: 16 bytes of a row. The threads of a row are neighbours in a warp, their
+/// number is a power of two.
+struct Place {
+  int64_t flat_head;
+  int64_t row;
+  int chunk;
+};
+
+__device__ Place place_of(int chunks, int64_t rows_a_head) {
+  const int64_t thread = int64_t(blockIdx.x) * small_threads + threadIdx.x;
+  const int64_t flat_row = thread / chunks;
+  return {flat_row / rows_a_head, flat_row % rows_a_head, int(thread % chunks)};
+}
+
+template <class Element>
+struct Chunk {
+  alignas(chunk_bytes) Element element[chunk_elements];
+};
+
+template <class Element>
+__device__ Chunk<Element> load_chunk(const void* tensor, int64_t element) {
+  return *reinterpret_cast<const Chunk<Element>*>(static_cast<const Element*>(tensor) + element);
+}
+
+template <class Element>
+__global__ __launch_bounds__(small_threads) void row_sums_kernel(
+    const __grid_constant__ BackwardArguments arguments) {
+  const Problem& problem = arguments.problem;
+  const int chunks = int(problem.head_dim) / chunk_elements;
+  const Place place = place_of(chunks, arguments.padded_rows());
+  // Threads of a warp stay together for the shuffles.
+  const bool exists = place.flat_head < problem.batch * problem.heads && place.row < problem.seq_q;
+  float sum = 0;
+  if (exists) {
+    const int64_t batch = place.flat_head / problem.heads;
+    const int64_t head = place.flat_head % problem.heads;
+    const int64_t column = place.chunk * chunk_elements;
+    const auto o = load_chunk<Element>(arguments.o,
+                                       arguments.o_strides.offset(batch, head, place.row) + column);
+    const auto d_o = load_chunk<Element>(
+        arguments.d_o, arguments.d_o_strides.offset(batch, head, place.row) + column);
+#pragma unroll
+    for (int i = 0; i < chunk_elements; ++i) sum += widened(o.element[i]) * widened(d_o.element[i]);
+    auto* dq = reinterpret_cast<float4*>(
+        arguments.dq_sums + (place.flat_head * problem.seq_q + place.row) * problem.head_dim +
+        column);
+    dq[0] = dq[1] = make_float4(0, 0, 0, 0);
+  }
+  for (int distance = chunks / 2; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(whole_warp, sum, distance);
+  if (place.chunk != 0 || place.flat_head >= problem.batch * problem.heads) return;
+  const int64_t at = place.flat_head * arguments.padded_rows() + place.row;
+  const float lse =
+      exists ? arguments.lse[place.flat_head * problem.seq_q + place.row] : minus_infinity;
+  arguments.lse_log2[at] = lse == minus_infinity ? -minus_infinity : lse * log2_of_e;
+  arguments.row_sums[at] = sum;
+}
+
+template <class Element>
+__global__ __launch_bounds__(small_threads) void dq_kernel(
+    const __grid_constant__ BackwardArguments arguments) {
+  const Problem& problem = arguments.problem;
+  const Place place = place_of(int(problem.head_dim) / chunk_elements, problem.seq_q);
+  if (place.flat_head >= problem.batch * problem.heads) return;
+  const int64_t column = place.chunk * chunk_elements;
+  const auto* from = reinterpret_cast<const float4*>(
+      arguments.dq_sums + (place.flat_head * problem.seq_q + place.row) * problem.head_dim +
+      column);
+  Chunk<Element> to;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const float4 four = from[i];
+    to.element[4 * i] = rounded<Element>(four.x * arguments.scale);
+    to.element[4 * i + 1] = rounded<Element>(four.y * arguments.scale);
+    to.element[4 * i + 2] = rounded<Element>(four.z * arguments.scale);
+    to.element[4 * i + 3] = rounded<Element>(four.w * arguments.scale);
+  }
+  const int64_t element = arguments.dq_strides.offset(place.flat_head / problem.heads,
+                                                      place.flat_head % problem.heads, place.row) +
+                          column;
+  *reinterpret_cast<Chunk<Element>*>(static_cast<Element*>(arguments.dq) + element) = to;
+}
+
+cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, cudaStream_t stream,
+                   void (*bf16)(BackwardArguments), void (*fp16)(BackwardArguments)) {
+  const Problem& problem = arguments.problem;
+  const int64_t threads =
+      problem.batch * problem.heads * rows_a_head * (problem.head_dim / chunk_elements);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(ceil_div(threads, small_threads)));
+  config.blockDim = dim3(small_threads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, problem.dtype == ElementType::bf16 ? bf16 : fp16, arguments);
+}
+
+}  // namespace
+
+cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t stream) {
+  return launch(arguments, arguments.padded_rows(), stream, row_sums_kernel<__nv_bfloat16>,
+                row_sums_kernel<__half>);
+}
+
+cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_t stream) {
+  return launch(arguments, arguments.problem.seq_q, stream, dq_kernel<__nv_bfloat16>,
+                dq_kernel<__half>);
+}
+
+}  // namespace sawtooth::kernels

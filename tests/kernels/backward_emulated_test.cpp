@@ -1,0 +1,202 @@
+// The code of the backward kernels, run on the CPU (tests/kernels/emulated),
+// against the double-precision reference: every layout of a fragment, mask,
+// order and ragged edge.
+// clang-format off: kernels need CUDA's words before them
+#include "tests/kernels/emulated/cuda_words.hpp"
+// clang-format on
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/mma/backward/backward.cuh"
+#include "kernels/reference/attention_reference.hpp"
+
+namespace sawtooth::kernels {
+
+alignas(tile_alignment) unsigned char raw[emulated_shared_bytes];
+
+namespace {
+
+/// Elements that begin on a line, poisoned with NaN.
+template <class T>
+class LineAligned {
+ public:
+  explicit LineAligned(size_t size) : memory_(size * sizeof(T) + line_bytes, 0xff) {}
+  T* data() {
+    void* at = memory_.data();
+    size_t space = memory_.size();
+    return static_cast<T*>(std::align(size_t(line_bytes), 1, at, space));
+  }
+
+ private:
+  std::vector<unsigned char> memory_;
+};
+
+template <class Element>
+LineAligned<uint16_t> encoded(const std::vector<float>& values) {
+  LineAligned<uint16_t> bits(values.size());
+  for (size_t i = 0; i < values.size(); ++i) bits.data()[i] = rounded_bits(values[i], Element());
+  return bits;
+}
+
+template <class Element>
+std::vector<float> random_elements(int64_t count, std::mt19937& generator) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values)
+    value = widened_bits(rounded_bits(normal(generator), Element()), Element());
+  return values;
+}
+
+template <class Gradient>
+double relative_error(Gradient gradient, const std::vector<double>& reference) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    difference += std::pow(gradient(i) - reference[i], 2);
+    norm += std::pow(reference[i], 2);
+  }
+  return std::sqrt(difference) /
+         std::max(std::sqrt(norm), 1e-2 * std::sqrt(double(reference.size())));
+}
+
+struct Point {
+  Problem problem;
+  Schedule schedule;
+};
+
+Point random_point(uint32_t seed, int64_t head_dim) {
+  std::mt19937 generator(seed);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator);
+  };
+  Point point;
+  Problem& problem = point.problem;
+  problem.pass = Pass::backward;
+  problem.head_dim = head_dim;
+  problem.kv_heads = pick(1, 2);
+  problem.heads = problem.kv_heads * pick(1, 2);
+  problem.seq_q = pick(1, 150);
+  problem.seq_kv = pick(0, 2) > 0 ? pick(1, 200) : problem.seq_q;
+  problem.mask = {MaskKind(pick(0, 2)), pick(1, 100)};
+  constexpr LaunchId launches[] = {launch_id<GridLaunch>, launch_id<StaticLaunch>,
+                                   launch_id<DynamicLaunch>};
+  point.schedule.launch = launches[pick(0, 2)];
+  point.schedule.scan.index = int(pick(0, Scans::size - 1));
+  point.schedule.order.q_order.index = int(pick(0, QOrders::size - 1));
+  point.schedule.order.section = pick(1, 4);
+  point.schedule.workers = pick(1, 5);
+  // CTAs run one after another: in this order none of them waits.
+  if (point.schedule.launch != launch_id<StaticLaunch>)
+    point.schedule.dq = pick(0, 1) == 0 ? Dq::atomic : Dq::ordered;
+  return point;
+}
+
+/// Runs the kernel of `Shape` on random inputs.
+template <class Shape>
+void expect_gradients(uint32_t seed) {
+  using Element = typename Shape::Element;
+  const auto [problem, schedule] = random_point(seed, Shape::head_dim);
+  const float scale = 1 / std::sqrt(float(problem.head_dim));
+  std::mt19937 generator(seed);
+  const int64_t q_elements = problem.heads * problem.seq_q * problem.head_dim;
+  const int64_t kv_elements = problem.kv_heads * problem.seq_kv * problem.head_dim;
+  const auto q = random_elements<Element>(q_elements, generator);
+  const auto k = random_elements<Element>(kv_elements, generator);
+  const auto v = random_elements<Element>(kv_elements, generator);
+  const auto d_o = random_elements<Element>(q_elements, generator);
+  const ReferenceResult forward = attention_reference(problem, scale, q, k, v);
+  const ReferenceGradients reference = gradients_reference(problem, scale, q, k, v, d_o);
+
+  auto q_bits = encoded<Element>(q), k_bits = encoded<Element>(k), v_bits = encoded<Element>(v),
+       d_o_bits = encoded<Element>(d_o);
+  LineAligned<uint16_t> dk{k.size()}, dv{v.size()};
+  BackwardArguments arguments;
+  arguments.problem = problem;
+  arguments.schedule = schedule;
+  arguments.q = q_bits.data();
+  arguments.k = k_bits.data();
+  arguments.v = v_bits.data();
+  arguments.d_o = d_o_bits.data();
+  arguments.dk = dk.data();
+  arguments.dv = dv.data();
+  arguments.q_strides = arguments.d_o_strides =
+      contiguous_strides(problem.heads, problem.seq_q, problem.head_dim);
+  arguments.k_strides = arguments.v_strides = arguments.dk_strides = arguments.dv_strides =
+      contiguous_strides(problem.kv_heads, problem.seq_kv, problem.head_dim);
+  arguments.scale = scale;
+  arguments.scale_log2 = scale * float(M_LOG2E);
+
+  // What the kernel before leaves.
+  const int64_t padded = arguments.padded_rows();
+  LineAligned<float> lse(size_t(problem.heads * padded)), sums(size_t(problem.heads * padded));
+  std::fill_n(lse.data(), problem.heads * padded, INFINITY);
+  std::fill_n(sums.data(), problem.heads * padded, 0.0f);
+  for (int64_t row = 0; row < problem.heads * problem.seq_q; ++row) {
+    const int64_t at = row / problem.seq_q * padded + row % problem.seq_q;
+    if (!std::isinf(forward.lse[size_t(row)]))
+      lse.data()[at] = float(forward.lse[size_t(row)] * M_LOG2E);
+    for (int64_t d = row * problem.head_dim; d < (row + 1) * problem.head_dim; ++d)
+      sums.data()[at] += float(double(d_o[size_t(d)]) * forward.o[size_t(d)]);
+  }
+  LineAligned<float> dq_sums(q.size());
+  std::fill_n(dq_sums.data(), q.size(), 0.0f);
+  std::vector<unsigned> turns(size_t(problem.heads * q_tiles(problem, Shape::tiling())));
+  arguments.dq_turns = turns.data();
+  unsigned long long ticket = 0;
+  std::vector<int> attach_tiles(size_t(problem.kv_heads));
+  arguments.lse_log2 = lse.data();
+  arguments.row_sums = sums.data();
+  arguments.dq_sums = dq_sums.data();
+  arguments.ticket = &ticket;
+  arguments.attach_tiles = attach_tiles.data();
+
+  const int64_t items = item_count(problem, Shape::tiling(), schedule);
+  const int64_t ctas =
+      schedule.launch == launch_id<GridLaunch> ? items : std::min(items, schedule.workers);
+  for (int64_t cta = 0; cta < ctas; ++cta)
+    emulated::cta.run(Shape::threads, unsigned(cta), unsigned(ctas),
+                      [&] { backward_kernel<Shape>(arguments); });
+
+  const double allowed = std::is_same_v<Element, __half> ? 2e-3 : 1e-2;
+  const auto element = [](LineAligned<uint16_t>& bits) {
+    return [&](size_t i) { return double(widened_bits(bits.data()[i], Element())); };
+  };
+  const auto dq = [&](size_t i) { return double(dq_sums.data()[i]) * double(scale); };
+  EXPECT_LE(relative_error(dq, reference.dq), allowed) << "dQ, seed " << seed;
+  EXPECT_LE(relative_error(element(dk), reference.dk), allowed) << "dK, seed " << seed;
+  EXPECT_LE(relative_error(element(dv), reference.dv), allowed) << "dV, seed " << seed;
+}
+
+// Shapes of kernels/attention/variants.inc.
+template <class Element>
+using D64Wide = BackwardShape<Element, 64, 64, 128, 4, 2, 32, 2>;
+template <class Element>
+using D64Square = BackwardShape<Element, 64, 64, 64, 4, 2, 64, 2>;
+template <class Element>
+using D128Wide = BackwardShape<Element, 128, 64, 128, 8, 2, 64, 1>;
+template <class Element>
+using D128Square = BackwardShape<Element, 128, 64, 64, 4, 2, 32, 2>;
+template <class Element>
+using D128Small = BackwardShape<Element, 128, 32, 64, 4, 2, 32, 2>;
+
+TEST(BackwardEmulated, GivesTheGradientsOfRandomProblemsUnderRandomSchedules) {
+  constexpr uint32_t rounds = 2;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    expect_gradients<D64Wide<__half>>(10 * round);
+    expect_gradients<D64Wide<__nv_bfloat16>>(10 * round + 1);
+    expect_gradients<D64Square<__half>>(10 * round + 2);
+    expect_gradients<D64Square<__nv_bfloat16>>(10 * round + 3);
+    expect_gradients<D128Wide<__half>>(10 * round + 4);
+    expect_gradients<D128Square<__half>>(10 * round + 5);
+    expect_gradients<D128Small<__half>>(10 * round + 6);
+    expect_gradients<D128Small<__nv_bfloat16>>(10 * round + 7);
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::kernels

@@ -1,0 +1,180 @@
+#include "tests/kernels/backward_points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <sstream>
+
+#include "tests/kernels/plain_reference.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+constexpr const char* mask_names[] = {"none", "causal", "window"};
+constexpr const char* gradient_names[] = {"dQ", "dK", "dV"};
+
+double scale_of(const AttentionBackward& call) {
+  return call.scale > 0 ? double(call.scale) : 1 / std::sqrt(double(call.problem.head_dim));
+}
+
+ReferenceResult forward_for(const Problem& problem, double scale, const AttentionInputs& in) {
+#if defined(SAWTOOTH_HAVE_EIGEN_REFERENCE)
+  return attention_reference(problem, scale, in.q, in.k, in.v);
+#else
+  return plain_reference(problem, scale, in.q, in.k, in.v);
+#endif
+}
+
+ReferenceGradients gradients_for(const Problem& problem, double scale, const BackwardInputs& in) {
+#if defined(SAWTOOTH_HAVE_EIGEN_REFERENCE)
+  return gradients_reference(problem, scale, in.forward.q, in.forward.k, in.forward.v, in.d_o);
+#else
+  return plain_gradients(problem, scale, in.forward.q, in.forward.k, in.forward.v, in.d_o);
+#endif
+}
+
+/// `launch` counts those that the backward pass has.
+LaunchId backward_launch(int64_t launch) {
+  constexpr LaunchId launches[] = {launch_id<GridLaunch>, launch_id<StaticLaunch>,
+                                   launch_id<DynamicLaunch>};
+  return launches[launch % 3];
+}
+
+AttentionBackward call_of(const KernelVariant& variant) {
+  AttentionBackward call;
+  call.problem.head_dim = variant.head_dim;
+  call.problem.dtype = variant.dtype;
+  call.problem.pass = Pass::backward;
+  call.tiling = variant.tiling;
+  call.family = variant.family;
+  call.schedule = {};
+  return call;
+}
+
+}  // namespace
+
+BackwardPoint random_backward_point(uint64_t seed) {
+  std::mt19937_64 generator(seed * 0x9e3779b97f4a7c15ull + 2);
+  const auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator);
+  };
+  const auto variants = backward_variants();
+  BackwardPoint point{.call = call_of(variants[seed % variants.size()])};
+  Problem& problem = point.call.problem;
+  problem.batch = pick(1, 2);
+  problem.kv_heads = pick(1, 2);
+  problem.heads = problem.kv_heads * pick(1, 3);
+  problem.seq_q = pick(0, 4) == 0 ? pick(1, 20) : pick(1, 500);
+  problem.seq_kv = pick(0, 2) == 0 ? problem.seq_q : pick(1, 550);
+  problem.mask.kind = MaskKind(pick(0, 2));
+  problem.mask.window = pick(0, 1) == 0 ? pick(1, 40) : pick(1, 500);
+  if (pick(0, 3) == 0) point.call.scale = 0.02f * float(pick(1, 10));
+
+  Schedule& schedule = point.call.schedule;
+  schedule.launch = backward_launch(pick(0, 2));
+  schedule.scan.index = int(pick(0, Scans::size - 1));
+  schedule.order.q_order.index = int(pick(0, QOrders::size - 1));
+  schedule.order.section = pick(1, 5);
+  schedule.order.head_order = pick(0, 1) == 0 ? HeadOrder::batch_major : HeadOrder::head_major;
+  schedule.workers = pick(1, 20);
+  schedule.seed = uint64_t(pick(0, 1000));
+  schedule.dq = pick(0, 2) == 0 ? Dq::ordered : Dq::atomic;
+  point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
+  point.layout = Layout(pick(0, 2));
+  return point;
+}
+
+std::vector<BackwardPoint> covering_backward_points() {
+  constexpr int masks = 3, layouts = 3;
+  std::vector<BackwardPoint> points;
+  for (const KernelVariant& variant : backward_variants())
+    for (int number = 0; number < masks * Scans::size; ++number) {
+      BackwardPoint point{.call = call_of(variant)};
+      Problem& problem = point.call.problem;
+      problem.batch = 1 + number % 2;
+      problem.heads = 2;
+      problem.kv_heads = 1 + number / 2 % 2;
+      problem.seq_q = 2 * variant.tiling.q_rows + variant.tiling.q_rows / 3 + number % 7;
+      problem.seq_kv = variant.tiling.kv_rows + variant.tiling.kv_rows / 2 + number % 5;
+      problem.mask = {MaskKind(number % masks), variant.tiling.q_rows + 3};
+      Schedule& schedule = point.call.schedule;
+      schedule.launch = backward_launch(number / 2);
+      schedule.scan.index = number % Scans::size;
+      schedule.order.q_order.index = number / 3 % QOrders::size;
+      schedule.order.section = 1 + number % 2;
+      schedule.workers = 1 + number % 4;
+      schedule.seed = uint64_t(number);
+      schedule.dq = number / 5 % 2 == 0 ? Dq::atomic : Dq::ordered;
+      point.layout = Layout(number / 4 % layouts);
+      points.push_back(point);
+    }
+  return points;
+}
+
+std::string describe(const BackwardPoint& point) {
+  const Problem& problem = point.call.problem;
+  const Schedule& schedule = point.call.schedule;
+  std::ostringstream text;
+  text << point.call.family << " backward B" << problem.batch << " H" << problem.heads << "/"
+       << problem.kv_heads << " Sq" << problem.seq_q << " Skv" << problem.seq_kv << " D"
+       << problem.head_dim << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
+       << mask_names[size_t(problem.mask.kind)] << ":" << problem.mask.window << " tile "
+       << point.call.tiling.q_rows << "x" << point.call.tiling.kv_rows << " "
+       << Launches::info()[size_t(schedule.launch.index)].name << " W" << schedule.workers << " "
+       << Scans::info()[size_t(schedule.scan.index)].name << " "
+       << QOrders::info()[size_t(schedule.order.q_order.index)].name << " section "
+       << schedule.order.section << (schedule.dq == Dq::ordered ? " ordered" : "") << " layout "
+       << int(point.layout) << " scale " << point.call.scale;
+  return text.str();
+}
+
+BackwardInputs random_backward_inputs(const Problem& problem, double scale, uint64_t seed) {
+  constexpr uint64_t of_d_o = 0x5bd1e995;
+  BackwardInputs inputs;
+  inputs.forward = random_inputs(problem, seed, 1.0f);
+  std::mt19937_64 generator(seed ^ of_d_o);
+  inputs.d_o = random_elements(int64_t(inputs.forward.q.size()), problem.dtype, 1.0f, generator);
+  const ReferenceResult forward = forward_for(problem, scale, inputs.forward);
+  for (const double value : forward.o)
+    inputs.o.push_back(representable(float(value), problem.dtype));
+  inputs.lse.assign(forward.lse.begin(), forward.lse.end());
+  return inputs;
+}
+
+double gradient_error(const std::vector<float>& gradient, const std::vector<double>& reference) {
+  constexpr double least_rms = 1e-2;
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    difference += std::pow(double(gradient[i]) - reference[i], 2);
+    norm += std::pow(reference[i], 2);
+  }
+  return std::sqrt(difference) /
+         std::max(std::sqrt(norm), least_rms * std::sqrt(double(reference.size())));
+}
+
+double allowed_gradient_error(ElementType dtype) {
+  return dtype == ElementType::bf16 ? 1e-2 : 2e-3;
+}
+
+std::string run_and_judge(const BackwardPoint& point, uint64_t seed, GradientErrors& worst) {
+  const Problem& problem = point.call.problem;
+  const BackwardInputs inputs = random_backward_inputs(problem, scale_of(point.call), seed);
+  const ReferenceGradients reference = gradients_for(problem, scale_of(point.call), inputs);
+  const BackwardResults results = run_backward(point.call, inputs, point.layout);
+  const GradientErrors errors{gradient_error(results.dq, reference.dq),
+                              gradient_error(results.dk, reference.dk),
+                              gradient_error(results.dv, reference.dv)};
+  std::string wrong;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    worst[i] = std::max(worst[i], errors[i]);
+    if (!(errors[i] <= allowed_gradient_error(problem.dtype)))
+      wrong += std::string(wrong.empty() ? "" : "; ") + "relative error of " + gradient_names[i] +
+               " is " + std::to_string(errors[i]);
+  }
+  if (!results.gaps_untouched) wrong += "; memory outside of the gradients was written";
+  if (wrong.empty())
+    wrong = judge_trace(problem, point.call.tiling, point.call.schedule, results.trace());
+  return wrong.empty() ? wrong : describe(point) + ": " + wrong;
+}
+
+}  // namespace sawtooth::kernels

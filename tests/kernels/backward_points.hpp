@@ -1,0 +1,40 @@
+// Random problems and schedules of the backward pass, and the judgement of a kernel's gradients.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "tests/kernels/device_backward.hpp"
+
+namespace sawtooth::kernels {
+
+struct BackwardPoint {
+  AttentionBackward call;
+  Layout layout = Layout::contiguous;
+};
+
+/// Point number `seed`; every variant of the build, mask, launch, scan and order occurs.
+BackwardPoint random_backward_point(uint64_t seed);
+
+/// A small point of every variant, mask, launch and scan of the build, for compute-sanitizer.
+std::vector<BackwardPoint> covering_backward_points();
+
+std::string describe(const BackwardPoint& point);
+
+/// Inputs of unit variance; O and log-sum-exp are the reference's, rounded.
+BackwardInputs random_backward_inputs(const Problem& problem, double scale, uint64_t seed);
+
+/// The Frobenius norm of the difference over the larger of the reference's norm and
+/// 1e-2 sqrt(elements): 1e-2 for bf16, 2e-3 for fp16 is allowed of each gradient.
+double gradient_error(const std::vector<float>& gradient, const std::vector<double>& reference);
+double allowed_gradient_error(ElementType dtype);
+
+/// Errors of dQ, dK and dV.
+using GradientErrors = std::array<double, 3>;
+
+/// Runs a point with trace on inputs of `seed`. Empty when all is right, else what is wrong;
+/// `worst` takes the largest errors.
+std::string run_and_judge(const BackwardPoint& point, uint64_t seed, GradientErrors& worst);
+
+}  // namespace sawtooth::kernels

@@ -1,0 +1,226 @@
+// attention_backward: what it refuses without a GPU, and its gradients on one.
+#include "kernels/attention/backward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "kernels/attention/variant_list.hpp"
+#include "tests/kernels/backward_points.hpp"
+
+namespace sawtooth::kernels {
+namespace {
+
+alignas(16) char tensor[32];
+alignas(4) float numbers[2];
+
+/// A call that passes every check.
+AttentionBackward good_call() {
+  const KernelVariant& variant = backward_variants().front();
+  AttentionBackward call;
+  call.problem = {.batch = 2,
+                  .heads = 4,
+                  .kv_heads = 2,
+                  .seq_q = 300,
+                  .seq_kv = 200,
+                  .head_dim = variant.head_dim,
+                  .dtype = variant.dtype,
+                  .pass = Pass::backward};
+  call.q = call.k = call.v = call.o = call.d_o = tensor;
+  call.dq = call.dk = call.dv = tensor;
+  call.lse = numbers;
+  return call;
+}
+
+using Change = std::function<void(AttentionBackward&)>;
+
+void expect_refusal(Status status, const std::string& word, const Change& change) {
+  AttentionBackward call = good_call();
+  change(call);
+  const Outcome outcome = check(call);
+  EXPECT_EQ(outcome.status, status) << word;
+  EXPECT_NE(outcome.message.find(word), std::string::npos) << outcome.message;
+}
+
+TEST(AttentionBackward, AcceptsAWholeCall) {
+  EXPECT_EQ(check(good_call()).message, "");
+}
+
+TEST(AttentionBackward, NamesEveryTensorThatIsMissing) {
+  const std::pair<const char*, Change> missing[] = {
+      {"q is", [](AttentionBackward& call) { call.q = nullptr; }},
+      {"k is", [](AttentionBackward& call) { call.k = nullptr; }},
+      {"v is", [](AttentionBackward& call) { call.v = nullptr; }},
+      {"o is", [](AttentionBackward& call) { call.o = nullptr; }},
+      {"d_o is", [](AttentionBackward& call) { call.d_o = nullptr; }},
+      {"lse is", [](AttentionBackward& call) { call.lse = nullptr; }},
+      {"dq is", [](AttentionBackward& call) { call.dq = nullptr; }},
+      {"dk is", [](AttentionBackward& call) { call.dk = nullptr; }},
+      {"dv is", [](AttentionBackward& call) { call.dv = nullptr; }}};
+  for (const auto& [word, change] : missing) expect_refusal(Status::null_pointer, word, change);
+}
+
+TEST(AttentionBackward, NamesWhatIsMisaligned) {
+  expect_refusal(Status::misaligned, "d_o is not aligned",
+                 [](AttentionBackward& call) { call.d_o = tensor + 8; });
+  expect_refusal(Status::misaligned, "dk has a stride", [](AttentionBackward& call) {
+    call.dk_strides = {4096, 4096, 68};
+  });
+  expect_refusal(Status::misaligned, "lse is not aligned", [](AttentionBackward& call) {
+    call.lse = reinterpret_cast<const float*>(tensor + 2);
+  });
+}
+
+TEST(AttentionBackward, NamesBadSizes) {
+  expect_refusal(Status::bad_size, "heads is 3",
+                 [](AttentionBackward& call) { call.problem.heads = 3; });
+  expect_refusal(Status::bad_size, "dq has a row stride", [](AttentionBackward& call) {
+    call.dq_strides = {4096, 4096, 8};
+  });
+  expect_refusal(Status::bad_size, "scale", [](AttentionBackward& call) { call.scale = -1; });
+  expect_refusal(Status::bad_size, "2^31",
+                 [](AttentionBackward& call) { call.problem.seq_q = 1 << 30; });
+  expect_refusal(Status::bad_size, "window", [](AttentionBackward& call) {
+    call.problem.mask = {MaskKind::window, 0};
+  });
+}
+
+TEST(AttentionBackward, NamesWhatNoKernelHas) {
+  expect_refusal(Status::unsupported_head_dim,
+                 "allowed: ", [](AttentionBackward& call) { call.problem.head_dim = 72; });
+  expect_refusal(Status::unsupported_type, "fp32",
+                 [](AttentionBackward& call) { call.problem.dtype = ElementType::fp32; });
+  expect_refusal(Status::unsupported_tiling, "tile 48x48", [](AttentionBackward& call) {
+    call.tiling = {48, 48};
+  });
+  expect_refusal(Status::bad_schedule, "family is 'fma'",
+                 [](AttentionBackward& call) { call.family = "fma"; });
+}
+
+TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
+  const std::pair<const char*, std::function<void(Schedule&)>> schedules[] = {
+      {"list of items",
+       [](Schedule& schedule) {
+         static const WorkCoordinates first{};
+         schedule.dq = Dq::ordered;
+         schedule.order.list = &first;
+       }},
+      {"dq is", [](Schedule& schedule) { schedule.dq = Dq::separate; }},
+      {"balanced", [](Schedule& schedule) { schedule.launch = launch_id<BalancedLaunch>; }},
+      {"kv_split", [](Schedule& schedule) { schedule.kv_split = 2; }},
+      {"prefetch", [](Schedule& schedule) { schedule.prefetch = 1; }},
+      {"kv-outer", [](Schedule& schedule) { schedule.loop = Loop::kv_outer; }},
+      {"workers", [](Schedule& schedule) { schedule.workers = -1; }},
+      {"list", [](Schedule& schedule) { schedule.scan.index = Scans::size; }}};
+  for (const auto& [word, change] : schedules)
+    expect_refusal(Status::bad_schedule, word,
+                   [&](AttentionBackward& call) { change(call.schedule); });
+}
+
+TEST(AttentionBackward, NeedsNoTensorOfASideWithoutRows) {
+  AttentionBackward call = good_call();
+  call.problem.seq_q = 0;
+  call.q = call.o = call.d_o = nullptr;
+  call.lse = nullptr;
+  call.dq = nullptr;
+  EXPECT_EQ(check(call).message, "");
+  EXPECT_GT(workspace_bytes(call), 0u);
+  call = good_call();
+  call.problem.seq_kv = 0;
+  call.k = call.v = nullptr;
+  call.dk = call.dv = nullptr;
+  EXPECT_EQ(check(call).message, "");
+}
+
+TEST(AttentionBackward, WantsAWorkspaceOfTheSumsOfDqAndTwoNumbersARow) {
+  const AttentionBackward call = good_call();
+  const Problem& problem = call.problem;
+  const auto rows = std::size_t(problem.batch * problem.heads * problem.seq_q);
+  const std::size_t beside_state = workspace_bytes(call) - workspace_state_bytes;
+  EXPECT_GE(beside_state, rows * std::size_t(problem.head_dim + 2) * sizeof(float));
+  const auto padded = std::size_t(problem.batch * problem.heads * 384);  // 3 x 128 rows
+  EXPECT_LE(beside_state,
+            (rows * std::size_t(problem.head_dim) + 2 * padded) * sizeof(float) + 128);
+}
+
+TEST(AttentionBackward, RefusesAWorkspaceThatIsTooSmall) {
+  const AttentionBackward call = good_call();
+  EXPECT_EQ(attention_backward(call, tensor, sizeof tensor, nullptr).status,
+            Status::workspace_too_small);
+  EXPECT_EQ(attention_backward(call, nullptr, 0, nullptr).status, Status::null_pointer);
+}
+
+TEST(BackwardVariants, HaveTheShapeAndSharedMemoryOfTheirRows) {
+  ASSERT_FALSE(backward_variants().empty());
+  for (const KernelVariant& variant : backward_variants()) {
+    const std::string_view type = variant.dtype == ElementType::bf16 ? "bf16_" : "fp16_";
+    const auto* row = std::ranges::find_if(backward_variant_list, [&](const VariantRow& one) {
+      return one.family == variant.family &&
+             std::string(type) + std::string(one.name) == variant.name;
+    });
+    ASSERT_NE(row, backward_variant_list.end()) << variant.name;
+    EXPECT_EQ(row->head_dim, variant.head_dim) << variant.name;
+    EXPECT_EQ(row->tiling.q_rows, variant.tiling.q_rows) << variant.name;
+    EXPECT_EQ(row->tiling.kv_rows, variant.tiling.kv_rows) << variant.name;
+    EXPECT_EQ(row->shared_bytes, variant.shared_bytes) << variant.name;
+    EXPECT_EQ(row->ctas_per_sm, variant.ctas_per_sm) << variant.name;
+  }
+}
+
+class BackwardOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    if (!device_available(reason)) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_F(BackwardOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
+  constexpr uint64_t points = 300;
+  GradientErrors worst{};
+  for (uint64_t seed = 0; seed < points; ++seed)
+    EXPECT_EQ(run_and_judge(random_backward_point(seed), seed, worst), "");
+}
+
+TEST_F(BackwardOnGpu, GivesTheSameBitsTwiceWhereAdditionsAreOrdered) {
+  for (const uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+    BackwardPoint point = random_backward_point(seed);
+    Schedule& schedule = point.call.schedule;
+    schedule.dq = Dq::ordered;
+    schedule.scan = scan_id<ShiftScan>;  // depends on nothing but the item
+    point.call.problem.seq_q = point.call.problem.seq_kv = 700;
+    const BackwardInputs inputs = random_backward_inputs(point.call.problem, 0.125, seed);
+    const BackwardResults first = run_backward(point.call, inputs, point.layout);
+    const BackwardResults second = run_backward(point.call, inputs, point.layout);
+    EXPECT_EQ(first.dq, second.dq) << seed;
+    EXPECT_EQ(first.dk, second.dk) << seed;
+    EXPECT_EQ(first.dv, second.dv) << seed;
+  }
+}
+
+TEST_F(BackwardOnGpu, GivesZerosWhereOneSideHasNoRows) {
+  for (const auto& [seq_q, seq_kv] : {std::pair{0, 70}, std::pair{70, 0}}) {
+    BackwardPoint point = random_backward_point(0);
+    point.call.problem.seq_q = seq_q;
+    point.call.problem.seq_kv = seq_kv;
+    point.layout = Layout::contiguous;
+    const Problem& problem = point.call.problem;
+    const auto q_size = size_t(problem.batch * problem.heads * seq_q * problem.head_dim);
+    const auto kv_size = size_t(problem.batch * problem.kv_heads * seq_kv * problem.head_dim);
+    BackwardInputs inputs;
+    inputs.forward = {std::vector<float>(q_size, 1.0f), std::vector<float>(kv_size, 1.0f),
+                      std::vector<float>(kv_size, 1.0f)};
+    inputs.o = inputs.d_o = std::vector<float>(q_size, 0.0f);
+    inputs.lse.assign(size_t(problem.batch * problem.heads * seq_q), -INFINITY);
+    const BackwardResults results = run_backward(point.call, inputs, point.layout);
+    EXPECT_EQ(results.dq, std::vector<float>(q_size, 0.0f));
+    EXPECT_EQ(results.dk, std::vector<float>(kv_size, 0.0f));
+    EXPECT_EQ(results.dv, std::vector<float>(kv_size, 0.0f));
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::kernels

@@ -1,0 +1,136 @@
+// Stands in for kernels/mma/ptx.cuh on the CPU: what each instruction does by
+// the PTX ISA, chapters "ldmatrix" and "mma.m16n8k16" for who holds which
+// element. Copies are done at once.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "tests/kernels/emulated/cta.hpp"
+
+namespace sawtooth::kernels {
+
+inline uint32_t shared_address(const void* pointer) {
+  return uint32_t(static_cast<const unsigned char*>(pointer) - emulated::cta.shared);
+}
+
+/// Lane l gets elements 2 (l % 4) and the next of row l / 4 of each matrix, or
+/// of its transpose.
+inline void load_matrices(uint32_t (&to)[4], uint32_t address, bool transposed) {
+  emulated::Cta& cta = emulated::cta;
+  auto& mailbox = cta.warp().mailbox;
+  const int lane = cta.lane();
+  mailbox[lane][0] = address;
+  cta.wait_for_warp();
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    uint16_t pair[2];
+    for (int i = 0; i < 2; ++i) {
+      const int first = lane / 4, second = lane % 4 * 2 + i;
+      const int row = transposed ? second : first;
+      const int column = transposed ? first : second;
+      std::memcpy(&pair[i], cta.shared + mailbox[matrix * 8 + row][0] + column * 2, 2);
+    }
+    to[matrix] = uint32_t(pair[0]) | uint32_t(pair[1]) << 16;
+  }
+  cta.wait_for_warp();
+}
+inline void load_matrices(uint32_t (&to)[4], uint32_t address) {
+  load_matrices(to, address, false);
+}
+inline void load_matrices_transposed(uint32_t (&to)[4], uint32_t address) {
+  load_matrices(to, address, true);
+}
+
+inline void store_32_bits(uint32_t to, uint32_t value) {
+  std::memcpy(emulated::cta.shared + to, &value, sizeof value);
+}
+
+inline void copy_16_bytes(uint32_t to, const void* from, uint64_t) {
+  std::memcpy(emulated::cta.shared + to, from, 16);
+}
+inline void copy_16_bytes_or_zero(uint32_t to, const void* from, uint64_t policy, bool valid) {
+  if (valid)
+    copy_16_bytes(to, from, policy);
+  else
+    std::memset(emulated::cta.shared + to, 0, 16);
+}
+inline void commit_copies() {}
+template <int Pending>
+void wait_for_copies() {}
+inline void prefetch_to_l2(const void*) {}
+
+inline void reduce_add(float* to, float value) {
+  *to += value;
+}
+inline void reduce_add(float* to, float low, float high) {
+  to[0] += low;
+  to[1] += high;
+}
+
+inline unsigned load_acquire(const unsigned* at) {
+  return *at;
+}
+inline void store_release(unsigned* at, unsigned value) {
+  *at = value;
+}
+
+inline float exp2_approximate(float x) {
+  return std::exp2(x);
+}
+inline int thread_number() {
+  return emulated::cta.thread();
+}
+inline uint32_t sm_number() {
+  return 0;
+}
+inline uint64_t nanoseconds() {
+  return 0;
+}
+
+inline float widened_bits(uint16_t bits, __nv_bfloat16) {
+  return __bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{bits}));
+}
+inline float widened_bits(uint16_t bits, __half) {
+  return __half2float(__half(__half_raw{bits}));
+}
+inline uint16_t rounded_bits(float value, __nv_bfloat16) {
+  return __nv_bfloat16_raw(__float2bfloat16_rn(value)).x;
+}
+inline uint16_t rounded_bits(float value, __half) {
+  return __half_raw(__float2half_rn(value)).x;
+}
+
+template <class Element>
+struct TensorCore {
+  static void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+    emulated::Cta& cta = emulated::cta;
+    auto& mailbox = cta.warp().mailbox;
+    const int lane = cta.lane();
+    std::memcpy(mailbox[lane], a, sizeof a);
+    mailbox[lane][4] = b0;
+    mailbox[lane][5] = b1;
+    cta.wait_for_warp();
+    const auto half_of = [&](int owner, int number, int half) {
+      return widened_bits(uint16_t(mailbox[owner][number] >> (16 * half)), Element());
+    };
+    const auto a_at = [&](int row, int k) {
+      return half_of(row % 8 * 4 + k % 8 / 2, row / 8 + 2 * (k / 8), k % 2);
+    };
+    const auto b_at = [&](int k, int column) {
+      return half_of(column * 4 + k % 8 / 2, 4 + k / 8, k % 2);
+    };
+    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < 16; ++k)
+        c[i] += a_at(lane / 4 + i / 2 * 8, k) * b_at(k, lane % 4 * 2 + i % 2);
+    cta.wait_for_warp();
+  }
+  static uint32_t pack(float low, float high) {
+    return uint32_t(rounded_bits(low, Element())) | uint32_t(rounded_bits(high, Element())) << 16;
+  }
+};
+
+}  // namespace sawtooth::kernels
