@@ -114,8 +114,8 @@ struct TensorCore {
     mailbox[lane][4] = b0;
     mailbox[lane][5] = b1;
     cta.wait_for_warp();
-    const auto half_of = [&](int owner, int number, int half) {
-      return widened_bits(uint16_t(mailbox[owner][number] >> (16 * half)), Element());
+    const auto half_of = [&](int owner, int number, int place) {
+      return widened_bits(uint16_t(mailbox[owner][number] >> (16 * place)), Element());
     };
     const auto a_at = [&](int row, int k) {
       return half_of(row % 8 * 4 + k % 8 / 2, row / 8 + 2 * (k / 8), k % 2);
