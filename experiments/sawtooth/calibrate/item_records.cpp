@@ -70,15 +70,16 @@ std::map<std::string, RecordedLaunch> points_of(const std::string& path) {
   const Cells cells(table, {"run_id", "head_dim", "tile_q", "tile_kv", "mask", "launch", "workers",
                             "prefetch", "kernel"});
   std::map<std::string, RecordedLaunch> points;
-  for (size_t row = 0; row < table.rows.size(); ++row)
-    points[cells.text(row, 0)] = {.kernel = {cells.number(row, 1),
-                                             {cells.number(row, 2), cells.number(row, 3)},
-                                             cells.text(row, 8)},
-                                  .mask = cells.text(row, 4),
-                                  .launch = cells.text(row, 5),
-                                  .workers = cells.number(row, 6),
-                                  .prefetch = cells.number(row, 7),
-                                  .ctas = {}};
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    RecordedLaunch& point = points[cells.text(row, 0)];
+    point.kernel.head_dim = cells.number(row, 1);
+    point.kernel.tiling = {cells.number(row, 2), cells.number(row, 3)};
+    point.kernel.family = cells.text(row, 8);
+    point.mask = cells.text(row, 4);
+    point.launch = cells.text(row, 5);
+    point.workers = cells.number(row, 6);
+    point.prefetch = cells.number(row, 7);
+  }
   return points;
 }
 
