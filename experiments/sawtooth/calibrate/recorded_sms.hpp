@@ -14,7 +14,7 @@ namespace sawtooth::experiments {
 using Launches = std::vector<const RecordedLaunch*>;
 
 // The kernels from whose paces products, exponentials and the rest are told apart.
-inline constexpr KernelShape narrow{64, {128, 128}}, thin{64, {128, 64}}, wide{128, {128, 64}},
+inline const KernelShape narrow{64, {128, 128}}, thin{64, {128, 64}}, wide{128, {128, 64}},
     large{128, {128, 128}};
 
 /// Standard deviation of a normal distribution over its median absolute deviation.
