@@ -162,6 +162,8 @@ lockstep=$(program lockstep_reads) && step lockstep-reads 90 "$lockstep" "$out/l
 if check=$(program attention_check); then
   step attention-check 150 "$check" 300
   tail -n 21 "$logs/attention-check.log" | tee -a "$logs/summary.txt"
+  step attention-check-backward 100 "$check" --pass backward 300
+  tail -n 1 "$logs/attention-check-backward.log" | tee -a "$logs/summary.txt"
 fi
 if cost=$(program call_cost); then
   step call-cost 60 "$cost"
@@ -173,6 +175,7 @@ if timing=$(program attention_timing); then
 fi
 if [ -n "$check" ]; then
   sanitize attention 90 "memcheck initcheck synccheck" "$check" --covering
+  sanitize backward 120 "$sanitizer_tools" "$check" --pass backward --covering
   for family in mma mma-1-stage mma-half-step; do
     sanitize "$family" 60 racecheck "$check" --covering "$family"
   done

@@ -55,8 +55,9 @@ class SchedulerWarp {
     return turn == 0 ? worker : INT64_MAX;
   }
 
-  /// Draws no ticket while the items before still have many tiles: it would bind an item to a CTA
-  /// that is busy for long. The scan counts its steps anyway, so nobody else has more to do.
+  /// Waits until the items before have few tiles left: a ticket drawn earlier would bind an item to
+  /// a CTA that is not free for long. The scan counts its steps already, so its code stays as it
+  /// is.
   __device__ void wait_for_end_of_items() const {
     constexpr unsigned poll_ns = 100;
     const auto* named = const_cast<const volatile uint32_t*>(&shared_.scan_steps);

@@ -97,11 +97,14 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
         constexpr int blocks = Shape::score_columns / 16;
         float scores[Shape::row_blocks][Shape::score_columns / 8][4];
         multiply_qk<Shape>(scores, state, q_lane, k_lane, part * blocks);
-        if (masked)
-          hide_masked<Shape>(
-              scores, problem,
-              work.item.own_tile * Shape::q_rows + thread / 32 * warp_rows + lane / 4,
-              int64_t(tile) * Shape::kv_rows + part * Shape::score_columns);
+        if (masked) {
+          const int64_t first_row =
+              work.item.own_tile * Shape::q_rows + thread / 32 * warp_rows + lane / 4;
+          const int64_t first_key = int64_t(tile) * Shape::kv_rows + part * Shape::score_columns;
+          hide_others(scores, [&](int row) {
+            return seen_keys(problem, first_row + row, first_key, Shape::score_columns);
+          });
+        }
         loader.between_products(step, steps);
         state.softmax.raise_maximum(scores, state.output, arguments.scale_log2);
         multiply_pv<Shape>(state, scores, v_lane, part * blocks, arguments.scale_log2);

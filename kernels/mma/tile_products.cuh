@@ -92,22 +92,20 @@ __device__ inline void multiply_qk(float (&scores)[Shape::row_blocks][Shape::sco
       scores, load_q, k_lane, first_block);
 }
 
-/// Scores of pairs that the mask hides become -inf. `first_row` is the lane's first row of the
-/// warp's first block, `first_key` the key of column 0.
-template <class Shape>
-__device__ inline void hide_masked(float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
-                                   const Problem& problem, int64_t first_row, int64_t first_key) {
+/// Scores outside of what `kept(row)` gives, the columns that stay of a lane's row, become -inf.
+/// Rows are counted from the lane's first row of the warp's first block.
+template <int Blocks, int Fragments, class Kept>
+__device__ inline void hide_others(float (&scores)[Blocks][Fragments][4], Kept kept) {
   const int lane_column = thread_number() % 4 * 2;
 #pragma unroll
-  for (int block = 0; block < Shape::row_blocks; ++block)
+  for (int block = 0; block < Blocks; ++block)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const Range seen =
-          seen_keys(problem, first_row + block * 16 + half * 8, first_key, Shape::score_columns);
-      const int begin = int(seen.begin) - lane_column;
-      const int end = int(seen.end) - lane_column;
+      const Range columns = kept(block * 16 + half * 8);
+      const int begin = int(columns.begin) - lane_column;
+      const int end = int(columns.end) - lane_column;
 #pragma unroll
-      for (int n = 0; n < Shape::score_columns / 8; ++n)
+      for (int n = 0; n < Fragments; ++n)
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
           const int column = n * 8 + i;

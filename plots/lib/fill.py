@@ -47,3 +47,11 @@ def write_or_check(path, page, check, command):
         return 1
     write_text(path, text)
     return 0
+
+
+def study(folder, page):
+    """For a study's script: fills README.md of its folder, or with --check says whether it is current; the
+    exit code. Its run.sh makes it current."""
+    command = os.path.join("experiments", "studies", os.path.basename(folder), "run.sh")
+    path = os.path.join(folder, "README.md")
+    return write_or_check(path, page, "--check" in sys.argv, command)

@@ -6,11 +6,11 @@
 #include <sstream>
 
 #include "tests/kernels/plain_reference.hpp"
+#include "tests/kernels/random_schedule.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-constexpr const char* mask_names[] = {"none", "causal", "window"};
 constexpr const char* gradient_names[] = {"dQ", "dK", "dV"};
 
 double scale_of(const AttentionBackward& call) {
@@ -54,10 +54,7 @@ AttentionBackward call_of(const KernelVariant& variant) {
 }  // namespace
 
 BackwardPoint random_backward_point(uint64_t seed) {
-  std::mt19937_64 generator(seed * 0x9e3779b97f4a7c15ull + 2);
-  const auto pick = [&](int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(generator);
-  };
+  Draws pick(seed * 0x9e3779b97f4a7c15ull + 2);
   const auto variants = backward_variants();
   BackwardPoint point{.call = call_of(variants[seed % variants.size()])};
   Problem& problem = point.call.problem;
@@ -72,11 +69,7 @@ BackwardPoint random_backward_point(uint64_t seed) {
 
   Schedule& schedule = point.call.schedule;
   schedule.launch = backward_launch(pick(0, 2));
-  schedule.scan.index = int(pick(0, Scans::size - 1));
-  schedule.order.q_order.index = int(pick(0, QOrders::size - 1));
-  schedule.order.section = pick(1, 5);
-  schedule.order.head_order = pick(0, 1) == 0 ? HeadOrder::batch_major : HeadOrder::head_major;
-  schedule.workers = pick(1, 20);
+  draw_order(schedule, pick);
   schedule.seed = uint64_t(pick(0, 1000));
   schedule.dq = pick(0, 2) == 0 ? Dq::ordered : Dq::atomic;
   point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
@@ -112,19 +105,12 @@ std::vector<BackwardPoint> covering_backward_points() {
 }
 
 std::string describe(const BackwardPoint& point) {
-  const Problem& problem = point.call.problem;
   const Schedule& schedule = point.call.schedule;
   std::ostringstream text;
-  text << point.call.family << " backward B" << problem.batch << " H" << problem.heads << "/"
-       << problem.kv_heads << " Sq" << problem.seq_q << " Skv" << problem.seq_kv << " D"
-       << problem.head_dim << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
-       << mask_names[size_t(problem.mask.kind)] << ":" << problem.mask.window << " tile "
-       << point.call.tiling.q_rows << "x" << point.call.tiling.kv_rows << " "
-       << Launches::info()[size_t(schedule.launch.index)].name << " W" << schedule.workers << " "
-       << Scans::info()[size_t(schedule.scan.index)].name << " "
-       << QOrders::info()[size_t(schedule.order.q_order.index)].name << " section "
-       << schedule.order.section << (schedule.dq == Dq::ordered ? " ordered" : "") << " layout "
-       << int(point.layout) << " scale " << point.call.scale;
+  text << point.call.family << " backward";
+  describe(text, point.call.problem, point.call.tiling, schedule);
+  text << (schedule.dq == Dq::ordered ? " ordered" : "") << " layout " << int(point.layout)
+       << " scale " << point.call.scale;
   return text.str();
 }
 

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <sstream>
 
 #include "tests/kernels/plain_reference.hpp"
+#include "tests/kernels/random_schedule.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
 constexpr double lse_tolerance = 2e-3;  // absolute; scores carry float rounding only
-constexpr const char* mask_names[] = {"none", "causal", "window"};
-
-template <class List>
-std::string name_of(int index) {
-  return index < 0 ? "automatic" : std::string(List::info()[size_t(index)].name);
-}
 
 float scale_of(const AttentionForward& call) {
   return call.scale > 0 ? call.scale : 1 / std::sqrt(float(call.problem.head_dim));
@@ -33,10 +27,7 @@ ReferenceResult reference_for(const Problem& problem, double scale, const Attent
 }  // namespace
 
 RandomPoint random_point(uint64_t seed) {
-  std::mt19937_64 generator(seed * 0x9e3779b97f4a7c15ull + 1);
-  const auto pick = [&](int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(generator);
-  };
+  Draws pick(seed * 0x9e3779b97f4a7c15ull + 1);
   RandomPoint point;
   std::vector<KernelVariant> variants;
   for (const KernelVariant& one : kernel_variants())
@@ -58,11 +49,7 @@ RandomPoint random_point(uint64_t seed) {
 
   Schedule& schedule = point.call.schedule;
   schedule.launch.index = int(pick(0, Launches::size - 1));
-  schedule.scan.index = int(pick(0, Scans::size - 1));
-  schedule.order.q_order.index = int(pick(0, QOrders::size - 1));
-  schedule.order.section = pick(1, 5);
-  schedule.order.head_order = pick(0, 1) == 0 ? HeadOrder::batch_major : HeadOrder::head_major;
-  schedule.workers = pick(1, 20);
+  draw_order(schedule, pick);
   schedule.kv_split = pick(0, 3) == 0 ? pick(2, 4) : 1;
   schedule.prefetch = pick(0, 1) == 0 ? 0 : pick(1, 4);
   schedule.seed = uint64_t(pick(0, 1000));
@@ -74,18 +61,11 @@ RandomPoint random_point(uint64_t seed) {
 }
 
 std::string describe(const RandomPoint& point) {
-  const Problem& problem = point.call.problem;
   const Schedule& schedule = point.call.schedule;
   std::ostringstream text;
-  text << point.call.family << " B" << problem.batch << " H" << problem.heads << "/"
-       << problem.kv_heads << " Sq" << problem.seq_q << " Skv" << problem.seq_kv << " D"
-       << problem.head_dim << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
-       << mask_names[size_t(problem.mask.kind)] << ":" << problem.mask.window << " tile "
-       << point.call.tiling.q_rows << "x" << point.call.tiling.kv_rows << " "
-       << name_of<Launches>(schedule.launch.index) << " W" << schedule.workers << " "
-       << name_of<Scans>(schedule.scan.index) << " "
-       << name_of<QOrders>(schedule.order.q_order.index) << " section " << schedule.order.section
-       << " split " << schedule.kv_split << " prefetch " << schedule.prefetch << " layout "
+  text << point.call.family;
+  describe(text, point.call.problem, point.call.tiling, schedule);
+  text << " split " << schedule.kv_split << " prefetch " << schedule.prefetch << " layout "
        << int(point.layout) << " spread " << point.spread << " scale " << point.call.scale;
   return text.str();
 }

@@ -4,10 +4,12 @@
 #include <array>
 #include <numeric>
 
+#include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"
+#include "experiments/sawtooth/inputs/point_kernel.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/tile_choice.hpp"
@@ -20,118 +22,6 @@
 
 namespace sawtooth::experiments {
 namespace {
-
-// The texts of a point's keys in their layers, and messages that name the place of a key.
-class Layers {
- public:
-  Layers(const Settings& given, Catalog& catalog) : given_(given) {
-    const SystemFile* system =
-        given.contains("system") ? &catalog.system(given.at("system")) : nullptr;
-    has_system_ = system != nullptr;
-    if (has_system_) merged_ = system->settings;
-    overlay(merged_, given);
-    complete_problem();
-    if (!has_system_) return;
-    // Guards see the problem that all layers give together.
-    preset_ = system->settings;
-    overlay(preset_, guarded_settings(*system, merged_));
-    merged_ = preset_;
-    overlay(merged_, given);
-    complete_problem();
-  }
-
-  bool has_system() const { return has_system_; }
-  bool has(std::string_view key) const { return merged_.contains(key); }
-  /// On the command line or in the configuration.
-  bool is_given(std::string_view key) const { return given_.contains(key); }
-  /// Whether the system says the same.
-  bool is_of_system(std::string_view key) const {
-    const auto usual = preset_.find(key);
-    return usual != preset_.end() && usual->second.values == merged_.at(std::string(key)).values;
-  }
-  [[noreturn]] void fail(const std::string& key, const std::string& what) const {
-    const auto found = merged_.find(key);
-    const bool written = found != merged_.end() && found->second.origin.file != "default";
-    throw Refusal((written ? place_of(key, found->second.origin) : key) + ": " + what);
-  }
-
-  /// All keys with their defaults.
-  Keys keys() const {
-    Keys keys;
-    for (const OptionSpec& option : option_table()) {
-      if (option.field.read == nullptr) continue;
-      const auto found = merged_.find(option.key);
-      if (found != merged_.end()) {
-        option.field.read(found->second.values.front(), keys);
-      } else if (!option.default_text.empty()) {
-        option.field.read(option.default_text, keys);
-      }
-    }
-    return keys;
-  }
-
- private:
-  void set_if_missing(std::string_view key, std::string_view value) {
-    merged_.try_emplace(std::string(key), Assignment{{std::string(value)}, {"default", 0}});
-  }
-  const std::string& text(std::string_view key) const {
-    return merged_.find(key)->second.values.front();
-  }
-  [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
-    throw UsageError(place_of(std::string(key), merged_.find(key)->second.origin) + ": " + what);
-  }
-  // Lists say how many sequences there are, and lengths which is the longest. Sequences without
-  // lengths of their queries have as many as keys.
-  void complete_lengths() {
-    constexpr std::pair<std::string_view, std::string_view> keys[] = {{"lengths", "seq-kv"},
-                                                                      {"q-lengths", "seq-q"}};
-    if (!has("lengths") && !has("q-lengths")) return;
-    if (has("lengths") && has("seq")) refuse("seq", "has no effect beside lengths; leave one out");
-    if (!has("q-lengths") && !has("seq-q")) set_if_missing("q-lengths", text("lengths"));
-    for (const auto& [key, longest] : keys) {
-      if (!has(key)) continue;
-      const auto listed = listed_sequences(text(key));
-      if (!listed) continue;
-      const std::string sequences = std::to_string(*listed);
-      set_if_missing("batch", sequences);
-      if (text("batch") != sequences)
-        refuse(key, "has " + sequences + " sequences, batch = " + text("batch") +
-                        "; the lists of both lengths and batch must agree");
-    }
-    set_if_missing("batch", "1");
-    for (const auto& [key, longest] : keys) {
-      if (!has(key)) continue;
-      if (has(longest))
-        refuse(longest, "has no effect beside " + std::string(key) + "; leave one out");
-      const std::vector<int64_t> all = lengths_of(text(key), std::stoll(text("batch")));
-      const int64_t most = *std::ranges::max_element(all);
-      if (most == 0) refuse(key, "all sequences are empty; allowed: one of 1 or more");
-      set_if_missing(longest, std::to_string(most));
-    }
-  }
-  // seq becomes seq-q and seq-kv, and every problem key that is left out its default.
-  void complete_problem() {
-    complete_lengths();
-    for (const char* key : {"seq-q", "seq-kv"}) {
-      if (has(key)) continue;
-      if (!has("seq")) {
-        throw UsageError(std::string("seq: not given; give seq, or seq-q and seq-kv (") + key +
-                         " is missing)");
-      }
-      set_if_missing(key, merged_.at("seq").values.front());
-    }
-    for (const OptionSpec& option : option_table()) {
-      if (option.group == OptionGroup::problem && !option.default_text.empty())
-        set_if_missing(option.key, option.default_text);
-    }
-    set_if_missing("kv-heads", std::string(merged_.at("heads").values.front()));
-  }
-
-  const Settings& given_;
-  Settings merged_;  // each key with one value
-  Settings preset_;  // what the system gives for this problem
-  bool has_system_ = false;
-};
 
 Problem problem_of(const Keys& keys, const Layers& layers) {
   Problem problem{.batch = keys.batch,
@@ -367,108 +257,6 @@ void resolve_model(const Layers& layers, Point& point) {
   point.contents["l2-hash-matrix"] = content.text(content_digits);
 }
 
-// The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
-// another family.
-KernelShape kernel_of(const Layers& layers, const Point& point) {
-  KernelShape kernel{.head_dim = point.request.problem.head_dim, .tiling = point.request.tiling};
-  if (layers.has_system() || !point.keys.kernel_costs.empty())
-    kernel.family.clear();
-  else if (!point.keys.kernel.empty())
-    kernel.family = point.keys.kernel;
-  return kernel;
-}
-
-// Families of this project that load tiles by TMA.
-bool loads_in_bulk(std::string_view family) {
-  return family == "hopper" || family == "mma-tma";
-}
-
-// Facts of one GPU.
-void resolve_die(const Layers& layers, const KernelShape& kernel, Catalog& catalog, Point& point) {
-  const std::string& path = point.keys.die;
-  if (path.empty()) return;
-  if (point.request.timing != sim::Timing::timed)
-    layers.fail("die", "has no effect without timing = timed");
-  sim::Die& die = point.request.die;
-  const ProfileFile& file = catalog.die(path);
-  point.contents["die"] = file.content;
-  set_die(file, kernel, die);
-  const auto check_count = [&](const char* what, size_t known) {
-    if (known != 0 && static_cast<int64_t>(known) != point.gpu.sms)
-      layers.fail("die", path + " has the " + what + " of " + std::to_string(known) +
-                             " SMs, gpu = " + point.gpu.name + " has " +
-                             std::to_string(point.gpu.sms));
-  };
-  for (const auto* known : {&die.sm_slowness, &die.sm_slowness_older, &die.sm_slowness_younger})
-    check_count("speeds", known->size());
-  check_count("halves", die.cta_half.size());
-  point.die = stem_of(path);
-}
-
-// What steps cost, from the files of all GPUs and of this one, and then what the point says. The
-// row's costs are those that are not the preset's own: its column `system` names the preset.
-void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFile* gpu,
-                    Catalog& catalog, Point& point) {
-  sim::KernelCost& cost = point.request.kernel;
-  const Keys& keys = point.keys;
-  const bool timed = keys.timing == sim::Timing::timed;
-  const auto read = [&](const char* kind, const std::string& name,
-                        const std::string& place) -> const ProfileFile& {
-    const ProfileFile& file = catalog.kernel(name, place);
-    set_kernel_cost(file, kernel, cost);
-    if (timed) point.contents[kind] = file.content;
-    return file;
-  };
-  read("kernel", "mma", "kernel costs of every GPU");
-  std::string costs_of = "mma";
-  if (gpu != nullptr && !gpu->kernel_costs.empty()) {
-    const std::string place = "gpu " + gpu->profile.name + ": kernel-costs";
-    costs_of = gpu->kernel_costs.front();
-    for (const std::string& name : gpu->kernel_costs) {
-      // The first file serves all kernels, the others those of their family alone.
-      const bool first = name == gpu->kernel_costs.front();
-      if (!first && !has_costs_of(catalog.kernel(name, place), kernel)) continue;
-      // A kernel that packs, or takes different lengths, has costs in no file.
-      const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
-      if (has_costs_of(file, kernel) && !keys.pack_gqa && !keys.has_lengths()) costs_of.clear();
-    }
-  }
-  if (!keys.kernel_costs.empty()) {
-    if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");
-    const ProfileFile& file = catalog.kernel(keys.kernel_costs, "kernel-costs");
-    set_named_kernel_cost(file, kernel, cost);
-    point.contents["given-costs"] = file.content;
-    costs_of = stem_of(keys.kernel_costs);
-  }
-  if (layers.has("step-ns")) costs_of.clear();
-  if (timed) point.costs = costs_of;
-  const auto take = [&](const char* key, const auto& asked, auto& value) {
-    if (!asked) return false;
-    if (!timed) {
-      if (layers.is_given(key)) layers.fail(key, "has no effect without timing = timed");
-      return false;
-    }
-    value = *asked;
-    if (layers.is_of_system(key)) return true;
-    point.costs.append(point.costs.empty() ? "" : " ")
-        .append(key)
-        .append("=")
-        .append(point.text(key));
-    return true;
-  };
-  take("step-ns", keys.step_ns, cost.step_ns);
-  take("step-exposed-ns", keys.step_exposed_ns, cost.exposed_ns);
-  if (take("age-bias", keys.age_bias, cost.age_bias)) {
-    cost.age_bias_prefetch.reset();
-    cost.keep_step = cost.age_bias == 0;
-  }
-  take("stages", keys.stages, cost.stages);
-  take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
-  point.judgement = judgement_of(gpu, keys, point.costs);
-  point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() &&
-                     point.judgement.word != "measured" && !point.costs.empty();
-}
-
 }  // namespace
 
 std::string Point::text(std::string_view key) const {
@@ -500,7 +288,6 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
   resolve_schedule(layers, point);
   resolve_model(layers, point);
   const KernelShape kernel = kernel_of(layers, point);
-  point.request.bulk_loads = loads_in_bulk(point.keys.kernel);
   resolve_kernel(layers, kernel, gpu, catalog, point);
   resolve_die(layers, kernel, catalog, point);
 }

@@ -15,7 +15,7 @@ stages=$data/stages.csv
 gain() { python3 "$here/gain.py" "$@"; }
 if [ "${1:-}" = --check ]; then
   gain --check "$results/held_out.csv" "${held_out[@]}" --page "$here/README.md"
-  [ ! -e "$stages" ] || gain --check "$results/stages.csv" "$stages" --page "$here/README.md" --by kernel
+  gain --check "$results/stages.csv" "$stages" --page "$here/README.md" --by kernel
   exit
 fi
 program=${1:-build/release/sawtooth}
@@ -23,10 +23,8 @@ mkdir -p "$results"
 gain --program "$program" --predict "$results/held_out.csv" \
   "$data"/held_out_triton_times.csv "$data"/held_out_own.csv
 gain --report "$results/held_out.csv" "${held_out[@]}"
-if [ -e "$stages" ]; then
-  gain --program "$program" --predict "$results/stages.csv" "$stages"
-  gain --report "$results/stages.csv" "$stages" --by kernel
-fi
+gain --program "$program" --predict "$results/stages.csv" "$stages"
+gain --report "$results/stages.csv" "$stages" --by kernel
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
 "$python" "$here/draw.py" "$data/triton_times.csv" "$data/triton_counters.csv" "$here/pictures"

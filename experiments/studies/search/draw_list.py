@@ -27,8 +27,9 @@ LENGTHS = [2 * KIB << i for i in range(10)]
 BATCHES = (1, 2, 4, 8)
 MOST_TOKENS = 1024 * KIB
 LARGEST_SAMPLE = 8
+MOST_STEPS = 7.5e5
 
-HEADER = """# Shapes of models on {gpu}, drawn by draw_list.py --gpu {gpu} --seed {seed} --shapes {shapes}
+HEADER = """# Shapes of models on {gpu}, drawn by draw_list.py --gpu {gpu} --seed {seed} --shapes {shapes}{more}
 gpu = {gpu}
 head-dim = 128
 tiles = kernel
@@ -74,9 +75,11 @@ def main():
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--shapes", type=int, required=True)
-    parser.add_argument("--most-steps", type=float, default=7.5e5)
+    parser.add_argument("--most-steps", type=float, default=MOST_STEPS)
     arguments = parser.parse_args()
-    print(HEADER.format(**vars(arguments)), end="")
+    most = arguments.most_steps
+    more = "" if most == MOST_STEPS else f" --most-steps {most:g}"
+    print(HEADER.format(**vars(arguments), more=more), end="")
     for length, batch, model, mask, kept in draw(arguments):
         of_all = batch * MODELS[model][1]
         name = f"{model} {length // KIB}K batch {batch} {mask}"

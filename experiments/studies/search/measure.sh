@@ -2,7 +2,7 @@
 # Measures what search chose beside schedules drawn from its space, on the GPU that is here (four minutes).
 #
 #   experiments/studies/search/measure.sh FOUND.csv FOLDER [PROGRAM]
-# FOUND.csv is what `sawtooth search lists/drawn.ini` wrote; FOLDER gets times.csv, counters.csv and their lists.
+# FOUND.csv is what `sawtooth search proof.ini` wrote; FOLDER gets times.csv, counters.csv and their lists.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 found=$1

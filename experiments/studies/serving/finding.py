@@ -78,11 +78,4 @@ class Page:
 
 
 if __name__ == "__main__":
-    sys.exit(
-        fill.write_or_check(
-            str(HERE / "README.md"),
-            Page(HERE / "results"),
-            "--check" in sys.argv,
-            "experiments/studies/serving/run.sh",
-        )
-    )
+    sys.exit(fill.study(HERE, Page(HERE / "results")))

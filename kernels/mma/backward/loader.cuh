@@ -16,8 +16,8 @@ class BackwardLoader {
   __device__ BackwardLoader(const BackwardArguments& arguments, Storage& storage)
       : arguments_(arguments), storage_(storage) {}
 
-  /// Starts the copies of K, V and of the first steps. By all threads, when nobody reads the last
-  /// item's tiles any more.
+  /// Starts the copies of K, V and of the first steps. By all threads, once all have left the last
+  /// item's tiles.
   __device__ void start_item() {
     const Item& item = storage_.work.item;
     const int keys = valid_keys(arguments_.problem, Shape::tiling(), item.own_tile);
@@ -29,7 +29,7 @@ class BackwardLoader {
     for (int step = 0; step < Shape::stages - 1; ++step) copy_step(step);
   }
 
-  /// From here on everybody sees this step's tiles, and has left the step before.
+  /// From here on all threads see this step's tiles, and have left the step before.
   __device__ void enter_step() {
     wait_for_copies<Shape::stages - 2>();
     __syncthreads();
@@ -37,7 +37,7 @@ class BackwardLoader {
   __device__ void load_ahead(int step) { copy_step(step + Shape::stages - 1); }
   __device__ static int slot(int step) { return step % Shape::stages; }
 
-  /// From here on no copy is in flight, and everybody has left the last step.
+  /// From here on no copy is in flight, and all threads have left the last step.
   __device__ void finish_steps() {
     wait_for_copies<0>();
     __syncthreads();

@@ -49,30 +49,6 @@ __device__ inline int lane_row() {
 template <class Shape>
 using ScoreFragments = float[Shape::key_blocks][Shape::score_columns / 8][4];
 
-/// Scores of pairs that the mask hides become -inf. `first_key` is the lane's first key of the
-/// warp's first block, `first_row` the query of column 0.
-template <class Shape>
-__device__ inline void hide_unseeing(ScoreFragments<Shape>& scores, const Problem& problem,
-                                     int64_t first_key, int64_t first_row) {
-  const int lane_column = thread_number() % 4 * 2;
-#pragma unroll
-  for (int block = 0; block < Shape::key_blocks; ++block)
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Range seeing = seeing_rows_of(problem, first_key + block * 16 + half * 8, first_row,
-                                          Shape::score_columns);
-      const int begin = int(seeing.begin) - lane_column;
-      const int end = int(seeing.end) - lane_column;
-#pragma unroll
-      for (int n = 0; n < Shape::score_columns / 8; ++n)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const int column = n * 8 + i;
-          if (column < begin || column >= end) scores[block][n][2 * half + i] = minus_infinity;
-        }
-    }
-}
-
 /// P^T from the scores in place; `lse_log2` are those of the columns.
 template <class Shape>
 __device__ inline void to_probabilities(ScoreFragments<Shape>& scores, const float* lse_log2,
@@ -152,10 +128,13 @@ __device__ inline void add_part(KeyGradients<Shape>& gradients, const BackwardAr
   multiply_by_transposed<Element, QTile, Shape::head_dim>(
       probabilities, load_keys(at.keys(offsetof(Tiles, k))), at.by_rows(offsetof(Tiles, q), slot),
       first_block);
-  if (masked)
-    hide_unseeing<Shape>(probabilities, arguments.problem,
-                         storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>(),
-                         first_row + first_column);
+  if (masked) {
+    const int64_t first_key = storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>();
+    hide_others(probabilities, [&](int key) {
+      return seeing_rows_of(arguments.problem, first_key + key, first_row + first_column,
+                            Shape::score_columns);
+    });
+  }
   to_probabilities<Shape>(probabilities, storage.tiles.lse_log2[slot] + first_column,
                           arguments.scale_log2);
   const uint32_t d_o_columns = at.by_columns(offsetof(Tiles, d_o), slot);

@@ -7,6 +7,7 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/measure/small_point.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
@@ -14,19 +15,9 @@ namespace {
 
 using testing::HasSubstr;
 
-Point backward_point(const std::vector<std::pair<std::string, std::string>>& options) {
-  Settings given;
-  for (const auto& [key, value] : options) assign(given, key, value, {});
-  for (const auto& [key, value] : {std::pair{"pass", "backward"},
-                                   {"seq", "512"},
-                                   {"head-dim", "64"},
-                                   {"tile-q", "64"},
-                                   {"tile-kv", "64"},
-                                   {"workers", "3"},
-                                   {"l2-bytes", "1 MiB"}})
-    if (!given.contains(key)) assign(given, key, value, {});
-  Catalog catalog;
-  return resolve(given, catalog);
+Point backward_point(test::Options options) {
+  options.emplace_back("pass", "backward");
+  return test::small_point(options);
 }
 
 TEST(BackwardCall, HasTheProblemAndScheduleOfItsPoint) {
@@ -41,7 +32,7 @@ TEST(BackwardCall, HasTheProblemAndScheduleOfItsPoint) {
 }
 
 TEST(BackwardCall, IsRefusedWhereNoKernelRunsIt) {
-  const auto refusal = [](const std::vector<std::pair<std::string, std::string>>& options) {
+  const auto refusal = [](const test::Options& options) {
     return test::message_of<UsageError>([&] { attention_call(backward_point(options)); });
   };
   EXPECT_THAT(refusal({{"head-dim", "256"}}), HasSubstr("head-dim"));

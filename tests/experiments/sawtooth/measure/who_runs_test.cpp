@@ -10,12 +10,13 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "tests/experiments/sawtooth/measure/small_point.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 using kernels::AttentionForward;
-using Options = std::vector<std::pair<std::string, std::string>>;
+using test::Options;
 
 struct Case {
   const char* what;
@@ -84,17 +85,7 @@ const Case cases[] = {
 };
 
 Point point_of(const Case& one) {
-  Settings given;
-  for (const auto& [key, value] : one.options) assign(given, key, value, {});
-  for (const auto& [key, value] : Options{{"seq", "256"},
-                                          {"head-dim", "64"},
-                                          {"tile-q", "64"},
-                                          {"tile-kv", "64"},
-                                          {"workers", "3"},
-                                          {"l2-bytes", "1 MiB"}})
-    if (!given.contains(key)) assign(given, key, value, {});
-  Catalog catalog;
-  return resolve(given, catalog);
+  return test::small_point(one.options);
 }
 
 /// Whether `work` ends without a UsageError.
