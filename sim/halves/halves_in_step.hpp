@@ -34,7 +34,6 @@ class HalvesInStep {
                const CoalescerParameters& coalescer);
 
   void begin(const HeadRun& run) { l2_.begin(run); }
-  void look_for_held() { l2_.look_for_held(); }
   bool holds(AtomRange atoms) const { return l2_.holds(atoms); }
 
   /// With one half all workers count as those of half 0, whatever `times` says.
@@ -45,7 +44,7 @@ class HalvesInStep {
 
   /// All counters of sim/counters.hpp; the identity DRAM reads = near misses - fabric reads +
   /// fabric misses holds exactly, but for what reductions fill.
-  Counters counters(int group) const;
+  Counters counters(int group);
 
   /// Visits of single workers so far.
   int64_t visits() const { return visits_; }

@@ -8,8 +8,6 @@
 
 #include <cstdint>
 
-#include "sim/lru/stack_distance.hpp"
-
 namespace sawtooth::sim {
 
 struct HalvesParameters {
@@ -35,7 +33,6 @@ struct HalvesParameters {
   double far_first_running = 0.5;
   // Whether all wait or run is judged by the latest reads of that share of a half's lines.
   double running_share = 0.5;
-  VectorPath path = VectorPath::automatic;  // of the sets, for differential tests
 };
 
 /// Throws std::invalid_argument that names the parameter, its value and what is allowed.

@@ -10,11 +10,11 @@
 //                                                         `half`, in their order; returns which it
 //                                                         held, and calls written_back(atom, units)
 //                                                         for dirty ones that leave or grow old
-//   drop(half, atom, first, which)                        forgets clean ones
+//   drop(half, atom, first, which, written_back)          forgets clean ones
+//   settle(written_back)                                  calls it for those that grew old unseen
 //   begin(run)                                            gives atoms their place in memory; those
 //                                                         that had these numbers are not held
-//   look_for_held(), holds(atom)                          whether a half held any of it at that
-//                                                         moment
+//   holds(atom)                                           whether a half holds any of it
 #pragma once
 
 #include <bit>

@@ -27,9 +27,9 @@ SampledSets::SampledSets(const HalvesParameters& parameters) : parameters_(param
   const auto ways = static_cast<uint32_t>(parameters.ways);
   const auto dirty_ways =
       parameters.dirty_ways == 0 ? ways : static_cast<uint32_t>(parameters.dirty_ways);
-  rows_.assign(static_cast<size_t>(parameters.halves),
-               RecencyRows(static_cast<uint32_t>(sets_of_half_), ways, dirty_ways,
-                           static_cast<uint32_t>(reduced_sets), parameters.path));
+  sets_.assign(static_cast<size_t>(parameters.halves),
+               LruSets(static_cast<uint32_t>(sets_of_half_), ways, dirty_ways,
+                       static_cast<uint32_t>(reduced_sets)));
 }
 
 SampledSets::SampledSets(const HalvesParameters& parameters, const LiveAtoms& heads)
@@ -73,8 +73,8 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before) {
           placements_.emplace_back(parameters_, sets_of_half_, placements_.size());
         }
         const int64_t line = before[number][static_cast<size_t>(home)]++;
-        if (piece == sets_.size()) sets_.push_back(0);
-        sets_[piece++] = static_cast<uint16_t>(placements_[number].set_of(line, home));
+        if (piece == set_of_.size()) set_of_.push_back(0);
+        set_of_[piece++] = static_cast<uint16_t>(placements_[number].set_of(line, home));
         units.push_back(static_cast<uint32_t>(tile.units * (i + 1) / tile.pieces -
                                               tile.units * i / tile.pieces));
       }
@@ -83,11 +83,12 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before) {
       atoms_[atom].units = static_cast<uint32_t>(known->second);
       atoms_[atom].first_home = static_cast<uint32_t>(first_home);
     }
-    if (sets_.size() >= RecencyRows::no_tag) {
+    if (set_of_.size() >= LruSets::no_line) {
       throw std::invalid_argument("halves: too many lines; switch the sets off (ways = 0)");
     }
   }
   if (atom + 1 == atoms_.size()) atoms_[atom].first = piece;
+  for (LruSets& sets : sets_) sets.grow(set_of_.size());
 }
 
 }  // namespace sawtooth::sim

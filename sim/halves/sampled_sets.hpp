@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "sim/halves/lru_sets.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
 #include "sim/halves/placed_heads.hpp"
-#include "sim/halves/recency_rows.hpp"
 #include "sim/halves/set_placement.hpp"
 
 namespace sawtooth::sim {
@@ -39,7 +39,7 @@ class SampledSets {
   PieceMask at_home(AtomId atom, uint32_t first, int home) const {
     constexpr PieceMask every_other = ~PieceMask{0} / 3;
     const PieceMask all = first_pieces(pieces(atom) - first);
-    if (rows_.size() == 1) return home == 0 ? all : 0;
+    if (sets_.size() == 1) return home == 0 ? all : 0;
     return all & every_other << (atoms_[atom].first_home == static_cast<uint32_t>(home) ? 0 : 1);
   }
 
@@ -53,30 +53,36 @@ class SampledSets {
   template <class WrittenBack>
   PieceMask touch(int half, AtomId atom, uint32_t first, PieceMask which, bool write,
                   WrittenBack written_back) {
-    const uint32_t piece = atoms_[atom].first + first;
-    RecencyRows& rows = rows_[static_cast<size_t>(half)];
-    const PieceMask held = rows.touch(&sets_[piece], piece, which, write);
-    for (const uint32_t line : rows.written_back()) {
-      const AtomId owner = atom_of(line);
-      written_back(owner, units(owner, line - atoms_[owner].first, 1));
-    }
+    LruSets& sets = sets_[static_cast<size_t>(half)];
+    const PieceMask held = sets.touch(set_of_.data(), atoms_[atom].first + first, which, write);
+    take_written_back(sets, written_back);
     return held;
   }
 
-  void drop(int half, AtomId atom, uint32_t first, PieceMask which) {
-    const uint32_t piece = atoms_[atom].first + first;
-    for_each_piece(which, [&](uint32_t i) {
-      rows_[static_cast<size_t>(half)].drop(sets_[piece + i], piece + i);
-    });
+  template <class WrittenBack>
+  void drop(int half, AtomId atom, uint32_t first, PieceMask which, WrittenBack written_back) {
+    LruSets& sets = sets_[static_cast<size_t>(half)];
+    for_each_piece(which,
+                   [&](uint32_t i) { sets.drop(set_of_.data(), atoms_[atom].first + first + i); });
+    take_written_back(sets, written_back);
   }
 
-  void look_for_held() {
-    held_.assign(atoms_.size(), false);
-    for (const RecencyRows& rows : rows_) {
-      rows.for_each_held([&](uint32_t piece) { held_[atom_of(piece)] = true; });
+  template <class WrittenBack>
+  void settle(WrittenBack written_back) {
+    for (LruSets& sets : sets_) {
+      sets.settle(set_of_.data());
+      take_written_back(sets, written_back);
     }
   }
-  bool holds(AtomId atom) const { return held_[atom]; }
+
+  bool holds(AtomId atom) const {
+    for (uint32_t piece = atoms_[atom].first; piece < atoms_[atom + 1].first; ++piece) {
+      for (const LruSets& sets : sets_) {
+        if (sets.holds(piece)) return true;
+      }
+    }
+    return false;
+  }
 
  private:
   explicit SampledSets(const HalvesParameters& parameters);
@@ -94,6 +100,14 @@ class SampledSets {
     return static_cast<AtomId>(after - atoms_.begin() - 1);
   }
 
+  template <class WrittenBack>
+  void take_written_back(LruSets& sets, WrittenBack written_back) {
+    sets.take_written_back([&](uint32_t piece) {
+      const AtomId owner = atom_of(piece);
+      written_back(owner, units(owner, piece - atoms_[owner].first, 1));
+    });
+  }
+
   void lay(const HeadRun& run, PlacedLines& before);
 
   HalvesParameters parameters_;
@@ -103,10 +117,9 @@ class SampledSets {
   std::vector<SetPlacement> placements_;  // by allocation
   std::map<std::vector<uint32_t>, size_t> units_begin_;
   std::vector<Atom> atoms_{Atom{}};  // one more at the end
-  std::vector<uint16_t> sets_;       // by piece
+  std::vector<uint16_t> set_of_;     // by piece
   std::vector<uint32_t> units_;      // of the pieces of an atom; once for all atoms alike
-  std::vector<RecencyRows> rows_;    // of each half
-  std::vector<bool> held_;           // atoms, when look_for_held() looked
+  std::vector<LruSets> sets_;        // of each half
 };
 
 }  // namespace sawtooth::sim

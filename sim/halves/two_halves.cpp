@@ -31,10 +31,8 @@ std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& paramete
 /// tensors.
 PieceMask pieces_in(const AtomPart& part, uint64_t number, int tensors, uint32_t pieces,
                     uint32_t first) {
-  const PieceMask all = first_pieces(pieces - first);
-  if (part.whole()) return all;
   PieceMask inside = 0;
-  for_each_piece(all, [&](uint32_t i) {
+  for_each_piece(first_pieces(pieces - first), [&](uint32_t i) {
     const uint64_t piece = first + i;
     const double drawn = double(piece) + unit_interval(mix_seed(number, piece));
     const double place = drawn / double(pieces) * tensors;
@@ -81,8 +79,8 @@ void TwoHalves::begin(const HeadRun& run) {
   std::visit([&](auto& store) { store.begin(run); }, store_);
 }
 
-void TwoHalves::look_for_held() {
-  std::visit([](auto& store) { store.look_for_held(); }, store_);
+void TwoHalves::settle() {
+  std::visit([this](auto& store) { store.settle(count_written_back()); }, store_);
 }
 
 bool TwoHalves::holds(AtomRange atoms) const {
@@ -99,9 +97,7 @@ template <class Store>
 PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
                            bool write) {
   if (which == 0) return 0;
-  return store.touch(half, atom, first, which, write, [&](AtomId owner, int64_t units) {
-    tallies_[groups_[owner]].written_back += sectors_of(units);
-  });
+  return store.touch(half, atom, first, which, write, count_written_back());
 }
 
 TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
@@ -110,11 +106,14 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
   const auto look_up = [&](auto& store) {
     const uint32_t pieces = store.pieces(atom);
     for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
-      const PieceMask which = pieces_in(part, numbers_[atom], sizes_[atom].tensors, pieces, first);
+      const PieceMask which =
+          part.whole() ? first_pieces(pieces - first)
+                       : pieces_in(part, numbers_[atom], sizes_[atom].tensors, pieces, first);
       std::array<PieceMask, 2> lacks{};  // of those looked up in a half
       for (const int half : {0, 1}) {
         if (asks[half]) lacks[half] = which & ~touch(store, half, atom, first, which, false);
       }
+      if ((lacks[0] | lacks[1]) == 0) continue;
       for (const int home : {0, 1}) {
         const PieceMask at_home = which & store.at_home(atom, first, home);
         const PieceMask crossed = at_home & lacks[1 - home];
@@ -155,7 +154,7 @@ int64_t TwoHalves::put(AtomId atom) {
         const int home = (at_first & piece) != 0 ? 0 : 1;
         if (touch(store, home, atom, first, piece, true) == 0)
           missed += store.units(atom, first, piece);
-        if (parameters_.halves == 2) store.drop(1 - home, atom, first, piece);
+        if (parameters_.halves == 2) store.drop(1 - home, atom, first, piece, count_written_back());
       });
     }
   };

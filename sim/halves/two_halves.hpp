@@ -49,8 +49,7 @@ class TwoHalves {
 
   /// The next visits to the atoms of `run` are the first ones of this head.
   void begin(const HeadRun& run);
-  /// Whether a half holds a line of `atoms`, since the last look.
-  void look_for_held();
+  /// Whether a half holds a line of `atoms`.
   bool holds(AtomRange atoms) const;
   AtomSize size(AtomId atom) const { return sizes_[atom]; }
 
@@ -72,6 +71,8 @@ class TwoHalves {
   size_t group_of(AtomId atom) const {
     return override_ >= 0 ? static_cast<size_t>(override_) : groups_[atom];
   }
+  /// What is written back by now counts.
+  void settle();
   const Tally& tally(int group) const { return tallies_[static_cast<size_t>(group)]; }
   const HalvesParameters& parameters() const { return parameters_; }
 
@@ -79,6 +80,11 @@ class TwoHalves {
   int64_t put(AtomId atom);
   template <class Store>
   PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which, bool write);
+  auto count_written_back() {
+    return [this](AtomId owner, int64_t units) {
+      tallies_[groups_[owner]].written_back += sectors_of(units);
+    };
+  }
 
   HalvesParameters parameters_;
   std::vector<AtomSize> sizes_;

@@ -28,7 +28,6 @@ class WholeAtoms {
     for (AtomLru& half : halves_) half.grow(sizes_.size() * homes_);
   }
 
-  void look_for_held() {}
   bool holds(AtomId atom) const {
     for (uint32_t home = 0; home < homes_; ++home) {
       for (const AtomLru& half : halves_) {
@@ -61,13 +60,17 @@ class WholeAtoms {
     return held;
   }
 
-  void drop(int half, AtomId atom, uint32_t /*first*/, PieceMask which) {
+  template <class WrittenBack>
+  void drop(int half, AtomId atom, uint32_t /*first*/, PieceMask which, WrittenBack) {
     AtomLru& lru = halves_[static_cast<size_t>(half)];
     for_each_piece(which, [&](uint32_t home) {
       const AtomLru::Entry entry = atom * homes_ + home;
       if (lru.holds(entry)) lru.drop(entry);
     });
   }
+
+  template <class WrittenBack>
+  void settle(WrittenBack) {}
 
  private:
   int64_t units_of_piece(AtomId atom) const {

@@ -8,7 +8,8 @@
 
 namespace sawtooth::sim {
 
-/// `L2` has begin(HeadRun), look_for_held() and holds(AtomRange), as TwoHalves and PlacedSets.
+/// `L2` has begin(HeadRun) and holds(AtomRange), as TwoHalves and PlacedSets; look_for_held() comes
+/// before where it has one.
 template <class L2>
 class HeldHeads {
  public:
@@ -22,7 +23,7 @@ class HeldHeads {
   /// after as many ended atoms.
   void settle() {
     if (atoms_.ended_atoms() < limit_) return;
-    l2_.look_for_held();
+    if constexpr (requires { l2_.look_for_held(); }) l2_.look_for_held();
     atoms_.recycle_where([this](AtomRange atoms) { return !l2_.holds(atoms); });
     limit_ = least_ended + 2 * atoms_.ended_atoms();
   }

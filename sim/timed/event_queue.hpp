@@ -2,59 +2,54 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sawtooth::sim {
 
 struct Event {
-  double ns = 0;
+  double ns = 0;  // at least 0
   int32_t worker = 0;
-
-  // Times from 0 on are in the order of their bits, which are compared without a branch.
-  friend bool operator<(const Event& a, const Event& b) {
-    const auto x = std::bit_cast<uint64_t>(a.ns), y = std::bit_cast<uint64_t>(b.ns);
-    return (x < y) | ((x == y) & (a.worker < b.worker));
-  }
 };
 
-/// A binary heap; replacing the first event is one walk downwards.
+/// A tournament of all workers: a new time plays its way up against winners that are known.
 class EventQueue {
  public:
-  bool empty() const { return events_.empty(); }
-  const Event& first() const { return events_.front(); }
+  /// Without events.
+  explicit EventQueue(size_t workers)
+      : workers_(std::bit_ceil(workers)), winners_(2 * workers_, Node{never, 0}) {}
 
-  void push(Event event) {
-    size_t at = events_.size();
-    events_.push_back(event);
-    while (at > 0 && event < events_[(at - 1) / 2]) {
-      events_[at] = events_[(at - 1) / 2];
-      at = (at - 1) / 2;
-    }
-    events_[at] = event;
-  }
+  bool empty() const { return winners_[1].time == never; }
+  Event first() const { return {std::bit_cast<double>(winners_[1].time), winners_[1].worker}; }
 
-  void pop() {
-    const Event last = events_.back();
-    events_.pop_back();
-    if (!events_.empty()) replace_first(last);
-  }
-
-  void replace_first(Event event) {
-    const size_t count = events_.size();
-    size_t at = 0;
-    for (size_t child = 1; child < count; child = 2 * at + 1) {
-      if (child + 1 < count) child += events_[child + 1] < events_[child] ? 1 : 0;
-      if (!(events_[child] < event)) break;
-      events_[at] = events_[child];
-      at = child;
-    }
-    events_[at] = event;
-  }
+  /// The one event of its worker.
+  void set(Event event) { play({std::bit_cast<uint64_t>(event.ns), event.worker}); }
+  void remove(int32_t worker) { play({never, worker}); }
 
  private:
-  std::vector<Event> events_;
+  // Times from 0 on are in the order of their bits, which are compared without a branch.
+  struct Node {
+    uint64_t time;
+    int32_t worker;
+  };
+  static constexpr uint64_t never = UINT64_MAX;  // no time has these bits
+
+  void play(Node node) {
+    size_t at = workers_ + static_cast<size_t>(node.worker);
+    winners_[at] = node;
+    for (; at > 1; at /= 2) {
+      const Node other = winners_[at ^ 1];
+      const bool loses =
+          (other.time < node.time) | ((other.time == node.time) & (other.worker < node.worker));
+      node.time = loses ? other.time : node.time;
+      node.worker = loses ? other.worker : node.worker;
+      winners_[at / 2] = node;
+    }
+  }
+
+  size_t workers_;
+  std::vector<Node> winners_;  // of nodes 2 i and 2 i + 1 in i; the last ones are the workers' own
 };
 
 }  // namespace sawtooth::sim

@@ -137,7 +137,8 @@ void TimedMemory::write(double now_ns, int64_t sm, AtomId atom) {
   l2_lines_.write(atom);
 }
 
-double TimedMemory::dram_busy_ns() const {
+double TimedMemory::dram_busy_ns() {
+  l2_lines_.settle();
   if (parameters_.dram_bytes_a_ns <= 0) return 0;
   double sectors = 0;
   for (int tensor = 0; tensor < tensor_count; ++tensor) {

@@ -36,7 +36,6 @@ class TimedMemory {
   TimedMemory(const L2Parameters& parameters, int64_t sms, const LiveAtoms& heads, bool merging);
 
   void begin(const HeadRun& run);
-  void look_for_held() { l2_lines_.look_for_held(); }
   bool holds(AtomRange atoms) const { return l2_lines_.holds(atoms); }
 
   /// SM `sm` asks for `atom` at `now_ns`; calls must be in order of time.
@@ -50,7 +49,7 @@ class TimedMemory {
   }
 
   /// What DRAM takes at least for all that it has read and written.
-  double dram_busy_ns() const;
+  double dram_busy_ns();
 
   /// SMs are numbered in the order of placement.
   const std::vector<PlacedSm>& placed() const { return placed_; }

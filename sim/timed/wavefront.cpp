@@ -48,7 +48,8 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       workers_(
           static_cast<size_t>(schedule_.launch == launch_id<GridLaunch> ? held_ : walk_.workers())),
       residents_(static_cast<size_t>(parameters.sms)),
-      ended_ns_(workers_.size(), 0.0) {
+      ended_ns_(workers_.size(), 0.0),
+      events_(workers_.size()) {
   if (schedule_.loop == Loop::kv_outer) {
     throw std::invalid_argument(
         "timing = timed: loop = kv-outer is not modelled in time; allowed: kv-inner");
@@ -149,19 +150,19 @@ void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
   worker.random = stream_of(seed_, w);
   residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
   worker.age = ctas_begun_++;
-  events_.push({ns + step.item_begin_ns, static_cast<int32_t>(w)});
+  events_.set({ns + step.item_begin_ns, static_cast<int32_t>(w)});
 }
 
 // A CTA has ended for good; the next one that waits takes its place.
 void TimedWavefront::end_cta(const Worker& worker, double now_ns) {
-  events_.pop();
+  events_.remove(static_cast<int32_t>(&worker - workers_.data()));
   if (waiting_ >= static_cast<int64_t>(workers_.size())) return;
   begin_cta(waiting_++, worker.sm, now_ns + parameters_.step.refill_ns);
 }
 
 void TimedWavefront::next_event(Worker& worker, Next next, double ns) {
   worker.next = next;
-  events_.replace_first({ns, static_cast<int32_t>(&worker - workers_.data())});
+  events_.set({ns, static_cast<int32_t>(&worker - workers_.data())});
 }
 
 TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
@@ -249,7 +250,7 @@ double TimedWavefront::step_ns(Worker& worker) {
     if (!other.active) continue;
     ++ctas;
     if (other.age < worker.age) ++older;
-    if (other.has_lines()) ++with_lines;
+    if (schedule_.prefetch > 0 && other.has_lines()) ++with_lines;
   }
   double ns = parameters_.sharing ? cost_.shared_ns(ctas, older) : cost_.alone_ns();
   if (schedule_.prefetch > 0) {

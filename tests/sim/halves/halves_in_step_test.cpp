@@ -69,12 +69,10 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
   RC_ASSERT(std::abs(early) <= 2 * 2 * 4);
 }
 
-// The smallest caches are simulated whole: one piece a line, as the line engine has them. Sets of
-// up to 16 ways are one vector, more take the scalar path.
+// The smallest caches are simulated whole: one piece a line, as the line engine has them.
 RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   constexpr AtomId atoms = 16;
   HalvesParameters parameters;
-  parameters.path = *rc::gen::element(VectorPath::automatic, VectorPath::scalar);
   parameters.ways = *rc::gen::element(1, 2, 3, 4, 16, 18);
   parameters.capacity_lines = parameters.ways * *rc::gen::inRange<int64_t>(1, 12);
   parameters.dirty_ways = *rc::gen::inRange(0, parameters.ways + 1);

@@ -38,21 +38,27 @@ TEST(SampledSets, ADirtyLineThatIsOldIsWrittenBackAndStays) {
   SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
                    std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
   std::vector<AtomId> written_back;
-  const auto touch = [&](AtomId atom, bool write) {
-    return sets.touch(0, atom, 0, 1, write, [&](AtomId owner, int64_t units) {
-      EXPECT_EQ(units, 4 * units_per_sector);
-      written_back.push_back(owner);
-    });
+  const auto record = [&](AtomId owner, int64_t units) {
+    EXPECT_EQ(units, 4 * units_per_sector);
+    written_back.push_back(owner);
   };
+  const auto touch = [&](AtomId atom, bool write) {
+    return sets.touch(0, atom, 0, 1, write, record);
+  };
+  const auto settle = [&] { sets.settle(record); };
   touch(a, true);
   touch(b, false);
   EXPECT_TRUE(written_back.empty());
+  settle();
+  EXPECT_TRUE(written_back.empty());
   touch(c, false);
-  EXPECT_EQ(written_back, std::vector<AtomId>{a});
   EXPECT_EQ(touch(a, true), 1);
+  EXPECT_EQ(written_back, std::vector<AtomId>{a});
   touch(b, false);
+  settle();
   EXPECT_EQ(written_back, std::vector<AtomId>{a});
   touch(c, false);
+  settle();
   EXPECT_EQ(written_back, (std::vector<AtomId>{a, a}));
 }
 
