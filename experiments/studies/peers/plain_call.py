@@ -1,4 +1,4 @@
-"""This project's kernels by a plain call of the C API: no schedule, no tile, no kernel named.
+"""This project's kernels by a call of the C API; a plain one names no schedule, no tile and no kernel.
 
 $SAWTOOTH_LIBRARY is the path of libsawtooth_kernels.so (a build with -DBUILD_SHARED_LIBS=ON).
 """
@@ -41,7 +41,8 @@ def loaded():
     return library
 
 
-def prepare(torch, q, k, v, causal):
+def prepare(torch, q, k, v, causal, o=None, **named):
+    """A launch that returns its output, `o` or a tensor of its own; `named` are fields of Attention."""
     library = loaded()
 
     def require(status):
@@ -52,12 +53,14 @@ def prepare(torch, q, k, v, causal):
     library.sawtooth_attention_init(ctypes.byref(call), ctypes.c_size_t(ctypes.sizeof(call)))
     if call.version != API_VERSION:
         raise RuntimeError(f"the library has version {call.version} of the API, not {API_VERSION}")
-    o = torch.empty_like(q)
+    o = torch.empty_like(q) if o is None else o
     call.batch, call.heads, call.seq_q, call.head_dim = q.shape
     call.kv_heads, call.seq_kv = k.shape[1:3]
     call.dtype = DTYPES["bf16" if q.dtype == torch.bfloat16 else "fp16"]
     call.mask, call.workspace_starts_zero = MASKS[causal], 1
     call.q, call.k, call.v, call.o = (tensor.data_ptr() for tensor in (q, k, v, o))
+    for field, value in named.items():
+        setattr(call, field, value.encode() if isinstance(value, str) else value)
     require(library.sawtooth_attention_workspace_bytes(ctypes.byref(call), ctypes.byref(size)))
     workspace = torch.zeros(size.value, device="cuda", dtype=torch.uint8)
     torch.cuda.synchronize()
