@@ -23,6 +23,19 @@ void LruSets::grow(size_t lines) {
 }
 
 PieceMask LruSets::touch_each(const uint16_t* set_of, uint32_t first, PieceMask which, bool write) {
+  // Rings and uses lie anywhere: those of all lines that are missing are asked for at once.
+  const PieceMask missing = which & ~bits(held_, first);
+  for_each_piece(missing, [&](uint32_t i) {
+    const Ring ring = this->ring(set_of[first + i]);
+    __builtin_prefetch(&ring.ways[ring.first]);
+  });
+  for_each_piece(missing, [&](uint32_t i) {
+    const Ring ring = this->ring(set_of[first + i]);
+    for (const uint32_t way : {ring.first, ring.after(ring.first)}) {
+      const Use known = ring.ways[way];
+      if (known != empty) __builtin_prefetch(&last_use_[line_of(known)]);
+    }
+  });
   PieceMask held = 0;
   for_each_piece(which, [&](uint32_t i) {
     held |= PieceMask{touch_one(set_of[first + i], first + i, write)} << i;
