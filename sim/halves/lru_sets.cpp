@@ -20,9 +20,11 @@ void LruSets::grow(size_t lines) {
   last_use_.resize(std::max(last_use_.size(), lines));
   held_.resize(last_use_.size() / 64 + 2);
   dirty_.resize(held_.size());
+  reduced_.resize(held_.size());
 }
 
-PieceMask LruSets::touch_each(const uint16_t* set_of, uint32_t first, PieceMask which, bool write) {
+PieceMask LruSets::touch_each(const uint16_t* set_of, uint32_t first, PieceMask which,
+                              Access access) {
   // Rings and uses lie anywhere: those of all lines that are missing are asked for at once.
   const PieceMask missing = which & ~bits(held_, first);
   for_each_piece(missing, [&](uint32_t i) {
@@ -38,12 +40,12 @@ PieceMask LruSets::touch_each(const uint16_t* set_of, uint32_t first, PieceMask 
   });
   PieceMask held = 0;
   for_each_piece(which, [&](uint32_t i) {
-    held |= PieceMask{touch_one(set_of[first + i], first + i, write)} << i;
+    held |= PieceMask{touch_one(set_of[first + i], first + i, access)} << i;
   });
   return held;
 }
 
-bool LruSets::touch_one(uint32_t set, uint32_t line, bool write) {
+bool LruSets::touch_one(uint32_t set, uint32_t line, Access access) {
   const bool held = holds(line);
   if (!held) {
     const Ring ring = this->ring(set);
@@ -60,7 +62,10 @@ bool LruSets::touch_one(uint32_t set, uint32_t line, bool write) {
     write_back_if_old(set, line);
   }
   last_use_[line] = uses_;
-  if (write && (bits(dirty_, line) & 1) == 0) flip(dirty_, line);
+  if (changes(access)) {
+    mark(dirty_, line, true);
+    mark(reduced_, line, access == Access::reduce);
+  }
   return held;
 }
 
@@ -82,6 +87,7 @@ LruSets::Use& LruSets::oldest(Ring ring) {
 }
 
 void LruSets::write_back_if_old(uint32_t set, uint32_t line) {
+  if (bits(reduced_, line) & 1) return;
   const Use own = last_use(line);
   const Ring ring = this->ring(set);
   const auto younger = std::count_if(ring.ways, ring.ways + ring.count, [&](Use known) {

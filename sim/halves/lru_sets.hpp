@@ -6,7 +6,8 @@
 //
 // Of a set's lines in the order of their last use, only the first `dirty_ways` may be dirty: an
 // older line is written back and stays. Whether a dirty line grew old is found when it is next
-// touched, leaves, or is asked for by settle().
+// touched, leaves, or is asked for by settle(). A line that a reduction was the last to change may
+// be dirty at any age.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "sim/halves/piece.hpp"
+#include "sim/schedule/visit.hpp"
 
 namespace sawtooth::sim {
 
@@ -31,11 +33,11 @@ class LruSets {
   void grow(size_t lines);
 
   /// Touches the lines first + i for each i of `which`, in their order. Returns which were held.
-  PieceMask touch(const uint16_t* set_of, uint32_t first, PieceMask which, bool write) {
+  PieceMask touch(const uint16_t* set_of, uint32_t first, PieceMask which, Access access) {
     if (++uses_ == std::numeric_limits<uint32_t>::max()) count_uses_anew();
-    const bool all_clean = !write && (bits(dirty_, first) & which) == 0;
+    const bool all_clean = !changes(access) && (bits(dirty_, first) & which) == 0;
     if (!all_clean || (which & ~bits(held_, first)) != 0) {
-      return touch_each(set_of, first, which, write);
+      return touch_each(set_of, first, which, access);
     }
     for_each_piece(which, [&](uint32_t i) { last_use_[first + i] = uses_; });
     return which;
@@ -68,6 +70,9 @@ class LruSets {
     const uint32_t shift = first % 64;
     return shift == 0 ? *word : word[0] >> shift | word[1] << (64 - shift);
   }
+  static void mark(std::vector<uint64_t>& lines, uint32_t line, bool to) {
+    if ((bits(lines, line) & 1) != (to ? 1 : 0)) flip(lines, line);
+  }
   static void flip(std::vector<uint64_t>& lines, uint32_t line) {
     lines[line / 64] ^= uint64_t{1} << line % 64;
   }
@@ -84,8 +89,8 @@ class LruSets {
   uint32_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
   Use last_use(uint32_t line) const { return use(last_use_[line], line); }
 
-  PieceMask touch_each(const uint16_t* set_of, uint32_t first, PieceMask which, bool write);
-  bool touch_one(uint32_t set, uint32_t line, bool write);
+  PieceMask touch_each(const uint16_t* set_of, uint32_t first, PieceMask which, Access access);
+  bool touch_one(uint32_t set, uint32_t line, Access access);
   Use& oldest(Ring ring);
   void write_back_if_old(uint32_t set, uint32_t line);
   void write_back(uint32_t line);
@@ -100,6 +105,7 @@ class LruSets {
   std::vector<uint32_t> last_use_;  // of each line
   std::vector<uint64_t> held_;      // a bit for each line, and a word more
   std::vector<uint64_t> dirty_;     // likewise
+  std::vector<uint64_t> reduced_;   // likewise: the last change was a reduction
   std::vector<uint32_t> written_back_;
 };
 

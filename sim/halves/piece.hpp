@@ -6,7 +6,7 @@
 //   pieces(atom)                                          how many there are
 //   at_home(atom, first, home)                            those with this home
 //   units(atom, first, which)                             what these stand for
-//   touch(half, atom, first, which, write, written_back)  makes them the most recent ones of
+//   touch(half, atom, first, which, access, written_back) makes them the most recent ones of
 //                                                         `half`, in their order; returns which it
 //                                                         held, and calls written_back(atom, units)
 //                                                         for dirty ones that leave or grow old

@@ -51,10 +51,10 @@ class SampledSets {
   }
 
   template <class WrittenBack>
-  PieceMask touch(int half, AtomId atom, uint32_t first, PieceMask which, bool write,
+  PieceMask touch(int half, AtomId atom, uint32_t first, PieceMask which, Access access,
                   WrittenBack written_back) {
     LruSets& sets = sets_[static_cast<size_t>(half)];
-    const PieceMask held = sets.touch(set_of_.data(), atoms_[atom].first + first, which, write);
+    const PieceMask held = sets.touch(set_of_.data(), atoms_[atom].first + first, which, access);
     take_written_back(sets, written_back);
     return held;
   }

@@ -95,9 +95,9 @@ bool TwoHalves::holds(AtomRange atoms) const {
 
 template <class Store>
 PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
-                           bool write) {
+                           Access access) {
   if (which == 0) return 0;
-  return store.touch(half, atom, first, which, write, count_written_back());
+  return store.touch(half, atom, first, which, access, count_written_back());
 }
 
 TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
@@ -111,14 +111,15 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
                        : pieces_in(part, numbers_[atom], sizes_[atom].tensors, pieces, first);
       std::array<PieceMask, 2> lacks{};  // of those looked up in a half
       for (const int half : {0, 1}) {
-        if (asks[half]) lacks[half] = which & ~touch(store, half, atom, first, which, false);
+        if (asks[half]) lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);
       }
       if ((lacks[0] | lacks[1]) == 0) continue;
       for (const int home : {0, 1}) {
         const PieceMask at_home = which & store.at_home(atom, first, home);
         const PieceMask crossed = at_home & lacks[1 - home];
         // A copy hides its line from the home half, where no reader sits.
-        if (!asks[home]) lacks[home] = crossed & ~touch(store, home, atom, first, crossed, false);
+        if (!asks[home])
+          lacks[home] = crossed & ~touch(store, home, atom, first, crossed, Access::read);
         Missed& here = missed[home];
         here.crossed += store.units(atom, first, crossed);
         here.at_home += store.units(atom, first, at_home & lacks[home]);
@@ -141,7 +142,7 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
 
 // Makes the lines of `atom` dirty at their homes, and drops copies; returns the units that were not
 // there.
-int64_t TwoHalves::put(AtomId atom) {
+int64_t TwoHalves::put(AtomId atom, Access access) {
   tally_of(atom).write_backs = true;
   int64_t missed = 0;
   const auto put_in = [&](auto& store) {
@@ -152,7 +153,7 @@ int64_t TwoHalves::put(AtomId atom) {
       for_each_piece(first_pieces(pieces - first), [&](uint32_t i) {
         const PieceMask piece = PieceMask{1} << i;
         const int home = (at_first & piece) != 0 ? 0 : 1;
-        if (touch(store, home, atom, first, piece, true) == 0)
+        if (touch(store, home, atom, first, piece, access) == 0)
           missed += store.units(atom, first, piece);
         if (parameters_.halves == 2) store.drop(1 - home, atom, first, piece, count_written_back());
       });
@@ -166,7 +167,7 @@ void TwoHalves::write(AtomId atom) {
   Tally& tally = tally_of(atom);
   tally.writes = true;
   touched_[atom] = 1;
-  tally.write_misses += sectors_of(put(atom));
+  tally.write_misses += sectors_of(put(atom, Access::write));
 }
 
 void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
@@ -177,7 +178,8 @@ void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
   // What does not fit is driven out by its own lines, and comes back each time.
   const bool fits = sizes_[atom].lines <= parameters_.capacity_lines * parameters_.halves;
   const uint32_t all = times[0] + times[1];
-  for (uint32_t i = 0; i < (fits ? 1 : all); ++i) tally.fill_reads += sectors_of(put(atom));
+  for (uint32_t i = 0; i < (fits ? 1 : all); ++i)
+    tally.fill_reads += sectors_of(put(atom, Access::reduce));
   tally.reduced += double(sizes_[atom].sectors) * all;
   if (parameters_.halves != 2) return;
   const auto crossing = [&](const auto& store) {

@@ -6,8 +6,9 @@
 // allocates without a fill, and drops the other half's copy; a dirty line costs a DRAM write when
 // it is written back: when it leaves, or before, when it is old in its set. docs/models/halves.md
 // has the evidence for each of these. A reduction goes the way of a write, but fills a missing line
-// from DRAM (docs/models/backward.md). What a half keeps is decided by one of two stores: whole
-// atoms (fully associative, exact) or sampled sets.
+// from DRAM, and its line is written back only when it leaves (docs/models/backward.md). What a
+// half keeps is decided by one of two stores: whole atoms (fully associative, exact) or sampled
+// sets.
 #pragma once
 
 #include <array>
@@ -77,9 +78,10 @@ class TwoHalves {
   const HalvesParameters& parameters() const { return parameters_; }
 
  private:
-  int64_t put(AtomId atom);
+  int64_t put(AtomId atom, Access access);
   template <class Store>
-  PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which, bool write);
+  PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
+                  Access access);
   auto count_written_back() {
     return [this](AtomId owner, int64_t units) {
       tallies_[groups_[owner]].written_back += sectors_of(units);

@@ -46,13 +46,14 @@ class WholeAtoms {
   }
 
   template <class WrittenBack>
-  PieceMask touch(int half, AtomId atom, uint32_t /*first*/, PieceMask which, bool write,
+  PieceMask touch(int half, AtomId atom, uint32_t /*first*/, PieceMask which, Access access,
                   WrittenBack written_back) {
     PieceMask held = 0;
     for_each_piece(which, [&](uint32_t home) {
       // Lines weigh as many units as there are homes, and so does the capacity.
       const bool hit = halves_[static_cast<size_t>(half)].touch(
-          atom * homes_ + home, sizes_[atom].lines, write, [&](AtomLru::Entry gone, bool dirty) {
+          atom * homes_ + home, sizes_[atom].lines, changes(access),
+          [&](AtomLru::Entry gone, bool dirty) {
             if (dirty) written_back(gone / homes_, units_of_piece(gone / homes_));
           });
       held |= PieceMask{hit} << home;

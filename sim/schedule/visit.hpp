@@ -16,6 +16,11 @@ inline constexpr int access_count = 4;
 inline constexpr std::array<std::string_view, access_count> access_names{"read", "write",
                                                                          "prefetch", "reduce"};
 
+/// Whether it leaves its line dirty.
+constexpr bool changes(Access access) {
+  return access == Access::write || access == Access::reduce;
+}
+
 /// `times` visits to `atom` in direct succession, by `times` different workers from `worker` on.
 /// The first may miss; the others hit at the distance of the atom's own lines
 /// (docs/models/exactness.md, D). A prefetch brings the atom into L2 without delivering it to an

@@ -93,7 +93,7 @@ class SetEngine {
   }
 
   void read(int64_t line, int half) {
-    if (touch(half, line, false)) return;
+    if (touch(half, line, Access::read)) return;
     ++counts_.near_misses;
     const int home = home_[static_cast<size_t>(line)];
     if (half == home) {
@@ -101,17 +101,14 @@ class SetEngine {
       return;
     }
     ++counts_.fabric_reads;
-    if (touch(home, line, false)) return;
+    if (touch(home, line, Access::read)) return;
     ++counts_.fabric_misses;
     ++counts_.dram_reads;
   }
 
-  void write(int64_t line) {
-    const int home = home_[static_cast<size_t>(line)];
-    if (!touch(home, line, true)) ++counts_.write_misses;
-    halves_[1 - home][set_[static_cast<size_t>(line)]].remove_if(
-        [&](const Held& held) { return held.line == line; });
-  }
+  void write(int64_t line) { counts_.write_misses += !put(line, Access::write); }
+
+  void reduce(int64_t line) { counts_.dram_reads += !put(line, Access::reduce); }
 
   const LineCounts& counts() const { return counts_; }
 
@@ -119,7 +116,16 @@ class SetEngine {
   struct Held {
     int64_t line = 0;
     bool dirty = false;
+    bool reduced = false;  // at its last change
   };
+
+  bool put(int64_t line, Access access) {
+    const int home = home_[static_cast<size_t>(line)];
+    const bool held = touch(home, line, access);
+    halves_[1 - home][set_[static_cast<size_t>(line)]].remove_if(
+        [&](const Held& other) { return other.line == line; });
+    return held;
+  }
 
   size_t ways_of(size_t set) const {
     const auto reduced = static_cast<size_t>(
@@ -127,9 +133,9 @@ class SetEngine {
     return static_cast<size_t>(parameters_.ways) - (set < reduced ? 1 : 0);
   }
 
-  bool touch(int half, int64_t line, bool write) {
+  bool touch(int half, int64_t line, Access access) {
     const size_t number = set_[static_cast<size_t>(line)];
-    const bool held = touch(halves_[half][number], ways_of(number), line, write);
+    const bool held = touch(halves_[half][number], ways_of(number), line, access);
     if (parameters_.dirty_ways > 0) clean(halves_[half][number]);
     return held;
   }
@@ -137,27 +143,36 @@ class SetEngine {
   void clean(std::list<Held>& set) {
     int younger = 0;
     for (Held& held : set) {
-      if (younger++ < parameters_.dirty_ways || !held.dirty) continue;
+      if (younger++ < parameters_.dirty_ways || !held.dirty || held.reduced) continue;
       held.dirty = false;
       ++counts_.dram_writes;
     }
   }
 
-  bool touch(std::list<Held>& set, size_t ways, int64_t line, bool write) {
+  bool touch(std::list<Held>& set, size_t ways, int64_t line, Access access) {
     const auto at =
         std::find_if(set.begin(), set.end(), [&](const Held& held) { return held.line == line; });
     if (at != set.end()) {
-      const bool dirty = at->dirty || write;
+      Held held = *at;
       set.erase(at);
-      set.push_front({line, dirty});
+      change(held, access);
+      set.push_front(held);
       return true;
     }
     if (set.size() == ways) {
       counts_.dram_writes += set.back().dirty;
       set.pop_back();
     }
-    set.push_front({line, write});
+    Held held{.line = line};
+    change(held, access);
+    set.push_front(held);
     return false;
+  }
+
+  static void change(Held& held, Access access) {
+    if (access == Access::read) return;
+    held.dirty = true;
+    held.reduced = access == Access::reduce;
   }
 
   HalvesParameters parameters_;

@@ -82,17 +82,16 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   if (parameters.ways > 1) parameters.reserved = *rc::gen::element(0.0, 0.4 / parameters.ways);
   HalvesInStep l2 = l2_of(parameters, atoms);
   SetEngine lines(parameters, sets, atoms * lines_per_atom);
-  const auto trace = *rc::gen::container<std::vector<std::tuple<AtomId, int, bool>>>(rc::gen::tuple(
-      rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2), rc::gen::arbitrary<bool>()));
-  for (const auto& [atom, half, write] : trace) {
-    const Access access = write ? Access::write : Access::read;
+  const auto trace = *rc::gen::container<std::vector<std::tuple<AtomId, int, Access>>>(
+      rc::gen::tuple(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2),
+                     rc::gen::element(Access::read, Access::write, Access::reduce)));
+  for (const auto& [atom, half, access] : trace) {
     l2.visit(by(atom, access, half == 0, half == 1));
     for (int line = 0; line < lines_per_atom; ++line) {
-      if (write) {
-        lines.write(atom * lines_per_atom + line);
-      } else {
-        lines.read(atom * lines_per_atom + line, half);
-      }
+      const int64_t number = atom * lines_per_atom + line;
+      if (access == Access::read) lines.read(number, half);
+      if (access == Access::write) lines.write(number);
+      if (access == Access::reduce) lines.reduce(number);
     }
   }
   const Counters counters = l2.counters(0);

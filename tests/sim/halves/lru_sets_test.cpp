@@ -29,7 +29,7 @@ RC_GTEST_PROP(LruSets, UsesAreCountedAnewUnseen, ()) {
   late.grow(lines);
   const auto trace = *rc::gen::container<std::vector<std::tuple<uint32_t, PieceMask, int>>>(
       rc::gen::tuple(rc::gen::inRange<uint32_t>(0, lines - 4), rc::gen::inRange<PieceMask>(1, 16),
-                     rc::gen::inRange(0, 4)));
+                     rc::gen::inRange(0, 5)));
   const auto written_back = [](LruSets& of) {
     std::vector<uint32_t> written;
     of.take_written_back([&](uint32_t line) { written.push_back(line); });
@@ -37,7 +37,10 @@ RC_GTEST_PROP(LruSets, UsesAreCountedAnewUnseen, ()) {
     return written;
   };
   for (const auto& [first, which, what] : trace) {
-    const bool write = what == 0 && first < lines / 2;  // the later lines are always clean
+    const bool may_change = first < lines / 2;  // the later lines are always clean
+    const Access access = !may_change || what > 3 ? Access::read
+                          : what == 3             ? Access::reduce
+                                                  : Access::write;
     const uint32_t clean = lines - 1 - first % 8;
     if (what == 1) {
       early.drop(set_of.data(), clean);
@@ -46,8 +49,8 @@ RC_GTEST_PROP(LruSets, UsesAreCountedAnewUnseen, ()) {
       early.settle(set_of.data());
       late.settle(set_of.data());
     } else {
-      RC_ASSERT(early.touch(set_of.data(), first, which, write) ==
-                late.touch(set_of.data(), first, which, write));
+      RC_ASSERT(early.touch(set_of.data(), first, which, access) ==
+                late.touch(set_of.data(), first, which, access));
     }
     RC_ASSERT(written_back(early) == written_back(late));
     for (uint32_t line = 0; line < lines; ++line) RC_ASSERT(early.holds(line) == late.holds(line));
@@ -59,12 +62,12 @@ TEST(LruSets, ADroppedLineLeavesItsWayFree) {
   constexpr std::array<uint16_t, 4> set_of{};
   LruSets sets(1, 3, 3, 0);
   sets.grow(set_of.size());
-  for (const uint32_t line : {0, 1, 2}) sets.touch(set_of.data(), line, 1, false);
+  for (const uint32_t line : {0, 1, 2}) sets.touch(set_of.data(), line, 1, Access::read);
   sets.drop(set_of.data(), 1);
   EXPECT_FALSE(sets.holds(1));
-  sets.touch(set_of.data(), 3, 1, false);
+  sets.touch(set_of.data(), 3, 1, Access::read);
   for (const uint32_t line : {0, 2, 3}) EXPECT_TRUE(sets.holds(line)) << line;
-  sets.touch(set_of.data(), 1, 1, false);
+  sets.touch(set_of.data(), 1, 1, Access::read);
   EXPECT_FALSE(sets.holds(0));
 }
 

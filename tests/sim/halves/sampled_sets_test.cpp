@@ -10,7 +10,7 @@ namespace {
 
 // Reads some pieces of an atom of a clean cache; returns which of them were there.
 PieceMask held_of(SampledSets& sets, AtomId atom, PieceMask which) {
-  return sets.touch(0, atom, 0, which, false,
+  return sets.touch(0, atom, 0, which, Access::read,
                     [](AtomId, int64_t) { FAIL() << "nothing is dirty"; });
 }
 
@@ -42,24 +42,48 @@ TEST(SampledSets, ADirtyLineThatIsOldIsWrittenBackAndStays) {
     EXPECT_EQ(units, 4 * units_per_sector);
     written_back.push_back(owner);
   };
-  const auto touch = [&](AtomId atom, bool write) {
-    return sets.touch(0, atom, 0, 1, write, record);
+  const auto touch = [&](AtomId atom, Access access) {
+    return sets.touch(0, atom, 0, 1, access, record);
   };
   const auto settle = [&] { sets.settle(record); };
-  touch(a, true);
-  touch(b, false);
+  touch(a, Access::write);
+  touch(b, Access::read);
   EXPECT_TRUE(written_back.empty());
   settle();
   EXPECT_TRUE(written_back.empty());
-  touch(c, false);
-  EXPECT_EQ(touch(a, true), 1);
+  touch(c, Access::read);
+  EXPECT_EQ(touch(a, Access::write), 1);
   EXPECT_EQ(written_back, std::vector<AtomId>{a});
-  touch(b, false);
+  touch(b, Access::read);
   settle();
   EXPECT_EQ(written_back, std::vector<AtomId>{a});
-  touch(c, false);
+  touch(c, Access::read);
   settle();
   EXPECT_EQ(written_back, (std::vector<AtomId>{a, a}));
+}
+
+// The same sets: a line that was added to is not written back while it stays, unless it was written
+// since; it is when it leaves.
+TEST(SampledSets, ALineThatWasAddedToIsWrittenBackWhenItLeaves) {
+  constexpr AtomId a = 0, b = 1, c = 2, d = 3;
+  SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
+                   std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
+  std::vector<AtomId> written_back;
+  const auto record = [&](AtomId owner, int64_t) { written_back.push_back(owner); };
+  const auto touch = [&](AtomId atom, Access access) { sets.touch(0, atom, 0, 1, access, record); };
+  touch(a, Access::write);
+  touch(a, Access::reduce);
+  touch(b, Access::reduce);
+  touch(c, Access::read);
+  sets.settle(record);
+  EXPECT_TRUE(written_back.empty());
+  touch(d, Access::read);
+  EXPECT_EQ(written_back, std::vector<AtomId>{a});
+  touch(b, Access::write);
+  touch(c, Access::read);
+  touch(d, Access::read);
+  sets.settle(record);
+  EXPECT_EQ(written_back, (std::vector<AtomId>{a, b}));
 }
 
 // One set of three ways: a of two lines and b. A visit to all of a makes its lines the youngest,
