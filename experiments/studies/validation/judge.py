@@ -91,6 +91,12 @@ def sizes(rows):
     return sorted(abs(float(row["relative_error"])) for row in rows)
 
 
+def launches_agree(row):
+    """Whether the launches of a point differ by less than 5 %."""
+    low, high = (table.number(row, f"measured_{end}") for end in ("low", "high"))
+    return high - low < 0.05 * table.number(row, "measured")
+
+
 def with_range(values, digits):
     """The median in percent, and in brackets the range where the values differ."""
     low, high = (f"{100 * end(values):.{digits}f}" for end in (min, max))
@@ -142,13 +148,17 @@ class Judgement:
 
     def beyond(self, share):
         """Points whose DRAM reads are off by more than `share` although launches differ by less than 5 %."""
-
-        def agree(row):
-            low, high = (table.number(row, f"measured_{end}") for end in ("low", "high"))
-            return high - low < 0.05 * table.number(row, "measured")
-
-        found = [row for row in self.rows(over=True) if row["relative_error"] and agree(row)]
+        found = self.rows(over=True)
+        found = [row for row in found if row["relative_error"] and launches_agree(row)]
         return [row for row in found if abs(float(row["relative_error"])) > share]
+
+    def agreeing(self):
+        """DRAM reads over 1.5 x compulsory where launches agree within 5 %: points, median/90 %/worst."""
+        rows = self.rows(over=True)
+        found = sizes([row for row in rows if row["relative_error"] and launches_agree(row)])
+        errors_of = [statistics.median(found), measures.quantile(found, 0.9), found[-1]]
+        told = "{:.1f}/{:.1f}/{:.0f} %".format(*(100 * error for error in errors_of))
+        return f"{told} over {len(found)} of {len(rows)} points"
 
     def dram_writes(self):
         """Errors of DRAM writes at 90 % of the points, in shares of O and of themselves."""
@@ -337,6 +347,7 @@ class Page:
     def __init__(self):
         self._lists = table.read(os.path.join(HERE, "lists.csv"), ("list", "role"))
         self.judgement = recorded("judgement")
+        self.families = recorded("families")
 
     def _of(self, role):
         return {row["list"]: recorded(row["list"]) for row in table.where(self._lists, role=role)}

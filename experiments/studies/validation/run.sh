@@ -9,8 +9,8 @@
 #
 # LIST and ROLE are those of lists.csv (default: calibration). build/judge/LIST gets predicted.csv, errors.csv,
 # report.txt (of `compare`), report.md and, where a Python with matplotlib is, scatter, regimes, changes and ablation.
-# For calibration and judgement also other seeds and each mechanism switched off: minutes. QUICK=1 leaves
-# these and the rules out. $LAUNCHES overrides the simulated launches of lists.csv; $SAWTOOTH is the program
+# For calibration and judgement also other seeds, and where the die is known each mechanism switched off: minutes.
+# QUICK=1 leaves these and the rules out. $LAUNCHES overrides the simulated launches of lists.csv; $SAWTOOTH is the program
 # (default: build/release/sawtooth). Exit code 1 where a check fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
@@ -80,12 +80,12 @@ judge() {
         compare "two-launches-seed-$seed" >/dev/null
       done
       options=("${with_die[@]}")
+      local mechanisms
+      mechanisms=$("$program" simulate --help | tr -d '\n' | tr -s ' ' |
+        sed 's/.*--without NAME.*switched off: \([a-z0-9, -]*\) (default.*/\1/; s/nothing, //; s/, /,/g')
+      predict without --without "nothing,$mechanisms"
+      compare without --csv "$folder/without.errors" >/dev/null
     fi
-    local mechanisms
-    mechanisms=$("$program" simulate --help | tr -d '\n' | tr -s ' ' |
-      sed 's/.*--without NAME.*switched off: \([a-z0-9, -]*\) (default.*/\1/; s/nothing, //; s/, /,/g')
-    predict without --without "nothing,$mechanisms"
-    compare without --csv "$folder/without.errors" >/dev/null
   fi
   mv "$folder/model.csv" "$folder/predicted.csv"
   rm -f "$folder"/seed-*.csv "$folder"/no-die-*.csv "$folder"/two-launches-*.csv "$folder/without.csv"

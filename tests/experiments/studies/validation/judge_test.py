@@ -89,6 +89,11 @@ class Reports(unittest.TestCase):
         near = dict(row, relative_error="0.2")
         cold = dict(row, over_compulsory="1.4")
         self.assertEqual(judge.Judgement([near, noisy, row, cold], []).beyond(0.25), [row])
+        # 20, 20 and 30 % off.
+        self.assertEqual(
+            judge.Judgement([near, noisy, row, near, cold], []).agreeing(),
+            "20.0/30.0/30 % over 3 of 4 points",
+        )
 
 
 class Folders(unittest.TestCase):
