@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Which kernel is ahead in a race of race.py, shape by shape: the tables of kernels/hopper/README.md.
 
-    experiments/studies/peers/race_table.py race.csv [--peer sdpa-cudnn] [--shapes]
+    experiments/studies/peers/race_table.py race.csv [--peer sdpa-cudnn] [--ours sawtooth] [--shapes]
 
 TFLOP/s of the best schedule and of the peer are medians. Their ratio is the median over rounds of the
 peer's time over ours in the same round: the clock of a GPU falls while a shape is run, for all that
 run in a round alike, so that two medians may stand on different sides of the fall. The best schedule
-is the one with the greatest such ratio. --shapes prints one line a shape instead: the schedule, the
+is the one with the greatest such ratio. --ours names another peer in its place: sawtooth, the calls
+that name no schedule. --shapes prints one line a shape instead: the schedule, the
 ratio with the 95 % interval of its median (paired.py), the ratio of the medians, and the rounds.
 Exit 2 when no shape was run by both.
 """
@@ -36,8 +37,9 @@ class Contender:
         return statistics.median(self.ratios(peer))
 
 
-def places(rows, peer_name):
-    """{(head_dim, mask): {seq_q: (schedule, our best, the peer)}} of shapes that both ran."""
+def places(rows, peer_name, our_name=""):
+    """{(head_dim, mask): {seq_q: (schedule, ours, the peer)}} of shapes that both ran: our best schedule, or
+    the peer `our_name`."""
     found = {}
     shapes = table.grouped(rows, "head_dim", "mask", "seq_q").items()
     for (head_dim, mask, length), of_shape in shapes:
@@ -47,7 +49,8 @@ def places(rows, peer_name):
         ours = {
             name: contender
             for name, contender in contenders.items()
-            if schedules[name][0]["launch"] and peer and contender.ratios(peer)
+            if (name[0] == our_name if our_name else schedules[name][0]["launch"])
+            if peer and contender.ratios(peer)
         }
         if ours:
             best = max(ours, key=lambda name: ours[name].ratio(peer))
@@ -87,9 +90,9 @@ def shape_lines(found):
 
 
 def work(options):
-    found = places(race_rows.timed(options.race), options.peer)
+    found = places(race_rows.timed(options.race), options.peer, options.ours)
     if not found:
-        both = f"{options.peer} and by a schedule in the same round"
+        both = f"{options.peer} and by {options.ours or 'a schedule'} in the same round"
         raise table.TableError(f"{options.race}: no shape was run by {both}")
     print("\n".join(shape_lines(found) if options.shapes else lines(found, options.peer)))
     return 0
@@ -98,6 +101,7 @@ def work(options):
 def main(arguments=None):
     parser = race_rows.parser(__doc__)
     parser.add_argument("--peer", default="sdpa-cudnn")
+    parser.add_argument("--ours", default="")
     parser.add_argument("--shapes", action="store_true")
     return race_rows.run("race_table", work, parser.parse_args(arguments))
 

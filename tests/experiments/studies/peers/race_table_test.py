@@ -53,6 +53,14 @@ class Ratio(unittest.TestCase):
         self.assertIn("1.500 (1.500 to 1.500), of the medians 1.500, 1 rounds", out)
 
 
+    def test_another_peer_can_stand_for_our_schedules(self):
+        # Plain calls take 80 us where the best schedule takes 50 and the peer 100.
+        rows = raced([50], [100]) + [row("sawtooth", 0, 80, launch="", tile_q="", scan="")]
+        _, out, _ = ran(rows, "--shapes", "--ours", "sawtooth")
+        self.assertIn("1.250 (1.250 to 1.250)", out)
+        self.assertEqual(out.count("\n"), 1)
+
+
 class Table(unittest.TestCase):
     def test_lengths_stand_beside_each_other_with_their_geometric_mean(self):
         # Ratios 2 and 0.5, whose geometric mean is 1.
