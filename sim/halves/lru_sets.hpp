@@ -10,6 +10,8 @@
 // be dirty at any age.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -39,7 +41,11 @@ class LruSets {
     if (!all_clean || (which & ~bits(held_, first)) != 0) {
       return touch_each(set_of, first, which, access);
     }
-    for_each_piece(which, [&](uint32_t i) { last_use_[first + i] = uses_; });
+    if ((which & (which + 1)) == 0) {  // from the first line on
+      std::fill_n(&last_use_[first], std::bit_width(which), uses_);
+    } else {
+      for_each_piece(which, [&](uint32_t i) { last_use_[first + i] = uses_; });
+    }
     return which;
   }
 

@@ -14,10 +14,15 @@ TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const Live
       l2_lines_(parameters.lines, heads),
       ready_(static_cast<size_t>(parameters.lines.halves)),
       coalescers_((sms + parameters.coalescer_sms - 1) / parameters.coalescer_sms),
+      coalescer_of_(static_cast<size_t>(sms)),
       ports_(static_cast<size_t>(sms), BandwidthQueue(parameters.port_bytes_a_ns)),
       l2_(parameters.l2_bytes_a_ns),
       fabric_(parameters.fabric_bytes_a_ns),
-      dram_(parameters.dram_bytes_a_ns) {}
+      dram_(parameters.dram_bytes_a_ns) {
+  for (int64_t sm = 0; sm < sms; ++sm) {
+    coalescer_of_[static_cast<size_t>(sm)] = static_cast<int32_t>(sm / parameters.coalescer_sms);
+  }
+}
 
 void TimedMemory::begin(const HeadRun& run) {
   l2_lines_.begin(run);
@@ -91,7 +96,8 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
   double asked_ns = ports_[static_cast<size_t>(sm)].pass(now_ns, bytes);
   Outstanding* last = nullptr;
   if (merging_) {
-    const auto at = static_cast<int64_t>(atom) * coalescers_ + sm / parameters_.coalescer_sms;
+    const auto at =
+        static_cast<int64_t>(atom) * coalescers_ + coalescer_of_[static_cast<size_t>(sm)];
     last = &outstanding_[static_cast<size_t>(at)];
   }
   // Both stream the tile's lines in one order, so every line meets the other's request, or none.

@@ -88,6 +88,7 @@ class TimedMemory {
   std::vector<FarFirst> far_first_;         // [entry]
   std::vector<Outstanding> outstanding_;    // [atom][coalescer]
   int64_t coalescers_ = 1;
+  std::vector<int32_t> coalescer_of_;  // [SM]
   std::vector<BandwidthQueue> ports_;
   BandwidthQueue l2_, fabric_, dram_;
 };

@@ -29,7 +29,9 @@ if [ "$cuda" != OFF ] && ! command -v nvcc >/dev/null; then
   echo "skipped: no nvcc"
   exit 77
 fi
-options=(-C build-dir="$build/python-wheel-$cuda" -C cmake.define.SAWTOOTH_CUDA="$cuda")
+# -O1 gives the same digits and is built in less time.
+options=(-C build-dir="$build/python-wheel-$cuda" -C cmake.define.SAWTOOTH_CUDA="$cuda"
+  -C cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1)
 [ "$cuda" = OFF ] ||
   options+=(-C cmake.define.SAWTOOTH_VARIANTS=minimal -C cmake.define.SAWTOOTH_HOPPER=OFF)
 "$python" -m pip wheel "$root" --no-deps -w "$work/wheel" "${options[@]}" \

@@ -52,7 +52,6 @@ class Ratio(unittest.TestCase):
         _, out, _ = ran(raced([100, 100, 100], [150]), "--shapes")
         self.assertIn("1.500 (1.500 to 1.500), of the medians 1.500, 1 rounds", out)
 
-
     def test_another_peer_can_stand_for_our_schedules(self):
         # Plain calls take 80 us where the best schedule takes 50 and the peer 100.
         rows = raced([50], [100]) + [row("sawtooth", 0, 80, launch="", tile_q="", scan="")]
