@@ -14,7 +14,6 @@ plain call is timed twice; the noise is the most that its two times differ by in
 missed or a launch failed.
 """
 
-import argparse
 import math
 import random
 import statistics
@@ -157,14 +156,7 @@ def judge(path, result):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    drawing = commands.add_parser("draw")
-    drawing.add_argument("found")
-    drawing.add_argument("--seed", type=int, required=True)
-    drawing.add_argument("--schedules", type=int, default=12)
+    parser, commands = proof.command_line(__doc__, schedules=12)
     judging = commands.add_parser("judge")
     judging.add_argument("times")
     judging.add_argument("result", nargs="?")

@@ -179,15 +179,21 @@ def report(results):
         )
 
 
-def main():
+def command_line(description, schedules):
+    """A parser and its commands, of which draw is one: so many schedules a shape unless told otherwise."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
     drawing = commands.add_parser("draw")
     drawing.add_argument("found")
     drawing.add_argument("--seed", type=int, required=True)
-    drawing.add_argument("--schedules", type=int, default=24)
+    drawing.add_argument("--schedules", type=int, default=schedules)
+    return parser, commands
+
+
+def main():
+    parser, commands = command_line(__doc__, schedules=24)
     nearing = commands.add_parser("near")
     for name in ("found", "times"):
         nearing.add_argument(name)
