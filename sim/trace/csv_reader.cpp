@@ -7,7 +7,8 @@
 namespace sawtooth::sim {
 namespace {
 
-constexpr size_t longest_row = 1024;  // nine numbers and names
+constexpr size_t longest_row = 1024;             // nine numbers and names
+constexpr size_t first_bytes = size_t{1} << 13;  // a short trace needs no more
 constexpr size_t buffer_bytes = size_t{1} << 18;
 constexpr ptrdiff_t most_plain_digits = 19;  // of a number that surely fits into 64 bits
 constexpr uint64_t not_given = UINT64_MAX;
@@ -66,11 +67,8 @@ void CsvTraceReader::read_more() {
   if (left > longest_row) {
     fail("a row of more than " + std::to_string(longest_row) + " characters");
   }
-  if (buffer_.empty()) {
-    buffer_.resize(buffer_bytes);
-  } else {
-    std::memmove(buffer_.data(), unread_.data(), left);
-  }
+  if (left > 0) std::memmove(buffer_.data(), unread_.data(), left);
+  if (buffer_.size() < buffer_bytes) buffer_.resize(std::max(first_bytes, 4 * buffer_.size()));
   in_.read(buffer_.data() + left, static_cast<std::streamsize>(buffer_.size() - left));
   if (in_.bad()) fail("cannot be read");
   all_read_ = !in_;

@@ -1,5 +1,6 @@
 #include "experiments/sawtooth/support/ini.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -65,13 +66,13 @@ std::string read_text_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw UsageError(path + ": cannot be read");
   // In pieces: a device has no size, and may have no end.
-  constexpr size_t piece = size_t{1} << 16;
+  constexpr size_t first_piece = size_t{1} << 12, largest_piece = size_t{1} << 16;
   std::string text;
-  for (size_t taken = piece; taken == piece && stream;) {
-    text.resize(text.size() + piece);
-    stream.read(text.data() + text.size() - piece, piece);
-    taken = static_cast<size_t>(stream.gcount());
-    text.resize(text.size() - piece + taken);
+  for (size_t piece = first_piece; stream; piece = std::min(2 * piece, largest_piece)) {
+    const size_t before = text.size();
+    text.resize(before + piece);
+    stream.read(text.data() + before, static_cast<std::streamsize>(piece));
+    text.resize(before + static_cast<size_t>(stream.gcount()));
     if (text.size() > most_text_bytes) {
       throw UsageError(path + ": has more than " + std::to_string(most_text_bytes) +
                        " bytes, it is none of our files");
