@@ -15,7 +15,7 @@ namespace {
 
 // An SM reads 16 KiB at a stretch (kernels/stream/stream.hpp).
 constexpr int64_t chunk_bytes = 16384;
-constexpr int64_t chunk_lines = chunk_bytes / line_bytes;
+constexpr int64_t lines_per_chunk = chunk_bytes / line_bytes;
 
 // Evenly spread over the SMs in an order that `salt` selects, with standard deviation `deviation`:
 // a uniform distribution of full width sqrt(12) deviations.
@@ -72,7 +72,7 @@ StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
   if (run.sms < 2 || run.sms % 2 != 0) {
     throw std::invalid_argument("stream: sms must be an even number, 2 or more");
   }
-  const AtomSize size{.lines = chunk_lines, .sectors = chunk_lines * sectors_per_line};
+  const AtomSize size{.lines = lines_per_chunk, .sectors = lines_per_chunk * sectors_per_line};
   const auto atoms = static_cast<size_t>(chunks);
   HalvesInStep l2(parameters, std::vector<AtomSize>(atoms, size), std::vector<uint8_t>(atoms, 0),
                   2);

@@ -14,14 +14,14 @@
 namespace sawtooth::sim {
 namespace {
 
-constexpr size_t buffer_bytes = size_t{1} << 16;
+constexpr size_t block_bytes = size_t{1} << 16;
 
 /// Decoded blocks as a stream buffer. Seeking works inside the first block only, which is what
 /// telling formats apart needs.
 class DecodedBuffer : public std::streambuf {
  public:
   DecodedBuffer(std::istream& in, std::string name)
-      : name_(std::move(name)), in_(in), coded_(buffer_bytes), decoded_(buffer_bytes) {}
+      : name_(std::move(name)), in_(in), coded_(block_bytes), decoded_(block_bytes) {}
 
  protected:
   /// Decodes from [begin, end) of coded bytes into `out`; returns the bytes written and moves

@@ -8,13 +8,13 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/time_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 using sim::TimeTerm;
 
-constexpr double ns_a_us = 1000;
 // Below these changes an order is as good as the other.
 constexpr double same_time_percent = 0.5;
 constexpr double same_reads_percent = 5;

@@ -19,7 +19,6 @@ namespace {
 
 using kernels::StreamAccess;
 
-constexpr double mib_bytes = double(int64_t{1} << 20);
 const std::array<std::string, 2> range_names{"p1", "p2"};
 
 sim::Stream stream_of(const StreamPoint& point) {

@@ -11,8 +11,6 @@ namespace {
 using cupti::L2Counter;
 using kernels::StreamMap;
 
-constexpr int64_t mib_bytes = int64_t{1} << 20;
-
 void fill_counts(StreamRow& row, std::string_view chip, const cupti::RangeReading& range) {
   for (const cupti::L2CounterInfo& info : cupti::l2_counters()) {
     const cupti::MetricChoice choice = cupti::metric_for(chip, info.counter);

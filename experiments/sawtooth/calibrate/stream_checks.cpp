@@ -7,12 +7,12 @@
 #include <ostream>
 #include <tuple>
 
+#include "scheduler/memory_units.hpp"
+
 namespace sawtooth::experiments {
 namespace {
 
 using cupti::L2Counter;
-
-constexpr double mib_bytes = double(int64_t{1} << 20);
 
 /// Keeps the worst of many deviations and the point that it came from.
 class Worst {

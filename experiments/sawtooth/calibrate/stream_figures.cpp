@@ -13,8 +13,6 @@ namespace {
 using cupti::L2Counter;
 using kernels::StreamAccess;
 
-constexpr double mib_bytes = double(int64_t{1} << 20);
-
 struct Series {
   StreamShape shape;
   bool reversed;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/memory_units.hpp"
+
 namespace sawtooth::experiments {
 namespace {
 
 using cupti::L2Counter;
 using kernels::StreamAccess;
-
-constexpr int64_t mib_bytes = int64_t{1} << 20;
 
 // Chosen on a 60 MiB L2; other sizes of L2 scale them.
 constexpr int64_t reference_l2_mib = 60;

@@ -52,7 +52,7 @@ std::optional<int64_t> half_l2(const sim::Gpu& gpu) {
   return gpu.l2_bytes / 2;
 }
 
-constexpr Baseline baselines[] = {
+constexpr Baseline known_baselines[] = {
     {"compulsory", "lru", whole_l2, true},
     {"LRU, full", "lru", whole_l2},
     {"LRU, half", "lru", half_l2},
@@ -111,12 +111,12 @@ CsvTable simulate_baselines(const std::vector<CsvRow>& keys) {
     points.emplace_back(key, resolve(settings, catalog));
   }
   CsvTable table = parse_csv(result_header(), "baselines");
-  const size_t of_each = std::size(baselines);
+  const size_t of_each = std::size(known_baselines);
   run_in_order(
       points.size() * of_each, std::max(1u, std::thread::hardware_concurrency()),
       [&](size_t job) {
         const auto& [key, point] = points[job / of_each];
-        return row_of(baselines[job % of_each], key, point);
+        return row_of(known_baselines[job % of_each], key, point);
       },
       [&](size_t, std::optional<CsvRow> row) {
         if (!row) return;

@@ -13,11 +13,11 @@ namespace {
 constexpr size_t most_resamples = 1000;
 constexpr size_t least_resamples = 100;
 constexpr size_t most_draws = 20'000'000;  // of problems, of very long lists
-constexpr double low_share = 0.025;
-constexpr double high_share = 0.975;
+constexpr double low_interval_share = 0.025;
+constexpr double high_interval_share = 0.975;
 
 Interval interval_of(const std::vector<double>& values) {
-  return {quantile_of(values, low_share), quantile_of(values, high_share)};
+  return {quantile_of(values, low_interval_share), quantile_of(values, high_interval_share)};
 }
 
 struct Size {

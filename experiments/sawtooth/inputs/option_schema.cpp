@@ -81,8 +81,8 @@ constexpr int64_t most_ways = 4096;
 constexpr int64_t most_launches = 999;
 constexpr int64_t most_ns = 1'000'000'000;  // a second
 
-constexpr CommandSet runs = command_measure | command_bench;
-constexpr CommandSet sweeps = command_simulate | runs | command_trace | command_search;
+constexpr CommandSet measuring = command_measure | command_bench;
+constexpr CommandSet sweeps = command_simulate | measuring | command_trace | command_search;
 constexpr CommandSet both = sweeps | command_compare;
 constexpr CommandSet predicts = command_simulate | command_trace;
 
@@ -274,7 +274,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      text,
      {},
-     command_simulate | runs,
+     command_simulate | measuring,
      "",
      "I/N: the points of part I of N, from 1 on; which part a point is in follows from its run_id"},
     {"config",
@@ -385,7 +385,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      count,
      {},
-     command_calibrate | runs,
+     command_calibrate | measuring,
      "3",
      "measurements of each point (bench: 15)",
      1,
@@ -535,7 +535,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      toggle,
      {},
-     command_simulate | runs | command_trace | command_search,
+     command_simulate | measuring | command_trace | command_search,
      "off",
      "leave the rows of a sweep that was interrupted"},
     {"quiet",

@@ -10,22 +10,18 @@
 namespace sawtooth::experiments {
 namespace {
 
-[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
-  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
-}
-
 WorkCoordinates parse_line(const std::string& text, const std::string& path, int line) {
   std::istringstream words(text);
   std::vector<int64_t> numbers;
   for (std::string word; words >> word;) {
     if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 12) {
-      fail(path, line, "'" + word + "' is no index; a line is: batch head q_tile [part]");
+      fail_at(path, line, "'" + word + "' is no index; a line is: batch head q_tile [part]");
     }
     numbers.push_back(std::stoll(word));
   }
   if (numbers.size() != 3 && numbers.size() != 4) {
-    fail(path, line,
-         std::to_string(numbers.size()) + " numbers; a line is: batch head q_tile [part]");
+    fail_at(path, line,
+            std::to_string(numbers.size()) + " numbers; a line is: batch head q_tile [part]");
   }
   return {numbers[0], numbers[1], numbers[2], numbers.size() == 4 ? numbers[3] : 0};
 }

@@ -29,9 +29,9 @@ bool is_implied(std::string_view key, const Settings& given) {
 }
 
 // The values that keys have at the points of a sweep.
-using Values = std::map<std::string_view, std::set<std::string>>;
+using ValuesByKey = std::map<std::string_view, std::set<std::string>>;
 
-std::string sweep_text(const Settings& given, const Values& values_of) {
+std::string sweep_text(const Settings& given, const ValuesByKey& values_of) {
   std::string text;
   for (const OptionSpec& option : option_table()) {
     if (option.group == OptionGroup::output) continue;
@@ -66,7 +66,7 @@ std::string resolved_configuration(const Configuration& configuration, const Set
     Settings given = sweep.settings;
     overlay(given, command_line);
     const PointList points({"", {}, {sweep}}, command_line);
-    Values values;
+    ValuesByKey values;
     for (size_t i = 0; i < points.size(); ++i) {
       const Point point = resolve(points[i], catalog);
       for (const OptionSpec& option : option_table())

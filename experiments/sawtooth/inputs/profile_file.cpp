@@ -18,24 +18,20 @@ constexpr auto sources =
 constexpr auto word_keys =
     std::to_array<std::string_view>({"description", "uuid-hash", "kernel-costs", "family"});
 
-[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
-  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
-}
-
 // "value; source; note", where the note may have semicolons of its own.
 Parameter parameter_of(const IniEntry& entry, const std::string& path) {
   const size_t first = entry.value.find(';'), second = entry.value.find(';', first + 1);
   if (first == std::string::npos || second == std::string::npos)
-    fail(path, entry.line, entry.key + ": needs 'value; source; note'");
+    fail_at(path, entry.line, entry.key + ": needs 'value; source; note'");
   const std::string_view text = entry.value;
   Parameter parameter{entry.key, std::string(trimmed(text.substr(0, first))),
                       std::string(trimmed(text.substr(first + 1, second - first - 1))),
                       std::string(trimmed(text.substr(second + 1))), entry.line};
   if (std::ranges::find(sources, parameter.source) == sources.end())
-    fail(path, entry.line,
-         entry.key + ": source '" + parameter.source +
-             "' is not allowed; allowed: datasheet, measured, published, assumed");
-  if (parameter.note.empty()) fail(path, entry.line, entry.key + ": has no note");
+    fail_at(path, entry.line,
+            entry.key + ": source '" + parameter.source +
+                "' is not allowed; allowed: datasheet, measured, published, assumed");
+  if (parameter.note.empty()) fail_at(path, entry.line, entry.key + ": has no note");
   return parameter;
 }
 
@@ -63,11 +59,11 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
     if (section.name.empty() && section.entries.empty()) continue;
     const bool first = file.sections.empty();
     if (first != (section.name == kind))
-      fail(path, section.name.empty() ? section.entries.front().line : section.line,
-           "the first section, and it alone, is [" + std::string(kind) + "]");
+      fail_at(path, section.name.empty() ? section.entries.front().line : section.line,
+              "the first section, and it alone, is [" + std::string(kind) + "]");
     if (std::ranges::find(file.sections, section.name, &ProfileSection::name) !=
         file.sections.end())
-      fail(path, section.line, "[" + section.name + "]: given twice");
+      fail_at(path, section.line, "[" + section.name + "]: given twice");
     ProfileSection& known =
         file.sections.emplace_back(ProfileSection{section.name, {}, section.line});
     const bool counts = section.name != "judged";  // which says nothing of the GPU itself
@@ -76,7 +72,7 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
       const bool word = first && std::ranges::find(word_keys, entry.key) != word_keys.end();
       std::vector<Parameter>& list = word ? file.words : known.parameters;
       if (std::ranges::find(list, entry.key, &Parameter::key) != list.end())
-        fail(path, entry.line, entry.key + ": given twice");
+        fail_at(path, entry.line, entry.key + ": given twice");
       list.push_back(word ? Parameter{entry.key, entry.value, "", "", entry.line}
                           : parameter_of(entry, path));
       if (!word && counts) content.add_line(entry.key).add_line(list.back().value);

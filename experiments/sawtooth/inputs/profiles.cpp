@@ -263,10 +263,6 @@ constexpr bool is_list(const Value*) {
   return false;
 }
 
-[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
-  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
-}
-
 template <class Profile>
 void store(const std::string& path, const Parameter& parameter, std::span<const Key<Profile>> keys,
            Profile& profile) {
@@ -282,15 +278,15 @@ void store(const std::string& path, const Parameter& parameter, std::span<const 
       std::visit([&](auto* value) { parse(parameter.value, bounds, *value); }, place);
     } catch (const std::logic_error& error) {
       const std::string what = error.what();
-      fail(path, parameter.line,
-           parameter.key + ": " +
-               (what.starts_with("number ") ? what : "'" + parameter.value + "'") +
-               " is not allowed; allowed: " +
-               bounds.text(std::visit([](auto* value) { return is_list(value); }, place)));
+      fail_at(path, parameter.line,
+              parameter.key + ": " +
+                  (what.starts_with("number ") ? what : "'" + parameter.value + "'") +
+                  " is not allowed; allowed: " +
+                  bounds.text(std::visit([](auto* value) { return is_list(value); }, place)));
     }
     return;
   }
-  fail(path, parameter.line, parameter.key + ": unknown; allowed: " + names);
+  fail_at(path, parameter.line, parameter.key + ": unknown; allowed: " + names);
 }
 
 // Every SM once, and a half and a size for every GPC.
@@ -355,7 +351,7 @@ void check_model(const std::string& path, const Parameter& judged) {
       names += (names.empty() ? "" : ", ") + name;
     }
   }
-  fail(path, judged.line, judged.key + ": unknown; allowed: " + names);
+  fail_at(path, judged.line, judged.key + ": unknown; allowed: " + names);
 }
 
 template <class Profile>
@@ -364,8 +360,9 @@ ProfileFile checked_file(const std::string& path, std::string_view kind,
   ProfileFile file = read_profile_file(path, kind);
   for (const ProfileSection& section : file.sections) {
     if (section.name != kind && !parse_kernel_scope(section.name))
-      fail(path, section.line,
-           "[" + section.name + "] is no kernel; allowed: every, d>64, d128-128x64 and the like");
+      fail_at(
+          path, section.line,
+          "[" + section.name + "] is no kernel; allowed: every, d>64, d128-128x64 and the like");
     for (const Parameter& parameter : section.parameters) {
       Profile tried;
       store(path, parameter, keys, tried);
@@ -413,7 +410,8 @@ GpuFile read_gpu_file(const std::string& path) {
       for (const Parameter& parameter : section.parameters)
         gpu.intervals.push_back(parse_interval_width(path, parameter));
     } else {
-      fail(path, section.line, "[" + section.name + "]: unknown; allowed: gpu, judged, intervals");
+      fail_at(path, section.line,
+              "[" + section.name + "]: unknown; allowed: gpu, judged, intervals");
     }
   }
   for (const Parameter& model : gpu.judged) check_model(path, model);

@@ -15,13 +15,13 @@ constexpr std::string_view uniform_prefix = "uniform:";
 constexpr int64_t longest_sequence = int64_t{1} << 40;
 constexpr int64_t most_sequences = int64_t{1} << 20;
 
-[[noreturn]] void fail(std::string_view text) {
+[[noreturn]] void refuse_lengths(std::string_view text) {
   throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
 }
 
 int64_t length_of(std::string_view text) {
   const int64_t length = parse_count(trimmed(text));
-  if (length > longest_sequence) fail(text);
+  if (length > longest_sequence) refuse_lengths(text);
   return length;
 }
 
@@ -34,7 +34,7 @@ Run run_of(std::string_view text) {
   const size_t times = text.find('x');
   if (times == std::string_view::npos) return {1, length_of(text)};
   const int64_t sequences = parse_count(trimmed(text.substr(0, times)));
-  if (sequences < 1) fail(text);
+  if (sequences < 1) refuse_lengths(text);
   return {sequences, length_of(text.substr(times + 1))};
 }
 
@@ -45,7 +45,7 @@ std::vector<Run> runs_of(std::string_view list) {
     const size_t end = std::min(list.find('+', begin), list.size());
     const Run run = run_of(list.substr(begin, end - begin));
     begin = end + 1;
-    if (run.sequences > most_sequences - sequences) fail(list);
+    if (run.sequences > most_sequences - sequences) refuse_lengths(list);
     sequences += run.sequences;
     if (!runs.empty() && runs.back().length == run.length)
       runs.back().sequences += run.sequences;
@@ -67,7 +67,7 @@ std::string text_of(const std::vector<Run>& runs) {
 
 std::string list_in(const std::string& path) {
   std::ifstream file(path);
-  if (!file) fail(path);
+  if (!file) refuse_lengths(path);
   std::string list, line;
   while (std::getline(file, line)) {
     const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
@@ -86,11 +86,12 @@ Uniform uniform_of(std::string_view text) {
   const std::string_view bounds = text.substr(uniform_prefix.size());
   const size_t mark = bounds.find("..");
   const size_t colon = bounds.find(':');
-  if (mark == std::string_view::npos || colon == std::string_view::npos || colon < mark) fail(text);
+  if (mark == std::string_view::npos || colon == std::string_view::npos || colon < mark)
+    refuse_lengths(text);
   const Uniform uniform{length_of(bounds.substr(0, mark)),
                         length_of(bounds.substr(mark + 2, colon - mark - 2)),
                         static_cast<uint64_t>(parse_count(trimmed(bounds.substr(colon + 1))))};
-  if (uniform.high < uniform.low) fail(text);
+  if (uniform.high < uniform.low) refuse_lengths(text);
   return uniform;
 }
 

@@ -255,7 +255,7 @@ void AttentionOnDevice::launch_recorded(std::vector<kernels::ItemRecord>& items,
   copy(steps.data(), step_buffer.as(), step_bytes);
 }
 
-std::vector<RecordedItem> AttentionOnDevice::record_items() {
+std::vector<MeasuredItem> AttentionOnDevice::record_items() {
   const int64_t items = item_count(problem(), tiling(), schedule());
   std::vector<kernels::ItemRecord> records(static_cast<size_t>(items));
   std::vector<kernels::StepRecord> no_steps;
@@ -263,7 +263,7 @@ std::vector<RecordedItem> AttentionOnDevice::record_items() {
   uint64_t first_ns = ~uint64_t{0};
   for (const kernels::ItemRecord& record : records)
     if (record.times_started > 0) first_ns = std::min(first_ns, record.start_ns);
-  std::vector<RecordedItem> recorded;
+  std::vector<MeasuredItem> recorded;
   for (int64_t index = 0; index < items; ++index) {
     const kernels::ItemRecord& record = records[size_t(index)];
     if (record.times_started == 0) continue;

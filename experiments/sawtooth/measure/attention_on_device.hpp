@@ -48,7 +48,7 @@ class AttentionOnDevice {
   /// One launch that records when each item began and who took it, in the order of items. Never
   /// counted or timed, though it runs as a launch that records nothing: a record an item is a
   /// thousandth of what a record a step is (experiments/data/h200/validation/recording.csv).
-  std::vector<RecordedItem> record_items();
+  std::vector<MeasuredItem> record_items();
 
   /// One launch with the order trace on, in the order of items and steps. Never counted or timed.
   /// Throws UsageError when the trace would have more than `most_traced_steps` records.

@@ -27,6 +27,7 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
+#include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/stream/l2_state.hpp"
 
@@ -85,9 +86,8 @@ class Counters {
       if (!choice.available()) continue;
       const std::optional<int64_t> count = counted.range.count(choice.metric);
       if (!count) continue;
-      constexpr double ns_per_us = 1000;
       if (info.counter == cupti::L2Counter::duration_ns)
-        cells.profiled_time_us = double(*count) / ns_per_us;
+        cells.profiled_time_us = double(*count) / ns_a_us;
       else
         cells.counts.emplace_back(info.column, *count);
     }

@@ -45,10 +45,10 @@ std::string item_trace_header() {
 }
 
 std::string item_trace_rows(const CsvRow& key_cells, int64_t repetition,
-                            const std::vector<RecordedItem>& recorded) {
+                            const std::vector<MeasuredItem>& recorded) {
   const std::string id = run_id(key_cells);
   std::string text;
-  for (const RecordedItem& at : recorded) {
+  for (const MeasuredItem& at : recorded) {
     CsvRow row{id};
     for (const int64_t value :
          {repetition, at.worker, at.items_before, at.item, at.steps, at.start_ns})

@@ -27,7 +27,7 @@ struct RecordedStep {
 };
 
 /// One item, as the CTA recorded it that took it.
-struct RecordedItem {
+struct MeasuredItem {
   int64_t worker = 0;        // CTA number
   int64_t items_before = 0;  // of this CTA
   int64_t item = 0;
@@ -36,9 +36,9 @@ struct RecordedItem {
 };
 
 std::string item_trace_header();
-/// A row an item: run_id, repetition, and the fields of RecordedItem.
+/// A row an item: run_id, repetition, and the fields of MeasuredItem.
 std::string item_trace_rows(const CsvRow& key_cells, int64_t repetition,
-                            const std::vector<RecordedItem>& recorded);
+                            const std::vector<MeasuredItem>& recorded);
 
 std::string order_trace_header();
 /// A row a step: run_id, scan, and the fields of RecordedStep.

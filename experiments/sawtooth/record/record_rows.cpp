@@ -7,11 +7,11 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/time_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-constexpr double ns_per_us = 1000;
 // Replays of one launch that differ by more are said: their counters are of different launches.
 constexpr double told_drift = 0.005;
 
@@ -127,7 +127,7 @@ std::string record_table(const std::vector<MergedLaunch>& launches,
     for (const auto& [metric, values] : launch.values) {
       const std::string column = column_of(metric);
       if (column == "duration_ns")
-        table.set(row, "profiled_time_us", fixed(values.front() / ns_per_us, 2));
+        table.set(row, "profiled_time_us", fixed(values.front() / ns_a_us, 2));
       else
         table.set(row, column, metric_text(values.front()));
     }

@@ -3,13 +3,11 @@
 #include <algorithm>
 
 #include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-// Some programs begin a file with it; it is no part of the first cell.
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Takes records from a text, one call each.
 class Reader {

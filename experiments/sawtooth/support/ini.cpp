@@ -15,17 +15,10 @@ namespace {
 // The largest tables of results have some hundred megabytes.
 constexpr size_t most_text_bytes = size_t{1} << 30;
 
-// Of UTF-8, as some editors and spreadsheets put it in front.
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
-  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
-}
-
 std::string header_name(const std::string& line, const std::string& path, int number) {
-  if (line.back() != ']') fail(path, number, "'" + line + "': a section ends with ']'");
+  if (line.back() != ']') fail_at(path, number, "'" + line + "': a section ends with ']'");
   const std::string name(trimmed(line.substr(1, line.size() - 2)));
-  if (name.empty()) fail(path, number, "a section needs a name");
+  if (name.empty()) fail_at(path, number, "a section needs a name");
   return name;
 }
 
@@ -44,11 +37,11 @@ IniFile parse_ini(const std::string& text, const std::string& path) {
     if (content.empty()) continue;
     const size_t equals = content.find('=');
     if (equals == std::string::npos) {
-      fail(path, number,
-           "'" + content + "' is neither 'key = value' nor '[section]' nor a # comment");
+      fail_at(path, number,
+              "'" + content + "' is neither 'key = value' nor '[section]' nor a # comment");
     }
     std::string key(trimmed(content.substr(0, equals)));
-    if (key.empty()) fail(path, number, "a key is missing before '='");
+    if (key.empty()) fail_at(path, number, "a key is missing before '='");
     file.sections.back().entries.push_back(
         {std::move(key), std::string(trimmed(content.substr(equals + 1))), number});
   }

@@ -8,6 +8,9 @@
 
 namespace sawtooth::experiments {
 
+/// What some editors put before a UTF-8 text.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 std::string_view trimmed(std::string_view text);
 /// The parts of `text` between commas, without white space around them; empty parts stay.
 std::vector<std::string> split_list(std::string_view text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace sawtooth::experiments {
 
@@ -17,5 +18,10 @@ class Refusal : public UsageError {
  public:
   using UsageError::UsageError;
 };
+
+/// A mistake in a file, by its line (from 1 on).
+[[noreturn]] inline void fail_at(const std::string& path, int line, const std::string& what) {
+  throw UsageError(path + ":" + std::to_string(line) + ": " + what);
+}
 
 }  // namespace sawtooth::experiments

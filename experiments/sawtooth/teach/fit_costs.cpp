@@ -10,6 +10,7 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/integer_math.hpp"
 
@@ -140,7 +141,6 @@ class Fit {
     sim::Gpu gpu = point.gpu;
     // K and V lie in both halves from the launch before.
     if (rows_[row].warm) gpu.latency_far_ns = gpu.latency_dram_ns = gpu.latency_near_ns;
-    constexpr double ns_a_us = 1000;
     try {
       return *experiments::predict(request, gpu, *point.keys.l2).time_us * ns_a_us;
     } catch (const std::invalid_argument& error) {  // what the GPU's profile lacks
@@ -257,7 +257,6 @@ FittedCosts fit_costs(const TaughtRows& taught, size_t threads) {
   for (size_t i = 0; i < taught.rows.size(); ++i) {
     const double off = fit.times()[i] / taught.rows[i].time_ns - 1;
     if (std::abs(off) <= contradiction) continue;
-    constexpr double ns_a_us = 1000;
     throw UsageError(taught.path + ":" + std::to_string(taught.rows[i].line) +
                      ": time_us = " + fixed(taught.rows[i].time_ns / ns_a_us, 1) +
                      " contradicts the other rows, which give " +

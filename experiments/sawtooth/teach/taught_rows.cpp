@@ -5,13 +5,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 constexpr size_t least_linear_rows = 3;
-constexpr double ns_a_us = 1000;
 
 // Columns of results.csv that make a point, and those without which a time says nothing.
 constexpr auto point_columns = std::to_array<std::string_view>(

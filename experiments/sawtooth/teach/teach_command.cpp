@@ -9,13 +9,12 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-constexpr double ns_a_us = 1000;
 
 std::string range(const Estimate& estimate, int decimals) {
   return fixed(estimate.low, decimals) + " to " + fixed(estimate.high, decimals);
