@@ -11,4 +11,7 @@ namespace sawtooth::kernels {
 ForwardArguments arguments_of(const AttentionForward& call, const Tiling& tiling,
                               const Schedule& schedule, char* workspace);
 
+/// Of a call with running results.
+RunningResults running_of(const AttentionForward& call);
+
 }  // namespace sawtooth::kernels

@@ -22,6 +22,30 @@ Outcome check_schedule(const AttentionForward& call) {
   return choose_variant(call, {}, one_that_suits);
 }
 
+Outcome check_running(const AttentionForward& call) {
+  const Running& running = call.running;
+  const Problem& problem = call.problem;
+  const int64_t sizes[] = {problem.batch, problem.heads, problem.seq_q};
+  if (Outcome bad = check_tensor("running.o", running.o, call.o_strides, sizes, problem.head_dim);
+      !bad)
+    return bad;
+  if (running.lse == nullptr) return refuse(Status::null_pointer, "running.lse is a null pointer");
+  if (Outcome bad = check_floats("running.lse", running.lse); !bad) return bad;
+  if (call.lse != nullptr)
+    return refuse(Status::bad_size, "lse is given beside running.lse; allowed: null");
+  if (problem.seq_kv == 0)
+    return refuse(Status::bad_size, "seq_kv is 0; allowed with running results: 1 key or more");
+  if (running.lse_head_rows != 0 && running.lse_head_rows < problem.seq_q)
+    return refuse(Status::bad_size,
+                  "running.lse_head_rows is " + std::to_string(running.lse_head_rows) +
+                      "; allowed: seq_q = " + std::to_string(problem.seq_q) + " or more, or 0");
+  if (call.schedule.kv_split > 1)
+    return refuse(Status::bad_schedule,
+                  "kv_split is " + std::to_string(call.schedule.kv_split) +
+                      "; allowed with running results: 1, or 0 for automatic");
+  return {};
+}
+
 }  // namespace
 
 Outcome check(const AttentionForward& call) {
@@ -38,7 +62,11 @@ Outcome check(const AttentionForward& call) {
     if (Outcome bad = check_tensor("k", call.k, call.k_strides, kv_sizes, dim); !bad) return bad;
     if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim); !bad) return bad;
   }
-  if (Outcome bad = check_tensor("o", call.o, call.o_strides, q_sizes, dim); !bad) return bad;
+  const bool running = call.running.o != nullptr;
+  if (!running || call.o != nullptr)
+    if (Outcome bad = check_tensor("o", call.o, call.o_strides, q_sizes, dim); !bad) return bad;
+  if (running)
+    if (Outcome bad = check_running(call); !bad) return bad;
   if (Outcome bad = check_floats("lse", call.lse); !bad) return bad;
   if (Outcome bad = check_scale(call.scale); !bad) return bad;
   return check_schedule(call);

@@ -76,6 +76,7 @@ Outcome choose(const AttentionForward& call, const DeviceLimits& device, Choice&
   choice.schedule =
       complete_schedule(call.schedule, call.problem, *choice.variant, device, call.ctas_per_sm);
   AttentionForward whole = call;
+  if (call.running.o != nullptr) choice.schedule.kv_split = 1;  // parts are summed already
   whole.schedule = choice.schedule;
   return suits(whole, *choice.variant);
 }
@@ -109,6 +110,12 @@ ForwardArguments arguments_of(const AttentionForward& call, const Tiling& tiling
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
           .piece_arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
           .trace = call.trace};
+}
+
+RunningResults running_of(const AttentionForward& call) {
+  const Running& running = call.running;
+  return {running.o, running.lse,
+          running.lse_head_rows > 0 ? running.lse_head_rows : call.problem.seq_q, running.begins};
 }
 
 const std::size_t workspace_state_bytes = state_size;
@@ -156,6 +163,7 @@ Outcome plan(const AttentionForward& call, void* workspace, std::size_t bytes,
     planned.zeros = static_cast<char*>(workspace) + first_zero;
     planned.zero_bytes = end_zero - first_zero;
     planned.combine = choice.schedule.kv_split > 1;
+    planned.launch.running = running_of(call);
     if (planned.device.compute_capability != 0)
       return prepare_launch(
           *choice.variant,

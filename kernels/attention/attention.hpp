@@ -61,6 +61,16 @@ inline constexpr Schedule automatic_schedule{.order = {.section = 0, .q_order = 
                                              .workers = 0,
                                              .kv_split = 0};
 
+/// What calls over different keys of the same rows share, for keys that come in parts (ring
+/// attention): each adds its result in float, weighted by its log-sum-exp. Calls on one stream, or
+/// otherwise one after another; no kv_split. The families mma and hopper have it.
+struct Running {
+  float* o = nullptr;         // strides as o; null: an ordinary call
+  float* lse = nullptr;       // of batch b, head h and row i at (b heads + h) lse_head_rows + i
+  int64_t lse_head_rows = 0;  // 0: seq_q
+  bool begins = false;        // what lies there is overwritten, not added to
+};
+
 /// Device pointers, 16-byte aligned; strides in elements, multiples of 8, all zero for the
 /// contiguous layout [batch, head, length, dim]. Sizes of 0: without a query there is nothing to
 /// do; without a key O is 0 and lse -inf.
@@ -74,6 +84,7 @@ struct AttentionForward {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
+  Running running;       // then `lse` is null, and `o`, the sum so far rounded, may be
   Strides q_strides;
   Strides k_strides;
   Strides v_strides;

@@ -145,7 +145,8 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
     if (Outcome bad = check_residence(*choice.variant, workers, shared_bytes, device); !bad)
       return bad;
   void* parameters[] = {&arguments};
-  return enqueue_kernel(*choice.variant, unsigned(workers), shared_bytes, parameters, stream);
+  return enqueue_kernel(*choice.variant, choice.variant->function, unsigned(workers), shared_bytes,
+                        parameters, stream);
 }
 
 }  // namespace

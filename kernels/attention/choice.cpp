@@ -100,6 +100,10 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
   Schedule schedule = call.schedule;
   schedule.kv_split = max_of(1, schedule.kv_split);
   schedule.workers = max_of(1, schedule.workers);
+  if (call.running.o != nullptr && variant.running_function == nullptr)
+    return {Status::unsupported_tiling,
+            std::string("the ") + variant.family +
+                " kernels add to no running results; allowed: mma, hopper"};
   if (variant.loads_by_copy_engine())
     if (Outcome bad = check_tensor_maps(call); !bad) return bad;
   if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;

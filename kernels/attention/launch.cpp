@@ -31,8 +31,13 @@ std::string name_of(const KernelVariant& variant) {
 /// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
 /// every thread, and so no race.
 cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits& device) {
-  return cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              device.shared_bytes);
+  for (const void* function : {variant.function, variant.running_function}) {
+    if (function == nullptr) continue;
+    const cudaError_t error = cudaFuncSetAttribute(
+        function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
 }
 
 /// Forward kernels are numbered first.
@@ -79,8 +84,8 @@ Outcome make_maps(const KernelVariant& variant, const ForwardArguments& argument
 #endif
 }
 
-cudaError_t try_enqueue(const KernelVariant& variant, unsigned ctas, std::size_t shared_bytes,
-                        void** parameters, CUstream_st* stream) {
+cudaError_t try_enqueue(const KernelVariant& variant, const void* function, unsigned ctas,
+                        std::size_t shared_bytes, void** parameters, CUstream_st* stream) {
   // PTX ISA, "griddepcontrol"; kernels/hopper/dependent_launch.cuh.
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -97,7 +102,7 @@ cudaError_t try_enqueue(const KernelVariant& variant, unsigned ctas, std::size_t
   config.blockDim = dim3(unsigned(variant.threads()));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  return cudaLaunchKernelExC(&config, variant.function, parameters);
+  return cudaLaunchKernelExC(&config, function, parameters);
 }
 
 }  // namespace
@@ -135,13 +140,13 @@ Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arg
   return variant.loads_by_copy_engine() ? make_maps(variant, arguments, launch.maps) : Outcome{};
 }
 
-Outcome enqueue_kernel(const KernelVariant& variant, unsigned ctas, std::size_t shared_bytes,
-                       void** parameters, CUstream_st* stream) {
-  cudaError_t error = try_enqueue(variant, ctas, shared_bytes, parameters, stream);
+Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,
+                       std::size_t shared_bytes, void** parameters, CUstream_st* stream) {
+  cudaError_t error = try_enqueue(variant, function, ctas, shared_bytes, parameters, stream);
   // A reset of the device forgets what kernels were allowed.
   if (error == cudaErrorInvalidValue &&
       allow_shared_memory(variant, current_device()) == cudaSuccess)
-    error = try_enqueue(variant, ctas, shared_bytes, parameters, stream);
+    error = try_enqueue(variant, function, ctas, shared_bytes, parameters, stream);
   if (error != cudaSuccess) return failed("launching " + name_of(variant), error);
   return {};
 }
@@ -151,8 +156,10 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
     return const_cast<void*>(static_cast<const void*>(&parameter));
   };
   void* parameters[] = {address(launch.maps[0]), address(launch.maps[1]), address(launch.maps[2]),
-                        address(launch.arguments)};
-  return enqueue_kernel(*launch.variant, launch.ctas, launch.shared_bytes,
+                        address(launch.arguments), address(launch.running)};
+  const void* const function =
+      launch.running.o != nullptr ? launch.variant->running_function : launch.variant->function;
+  return enqueue_kernel(*launch.variant, function, launch.ctas, launch.shared_bytes,
                         launch.variant->loads_by_copy_engine() ? parameters : parameters + 3,
                         stream);
 }

@@ -23,9 +23,9 @@ Outcome failed(const std::string& what, int cuda_error);
 Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
                        std::size_t& shared_bytes);
 
-/// On the thread's device, a kernel that is prepared.
-Outcome enqueue_kernel(const KernelVariant& variant, unsigned ctas, std::size_t shared_bytes,
-                       void** parameters, CUstream_st* stream);
+/// On the thread's device, a kernel that is prepared: `function` is one of the variant's.
+Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,
+                       std::size_t shared_bytes, void** parameters, CUstream_st* stream);
 
 /// All that a launch needs beside its stream.
 struct PreparedLaunch {
@@ -34,6 +34,7 @@ struct PreparedLaunch {
   std::size_t shared_bytes = 0;
   std::array<CUtensorMap, 3> maps{};  // of Q, K and V, where the variant loads by the copy engine
   ForwardArguments arguments;
+  RunningResults running;  // where its O is not null, the kernel for them runs
 };
 
 /// For arguments whose schedule the kernel knows, on `device`, which is the thread's: with at most

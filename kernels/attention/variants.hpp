@@ -23,7 +23,8 @@ struct KernelVariant {
   int ctas_per_sm = 0;  // that the registers were limited for
   int shared_bytes = 0;
   int cluster = 1;  // CTAs that work on one item together; a worker is such a cluster
-  const void* function = nullptr;   // the kernel, for the CUDA runtime
+  const void* function = nullptr;          // the kernel, for the CUDA runtime
+  const void* running_function = nullptr;  // the same for running results; null: none
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on
   BoxExtent q_box, kv_box;          // of the copy engine; no rows where it does not load

@@ -6,6 +6,8 @@
 // exponentiates (FlashAttention-3, arXiv 2407.08608, sections 3.1 and 3.2).
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/pieces.cuh"
@@ -16,10 +18,12 @@
 #include "kernels/hopper/wgmma.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/mask_range.hpp"
+#include "kernels/mma/running_results.cuh"
 
 namespace sawtooth::kernels::hopper {
 
-template <class Shape>
+/// `Results` is OwnResults or RunningResults.
+template <class Shape, class Results>
 class Consumer {
   using Element = typename Shape::Element;
   using Scores = float[accumulators(Shape::kv_rows)];
@@ -29,9 +33,10 @@ class Consumer {
 
  public:
   /// `warpgroup` counts consumers from 0.
-  __device__ Consumer(const ForwardArguments& arguments, SharedStorage<Shape>& shared,
-                      int warpgroup)
+  __device__ Consumer(const ForwardArguments& arguments, const Results& results,
+                      SharedStorage<Shape>& shared, int warpgroup)
       : arguments_(arguments),
+        results_(results),
         shared_(shared),
         warpgroup_(warpgroup),
         q_(rows_descriptor(shared_address(shared.q[0]) +
@@ -107,7 +112,11 @@ class Consumer {
     read_pieces<Shape::short_items>(work(), end);
     if (end.pieces == 1 || (end.pieces > 1 && merge(end.pieces, output, softmax))) {
       read_owner<Shape::short_items>(work(), end);
-      store(output, softmax, end.batch, end.head);
+      if constexpr (std::is_same_v<Results, RunningResults>) {
+        store_running(output, softmax, end.batch, end.head);
+      } else {
+        store(output, softmax, end.batch, end.head);
+      }
     }
   }
 
@@ -294,6 +303,29 @@ class Consumer {
     }
   }
 
+  /// O and log-sum-exp of the item together with those of the calls before.
+  __device__ void store_running(Output& output, const RowSoftmax& softmax, int batch,
+                                int head) const {
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      const float sum = sum_of_quad(softmax.sum[half]);
+      const bool valid = row(half) < arguments_.problem.seq_q;
+      float* const lse = running_lse(results_, arguments_.problem.heads, batch, head, row(half));
+      const MergedRow merged =
+          merged_row(earlier_lse(results_, lse, valid),
+                     log_sum_exp(softmax.max[half], sum, arguments_.scale_log2));
+      const int64_t first = arguments_.o_strides.offset(batch, head, row(half));
+      add_row_to_running(results_.o + first, output, half, sum == 0 ? 0 : merged.of_own / sum,
+                         merged.of_earlier, valid);
+      if (arguments_.o != nullptr) {
+        store_row<Shape::short_items>(static_cast<Element*>(arguments_.o) + first, output, half, 1,
+                                      valid);
+      }
+      __syncwarp();
+      if (valid && threadIdx.x % 4 == 0) *lse = merged.lse;
+    }
+  }
+
   __device__ const WorkSlot& work() const {
     return shared_.slots[turn_ % work_slots];
   }
@@ -337,6 +369,7 @@ class Consumer {
   }
 
   const ForwardArguments& arguments_;
+  const Results& results_;
   SharedStorage<Shape>& shared_;
   int warpgroup_;
   uint64_t q_;

@@ -10,6 +10,7 @@
 
 #include "kernels/hopper/fragment.hpp"
 #include "kernels/mma/ptx.cuh"
+#include "kernels/mma/running_results.cuh"
 
 namespace sawtooth::kernels::hopper {
 
@@ -63,6 +64,20 @@ __device__ inline void store_partial_row(float* row, const float (&output)[Count
   for (int i = 2 * half; i < Count; i += 4) {
     *reinterpret_cast<float2*>(row + quad_column(i) + column_offset(threadIdx.x)) =
         make_float2(output[i] * factor, output[i + 1] * factor);
+  }
+}
+
+/// Adds what calls before have left at `row`, leaves the sum there and keeps it.
+template <int Count>
+__device__ inline void add_row_to_running(float* row, float (&output)[Count], int half,
+                                          float factor, float of_earlier, bool valid) {
+  if (!valid) return;
+#pragma unroll
+  for (int i = 2 * half; i < Count; i += 4) {
+    const float2 sum = add_to_running(row + quad_column(i) + column_offset(threadIdx.x),
+                                      make_float2(output[i], output[i + 1]), factor, of_earlier);
+    output[i] = sum.x;
+    output[i + 1] = sum.y;
   }
 }
 

@@ -37,11 +37,11 @@ __device__ void meet() {
   }
 }
 
-template <class Shape>
-__global__ void __launch_bounds__(Shape::threads, 1)
-    forward(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
-            const __grid_constant__ CUtensorMap v_map,
-            const __grid_constant__ ForwardArguments arguments) {
+template <class Shape, class Results>
+__device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUtensorMap& k_map,
+                                            const CUtensorMap& v_map,
+                                            const ForwardArguments& arguments,
+                                            const Results& results) {
   extern __shared__ unsigned char memory[];
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t aligned = (start + swizzle_group_bytes - 1) / swizzle_group_bytes;
@@ -64,10 +64,29 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   } else {
     grow_registers<Shape::consumer_registers>();
     wait_for_launch_before();
-    Consumer<Shape>(arguments, shared, warpgroup - 1).run();
+    Consumer<Shape, Results>(arguments, results, shared, warpgroup - 1).run();
   }
   // Nobody leaves while the others may still write into its shared memory.
   if constexpr (Shape::cluster > 1) cluster_sync();
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    forward(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+            const __grid_constant__ CUtensorMap v_map,
+            const __grid_constant__ ForwardArguments arguments) {
+  forward_cta<Shape>(q_map, k_map, v_map, arguments, OwnResults{});
+}
+
+/// The same kernel with another end: results are added to those of the calls before.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    forward_running(const __grid_constant__ CUtensorMap q_map,
+                    const __grid_constant__ CUtensorMap k_map,
+                    const __grid_constant__ CUtensorMap v_map,
+                    const __grid_constant__ ForwardArguments arguments,
+                    const __grid_constant__ RunningResults results) {
+  forward_cta<Shape>(q_map, k_map, v_map, arguments, results);
 }
 
 }  // namespace sawtooth::kernels::hopper

@@ -23,6 +23,7 @@ KernelVariant hopper_variant(const char* family, const char* name, VariantSet se
           .shared_bytes = shared_bytes<Shape>,
           .cluster = Shape::cluster,
           .function = reinterpret_cast<const void*>(&forward<Shape>),
+          .running_function = reinterpret_cast<const void*>(&forward_running<Shape>),
           .compute_capability = hopper,
           .q_box = {Shape::cta_q_rows, Shape::panels},
           .kv_box = {Shape::kv_rows, Shape::panels_a_load},

@@ -46,4 +46,17 @@ struct ForwardArguments {
   OrderTrace trace;
 };
 
+/// The results of a kernel that has no earlier ones to add to.
+struct OwnResults {};
+
+/// What calls over different keys of the same rows leave for each other
+/// (kernels/attention/attention.hpp). Then `lse` of the arguments is not written, and `o` may be
+/// null.
+struct RunningResults {
+  float* o = nullptr;    // as o_strides say
+  float* lse = nullptr;  // of a row of batch b and head h at (b heads + h) lse_head_rows + row
+  int64_t lse_head_rows = 0;
+  bool begins = false;  // nothing is there yet
+};
+
 }  // namespace sawtooth::kernels

@@ -2,11 +2,14 @@
 // partial results.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/mma/row_store.cuh"
+#include "kernels/mma/running_results.cuh"
 
 namespace sawtooth::kernels {
 
@@ -58,11 +61,45 @@ __device__ inline void write_partial_output(const ForwardArguments& arguments, i
     }
 }
 
-/// `shared` is Q's place, of which a warp uses its own rows only.
+/// Adds what calls before have left, leaves the sum there and keeps it, normalised, in `state`.
 template <class Shape>
-__device__ inline void write_results(const ForwardArguments& arguments, const Item& item,
-                                     const WarpState<Shape>& state, unsigned char* shared,
-                                     int64_t first_row) {
+__device__ inline void merge_running(const ForwardArguments& arguments,
+                                     const RunningResults& running, const Item& item,
+                                     WarpState<Shape>& state,
+                                     RowSummary (&rows)[Shape::row_blocks][2], int64_t lane_row) {
+#pragma unroll
+  for (int block = 0; block < Shape::row_blocks; ++block)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int64_t row = lane_row + block * 16 + half * 8;
+      const bool valid = row < arguments.problem.seq_q;
+      float* const lse = running_lse(running, arguments.problem.heads, item.batch, item.head, row);
+      const MergedRow merged = merged_row(earlier_lse(running, lse, valid), rows[block][half].lse);
+      const float factor = rows[block][half].inverse_sum * merged.of_own;
+      float* const to = running.o + arguments.o_strides.offset(item.batch, item.head, row);
+      if (valid) {
+#pragma unroll
+        for (int n = 0; n < Shape::head_dim / 8; ++n) {
+          float(&pair)[4] = state.output[block][n];
+          const float2 sum = add_to_running(to + n * 8 + threadIdx.x % 4 * 2,
+                                            make_float2(pair[2 * half], pair[2 * half + 1]), factor,
+                                            merged.of_earlier);
+          pair[2 * half] = sum.x;
+          pair[2 * half + 1] = sum.y;
+        }
+      }
+      __syncwarp();
+      if (valid && threadIdx.x % 4 == 0) *lse = merged.lse;
+      rows[block][half].inverse_sum = 1;
+    }
+}
+
+/// `shared` is Q's place, of which a warp uses its own rows only; `Results` OwnResults or
+/// RunningResults.
+template <class Shape, class Results>
+__device__ inline void write_results(const ForwardArguments& arguments, const Results& results,
+                                     const Item& item, WarpState<Shape>& state,
+                                     unsigned char* shared, int64_t first_row) {
   const int64_t lane_row =
       first_row + threadIdx.x / 32 * (Shape::row_blocks * 16) + threadIdx.x % 32 / 4;
   const int64_t flat_head = item.batch * arguments.problem.heads + item.head;
@@ -80,6 +117,10 @@ __device__ inline void write_results(const ForwardArguments& arguments, const It
       if (lse != nullptr && threadIdx.x % 4 == 0 && row < arguments.problem.seq_q)
         lse[flat_part * arguments.problem.seq_q + row] = rows[block][half].lse;
     }
+  if constexpr (std::is_same_v<Results, RunningResults>) {
+    merge_running<Shape>(arguments, results, item, state, rows, lane_row);
+    if (arguments.o == nullptr) return;
+  }
   if (split)
     write_partial_output<Shape>(arguments, flat_part, state, rows, lane_row);
   else

@@ -34,8 +34,8 @@ __device__ inline void prefetch_step(const ForwardArguments& arguments,
 }
 
 /// The walk over items and K/V tiles. `loader` brings the tiles into `storage`.
-template <class Shape, class Loader>
-__device__ inline void forward_cta(const ForwardArguments& arguments,
+template <class Shape, class Results, class Loader>
+__device__ inline void forward_cta(const ForwardArguments& arguments, const Results& results,
                                    ForwardStorage<Shape>& storage, Loader& loader) {
   using QTile = typename Shape::QTile;
   using KvTile = typename Shape::KvTile;
@@ -111,7 +111,7 @@ __device__ inline void forward_cta(const ForwardArguments& arguments,
       }
     }
     loader.finish_steps(steps);
-    write_results<Shape>(arguments, work.item, state, storage.q,
+    write_results<Shape>(arguments, results, work.item, state, storage.q,
                          work.item.own_tile * Shape::q_rows);
     loader.finish_item();
     __syncthreads();
@@ -124,7 +124,18 @@ __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_ke
   extern __shared__ unsigned char raw[];
   auto& storage = aligned_storage<ForwardStorage<Shape>>(raw);
   AsyncLoader<Shape> loader(arguments, storage);
-  forward_cta<Shape>(arguments, storage, loader);
+  forward_cta<Shape>(arguments, OwnResults{}, storage, loader);
+}
+
+/// The same kernel with another end: results are added to those of the calls before.
+template <class Shape>
+__global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_running_kernel(
+    const __grid_constant__ ForwardArguments arguments,
+    const __grid_constant__ RunningResults results) {
+  extern __shared__ unsigned char raw[];
+  auto& storage = aligned_storage<ForwardStorage<Shape>>(raw);
+  AsyncLoader<Shape> loader(arguments, storage);
+  forward_cta<Shape>(arguments, results, storage, loader);
 }
 
 }  // namespace sawtooth::kernels

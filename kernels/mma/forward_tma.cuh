@@ -15,7 +15,7 @@ __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_tm
   auto& storage = aligned_storage<TmaStorage<Shape>>(raw);
   const TensorMaps maps{q_map, k_map, v_map};
   TmaLoader<Shape> loader(arguments, storage, maps);
-  forward_cta<Shape>(arguments, storage, loader);
+  forward_cta<Shape>(arguments, OwnResults{}, storage, loader);
 #endif
 }
 

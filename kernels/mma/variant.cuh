@@ -9,8 +9,11 @@ namespace sawtooth::kernels {
 /// With loads by cp.async.
 template <class Shape>
 KernelVariant async_variant(const char* family, const char* name, VariantSet set) {
-  return mma_variant<Shape, ForwardStorage<Shape>>(
+  KernelVariant row = mma_variant<Shape, ForwardStorage<Shape>>(
       family, name, set, reinterpret_cast<const void*>(&forward_kernel<Shape>));
+  if (set != VariantSet::study)
+    row.running_function = reinterpret_cast<const void*>(&forward_running_kernel<Shape>);
+  return row;
 }
 template <class Shape>
 KernelVariant half_step_variant(const char* family, const char* name, VariantSet set) {
