@@ -1,0 +1,109 @@
+// K and V by ncclSend and ncclRecv in one group a step. The library is opened when it is asked for,
+// so that a program with NCCL runs where there is none; only its header is needed to build.
+#include <stdexcept>
+
+#include "kernels/ring/ring_transfer.hpp"
+
+#if defined(SAWTOOTH_HAVE_NCCL)
+#include <dlfcn.h>
+#include <nccl.h>
+
+#include "kernels/common/cuda_check.hpp"
+#endif
+
+namespace sawtooth::kernels {
+
+#if defined(SAWTOOTH_HAVE_NCCL)
+namespace {
+
+struct Library {
+  decltype(&ncclCommInitAll) init_all;
+  decltype(&ncclCommDestroy) destroy;
+  decltype(&ncclGroupStart) group_start;
+  decltype(&ncclGroupEnd) group_end;
+  decltype(&ncclSend) send;
+  decltype(&ncclRecv) receive;
+  decltype(&ncclGetErrorString) error_string;
+
+  Library() {
+    void* const handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) throw std::runtime_error(std::string("NCCL: ") + dlerror());
+    find(handle, "ncclCommInitAll", init_all);
+    find(handle, "ncclCommDestroy", destroy);
+    find(handle, "ncclGroupStart", group_start);
+    find(handle, "ncclGroupEnd", group_end);
+    find(handle, "ncclSend", send);
+    find(handle, "ncclRecv", receive);
+    find(handle, "ncclGetErrorString", error_string);
+  }
+  void check(ncclResult_t result) const {
+    if (result != ncclSuccess)
+      throw std::runtime_error(std::string("NCCL: ") + error_string(result));
+  }
+
+ private:
+  template <class Function>
+  static void find(void* handle, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    if (function == nullptr)
+      throw std::runtime_error(std::string("NCCL: libnccl.so.2 has no ") + name);
+  }
+};
+
+class NcclMover : public RingMover {
+ public:
+  NcclMover(const std::vector<int>& devices, const std::vector<CUstream_st*>& streams)
+      : streams_(streams), communicators_(devices.size()) {
+    nccl_.check(nccl_.init_all(communicators_.data(), int(devices.size()), devices.data()));
+  }
+  ~NcclMover() override {
+    for (ncclComm_t communicator : communicators_) nccl_.destroy(communicator);
+  }
+  NcclMover(const NcclMover&) = delete;
+  NcclMover& operator=(const NcclMover&) = delete;
+
+  void move(const std::vector<RingMove>& moves, std::size_t bytes) override {
+    nccl_.check(nccl_.group_start());
+    for (std::size_t rank = 0; rank < moves.size(); ++rank) {
+      const RingMove& one = moves[rank];
+      const auto from = std::size_t(one.from_rank);
+      for (int tensor = 0; tensor < 2; ++tensor) {
+        nccl_.check(nccl_.send(one.from[tensor], bytes, ncclUint8, int(rank), communicators_[from],
+                               streams_[from]));
+        nccl_.check(nccl_.receive(one.to[tensor], bytes, ncclUint8, one.from_rank,
+                                  communicators_[rank], streams_[rank]));
+      }
+    }
+    nccl_.check(nccl_.group_end());
+  }
+
+ private:
+  Library nccl_;
+  std::vector<CUstream_st*> streams_;
+  std::vector<ncclComm_t> communicators_;
+};
+
+}  // namespace
+
+bool has_nccl() {
+  return true;
+}
+
+std::unique_ptr<RingMover> nccl_mover(const std::vector<int>& devices,
+                                      const std::vector<CUstream_st*>& streams) {
+  return std::make_unique<NcclMover>(devices, streams);
+}
+
+#else
+
+bool has_nccl() {
+  return false;
+}
+
+std::unique_ptr<RingMover> nccl_mover(const std::vector<int>&, const std::vector<CUstream_st*>&) {
+  throw std::runtime_error("this build has no NCCL: nccl.h was not found");
+}
+
+#endif
+
+}  // namespace sawtooth::kernels
