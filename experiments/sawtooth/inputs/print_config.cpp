@@ -31,6 +31,17 @@ bool is_implied(std::string_view key, const Settings& given) {
 // The values that keys have at the points of a sweep.
 using ValuesByKey = std::map<std::string_view, std::set<std::string>>;
 
+// Whether points have different values of a key, or of one that decides its default: of a tile both
+// sides go together.
+bool differs(std::string_view key, const ValuesByKey& values_of) {
+  const auto several = [&](std::string_view of) {
+    const auto found = values_of.find(of);
+    return found != values_of.end() && found->second.size() > 1;
+  };
+  if (key == "tile-q" || key == "tile-kv") return several("tile-q") || several("tile-kv");
+  return several(key);
+}
+
 std::string sweep_text(const Settings& given, const ValuesByKey& values_of) {
   std::string text;
   for (const OptionSpec& option : option_table()) {
@@ -42,7 +53,7 @@ std::string sweep_text(const Settings& given, const ValuesByKey& values_of) {
     }
     if (is_implied(option.key, given)) continue;
     const std::set<std::string>& values = values_of.at(option.key);
-    if (values.size() > 1) {
+    if (differs(option.key, values_of)) {
       text += "# " + assignment_line(option.key, "(differs from point to point)");
     } else if (values.size() == 1 && !values.begin()->empty()) {
       text += assignment_line(option.key, *values.begin());
