@@ -156,6 +156,13 @@ RingAttention::RingAttention(const RingProblem& problem) : state_(std::make_uniq
   for (const auto& rank : state.ranks) streams.push_back(rank->transfer.stream);
   state.mover = problem.transfer == RingTransfer::copy ? copy_mover(problem.devices, streams)
                                                        : nccl_mover(problem.devices, streams);
+  // NCCL connects ranks with their first messages, and waits for the device to do so: not behind
+  // the gate of `State::run`.
+  for (int64_t step = 1; step < ring.ranks; ++step) state.enqueue_transfer(step, false);
+  for (const auto& rank : state.ranks) {
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
+    SAWTOOTH_CUDA_CHECK(cudaStreamSynchronize(rank->transfer.stream));
+  }
 }
 
 RingAttention::~RingAttention() {
