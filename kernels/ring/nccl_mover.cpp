@@ -2,7 +2,7 @@
 // so that a program with NCCL runs where there is none; only its header is needed to build.
 #include <stdexcept>
 
-#include "kernels/ring/ring_transfer.hpp"
+#include "kernels/ring/ring_mover.hpp"
 
 #if defined(SAWTOOTH_HAVE_NCCL)
 #include <dlfcn.h>

@@ -9,12 +9,12 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/common/device_buffer.hpp"
-#include "kernels/ring/ring_transfer.hpp"
+#include "kernels/ring/ring_mover.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-/// An event or stream of a device that ends with it.
+/// An event, and a stream, of the current device.
 struct Event {
   cudaEvent_t event = nullptr;
   Event() { SAWTOOTH_CUDA_CHECK(cudaEventCreate(&event)); }
@@ -72,7 +72,7 @@ struct RingAttention::State {
   void enqueue(bool computes);
   void enqueue_transfer(int64_t step, bool computes);
   double run(bool computes);
-  /// Of step `step` on: the buffers that its K and V lie in.
+  /// The buffers that the K and V of step `step` lie in.
   const DeviceBuffer* kv_of(const Rank& rank, int64_t step) const {
     return step == 0 ? rank.own : rank.received[step % 2];
   }

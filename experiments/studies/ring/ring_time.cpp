@@ -10,6 +10,7 @@
 
 #include <cuda_runtime.h>
 
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/device_buffer.hpp"
@@ -48,11 +49,6 @@ void fill(void* to, int64_t bytes, uint64_t seed) {
     at += piece;
     from = 0;
   }
-}
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + long(values.size() / 2));
-  return values[values.size() / 2];
 }
 
 /// The plain call of the whole problem on device 0.
@@ -153,9 +149,11 @@ void time_shape(int gpus, RingLayout layout, RingTransfer transfer, MaskKind mas
               layout == RingLayout::zigzag ? "zigzag" : "plain",
               transfer == RingTransfer::copy ? "copy" : "nccl",
               mask == MaskKind::causal ? "causal" : "none", static_cast<long long>(heads),
-              static_cast<long long>(seq), static_cast<long long>(head_dim), median(one_ms),
-              median(ring_ms), median(ratios), std::ranges::min(ratios), std::ranges::max(ratios),
-              median(compute_ms), median(transfer_ms), median(alone_ms));
+              static_cast<long long>(seq), static_cast<long long>(head_dim),
+              experiments::median_of(one_ms), experiments::median_of(ring_ms),
+              experiments::median_of(ratios), std::ranges::min(ratios), std::ranges::max(ratios),
+              experiments::median_of(compute_ms), experiments::median_of(transfer_ms),
+              experiments::median_of(alone_ms));
   std::fflush(stdout);
 }
 
