@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "scheduler/host_device.hpp"
+#include "scheduler/pages.hpp"
 #include "scheduler/policy_list.hpp"
+#include "scheduler/prefix.hpp"
 #include "scheduler/schedule.hpp"
 
 namespace sawtooth {
@@ -47,6 +49,8 @@ struct SequenceOrderId {
 struct Sequences {
   const SequenceLengths* lengths = nullptr;  // one a sequence
   const int64_t* order = nullptr;            // the sequence at each place of the batch
+  Prefix prefix{};
+  Pages pages{};
 
   /// Sequence `batch` as a problem of its own.
   SAWTOOTH_HD constexpr Problem of(Problem problem, int64_t batch) const {

@@ -1,7 +1,8 @@
 // The shares of kv-split = auto: every K/V tile once, equal work, pieces that no two items share.
-#include "scheduler/kv_shares.hpp"
+#include "scheduler/item_shares.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <vector>
@@ -14,19 +15,19 @@
 namespace sawtooth {
 namespace {
 
-// Items of 5, 0, 1 and 6 tiles, 3 workers: 12 tiles, shares [0, 4) [4, 8) [8, 12). Item 0 has tiles
-// 0 to 4 of the row, item 1 none at 5, item 2 tile 5, item 3 tiles 6 to 11.
-TEST(KvShares, CutsFourItemsForThreeWorkersAsWorkedOutByHand) {
-  const std::vector<int64_t> before = {0, 5, 5, 6, 12};
-  const KvShares shares(before.data(), 4, 3);
-  ASSERT_EQ(shares.shares(), 3);
+// Items of 5, 1, 0 and 6 tiles, 3 workers: 12 tiles, shares [0, 4) [4, 8) [8, 12). Item 0 has tiles
+// 0 to 4 of the row, item 1 tile 5, item 2 none, item 3 tiles 6 to 11.
+TEST(ItemShares, CutFourItemsForThreeWorkersAsWorkedOutByHand) {
+  const std::vector<int64_t> before = {0, 5, 6, 6, 12};
+  const ItemShares shares(before.data(), 4, 3);
+  ASSERT_EQ(shares.row().count(), 3);
   EXPECT_EQ(shares.items_of(0), (Range{0, 1}));
   EXPECT_EQ(shares.items_of(1), (Range{0, 4}));
   EXPECT_EQ(shares.items_of(2), (Range{3, 4}));
   EXPECT_EQ(shares.positions(0, 0), (Range{0, 4}));
   EXPECT_EQ(shares.positions(1, 0), (Range{4, 5}));
-  EXPECT_TRUE(shares.positions(1, 1).empty());
-  EXPECT_EQ(shares.positions(1, 2), (Range{0, 1}));
+  EXPECT_EQ(shares.positions(1, 1), (Range{0, 1}));
+  EXPECT_TRUE(shares.positions(1, 2).empty());
   EXPECT_EQ(shares.positions(1, 3), (Range{0, 2}));
   EXPECT_EQ(shares.positions(2, 3), (Range{2, 6}));
   EXPECT_EQ(shares.pieces(0, 0), (Pieces{0, 2, 0}));
@@ -37,34 +38,43 @@ TEST(KvShares, CutsFourItemsForThreeWorkersAsWorkedOutByHand) {
   EXPECT_EQ(shares.pieces(2, 3), (Pieces{2, 2, 3}));
 }
 
-TEST(KvShares, LeavesWorkersWithoutTilesIdle) {
+TEST(ItemShares, LeaveWorkersWithoutTilesIdle) {
   const std::vector<int64_t> before = {0, 1, 2};
-  const KvShares shares(before.data(), 2, 5);
-  EXPECT_EQ(shares.shares(), 2);
+  const ItemShares shares(before.data(), 2, 5);
+  EXPECT_EQ(shares.row().count(), 2);
   EXPECT_EQ(shares.items_of(1), (Range{1, 2}));
   EXPECT_TRUE(shares.items_of(2).empty());
 }
 
-TEST(KvShares, GivesItemsWithoutAnyTilesToTheFirstWorker) {
-  const std::vector<int64_t> before = {0, 0, 0, 0};
-  const KvShares shares(before.data(), 3, 4);
-  EXPECT_EQ(shares.items_of(0), (Range{0, 3}));
-  EXPECT_TRUE(shares.items_of(1).empty());
-  EXPECT_EQ(shares.pieces(0, 2), Pieces{});
+// One sequence of 3 queries without a key: three items, a tile of the row each.
+TEST(ItemShares, GiveAnItemThatScansNothingOneTile) {
+  const Problem problem{.batch = 2, .seq_q = 3, .seq_kv = 4};
+  const Tiling tiling{1, 1};
+  const std::vector<SequenceLengths> lengths = {{3, 0}, {1, 4}};
+  const Sequences sequences{.lengths = lengths.data()};
+  std::vector<int64_t> before(7);
+  EXPECT_EQ(fill_tiles_before(problem, tiling, Schedule{}, sequences, 6, before.data()), 7);
+  EXPECT_EQ(before, (std::vector<int64_t>{0, 1, 2, 3, 7, 7, 7}));
 }
 
-RC_GTEST_PROP(KvShares, HaveEveryTileOnceEveryItemAndEquallyManyTiles, ()) {
+RC_GTEST_PROP(ItemShares, HaveEveryTileOnceEveryItemAndEquallyManyTiles, ()) {
   const int64_t items = tests::between(1, 40), workers = tests::between(1, 30);
   std::vector<int64_t> before{0};
   for (int64_t i = 0; i < items; ++i)
     before.push_back(before.back() + (tests::between(0, 3) == 0 ? 0 : tests::between(0, 50)));
-  const KvShares shares(before.data(), items, workers);
+  if (before.back() == 0) ++before.back();
+  const DrawnShares drawn{.percent = int32_t(tests::between(0, 60)),
+                          .a_worker = int32_t(tests::between(0, 3)),
+                          .least_tiles = int32_t(tests::between(1, 4))};
+  const ItemShares shares(before.data(), items, workers, drawn);
+  const int64_t count = shares.row().count(), dealt = shares.row().dealt();
+  RC_ASSERT(dealt <= workers);
   std::map<int64_t, std::vector<Range>> of_item;
   std::map<int64_t, std::vector<Pieces>> pieces;
-  int64_t least = before.back(), most = 0;
-  for (int64_t share = 0; share < workers; ++share) {
+  std::array<int64_t, 2> least{before.back(), before.back()}, most{};  // of dealt, of drawn ones
+  for (int64_t share = 0; share < count + 3; ++share) {
     const Range own = shares.items_of(share);
-    RC_ASSERT(share < shares.shares() || own.empty());
+    RC_ASSERT(share < count || own.empty());
     int64_t tiles = 0;
     for (int64_t item = own.begin; item < own.end; ++item) {
       const Range positions = shares.positions(share, item);
@@ -74,12 +84,14 @@ RC_GTEST_PROP(KvShares, HaveEveryTileOnceEveryItemAndEquallyManyTiles, ()) {
       pieces[item].push_back(shares.pieces(share, item));
       tiles += positions.size();
     }
-    if (share < shares.shares()) {
-      least = std::min(least, tiles);
-      most = std::max(most, tiles);
-    }
+    if (share >= count) continue;
+    int64_t& fewest = least[share < dealt ? 0 : 1];
+    int64_t& largest = most[share < dealt ? 0 : 1];
+    fewest = std::min(fewest, tiles);
+    largest = std::max(largest, tiles);
   }
-  RC_ASSERT(most - least <= 1);
+  RC_ASSERT(most[0] - least[0] <= 1);
+  RC_ASSERT(count == dealt || most[1] - least[1] <= 1);
   std::set<int64_t> numbers;
   for (int64_t item = 0; item < items; ++item) {
     const std::vector<Range>& ranges = of_item[item];
@@ -100,13 +112,13 @@ RC_GTEST_PROP(KvShares, HaveEveryTileOnceEveryItemAndEquallyManyTiles, ()) {
       RC_ASSERT(own[i].count == int64_t(own.size()));
       RC_ASSERT(own[i].first == own.front().own);
       RC_ASSERT(own[i].own == own[i].first + int64_t(i));
-      RC_ASSERT(own[i].own < KvShares::most_pieces(workers));
+      RC_ASSERT(own[i].own < shares.most_pieces());
       RC_ASSERT(numbers.insert(own[i].own).second);
     }
   }
 }
 
-RC_GTEST_PROP(KvShares, OfAScheduleHaveTheVisibleTilesOfItsItems, ()) {
+RC_GTEST_PROP(ItemShares, OfAScheduleHaveTheVisibleTilesOfItsItems, ()) {
   const Problem problem = tests::any_problem();
   const Tiling tiling = tests::any_tiling();
   Schedule schedule = tests::any_schedule(problem);
@@ -121,10 +133,10 @@ RC_GTEST_PROP(KvShares, OfAScheduleHaveTheVisibleTilesOfItsItems, ()) {
   std::vector<int64_t> before(size_t(items) + 1);
   const int64_t tiles =
       fill_tiles_before(problem, tiling, schedule, sequences, items, before.data());
-  const KvShares shares(before.data(), items, schedule.workers);
+  const ItemShares shares(before.data(), items, schedule.workers);
   RC_ASSERT(tiles == shares.tiles());
   std::map<int64_t, int64_t> seen;
-  for (int64_t share = 0; share < shares.shares(); ++share) {
+  for (int64_t share = 0; share < shares.row().count(); ++share) {
     const Range own = shares.items_of(share);
     for (int64_t i = own.begin; i < own.end; ++i) {
       const Item whole = item_at(problem, tiling, schedule, sequences, i);
