@@ -1,5 +1,5 @@
-/* Attention forward for C: O = softmax(Q K^T * scale + mask) V on tensor cores, with the schedule
- * as a parameter. kernels/attention/attention.hpp is the same for C++.
+/* Attention for C: O = softmax(Q K^T * scale + mask) V on tensor cores and its gradients, with the
+ * schedule as a parameter. kernels/attention/attention.hpp and backward.hpp are the same for C++.
  *
  * Compatibility: from version 1 on a program runs with every later library of version 1. Fields are
  * only added at the end of a struct, where 0 means what was so before; struct_size says which of
@@ -10,9 +10,11 @@
  * Alignment: tensors and workspace 16 bytes, lse 4; strides are multiples of 8 elements.
  * Graphs: calls and runs may be captured; a graph keeps the pointers of its calls.
  * Determinism: a call gives the same bits on the same device under every launch but with the scan
- * "attach", and with "sawtooth" under "dynamic", where the order of additions depends on time.
+ * "attach", and with "sawtooth" under "dynamic", where the order of additions depends on time; so
+ * it does for dQ unless dq_additions is "ordered".
  * Sizes of 0: without a query (batch, heads or seq_q) a call does nothing and succeeds; without a
- * key (seq_kv) O is 0 and lse -inf. */
+ * key (seq_kv) O is 0 and lse -inf. Gradients of a side without rows do not exist, those of the
+ * other side are then 0. */
 #ifndef SAWTOOTH_ATTENTION_H
 #define SAWTOOTH_ATTENTION_H
 
@@ -70,7 +72,7 @@ typedef struct sawtooth_attention {
   int64_t window;        /* keys, read with SAWTOOTH_MASK_WINDOW */
   const void *q, *k, *v; /* device memory */
   void* o;
-  float* lse; /* [batch, heads, seq_q], or null */
+  float* lse; /* [batch, heads, seq_q], or null; read by the backward pass */
   sawtooth_strides q_strides, k_strides, v_strides, o_strides;
   float scale; /* > 0; 0 stands for 1 / sqrt(head_dim) */
   /* Not 0: the workspace's first sawtooth_workspace_state_bytes were zero once, and since then only
@@ -90,6 +92,18 @@ typedef struct sawtooth_attention {
   uint64_t seed;           /* of the scan "random" */
 } sawtooth_attention;
 
+/* The gradients of a call, beside what a sawtooth_attention says of it: start from
+ * sawtooth_gradients_defaults. */
+typedef struct sawtooth_gradients {
+  uint32_t struct_size; /* sizeof(sawtooth_gradients) of this header */
+  uint32_t version;     /* SAWTOOTH_API_VERSION of this header */
+  const void* d_o;      /* device memory, of the call's dtype, as the tensors below */
+  void *dq, *dk, *dv;   /* laid out like what they are of; need not be initialised */
+  sawtooth_strides d_o_strides, dq_strides, dk_strides, dv_strides;
+  const char*
+      dq_additions; /* "atomic" or null: in any order; "ordered": the same bits every time */
+} sawtooth_gradients;
+
 /* A prepared call: checked once, with its kernel, attributes and tensor maps. */
 typedef struct sawtooth_plan sawtooth_plan;
 
@@ -98,6 +112,12 @@ typedef struct sawtooth_plan sawtooth_plan;
 SAWTOOTH_API void sawtooth_attention_init(sawtooth_attention* call, size_t struct_size);
 static inline void sawtooth_attention_defaults(sawtooth_attention* call) {
   sawtooth_attention_init(call, sizeof(sawtooth_attention));
+}
+
+/* No tensors, dQ added up in any order. */
+SAWTOOTH_API void sawtooth_gradients_init(sawtooth_gradients* gradients, size_t struct_size);
+static inline void sawtooth_gradients_defaults(sawtooth_gradients* gradients) {
+  sawtooth_gradients_init(gradients, sizeof(sawtooth_gradients));
 }
 
 /* Device memory that the call needs on the current device; 0 bytes when the call is not valid
@@ -113,7 +133,19 @@ SAWTOOTH_API sawtooth_status sawtooth_attention_forward(const sawtooth_attention
                                                         void* workspace, size_t workspace_bytes,
                                                         struct CUstream_st* stream);
 
-/* Prepares the call for the current device; `*plan` is null unless this succeeds. Tensors and
+/* dQ, dK and dV from d_o and what the forward pass of the same problem took and left: q, k, v, o
+ * and lse of `call` are read. Its schedule is that of the backward pass, whose items are K/V tiles:
+ * q_order and section order these, scan orders the Q tiles of an item; no kv_split, prefetch or
+ * "balanced". Workspace and stream as in the forward pass. */
+SAWTOOTH_API sawtooth_status sawtooth_backward_workspace_bytes(const sawtooth_attention* call,
+                                                               const sawtooth_gradients* gradients,
+                                                               size_t* bytes);
+SAWTOOTH_API sawtooth_status sawtooth_attention_backward(const sawtooth_attention* call,
+                                                         const sawtooth_gradients* gradients,
+                                                         void* workspace, size_t workspace_bytes,
+                                                         struct CUstream_st* stream);
+
+/* Prepares a forward call for the current device; `*plan` is null unless this succeeds. Tensors and
  * workspace stay where they are. Any thread may run a plan, on any stream of its device. */
 SAWTOOTH_API sawtooth_status sawtooth_plan_create(const sawtooth_attention* call, void* workspace,
                                                   size_t workspace_bytes, sawtooth_plan** plan);

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "kernels/attention/attention.h"
-#include "kernels/attention/attention.hpp"
+#include "kernels/attention/backward.hpp"
+#include "scheduler/dq_names.hpp"
 
 struct sawtooth_plan {
   sawtooth::kernels::AttentionPlan plan;
@@ -18,8 +19,17 @@ struct sawtooth_plan {
 namespace sawtooth::kernels {
 namespace {
 
-// Of the first header of version 1.
-constexpr std::size_t least_struct_size = offsetof(sawtooth_attention, seed) + sizeof(uint64_t);
+// Of the first header of version 1, and of the first one with gradients.
+template <class Struct>
+constexpr std::size_t least_struct_size = 0;
+template <>
+inline constexpr std::size_t least_struct_size<sawtooth_attention> = offsetof(sawtooth_attention,
+                                                                              seed) +
+                                                                     sizeof(uint64_t);
+template <>
+inline constexpr std::size_t least_struct_size<sawtooth_gradients> = offsetof(sawtooth_gradients,
+                                                                              dq_additions) +
+                                                                     sizeof(const char*);
 static_assert(int(Status::bad_version) == SAWTOOTH_BAD_VERSION);
 static_assert(int(Status::launch_failed) == SAWTOOTH_LAUNCH_FAILED);
 static_assert(int(Status::workspace_too_small) == SAWTOOTH_WORKSPACE_TOO_SMALL);
@@ -69,31 +79,59 @@ Outcome find_policy(const char* what, const char* name, int32_t& index) {
   return {Status::bad_schedule, std::string(what) + " is '" + name + "'; allowed: " + allowed};
 }
 
-/// What the program knows of the call; the rest is zero.
-Outcome known_part(const sawtooth_attention* from, sawtooth_attention& to) {
+/// The way of additions to dQ with this name, null standing for atomic; a message otherwise.
+Outcome find_dq(const char* name, Dq& dq) {
+  dq = Dq::atomic;
+  if (name == nullptr) return {};
+  std::string allowed;
+  for (const DqName& known : dq_names) {
+    if (known.name == name) {
+      dq = known.dq;
+      return {};
+    }
+    allowed.append(allowed.empty() ? "" : ", ").append(known.name);
+  }
+  return {Status::bad_schedule, "dq_additions is '" + std::string(name) + "'; allowed: " + allowed};
+}
+
+/// What the program knows of the struct that a message calls `name`; the rest is zero.
+template <class Struct>
+Outcome known_part(const char* name, const Struct* from, Struct& to) {
   to = {};
-  if (from == nullptr) return {Status::null_pointer, "call is a null pointer"};
+  if (from == nullptr) return {Status::null_pointer, std::string(name) + " is a null pointer"};
   if (from->version != SAWTOOTH_API_VERSION)
-    return {Status::bad_version, "version is " + std::to_string(from->version) +
-                                     "; allowed: " + std::to_string(SAWTOOTH_API_VERSION) +
-                                     ", which sawtooth_attention_defaults sets"};
-  if (from->struct_size < least_struct_size)
-    return {Status::bad_version, "struct_size is " + std::to_string(from->struct_size) +
-                                     "; allowed: " + std::to_string(least_struct_size) +
-                                     " or more"};
+    return {Status::bad_version,
+            std::string(name) + ": version is " + std::to_string(from->version) + "; allowed: " +
+                std::to_string(SAWTOOTH_API_VERSION) + ", which the struct's defaults set"};
+  if (from->struct_size < least_struct_size<Struct>)
+    return {Status::bad_version,
+            std::string(name) + ": struct_size is " + std::to_string(from->struct_size) +
+                "; allowed: " + std::to_string(least_struct_size<Struct>) + " or more"};
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
   const std::size_t known = std::min(std::size_t(from->struct_size), sizeof to);
   if (std::any_of(bytes + known, bytes + from->struct_size, [](unsigned char b) { return b != 0; }))
-    return {Status::bad_version,
-            "the call sets a field that this library does not know; use the "
-            "library of its header, or a later one"};
+    return {Status::bad_version, std::string(name) +
+                                     " sets a field that this library does not know; use the "
+                                     "library of its header, or a later one"};
   std::memcpy(&to, from, known);
   return {};
 }
 
-Outcome translate(const sawtooth_attention* call, AttentionForward& to) {
+template <class Struct>
+void fill_defaults(const Struct& defaults, Struct* to, std::size_t struct_size) {
+  if (to == nullptr || struct_size < least_struct_size<Struct>) return;
+  Struct with_size = defaults;
+  with_size.struct_size = uint32_t(struct_size);
+  with_size.version = SAWTOOTH_API_VERSION;
+  std::memset(static_cast<void*>(to), 0, struct_size);
+  std::memcpy(static_cast<void*>(to), &with_size, std::min(struct_size, sizeof with_size));
+}
+
+/// What both passes have in a call: AttentionForward or AttentionBackward.
+template <class Call>
+Outcome translate(const sawtooth_attention* call, Call& to) {
   sawtooth_attention known;
-  if (Outcome bad = known_part(call, known); !bad) return bad;
+  if (Outcome bad = known_part("call", call, known); !bad) return bad;
   const sawtooth_attention* const from = &known;
   if (from->dtype != SAWTOOTH_BF16 && from->dtype != SAWTOOTH_FP16)
     return {Status::unsupported_type, "dtype is neither SAWTOOTH_BF16 nor SAWTOOTH_FP16"};
@@ -135,6 +173,37 @@ Outcome translate(const sawtooth_attention* call, AttentionForward& to) {
   return {};
 }
 
+Outcome translate(const sawtooth_attention* call, const sawtooth_gradients* gradients,
+                  AttentionBackward& to) {
+  if (Outcome bad = translate(call, to); !bad) return bad;
+  sawtooth_gradients from;
+  if (Outcome bad = known_part("gradients", gradients, from); !bad) return bad;
+  if (Outcome bad = find_dq(from.dq_additions, to.schedule.dq); !bad) return bad;
+  to.d_o = from.d_o;
+  to.dq = from.dq;
+  to.dk = from.dk;
+  to.dv = from.dv;
+  to.d_o_strides = strides_of(from.d_o_strides);
+  to.dq_strides = strides_of(from.dq_strides);
+  to.dk_strides = strides_of(from.dk_strides);
+  to.dv_strides = strides_of(from.dv_strides);
+  return {};
+}
+
+/// What the call, an AttentionForward or AttentionBackward that is valid, needs.
+template <class Call, class... Structs>
+sawtooth_status find_workspace_bytes(size_t* bytes, const Structs*... structs) {
+  return finish([&]() -> Outcome {
+    if (bytes == nullptr) return {Status::null_pointer, "bytes is a null pointer"};
+    *bytes = 0;
+    Call call;
+    Outcome outcome = translate(structs..., call);
+    if (outcome) outcome = check(call);
+    if (outcome) *bytes = workspace_bytes(call);
+    return outcome;
+  });
+}
+
 }  // namespace
 }  // namespace sawtooth::kernels
 
@@ -143,26 +212,24 @@ using namespace sawtooth::kernels;
 extern "C" {
 
 void sawtooth_attention_init(sawtooth_attention* call, size_t struct_size) {
-  if (call == nullptr || struct_size < least_struct_size) return;
   sawtooth_attention defaults{};
-  defaults.struct_size = uint32_t(struct_size);
-  defaults.version = SAWTOOTH_API_VERSION;
   defaults.batch = defaults.heads = defaults.kv_heads = 1;
   defaults.head_dim = 64;
-  std::memset(static_cast<void*>(call), 0, struct_size);
-  std::memcpy(static_cast<void*>(call), &defaults, std::min(struct_size, sizeof defaults));
+  fill_defaults(defaults, call, struct_size);
+}
+
+void sawtooth_gradients_init(sawtooth_gradients* gradients, size_t struct_size) {
+  fill_defaults(sawtooth_gradients{}, gradients, struct_size);
 }
 
 sawtooth_status sawtooth_attention_workspace_bytes(const sawtooth_attention* call, size_t* bytes) {
-  return finish([&]() -> Outcome {
-    if (bytes == nullptr) return {Status::null_pointer, "bytes is a null pointer"};
-    *bytes = 0;
-    AttentionForward forward;
-    Outcome outcome = translate(call, forward);
-    if (outcome) outcome = check(forward);
-    if (outcome) *bytes = workspace_bytes(forward);
-    return outcome;
-  });
+  return find_workspace_bytes<AttentionForward>(bytes, call);
+}
+
+sawtooth_status sawtooth_backward_workspace_bytes(const sawtooth_attention* call,
+                                                  const sawtooth_gradients* gradients,
+                                                  size_t* bytes) {
+  return find_workspace_bytes<AttentionBackward>(bytes, call, gradients);
 }
 
 size_t sawtooth_workspace_state_bytes(void) {
@@ -175,6 +242,16 @@ sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call, void*
     AttentionForward forward;
     if (Outcome bad = translate(call, forward); !bad) return bad;
     return attention_forward(forward, workspace, workspace_bytes, stream);
+  });
+}
+
+sawtooth_status sawtooth_attention_backward(const sawtooth_attention* call,
+                                            const sawtooth_gradients* gradients, void* workspace,
+                                            size_t workspace_bytes, CUstream_st* stream) {
+  return finish([&]() -> Outcome {
+    AttentionBackward backward;
+    if (Outcome bad = translate(call, gradients, backward); !bad) return bad;
+    return attention_backward(backward, workspace, workspace_bytes, stream);
   });
 }
 

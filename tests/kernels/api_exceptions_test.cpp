@@ -31,13 +31,18 @@ TEST(ApiWithoutHostMemory, GivesAStatusAndAMessage) {
   sawtooth_attention call;
   sawtooth_attention_defaults(&call);
   call.scan = "a name whose message is too long to need no memory";
+  sawtooth_gradients gradients;
+  sawtooth_gradients_defaults(&gradients);
   size_t bytes = 0;
   memory_is_out = true;
   const sawtooth_status of_launch = sawtooth_attention_forward(&call, nullptr, 0, nullptr);
   const bool named = std::string_view(sawtooth_last_message()) == "no host memory";
   const sawtooth_status of_size = sawtooth_attention_workspace_bytes(&call, &bytes);
+  const sawtooth_status of_backward =
+      sawtooth_attention_backward(&call, &gradients, nullptr, 0, nullptr);
   memory_is_out = false;
   EXPECT_EQ(of_launch, SAWTOOTH_LAUNCH_FAILED);
+  EXPECT_EQ(of_backward, SAWTOOTH_LAUNCH_FAILED);
   EXPECT_TRUE(named);
   EXPECT_EQ(of_size, SAWTOOTH_LAUNCH_FAILED);
   EXPECT_EQ(bytes, 0u);

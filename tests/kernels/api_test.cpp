@@ -250,6 +250,89 @@ TEST_F(ApiRefuses, AStructOfAnotherVersionOrWithFieldsThatItDoesNotKnow) {
             SAWTOOTH_WORKSPACE_TOO_SMALL);
 }
 
+class BackwardApiRefuses : public ApiRefuses {
+ protected:
+  BackwardApiRefuses() {
+    sawtooth_gradients_defaults(&gradients_);
+    call_.lse = reinterpret_cast<float*>(tensor_);
+    gradients_.d_o = tensor_;
+    gradients_.dq = gradients_.dk = gradients_.dv = tensor_;
+  }
+
+  void expect(sawtooth_status status, const std::string& word) {
+    EXPECT_EQ(
+        sawtooth_attention_backward(&call_, &gradients_, workspace_, sizeof workspace_, nullptr),
+        status);
+    EXPECT_NE(std::strstr(sawtooth_last_message(), word.c_str()), nullptr)
+        << sawtooth_last_message();
+  }
+
+  sawtooth_gradients gradients_;
+};
+
+TEST_F(BackwardApiRefuses, AWorkspaceThatIsTooSmallForAValidCall) {
+  size_t needed = 0;
+  ASSERT_EQ(sawtooth_backward_workspace_bytes(&call_, &gradients_, &needed), SAWTOOTH_OK)
+      << sawtooth_last_message();
+  EXPECT_GE(needed, size_t(seq * (64 + 2) * sizeof(float)));  // sums of dQ, two numbers a row
+  expect(SAWTOOTH_WORKSPACE_TOO_SMALL, std::to_string(needed));
+  size_t ordered = 0;
+  gradients_.dq_additions = "ordered";
+  ASSERT_EQ(sawtooth_backward_workspace_bytes(&call_, &gradients_, &ordered), SAWTOOTH_OK);
+  EXPECT_GT(ordered, needed);  // a count of additions a Q tile
+}
+
+TEST_F(BackwardApiRefuses, NullPointersByName) {
+  EXPECT_EQ(
+      sawtooth_attention_backward(nullptr, &gradients_, workspace_, sizeof workspace_, nullptr),
+      SAWTOOTH_NULL_POINTER);
+  EXPECT_EQ(sawtooth_attention_backward(&call_, nullptr, workspace_, sizeof workspace_, nullptr),
+            SAWTOOTH_NULL_POINTER);
+  EXPECT_NE(std::strstr(sawtooth_last_message(), "gradients is"), nullptr);
+  EXPECT_EQ(sawtooth_backward_workspace_bytes(&call_, &gradients_, nullptr), SAWTOOTH_NULL_POINTER);
+  gradients_.dk = nullptr;
+  expect(SAWTOOTH_NULL_POINTER, "dk is");
+  gradients_.dk = tensor_;
+  call_.lse = nullptr;
+  expect(SAWTOOTH_NULL_POINTER, "lse is");
+}
+
+TEST_F(BackwardApiRefuses, MisalignedGradientsAndStrides) {
+  gradients_.d_o = tensor_ + 2;
+  expect(SAWTOOTH_MISALIGNED, "d_o is not aligned");
+  gradients_.d_o = tensor_;
+  gradients_.dv_strides = {64 * seq, 64 * seq, 68};
+  expect(SAWTOOTH_MISALIGNED, "dv has a stride of 68");
+}
+
+TEST_F(BackwardApiRefuses, SchedulesAndAdditionsThatItDoesNotRun) {
+  gradients_.dq_additions = "sorted";
+  expect(SAWTOOTH_BAD_SCHEDULE, "dq_additions is 'sorted'; allowed: atomic, ordered");
+  gradients_.dq_additions = "atomic";
+  call_.kv_split = 2;
+  expect(SAWTOOTH_BAD_SCHEDULE, "kv_split is 2");
+}
+
+TEST_F(BackwardApiRefuses, StructsOfAnotherVersionOrWithFieldsThatItDoesNotKnow) {
+  gradients_.version = 3;
+  expect(SAWTOOTH_BAD_VERSION, "gradients: version is 3");
+  gradients_.version = SAWTOOTH_API_VERSION;
+  gradients_.struct_size = 8;
+  expect(SAWTOOTH_BAD_VERSION, "gradients: struct_size is 8");
+  struct {
+    sawtooth_gradients known;
+    int64_t later;
+  } gradients = {gradients_, 1};
+  gradients.known.struct_size = sizeof gradients;
+  EXPECT_EQ(
+      sawtooth_attention_backward(&call_, &gradients.known, workspace_, sizeof workspace_, nullptr),
+      SAWTOOTH_BAD_VERSION);
+  gradients.later = 0;
+  EXPECT_EQ(
+      sawtooth_attention_backward(&call_, &gradients.known, workspace_, sizeof workspace_, nullptr),
+      SAWTOOTH_WORKSPACE_TOO_SMALL);
+}
+
 TEST_F(ApiRefuses, APlanOfACallThatItRefuses) {
   sawtooth_plan* plan = nullptr;
   call_.head_dim = 72;

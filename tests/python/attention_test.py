@@ -174,6 +174,30 @@ class Refusals(unittest.TestCase):
             self.assertEqual([tensor.streams for tensor in call], [[number]] * 3)
 
 
+@unittest.skipIf(NO_KERNELS, "this build has no kernels")
+class BackwardRefusals(unittest.TestCase):
+    def refused(self, message, options=None, **changed):
+        tensors = {n: Described(1, 2, 128, 64) for n in ("grad_out", "q", "k", "v", "out")}
+        tensors["lse"] = Described(1, 2, 128, dtype=(FLOAT, 32))
+        with self.assertRaisesRegex(sawtooth.UsageError, message):
+            sawtooth.attention_backward(**{**tensors, **changed}, **(options or {}))
+
+    def test_of_tensors(self):
+        self.refused("^grad_out has the shape", grad_out=Described(1, 2, 64, 64))
+        self.refused("^out is fp32", out=Described(1, 2, 128, 64, dtype=(FLOAT, 32)))
+        self.refused("^v is on device 1", v=Described(1, 2, 128, 64, device=(CUDA, 1)))
+        self.refused("^lse is not on a CUDA device", lse=Described(1, 2, 128, device=(CPU, 0)))
+        self.refused("^lse is bf16; allowed here: fp32", lse=Described(1, 2, 128))
+        self.refused(r"^lse has the shape \[1, 2, 64\]", lse=Described(1, 2, 64, dtype=(FLOAT, 32)))
+        gaps = Described(1, 2, 128, dtype=(FLOAT, 32), strides=[512, 256, 2])
+        self.refused("^lse has gaps", lse=gaps)
+
+    def test_of_options(self):
+        self.refused("^dq_additions is 'sorted'; allowed: atomic, ordered", {"dq": "sorted"})
+        self.refused("^scan is 'zigzag'; allowed: .*shift", {"scan": "zigzag"})
+        self.refused("^scale is 0; allowed: above 0", {"scale": 0})
+
+
 def gpu_torch():
     if NO_KERNELS or importlib.util.find_spec("torch") is None:
         return None
@@ -237,6 +261,21 @@ class OnAGpu(unittest.TestCase):
             o = sawtooth.attention(late, k, v)
         stream.synchronize()
         self.close(o, expected)
+
+    def test_gradients_are_those_of_double_precision(self):
+        for causal in (False, True):
+            for options in ({}, {"dq": "ordered", "scan": "shift"}):
+                q, k, v = self.inputs(2, 4, 300, 64)
+                grad_out = self.torch.randn_like(q)
+                o, lse = sawtooth.attention(q, k, v, causal=causal, lse=True)
+                found = sawtooth.attention_backward(
+                    grad_out, q, k, v, o, lse, causal=causal, **options
+                )
+                exact = [t.double().requires_grad_() for t in (q, k, v)]
+                self.reference(*exact, causal)[0].backward(grad_out.double())
+                for gradient, of in zip(found, exact):
+                    error = (gradient.double() - of.grad).norm() / of.grad.norm()
+                    self.assertLess(error.item(), 1e-2)
 
     def test_reuses_its_workspace(self):
         q, k, v = self.inputs(1, 2, 512, 64)

@@ -11,6 +11,7 @@
 
 #include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "scheduler/dq_names.hpp"
 
 namespace sawtooth::experiments {
 
@@ -25,9 +26,6 @@ inline ValueNames<ElementType> value_names(ElementType*) {
 }
 inline ValueNames<Pass> value_names(Pass*) {
   return {{"forward", Pass::forward}, {"backward", Pass::backward}};
-}
-inline ValueNames<Dq> value_names(Dq*) {
-  return {{"atomic", Dq::atomic}, {"ordered", Dq::ordered}, {"separate", Dq::separate}};
 }
 inline ValueNames<Tiles> value_names(Tiles*) {
   return {{"64x64", Tiles::of_64}, {"kernel", Tiles::of_the_kernel}};
@@ -66,6 +64,9 @@ ValueNames<Value> names_from(const Table& table, Member member) {
   ValueNames<Value> names;
   for (const auto& entry : table) names.emplace_back(entry.name, entry.*member);
   return names;
+}
+inline ValueNames<Dq> value_names(Dq*) {
+  return names_from<Dq>(dq_names, &DqName::dq);
 }
 inline ValueNames<sim::Timing> value_names(sim::Timing*) {
   return names_from<sim::Timing>(timing_models, &TimingModel::timing);

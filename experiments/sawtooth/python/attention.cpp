@@ -3,6 +3,7 @@
 #include "kernels/attention/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <new>
@@ -18,6 +19,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 
@@ -147,7 +149,7 @@ struct Options {
   bool causal = false;
   int64_t window = 0;  // keys; not 0: whatever causal is
   float scale = 0;
-  std::optional<std::string> family, launch, scan, q_order;
+  std::optional<std::string> family, launch, scan, q_order, dq;
   int64_t tile_q = 0, tile_kv = 0, section = 0, workers = 0, kv_split = 0, prefetch = 0;
   uint64_t seed = 0;
 };
@@ -156,8 +158,19 @@ const char* text_or_null(const std::optional<std::string>& text) {
   return text ? text->c_str() : nullptr;
 }
 
-Outcome fill(const Input& q, const Input& k, const Input& v, const std::optional<Tensor>& out,
-             const Options& options, sawtooth_attention& call) {
+/// The place in a call of a tensor with this shape, and q's type and device.
+template <class Array, class Pointer>
+Outcome place(const std::string& name, const Array& tensor, const std::vector<int64_t>& shape,
+              const Input& q, sawtooth_strides& strides, Pointer& pointer) {
+  if (Outcome bad = fits(name, tensor, shape, q.dtype(), q.device_id()); bad.first != SAWTOOTH_OK)
+    return bad;
+  pointer = tensor.data();
+  return strides_of(name, tensor, strides);
+}
+
+/// All of a call but what it writes.
+Outcome fill(const Input& q, const Input& k, const Input& v, const Options& options,
+             sawtooth_attention& call) {
   for (const auto& [name, tensor] : {std::pair("q", &q), std::pair("k", &k), std::pair("v", &v)})
     if (tensor->ndim() != dimensions)
       return {SAWTOOTH_BAD_SIZE, std::string(name) + " has " + std::to_string(tensor->ndim()) +
@@ -171,19 +184,11 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const std::optional
   std::vector<int64_t> keys = shape_of(k);
   keys[0] = queries[0];
   keys[3] = queries[3];
-  const int device = q.device_id();
-  if (Outcome bad = fits("k", k, keys, dtype, device); bad.first != SAWTOOTH_OK) return bad;
-  if (Outcome bad = fits("v", v, keys, dtype, device); bad.first != SAWTOOTH_OK) return bad;
   sawtooth_attention_defaults(&call);
-  if (Outcome bad = strides_of("q", q, call.q_strides); bad.first != SAWTOOTH_OK) return bad;
-  if (Outcome bad = strides_of("k", k, call.k_strides); bad.first != SAWTOOTH_OK) return bad;
-  if (Outcome bad = strides_of("v", v, call.v_strides); bad.first != SAWTOOTH_OK) return bad;
-  if (out) {
-    if (Outcome bad = fits("out", *out, queries, dtype, device); bad.first != SAWTOOTH_OK)
-      return bad;
-    if (Outcome bad = strides_of("out", *out, call.o_strides); bad.first != SAWTOOTH_OK) return bad;
-    call.o = out->data();
-  }
+  Outcome bad = place("k", k, keys, q, call.k_strides, call.k);
+  if (bad.first == SAWTOOTH_OK) bad = place("v", v, keys, q, call.v_strides, call.v);
+  if (bad.first == SAWTOOTH_OK) bad = place("q", q, queries, q, call.q_strides, call.q);
+  if (bad.first != SAWTOOTH_OK) return bad;
   call.batch = queries[0];
   call.heads = queries[1];
   call.seq_q = queries[2];
@@ -195,9 +200,6 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const std::optional
               : options.causal    ? SAWTOOTH_MASK_CAUSAL
                                   : SAWTOOTH_MASK_NONE;
   call.window = options.window;
-  call.q = q.data();
-  call.k = k.data();
-  call.v = v.data();
   call.scale = options.scale;
   call.workspace_starts_zero = 1;
   call.family = text_or_null(options.family);
@@ -232,47 +234,125 @@ Tensor empty(const std::vector<int64_t>& shape, const nb::dlpack::dtype& dtype, 
                 nb::device::cuda::value, device);
 }
 
+/// Runs a call that is whole but for its workspace: `find_bytes(bytes)` says how large that is or
+/// what is wrong with the call, and `enqueue(workspace, stream)`, which follows once the call is
+/// known to be valid and its device is current, gives the status of the launch.
+template <class FindBytes, class Enqueue>
+Outcome run_on(const Input& q, uintptr_t handle, FindBytes find_bytes, Enqueue enqueue) {
+  const CurrentDevice device(q.device_id());
+  // What is wrong with the call is said where there is no device, too.
+  size_t bytes = 0;
+  if (const sawtooth_status status = find_bytes(&bytes); status != SAWTOOTH_OK) return last(status);
+  if (device.error() != cudaSuccess) return failed("looking for a device", device.error());
+  const auto stream = reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
+  Workspace& workspace = workspaces[{q.device_id(), stream}];
+  if (const cudaError_t error = workspace.reserve(bytes, stream); error != cudaSuccess)
+    return failed("reserving the workspace", error);
+  const sawtooth_status status = enqueue(workspace, stream);
+  return status == SAWTOOTH_OK ? Outcome{SAWTOOTH_OK, ""} : last(status);
+}
+
+/// Those who take tensors that were made here do not know the stream.
+Outcome wait_for(uintptr_t handle) {
+  const auto stream = reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
+  const cudaError_t error = cudaStreamSynchronize(stream);
+  return error == cudaSuccess ? Outcome{SAWTOOTH_OK, ""} : failed("waiting for the stream", error);
+}
+
 /// Status, message, and the tensors that were made here.
 using Result = std::tuple<int, std::string, std::optional<Tensor>, std::optional<Tensor>>;
 
-Result without_result(const Outcome& outcome) {
-  return {outcome.first, outcome.second, {}, {}};
-}
-
-/// `out` may be missing, and is made once the call is known to be valid; so is lse with `with_lse`,
-/// and then the call waits for the stream, which those who take them do not know.
+/// `out` may be missing, and is made once the call is known to be valid; so is lse with `with_lse`.
 Result forward(const Input& q, const Input& k, const Input& v, const std::optional<Tensor>& out,
                const std::optional<Tensor>& lse, bool with_lse, const Options& options,
                uintptr_t handle) {
   sawtooth_attention call;
-  if (const Outcome bad = fill(q, k, v, out, options, call); bad.first != SAWTOOTH_OK)
-    return without_result(bad);
+  Outcome outcome = fill(q, k, v, options, call);
+  if (outcome.first == SAWTOOTH_OK && out)
+    outcome = place("out", *out, shape_of(q), q, call.o_strides, call.o);
+  if (outcome.first != SAWTOOTH_OK) return {outcome.first, outcome.second, {}, {}};
   if (!out) call.o = const_cast<void*>(q.data());  // for the checks alone
-  const CurrentDevice device(q.device_id());
-  // What is wrong with the call is said where there is no device, too.
-  size_t bytes = 0;
-  if (const auto status = sawtooth_attention_workspace_bytes(&call, &bytes); status != SAWTOOTH_OK)
-    return without_result(last(status));
-  if (device.error() != cudaSuccess)
-    return without_result(failed("looking for a device", device.error()));
-  const auto stream = reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
-  Workspace& workspace = workspaces[{q.device_id(), stream}];
-  if (const cudaError_t error = workspace.reserve(bytes, stream); error != cudaSuccess)
-    return without_result(failed("reserving the workspace", error));
   std::optional<Tensor> made_out, made_lse;
-  if (!out) {
-    made_out = empty(shape_of(q), q.dtype(), q.device_id());
-    call.o = made_out->data();
-  }
-  if (with_lse && !lse)
-    made_lse = empty({call.batch, call.heads, call.seq_q}, nb::dtype<float>(), q.device_id());
-  if (with_lse) call.lse = static_cast<float*>((lse ? *lse : *made_lse).data());
-  const auto status = sawtooth_attention_forward(&call, workspace.memory, workspace.bytes, stream);
-  if (status != SAWTOOTH_OK) return without_result(last(status));
-  if (made_out || made_lse)
-    if (const cudaError_t error = cudaStreamSynchronize(stream); error != cudaSuccess)
-      return without_result(failed("waiting for the stream", error));
+  const auto enqueue = [&](const Workspace& workspace, cudaStream_t stream) {
+    if (!out) {
+      made_out = empty(shape_of(q), q.dtype(), q.device_id());
+      call.o = made_out->data();
+    }
+    if (with_lse && !lse)
+      made_lse = empty({call.batch, call.heads, call.seq_q}, nb::dtype<float>(), q.device_id());
+    if (with_lse) call.lse = static_cast<float*>((lse ? *lse : *made_lse).data());
+    return sawtooth_attention_forward(&call, workspace.memory, workspace.bytes, stream);
+  };
+  outcome = run_on(
+      q, handle, [&](size_t* bytes) { return sawtooth_attention_workspace_bytes(&call, bytes); },
+      enqueue);
+  if (outcome.first == SAWTOOTH_OK && (made_out || made_lse)) outcome = wait_for(handle);
+  if (outcome.first != SAWTOOTH_OK) return {outcome.first, outcome.second, {}, {}};
   return {SAWTOOTH_OK, "", made_out, made_lse};
+}
+
+/// Status, message, and dQ, dK and dV where they were made here.
+using Gradients = std::tuple<int, std::string, std::vector<Tensor>>;
+
+/// `made` are dQ, dK and dV, or none of them: then they are made once the call is known to be
+/// valid.
+Gradients backward(const Input& d_o, const Input& q, const Input& k, const Input& v, const Input& o,
+                   const Input& lse, const std::vector<Tensor>& made, const Options& options,
+                   uintptr_t handle) {
+  sawtooth_attention call;
+  sawtooth_gradients gradients;
+  sawtooth_gradients_defaults(&gradients);
+  gradients.dq_additions = text_or_null(options.dq);
+  Outcome outcome = fill(q, k, v, options, call);
+  const auto add = [&](const char* name, const auto& tensor, const Input& like,
+                       sawtooth_strides& strides, auto& pointer) {
+    if (outcome.first == SAWTOOTH_OK)
+      outcome = place(name, tensor, shape_of(like), q, strides, pointer);
+  };
+  const void* of_forward = nullptr;
+  add("out", o, q, call.o_strides, of_forward);
+  add("grad_out", d_o, q, gradients.d_o_strides, gradients.d_o);
+  call.o = const_cast<void*>(of_forward);  // is read
+  if (outcome.first == SAWTOOTH_OK) {
+    const std::vector<int64_t> rows{call.batch, call.heads, call.seq_q};
+    outcome = fits("lse", lse, rows, nb::dtype<float>(), q.device_id());
+    int64_t dense = 1;
+    for (size_t i = rows.size(); i-- > 0 && outcome.first == SAWTOOTH_OK; dense *= rows[i])
+      if (rows[i] > 1 && lse.stride(i) != dense)
+        outcome = {SAWTOOTH_MISALIGNED, "lse has gaps; allowed: [batch, heads, length] without"};
+    call.lse = static_cast<float*>(const_cast<void*>(lse.data()));
+  }
+  const std::array<const Input*, 3> like{&q, &k, &v};
+  const auto set = [&](const std::vector<Tensor>& tensors) {
+    add("dq", tensors[0], q, gradients.dq_strides, gradients.dq);
+    add("dk", tensors[1], k, gradients.dk_strides, gradients.dk);
+    add("dv", tensors[2], v, gradients.dv_strides, gradients.dv);
+  };
+  if (!made.empty()) {
+    set(made);
+  } else {  // for the checks alone
+    gradients.dq = const_cast<void*>(q.data());
+    gradients.dk = const_cast<void*>(k.data());
+    gradients.dv = const_cast<void*>(v.data());
+  }
+  if (outcome.first != SAWTOOTH_OK) return {outcome.first, outcome.second, {}};
+  std::vector<Tensor> made_here;
+  const auto enqueue = [&](const Workspace& workspace, cudaStream_t stream) {
+    if (made.empty()) {
+      for (const Input* tensor : like)
+        made_here.push_back(empty(shape_of(*tensor), q.dtype(), q.device_id()));
+      set(made_here);
+    }
+    return sawtooth_attention_backward(&call, &gradients, workspace.memory, workspace.bytes,
+                                       stream);
+  };
+  outcome = run_on(
+      q, handle,
+      [&](size_t* bytes) { return sawtooth_backward_workspace_bytes(&call, &gradients, bytes); },
+      enqueue);
+  if (outcome.first == SAWTOOTH_OK && made.empty()) outcome = wait_for(handle);
+  if (outcome.first != SAWTOOTH_OK) return {outcome.first, outcome.second, {}};
+  return {SAWTOOTH_OK, "", std::move(made_here)};
 }
 
 /// Frees what calls have left, behind them.
@@ -296,6 +376,7 @@ NB_MODULE(_attention, m) {
       .def_rw("launch", &Options::launch)
       .def_rw("scan", &Options::scan)
       .def_rw("q_order", &Options::q_order)
+      .def_rw("dq", &Options::dq)
       .def_rw("tile_q", &Options::tile_q)
       .def_rw("tile_kv", &Options::tile_kv)
       .def_rw("section", &Options::section)
@@ -307,5 +388,7 @@ NB_MODULE(_attention, m) {
   m.attr("launch_failed") = int(SAWTOOTH_LAUNCH_FAILED);
   m.def("forward", forward, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("out").none(),
         nb::arg("lse").none(), nb::arg("with_lse"), nb::arg("options"), nb::arg("stream"));
+  m.def("backward", backward, nb::arg("grad_out"), nb::arg("q"), nb::arg("k"), nb::arg("v"),
+        nb::arg("out"), nb::arg("lse"), nb::arg("made"), nb::arg("options"), nb::arg("stream"));
   m.def("free_workspaces", free_workspaces);
 }

@@ -5,8 +5,8 @@
     [row["l2_read_miss_sectors"] for row in table]
 
 simulate() predicts, compare() judges predictions by measurements, gpus() and systems() list what is
-known, and in a build with CUDA attention() runs the kernels. Mistakes raise UsageError. Nothing but
-attention() needs a GPU, and nothing needs numpy or pandas.
+known, and in a build with CUDA attention() and attention_backward() run the kernels. Mistakes raise
+UsageError. Nothing but these two needs a GPU, and nothing needs numpy or pandas.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Union
 
 from . import _core
-from .kernels import DeviceError, attention, free_workspaces
+from .kernels import DeviceError, attention, attention_backward, free_workspaces
 from .simulation import Predictions, UsageError, simulate, usage_error
 from .table import Row, Table, Value, read_csv, value_of
 
@@ -31,6 +31,7 @@ __all__ = [
     "UsageError",
     "Value",
     "attention",
+    "attention_backward",
     "compare",
     "free_workspaces",
     "gpus",

@@ -1,4 +1,5 @@
-"""attention(): the kernels on tensors of PyTorch, CuPy, JAX or any other library with DLPack."""
+"""attention() and attention_backward(): the kernels on tensors of PyTorch, CuPy, JAX or any other
+library with DLPack."""
 
 from __future__ import annotations
 
@@ -71,22 +72,23 @@ def attention(
     Raises UsageError (a ValueError) that names the argument and what is allowed, DeviceError where
     this build has no kernels, there is no GPU, or a launch failed.
     """
-    for name, tensor in (("q", q), ("k", k), ("v", v), ("out", out)):
-        if tensor is not None or name != "out":
-            _check_device(name, tensor)
-    if scale is not None and not scale > 0:
-        raise UsageError(f"scale is {scale}; allowed: above 0")
-    if _attention is None:
-        raise DeviceError(
-            "this build has no kernels; install it with "
-            "pip install . -C cmake.define.SAWTOOTH_CUDA=ON, which needs nvcc"
-        )
-    options = _attention.Options()
-    options.causal, options.window, options.scale = causal, window, scale or 0.0
-    options.scan, options.launch, options.q_order, options.family = scan, launch, q_order, kernel
-    options.section, options.workers, options.kv_split = section, workers, kv_split
-    options.prefetch, options.seed = prefetch, seed
-    options.tile_q, options.tile_kv = tile_q, tile_kv
+    _check_devices(q=q, k=k, v=v, **({} if out is None else {"out": out}))
+    options = _options(
+        causal=causal,
+        window=window,
+        scale=scale,
+        scan=scan,
+        launch=launch,
+        q_order=q_order,
+        section=section,
+        workers=workers,
+        kv_split=kv_split,
+        prefetch=prefetch,
+        seed=seed,
+        tile_q=tile_q,
+        tile_kv=tile_kv,
+        family=kernel,
+    )
     handle = _handle(q, stream)
     torch = _torch_of(q)
     made_lse = None
@@ -106,20 +108,111 @@ def attention(
         options,
         handle,
     )
-    if status in (_attention.no_device, _attention.launch_failed):
-        raise DeviceError(message)
-    if status != 0:
-        raise UsageError(message)
+    _check_status(status, message)
     output = out if new_out is None else _as_of(q, new_out)
     if not lse:
         return output
     return output, made_lse if new_lse is None else _as_of(q, new_lse)
 
 
+def attention_backward(
+    grad_out: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    out: Any,
+    lse: Any,
+    *,
+    causal: bool = False,
+    window: int = 0,
+    scale: Optional[float] = None,
+    dq: Optional[str] = None,
+    scan: Optional[str] = None,
+    launch: Optional[str] = None,
+    q_order: Optional[str] = None,
+    section: int = 0,
+    workers: int = 0,
+    seed: int = 0,
+    tile_q: int = 0,
+    tile_kv: int = 0,
+    kernel: Optional[str] = None,
+    stream: Any = None,
+) -> tuple[Any, Any, Any]:
+    """The gradients of attention(): dQ, dK and dV, of the shapes and type of q, k and v.
+
+    `grad_out` is the gradient of `out`; `out` and `lse` are what attention(..., lse=True) returned for
+    q, k, v and the same `causal`, `window` and `scale`. Tensors, options, stream and errors as there;
+    the schedule is that of the backward pass, whose items are K/V tiles: `q_order` and `section` order
+    these, `scan` the Q tiles that each of them visits. `dq`: atomic (the default) adds to dQ in any
+    order, ordered in one order, so that a call gives the same bits every time.
+    """
+    tensors = dict(grad_out=grad_out, q=q, k=k, v=v, out=out, lse=lse)
+    _check_devices(**tensors)
+    options = _options(
+        causal=causal,
+        window=window,
+        scale=scale,
+        dq=dq,
+        scan=scan,
+        launch=launch,
+        q_order=q_order,
+        section=section,
+        workers=workers,
+        seed=seed,
+        tile_q=tile_q,
+        tile_kv=tile_kv,
+        family=kernel,
+    )
+    handle = _handle(q, stream)
+    torch = _torch_of(q)
+    gradients: list[Any] = []
+    if torch is not None:  # memory of its allocator, which knows the stream
+        with torch.no_grad():
+            gradients = [torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (q, k, v)]
+            tensors = {name: tensor.detach() for name, tensor in tensors.items()}
+    status, message, made = _attention.backward(
+        *(_capsule(tensor, handle) for tensor in tensors.values()),
+        [_capsule(gradient, handle) for gradient in gradients],
+        options,
+        handle,
+    )
+    _check_status(status, message)
+    if not gradients:
+        gradients = [_as_of(q, gradient) for gradient in made]
+    return gradients[0], gradients[1], gradients[2]
+
+
 def free_workspaces() -> None:
-    """Frees the device memory that attention() keeps, behind the calls that use it."""
+    """Frees the device memory that calls keep, behind those that use it."""
     if _attention is not None:
         _attention.free_workspaces()
+
+
+def _check_devices(**tensors: Any) -> None:
+    for name, tensor in tensors.items():
+        _check_device(name, tensor)
+
+
+def _options(scale: Optional[float], **values: Any) -> Any:
+    if scale is not None and not scale > 0:
+        raise UsageError(f"scale is {scale}; allowed: above 0")
+    if _attention is None:
+        raise DeviceError(
+            "this build has no kernels; install it with "
+            "pip install . -C cmake.define.SAWTOOTH_CUDA=ON, which needs nvcc"
+        )
+    options = _attention.Options()
+    options.scale = scale or 0.0
+    for name, value in values.items():
+        setattr(options, name, value)
+    return options
+
+
+def _check_status(status: int, message: str) -> None:
+    if status in (_attention.no_device, _attention.launch_failed):
+        raise DeviceError(message)
+    if status != 0:
+        raise UsageError(message)
 
 
 def _check_device(name: str, tensor: Any) -> None:
