@@ -45,13 +45,14 @@ def visible_pairs(row):
 
 
 def flop(row):
-    """Floating-point operations of attention forward: 4 B H D a visible pair. Under causal the last
-    key that a row sees counts half, so that a square has S^2 / 2 pairs, as papers count."""
+    """Floating-point operations of attention forward: 4 B H D a visible pair, and of backward 2.5 times
+    as many (five products instead of two). Under causal the last key that a row sees counts half, so
+    that a square has S^2 / 2 pairs, as papers count."""
     factors = (int(row[name]) for name in ("batch", "heads", "head_dim"))
     pairs = visible_pairs(row)
     if row["mask"] == "causal":
         pairs -= min(int(row["seq_q"]), int(row["seq_kv"])) / 2
-    return 4 * math.prod(factors) * pairs
+    return (10 if row.get("pass") == "backward" else 4) * math.prod(factors) * pairs
 
 
 def tflops(operations, time_us):

@@ -14,6 +14,7 @@ class Peer:
     system: str  # preset in experiments/profiles/systems
     prepare: typing.Callable  # (torch, q, k, v, causal) -> launch(), which returns the output
     refusal: typing.Callable = lambda shape: ""  # why a shape cannot run, or an empty text
+    prepare_backward: typing.Callable = None  # as prepare; the launch returns dQ, dK and dV
 
 
 def sdpa(backend):
@@ -25,6 +26,21 @@ def sdpa(backend):
         def launch():
             with sdpa_kernel(wanted):
                 return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+        return launch
+
+    return prepare
+
+
+def sdpa_backward(backend):
+    def prepare(torch, q, k, v, causal):
+        inputs = [tensor.detach().requires_grad_() for tensor in (q, k, v)]
+        output = sdpa(backend)(torch, *inputs, causal)()
+        torch.manual_seed(2)
+        gradient = torch.randn_like(output)
+
+        def launch():
+            return torch.autograd.grad(output, inputs, gradient, retain_graph=True)
 
         return launch
 
@@ -53,8 +69,18 @@ def refuse_triton(shape):
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("sdpa-flash", "flash-attention-2", sdpa("FLASH_ATTENTION")),
-        Peer("sdpa-cudnn", "cudnn", sdpa("CUDNN_ATTENTION")),
+        Peer(
+            "sdpa-flash",
+            "flash-attention-2",
+            sdpa("FLASH_ATTENTION"),
+            prepare_backward=sdpa_backward("FLASH_ATTENTION"),
+        ),
+        Peer(
+            "sdpa-cudnn",
+            "cudnn",
+            sdpa("CUDNN_ATTENTION"),
+            prepare_backward=sdpa_backward("CUDNN_ATTENTION"),
+        ),
         Peer("triton", "triton-tutorial", prepare_triton, refuse_triton),
         Peer("cutile", "cutile", cutile.prepare, cutile.refusal),
         Peer("sawtooth", "", plain_call.prepare, plain_call.refusal),

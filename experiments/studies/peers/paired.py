@@ -47,7 +47,7 @@ def pairs(rows, first, second):
     times = {}
     for side, wanted in enumerate((first, second)):
         for row in table.where(rows, **wanted):
-            key = tuple((column, row[column]) for column in open_columns)
+            key = tuple((column, row.get(column, "")) for column in open_columns)
             rounds = times.setdefault(key, {}).setdefault(row["repetition"], {})
             rounds[side] = float(row["time_us"])
     found = {}

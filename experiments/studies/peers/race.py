@@ -6,7 +6,7 @@
 
 Every shape runs in rounds: in each round every peer and every contender of `sawtooth bench` is
 launched, in an order that is shuffled anew, so that clocks, heat and the neighbour before are the
-same for all. Times are CUDA events around bursts of launches; L2 is as the launch before left it.
+same for all. With --pass backward launches are whole backward passes, small kernels included. Times are CUDA events around bursts of launches; L2 is as the launch before left it.
 Rows have the columns of results.csv; clocks and power of every shape go to a file beside it.
 Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missing.
 """
@@ -32,10 +32,14 @@ LONG_LAUNCH_US = 5000
 # Shapes of more FLOP than this run a third of the rounds: their launches vary less and last longer.
 LARGE_SHAPE_FLOP = 1e13
 LISTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lists")
-CONTENDERS = os.path.join(LISTS, "race-d{head_dim}-{mask}.ini")
+CONTENDERS = {
+    "forward": os.path.join(LISTS, "race-d{head_dim}-{mask}.ini"),
+    "backward": os.path.join(LISTS, "race-backward-d{head_dim}-{mask}.ini"),
+}
 CONTENDERS_HELP = (
     "configuration of `sawtooth bench` with the schedules to time; {head_dim} and {mask} in its name "
-    "stand for those of the shape (default: lists/race-d{head_dim}-{mask}.ini)"
+    "stand for those of the shape (default: lists/race-d{head_dim}-{mask}.ini, and with --pass backward "
+    "lists/race-backward-d{head_dim}-{mask}.ini)"
 )
 
 
@@ -47,13 +51,15 @@ def parser():
         tokens=dict(type=shaping.count, help=tokens),
         rounds=dict(type=shaping.count, default=15, help="bursts of every contender"),
         sawtooth=dict(required=True, help="the program"),
-        contenders=dict(default=CONTENDERS, help=CONTENDERS_HELP),
+        contenders=dict(help=CONTENDERS_HELP),
+        **{"pass": dict(choices=CONTENDERS, default="forward")},
         csv=dict(required=True),
     )
 
 
 def shapes(options):
-    made = shaping.shapes(options)
+    of_pass = vars(options)["pass"]
+    made = [dataclasses.replace(shape, of_pass=of_pass) for shape in shaping.shapes(options)]
     if not options.tokens:
         return made
     batches = [max(1, options.tokens // shape.seq) for shape in made]
@@ -80,7 +86,8 @@ def rounds_of(options, shape):
 def raced(torch, options, shape, launches):
     """Times of every launch by name, and rows of `sawtooth bench`. Raises BenchFailed."""
     contestants = {name: Contestant(torch, launch) for name, launch in launches.items()}
-    contenders = options.contenders.format(head_dim=shape.head_dim, mask=shape.mask)
+    contenders = options.contenders or CONTENDERS[shape.of_pass]
+    contenders = contenders.format(head_dim=shape.head_dim, mask=shape.mask)
     ours = bench.PacedBench(options.sawtooth, options.gpu, shape, contenders)
     turns = [*contestants.values(), ours]
     shuffled = random.Random(shape.text())
@@ -113,7 +120,7 @@ def best_of(rows):
     shown = "{kernel} {tile_q}x{tile_kv} {launch} {scan} prefetch {prefetch} section {section} "
     times = {}
     for row in rows:
-        name = (shown + "{q_order} {hints}").format(**row)
+        name = (shown + "{q_order} {hints} {dq}").format(**{"dq": "", **row}).strip()
         times.setdefault(name, []).append((float(row["time_us"]), float(row["tflops"])))
     ranked = sorted((*map(statistics.median, zip(*pairs)), name) for name, pairs in times.items())
     return [f"{time:.1f} us, {rate:.1f} TFLOP/s, {name}" for time, rate, name in ranked]

@@ -6,12 +6,13 @@ import sys
 import lib_path  # noqa: F401  (makes plots/lib importable)
 import table
 
-SCHEDULE = "kernel tile_q tile_kv launch scan section q_order prefetch kv_split hints".split()
+SCHEDULE = "kernel tile_q tile_kv launch scan section q_order prefetch kv_split hints dq".split()
 
 
 def timed(path):
-    """Rows with a time. Raises TableError."""
-    return [row for row in table.where(table.read(path), status="ok") if row["time_us"]]
+    """Rows with a time; older ones have no column dq. Raises TableError."""
+    rows = table.where(table.read(path), status="ok")
+    return [{"dq": "", **row} for row in rows if row["time_us"]]
 
 
 def markdown(cells):

@@ -18,7 +18,7 @@ RESULTS = (*count.METRICS, "time_us", "tflops")
 def row(shape, kernel, system, gpu, repetition="", time_us=None, counters=None, **cells):
     """What is known of a launch by name; results that were not measured are empty."""
     made = {"experiment": "peers", "source": "measured", "gpu": gpu, "system": system}
-    made.update({"kernel": kernel, "pass": "forward", **shape.cells()}, repetition=repetition)
+    made.update({"kernel": kernel, **shape.cells()}, repetition=repetition)
     made.update(dict.fromkeys(RESULTS, ""), state="", status="ok")
     made.update(counters or {}, **cells)
     if time_us is not None:

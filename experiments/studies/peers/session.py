@@ -73,7 +73,17 @@ def inputs(torch, shape):
 def prepared(torch, shape, name, tensors=None):
     """A peer's launch on these Q, K and V, or on new ones."""
     tensors = tensors or inputs(torch, shape)
-    return kernels.PEERS[name].prepare(torch, *tensors, shape.mask == "causal")
+    peer = kernels.PEERS[name]
+    prepare = peer.prepare_backward if shape.is_backward() else peer.prepare
+    return prepare(torch, *tensors, shape.mask == "causal")
+
+
+def refusal(shape, name):
+    """Why the peer cannot run the shape, or an empty text."""
+    peer = kernels.PEERS[name]
+    if shape.is_backward() and peer.prepare_backward is None:
+        return "has no backward pass here"
+    return peer.refusal(shape)
 
 
 def time_us(torch, launch, launches=1, behind_another=False):
@@ -90,6 +100,9 @@ def time_us(torch, launch, launches=1, behind_another=False):
 
 
 def difference(a, b):
+    """Of two outputs, or the greatest of two equally long rows of them."""
+    if isinstance(a, (tuple, list)):
+        return max(difference(one, other) for one, other in zip(a, b, strict=True))
     return float((a.float() - b.float()).norm() / b.float().norm())
 
 
@@ -99,7 +112,7 @@ def ready_launches(torch, shape, names, note):
     tensors = inputs(torch, shape)
     launches, reasons, yardstick = {}, {}, None
     for name in names:
-        reason = kernels.PEERS[name].refusal(shape)
+        reason = refusal(shape, name)
         try:
             if not reason:
                 launch = prepared(torch, shape, name, tensors)
@@ -125,7 +138,8 @@ def all_correct(reasons):
 
 
 def row(shape, name, gpu, **cells):
-    return results.row(shape, name, kernels.PEERS[name].system, gpu, **cells)
+    system = kernels.PEERS[name].system + ("-backward" if shape.is_backward() else "")
+    return results.row(shape, name, system, gpu, **cells)
 
 
 def peer_rows(options, shape, times, reasons, state, note):

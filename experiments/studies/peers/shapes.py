@@ -18,21 +18,26 @@ class Shape:
     head_dim: int
     mask: str
     dtype: str = "bf16"
+    of_pass: str = "forward"
 
     def text(self):
         size = f"B{self.batch} H{self.heads} S{self.seq} D{self.head_dim}"
-        return f"{size} {self.mask} {self.dtype}"
+        return f"{size} {self.mask} {self.dtype}" + (" backward" if self.is_backward() else "")
+
+    def is_backward(self):
+        return self.of_pass == "backward"
 
     def cells(self):
         """Columns of results.csv."""
         lengths = dict(kv_heads=self.heads, seq_q=self.seq, seq_kv=self.seq)
-        cells = {**dataclasses.asdict(self), **lengths}
-        del cells["seq"]
+        cells = {**dataclasses.asdict(self), **lengths, "pass": self.of_pass}
+        del cells["seq"], cells["of_pass"]
         return cells
 
     def arguments(self):
-        """Options of `sawtooth bench`."""
-        return arguments({name: [value] for name, value in dataclasses.asdict(self).items()})
+        """Options of `sawtooth bench`: of a backward pass all its kernels."""
+        of_pass = ["--pass", "backward", "--small-kernels", "on"] if self.is_backward() else []
+        return [*arguments({key: [getattr(self, key)] for key in OPTIONS}), *of_pass]
 
     def flop(self):
         return measures.flop(self.cells())

@@ -135,10 +135,25 @@ printf 'configuration,rounds\\n%s,"%s"\\n' "$2" "$rounds" > "$last"
 
 class Contenders(unittest.TestCase):
     def test_every_head_dim_and_mask_of_the_race_has_a_configuration(self):
-        for head_dim in (64, 128):
-            for mask in ("none", "causal"):
-                path = race.CONTENDERS.format(head_dim=head_dim, mask=mask)
-                self.assertTrue(os.path.isfile(path), path)
+        for pattern in race.CONTENDERS.values():
+            for head_dim in (64, 128):
+                for mask in ("none", "causal"):
+                    path = pattern.format(head_dim=head_dim, mask=mask)
+                    self.assertTrue(os.path.isfile(path), path)
+
+    def test_of_a_backward_pass_all_kernels_are_timed(self):
+        options = race.parser().parse_args([*NEEDED, "--pass", "backward"])
+        (shape,) = race.shapes(options)
+        words = " ".join(shape.arguments())
+        self.assertIn("--pass backward --small-kernels on", words)
+        # Five products where forward has two.
+        self.assertEqual(shape.flop(), 2.5 * support.shape(heads=1, seq=16384).flop())
+        self.assertEqual(shape.cells()["pass"], "backward")
+
+    def test_a_peer_without_a_backward_pass_says_so(self):
+        shape = support.shape(of_pass="backward")
+        self.assertIn("no backward pass", session.refusal(shape, "triton"))
+        self.assertEqual(session.refusal(shape, "sdpa-cudnn"), "")
 
 
 class State(unittest.TestCase):
