@@ -1,4 +1,4 @@
-"""attention(): what it refuses, with tensors that are descriptions only, and on a GPU what it computes."""
+"""attention() and attention_backward(): what they refuse, with tensors that are descriptions only."""
 
 import ctypes
 import importlib.util
@@ -196,95 +196,6 @@ class BackwardRefusals(unittest.TestCase):
         self.refused("^dq_additions is 'sorted'; allowed: atomic, ordered", {"dq": "sorted"})
         self.refused("^scan is 'zigzag'; allowed: .*shift", {"scan": "zigzag"})
         self.refused("^scale is 0; allowed: above 0", {"scale": 0})
-
-
-def gpu_torch():
-    if NO_KERNELS or importlib.util.find_spec("torch") is None:
-        return None
-    import torch
-
-    return torch if torch.cuda.is_available() else None
-
-
-@unittest.skipIf(gpu_torch() is None, "no GPU, no PyTorch or no kernels here")
-class OnAGpu(unittest.TestCase):
-    def setUp(self):
-        self.torch = gpu_torch()
-        self.torch.manual_seed(1)
-
-    def inputs(self, *shape, dtype=None):
-        dtype = dtype or self.torch.bfloat16
-        return [self.torch.randn(*shape, device="cuda", dtype=dtype) for _ in range(3)]
-
-    def reference(self, q, k, v, causal=False):
-        """In double precision; the mask's lower right corner stands at the last key."""
-        q, k, v = (tensor.double() for tensor in (q, k, v))
-        k, v = (tensor.repeat_interleave(q.shape[1] // k.shape[1], 1) for tensor in (k, v))
-        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
-        if causal:
-            rows, keys = scores.shape[-2:]
-            seen = self.torch.ones(rows, keys, device="cuda").tril(keys - rows).bool()
-            scores = scores.masked_fill(~seen, -math.inf)
-        return scores.softmax(-1) @ v, scores.logsumexp(-1)
-
-    def close(self, o, expected):
-        # bf16 has 8 bits of a mantissa: P and O are rounded once each.
-        self.assertLess((o.double() - expected).abs().max().item(), 2**-6)
-
-    def test_is_softmax_of_scores_times_v(self):
-        for causal in (False, True):
-            for scan, launch in ((None, None), ("sawtooth", "static"), ("linear", "grid")):
-                q, k, v = self.inputs(2, 4, 300, 64)
-                o, lse = sawtooth.attention(
-                    q, k, v, causal=causal, scan=scan, launch=launch, lse=True
-                )
-                expected, logarithms = self.reference(q, k, v, causal)
-                self.close(o, expected)
-                self.assertLess((lse.double() - logarithms).abs().max().item(), 1e-2)
-                self.assertEqual((o.dtype, o.device), (q.dtype, q.device))
-
-    def test_writes_into_out_and_takes_other_layouts(self):
-        base = self.inputs(2, 256, 4, 64)
-        q, k, v = (tensor.transpose(1, 2) for tensor in base)
-        out = self.torch.empty_like(base[0]).transpose(1, 2)
-        self.assertIs(sawtooth.attention(q, k, v, out=out), out)
-        self.close(out, self.reference(q, k, v)[0])
-
-    def test_runs_on_the_current_stream_behind_its_work(self):
-        q, k, v = self.inputs(1, 2, 512, 64)
-        expected = self.reference(q, k, v)[0]
-        stream = self.torch.cuda.Stream()
-        with self.torch.cuda.stream(stream):
-            late = self.torch.empty_like(q)
-            self.torch.cuda._sleep(10**7)
-            late.copy_(q)
-            o = sawtooth.attention(late, k, v)
-        stream.synchronize()
-        self.close(o, expected)
-
-    def test_gradients_are_those_of_double_precision(self):
-        for causal in (False, True):
-            for options in ({}, {"dq": "ordered", "scan": "shift"}):
-                q, k, v = self.inputs(2, 4, 300, 64)
-                grad_out = self.torch.randn_like(q)
-                o, lse = sawtooth.attention(q, k, v, causal=causal, lse=True)
-                found = sawtooth.attention_backward(
-                    grad_out, q, k, v, o, lse, causal=causal, **options
-                )
-                exact = [t.double().requires_grad_() for t in (q, k, v)]
-                self.reference(*exact, causal)[0].backward(grad_out.double())
-                for gradient, of in zip(found, exact):
-                    error = (gradient.double() - of.grad).norm() / of.grad.norm()
-                    self.assertLess(error.item(), 1e-2)
-
-    def test_reuses_its_workspace(self):
-        q, k, v = self.inputs(1, 2, 512, 64)
-        for launch in ("dynamic", "static", "dynamic"):
-            for kv_split in (1, 3):
-                o = sawtooth.attention(q, k, v, launch=launch, kv_split=kv_split)
-                self.close(o, self.reference(q, k, v)[0])
-        sawtooth.free_workspaces()
-        self.close(sawtooth.attention(q, k, v), self.reference(q, k, v)[0])
 
 
 if __name__ == "__main__":

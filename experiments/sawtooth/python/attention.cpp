@@ -78,6 +78,52 @@ struct Workspace {
 /// By device and stream; under the interpreter's lock.
 std::map<std::pair<int, cudaStream_t>, Workspace> workspaces;
 
+/// One a captured call, as a graph keeps its address and may run beside calls on any stream.
+std::vector<std::pair<int, void*>> workspaces_of_graphs;  // device, memory
+
+/// Lets the thread allocate although a stream of it is being captured.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+/// A new workspace of the current device whose state is zero now, outside of any capture.
+cudaError_t reserve_for_graph(int device, Workspace& workspace, size_t needed) {
+  const RelaxedCapture relaxed;
+  cudaStream_t stream;
+  if (const cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      error != cudaSuccess)
+    return error;
+  cudaError_t error = cudaMalloc(&workspace.memory, needed);
+  if (error == cudaSuccess) {
+    workspace.bytes = needed;
+    workspaces_of_graphs.emplace_back(device, workspace.memory);
+    error = cudaMemsetAsync(workspace.memory, 0, sawtooth_workspace_state_bytes(), stream);
+  }
+  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+  cudaStreamDestroy(stream);
+  return error;
+}
+
+/// What a call on `stream` works in.
+cudaError_t reserve(int device, cudaStream_t stream, size_t needed, Workspace& workspace) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (const cudaError_t error = cudaStreamIsCapturing(stream, &capture); error != cudaSuccess)
+    return error;
+  if (needed == 0) return cudaSuccess;
+  if (capture != cudaStreamCaptureStatusNone) return reserve_for_graph(device, workspace, needed);
+  Workspace& kept = workspaces[{device, stream}];
+  const cudaError_t error = kept.reserve(needed, stream);
+  workspace = kept;
+  return error;
+}
+
 Outcome failed(const char* what, cudaError_t error) {
   const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
   return {no_device ? SAWTOOTH_NO_DEVICE : SAWTOOTH_LAUNCH_FAILED,
@@ -245,8 +291,9 @@ Outcome run_on(const Input& q, uintptr_t handle, FindBytes find_bytes, Enqueue e
   if (const sawtooth_status status = find_bytes(&bytes); status != SAWTOOTH_OK) return last(status);
   if (device.error() != cudaSuccess) return failed("looking for a device", device.error());
   const auto stream = reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
-  Workspace& workspace = workspaces[{q.device_id(), stream}];
-  if (const cudaError_t error = workspace.reserve(bytes, stream); error != cudaSuccess)
+  Workspace workspace;
+  if (const cudaError_t error = reserve(q.device_id(), stream, bytes, workspace);
+      error != cudaSuccess)
     return failed("reserving the workspace", error);
   const sawtooth_status status = enqueue(workspace, stream);
   return status == SAWTOOTH_OK ? Outcome{SAWTOOTH_OK, ""} : last(status);
@@ -355,8 +402,13 @@ Gradients backward(const Input& d_o, const Input& q, const Input& k, const Input
   return {SAWTOOTH_OK, "", std::move(made_here)};
 }
 
-/// Frees what calls have left, behind them.
+/// Frees what calls have left, behind them; graphs of earlier calls must not run after this.
 void free_workspaces() {
+  for (const auto& [place, memory] : workspaces_of_graphs) {
+    const CurrentDevice device(place);
+    cudaFree(memory);
+  }
+  workspaces_of_graphs.clear();
   for (auto& [place, workspace] : workspaces) {
     const CurrentDevice device(place.first);
     workspace.release(place.second);

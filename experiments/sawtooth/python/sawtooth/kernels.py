@@ -4,6 +4,7 @@ library with DLPack."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any, Optional
 
 from .simulation import UsageError
@@ -49,7 +50,8 @@ def attention(
     `q` is [batch, heads, length, head_dim], `k` and `v` are [batch, kv_heads, length, head_dim], all
     bf16 or all fp16, on one device; heads is a multiple of kv_heads (GQA, MQA). They are any objects
     with `__dlpack__` and may have gaps: a row's elements are neighbours, other strides multiples of 8
-    elements, addresses of 16 bytes.
+    elements, addresses of 16 bytes. PyTorch's tensors that require a gradient are refused outside of
+    torch.no_grad(): attention_backward() is called by hand, or by a torch.autograd.Function.
 
     `causal`: query i sees key j when j <= i + length of k - length of q. `window`: and of these only the
     last so many, itself included, with or without causal; 0 is no window. `scale` of the scores, 1 / sqrt(head_dim)
@@ -66,13 +68,16 @@ def attention(
     Runs on `stream`, behind what produced the tensors: a handle as int, or an object of PyTorch, CuPy
     or with `__cuda_stream__`; by default the current stream of PyTorch or CuPy for their tensors, else
     the default stream. It does not wait, except for results that are not PyTorch's, which are complete.
-    A workspace a device and stream is kept for the next call (free_workspaces()); before the capture
-    of a CUDA graph call once on the stream that is captured.
+    PyTorch's tensors may be dropped at once, whatever stream this is. A workspace a device and stream is
+    kept for the next call, and one a call that is captured in a CUDA graph, until free_workspaces().
 
     Raises UsageError (a ValueError) that names the argument and what is allowed, DeviceError where
     this build has no kernels, there is no GPU, or a launch failed.
     """
     _check_devices(q=q, k=k, v=v, **({} if out is None else {"out": out}))
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(out, jax.Array):
+        raise UsageError("out is an array of JAX, which nothing may write; allowed: None")
     options = _options(
         causal=causal,
         window=window,
@@ -92,23 +97,17 @@ def attention(
     handle = _handle(q, stream)
     torch = _torch_of(q)
     made_lse = None
-    if torch is not None:  # memory of its allocator, which knows the stream
+    if torch is not None:  # memory of its allocator
         with torch.no_grad():
             if out is None:
                 out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
             if lse:
                 made_lse = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
-    status, message, new_out, new_lse = _attention.forward(
-        _capsule(q, handle),
-        _capsule(k, handle),
-        _capsule(v, handle),
-        None if out is None else _capsule(out, handle),
-        None if made_lse is None else _capsule(made_lse, handle),
-        lse,
-        options,
-        handle,
-    )
+    used = {"q": q, "k": k, "v": v, "out": out, "lse": made_lse}
+    capsules = {n: None if t is None else _capsule(n, t, handle) for n, t in used.items()}
+    status, message, new_out, new_lse = _attention.forward(*capsules.values(), lse, options, handle)
     _check_status(status, message)
+    _keep_until_done(used.values(), handle)
     output = out if new_out is None else _as_of(q, new_out)
     if not lse:
         return output
@@ -166,17 +165,18 @@ def attention_backward(
     handle = _handle(q, stream)
     torch = _torch_of(q)
     gradients: list[Any] = []
-    if torch is not None:  # memory of its allocator, which knows the stream
+    if torch is not None:  # memory of its allocator
         with torch.no_grad():
             gradients = [torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (q, k, v)]
             tensors = {name: tensor.detach() for name, tensor in tensors.items()}
     status, message, made = _attention.backward(
-        *(_capsule(tensor, handle) for tensor in tensors.values()),
-        [_capsule(gradient, handle) for gradient in gradients],
+        *(_capsule(name, tensor, handle) for name, tensor in tensors.items()),
+        [_capsule("a gradient", gradient, handle) for gradient in gradients],
         options,
         handle,
     )
     _check_status(status, message)
+    _keep_until_done([*tensors.values(), *gradients], handle)
     if not gradients:
         gradients = [_as_of(q, gradient) for gradient in made]
     return gradients[0], gradients[1], gradients[2]
@@ -245,12 +245,34 @@ def _handle(q: Any, stream: Any) -> int:
     return stream
 
 
-def _capsule(tensor: Any, handle: int) -> Any:
+def _capsule(name: str, tensor: Any, handle: int) -> Any:
     """Its memory; work on the stream comes after what its library has enqueued on it."""
-    return tensor.__dlpack__(stream=handle or _LEGACY_STREAM)
+    torch = _torch_of(tensor)
+    if torch is not None and tensor.requires_grad:
+        if torch.is_grad_enabled():
+            raise UsageError(
+                f"{name} requires a gradient, which is not tracked here; allowed: {name}.detach(), "
+                "or any tensor under torch.no_grad()"
+            )
+        tensor = tensor.detach()
+    try:
+        return tensor.__dlpack__(stream=handle or _LEGACY_STREAM)
+    except BufferError as error:
+        raise UsageError(f"{name} cannot be handed over by DLPack: {error}") from None
+
+
+def _keep_until_done(tensors: Iterable[Any], handle: int) -> None:
+    """PyTorch's allocator knows a tensor's own stream alone."""
+    for tensor in tensors:
+        torch = _torch_of(tensor)
+        if torch is not None and torch.cuda.current_stream(tensor.device).cuda_stream != handle:
+            tensor.record_stream(torch.cuda.ExternalStream(handle, device=tensor.device))
 
 
 def _as_of(q: Any, made: Any) -> Any:
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(q, cupy.ndarray):
+        return cupy.from_dlpack(made)
     if hasattr(q, "__array_namespace__"):
         return q.__array_namespace__().from_dlpack(made)
     return made
