@@ -9,20 +9,11 @@ import ctypes
 import math
 import os
 
+import cubin
 import cutile_attention as source
 
 FOLDER = "SAWTOOTH_CUTILE"  # environment variable: the folder of the cubins
 LOG2_E = math.log2(math.e)
-
-
-class DriverError(RuntimeError):
-    """A call of the CUDA driver that failed; the text names it and the driver's code."""
-
-
-def call(name, *arguments):
-    code = getattr(ctypes.CDLL("libcuda.so.1"), name)(*arguments)
-    if code != 0:
-        raise DriverError(f"{name}: CUDA driver error {code}")
 
 
 def path_of(shape):
@@ -49,31 +40,19 @@ def array_parameters(tensor):
     return [ctypes.c_void_p(flat.data_ptr()), *sizes]
 
 
-def load(path):
-    """The kernel of a cubin, in the context that is current (torch's)."""
-    with open(path, "rb") as file:
-        image = file.read()
-    module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    call("cuModuleLoadData", ctypes.byref(module), image)
-    call("cuModuleGetFunction", ctypes.byref(function), module, source.SYMBOL.encode())
-    return function
-
-
 def prepare(torch, q, k, v, causal):
     head_dim = q.shape[-1]
     name = source.cubin_name(head_dim, "causal" if causal else "none")
-    function = load(os.path.join(os.environ[FOLDER], name))
+    function = cubin.load(os.path.join(os.environ[FOLDER], name), source.SYMBOL)
     o = torch.empty_like(q)
     parameters = [p for tensor in (q, k, v, o) for p in array_parameters(tensor)]
     parameters.append(ctypes.c_float(LOG2_E / math.sqrt(head_dim)))
-    addresses = (ctypes.c_void_p * len(parameters))(*map(ctypes.addressof, parameters))
     heads = q.shape[0] * q.shape[1]
     grid = q.shape[2] // source.TILE_Q, heads, 1
+    run = cubin.launcher(function, grid, (1, 1, 1), 0, parameters)
 
     def launch():
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        call("cuLaunchKernel", function, *grid, 1, 1, 1, 0, stream, addresses, None)
-        launch.keep = parameters  # the driver reads them through `addresses`
+        run(torch.cuda.current_stream().cuda_stream)
         return o
 
     return launch

@@ -5,6 +5,7 @@ import importlib
 import typing
 
 import cutile
+import flashinfer_prefill
 import plain_call
 
 
@@ -83,19 +84,7 @@ PEERS = {
         ),
         Peer("triton", "triton-tutorial", prepare_triton, refuse_triton),
         Peer("cutile", "cutile", cutile.prepare, cutile.refusal),
+        Peer("flashinfer", "", flashinfer_prefill.prepare, flashinfer_prefill.refusal),
         Peer("sawtooth", "", plain_call.prepare, plain_call.refusal),
     )
 }
-
-# A kernel of this package would be a peer too; whether it runs is said.
-TRIED = {"cutlass.cute": "CuteDSL"}
-
-
-def tried_packages():
-    """One sentence a package of TRIED: whether it can be imported here."""
-    for module, title in TRIED.items():
-        try:
-            importlib.import_module(module)
-            yield f"{title}: {module} can be imported; no kernel of it is among the peers"
-        except Exception as error:  # a package may fail in many ways while it loads
-            yield f"{title}: {module} cannot be imported ({type(error).__name__}: {error})"

@@ -103,8 +103,6 @@ def emit(options, rows):
 
 
 def measured(torch, options, note):
-    for sentence in kernels.tried_packages():
-        note(sentence)
     options.ncu = shutil.which("ncu")
     if options.count and not options.ncu:
         note("ncu is not on the PATH: no counters")
