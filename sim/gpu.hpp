@@ -64,6 +64,8 @@ struct Gpu {
   double start_uneven_share = 0;        // of that spread: deviation of a GPC and of a TPC
   double refill_ns = 0;                 // from a CTA's end to its successor's first instruction
   std::optional<double> ticket_hop_ns;  // longer way to the ticket counter from the other half
+  double power_delay_ms = 0;  // of a load beyond the power limit, until the clock begins to fall
+  double power_fall_ms = 0;   // from there on until it stands
 };
 
 }  // namespace sawtooth::sim

@@ -60,6 +60,10 @@ struct KernelCost {
   double waits_a_tile = 1;
   double exposure_error = 0;  // half of the 90 % interval of what a miss costs, as a share of it
 
+  // What a launch takes longer, as a share, once the clock has fallen to what the GPU's power limit
+  // allows this kernel; 0: it stays below the limit.
+  double power_slowness = 0;
+
   int64_t spill_bytes = 0;  // of L2, that a CTA in flight keeps written all the time
 };
 

@@ -38,13 +38,15 @@ struct Request {
   int64_t l2_bytes = 0;
   SetsParameters sets;       // of the L2 model `sets` alone
   bool bulk_loads = false;   // tiles come by TMA, as counted_in_bulk() says; of the halves alone
-  bool log_sum_exp = false;  // also write the log-sum-exp of every row
-  MechanismSet without{};    // mechanisms of `timed` that are switched off
-  KernelCost kernel{};       // of `timed`
-  Die die{};                 // of `timed`
-  int64_t launches = 1;      // of `timed` that are simulated, the middle one of which is predicted
-  int64_t launch = 0;        // this one among them
-  double sample = 1;         // share of the tiles that lru follows; 1 is exact
+  bool whole_tiles = false;  // an SM receives the rows of a tile that lie past the tensor's end too
+  bool atomic_words = false;  // attach's words are exchanged (sim/schedule/attach_words.hpp)
+  bool log_sum_exp = false;   // also write the log-sum-exp of every row
+  MechanismSet without{};     // mechanisms of `timed` that are switched off
+  KernelCost kernel{};        // of `timed`
+  Die die{};                  // of `timed`
+  int64_t launches = 1;       // of `timed` that are simulated, the middle one of which is predicted
+  int64_t launch = 0;         // this one among them
+  double sample = 1;          // share of the tiles that lru follows; 1 is exact
   OwnScan* own_scan = nullptr;  // instead of the schedule's scan; not owned
   int64_t threads = 1;          // that one prediction may use; it is the same for any
   std::stop_token stop{};       // looked at in every step of a replay

@@ -1,6 +1,7 @@
 #include "sim/schedule/attach_words.hpp"
 
 #include "scheduler/scan.hpp"
+#include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::sim {
@@ -22,8 +23,11 @@ void add_attach_words(const Request& request, Prediction& prediction) {
   const Schedule& schedule = request.schedule;
   if (schedule.scan != scan_id<AttachScan> || schedule.loop == Loop::kv_outer) return;
   const bool twice = request.problem.pass == Pass::backward && schedule.dq == Dq::separate;
+  const int64_t steps = (twice ? 2 : 1) * steps_of(request);
   Counters words;
-  words.l2_write_sectors = (twice ? 2 : 1) * steps_of(request);
+  words.l2_write_sectors = request.atomic_words ? 0 : steps;
+  if (request.atomic_words && prediction.total.sm_read_sectors)
+    words.sm_read_sectors = steps + item_count(request.problem, request.tiling, request.schedule);
   add(prediction.by_tensor[static_cast<size_t>(Tensor::other)], words);
   add(prediction.total, words);
 }

@@ -24,6 +24,7 @@ enum class Mechanism : uint32_t {
   scattered_pages = 1u << 12,
   ticket_race = 1u << 13,
   early_write_back = 1u << 14,
+  power = 1u << 15,
 };
 
 struct MechanismName {
@@ -52,6 +53,7 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
      Mechanism::early_write_back},
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
+    {"power", "the clock falls where a kernel draws more than the GPU's limit", Mechanism::power},
 });
 
 /// A set of mechanisms that are switched off.

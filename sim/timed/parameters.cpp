@@ -14,6 +14,7 @@ namespace {
 
 constexpr double flop_per_tera = 1e12;
 constexpr double ns_a_second = 1e9;
+constexpr double ns_a_ms = 1e6;
 
 double required(const std::optional<double>& value, const char* key, const Gpu& gpu) {
   if (value) return *value;
@@ -189,6 +190,10 @@ TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool ha
   parameters.ticket_hop_ns = gpu.ticket_hop_ns && !request.without.has(Mechanism::latency)
                                  ? *gpu.ticket_hop_ns
                                  : parameters.l2.far_ns - parameters.l2.near_ns;
+  if (!request.without.has(Mechanism::power))
+    parameters.power = {.delay_ns = gpu.power_delay_ms * ns_a_ms,
+                        .fall_ns = gpu.power_fall_ms * ns_a_ms,
+                        .slowness = request.kernel.power_slowness};
   set_waits(request.kernel, parameters.l2);
   scale_step(request, parameters.step);
   check_times(request, parameters.step);

@@ -10,6 +10,7 @@
 #include "sim/gpu.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/request.hpp"
+#include "sim/timed/power_limit.hpp"
 
 namespace sawtooth::sim {
 
@@ -93,6 +94,7 @@ struct TimedParameters {
   double ticket_hop_ns = 0;   // how much longer the way to it is from the other half
   L2Parameters l2;
   StepParameters step;
+  PowerLimit power{};
 };
 
 /// Parameters of `gpu` for `request` with its kernel and die, what is in `request.without` switched

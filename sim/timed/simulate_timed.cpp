@@ -32,9 +32,13 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;
-  prediction.time_us = wavefront.run() / ns_a_us;
+  const double full_clock_ns = wavefront.run();
+  const double slower = parameters.power.slower(full_clock_ns);
+  prediction.time_us = full_clock_ns * slower / ns_a_us;
   prediction.tile_visits = wavefront.tile_visits();
   prediction.phases = wavefront.take_phases();
+  for (TimeTerms& terms : prediction.phases)
+    for (double& ns : terms.ns) ns *= slower;
   set_counters(prediction, [&](Tensor tensor) {
     const Counters counters = memory.counters(tensor);
     return request.bulk_loads ? counted_in_bulk(counters) : counters;

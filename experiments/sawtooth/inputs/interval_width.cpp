@@ -10,8 +10,8 @@
 
 namespace sawtooth::experiments {
 
-double IntervalWidth::half_width(const std::vector<double>& launches) const {
-  if (launches.size() < 2) return of_one_launch;
+double IntervalWidth::half_width(const std::vector<double>& launches, PointKind kind) const {
+  if (launches.size() < 2) return of_one_launch[static_cast<size_t>(kind)];
   const auto count = static_cast<double>(launches.size());
   double mean = 0, squares = 0;
   for (const double value : launches) mean += std::log(value) / count;
@@ -20,7 +20,7 @@ double IntervalWidth::half_width(const std::vector<double>& launches) const {
 }
 
 IntervalWidth parse_interval_width(const std::string& path, const Parameter& parameter) {
-  constexpr std::array<double, 3> most{10, 10, 100};  // exp(10) is 22,000
+  constexpr std::array<double, point_kinds + 2> most{10, 10, 10, 10, 10, 100};
   const std::string place = path + ":" + std::to_string(parameter.line) + ": " + parameter.key;
   if (std::ranges::find(interval_columns, parameter.key) == interval_columns.end()) {
     std::string names;
@@ -28,12 +28,12 @@ IntervalWidth parse_interval_width(const std::string& path, const Parameter& par
       names.append(names.empty() ? "" : ", ").append(name);
     throw UsageError(place + ": unknown; allowed: " + names);
   }
-  std::array<double, 3> numbers{};
+  std::array<double, point_kinds + 2> numbers{};
   const auto parts = split_list(parameter.value);
   const auto refuse = [&] {
     throw UsageError(
         place + ": '" + parameter.value +
-        "' is not allowed; allowed: three numbers, from 0 to 10, 0 to 10 and 0 to 100");
+        "' is not allowed; allowed: six numbers, five from 0 to 10 and one from 0 to 100");
   };
   if (parts.size() != numbers.size()) refuse();
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -44,7 +44,9 @@ IntervalWidth parse_interval_width(const std::string& path, const Parameter& par
     }
     if (!(numbers[i] <= most[i])) refuse();
   }
-  return {parameter.key, numbers[0], numbers[1], numbers[2]};
+  IntervalWidth width{.column = parameter.key, .floor = numbers[4], .factor = numbers[5]};
+  std::copy_n(numbers.begin(), point_kinds, width.of_one_launch.begin());
+  return width;
 }
 
 }  // namespace sawtooth::experiments

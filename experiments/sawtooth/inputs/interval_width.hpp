@@ -1,15 +1,18 @@
 // How wide the interval of a predicted figure is, from what a model was wrong by on lists of
 // points: [intervals] of a GPU's profile, a column a line.
 //
-//   dram_read_sectors = 0.12, 0.005, 9.9; measured; ...
+//   dram_read_sectors = 0.05, 0.04, 0.1, 0.6, 0.005, 9.9; measured; ...
 //
-// The measured value lies in predicted x exp(-h) to predicted x exp(h) in 90 % of points. h is the
-// first number where one launch was simulated; where several were, it is the third number times
-// hypot(s, second number), with s the standard deviation of the logarithm over these launches:
-// points at which dies and pages differ are those at which the model errs.
+// The measured value lies in predicted x exp(-h) to predicted x exp(h) in 90 % of points. Where one
+// launch was simulated h is one of the first four numbers, by the kind of the point. Where several
+// were, it is the sixth number times hypot(s, fifth number), with s the standard deviation of the
+// logarithm over these launches: points at which dies and pages differ are those at which the
+// model errs.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +26,23 @@ inline constexpr auto interval_columns = std::to_array<std::string_view>(
     {"l2_read_sectors", "l2_read_miss_sectors", "fabric_read_sectors", "fabric_read_miss_sectors",
      "dram_read_sectors", "dram_write_sectors", "time_us"});
 
+/// By what decides how far CTAs drift apart, and what that costs.
+enum class PointKind : uint8_t {
+  within,    // predicted DRAM reads up to 1.5 x compulsory: L2 holds what is read again
+  in_step,   // beyond; no mask, and a wave reads one head
+  apart,     // beyond; a mask, or heads that share a wave
+  drifting,  // beyond; a mask, and the shortest items first
+};
+inline constexpr size_t point_kinds = 4;
+
 struct IntervalWidth {
-  std::string column;  // one of interval_columns
-  double of_one_launch = 0;
-  double floor = 0;  // of the spread over launches
+  std::string column;                               // one of interval_columns
+  std::array<double, point_kinds> of_one_launch{};  // by PointKind
+  double floor = 0;                                 // of the spread over launches
   double factor = 0;
 
   /// h, of what the simulated launches say; at least one, each above 0.
-  double half_width(const std::vector<double>& launches) const;
+  double half_width(const std::vector<double>& launches, PointKind kind) const;
 };
 
 /// Throws UsageError with `path`, line and what is allowed.

@@ -112,20 +112,27 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
 
 Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of) {
   if (gpu == nullptr || keys.pass == Pass::backward) return {};
-  const auto judged =
-      std::ranges::find(gpu->judged, name_of(*keys.timing, *keys.l2), &Parameter::key);
-  if (judged == gpu->judged.end()) return {};
+  const std::string model = name_of(*keys.timing, *keys.l2);
+  const auto judged_in = [&](const JudgedModels& models) {
+    return std::ranges::find(models.judged, model, &Parameter::key);
+  };
+  if (judged_in(*gpu) == gpu->judged.end()) return {};
   if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of, {}};
-  if (keys.system.empty() && !keys.kernel.empty() && keys.kernel != usual_family)
+  const bool usual = !keys.system.empty() || keys.kernel.empty() || keys.kernel == usual_family;
+  const auto family = gpu->families.find(keys.kernel);
+  if (!usual &&
+      (family == gpu->families.end() || judged_in(family->second) == family->second.judged.end()))
     return {"none", "costs of its own, predictions not judged", {}};
+  const JudgedModels& models = usual ? *gpu : family->second;
+  const auto judged = judged_in(models);
   if (keys.pack_gqa) return {"borrowed", "kernels that do not pack", {}};
   if (keys.has_lengths()) return {"borrowed", "kernels of one length", {}};
   // Intervals are of the first model as it was judged: kernels of this project, no die, all
   // mechanisms, this L2.
-  const bool as_judged = judged == gpu->judged.begin() && keys.system.empty() && keys.die.empty() &&
-                         keys.without == sim::MechanismSet{} &&
+  const bool as_judged = judged == models.judged.begin() && keys.system.empty() &&
+                         keys.die.empty() && keys.without == sim::MechanismSet{} &&
                          keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
-  return {"measured", judged->value, as_judged ? gpu->intervals : std::vector<IntervalWidth>()};
+  return {"measured", judged->value, as_judged ? models.intervals : std::vector<IntervalWidth>()};
 }
 
 std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog) {

@@ -15,6 +15,7 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/attach_words.hpp"
+#include "sim/schedule/rows_past_the_end.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
@@ -111,6 +112,7 @@ inline sim::Prediction predict(const sim::Request& request, const sim::Gpu& gpu,
                                    ? sim::median_launch(request, gpu, l2.halves)
                                    : l2.predict(request, gpu);
   sim::add_attach_words(request, prediction);
+  sim::add_rows_past_the_end(request, prediction);
   return prediction;
 }
 

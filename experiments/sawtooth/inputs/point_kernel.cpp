@@ -48,6 +48,7 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   sim::KernelCost& cost = point.request.kernel;
   const Keys& keys = point.keys;
   point.request.bulk_loads = loads_in_bulk(keys.kernel);
+  point.request.whole_tiles = point.request.atomic_words = keys.kernel == "hopper";
   const bool timed = keys.timing == sim::Timing::timed;
   const auto read = [&](const char* kind, const std::string& name,
                         const std::string& place) -> const ProfileFile& {

@@ -93,6 +93,8 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"start-uneven-share", Unit::real, 0, 1, gpu<&Gpu::start_uneven_share>},
     {"refill-ns", Unit::real, 0, 1e6, gpu<&Gpu::refill_ns>},
     {"ticket-hop-ns", Unit::real, 0, 1e5, gpu<&Gpu::ticket_hop_ns>},
+    {"power-delay-ms", Unit::real, 0, 1e6, gpu<&Gpu::power_delay_ms>},
+    {"power-fall-ms", Unit::real, 0, 1e6, gpu<&Gpu::power_fall_ms>},
 });
 
 constexpr auto die_keys = std::to_array<Key<Die>>({
@@ -139,6 +141,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"lead-v-steps", Unit::real, 0, 7, cost<&KernelCost::lead_v_steps>},
     {"waits-a-tile", Unit::real, 1, 64, cost<&KernelCost::waits_a_tile>},
     {"exposure-error", Unit::real, 0, 10, cost<&KernelCost::exposure_error>},
+    {"power-slowness", Unit::real, 0, 4, cost<&KernelCost::power_slowness>},
     {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
 });
 
@@ -404,17 +407,22 @@ GpuFile read_gpu_file(const std::string& path) {
   gpu.profile.name = stem_of(path);
   for (const ProfileSection& section : file.sections) {
     if (&section == &file.sections.front()) continue;
-    if (section.name == "judged") {
-      gpu.judged = section.parameters;
-    } else if (section.name == "intervals") {
+    const size_t dash = section.name.find('-');
+    const std::string what = section.name.substr(0, dash);
+    JudgedModels& models =
+        dash == std::string::npos ? gpu : gpu.families[section.name.substr(dash + 1)];
+    if (what == "judged") {
+      models.judged = section.parameters;
+      for (const Parameter& model : models.judged) check_model(path, model);
+    } else if (what == "intervals") {
       for (const Parameter& parameter : section.parameters)
-        gpu.intervals.push_back(parse_interval_width(path, parameter));
+        models.intervals.push_back(parse_interval_width(path, parameter));
     } else {
       fail_at(path, section.line,
-              "[" + section.name + "]: unknown; allowed: gpu, judged, intervals");
+              "[" + section.name +
+                  "]: unknown; allowed: gpu, judged, intervals, judged-FAMILY, intervals-FAMILY");
     }
   }
-  for (const Parameter& model : gpu.judged) check_model(path, model);
   for (const Parameter& parameter : gpu.parameters)
     store(path, parameter, std::span<const Key<Gpu>>(gpu_keys), gpu.profile);
   if (gpu.description.empty()) throw UsageError(path + ": [gpu] has no description");

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,15 +16,22 @@
 
 namespace sawtooth::experiments {
 
-struct GpuFile {
+/// How models were judged on a GPU.
+struct JudgedModels {
+  /// The default first: keys are TIMING-L2, values say how well.
+  std::vector<Parameter> judged;
+  /// Of what the first of these predicts without a die's file.
+  std::vector<IntervalWidth> intervals;
+};
+
+struct GpuFile : JudgedModels {
   std::string description;
   std::vector<std::string> kernel_costs;  // files of profiles/kernels: what kernels cost on it
   sim::Gpu profile;
   std::vector<Parameter> parameters;
-  /// How models were judged on it, the default first: keys are TIMING-L2, values say how well.
-  std::vector<Parameter> judged;
-  /// Of what the first of these predicts without a die's file.
-  std::vector<IntervalWidth> intervals;
+  /// With other families of this project's kernels than the usual one, by name: [judged-FAMILY]
+  /// and [intervals-FAMILY].
+  std::map<std::string, JudgedModels, std::less<>> families;
   std::string content;  // ProfileFile's
 };
 

@@ -24,6 +24,19 @@ std::optional<double> value_of(const sim::Counters& counters, std::string_view c
   return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
 }
 
+constexpr double over_compulsory = 1.5;
+
+// `row` has its key columns.
+PointKind kind_of(const CsvRow& row, const sim::Counters& counters) {
+  const double reads = double(counters.dram_read_sectors.value_or(0));
+  if (reads <= over_compulsory * double(counters.cold_read_sectors.value_or(0)))
+    return PointKind::within;
+  const bool masked = row[result_column("mask")] != "none";
+  if (masked && row[result_column("q_order")] == "ascending") return PointKind::drifting;
+  const bool heads_in_turn = row[result_column("section")] == "1";
+  return masked || !heads_in_turn ? PointKind::apart : PointKind::in_step;
+}
+
 static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
   return name == time_column ||
          std::ranges::find(sim::counter_columns, name, &sim::CounterColumn::name) !=
@@ -34,6 +47,7 @@ static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
 
 void add_intervals(const sim::Prediction& prediction, const std::vector<IntervalWidth>& widths,
                    CsvRow& row) {
+  const PointKind kind = kind_of(row, prediction.total);
   for (const IntervalWidth& width : widths) {
     const bool is_time = width.column == time_column;
     const auto value = is_time ? prediction.time_us : value_of(prediction.total, width.column);
@@ -44,7 +58,7 @@ void add_intervals(const sim::Prediction& prediction, const std::vector<Interval
     const bool known = value && *value > 0 && !launches.empty() &&
                        std::ranges::all_of(launches, [](double one) { return one > 0; });
     if (!known) continue;
-    const double factor = std::exp(width.half_width(launches));
+    const double factor = std::exp(width.half_width(launches, kind));
     const double low = *value / factor, high = *value * factor;
     row[place_of(width.column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
     row[place_of(width.column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);

@@ -18,7 +18,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 here=experiments/studies/validation
 program=${SAWTOOTH:-build/release/sawtooth}
 other_seeds=(1 2 3 4)
-# Lists, with rows of several launches a point, whose errors say how wide intervals are.
+# Lists, with rows of several launches a point, whose errors say how wide intervals are, with those of families.
 interval_lists="drawn_third|drawn_fourth"
 
 usage() {
@@ -33,15 +33,18 @@ sections_of() {
 
 # Predicts lists without their dies, a seed after the other, and says how wide intervals are.
 say_intervals() {
-  local folder=build/judge/intervals seed predicted=()
+  local folder=build/judge/intervals data=experiments/data/h200/validation seed predicted=()
   mkdir -p "$folder"
   sections_of "$here/lists/development.ini" "$interval_lists" >"$folder/lists.ini"
-  for seed in 0 "${other_seeds[@]}"; do
+  for seed in 0 1; do
     predicted+=("$folder/seed-$seed.csv")
     "$program" simulate "$folder/lists.ini" --timing timed --l2 halves --quiet --overwrite --seed "$seed" \
       --csv "${predicted[-1]}"
+    "$program" simulate "$here/lists/families.ini" --timing timed --l2 halves --quiet --overwrite --seed "$seed" \
+      --csv "$folder/families.csv"
+    tail -n +2 "$folder/families.csv" >>"${predicted[-1]}"
   done
-  python3 "$here/intervals.py" experiments/data/h200/validation/development.csv "${predicted[@]}"
+  python3 "$here/intervals.py" --measured "$data/development.csv" "$data/families.csv" --predicted "${predicted[@]}"
 }
 
 # judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES: one row of lists.csv.

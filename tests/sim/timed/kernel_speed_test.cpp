@@ -49,6 +49,21 @@ TEST(KernelSpeed, SpilledBytesOfTheCtasInFlightAreMissingInL2) {
   EXPECT_THROW(lines(), std::invalid_argument);
 }
 
+TEST(KernelSpeed, ThePowerLimitIsOfTheGpuAndTheKernel) {
+  Gpu gpu = profile();
+  gpu.power_delay_ms = 35;
+  gpu.power_fall_ms = 50;
+  Request draws = request();
+  EXPECT_EQ(timed_parameters(draws, gpu, false).power.slowness, 0);
+  draws.kernel.power_slowness = 0.12;
+  const PowerLimit power = timed_parameters(draws, gpu, false).power;
+  EXPECT_EQ(power.delay_ns, 35e6);
+  EXPECT_EQ(power.fall_ns, 50e6);
+  EXPECT_EQ(power.slowness, 0.12);
+  draws.without.add(Mechanism::power);
+  EXPECT_EQ(timed_parameters(draws, gpu, false).power.slowness, 0);
+}
+
 TEST(KernelSpeed, ATileTakesTheLatenciesThatItsLoadsWaitFor) {
   Request waits = request();
   waits.kernel.lead_k_steps = waits.kernel.lead_v_steps = 0;

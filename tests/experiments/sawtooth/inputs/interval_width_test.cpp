@@ -7,20 +7,25 @@
 namespace sawtooth::experiments {
 namespace {
 
-const IntervalWidth width{"time_us", 0.2, 0.03, 5};
+const IntervalWidth width{"time_us", {0.2, 0.3, 0.4, 0.5}, 0.03, 5};
 
-TEST(IntervalWidth, OfOneLaunchIsAConstant) {
-  EXPECT_EQ(width.half_width({1}), 0.2);
-  EXPECT_EQ(width.half_width({1000}), 0.2);
+TEST(IntervalWidth, OfOneLaunchIsAConstantOfTheKindOfPoint) {
+  EXPECT_EQ(width.half_width({1}, PointKind::within), 0.2);
+  EXPECT_EQ(width.half_width({1000}, PointKind::within), 0.2);
+  EXPECT_EQ(width.half_width({1}, PointKind::in_step), 0.3);
+  EXPECT_EQ(width.half_width({1}, PointKind::apart), 0.4);
+  EXPECT_EQ(width.half_width({1}, PointKind::drifting), 0.5);
 }
 
 // Two values that are exp(0.08) apart have a standard deviation of 0.08 / sqrt(2) in the logarithm.
 TEST(IntervalWidth, OfSeveralLaunchesGrowsWithTheirSpread) {
-  EXPECT_DOUBLE_EQ(width.half_width({7, 7}), 5 * 0.03);
-  EXPECT_NEAR(width.half_width({100, 100 * std::exp(0.08)}),
-              5 * std::sqrt(0.08 * 0.08 / 2 + 0.03 * 0.03), 1e-12);
-  // Logarithms -a, 0 and a: a.
-  EXPECT_NEAR(width.half_width({std::exp(-0.04), 1, std::exp(0.04)}), 5 * 0.05, 1e-12);
+  for (const PointKind kind : {PointKind::within, PointKind::drifting}) {
+    EXPECT_DOUBLE_EQ(width.half_width({7, 7}, kind), 5 * 0.03);
+    EXPECT_NEAR(width.half_width({100, 100 * std::exp(0.08)}, kind),
+                5 * std::sqrt(0.08 * 0.08 / 2 + 0.03 * 0.03), 1e-12);
+    // Logarithms -a, 0 and a: a.
+    EXPECT_NEAR(width.half_width({std::exp(-0.04), 1, std::exp(0.04)}, kind), 5 * 0.05, 1e-12);
+  }
 }
 
 }  // namespace

@@ -47,7 +47,9 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
 
 TEST(ModelChoice, NamesBorrowedCostsAndLeavesTheirTimesOutUnlessAskedFor) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}),
-            "timed halves none");
+            "timed halves measured");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}, {"l2", "lru"}}),
+            "lockstep lru none");
   const Pairs no_hopper_tile{
       {"gpu", "h200"}, {"kernel", "hopper"}, {"tile-q", "64"}, {"tile-kv", "64"}};
   EXPECT_EQ(model(no_hopper_tile), "timed halves borrowed mma-h200, no time");
@@ -64,9 +66,9 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
   };
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}}));
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
+  EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}));
   const std::string die = SAWTOOTH_EXPERIMENTS_DIR "/profiles/dies/h200-judgement.ini";
   for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
-                             {{"kernel", "hopper"}, {"head-dim", "128"}},
                              {{"kernel", "mma-1-stage"}},
                              {{"system", "flash-attention-3"}},
                              {{"die", die}},

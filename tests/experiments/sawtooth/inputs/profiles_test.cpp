@@ -97,30 +97,43 @@ TEST(GpuFile, MistakesAreNamedWithTheirLine) {
   EXPECT_TRUE(gpu_message(head + "smms = 1; measured; n\n")
                   .starts_with(":3: smms: unknown; allowed: sms, l2-bytes,"));
   EXPECT_EQ(gpu_message(head + sms + l2 + "[d64-128x128]\n"),
-            ":5: [d64-128x128]: unknown; allowed: gpu, judged, intervals");
+            ":5: [d64-128x128]: unknown; allowed: gpu, judged, intervals, judged-FAMILY, "
+            "intervals-FAMILY");
   EXPECT_TRUE(gpu_message(head + "sm-spread = much; measured; n\n")
                   .ends_with("sm-spread: 'much' is not allowed; allowed: a number from 0 to 0.1"));
   EXPECT_TRUE(gpu_message("sms = 3\n").starts_with(":1: the first section"));
 }
 
-TEST(GpuFile, AnIntervalIsOfAColumnAndHasThreeNumbers) {
+TEST(GpuFile, AnIntervalIsOfAColumnAndHasSixNumbers) {
   const std::string usual = head + sms + l2 + "[intervals]\n";
   const TemporaryFolder folder;
-  const auto read =
-      read_gpu_file(folder.write("mine.ini", usual + "time_us = 0.1, 0.01, 3; measured; n\n"))
-          .intervals;
+  const GpuFile gpu = read_gpu_file(folder.write(
+      "mine.ini", usual + "time_us = 0.1, 0.2, 0.3, 0.4, 0.01, 3; measured; n\n" +
+                      "[judged-hopper]\ntimed-halves = well; measured; n\n" +
+                      "[intervals-hopper]\n" + "time_us = 1, 1, 1, 1, 0, 7; measured; n\n"));
+  const auto& read = gpu.intervals;
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0].column, "time_us");
-  EXPECT_EQ(read[0].of_one_launch, 0.1);
+  EXPECT_EQ(read[0].of_one_launch, (std::array<double, 4>{0.1, 0.2, 0.3, 0.4}));
   EXPECT_EQ(read[0].floor, 0.01);
   EXPECT_EQ(read[0].factor, 3);
+  ASSERT_EQ(gpu.families.size(), 1u);
+  const auto& [family, models] = *gpu.families.begin();
+  EXPECT_EQ(family, "hopper");
+  ASSERT_EQ(models.judged.size(), 1u);
+  EXPECT_EQ(models.judged[0].value, "well");
+  ASSERT_EQ(models.intervals.size(), 1u);
+  EXPECT_EQ(models.intervals[0].factor, 7);
   EXPECT_TRUE(gpu_message(usual + "sm_read_sectors = 0.1, 0.01, 3; measured; n\n")
                   .starts_with(":6: sm_read_sectors: unknown; allowed: l2_read_sectors, "));
-  for (const char* numbers : {"0.1", "0.1, 0.01", "0.1, 0.01, 3, 4", "0.1, wide, 3", "11, 0.01, 3",
-                              "0.1, 11, 3", "0.1, 0.01, 101", "-0.1, 0.01, 3", "nan, 0, 3"}) {
+  for (const char* numbers :
+       {"0.1", "0.1, 0.01, 3", "0, 0, 0, 0, 0.01", "0, 0, 0, 0, 0, 3, 4", "0, 0, wide, 0, 0, 3",
+        "0, 11, 0, 0, 0.01, 3", "0, 0, 0, 0, 11, 3", "0, 0, 0, 0, 0.01, 101",
+        "-0.1, 0, 0, 0, 0.01, 3", "0, 0, 0, nan, 0, 3"}) {
     EXPECT_EQ(gpu_message(usual + "time_us = " + numbers + "; measured; n\n"),
               std::string(":6: time_us: '") + numbers +
-                  "' is not allowed; allowed: three numbers, from 0 to 10, 0 to 10 and 0 to 100");
+                  "' is not allowed; allowed: six numbers, five from 0 to 10 and one from 0 to "
+                  "100");
   }
 }
 

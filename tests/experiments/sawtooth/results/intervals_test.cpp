@@ -18,17 +18,23 @@ sim::Prediction prediction(int64_t dram_reads) {
   return made;
 }
 
-CsvRow row_of(const sim::Prediction& made, const std::vector<IntervalWidth>& widths) {
-  CsvRow row(result_columns.size());
+CsvRow row_of(const sim::Prediction& made, const std::vector<IntervalWidth>& widths,
+              const CsvRow& keys = CsvRow(result_columns.size())) {
+  CsvRow row = keys;
   add_intervals(made, widths, row);
   return row;
+}
+
+// All kinds of points alike.
+IntervalWidth alike(const std::string& column, double h) {
+  return {column, {h, h, h, h}, h, h};
 }
 
 const double ln2 = std::log(2.0);
 
 TEST(Intervals, LieAroundThePredictionByAFactor) {
   const CsvRow row =
-      row_of(prediction(101), {{"dram_read_sectors", ln2, 0, 0}, {"time_us", ln2, 0, 0}});
+      row_of(prediction(101), {alike("dram_read_sectors", ln2), alike("time_us", ln2)});
   EXPECT_EQ(row[result_column("dram_read_sectors_low")], "50");  // 50.5, outwards
   EXPECT_EQ(row[result_column("dram_read_sectors_high")], "202");
   EXPECT_EQ(row[result_column("time_us_low")], "10.00");
@@ -40,22 +46,43 @@ TEST(Intervals, AreAsWideAsLaunchesDiffer) {
   sim::Prediction made = prediction(100);
   made.launches.push_back(made.launches.front());
   made.launches.back().total.dram_read_sectors = 400;
-  const CsvRow row = row_of(made, {{"dram_read_sectors", 0, 0, std::sqrt(2.0) / 2}});
+  const CsvRow row = row_of(made, {{"dram_read_sectors", {}, 0, std::sqrt(2.0) / 2}});
   EXPECT_EQ(row[result_column("dram_read_sectors_low")], "50");
   EXPECT_EQ(row[result_column("dram_read_sectors_high")], "200");
 }
 
+// 300 sectors of 100 that must be read: 2.0 within, doubled in step, and so on.
+TEST(Intervals, AreThoseOfTheKindOfPoint) {
+  const std::vector<IntervalWidth> widths{
+      {"dram_read_sectors", {ln2, 2 * ln2, 3 * ln2, 4 * ln2}, 0, 0}};
+  const auto high = [&](int64_t reads, const char* mask, const char* order, const char* section) {
+    sim::Prediction made = prediction(reads);
+    made.total.cold_read_sectors = 100;
+    CsvRow keys(result_columns.size());
+    keys[result_column("mask")] = mask;
+    keys[result_column("q_order")] = order;
+    keys[result_column("section")] = section;
+    return row_of(made, widths, keys)[result_column("dram_read_sectors_high")];
+  };
+  EXPECT_EQ(high(150, "causal", "ascending", "8"), "300");
+  EXPECT_EQ(high(200, "none", "ascending", "1"), "800");
+  EXPECT_EQ(high(200, "none", "ascending", "2"), "1600");
+  EXPECT_EQ(high(200, "causal", "descending", "1"), "1600");
+  EXPECT_EQ(high(200, "causal", "ascending", "1"), "3200");
+  EXPECT_EQ(high(200, "window:64", "ascending", "1"), "3200");
+}
+
 TEST(Intervals, AreMissingWhereNothingIsPredicted) {
   EXPECT_EQ(row_of(prediction(100), {}), CsvRow(result_columns.size()));
-  EXPECT_EQ(row_of(prediction(0), {{"dram_read_sectors", 1, 1, 1}}), CsvRow(result_columns.size()));
-  EXPECT_EQ(row_of(prediction(100), {{"dram_write_sectors", 1, 1, 1}}),
+  EXPECT_EQ(row_of(prediction(0), {alike("dram_read_sectors", 1)}), CsvRow(result_columns.size()));
+  EXPECT_EQ(row_of(prediction(100), {alike("dram_write_sectors", 1)}),
             CsvRow(result_columns.size()));
   sim::Prediction no_time = prediction(100);
   no_time.time_us.reset();
-  EXPECT_EQ(row_of(no_time, {{"time_us", 1, 1, 1}}), CsvRow(result_columns.size()));
+  EXPECT_EQ(row_of(no_time, {alike("time_us", 1)}), CsvRow(result_columns.size()));
   sim::Prediction lockstep = prediction(100);
   lockstep.launches.clear();
-  EXPECT_EQ(row_of(lockstep, {{"dram_read_sectors", 1, 1, 1}}), CsvRow(result_columns.size()));
+  EXPECT_EQ(row_of(lockstep, {alike("dram_read_sectors", 1)}), CsvRow(result_columns.size()));
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// How much longer a launch takes where its kernel draws more power than the GPU may.
+//
+// A duration is that of one launch in a row, as `sawtooth measure` times them: of a launch that
+// loads the kernel and five that are timed, the middle one of these. The clock stays full for some
+// time after such a load begins, falls, and then stands where the limit holds it. Counters are read
+// in launches that stand apart, at the full clock (experiments/studies/validation/notes.md): the
+// clock moves no count.
+#pragma once
+
+#include <algorithm>
+
+namespace sawtooth::sim {
+
+struct PowerLimit {
+  double delay_ns = 0;  // of such a load, until the clock begins to fall
+  double fall_ns = 0;   // from there on until it stands
+  double slowness = 0;  // of the kernel then: what it takes longer, as a share; 0: never
+
+  /// The factor on the duration of a launch that takes `ns` at the full clock.
+  double slower(double ns) const {
+    constexpr double launches_until_middle = 3.5;  // of the load, until half of the timed launch
+    if (slowness <= 0) return 1;
+    const double beyond_ns = launches_until_middle * ns - delay_ns;
+    const double fallen =
+        fall_ns > 0 ? std::clamp(beyond_ns / fall_ns, 0.0, 1.0) : (beyond_ns > 0 ? 1.0 : 0.0);
+    return 1 + slowness * fallen;
+  }
+};
+
+}  // namespace sawtooth::sim

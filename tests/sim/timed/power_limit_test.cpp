@@ -1,0 +1,57 @@
+#include "sim/timed/power_limit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/timed/simulate_timed.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+constexpr double ms = 1e6;
+
+// Half of the timed launch is over after 3.5 launches: of 10 ms after 35 ms, of 20 ms after 70 ms.
+TEST(PowerLimit, TheClockIsFullUntilTheDelayAndStandsAfterTheFall) {
+  const PowerLimit limit{.delay_ns = 35 * ms, .fall_ns = 50 * ms, .slowness = 0.12};
+  EXPECT_EQ(limit.slower(1 * ms), 1);
+  EXPECT_EQ(limit.slower(10 * ms), 1);
+  EXPECT_NEAR(limit.slower(20 * ms), 1 + 0.12 * 35 / 50, 1e-12);
+  EXPECT_NEAR(limit.slower(25 * ms), 1.12, 1e-12);
+  EXPECT_NEAR(limit.slower(100 * ms), 1.12, 1e-12);
+}
+
+TEST(PowerLimit, AKernelBelowItTakesItsTime) {
+  EXPECT_EQ((PowerLimit{.delay_ns = 35 * ms, .fall_ns = 50 * ms}.slower(100 * ms)), 1);
+}
+
+TEST(PowerLimit, WithoutAFallTheClockFallsAtOnce) {
+  const PowerLimit limit{.delay_ns = 35 * ms, .slowness = 0.1};
+  EXPECT_EQ(limit.slower(10 * ms), 1);
+  EXPECT_DOUBLE_EQ(limit.slower(11 * ms), 1.1);
+}
+
+// Equal steps of 1 ms, 30 of an item: the same launch at the full clock and under the limit.
+TEST(PowerLimit, MovesTheDurationAndItsTermsAndNoCount) {
+  Request request;
+  request.problem = {.seq_q = 64, .seq_kv = 30 * 64};
+  request.timing = Timing::timed;
+  request.l2_bytes = int64_t{1} << 20;
+  TimedParameters parameters{.sms = 1};
+  parameters.l2.lines.capacity_lines = 8192;
+  parameters.step.fixed_ns = 1 * ms;
+  const Prediction full = simulate_timed(request, parameters);
+  parameters.power = {.delay_ns = 35 * ms, .fall_ns = 50 * ms, .slowness = 0.25};
+  const Prediction limited = simulate_timed(request, parameters);
+  EXPECT_NEAR(*full.time_us, 30'000, 30);
+  EXPECT_NEAR(*limited.time_us, 1.25 * *full.time_us, 1e-6 * *full.time_us);
+  EXPECT_EQ(limited.total.dram_read_sectors, full.total.dram_read_sectors);
+  const auto sum = [](const Prediction& prediction) {
+    double ns = 0;
+    for (const TimeTerms& terms : prediction.phases)
+      for (const double term : terms.ns) ns += term;
+    return ns;
+  };
+  EXPECT_NEAR(sum(limited), 1.25 * sum(full), 1e-6 * sum(full));
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
