@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace sawtooth::sim {
@@ -25,6 +26,14 @@ void require_disjoint(const TraceReader& reader) {
                      std::to_string(next_line) +
                      " share lines; such a trace must be given by lines");
   }
+}
+
+void require_forwards(const TraceVisit& visit, const TraceAtoms& atoms) {
+  if (!visit.backwards || atoms.lines(visit.atom) == 1) return;
+  throw TraceError("the " + std::to_string(atoms.lines(visit.atom)) + " lines from line " +
+                   std::to_string(atoms.first_line(visit.atom)) +
+                   " on are visited backwards, which l2 = lru alone follows; write the trace by "
+                   "lines first (--unit lines)");
 }
 
 }  // namespace sawtooth::sim

@@ -32,14 +32,6 @@ class SeenAtoms {
   std::vector<AtomSize> sizes_;
 };
 
-void require_forwards(const TraceVisit& visit, const TraceAtoms& atoms) {
-  if (!visit.backwards || atoms.lines(visit.atom) == 1) return;
-  throw TraceError("the " + std::to_string(atoms.lines(visit.atom)) + " lines from line " +
-                   std::to_string(atoms.first_line(visit.atom)) +
-                   " on are visited backwards, which l2 = lru alone follows; write the trace by "
-                   "lines first (--unit lines)");
-}
-
 std::vector<LineSpan> spans_of(const TraceAtoms& atoms, int64_t cache_line_bytes) {
   std::vector<LineSpan> spans;
   spans.reserve(atoms.size());

@@ -192,7 +192,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "part of a step (default: as kernels/mma)"},
     {"l2-bytes", model, bytes, field<&Keys::l2_bytes>, sweeps, "",
      "capacity of L2 (default: the gpu's)", 1, int64_t{1} << 50},
-    {"sample", model, share, field<&Keys::sample>, command_simulate, "1",
+    {"sample", model, share, field<&Keys::sample>, predicts, "1",
      "share of the tiles that l2 = lru follows, for points too large to do exactly; prints its "
      "error"},
     {"launches", model, count, field<&Keys::launches>, command_simulate, "1",

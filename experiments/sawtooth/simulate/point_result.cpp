@@ -1,11 +1,11 @@
 #include "experiments/sawtooth/simulate/point_result.hpp"
 
 #include <new>
-#include <sstream>
 #include <utility>
 
 #include "experiments/sawtooth/ranks/bytes.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/sampling_note.hpp"
 #include "experiments/sawtooth/simulate/predicted_point.hpp"
 
 namespace sawtooth::experiments {
@@ -19,23 +19,6 @@ std::string l2_text(const CsvRow& key_cells) {
     text.append(" ").append(result_columns[i].name).append(" ").append(key_cells[i]);
   }
   return text;
-}
-
-std::string sampling_note(const CsvRow& row, const sim::Prediction& prediction) {
-  if (!prediction.sampling) return "";
-  const sim::Sampling& sampling = *prediction.sampling;
-  std::ostringstream note;
-  note << "note: " << row[result_column("run_id")] << ": followed " << sampling.tiles << " of "
-       << sampling.all_tiles << " tiles";
-  const auto add = [&](const char* name, const sim::Sectors& count, sim::Interval interval) {
-    note << "; " << name << " " << count.value_or(0) << ", 95 % interval " << interval.low << " to "
-         << interval.high;
-  };
-  add("l2_read_miss_sectors", prediction.total.l2_read_miss_sectors, sampling.l2_read_miss_sectors);
-  add("l2_write_miss_sectors", prediction.total.l2_write_miss_sectors,
-      sampling.l2_write_miss_sectors);
-  note << "\n";
-  return note.str();
 }
 
 }  // namespace

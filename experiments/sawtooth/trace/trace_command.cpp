@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
@@ -14,6 +16,7 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/sampling_note.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
@@ -23,6 +26,7 @@
 #include "sim/trace/analyse.hpp"
 #include "sim/trace/line_splitter.hpp"
 #include "sim/trace/replay.hpp"
+#include "sim/trace/sample.hpp"
 #include "sim/trace/schedule_trace.hpp"
 
 namespace sawtooth::experiments {
@@ -100,6 +104,8 @@ int write_point(const Configuration& configuration, const Settings& command_line
   }
   if (point.keys.l2->name != "lru")
     throw UsageError("l2: a trace is written without a model of L2; give l2 to --read");
+  if (point.keys.sample < 1)
+    throw UsageError("sample: a trace is written whole; give sample to --read");
   const CsvRow cells = key_cells(point, experiment, "predicted");
   write_trace(outputs, description_of(cells),
               [&](sim::TraceWriter& writer) { sim::write_schedule(point.request, writer); });
@@ -183,7 +189,9 @@ class ReadTrace {
     const Pass pass = cells[result_column("pass")] == "backward" ? Pass::backward : Pass::forward;
     const sim::Prediction prediction = predict(reader, model, l2_bytes, pass);
     log.start();
-    log.append(predicted_row(cells, prediction.total));
+    const CsvRow row = predicted_row(cells, prediction.total);
+    log.append(row);
+    std::cerr << sampling_note(row, prediction);
     sides.write(sides.rows(cells, prediction));
     log.finish();
     sides.commit();
@@ -191,8 +199,17 @@ class ReadTrace {
 
   sim::Prediction predict(sim::TraceReader& reader, const TraceModel& model, int64_t l2_bytes,
                           Pass pass) {
-    if (model.name() == "lru") return sim::analyse_trace(reader, l2_bytes, limits_, pass);
     const bool backward = pass == Pass::backward;
+    if (model.is_sampled() && backward)
+      throw UsageError("sample: does not count a backward pass; leave it out");
+    if (model.is_sampled()) {
+      try {
+        return sim::sample_trace(reader, l2_bytes, model.sample(), model.seed());
+      } catch (const std::invalid_argument& error) {  // too few tiles
+        throw UsageError(error.what());
+      }
+    }
+    if (model.name() == "lru") return sim::analyse_trace(reader, l2_bytes, limits_, pass);
     if (model.name() == "opt") {
       if (backward)
         throw UsageError("l2: opt does not model a backward pass; allowed with it: lru, sets");
