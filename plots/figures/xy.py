@@ -2,6 +2,7 @@
 measurements; what varies besides the axes has a colour (a schedule) or a line style (a model)."""
 
 import math
+import textwrap
 
 import figure
 import measures
@@ -13,6 +14,7 @@ import words
 STYLES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 MARKS = "osD^vPX*<>"
 MOST_SERIES, MOST_PANELS = 16, 12
+LABEL_WIDTH = 28  # of the y axis: characters that fit beside low panels
 LOG_RANGE = 20  # numbers that differ by more are shown on a logarithmic axis unless asked otherwise
 LEGEND_ROWS = 9  # beyond, the legend stands beside the figure
 ELEMENT_BYTES = {"fp32": 4}
@@ -260,7 +262,7 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
     for axes in grid[-1]:
         axes.set_xlabel(words.label(x))
     for axes in grid[:, 0]:
-        axes.set_ylabel(words.label(y))
+        axes.set_ylabel(textwrap.fill(words.label(y), LABEL_WIDTH))
     curves = [("compulsory", dict(color="black", linewidth=0.8))] if has_least else []
     curves += [(curve[0], figure.REFERENCE)] if curve else []
     found = list(handles(layout, colours, styles, shown, joined, curves))

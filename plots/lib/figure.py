@@ -107,7 +107,8 @@ def axis(of_axes, logarithmic):
         return
     of_axes.set_major_formatter(lambda value, _: scaled(value))
     if of_axes is axes.yaxis and axes.get_ylim()[0] >= 0:
-        axes.set_ylim(bottom=0)
+        # The margin is a part of the range, which grows: a mark at the top stays whole.
+        axes.set_ylim(0, axes.dataLim.y1 * (1 + axes.margins()[1]) or None)
 
 
 def scaled(value):
