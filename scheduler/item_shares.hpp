@@ -59,6 +59,10 @@ class ItemShares {
     if (of.count() == 1) return {};
     return {2 * of.first, of.count(), of.first + share};
   }
+  /// The first share that has a piece of `item`, which takes tiles.
+  SAWTOOTH_HD constexpr int64_t first_share(int64_t item) const {
+    return row_.share_of(before_[item]);
+  }
   /// Numbers of pieces lie below it.
   SAWTOOTH_HD constexpr int64_t most_pieces() const { return 2 * row_.count(); }
 

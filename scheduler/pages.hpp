@@ -17,6 +17,7 @@ struct Pages {
   /// side that reads it.
   const int32_t* table = nullptr;
   int64_t stride = 0;
+  int64_t count = 0;  // the numbers of all pages lie below it
 
   SAWTOOTH_HD constexpr bool paged() const { return rows > 0; }
   /// Of key `key` of sequence `sequence`.

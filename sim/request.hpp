@@ -6,6 +6,7 @@
 #include <exception>
 #include <stop_token>
 
+#include "scheduler/item_shares.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
@@ -34,6 +35,8 @@ struct Request {
   Tiling tiling{};
   Schedule schedule{};
   Sequences sequences{};  // not owned
+  ItemShares shares{};    // of kv-split = auto; not owned
+  bool cascade = false;   // prefixes are scanned once a stack of sequences (scheduler/cascade.hpp)
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
   SetsParameters sets;       // of the L2 model `sets` alone

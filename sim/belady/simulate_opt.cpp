@@ -30,8 +30,7 @@ class LiveOptimum {
 
 Prediction simulate_opt(const Request& request) {
   require_forward(request, "l2 = opt");
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                  KvAtoms::parts, request.sequences);
+  LiveAtoms atoms(request);
   LiveOptimum consumer(atoms, request.l2_bytes / line_bytes);
   Prediction prediction;
   prediction.steps = replay_lockstep(request, atoms, consumer);

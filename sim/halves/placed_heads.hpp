@@ -35,10 +35,15 @@ struct PlacedTile {
   int tensor_of(int64_t piece) const { return tensor + static_cast<int>(piece * tensors / pieces); }
 };
 
+/// Of the first piece of a tile with this number.
+inline int64_t first_home_of(int64_t number) {
+  return static_cast<int64_t>(mix64(static_cast<uint64_t>(number)) % 2);
+}
+
 /// The tile that begins `sizes`; its first atom is number `number` of all.
 inline PlacedTile placed_tile(std::span<const AtomSize> sizes, int64_t number,
                               int64_t lines_a_piece) {
-  PlacedTile tile{.first_home = static_cast<int64_t>(mix64(static_cast<uint64_t>(number)) % 2),
+  PlacedTile tile{.first_home = first_home_of(number),
                   .tensor = sizes.front().tensor,
                   .tensors = sizes.front().tensors};
   do {
@@ -61,6 +66,9 @@ class PlacedHeads {
 
   /// Before head `head` of `tensor`; of other tensors only where all are one allocation.
   const PlacedLines& before(Tensor tensor, int64_t head);
+  /// The number of the first atom of a tensor, and where its rows lie if it is paged.
+  int64_t first_number(Tensor tensor) const { return heads_.number(tensor, 0); }
+  const PagedKeys& keys() const { return heads_.of_head().paged_keys(); }
 
  private:
   struct Walk {

@@ -4,6 +4,9 @@
 #include <span>
 #include <stdexcept>
 
+#include "scheduler/integer_math.hpp"
+#include "scheduler/memory_units.hpp"
+
 namespace sawtooth::sim {
 namespace {
 
@@ -40,24 +43,31 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const LiveAtoms& he
 SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
     : SampledSets(parameters) {
   PlacedLines before{};
-  lay({.sizes = sizes}, before);
+  lay({.sizes = sizes}, before, nullptr);
 }
 
 void SampledSets::begin(const HeadRun& run) {
-  PlacedLines before = heads_->before(run.tensor, run.head);
-  lay(run, before);
+  const PagedKeys& keys = heads_->keys();
+  const bool paged = keys.paged() && (run.tensor == Tensor::k || run.tensor == Tensor::v);
+  PlacedLines before = heads_->before(run.tensor, paged ? 0 : run.head);
+  lay(run, before, paged ? &keys : nullptr);
 }
 
 // Gives the atoms of `run` their sets. `before` are the lines before them, and then before what
-// follows. Atoms that had these numbers were as large.
-void SampledSets::lay(const HeadRun& run, PlacedLines& before) {
+// follows; with `keys`, of whole tiles that lie in pages, the lines before the first page. Atoms
+// that had these numbers were as large.
+void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* keys) {
   size_t atom = run.begin;
   if (atom + 1 == atoms_.size()) atoms_.resize(atoms_.size() + run.sizes.size(), atoms_.back());
   uint32_t piece = atoms_[atom].first;
   std::vector<uint32_t> units;
   for (std::span<const AtomSize> sizes = run.sizes; !sizes.empty();) {
-    const PlacedTile tile =
-        placed_tile(sizes, run.number + static_cast<int64_t>(atom) - run.begin, lines_a_piece_);
+    const int64_t tile_number = static_cast<int64_t>(atom) - run.begin;
+    PlacedTile tile = placed_tile(sizes, run.number + tile_number, lines_a_piece_);
+    if (keys != nullptr && tile.lines > 0) {
+      tile.first_home = first_home_of(heads_->first_number(run.tensor) +
+                                      keys->address(run.head, tile_number, 0) / keys->run_bytes());
+    }
     int64_t i = 0;
     int64_t lines_before = 0;
     for (const size_t end = atom + tile.atoms; atom < end; ++atom, sizes = sizes.subspan(1)) {
@@ -72,7 +82,11 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before) {
         while (placements_.size() <= number) {
           placements_.emplace_back(parameters_, sets_of_half_, placements_.size());
         }
-        const int64_t line = before[number][static_cast<size_t>(home)]++;
+        int64_t& next = before[number][static_cast<size_t>(home)];
+        const int64_t line = keys == nullptr
+                                 ? next++
+                                 : next + piece_in_memory(*keys, run.head, tile_number, tile, i) /
+                                              parameters_.halves;
         if (piece == set_of_.size()) set_of_.push_back(0);
         set_of_[piece++] = static_cast<uint16_t>(placements_[number].set_of(line, home));
         units.push_back(static_cast<uint32_t>(tile.units * (i + 1) / tile.pieces -
@@ -89,6 +103,18 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before) {
   }
   if (atom + 1 == atoms_.size()) atoms_[atom].first = piece;
   for (LruSets& sets : sets_) sets.grow(set_of_.size());
+}
+
+// Where piece `piece` of a tile lies by the middle one of its lines, in pieces from its tensor's
+// first on.
+int64_t SampledSets::piece_in_memory(const PagedKeys& keys, int64_t head, int64_t tile_number,
+                                     const PlacedTile& tile, int64_t piece) const {
+  const int64_t tensor = piece * tile.tensors / tile.pieces;
+  const int64_t begin = ceil_div(tensor * tile.pieces, tile.tensors);
+  const int64_t pieces = ceil_div((tensor + 1) * tile.pieces, tile.tensors) - begin;
+  const int64_t lines = tile.lines / tile.tensors;
+  const int64_t middle = (2 * (piece - begin) + 1) * lines / (2 * pieces);
+  return keys.address(head, tile_number, middle * line_bytes) / (line_bytes * lines_a_piece_);
 }
 
 }  // namespace sawtooth::sim

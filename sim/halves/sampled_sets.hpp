@@ -108,7 +108,9 @@ class SampledSets {
     });
   }
 
-  void lay(const HeadRun& run, PlacedLines& before);
+  void lay(const HeadRun& run, PlacedLines& before, const PagedKeys* keys);
+  int64_t piece_in_memory(const PagedKeys& keys, int64_t head, int64_t tile_number,
+                          const PlacedTile& tile, int64_t piece) const;
 
   HalvesParameters parameters_;
   int64_t sets_of_half_ = 1;

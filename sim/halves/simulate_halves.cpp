@@ -23,8 +23,7 @@ struct LiveConsumer {
 
 Prediction simulate_halves(const Request& request, const HalvesParameters& parameters,
                            const CoalescerParameters& coalescer) {
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                  KvAtoms::parts, request.sequences);
+  LiveAtoms atoms(request);
   HalvesInStep l2(parameters, atoms, coalescer);
   LiveConsumer consumer{l2, {atoms, l2}};
   HalfVisits<LiveConsumer> visits(consumer, atoms.sizes(), parameters, request.merge_lockstep);

@@ -49,7 +49,7 @@ class Replay {
         workers_(min_of(request.schedule.workers, items_)),
         count_(ceil_div(items_, workers_)),
         steps_(kv_tiles(problem_, request.tiling)),
-        live_(problem_, request.tiling, request.schedule),
+        live_(request),
         next_items_(items_of(0)) {}
 
   RoundReplay run() {
@@ -284,7 +284,8 @@ bool has_rounds(const Request& request) {
   return straight && request.problem.pass == Pass::forward && request.own_scan == nullptr &&
          schedule.loop == Loop::kv_inner && schedule.kv_split == 1 && !cuts_last_wave(schedule) &&
          schedule.prefetch == 0 && schedule.order.list == nullptr &&
-         request.sequences.lengths == nullptr && request.problem.mask.kind == MaskKind::none &&
+         request.sequences.lengths == nullptr && !request.sequences.prefix.shared() &&
+         !request.shares.cuts() && request.problem.mask.kind == MaskKind::none &&
          item_count(request.problem, request.tiling, schedule) > 0;
 }
 

@@ -65,7 +65,7 @@ class SampledSchedule {
 Prediction simulate_sampled_lru(const Request& request) {
   require_forward(request, "a sample");
   require_one_length(request, "a sample");
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LiveAtoms atoms(request);
   SampledSchedule sampled(request, atoms);
   Prediction prediction;
   prediction.steps = replay_lockstep(request, atoms, sampled);

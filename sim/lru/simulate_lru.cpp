@@ -8,6 +8,7 @@
 #include "sim/lru/distance_batch.hpp"
 #include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
+#include "sim/schedule/limits.hpp"
 #include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/merged_visits.hpp"
 
@@ -94,8 +95,8 @@ void count_all(Prediction& prediction, int64_t capacity_lines) {
 }
 
 Prediction simulate_lru(const Request& request) {
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                  KvAtoms::parts, request.sequences);
+  require_limits(request);
+  LiveAtoms atoms(request);
   const bool backward = request.problem.pass == Pass::backward;
   Prediction prediction;
   if (request.use_period && has_rounds(request)) {

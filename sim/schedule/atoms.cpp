@@ -11,6 +11,8 @@
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
+#include "sim/request.hpp"
+#include "sim/schedule/partial_results.hpp"
 #include "sim/schedule/prefetch_cuts.hpp"
 
 namespace sawtooth::sim {
@@ -45,16 +47,20 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
 
 }  // namespace
 
-HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, KvAtoms kv, const Sequences& sequences) {
+HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
+  const Problem& problem = request.problem;
+  const Tiling& tiling = request.tiling;
+  const Schedule& schedule = request.schedule;
+  const Prefix& prefix = request.sequences.prefix;
+  const Pages& pages = request.sequences.pages;
+  paged_keys_ = PagedKeys(problem, tiling, pages);
   const bool pair_kv = kv == KvAtoms::pairs;
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads;
   const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
   const int64_t o_row_bytes = problem.head_dim * float_bytes;
-  const int64_t piece_row_bytes = o_row_bytes + piece_floats_beside_o * float_bytes;
-  const int64_t pieces =
-      cuts_last_wave(schedule) ? last_wave(problem, tiling, schedule).most_pieces() : 0;
+  const PieceShape pieces = piece_shape(request);
+  const int64_t piece_row_bytes = o_row_bytes + pieces.floats_beside_o * float_bytes;
   require_whole_lines("tile-q", tiling.q_rows * problem.row_bytes(), q_tiles(problem, tiling));
   require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
 
@@ -70,15 +76,17 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
   const auto of_keys = [&](bool exists) {
     return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, problem.row_bytes()};
   };
-  const Shape partial_o = pieces > 0 ? Shape{pieces, tiling.q_rows, tiling.q_rows, piece_row_bytes}
-                                     : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes};
+  const Shape partial_o =
+      pieces.count > 0
+          ? Shape{pieces.count, pieces.tiles * pieces.tile_rows, pieces.tile_rows, piece_row_bytes}
+          : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes};
   // In the order of Tensor.
   const std::array<Shape, tensor_count> shapes{{
       of_queries(true, problem.row_bytes()),
       of_keys(true),
       of_keys(true),
       of_queries(!backward || around, problem.row_bytes()),
-      of_queries(log_sum_exp || backward, float_bytes),
+      of_queries(request.log_sum_exp || backward, float_bytes),
       partial_o,
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
       of_queries(false, 0),
@@ -89,19 +97,31 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
       of_keys(backward),
       of_keys(backward),
   }};
-  if (kv == KvAtoms::parts) cuts_ = prefetch_cuts(problem, tiling, schedule);
-  std::vector<SequenceLengths> lengths{{problem.seq_q, problem.seq_kv}};  // of each shape
-  if (sequences.lengths != nullptr) {
-    lengths.clear();
-    std::map<std::pair<int64_t, int64_t>, size_t> known;
-    for (int64_t batch = 0; batch < problem.batch; ++batch) {
-      const SequenceLengths& own = sequences.lengths[batch];
-      const auto [shape, is_new] = known.try_emplace({own.seq_q, own.seq_kv}, lengths.size());
-      shape_of_.push_back(shape->second);
-      if (is_new) lengths.push_back(own);
-    }
-    shapes_ = lengths.size();
+  const bool by_pages = kv == KvAtoms::runs && pages.paged() && pages.rows < tiling.kv_rows;
+  if (by_pages) {
+    const int64_t run_bytes = pages.rows * problem.row_bytes();
+    require_whole_lines("page-rows", run_bytes, tiling.kv_rows / pages.rows);
+    for (int64_t row = pages.rows; row < tiling.kv_rows; row += pages.rows)
+      cuts_.push_back(row / pages.rows * (run_bytes / line_bytes));
+  } else if (kv == KvAtoms::parts || kv == KvAtoms::runs) {
+    cuts_ = prefetch_cuts(problem, tiling, schedule);
   }
+  struct OfSequence {
+    int64_t seq_q = 0, seq_kv = 0;
+    bool owns_prefix = true;
+    auto operator<=>(const OfSequence&) const = default;
+  };
+  std::vector<OfSequence> lengths;  // of each shape
+  std::map<OfSequence, size_t> known;
+  const bool differ = request.sequences.lengths != nullptr || prefix.shared();
+  for (int64_t batch = 0; batch < (differ ? problem.batch : 1); ++batch) {
+    const Problem of = request.sequences.of(problem, batch);
+    const OfSequence own{of.seq_q, of.seq_kv, prefix.owns(batch)};
+    const auto [shape, is_new] = known.try_emplace(own, lengths.size());
+    if (differ) shape_of_.push_back(shape->second);
+    if (is_new) lengths.push_back(own);
+  }
+  shapes_ = lengths.size();
   for (size_t t = 0; t < shapes.size(); ++t) {
     const auto tensor = static_cast<Tensor>(t);
     const Shape& shape = shapes[t];
@@ -112,9 +132,10 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
       const AtomSize tile = size_of_bytes(rows * shape.row_bytes, tensor, paired ? 2 : 1);
       if (cuts.size() == 1) return std::vector<AtomSize>{tile};
       std::vector<AtomSize> atoms;
-      for (size_t i = 0; i < cuts.size() && cuts[i] < tile.lines; ++i) {
+      // Runs of pages exist beyond a sequence's end too: there without lines.
+      for (size_t i = 0; i < cuts.size() && (by_pages || cuts[i] < tile.lines); ++i) {
         const int64_t end = i + 1 < cuts.size() ? cuts[i + 1] : tile.lines;
-        atoms.push_back(size_of_lines(tile, cuts[i], min_of(end, tile.lines)));
+        atoms.push_back(size_of_lines(tile, min_of(cuts[i], tile.lines), min_of(end, tile.lines)));
       }
       return atoms;
     };
@@ -127,17 +148,22 @@ HeadAtoms::HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedul
                  std::ssize(atoms_of(shape.rows - (tiles - 1) * shape.tile_rows));
     if (head.heads == 0) continue;
     require_atom_ids(head.count);
-    for (const SequenceLengths& of_sequence : lengths) {
+    const bool of_pieces = tensor == Tensor::partial_o && pieces.count > 0;
+    for (const OfSequence& of_sequence : lengths) {
       int64_t rows = shape.rows;
-      if (sequences.lengths != nullptr)
+      if (differ && !of_pieces)
         rows = has_key_rows(tensor) ? of_sequence.seq_kv : of_sequence.seq_q;
+      const int64_t elsewhere =
+          has_key_rows(tensor) && !of_sequence.owns_prefix ? prefix.tiles(tiling.kv_rows) : 0;
       std::vector<AtomSize>& sizes = head.sizes.emplace_back();
       sizes.reserve(static_cast<size_t>(head.count));
       for (int64_t tile = 0; tile < tiles; ++tile) {
-        const int64_t left = clamp_to(rows - tile * shape.tile_rows, 0, shape.tile_rows);
+        const int64_t left =
+            tile < elsewhere ? 0 : clamp_to(rows - tile * shape.tile_rows, 0, shape.tile_rows);
         const std::vector<AtomSize> atoms = left == shape.tile_rows ? full : atoms_of(left);
         sizes.insert(sizes.end(), atoms.begin(), atoms.end());
       }
+      if (of_pieces) break;  // they are all alike
     }
   }
   if (!pair_kv) return;
@@ -159,9 +185,7 @@ void require_atom_ids(int64_t count) {
                               " tiles; the simulator numbers fewer than 2^32: use larger tiles");
 }
 
-AtomTable::AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, KvAtoms kv, const Sequences& sequences)
-    : head_(problem, tiling, schedule, log_sum_exp, kv, sequences) {
+AtomTable::AtomTable(const Request& request, KvAtoms kv) : head_(request, kv) {
   const bool pair_kv = kv == KvAtoms::pairs;
   int64_t count = 0;
   for (int t = 0; t < tensor_count; ++t) {

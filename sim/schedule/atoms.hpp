@@ -20,11 +20,12 @@
 #include "scheduler/schedule.hpp"
 #include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
+#include "sim/schedule/paged_keys.hpp"
 
 namespace sawtooth::sim {
 
 /// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
-/// of a last wave that is cut have partial_o, which the last of them reads.
+/// of items that are cut, and items of a cascade, have partial_o, which the last of them reads.
 /// other is what a trace does not say more of; a problem has none of it. Behind it come those of
 /// the backward pass: row_sum is that of dO * O, dq_sum the fp32 sums that become dQ.
 enum class Tensor : uint8_t {
@@ -72,22 +73,26 @@ struct AtomRange {
 
 /// What an atom of K and V is: a part of a tile, cut where workers prefetch parts at different
 /// times; K and V of a tile as one, which has the number of either: what a step reads under one
-/// barrier; or a whole tile of K or of V.
-enum class KvAtoms : uint8_t { parts, pairs, tiles };
+/// barrier; a whole tile of K or of V; or of paged K and V the part of a tile that lies in one
+/// page, of others a part.
+enum class KvAtoms : uint8_t { parts, pairs, tiles, runs };
+
+struct Request;
 
 /// The atoms of one head of every tensor: equally many for all heads of a tensor, and equally large
 /// where their sequences have one length. Where a sequence has fewer tiles than the longest one,
-/// its last atoms have no lines and nothing touches them.
+/// its last atoms have no lines and nothing touches them; the same of tiles of a prefix that lie in
+/// the memory of another sequence.
 class HeadAtoms {
  public:
   /// Throws std::invalid_argument when tiles would share a line (tile bytes no multiple of 128
   /// where a further tile follows), or when a head has more than 2^32 - 1 atoms. Pairs are atoms
   /// of tensor K, V has none.
-  HeadAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, KvAtoms kv, const Sequences& sequences);
+  HeadAtoms(const Request& request, KvAtoms kv);
 
   /// Heads that `tensor` has. With kv_split the parts of a partial result are heads of their own,
-  /// flat_head * kv_split + part, and a piece is one with a single tile.
+  /// flat_head * kv_split + part; a piece is one with a single tile, in a cascade with one of each
+  /// sequence of a stack.
   int64_t heads(Tensor tensor) const { return of(tensor).heads; }
   const std::vector<AtomSize>& sizes(Tensor tensor, int64_t head) const {
     return of(tensor).sizes[shape(tensor, head)];
@@ -95,13 +100,20 @@ class HeadAtoms {
   /// Heads of one shape have atoms of the same sizes: those of sequences of the same lengths.
   size_t shapes() const { return shapes_; }
   /// Runs of heads_a_sequence() heads of one shape: the sequences, or all together.
-  int64_t sequences() const { return shape_of_.empty() ? 1 : std::ssize(shape_of_); }
-  int64_t heads_a_sequence(Tensor tensor) const { return of(tensor).heads / sequences(); }
+  int64_t sequences(Tensor tensor) const {
+    return of(tensor).sizes.size() <= 1 ? 1 : std::ssize(shape_of_);
+  }
+  int64_t heads_a_sequence(Tensor tensor) const { return of(tensor).heads / sequences(tensor); }
   size_t shape(Tensor tensor, int64_t head) const {
-    return shape_of_.empty() ? 0 : shape_of_[static_cast<size_t>(head / heads_a_sequence(tensor))];
+    if (of(tensor).sizes.size() <= 1) return 0;
+    return shape_of_[static_cast<size_t>(head / heads_a_sequence(tensor))];
   }
   /// How many atoms a head has.
   int64_t count(Tensor tensor) const { return of(tensor).count; }
+  /// And a tile, but the last one, which may have fewer.
+  int64_t count_a_tile(Tensor tensor) const { return of(tensor).a_tile; }
+  /// Of K and V that are paged.
+  const PagedKeys& paged_keys() const { return paged_keys_; }
 
   /// All atoms of a tile, in the order of its lines, where the head's first atom is `first`.
   AtomRange tile(Tensor tensor, AtomId first, int64_t tile) const {
@@ -122,6 +134,7 @@ class HeadAtoms {
   };
   const OfHead& of(Tensor tensor) const { return of_[static_cast<size_t>(tensor)]; }
 
+  PagedKeys paged_keys_;
   std::array<OfHead, tensor_count> of_;
   size_t shapes_ = 1;
   std::vector<size_t> shape_of_;  // each sequence; empty: all have one
@@ -135,8 +148,7 @@ void require_atom_ids(int64_t count);
 class AtomTable {
  public:
   /// Throws std::invalid_argument as HeadAtoms does, or when there are more than 2^32 - 1 atoms.
-  AtomTable(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, KvAtoms kv = KvAtoms::parts, const Sequences& sequences = {});
+  explicit AtomTable(const Request& request, KvAtoms kv = KvAtoms::parts);
 
   /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
   /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.

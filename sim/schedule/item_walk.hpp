@@ -1,21 +1,26 @@
 // What a worker reads and writes on its way through its items, whatever the model of time: its own
-// tiles, the tiles of its steps, prefetches, results, partial results, pieces, and the combine
-// kernel. Lockstep, the timed wavefront and traces take their touches from here; what is loaded,
-// scanned and stored in which pass stands in sim/schedule/roles.hpp.
+// tiles, the tiles of its steps, prefetches, results, partial results, pieces, cascades, and the
+// combine kernel. Lockstep, the timed wavefront and traces take their touches from here; what is
+// loaded, scanned and stored in which pass stands in sim/schedule/roles.hpp.
 //
 // Touches go to a function touch(Tensor, flat head, tile, Access), numbered as AtomTable has them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
+#include "scheduler/cascade.hpp"
 #include "scheduler/schedule.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
 #include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/partial_results.hpp"
 #include "sim/schedule/roles.hpp"
+#include "sim/schedule/share_dealer.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/worker_cursor.hpp"
 
@@ -32,22 +37,37 @@ class ItemWalk {
         tiling_(request.tiling),
         schedule_(request.schedule),
         sequences_(request.sequences),
+        shares_(request.shares),
+        dealer_(shares_, schedule_.workers),
         own_scan_(request.own_scan),
         items_(item_count(problem_, tiling_, schedule_)),
         begun_(request.items_begun),
         attaches_(own_scan_ != nullptr || schedule_.scan == scan_id<AttachScan> ||
                   schedule_.scan.index > scan_id<RandomScan>.index),
-        live_(problem_, tiling_, schedule_) {}
+        live_(request) {
+    if (!request.cascade) return;
+    cascade_.emplace(problem_, tiling_, sequences_.prefix);
+    items_ += cascade_->prefix_items();
+  }
 
   const Roles& roles() const { return roles_; }
   int64_t items() const { return items_; }
   /// That have an item at once, at most.
-  int64_t workers() const { return min_of(schedule_.workers, items_); }
+  int64_t workers() const {
+    return shares_.cuts() ? dealer_.workers() : min_of(schedule_.workers, items_);
+  }
+  /// Whether workers take pieces from next_piece(), in place of items by their numbers.
+  bool has_shares() const { return shares_.cuts(); }
+  std::optional<SharedItem> next_piece(int64_t w) { return dealer_.next(w); }
 
-  /// Begins item `index`; one that sees nothing is done at once, and still has results.
-  void begin(WorkerCursor& cursor, int64_t index) const {
+  /// Begins item `index`, or what `share` has of it; one that sees nothing is done at once, and
+  /// still has results.
+  void begin(WorkerCursor& cursor, int64_t index, int64_t share = 0) const {
     if (begun_ != nullptr) begun_->fetch_add(1, std::memory_order_relaxed);
-    const Item item = item_at(problem_, tiling_, schedule_, sequences_, index);
+    Item item = cascade_
+                    ? cascade_item_at(problem_, tiling_, schedule_, sequences_, *cascade_, index)
+                    : item_at(problem_, tiling_, schedule_, sequences_, index);
+    if (shares_.cuts()) item = cut_to_share(item, shares_, share);
     const auto attach = attach_.find(kv_head(item));
     cursor.begin(problem_, tiling_, schedule_, item, attach == attach_.end() ? 0 : attach->second,
                  own_scan_);
@@ -63,7 +83,11 @@ class ItemWalk {
   template <class Touch>
   void first_loads(const WorkerCursor& cursor, Touch touch) const {
     if (kv_outer()) return;
-    for (const Tensor tensor : roles_.loads) touch_own(cursor.item(), tensor, Access::read, touch);
+    for (const Tensor tensor : roles_.loads) {
+      for_each_sequence(cursor.item(), [&](const Item& item, int64_t /*place*/) {
+        touch_own(item, tensor, Access::read, touch);
+      });
+    }
   }
 
   /// The worker starts on its tile, where others may attach.
@@ -80,7 +104,7 @@ class ItemWalk {
     if (!pair) return;
     const Item& item = cursor.item();
     if (has_key_rows(tensor)) {
-      touch(tensor, kv_head(item), pair->kv_tile, access);
+      touch(tensor, head_of_tile(item, pair->kv_tile), pair->kv_tile, access);
     } else {
       touch(tensor, item.batch * problem_.heads + pair->head, pair->q_tile, access);
     }
@@ -90,7 +114,8 @@ class ItemWalk {
   template <class Touch>
   void load_outer(const WorkerCursor& cursor, Tensor tensor, Touch touch) const {
     if (cursor.step() != 0) return;
-    touch(tensor, kv_head(cursor.item()), cursor.pair().kv_tile, Access::read);
+    const int64_t tile = cursor.pair().kv_tile;
+    touch(tensor, head_of_tile(cursor.item(), tile), tile, Access::read);
   }
 
   /// A step of kv_outer: Q, the O so far, and O again.
@@ -112,11 +137,14 @@ class ItemWalk {
   /// have all ended and no other kernel needs it.
   template <class Touch, class Ended>
   void results(const Item& item, Touch touch, Ended ended) {
-    if (!write_results(item, touch) || !roles_.last_touch) return;
-    live_.item_ended(q_head(item), kv_head(item), [&](Tensor tensor, int64_t head) {
-      if (tensor == Tensor::k) attach_.erase(head);
-      ended(tensor, head);
-    });
+    const auto has_ended = [&](const Item& whole) {
+      live_.item_ended(q_head(whole), kv_head(whole), [&](Tensor tensor, int64_t head) {
+        if (tensor == Tensor::k) attach_.erase(head);
+        ended(tensor, head);
+      });
+    };
+    if (cascade_) return cascade_results(item, touch, has_ended);
+    if (write_results(item, touch) && roles_.last_touch) has_ended(item);
   }
 
   /// The combine kernel of kv-split: Q tile after Q tile, dealt to `workers` in turn, with
@@ -144,6 +172,22 @@ class ItemWalk {
   bool kv_outer() const { return schedule_.loop == Loop::kv_outer; }
   int64_t q_head(const Item& item) const { return item.batch * problem_.heads + item.head; }
   int64_t kv_head(const Item& item) const { return item.batch * problem_.kv_heads + item.kv_head; }
+  /// The K/V head in whose memory a tile lies that the item scans.
+  int64_t head_of_tile(const Item& item, int64_t tile) const {
+    return sequences_.prefix.owner(item.batch, tile, tiling_.kv_rows) * problem_.kv_heads +
+           item.kv_head;
+  }
+
+  /// function(item, place) for each sequence whose rows the item has: of a prefix item those of its
+  /// stack.
+  template <class Function>
+  void for_each_sequence(const Item& item, Function function) const {
+    if (!cascade_ || item.part != 0) return function(item, 0);
+    Item of_one = item;
+    const Range stack = cascade_->sequences_of(item.index);
+    for (of_one.batch = stack.begin; of_one.batch < stack.end; ++of_one.batch)
+      function(of_one, of_one.batch - stack.begin);
+  }
 
   template <class Touch>
   void touch_own(const Item& item, Tensor tensor, Access access, Touch touch) const {
@@ -178,6 +222,53 @@ class ItemWalk {
     return true;
   }
 
+  // Every item of a cascade leaves pieces; of the two items of a sequence's head the worker that
+  // comes last reads the pieces of both, and writes results.
+  template <class Touch, class HasEnded>
+  void cascade_results(const Item& item, Touch touch, HasEnded has_ended) {
+    const int64_t own = pieces_in_cascade(item.index, item.pieces).own;
+    for_each_sequence(item, [&](const Item& of_one, int64_t place) {
+      touch(Tensor::partial_o, own, place, Access::write);
+      const std::array<int64_t, 2> items{
+          cascade_->prefix_item(of_one.batch, of_one.head),
+          item.part == 0 ? own_item(of_one.batch, of_one.head) : item.index};
+      const std::array<Pieces, 2> both{whole_pieces(items[0]), whole_pieces(items[1])};
+      int64_t& come = pieces_come_[q_head(of_one)];
+      if (++come < both[0].count + both[1].count) return;
+      pieces_come_.erase(q_head(of_one));
+      const std::array<int64_t, 2> places{of_one.batch - cascade_->sequences_of(items[0]).begin, 0};
+      for (size_t i = 0; i < both.size(); ++i) {
+        for (int64_t piece = both[i].first; piece < both[i].first + both[i].count; ++piece)
+          touch(Tensor::partial_o, piece, places[i], Access::read);
+      }
+      rows(q_head(of_one), of_one.own_tile, Access::write, touch);
+      has_ended(of_one);
+    });
+  }
+  /// With the numbers of a cascade: behind those of cut items each whole item has one.
+  Pieces pieces_in_cascade(int64_t index, const Pieces& pieces) const {
+    if (pieces.count > 1) return pieces;
+    const int64_t number = (shares_.cuts() ? shares_.most_pieces() : 0) + index;
+    return {number, 1, number};
+  }
+  /// All pieces of item `index` of a cascade.
+  Pieces whole_pieces(int64_t index) const {
+    if (!shares_.cuts()) return pieces_in_cascade(index, {});
+    return pieces_in_cascade(index, shares_.pieces(shares_.first_share(index), index));
+  }
+  /// The number of the item that has what sequence `batch` has for itself.
+  int64_t own_item(int64_t batch, int64_t head) {
+    if (own_items_.empty()) {
+      own_items_.resize(static_cast<size_t>(problem_.batch * problem_.heads));
+      for (int64_t index = cascade_->prefix_items(); index < items_; ++index) {
+        const Item item =
+            cascade_item_at(problem_, tiling_, schedule_, sequences_, *cascade_, index);
+        own_items_[static_cast<size_t>(q_head(item))] = index;
+      }
+    }
+    return own_items_[static_cast<size_t>(batch * problem_.heads + head)];
+  }
+
   // Whether results can be written: at once, or when the last piece of the item has come.
   template <class Touch>
   bool is_whole(const Pieces& pieces, Touch touch) {
@@ -195,12 +286,17 @@ class ItemWalk {
   const Tiling& tiling_;
   const Schedule& schedule_;
   const Sequences& sequences_;
+  const ItemShares& shares_;
+  ShareDealer dealer_;
+  std::optional<Cascade> cascade_;
+  std::vector<int64_t> own_items_;  // of a cascade, by query head; empty until it is asked for
   OwnScan* own_scan_;
   int64_t items_;
   std::atomic<int64_t>* begun_;
   bool attaches_;                                // a scan may look at attach_
   std::unordered_map<int64_t, int64_t> attach_;  // tile last started, of a K/V head
-  std::map<int64_t, int64_t> pieces_come_;       // of the item with this first piece
+  std::map<int64_t, int64_t> pieces_come_;       // of the item with this first piece, of a cascade
+                                                 // of this query head
   LiveHeads live_;
 };
 

@@ -2,11 +2,14 @@
 
 #include <stdexcept>
 
+#include "sim/schedule/serving_limits.hpp"
+
 namespace sawtooth::sim {
 
 void require_limits(const Request& request) {
   auto fault = backward_fault(request);
   if (!fault) fault = sequences_fault(request);
+  if (!fault) fault = serving_fault(request);
   if (fault) throw std::invalid_argument(std::string(fault->key).append(": ").append(fault->what));
 }
 

@@ -2,9 +2,7 @@
 
 namespace sawtooth::sim {
 
-LiveAtoms::LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-                     bool log_sum_exp, KvAtoms kv, const Sequences& sequences)
-    : head_(problem, tiling, schedule, log_sum_exp, kv, sequences) {
+LiveAtoms::LiveAtoms(const Request& request, KvAtoms kv) : head_(request, kv) {
   for (Block& block : blocks_) block.free.resize(head_.shapes());
   for (size_t t = 0; t < kind_of.size(); ++t) {
     const auto tensor = static_cast<Tensor>(t);

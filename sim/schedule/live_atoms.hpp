@@ -27,8 +27,7 @@ class LiveAtoms {
  public:
   /// Throws std::invalid_argument as HeadAtoms does; numbering does so where more than 2^32 - 1
   /// atoms are alive.
-  LiveAtoms(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
-            bool log_sum_exp, KvAtoms kv = KvAtoms::parts, const Sequences& sequences = {});
+  explicit LiveAtoms(const Request& request, KvAtoms kv = KvAtoms::parts);
 
   /// As AtomTable has them. A number stands for one size and tensor for ever.
   AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) {

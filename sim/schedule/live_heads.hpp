@@ -6,24 +6,37 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "scheduler/schedule.hpp"
+#include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
 
 class LiveHeads {
  public:
-  LiveHeads(const Problem& problem, const Tiling& tiling, const Schedule& schedule)
-      : of_q_head_{.all = whole_item_count(problem, tiling, schedule) /
-                          (problem.batch * problem.heads)},
-        of_kv_head_{.all = of_q_head_.all * problem.heads_per_kv_head()} {}
+  explicit LiveHeads(const Request& request)
+      : batch_(request.problem.batch),
+        kv_heads_(request.problem.kv_heads),
+        prefix_(request.sequences.prefix),
+        of_q_head_{.all = whole_item_count(request.problem, request.tiling, request.schedule) /
+                          (request.problem.batch * request.problem.heads)},
+        of_kv_head_{.all = of_q_head_.all * request.problem.heads_per_kv_head()} {}
 
   /// An item of these heads has ended, its last piece if it is cut. Calls ended(Tensor::q, q_head)
-  /// after a query head's last item, and ended(Tensor::k, kv_head) after a K/V head's last one.
+  /// after a query head's last item, and ended(Tensor::k, kv_head) after a K/V head's last one. The
+  /// K/V heads of sequences that share a prefix end together, for one has it for all.
   template <class Ended>
   void item_ended(int64_t q_head, int64_t kv_head, Ended ended) {
-    if (of_q_head_.count_down(q_head)) ended(Tensor::q, q_head);
-    if (of_kv_head_.count_down(kv_head)) ended(Tensor::k, kv_head);
+    if (of_q_head_.count_down(q_head, 1)) ended(Tensor::q, q_head);
+    if (!prefix_.shared()) {
+      if (of_kv_head_.count_down(kv_head, 1)) ended(Tensor::k, kv_head);
+      return;
+    }
+    const int64_t first = prefix_.first_of_group(kv_head / kv_heads_);
+    const int64_t end = min_of(batch_, first + prefix_.group);
+    const int64_t head = kv_head % kv_heads_;
+    if (!of_kv_head_.count_down(first * kv_heads_ + head, end - first)) return;
+    for (int64_t sequence = first; sequence < end; ++sequence)
+      ended(Tensor::k, sequence * kv_heads_ + head);
   }
 
   /// K/V heads of which some items have ended and others not.
@@ -32,10 +45,10 @@ class LiveHeads {
 
  private:
   struct Items {
-    /// Whether that was the last item of `head`.
-    bool count_down(int64_t head) {
-      if (all == 1) return true;
-      const auto at = left.try_emplace(head, all).first;
+    /// Whether that was the last item of `head`, which stands for `heads` of them.
+    bool count_down(int64_t head, int64_t heads) {
+      if (all * heads == 1) return true;
+      const auto at = left.try_emplace(head, all * heads).first;
       if (--at->second > 0) return false;
       left.erase(at);
       return true;
@@ -44,6 +57,9 @@ class LiveHeads {
     std::unordered_map<int64_t, int64_t> left = {};
   };
 
+  int64_t batch_;
+  int64_t kv_heads_;
+  Prefix prefix_;
   Items of_q_head_, of_kv_head_;
 };
 

@@ -64,7 +64,11 @@ class LockstepKernel {
   }
 
   void touch_all(int64_t worker, const AtomRange& atoms, Access access) {
-    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) sink_.touch(worker, atom, access);
+    const bool parts =
+        atoms.end - atoms.begin > 1;  // of pages, past a sequence's end without lines
+    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) {
+      if (!parts || atoms_.size(atom).lines > 0) sink_.touch(worker, atom, access);
+    }
   }
 
   template <class Function>
@@ -156,9 +160,15 @@ class LockstepKernel {
   bool take_next(int64_t w, WorkerCursor& worker) {
     const bool by_stride = strides(schedule_.launch);
     for (;;) {
-      const int64_t index = by_stride ? w + worker.items_begun() * schedule_.workers : ticket_++;
-      if (index >= walk_.items()) return false;
-      walk_.begin(worker, index);
+      if (walk_.has_shares()) {
+        const auto piece = walk_.next_piece(w);
+        if (!piece) return false;
+        walk_.begin(worker, piece->item, piece->share);
+      } else {
+        const int64_t index = by_stride ? w + worker.items_begun() * schedule_.workers : ticket_++;
+        if (index >= walk_.items()) return false;
+        walk_.begin(worker, index);
+      }
       if (!worker.done()) break;
       write_results(w, worker);
       if (wave_waits()) return true;

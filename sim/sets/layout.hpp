@@ -22,10 +22,11 @@ inline constexpr uint64_t tensor_alignment_bytes = uint64_t{2} << 20;
 
 /// Tensors follow one another in the order of Tensor, each from a multiple of
 /// tensor_alignment_bytes on; inside a tensor heads follow one another without gaps, also where
-/// those of some sequences are shorter.
+/// those of some sequences are shorter. Paged K and V lie as sim/schedule/paged_keys.hpp says.
 class MemoryLayout {
  public:
-  /// `atoms` are not pairs, and must outlive this; `cache_line_bytes` is 32, 64 or 128.
+  /// `atoms` are runs of pages where there are pages, and else not pairs, and must outlive this;
+  /// `cache_line_bytes` is 32, 64 or 128.
   MemoryLayout(const HeadAtoms& atoms, int64_t cache_line_bytes);
 
   /// Puts the lines of each atom of `head` behind `spans`.
@@ -45,6 +46,11 @@ class MemoryLayout {
     uint64_t begin_bytes = 0;
     uint64_t head_bytes = 0;
   };
+
+  bool is_paged(Tensor tensor) const {
+    return (tensor == Tensor::k || tensor == Tensor::v) && atoms_.paged_keys().paged();
+  }
+  void append_paged(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const;
 
   const HeadAtoms& atoms_;
   int64_t cache_line_bytes_;

@@ -60,8 +60,7 @@ Prediction simulate_sets(const Request& request) {
   if (request.sets.policy == SetPolicy::opt) require_forward(request, "l2-policy = opt");
   const SetsParameters& parameters = request.sets;
   const SetGeometry geometry = set_geometry(request.l2_bytes, parameters);
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                  KvAtoms::parts, request.sequences);
+  LiveAtoms atoms(request, KvAtoms::runs);
   const MemoryLayout layout(atoms.of_head(), geometry.line_bytes);
   SetPartition partition = set_partition(geometry, parameters);
   std::vector<LineSpan> spans;

@@ -27,8 +27,7 @@ void split_pair(Counters& k, Counters& v) {
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
   require_limits(request);
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                  parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs, request.sequences);
+  LiveAtoms atoms(request, parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;

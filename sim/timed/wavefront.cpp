@@ -169,29 +169,36 @@ TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
   return phases_[static_cast<size_t>(worker.phase)];
 }
 
-// By stride; under grid the first CTAs are the first items, whoever starts first, and each one that
-// ends makes room for the next; else the next ticket.
-int64_t TimedWavefront::next_index(int64_t w, int64_t items_begun) {
-  if (strides(schedule_.launch)) return w + items_begun * schedule_.workers;
-  if (schedule_.launch == launch_id<GridLaunch> && items_begun == 0) return w;
-  return ticket_++;
+// By share or by stride; under grid the first CTAs are the first items, whoever starts first, and
+// each one that ends makes room for the next; else the next ticket. False: there is no more.
+bool TimedWavefront::begin_next(int64_t w, WorkerCursor& cursor) {
+  if (walk_.has_shares()) {
+    const auto piece = walk_.next_piece(w);
+    if (piece) walk_.begin(cursor, piece->item, piece->share);
+    return piece.has_value();
+  }
+  const int64_t begun = cursor.items_begun();
+  const bool first_of_grid = schedule_.launch == launch_id<GridLaunch> && begun == 0;
+  const int64_t index = strides(schedule_.launch) ? w + begun * schedule_.workers
+                        : first_of_grid           ? w
+                                                  : ticket_++;
+  if (index < walk_.items()) walk_.begin(cursor, index);
+  return index < walk_.items();
 }
 
 // Takes items until one has something to do; one that sees nothing writes O and is done.
 void TimedWavefront::take(Worker& worker, double now_ns) {
   const int64_t w = &worker - workers_.data();
   const StepParameters& step = parameters_.step;
-  const int64_t index = next_index(w, worker.cursor.items_begun());
-  if (index >= walk_.items()) {
+  worker.phase = worker.cursor.items_begun();
+  if (!begin_next(w, worker.cursor)) {
     end_cta(worker, now_ns);
     return;
   }
-  worker.phase = worker.cursor.items_begun();
   if (phases_.size() < static_cast<size_t>(worker.phase) + 2) phases_.resize(worker.phase + 2);
   double& ended_ns = ended_ns_[static_cast<size_t>(w)];
   const TimeTerm before = worker.phase == 0 ? TimeTerm::idle : TimeTerm::item;
   terms_of(worker)[before] += now_ns - step.item_begin_ns - ended_ns;
-  walk_.begin(worker.cursor, index);
   terms_of(worker)[TimeTerm::item] += step.item_begin_ns;
   if (worker.cursor.done()) {
     next_event(worker, Next::end, now_ns);
@@ -199,10 +206,12 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   }
   ReadTime q;
   walk_.first_loads(worker.cursor, [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    q = memory_.read(now_ns, worker.sm, atom(tensor, head, tile));
+    const ReadTime of_one = memory_.read(now_ns, worker.sm, atom(tensor, head, tile));
+    if (of_one.arrival_ns > q.arrival_ns) q = of_one;
   });
   if (schedule_.prefetch > 0) {
-    const PrefetchShare share = prefetch_share(problem_, tiling_, schedule_, index);
+    const PrefetchShare share =
+        prefetch_share(problem_, tiling_, schedule_, worker.cursor.item().index);
     worker.prefetches = share.lines_of(prefetch_lines(problem_, tiling_));
   }
   worker.active = true;

@@ -66,7 +66,7 @@ class TimedWavefront {
   void start();
   void begin_cta(int64_t w, int64_t sm, double ns);
   void end_cta(const Worker& worker, double now_ns);
-  int64_t next_index(int64_t w, int64_t items_begun);
+  bool begin_next(int64_t w, WorkerCursor& cursor);
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void end_item(Worker& worker, double now_ns);

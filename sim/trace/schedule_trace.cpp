@@ -67,10 +67,8 @@ class ScheduleTracer : public WavefrontSink {
 }  // namespace
 
 void write_schedule(const Request& request, TraceWriter& writer) {
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                        KvAtoms::parts, request.sequences);
-  const HeadAtoms of_head(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                          KvAtoms::parts, request.sequences);
+  const AtomTable atoms(request, KvAtoms::runs);
+  const HeadAtoms of_head(request, KvAtoms::runs);
   const MemoryLayout layout(of_head, line_bytes);
   std::vector<LineSpan> spans;  // in the order of AtomTable
   layout.for_each_head([&](Tensor tensor, int64_t head) { layout.append(tensor, head, spans); });

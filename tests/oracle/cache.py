@@ -1,7 +1,7 @@
 """L2, a line at a time: which accesses of a replay miss.
 
 Lines have addresses: tensors in the order of TENSORS, each from a multiple of 2 MiB, inside one
-head after head and tile after tile. A miss fills its line. `misses` takes accesses (line, key of
+head after head and tile after tile, or of paged K and V page after page. A miss fills its line. `misses` takes accesses (line, key of
 the line's set, priority, number of the visit) and gives the places in the sequence that miss.
 """
 
@@ -16,7 +16,7 @@ NEVER = 1 << 60
 
 
 class Addresses:
-    """Byte address of each tile's first line."""
+    """Byte address of each line of a tile."""
 
     def __init__(self, layout):
         self.layout, self.heads = layout, {}
@@ -26,14 +26,27 @@ class Addresses:
             heads = range(layout.shapes[tensor][0])
             if heads:
                 address = -(-address // PAGE) * PAGE
+            if self.is_paged(tensor):
+                self.heads[tensor] = [address]
+                address += layout.pool_bytes()
+                continue
             self.heads[tensor] = []
             for head in heads:
-                self.heads[tensor].append(address)
-                address += sum(layout.lines(tensor, head, tile) for tile in tiles) * LINE
+                self.heads[tensor].append([])
+                for tile in tiles:
+                    self.heads[tensor][head].append(address)
+                    address += layout.lines(tensor, head, tile) * LINE
 
-    def of(self, tensor, head, tile):
-        full = self.layout.lines(tensor, head, 0) * LINE
-        return self.heads[tensor][head] + tile * full
+    def is_paged(self, tensor):
+        return tensor in ("k", "v") and self.layout.page_rows > 0
+
+    def of(self, tensor, head, tile, line):
+        if not self.is_paged(tensor):
+            return self.heads[tensor][head][tile] + line * LINE
+        row_bytes, kv_rows = self.layout.problem.row_bytes, self.layout.problem.kv_rows
+        row, rest = divmod(line * LINE, row_bytes)
+        key = tile * kv_rows + row
+        return self.heads[tensor][0] + self.layout.page_address(head, key) + rest
 
 
 class Lru:
@@ -183,17 +196,19 @@ def misses(point, layout, visits):
     lines, where, numbers, sectors, classes = [], [], [], [], []
     set_of = {}
     for number, (_, tensor, head, tile, begin, end) in enumerate(visits):
-        start = addresses.of(tensor, head, tile)
-        last = start + layout.sectors(tensor, head, tile) * 32
-        for address in range(start + begin * LINE, min(start + end * LINE, last), line_bytes):
-            line = address // line_bytes
-            if line not in set_of:
-                set_of[line] = hashed.of(line) if hashed else 0
-            lines.append(line)
-            where.append(set_of[line])
-            numbers.append(number)
-            sectors.append(min(line_bytes, last - address) // 32)
-            classes.append(rank[tensor])
+        whole = layout.sectors(tensor, head, tile) * 32
+        for i in range(begin, end):
+            address = addresses.of(tensor, head, tile, i)
+            used = min(LINE, whole - i * LINE)
+            for offset in range(0, used, line_bytes):
+                line = (address + offset) // line_bytes
+                if line not in set_of:
+                    set_of[line] = hashed.of(line) if hashed else 0
+                lines.append(line)
+                where.append(set_of[line])
+                numbers.append(number)
+                sectors.append(min(line_bytes, used - offset) // 32)
+                classes.append(rank[tensor])
     if policy == "opt":
         missed = opt(lines, where, ways)
     else:

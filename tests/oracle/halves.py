@@ -48,6 +48,15 @@ def first_numbers(layout):
     return numbers
 
 
+def number_of(layout, tensor, head, tile):
+    """Among those of its tensor; of paged K and V, of its first run of keys among all such runs."""
+    if tensor not in ("k", "v") or not layout.page_rows:
+        return head * layout.tiles(tensor) + tile
+    problem = layout.problem
+    run_bytes = min(layout.page_rows, problem.kv_rows) * problem.row_bytes
+    return layout.page_address(head, tile * problem.kv_rows) // run_bytes
+
+
 def count(point):
     """As counters.count, of visits that worker 0 or 1 makes to tiles of its own."""
     replay = Replay(point)
@@ -59,7 +68,7 @@ def count(point):
     for access, tensor, head, tile, begin, end in visits:
         of = counts[tensor]
         half = head if point["workers"] == 2 else 0
-        second = mix(first[tensor] + head * layout.tiles(tensor) + tile) % 2
+        second = mix(first[tensor] + number_of(layout, tensor, head, tile)) % 2
         for i in range(begin, end):
             line, home = (tensor, head, tile, i), (second + i) % 2
             sectors = min(LINE, layout.bytes(tensor, head, tile) - i * LINE) // SECTOR

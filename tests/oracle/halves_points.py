@@ -3,7 +3,7 @@ reader at a time: one worker, or two with a head each."""
 
 from random import Random
 
-from points import VALUES, touched_lines
+from points import VALUES, choose_serving, touched_lines
 
 PROFILE = """[gpu]
 description = two halves of one set each
@@ -69,4 +69,6 @@ def drawn(random, number):
         point["sequence_order"] = pick(VALUES["sequence_order"])
     if point["launch"] == "balanced":
         point["loop"] = "kv-inner"
+    if alone:
+        choose_serving(random, point)
     return point

@@ -14,7 +14,8 @@ VALUES = {
     "head_order": ("batch-major", "head-major"),
     "loop": ("kv-inner", "kv-outer"),
     "prefetch": (0, 1, 2, 3),
-    "kv_split": (1, 2, 3),
+    "kv_split": (1, 2, 3, "auto"),
+    "cascade": ("off", "on"),
     "lse": ("off", "on"),
     "pack_gqa": ("off", "on"),
     "timing": ("lockstep", "lockstep-wave"),
@@ -44,7 +45,8 @@ def touched_lines(point):
     if point["loop"] == "kv-outer":
         per_tile = 4 * point["seq_q"]
         q_tiles = -(-point["seq_kv"] // point["tile_kv"])
-    return heads * (q_tiles * per_tile + 3 * point["seq_q"] * (1 + point["kv_split"])) * row
+    split = 2 if point["kv_split"] == "auto" else point["kv_split"]
+    return heads * (q_tiles * per_tile + 3 * point["seq_q"] * (1 + split)) * row
 
 
 def drawn(random, number):
@@ -69,6 +71,7 @@ def drawn(random, number):
         "loop": pick(("kv-inner",) * 5 + ("kv-outer",)),
         "prefetch": pick((0, 0, 0, 1, 2, 3)),
         "kv_split": pick((1, 1, 1, 2, 3)),
+        "cascade": "off",
         "lse": pick(VALUES["lse"]),
         "timing": pick(VALUES["timing"]),
         "l2": pick(("lru", "lru", "sets", "opt")),
@@ -85,13 +88,55 @@ def drawn(random, number):
         point["kv_split"], point["prefetch"] = 1, 0
     kv_tiles = -(-point["seq_kv"] // point["tile_kv"])
     point["kv_split"] = min(point["kv_split"], kv_tiles)
-    point["section"] = random.randint(1, point["batch"] * point["heads"] * point["kv_split"])
-    if random.random() < 0.2:
+    choose_serving(random, point)
+    split = 1 if point["kv_split"] == "auto" else point["kv_split"]
+    point["section"] = random.randint(1, point["batch"] * point["heads"] * split)
+    if random.random() < 0.2 and point["cascade"] == "off":
         point["order"] = any_order(random, point)
         for replaced in ("section", "q_order", "head_order", "sequence_order"):
             point.pop(replaced, None)
     choose_l2(random, point)
     return point
+
+
+def choose_serving(random, point):
+    """Prefixes, pages, cascades and equal shares, where the point may have them."""
+    if point["loop"] == "kv-outer" or point["prefetch"] or random.random() < 0.35:
+        return
+    tile, row = point["tile_kv"], point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
+    keys = lengths_of(point.get("lengths", f"{point['batch']}x{point['seq_kv']}"), point["batch"])
+    pages = random.choice((0, 0, 16, 32, 64, 128))
+    if (pages % tile and tile % pages if pages else True) or pages * row % 128:
+        pages = 0
+    unit = max(tile, pages)
+    most = min(keys) // unit
+    if most > 0 and random.random() < 0.6:
+        point["prefix"] = unit * random.randint(1, most)
+        point["prefix_group"] = random.randint(1, point["batch"])
+        if "cascade" in point:
+            may_cascade(random, point, keys)
+    if pages:
+        point["page_rows"] = pages
+        point["page_table"] = random.choice(("identity", f"shuffle:{random.randint(0, 99)}"))
+    if random.random() < 0.5:
+        point["kv_split"], point["launch"] = "auto", "static"
+
+
+def may_cascade(random, point, keys):
+    group = point["heads"] // point["kv_heads"] if point["pack_gqa"] == "on" else 1
+    positions = random.randint(1, 3)
+    if random.random() < 0.2 or point["mask"].startswith("window") or "q_lengths" in point:
+        return
+    if group * positions > point["tile_q"] or point["scan"] == "attach":
+        return
+    if point["launch"] == "balanced":
+        return
+    causal = point["mask"] == "causal"
+    if causal and min(keys) - positions + 1 < point["prefix"]:
+        return
+    point.update(cascade="on", seq_q=positions, kv_split=1)
+    if "lengths" in point:
+        point["q_lengths"] = f"{point['batch']}x{positions}"
 
 
 def choose_lengths(random, point):
@@ -127,7 +172,7 @@ def any_order(random, point):
         for batch in range(point["batch"])
         for head in range(heads)
         for q_tile in range(q_tiles)
-        for part in range(point["kv_split"])
+        for part in range(1 if point["kv_split"] == "auto" else point["kv_split"])
     ]
     random.shuffle(items)
     return items

@@ -61,6 +61,39 @@ def sequences_of(point):
     return list(zip(queries, keys))
 
 
+class Prefix:
+    """The first tiles of K and V of neighbouring sequences are those of the first of each group."""
+
+    def __init__(self, point):
+        self.keys = point.get("prefix", 0)
+        self.group = point.get("prefix_group", point["batch"])
+        self.tiles = self.keys // point["tile_kv"]
+
+    def owner(self, batch, tile):
+        return batch - batch % self.group if tile < self.tiles else batch
+
+
+def page_table(point, sequences, prefix):
+    """The page of each run of page_rows keys of each sequence, counted through and shuffled."""
+    rows = point["page_rows"]
+    places, count = [], 0
+    for batch, (_, keys) in enumerate(sequences):
+        own = []
+        for page in range(ceil(keys / rows)):
+            owner = batch - batch % prefix.group if page * rows < prefix.keys else batch
+            if owner == batch:
+                own.append(count)
+                count += 1
+            else:
+                own.append(places[owner][page])
+        places.append(own)
+    kind, _, seed = point["page_table"].partition(":")
+    if kind == "shuffle":
+        key = stream(int(seed), 0)
+        places = [[permuted(place, count, key) for place in own] for own in places]
+    return places
+
+
 class Problem:
     """That of the longest sequences, or of one with these lengths."""
 
@@ -112,14 +145,20 @@ class Problem:
 class Layout:
     """Bytes of the tiles: rows of a tile, of the last one what is left, past its sequence's end none."""
 
-    def __init__(self, point, problem, cut, sequences):
+    def __init__(self, point, problem, cut, sequences, pieces=None):
         self.problem, self.cut, self.sequences = problem, cut, sequences
+        self.prefix, self.pieces = Prefix(point), pieces
+        self.page_rows = point.get("page_rows", 0)
+        if self.page_rows:
+            lengths = [(own.seq_q, own.seq_kv) for own in sequences]
+            self.pages = page_table(point, lengths, self.prefix)
         q = (problem.seq_q, problem.q_rows)
         kv = (problem.seq_kv, problem.kv_rows)
         heads = problem.batch * problem.heads
         kv_heads = problem.batch * problem.kv_heads
         row = problem.row_bytes
-        parts = heads * point["kv_split"] if point["kv_split"] > 1 else 0
+        split = 1 if point["kv_split"] == "auto" else point["kv_split"]
+        parts = heads * split if split > 1 else 0
         lse = heads if point["lse"] == "on" else 0
         self.shapes = {  # heads, rows of a head, rows of a tile, bytes of a row
             "q": (heads, *q, row),
@@ -133,6 +172,10 @@ class Layout:
         if cut is not None:  # a piece: always a full tile, eight floats a row beside O
             rows = problem.q_rows
             self.shapes["partial_o"] = (cut.most_pieces, rows, rows, 4 * (problem.head_dim + 8))
+        if pieces is not None:  # its rows, and two floats a row; of a cascade those of a stack
+            count, stack = pieces
+            rows = min(problem.q_rows, problem.seq_q)
+            self.shapes["partial_o"] = (count, stack * rows, rows, 4 * (problem.head_dim + 2))
 
     def tiles(self, tensor):
         _, rows, tile_rows, _ = self.shapes[tensor]
@@ -140,13 +183,29 @@ class Layout:
 
     def bytes(self, tensor, head, tile):
         heads, rows, tile_rows, row_bytes = self.shapes[tensor]
-        if tensor != "partial_o" or self.cut is None:
+        if tensor in ("k", "v"):
+            batch = head // self.problem.kv_heads
+            if self.prefix.owner(batch, tile) != batch:
+                return 0
+        if tensor != "partial_o" or (self.cut is None and self.pieces is None):
             own = self.sequences[head // (heads // self.problem.batch)]
             rows = own.seq_kv if tensor in ("k", "v") else own.seq_q
         return max(0, min(rows, (tile + 1) * tile_rows) - tile * tile_rows) * row_bytes
 
     def lines(self, tensor, head, tile):
         return ceil(self.bytes(tensor, head, tile) / LINE)
+
+    def page_address(self, head, key):
+        """Bytes from the first page of K, or V, to a row of a K/V head."""
+        batch, kv_head = divmod(head, self.problem.kv_heads)
+        page = self.pages[batch][key // self.page_rows]
+        row = (page * self.problem.kv_heads + kv_head) * self.page_rows + key % self.page_rows
+        return row * self.problem.row_bytes
+
+    def pool_bytes(self):
+        """From the first page to the end of the last one."""
+        pages = 1 + max((page for own in self.pages for page in own), default=-1)
+        return pages * self.problem.kv_heads * self.page_rows * self.problem.row_bytes
 
     def sectors(self, tensor, head, tile):
         return ceil(self.bytes(tensor, head, tile) / SECTOR)
@@ -157,6 +216,7 @@ class Item:
         self.index, self.batch, self.head, self.q_tile, self.part = index, batch, head, q_tile, part
         self.tiles = []
         self.pieces = None  # (first, count, own) of a cut item
+        self.sequences = [batch]  # whose rows it has
 
 
 class LastWave:
@@ -193,12 +253,47 @@ class LastWave:
         return number, tiles, (first, last - first + 1, share + number)
 
 
+class Shares:
+    """kv-split = auto: the tiles of all items in a row, an item without tiles takes one."""
+
+    def __init__(self, weights, workers):
+        self.owner, self.items_of = {}, []
+        row = [(item, tile) for item, weight in enumerate(weights) for tile in range(weight)]
+        self.count = min(workers, len(row))
+        for share in range(self.count):
+            begin = share * len(row) // self.count
+            end = (share + 1) * len(row) // self.count
+            tiles = {}  # item -> positions of its tiles
+            for item, tile in row[begin:end]:
+                tiles.setdefault(item, []).append(tile)
+                self.owner.setdefault(item, [])
+                if share not in self.owner[item]:
+                    self.owner[item].append(share)
+            before = 0
+            for item, weight in enumerate(weights):  # void ones come with the next tile
+                last = share == self.count - 1 and before == end
+                if weight == 0 and (begin <= before < end or last):
+                    tiles[item] = []
+                before += weight
+            self.items_of.append(sorted(tiles.items()))
+
+    def pieces(self, item, share):
+        """(first, count, own) of a cut item, or None."""
+        shares = self.owner.get(item, [])
+        if len(shares) < 2:
+            return None
+        return 2 * shares[0], len(shares), shares[0] + share
+
+
 class Replay:
     def __init__(self, point):
         self.point = point
         self.problem = problem = Problem(point)
         self.outer = point["loop"] == "kv-outer"
-        self.split = point["kv_split"]
+        self.shared = point["kv_split"] == "auto"
+        self.split = 1 if self.shared else point["kv_split"]
+        self.prefix = Prefix(point)
+        self.cascade = point.get("cascade") == "on"
         self.workers = point["workers"]
         self.sequences = [Problem(point, lengths) for lengths in sequences_of(point)]
         self.seen = [own.seen_by() for own in self.sequences]
@@ -216,8 +311,25 @@ class Replay:
         self.places = self.whole_items
         if self.cut is not None and self.cut.left:
             self.places = self.cut.first_item + 2 * self.workers
-        self.layout = Layout(point, problem, self.cut, self.sequences)
         self.order = self.item_order()
+        pieces, self.shares, self.stack = None, None, 1
+        if self.cascade:
+            rows = problem.seq_q
+            self.stack = min(self.prefix.group, max(1, problem.q_rows // rows))
+            self.prefix_items = self.stacks()
+            self.places += len(self.prefix_items)
+        if self.shared:
+            weights = []
+            for index in range(self.places):
+                item = self.item(index)
+                void = item.q_tile >= self.sequences[item.batch].q_tiles
+                weights.append(0 if void else max(1, len(item.tiles)))
+            self.shares = Shares(weights, self.workers)
+        if self.cascade or self.shared:
+            cuts = 2 * self.shares.count if self.shared else 0
+            pieces = (cuts + (self.places if self.cascade else 0), self.stack)
+            self.first_whole = cuts
+        self.layout = Layout(point, problem, self.cut, self.sequences, pieces)
         self.words = {}  # attach: of a K/V head, the tile that a worker last started on
         self.words_written = 0
         self.come = {}  # pieces of an item that have ended
@@ -250,7 +362,30 @@ class Replay:
                     order.append((batch, head, rank_to_tile[rank], part))
         return order
 
+    def stacks(self):
+        """(sequences, head) of the items of a cascade that scan prefixes."""
+        items = []
+        for first in range(0, self.problem.batch, self.prefix.group):
+            group = list(range(first, min(first + self.prefix.group, self.problem.batch)))
+            for head in range(self.problem.heads):
+                for at in range(0, len(group), self.stack):
+                    items.append((group[at : at + self.stack], head))
+        return items
+
     def item(self, index):
+        if not self.cascade:
+            return self.own_item(index)
+        if index < len(self.prefix_items):
+            sequences, head = self.prefix_items[index]
+            item = Item(index, sequences[0], head, 0, 0)
+            item.sequences, item.tiles = sequences, list(range(self.prefix.tiles))
+            return item
+        item = self.own_item(index - len(self.prefix_items))
+        item.index = index
+        item.tiles = [tile for tile in item.tiles if tile >= self.prefix.tiles]
+        return item
+
+    def own_item(self, index):
         pieces = None
         whole, tiles = index, None
         if self.cut is not None and index >= self.cut.first_item:
@@ -308,6 +443,11 @@ class Replay:
     def q_head(self, item):
         return item.batch * self.problem.heads + item.head
 
+    def key_head(self, item, tile):
+        """The K/V head in whose memory the tile lies."""
+        away = item.batch - self.prefix.owner(item.batch, tile)
+        return self.kv_head(item) - away * self.problem.kv_heads
+
     def kv_head(self, item):
         group = self.problem.heads // self.problem.kv_heads
         return item.batch * self.problem.kv_heads + item.head // group
@@ -319,6 +459,9 @@ class Replay:
 
     def results(self, item):
         head = self.q_head(item)
+        if self.cascade:
+            self.cascade_results(item)
+            return
         if item.q_tile >= self.sequences[item.batch].q_tiles:
             return
         if self.outer:
@@ -338,6 +481,30 @@ class Replay:
                 for piece in range(first, first + count):
                     self.touch("read", "partial_o", piece, 0)
                 self.rows("write", head, item.q_tile)
+
+    def pieces_of(self, index):
+        """All pieces of an item of a cascade: its cuts, or the one of its own."""
+        cut = self.shares.pieces(index, 0) if self.shared else None
+        if cut:
+            return list(range(cut[0], cut[0] + cut[1]))
+        return [self.first_whole + index]
+
+    def cascade_results(self, item):
+        own = item.pieces[2] if item.pieces else self.first_whole + item.index
+        for place, batch in enumerate(item.sequences):
+            self.touch("write", "partial_o", own, place)
+            needs = []
+            for index in range(self.places):
+                other = self.item(index)
+                if other.head == item.head and batch in other.sequences:
+                    at = other.sequences.index(batch)
+                    needs += [(piece, at) for piece in self.pieces_of(index)]
+            key = (batch, item.head)
+            self.come[key] = self.come.get(key, 0) + 1
+            if self.come[key] == len(needs):
+                for piece, at in needs:
+                    self.touch("read", "partial_o", piece, at)
+                self.rows("write", batch * self.problem.heads + item.head, 0)
 
     def combine(self):
         if self.split == 1:
@@ -372,7 +539,8 @@ class Replay:
 
     def run(self):
         waits = self.point["timing"] == "lockstep-wave"
-        workers = [Worker(w) for w in range(min(self.workers, self.places))]
+        count = self.shares.count if self.shared else min(self.workers, self.places)
+        workers = [Worker(w) for w in range(count)]
         self.ticket = 0
         self.wave(workers, waits)
         while any(worker.item for worker in workers):
@@ -403,7 +571,13 @@ class Replay:
     def take(self, worker, waits):
         """The next item, or those until one has work; False when none is left."""
         while True:
-            if self.point["launch"] in ("static", "balanced"):
+            positions = None
+            if self.shared:
+                own = self.shares.items_of[worker.number]
+                if worker.taken >= len(own):
+                    return False
+                index, positions = own[worker.taken]
+            elif self.point["launch"] in ("static", "balanced"):
                 index = worker.number + worker.taken * self.workers
             else:
                 index = self.ticket
@@ -411,6 +585,9 @@ class Replay:
             if index >= self.places:
                 return False
             item = self.item(index)
+            if self.shared:
+                item.pieces = self.shares.pieces(index, worker.number)
+                item.tiles = [t for at, t in enumerate(item.tiles) if at in positions]
             counter = worker.taken
             if self.point["launch"] == "grid":
                 counter = index // self.workers
@@ -427,7 +604,9 @@ class Replay:
                 word = self.words.get(self.kv_head(item), 0)
                 seed = self.point["seed"]
                 worker.scan = self.scanned(item.tiles, item, counter, item.q_tile, word, seed)
-                self.touch("read", "q", self.q_head(item), item.q_tile)
+                for batch in item.sequences:
+                    head = batch * self.problem.heads + item.head
+                    self.touch("read", "q", head, item.q_tile)
             return True
 
     def inner_step(self, busy):
@@ -436,7 +615,8 @@ class Replay:
             self.words_written += self.point["scan"] == "attach"
         for tensor in ("k", "v"):
             for worker in busy:
-                self.touch("read", tensor, self.kv_head(worker.item), worker.scan[worker.step])
+                tile = worker.scan[worker.step]
+                self.touch("read", tensor, self.key_head(worker.item, tile), tile)
         distance = self.point["prefetch"]
         if distance == 0:
             return
@@ -465,7 +645,7 @@ class Replay:
             for worker in busy:
                 tile, begins, _ = worker.scan[worker.step]
                 if begins:
-                    self.touch("read", tensor, self.kv_head(worker.item), tile)
+                    self.touch("read", tensor, self.key_head(worker.item, tile), tile)
         for worker in busy:
             tile, _, q_tile = worker.scan[worker.step]
             head = self.q_head(worker.item)

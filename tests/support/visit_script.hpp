@@ -27,8 +27,7 @@ inline std::string visit_script(const sim::Request& request) {
       text += std::to_string(atom - atoms.id(tensor, 0, 0));
     }
   };
-  const sim::AtomTable atoms(request.problem, request.tiling, request.schedule,
-                             request.log_sum_exp);
+  const sim::AtomTable atoms(request);
   Script sink(atoms);
   sim::LockstepWavefront(request, atoms, sink).run();
   return sink.text;

@@ -24,6 +24,10 @@ std::string_view value_name(const OptionSpec& option) {
       return "N|all|auto:BYTES";
     case OptionKind::lengths:
       return "LENGTHS";
+    case OptionKind::parts:
+      return "N|auto";
+    case OptionKind::page_table:
+      return "TABLE";
     case OptionKind::path:
       return "FILE";
     case OptionKind::share:

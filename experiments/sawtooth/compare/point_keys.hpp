@@ -39,7 +39,7 @@ constexpr size_t join_column(std::string_view name) {
 constexpr bool is_schedule_column(size_t place) {
   return (place >= join_column("tile_q") && place <= join_column("lse")) ||
          place == join_column("dq") || place == join_column("pack_gqa") ||
-         place == join_column("sequence_order");
+         place == join_column("sequence_order") || place == join_column("cascade");
 }
 
 class PointKeys {

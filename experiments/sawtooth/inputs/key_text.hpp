@@ -170,6 +170,15 @@ inline std::string value_text(const Section& section) {
   return std::to_string(section.heads);
 }
 
+inline void read_value(std::string_view text, KvSplit& split) {
+  split = {};
+  split.shares = text == automatic;
+  if (!split.shares) read_value(text, split.parts);
+}
+inline std::string value_text(const KvSplit& split) {
+  return split.shares ? std::string(automatic) : std::to_string(split.parts);
+}
+
 template <class Value>
 void read_value(std::string_view text, std::optional<Value>& value) {
   value.reset();

@@ -24,6 +24,13 @@ struct Hints {
   friend bool operator==(const Hints&, const Hints&) = default;
 };
 
+/// Parts of the K/V range as items of their own, or equal shares of all of it (auto).
+struct KvSplit {
+  int64_t parts = 1;
+  bool shares = false;
+  friend bool operator==(const KvSplit&, const KvSplit&) = default;
+};
+
 enum class Tiles : uint8_t { of_64, of_the_kernel };
 /// What L2 holds before a launch.
 enum class L2Content : uint8_t { cold, warm, as_is };
@@ -36,6 +43,10 @@ struct Keys {
   Mask mask{};
   Pass pass{};
   std::string lengths, q_lengths;  // canonical (sequence_lengths.hpp); empty: of one length
+  int64_t prefix{};                // keys that a group shares; 0: none
+  std::optional<int64_t> prefix_group;
+  int64_t page_rows{};     // 0: not paged
+  std::string page_table;  // canonical (page_table.hpp)
 
   std::optional<int64_t> tile_q, tile_kv;
   std::optional<Tiles> tiles;
@@ -49,8 +60,9 @@ struct Keys {
   int64_t ctas_per_sm{};
   ScanId scan{};
   Loop loop{};
-  int64_t prefetch{}, kv_split{};
-  bool lse{}, pack_gqa{};
+  int64_t prefetch{};
+  KvSplit kv_split{};
+  bool lse{}, pack_gqa{}, cascade{};
   Dq dq{};
   bool small_kernels{};
 
@@ -73,6 +85,8 @@ struct Keys {
   uint64_t seed{};
 
   bool has_lengths() const { return !lengths.empty() || !q_lengths.empty(); }
+  /// What inference adds beside lengths and packing.
+  bool is_served() const { return prefix > 0 || page_rows > 0 || kv_split.shares || cascade; }
 };
 
 }  // namespace sawtooth::experiments

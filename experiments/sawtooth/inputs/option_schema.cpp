@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/sawtooth/inputs/key_text.hpp"
+#include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "kernels/attention/variant_list.hpp"
 
@@ -59,6 +60,16 @@ constexpr KeyField sequence_order_field = [] {
   return made;
 }();
 
+// Keys of shared prefixes and of pages are those of points that have them.
+template <auto member, auto of>
+constexpr KeyField field_where = [] {
+  KeyField made = field<member>;
+  made.print = [](const Keys& keys) {
+    return keys.*of > 0 ? value_text(keys.*member) : std::string();
+  };
+  return made;
+}();
+
 // An order from a file has no other name than that file's.
 constexpr KeyField order_field = [] {
   KeyField made = field<&Keys::q_order>;
@@ -101,6 +112,14 @@ constexpr auto table = std::to_array<OptionSpec>({
      "length of keys of each sequence, such as 4K+8x1K or uniform:1K..64K:SEED; instead of seq-kv"},
     {"q-lengths", problem, lengths, field<&Keys::q_lengths>, sweeps, "",
      "length of queries of each sequence; instead of seq-q (default: lengths)"},
+    {"prefix", problem, count, field_where<&Keys::prefix, &Keys::prefix>, sweeps, "0",
+     "first keys that the sequences of a group share in memory", 0, most_keys},
+    {"prefix-group", problem, count, field_where<&Keys::prefix_group, &Keys::prefix>, sweeps, "",
+     "with prefix: neighbouring sequences that share it (default: batch)", 1, most_small},
+    {"page-rows", problem, count, field_where<&Keys::page_rows, &Keys::page_rows>, sweeps, "0",
+     "keys of a page of K and V, 0: they are not paged", 0, most_rows_of_a_tile},
+    {"page-table", problem, page_table, field_where<&Keys::page_table, &Keys::page_rows>, sweeps,
+     "identity", "with page-rows: which page has which keys"},
     {"head-dim", problem, count, field<&Keys::head_dim>, sweeps, "64", "elements of a row", 1,
      most_head_dim},
     {"dtype", problem, choice, field<&Keys::dtype>, sweeps, "bf16", "element type"},
@@ -138,8 +157,12 @@ constexpr auto table = std::to_array<OptionSpec>({
      "kv-outer: an item is a head, its Q tiles run inside the K/V loop (FlashAttention-1)"},
     {"prefetch", schedule, count, field<&Keys::prefetch>, sweeps, "0",
      "steps that the wave prefetch runs ahead, 0 is off", 0, most_small},
-    {"kv-split", schedule, count, field<&Keys::kv_split>, sweeps, "1",
-     "parts of the K/V range as items of their own", 1, most_small},
+    {"kv-split", schedule, parts, field<&Keys::kv_split>, sweeps, "1",
+     "parts of the K/V range as items of their own; auto: equal shares of all K/V work, one a "
+     "worker",
+     1, most_small},
+    {"cascade", schedule, on_off, field<&Keys::cascade>, sweeps, "off",
+     "with prefix: its keys are scanned once for the queries of several sequences"},
     {"pack-gqa", schedule, on_off, field<&Keys::pack_gqa>, sweeps, "off",
      "the query heads of a group share the rows of one Q tile"},
     {"lse", schedule, on_off, field<&Keys::lse>, sweeps, "off",
@@ -580,6 +603,9 @@ std::string allowed_values(const OptionSpec& option) {
       return "a whole number from " + std::to_string(option.low) + " to " +
              std::to_string(option.high) + " (K, M and G mean 1024, 1024^2 and 1024^3)" +
              (option.is_axis() ? ", or a range such as 96K..128K:4K" : "");
+    case parts:
+      return "auto, or a whole number from " + std::to_string(option.low) + " to " +
+             std::to_string(option.high) + ", or a range such as 1..8";
     case bytes:
       return "bytes from " + std::to_string(option.low) + " to " + std::to_string(option.high) +
              ", such as 25165824, 512KiB, 24MiB or 1GiB";
@@ -603,6 +629,8 @@ std::string allowed_values(const OptionSpec& option) {
       return "a whole number of heads, all, or auto:BYTES such as auto:32MiB";
     case lengths:
       return std::string(allowed_lengths);
+    case page_table:
+      return std::string(allowed_page_tables);
     case name:
       return "a known name, or a path with a '/' or an ending .ini";
     case path:

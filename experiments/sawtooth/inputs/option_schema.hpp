@@ -27,20 +27,22 @@ inline constexpr CommandSet command_slurm = 1u << 21;
 enum class OptionGroup { problem, schedule, where, model, output };
 
 enum class OptionKind {
-  count,      // whole number in [low, high]; K, M and G mean 1024, 1024^2 and 1024^3
-  bytes,      // count of bytes, or a number with KiB, MiB or GiB
-  share,      // a number above 0 and up to 1, or a percentage
-  seed,       // whole number in [0, 2^63)
-  choice,     // one of `choices`
-  on_off,     // on or off
-  toggle,     // like on_off; on the command line the bare option means on
-  mask,       // none, causal, window:W
-  section,    // a count of heads, all, auto:BYTES
-  lengths,    // one a sequence: a list, a file of them, or a distribution
-  name,       // a known name, or a path with a '/' or an ending ".ini"
-  path,       // a file
-  tolerance,  // a fraction or a percentage, or a list of COUNTER=fraction
-  text,       // anything on one line
+  count,       // whole number in [low, high]; K, M and G mean 1024, 1024^2 and 1024^3
+  parts,       // a count, or auto
+  bytes,       // count of bytes, or a number with KiB, MiB or GiB
+  share,       // a number above 0 and up to 1, or a percentage
+  seed,        // whole number in [0, 2^63)
+  choice,      // one of `choices`
+  on_off,      // on or off
+  toggle,      // like on_off; on the command line the bare option means on
+  mask,        // none, causal, window:W
+  section,     // a count of heads, all, auto:BYTES
+  lengths,     // one a sequence: a list, a file of them, or a distribution
+  page_table,  // identity, shuffle:SEED or file:PATH
+  name,        // a known name, or a path with a '/' or an ending ".ini"
+  path,        // a file
+  tolerance,   // a fraction or a percentage, or a list of COUNTER=fraction
+  text,        // anything on one line
 };
 
 /// What a key says that leaves its value to resolve().

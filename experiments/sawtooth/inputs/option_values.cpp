@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/names.hpp"
@@ -65,6 +66,9 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
   switch (option.kind) {
     case OptionKind::count:
       return std::to_string(in_range(parse_count(text), option));
+    case OptionKind::parts:
+      return lowered(text) == automatic ? std::string(automatic)
+                                        : std::to_string(in_range(parse_count(text), option));
     case OptionKind::share:
       return canonical_share(text);
     case OptionKind::seed:
@@ -82,6 +86,8 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
       return canonical_section(text);
     case OptionKind::lengths:
       return canonical_lengths(trimmed(text));
+    case OptionKind::page_table:
+      return canonical_page_table(trimmed(text));
     case OptionKind::name:
       return canonical_name(text);
     case OptionKind::path:
@@ -100,8 +106,8 @@ constexpr int64_t most_values_of_a_range = int64_t{1} << 20;
 
 bool takes_ranges(const OptionSpec& option) {
   using enum OptionKind;
-  return option.is_axis() &&
-         (option.kind == count || option.kind == bytes || option.kind == OptionKind::seed);
+  return option.is_axis() && (option.kind == count || option.kind == parts ||
+                              option.kind == bytes || option.kind == OptionKind::seed);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/inputs/point_kernel.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
+#include "experiments/sawtooth/inputs/serving.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/tile_choice.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
@@ -166,6 +167,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
     request.problem = packed(request.problem);
   }
   resolve_sequences(layers, point);
+  resolve_prefix_and_pages(layers, point);
   require_whole_lines(layers, "tile-q", request.tiling.q_rows, request.problem,
                       request.problem.seq_q);
   require_whole_lines(layers, "tile-kv", request.tiling.kv_rows, request.problem,
@@ -175,7 +177,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
   schedule.scan = keys.scan;
   schedule.loop = keys.loop;
   schedule.workers = *keys.workers;
-  schedule.kv_split = keys.kv_split;
+  schedule.kv_split = keys.kv_split.parts;
   schedule.prefetch = keys.prefetch;
   schedule.seed = keys.seed;
   request.log_sum_exp = keys.lse;
@@ -195,6 +197,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
   }
   require_numbered_tiles(layers, request);
   resolve_order(layers, point);
+  resolve_shares(layers, point);
 }
 
 // A point without a tile takes the one that the kernels prefer where it asks for it, or where they
@@ -245,6 +248,8 @@ void resolve_model(const Layers& layers, Point& point) {
   }
   if (keys.sample < 1 && keys.has_lengths())
     layers.fail("sample", "takes sequences of one length; leave it out");
+  if (keys.sample < 1 && (keys.kv_split.shares || keys.prefix > 0))
+    layers.fail("sample", "knows neither kv-split = auto nor prefix; leave it out");
   request.launches = keys.launches;
   if (keys.launches > 1 && !timed) {
     layers.fail("launches", "needs timing = timed; the other models are deterministic");

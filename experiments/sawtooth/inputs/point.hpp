@@ -17,7 +17,7 @@ namespace sawtooth::experiments {
 /// How the model of a prediction was judged on its GPU.
 struct Judgement {
   /// measured: with these costs, `figures` say how well; borrowed: with other costs, or with
-  /// kernels that do not pack or have one length; none.
+  /// kernels that do not know what the point asks for; none.
   std::string_view word = "none";
   std::string figures;
   std::vector<IntervalWidth> intervals;  // of the prediction's columns; empty: none is known
@@ -33,6 +33,8 @@ struct Point {
   Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`
   std::shared_ptr<const SequenceLists> sequences;
+  std::shared_ptr<const std::vector<int32_t>> page_table;    // of the request's pages
+  std::shared_ptr<const std::vector<int64_t>> tiles_before;  // of its shares
   sim::Gpu gpu;  // nameless, with l2_bytes only, when no gpu was given
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
   /// Name of the die's file.

@@ -66,9 +66,10 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
       // The first file serves all kernels, the others those of their family alone.
       const bool first = name == gpu->kernel_costs.front();
       if (!first && !has_costs_of(catalog.kernel(name, place), kernel)) continue;
-      // A kernel that packs, or takes different lengths, has costs in no file.
+      // A kernel that packs, takes different lengths or is served has costs in no file.
       const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
-      if (has_costs_of(file, kernel) && !keys.pack_gqa && !keys.has_lengths()) costs_of.clear();
+      const bool usual = !keys.pack_gqa && !keys.has_lengths() && !keys.is_served();
+      if (has_costs_of(file, kernel) && usual) costs_of.clear();
     }
   }
   if (!keys.kernel_costs.empty()) {

@@ -22,6 +22,8 @@ bool is_implied(std::string_view key, const Settings& given) {
   if (key == "seq-kv") return given.contains("seq") || given.contains("lengths");
   if (key == "seq-q")
     return given.contains("seq") || given.contains("lengths") || given.contains("q-lengths");
+  if (key == "prefix-group") return !given.contains("prefix");
+  if (key == "page-table") return !given.contains("page-rows");
   if (key == "q-order" || key == "section" || key == "head-order") {
     return given.contains("order-file");
   }

@@ -98,6 +98,13 @@ AttentionCall attention_call(const Point& point) {
     throw UsageError(std::string(point.keys.lengths.empty() ? "q-lengths" : "lengths") +
                      ": no kernel of this build takes sequences of different lengths; allowed: "
                      "seq-q, seq-kv");
+  for (const char* key : {"prefix", "page-rows", "cascade"}) {
+    if (!point.text(key).empty() && point.text(key) != "off")
+      throw UsageError(std::string(key) +
+                       ": no kernel of this build shares prefixes or reads pages; leave it out");
+  }
+  if (point.keys.kv_split.shares)
+    throw UsageError("kv-split: no kernel of this build walks equal shares; allowed: numbers");
   alignas(16) static char place_holder[16];
   if (point.request.problem.pass == Pass::forward)
     return checked_call<kernels::AttentionForward>(point, kernels::kernel_variants(),

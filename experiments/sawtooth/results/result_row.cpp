@@ -19,7 +19,9 @@ std::string key_of(std::string_view column) {
 // The cell of a column that may name a file: what the file says stands in `inputs`.
 std::string_view without_path(size_t column, std::string_view cell) {
   constexpr std::string_view file = "file";
-  if (column == result_column("q_order") && cell.starts_with("file:")) return file;
+  const bool may_be_file =
+      column == result_column("q_order") || column == result_column("page_table");
+  if (may_be_file && cell.starts_with("file:")) return file;
   return column == result_column("l2_hash_matrix") && !cell.empty() ? file : cell;
 }
 
@@ -48,6 +50,7 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   cells[result_column("source")] = source;
   cells[result_column("version")] = program_version;
   leave_out(result_column("pack_gqa"), "off");
+  leave_out(result_column("cascade"), "off");
   leave_out(result_column("without"), without_nothing);
   leave_out(result_column("launches"), "1");
   leave_out(result_column("sample"), "1");
@@ -68,8 +71,12 @@ CsvRow measured_key_cells(const Point& point, std::string_view experiment) {
     if (kind == model || kind == parameter || kind == made || kind == content) cells[i].clear();
   }
   // All else that files say stands in cells of its own.
-  const auto order = point.contents.find("order");
-  if (order != point.contents.end()) cells[result_column("inputs")] = "order=" + order->second;
+  std::string& inputs = cells[result_column("inputs")];
+  for (const char* kind : {"order", "page-table"}) {
+    const auto content = point.contents.find(kind);
+    if (content == point.contents.end()) continue;
+    inputs.append(inputs.empty() ? "" : " ").append(kind).append("=").append(content->second);
+  }
   return cells;
 }
 
@@ -81,7 +88,8 @@ Settings measured_settings(Settings settings) {
 std::string row_key(const CsvRow& cells, size_t columns) {
   const auto begin = cells.begin();
   CsvRow key(begin, begin + static_cast<std::ptrdiff_t>(std::min(columns, cells.size())));
-  for (const size_t column : {result_column("q_order"), result_column("l2_hash_matrix")})
+  for (const size_t column :
+       {result_column("q_order"), result_column("page_table"), result_column("l2_hash_matrix")})
     key[column] = without_path(column, key[column]);
   key[result_column("judged")].clear();
   return csv_line(key);

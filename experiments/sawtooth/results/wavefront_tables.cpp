@@ -98,8 +98,7 @@ std::string point_title(const CsvRow& cells) {
 }  // namespace
 
 Wavefront wavefront_steps(const sim::Request& request, std::optional<int64_t> steps) {
-  const sim::AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp,
-                             sim::KvAtoms::parts, request.sequences);
+  const sim::AtomTable atoms(request);
   StepRecorder recorder(steps, request.schedule.workers);
   sim::LockstepWavefront wavefront(request, atoms, recorder);
   try {

@@ -215,9 +215,14 @@ int run_search(const Command& command, const Arguments& arguments) {
       throw UsageError(
           "lengths, q-lengths: search has no bounds for sequences of different "
           "lengths; allowed: seq-q, seq-kv");
-    for (const Candidate& candidate : shape.candidates)
+    for (const Candidate& candidate : shape.candidates) {
       if (candidate.point.keys.pack_gqa)
         throw UsageError("pack-gqa: search shortens problems of single heads; allowed: off");
+      if (candidate.point.keys.is_served())
+        throw UsageError(
+            "prefix, page-rows, cascade, kv-split: search has no bounds for shared prefixes, pages "
+            "and equal shares; leave them out, kv-split: a number");
+    }
   }
   if (std::ranges::none_of(shapes, has_runnable)) throw Refusal(first_refusal(shapes));
   return Search(outputs, experiment, shapes, catalog).run();

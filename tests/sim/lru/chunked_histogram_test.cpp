@@ -26,7 +26,7 @@ RC_GTEST_PROP(ChunkedHistogram, IsThatOfOneStackForAllThreadsAndLengthsOfChunks,
   request.schedule.prefetch = tests::between(0, 2);
   request.use_period = false;
   const Prediction one = simulate_lru(request);
-  LiveAtoms atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  LiveAtoms atoms(request);
   DistanceHistogram histogram;
   const auto least = static_cast<size_t>(tests::between(1, 300));
   ChunkedHistogram chunks(atoms, histogram, tests::between(1, 4), {least, 0});
@@ -45,7 +45,7 @@ TEST(ChunkedHistogram, TilesThatShareANumberStayApart) {
   request.schedule.workers = 5;
   const Prediction one = simulate_lru(request);
   for (const size_t least : {1, 2, 7, 50, 1000}) {
-    LiveAtoms atoms(request.problem, request.tiling, request.schedule, false);
+    LiveAtoms atoms(request);
     DistanceHistogram histogram;
     ChunkedHistogram chunks(atoms, histogram, 3, {least, 0});
     replay_lockstep(request, atoms, chunks);

@@ -65,7 +65,7 @@ TEST(Period, ThePaperPointIsMostlyMultiplied) {
     request.problem = {.batch = 8, .seq_q = 131072, .seq_kv = 131072};
     request.schedule.workers = 48;
     request.schedule.scan = scan;
-    LiveAtoms atoms(request.problem, request.tiling, request.schedule, false);
+    LiveAtoms atoms(request);
     DistanceHistogram histogram;
     ASSERT_TRUE(has_rounds(request));
     const RoundReplay replay = replay_rounds(request, atoms, histogram);
@@ -85,7 +85,7 @@ TEST(Period, ReplayedRoundsDoNotGrowWithTheSequence) {
       request.problem = {.batch = 8, .seq_q = seq, .seq_kv = seq};
       request.schedule.workers = 48;
       request.schedule.scan = scan;
-      LiveAtoms atoms(request.problem, request.tiling, request.schedule, false);
+      LiveAtoms atoms(request);
       DistanceHistogram histogram;
       const RoundReplay replay = replay_rounds(request, atoms, histogram);
       const int64_t replayed = replay.rounds - replay.rounds_multiplied;

@@ -9,62 +9,20 @@
 #include "sim/schedule/wavefront.hpp"
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
-#include "tests/support/mattson_stack.hpp"
+#include "tests/support/line_histogram.hpp"
 #include "tests/support/property.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-// Every touch of a tile becomes an access to each of its lines, in ascending order.
-class LineLevelHistogram : public WavefrontSink {
- public:
-  explicit LineLevelHistogram(const AtomTable& atoms) : atoms_(atoms), first_line_{0} {
-    for (const AtomSize& size : atoms.sizes()) {
-      first_line_.push_back(first_line_.back() + size.lines);
-    }
-  }
-
-  void touch(int64_t, AtomId atom, Access access) {
-    const AtomSize size = atoms_.size(atom);
-    DistanceClass& distances = histogram.of(atoms_.tensor_of(atom), access);
-    for (uint32_t line = 0; line < size.lines; ++line) {
-      const int64_t sectors =
-          min_of(sectors_per_line, int64_t{size.sectors} - line * sectors_per_line);
-      const int64_t distance = stack_.access(first_line_[atom] + line);
-      if (distance == tests::MattsonStack::cold) {
-        distances.add_cold(sectors);
-      } else {
-        distances.add(distance, sectors);
-      }
-    }
-  }
-
-  DistanceHistogram histogram;
-
- private:
-  const AtomTable& atoms_;
-  std::vector<int64_t> first_line_;
-  tests::MattsonStack stack_;
-};
-
 RC_GTEST_PROP(SimulateLru, TileHistogramEqualsTheLineLevelOneBinByBin, ()) {
   Request request = tests::any_request();
   request.schedule.prefetch = tests::between(0, 3);
   request.merge_lockstep = tests::between(0, 1) == 1;
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
-  LineLevelHistogram lines(atoms);
+  const AtomTable atoms(request);
+  tests::LineLevelHistogram lines(atoms);
   LockstepWavefront(request, atoms, lines).run();
-  const Prediction tiles = simulate_lru(request);
-  for (int t = 0; t < tensor_count; ++t) {
-    for (int a = 0; a < access_count; ++a) {
-      const auto tensor = static_cast<Tensor>(t);
-      const auto access = static_cast<Access>(a);
-      const DistanceClass& by_lines = lines.histogram.of(tensor, access);
-      const DistanceClass& by_tiles = tiles.histogram.of(tensor, access);
-      RC_ASSERT(by_tiles.bins() == by_lines.bins());
-      RC_ASSERT(by_tiles.cold_sectors() == by_lines.cold_sectors());
-    }
-  }
+  RC_ASSERT(lines.is(simulate_lru(request).histogram));
 }
 
 // A direct LRU of whole schedules, line by line, at a capacity of its own.
@@ -106,7 +64,7 @@ class LineLevelLru : public WavefrontSink {
 
 RC_GTEST_PROP(SimulateLru, CountersEqualADirectLruOfLines, ()) {
   const Request request = tests::any_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  const AtomTable atoms(request);
   LineLevelLru lru(atoms, request.l2_bytes / line_bytes);
   LockstepWavefront(request, atoms, lru).run();
   const Prediction prediction = simulate_lru(request);
@@ -133,7 +91,7 @@ class TouchedAtoms : public WavefrontSink {
 
 RC_GTEST_PROP(SimulateLru, MassIsTheAccessesAndColdIsTheFootprint, ()) {
   const Request request = tests::any_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  const AtomTable atoms(request);
   TouchedAtoms touched(atoms);
   LockstepWavefront(request, atoms, touched).run();
   const DistanceHistogram histogram = simulate_lru(request).histogram;

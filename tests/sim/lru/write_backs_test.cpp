@@ -80,7 +80,7 @@ class DirtyLineLru : public WavefrontSink {
 RC_GTEST_PROP(WriteBacks, EqualADirectLruOfDirtyLinesAtEveryCapacity, ()) {
   Request request = tests::any_backward_request();
   request.merge_lockstep = tests::between(0, 1) == 1;
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+  const AtomTable atoms(request);
   Prediction prediction = simulate_lru(request);
   for (const int64_t capacity : {int64_t{0}, tests::between(1, 60), tests::between(60, 700)}) {
     DirtyLineLru lines(atoms, capacity);

@@ -34,7 +34,7 @@ struct Touches : WavefrontSink {
 RC_GTEST_PROP(Backward, EveryScheduleComputesEachVisiblePairOfTilesOnceAKernel, ()) {
   const Request request = tests::any_backward_request();
   const Problem& problem = request.problem;
-  const AtomTable atoms(problem, request.tiling, request.schedule, false);
+  const AtomTable atoms(request);
   Touches touches(atoms);
   LockstepWavefront(request, atoms, touches).run();
   const int kernels = request.schedule.dq == Dq::separate ? 2 : 1;
@@ -51,7 +51,7 @@ RC_GTEST_PROP(Backward, EveryScheduleComputesEachVisiblePairOfTilesOnceAKernel, 
 RC_GTEST_PROP(Backward, EveryGradientIsWrittenOnceAndAddedToOnceAPair, ()) {
   const Request request = tests::any_backward_request();
   const Problem& problem = request.problem;
-  const AtomTable atoms(problem, request.tiling, request.schedule, false);
+  const AtomTable atoms(request);
   Touches touches(atoms);
   LockstepWavefront(request, atoms, touches).run();
   const bool adds = request.schedule.dq != Dq::separate;
@@ -166,7 +166,7 @@ TEST(Backward, SmallKernelsSumRowsBeforeAndConvertBehind) {
 TEST(Backward, ShiftKeepsWorkersAtDifferentQTiles) {
   Request request = small(2, MaskKind::none, 2);
   request.schedule.scan = scan_id<ShiftScan>;
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+  const AtomTable atoms(request);
   struct Pairs : WavefrontSink {
     std::vector<std::pair<int64_t, int64_t>> q_of_step;
     void at(int64_t step, int64_t, const Item&, const TilePair& pair) {

@@ -50,7 +50,7 @@ TEST(PackGqa, DecodeReadsEachKvTileOnceForAllHeadsOfItsGroup) {
   const Request request =
       pack(request_of({.heads = 6, .kv_heads = 2, .seq_q = 1, .seq_kv = 128, .head_dim = 64},
                       {64, 64}, {.workers = 2}, 1024));
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, false);
+  const AtomTable atoms(request);
   Trace trace;
   LockstepWavefront(request, atoms, trace).run();
   const auto read = [&](int64_t worker, Tensor tensor, int64_t tile) {

@@ -88,8 +88,7 @@ TEST(Sequences, AVoidItemTakesItsTurnAndTouchesNothing) {
   request.tiling = {64, 64};
   request.schedule = {.scan = scan_id<SawtoothScan>, .workers = 1};
   request.sequences.lengths = lengths.data();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, false, KvAtoms::parts,
-                        request.sequences);
+  const AtomTable atoms(request);
   Trace trace;
   LockstepWavefront(request, atoms, trace).run();
   const std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>> visits{
@@ -114,8 +113,7 @@ TEST(Sequences, InAnOrderOfTheirOwnAreWalkedByIt) {
   request.tiling = {64, 64};
   request.schedule = {.workers = 1};
   request.sequences = {lengths.data(), order.data()};
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, false, KvAtoms::parts,
-                        request.sequences);
+  const AtomTable atoms(request);
   Trace trace;
   LockstepWavefront(request, atoms, trace).run();
   const std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>> visits{

@@ -25,7 +25,7 @@ struct PlaceCounter : WavefrontSink {
 RC_GTEST_PROP(Wavefront, EveryScheduleComputesEachVisiblePairOfTilesOnce, ()) {
   const Request request = tests::any_request();
   const Problem& problem = request.problem;
-  const AtomTable atoms(problem, request.tiling, request.schedule, request.log_sum_exp);
+  const AtomTable atoms(request);
   PlaceCounter counter;
   LockstepWavefront(request, atoms, counter).run();
   std::map<Place, int> expected;
@@ -52,7 +52,7 @@ struct WriteCounter : WavefrontSink {
 
 RC_GTEST_PROP(Wavefront, EveryRowOfOIsWrittenAlsoWhereNothingIsVisible, ()) {
   const Request request = tests::any_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  const AtomTable atoms(request);
   WriteCounter counter(atoms);
   LockstepWavefront(request, atoms, counter).run();
   for (AtomId atom = 0; atom < atoms.sizes().size(); ++atom) {

@@ -87,7 +87,7 @@ Request any_sets_request() {
 
 RC_GTEST_PROP(SimulateSets, EqualsTheDefinitionCounterByCounter, ()) {
   const Request request = any_sets_request();
-  const AtomTable atoms(request.problem, request.tiling, request.schedule, request.log_sum_exp);
+  const AtomTable atoms(request);
   LineByLine lines(request, atoms);
   LockstepWavefront(request, atoms, lines).run();
   const Prediction prediction = simulate_sets(request);

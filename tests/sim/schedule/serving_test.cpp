@@ -1,0 +1,515 @@
+// Equal shares, shared prefixes, cascades and pages: by hand, by closed forms, and line by line.
+#include "tests/support/serving.hpp"
+
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "sim/halves/simulate_halves.hpp"
+#include "sim/lru/simulate_lru.hpp"
+#include "sim/schedule/serving_limits.hpp"
+#include "sim/schedule/wavefront.hpp"
+#include "sim/sets/set_hash.hpp"
+#include "sim/sets/simulate_sets.hpp"
+#include "tests/support/line_histogram.hpp"
+#include "tests/support/naive_sets.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+using tests::between;
+using tests::Serving;
+using tests::ServingProblem;
+
+bool same(const Prediction& one, const Prediction& other) {
+  for (size_t t = 0; t < one.by_tensor.size(); ++t)
+    for (const CounterColumn& column : counter_columns)
+      if (one.by_tensor[t].*column.member != other.by_tensor[t].*column.member) return false;
+  return one.steps == other.steps;
+}
+
+const Counters& of(const Prediction& prediction, Tensor tensor) {
+  return prediction.by_tensor[static_cast<size_t>(tensor)];
+}
+
+// How often a tile of Q of a head of a sequence meets a K/V tile.
+struct Meetings : WavefrontSink {
+  using Pair = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+  explicit Meetings(const Request& request) {
+    if (request.cascade) cascade.emplace(request.problem, request.tiling, request.sequences.prefix);
+  }
+  void at(int64_t, int64_t, const Item& item, const TilePair& pair) {
+    Range stack{item.batch, item.batch + 1};
+    if (cascade && item.part == 0) stack = cascade->sequences_of(item.index);
+    for (int64_t batch = stack.begin; batch < stack.end; ++batch)
+      ++pairs[{batch, pair.head, pair.q_tile, pair.kv_tile}];
+  }
+  void touch(int64_t, AtomId atom, Access access) { touches.emplace_back(atom, access); }
+  std::optional<Cascade> cascade;
+  std::map<Pair, int64_t> pairs;
+  std::vector<std::pair<AtomId, Access>> touches;
+};
+
+RC_GTEST_PROP(Serving, EveryVisiblePairOfTilesMeetsOnceHoweverTheWorkIsCut, ()) {
+  ServingProblem serving;
+  make_any_serving_problem(serving);
+  const Request& request = serving.request;
+  std::map<Meetings::Pair, int64_t> expected;
+  for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
+    const Problem own = request.sequences.of(request.problem, batch);
+    for (int64_t head = 0; head < own.heads; ++head) {
+      for (int64_t q = 0; q < q_tiles(own, request.tiling); ++q) {
+        const Range tiles = visible_kv_tiles(own, request.tiling, q);
+        for (int64_t kv = tiles.begin; kv < tiles.end; ++kv) expected[{batch, head, q, kv}] = 1;
+      }
+    }
+  }
+  const AtomTable atoms(request);
+  Meetings meetings(request);
+  LockstepWavefront(request, atoms, meetings).run();
+  RC_ASSERT(meetings.pairs == expected);
+  for (const auto& [atom, access] : meetings.touches) RC_ASSERT(atoms.size(atom).lines > 0u);
+}
+
+// Every row of O is written once, however many workers had parts of it.
+RC_GTEST_PROP(Serving, EveryTileOfOIsWrittenOnce, ()) {
+  ServingProblem serving;
+  make_any_serving_problem(serving);
+  const Request& request = serving.request;
+  const AtomTable atoms(request);
+  Meetings meetings(request);
+  LockstepWavefront(request, atoms, meetings).run();
+  std::map<AtomId, int> written;
+  for (const auto& [atom, access] : meetings.touches)
+    if (access == Access::write && atoms.tensor_of(atom) == Tensor::o) ++written[atom];
+  int64_t tiles = 0;
+  for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
+    const Problem own = request.sequences.of(request.problem, batch);
+    tiles += own.heads * q_tiles(own, request.tiling);
+  }
+  RC_ASSERT(int64_t(written.size()) == tiles);
+  for (const auto& [atom, times] : written) RC_ASSERT(times == 1);
+}
+
+RC_GTEST_PROP(Serving, TileHistogramEqualsTheLineLevelOneBinByBin, ()) {
+  ServingProblem serving;
+  make_any_serving_problem(serving);
+  serving.request.merge_lockstep = between(0, 1) == 1;
+  const AtomTable atoms(serving.request);
+  tests::LineLevelHistogram lines(atoms);
+  LockstepWavefront(serving.request, atoms, lines).run();
+  RC_ASSERT(lines.is(simulate_lru(serving.request).histogram));
+}
+
+// Lines of K and V get their addresses here from the page table, by the layout's definition.
+class LineBySet : public WavefrontSink {
+ public:
+  LineBySet(const Request& request, const AtomTable& atoms)
+      : request_(request),
+        atoms_(atoms),
+        geometry_(set_geometry(request.l2_bytes, request.sets)),
+        hash_(request.sets, geometry_.sets),
+        cache_(static_cast<size_t>(geometry_.ways), 0, request.sets.policy, request.sets.seed) {
+    constexpr uint64_t aligned_lines = (2 << 20) / 128;
+    uint64_t end = 0;
+    for (AtomId atom = 0; atom < atoms.sizes().size(); ++atom) {
+      const Tensor tensor = atoms.tensor_of(atom);
+      if (atom == 0 || tensor != atoms.tensor_of(atom - 1)) {
+        end = (end + aligned_lines - 1) / aligned_lines * aligned_lines;
+        first_atom_ = atom;
+        begin_ = end;
+        if (is_paged(tensor)) end += pool_lines();
+      }
+      first_line_.push_back(is_paged(tensor) ? paged_lines(atom) : run_from(end, atom));
+      if (!is_paged(tensor)) end += atoms.size(atom).lines;
+    }
+  }
+
+  void touch(int64_t, AtomId atom, Access access) {
+    for (int64_t i = 0; i < atoms_.size(atom).lines; ++i) {
+      const uint64_t line = first_line_[atom][static_cast<size_t>(i)];
+      const int64_t sectors = std::min<int64_t>(4, atoms_.size(atom).sectors - 4 * i);
+      if (cache_.access(line, hash_.set_of(line), Priority::normal)) continue;
+      (access == Access::write ? write_misses : read_misses) += sectors;
+    }
+  }
+
+  int64_t read_misses = 0, write_misses = 0;
+
+ private:
+  using Lines = std::vector<uint64_t>;
+
+  bool is_paged(Tensor tensor) const {
+    return request_.sequences.pages.paged() && (tensor == Tensor::k || tensor == Tensor::v);
+  }
+  // A row is one line in these problems.
+  uint64_t pool_lines() const {
+    const Pages& pages = request_.sequences.pages;
+    return uint64_t(pages.count * pages.rows * request_.problem.kv_heads);
+  }
+  Lines run_from(uint64_t first, AtomId atom) const {
+    Lines lines(atoms_.size(atom).lines);
+    std::iota(lines.begin(), lines.end(), first);
+    return lines;
+  }
+  Lines paged_lines(AtomId atom) const {
+    const Pages& pages = request_.sequences.pages;
+    const Problem& problem = request_.problem;
+    const int64_t tiles = kv_tiles(problem, request_.tiling);
+    const int64_t head = (atom - first_atom_) / tiles, tile = (atom - first_atom_) % tiles;
+    const int64_t sequence = head / problem.kv_heads, kv_head = head % problem.kv_heads;
+    Lines lines;
+    for (int64_t row = 0; row < atoms_.size(atom).lines; ++row) {
+      const int64_t key = tile * request_.tiling.kv_rows + row;
+      const int64_t page = pages.table[sequence * pages.stride + key / pages.rows];
+      lines.push_back(
+          begin_ + uint64_t((page * problem.kv_heads + kv_head) * pages.rows + key % pages.rows));
+    }
+    return lines;
+  }
+
+  const Request& request_;
+  const AtomTable& atoms_;  // whole tiles
+  SetGeometry geometry_;
+  SetHash hash_;
+  tests::NaiveSets cache_;
+  std::vector<Lines> first_line_;
+  AtomId first_atom_ = 0;  // of the tensor at hand
+  uint64_t begin_ = 0;
+};
+
+RC_GTEST_PROP(Serving, SetsSeeTheAddressesOfPages, ()) {
+  ServingProblem serving;
+  make_any_serving_problem(serving);
+  Request& request = serving.request;
+  SetsParameters& sets = request.sets;
+  sets.hash = static_cast<HashKind>(between(0, 2));
+  sets.policy = static_cast<SetPolicy>(between(0, 2));
+  sets.ways = int64_t{1} << between(0, 3);
+  const int64_t count =
+      sets.hash == HashKind::exclusive_or ? int64_t{1} << between(0, 5) : between(1, 40);
+  request.l2_bytes = count * sets.ways * 128;
+  const AtomTable atoms(request);
+  LineBySet lines(request, atoms);
+  LockstepWavefront(request, atoms, lines).run();
+  const Counters total = simulate_sets(request).total;
+  RC_ASSERT(total.l2_read_miss_sectors == lines.read_misses);
+  RC_ASSERT(total.l2_write_miss_sectors == lines.write_misses);
+}
+
+RC_GTEST_PROP(Serving, FullyAssociativeCachesSeeNoPages, ()) {
+  ServingProblem serving;
+  make_serving_problem(serving, {.prefix = between(0, 1) == 1, .shares = true, .pages = true});
+  Request plain = serving.request;
+  plain.sequences.pages = {};
+  RC_ASSERT(same(simulate_lru(serving.request), simulate_lru(plain)));
+  RC_ASSERT(same(simulate_halves(serving.request, {.capacity_lines = 40}, {}),
+                 simulate_halves(plain, {.capacity_lines = 40}, {})));
+}
+
+// A pool in the order of a contiguous tensor is that tensor: one K/V head, whole pages.
+RC_GTEST_PROP(Serving, PagesInOrderAreAContiguousTensor, ()) {
+  ServingProblem serving;
+  make_serving_problem(serving, {.shares = between(0, 1) == 1});
+  Request& request = serving.request;
+  request.problem.kv_heads = request.problem.heads = 1;
+  request.schedule.order.section = between(1, request.problem.batch);
+  const int64_t rows = int64_t{1} << between(0, 4);
+  request.problem.seq_kv = 0;
+  for (SequenceLengths& lengths : serving.lengths) {
+    lengths.seq_kv = rows * ceil_div(lengths.seq_kv, rows);
+    request.problem.seq_kv = max_of(request.problem.seq_kv, lengths.seq_kv);
+  }
+  if (request.problem.seq_kv == 0) return;
+  request.schedule.kv_split =
+      min_of(request.schedule.kv_split, kv_tiles(request.problem, request.tiling));
+  request.schedule.order.section *= request.schedule.kv_split;
+  request.tiling.rows_a_position = 1;
+  if (request.shares.cuts()) serving.share();
+  const HalvesParameters halves{.capacity_lines = 64, .ways = 4};
+  request.sets.ways = 4;
+  request.l2_bytes = 13 * 4 * 128;
+  const Prediction contiguous_sets = simulate_sets(request);
+  const Prediction contiguous = simulate_halves(request, halves, {});
+  serving.page(rows, 0);
+  std::iota(serving.table.begin(), serving.table.end(), 0);
+  // The table has a stride of the longest; count pages through as a tensor does.
+  int32_t next = 0;
+  for (int64_t b = 0; b < request.problem.batch; ++b)
+    for (int64_t i = 0; i < serving.lengths[size_t(b)].seq_kv / rows; ++i)
+      serving.table[size_t(b * request.sequences.pages.stride + i)] = next++;
+  RC_ASSERT(same(simulate_sets(request), contiguous_sets));
+  const Prediction paged = simulate_halves(request, halves, {});
+  RC_ASSERT(paged.total.l2_read_sectors == contiguous.total.l2_read_sectors);
+  RC_ASSERT(paged.total.cold_read_sectors == contiguous.total.cold_read_sectors);
+}
+
+// Two sequences of three tiles, one head, three workers: two tiles each. Worker 1 has the end of
+// the first sequence and the beginning of the second.
+TEST(Serving, SharesAreWalkedAndMergedAsWorkedOutByHand) {
+  ServingProblem serving;
+  Request& request = serving.request;
+  request.problem = {.batch = 2, .seq_q = 1, .seq_kv = 192};
+  request.tiling = {64, 64};
+  request.schedule = {.workers = 3};
+  serving.share();
+  const AtomTable atoms(request);
+  Meetings meetings(request);
+  LockstepWavefront wavefront(request, atoms, meetings);
+  wavefront.run();
+  EXPECT_EQ(wavefront.steps(), 2);
+  const auto q = [&](int64_t b) { return std::pair(atoms.id(Tensor::q, b, 0), Access::read); };
+  const auto k = [&](int64_t b, int64_t t) {
+    return std::pair(atoms.id(Tensor::k, b, t), Access::read);
+  };
+  const auto v = [&](int64_t b, int64_t t) {
+    return std::pair(atoms.id(Tensor::v, b, t), Access::read);
+  };
+  const auto piece = [&](int64_t number, Access access) {
+    return std::pair(atoms.id(Tensor::partial_o, number, 0), access);
+  };
+  const auto o = [&](int64_t b) { return std::pair(atoms.id(Tensor::o, b, 0), Access::write); };
+  // Pieces of the first sequence are 0 and 1, of the second 2 and 3.
+  const std::vector<std::pair<AtomId, Access>> touches{q(0),
+                                                       q(0),
+                                                       q(1),  //
+                                                       k(0, 0),
+                                                       k(0, 2),
+                                                       k(1, 1),
+                                                       v(0, 0),
+                                                       v(0, 2),
+                                                       v(1, 1),  //
+                                                       piece(1, Access::write),
+                                                       q(1),  // worker 1 goes on
+                                                       k(0, 1),
+                                                       k(1, 0),
+                                                       k(1, 2),
+                                                       v(0, 1),
+                                                       v(1, 0),
+                                                       v(1, 2),  //
+                                                       piece(0, Access::write),
+                                                       piece(0, Access::read),
+                                                       piece(1, Access::read),
+                                                       o(0),
+                                                       piece(2, Access::write),  //
+                                                       piece(3, Access::write),
+                                                       piece(2, Access::read),
+                                                       piece(3, Access::read),
+                                                       o(1)};
+  EXPECT_EQ(meetings.touches, touches);
+  // One row: 64 floats of O, its maximum and its sum.
+  EXPECT_EQ(atoms.size(atoms.id(Tensor::partial_o, 0, 0)).sectors, ceil_div((64 + 2) * 4, 32));
+}
+
+// Items of 1 tile and a share that is drawn: of 6 tiles 4 are dealt to two workers and 2 drawn, one
+// at a time.
+TEST(Serving, TheLastSharesAreDrawnByWhoeverComesFirst) {
+  ServingProblem serving;
+  Request& request = serving.request;
+  request.problem = {.batch = 6, .seq_q = 1, .seq_kv = 64};
+  request.tiling = {64, 64};
+  request.schedule = {.launch = launch_id<DynamicLaunch>, .workers = 2};
+  serving.share({.percent = 34, .a_worker = 1, .least_tiles = 1});
+  ASSERT_EQ(request.shares.row().dealt(), 2);
+  ASSERT_EQ(request.shares.row().drawn(), 2);
+  const AtomTable atoms(request);
+  Meetings meetings(request);
+  LockstepWavefront wavefront(request, atoms, meetings);
+  wavefront.run();
+  EXPECT_EQ(wavefront.steps(), 3);
+  EXPECT_EQ(meetings.pairs.size(), 6u);
+}
+
+// Without a mask SMs read K and V as often as without shares, and each piece is written and read
+// once: 66 floats a row of D = 64.
+RC_GTEST_PROP(Serving, SharesAddWhatTheirPiecesTake, ()) {
+  ServingProblem serving;
+  make_serving_problem(serving, {.shares = true});
+  Request& request = serving.request;
+  Request whole = request;
+  whole.shares = {};
+  const Prediction cut = simulate_lru(request), plain = simulate_lru(whole);
+  for (const Tensor tensor : {Tensor::k, Tensor::v, Tensor::o}) {
+    RC_ASSERT(of(cut, tensor).sm_read_sectors == of(plain, tensor).sm_read_sectors);
+    RC_ASSERT(of(cut, tensor).l2_write_sectors == of(plain, tensor).l2_write_sectors);
+    RC_ASSERT(of(cut, tensor).cold_read_sectors == of(plain, tensor).cold_read_sectors);
+  }
+  int64_t pieces = 0;
+  for (int64_t share = 0; share < request.shares.row().count(); ++share) {
+    const Range items = request.shares.items_of(share);
+    for (int64_t item = items.begin; item < items.end; ++item)
+      pieces += request.shares.pieces(share, item).count > 1 ? 1 : 0;
+  }
+  const int64_t rows = min_of(request.tiling.q_rows, request.problem.seq_q);
+  RC_ASSERT(of(cut, Tensor::partial_o).l2_write_sectors == pieces * ceil_div(rows * 66 * 4, 32));
+  RC_ASSERT(of(cut, Tensor::partial_o).sm_read_sectors == pieces * ceil_div(rows * 66 * 4, 32));
+}
+
+// K and V of a group's prefix are there once, whatever reads them.
+RC_GTEST_PROP(Serving, APrefixIsColdOnceAGroup, ()) {
+  ServingProblem serving;
+  make_any_serving_problem(serving);
+  Request& request = serving.request;
+  if (!request.sequences.prefix.shared()) return;
+  request.problem.mask = {};
+  if (request.shares.cuts()) serving.share();
+  bool any_void = false;  // whose keys nothing reads
+  int64_t keys = 0;
+  for (int64_t b = 0; b < request.problem.batch; ++b) {
+    const SequenceLengths& own = serving.lengths[size_t(b)];
+    any_void |= own.seq_q == 0;
+    keys += own.seq_kv - (request.sequences.prefix.owns(b) ? 0 : request.sequences.prefix.keys);
+  }
+  if (any_void) return;
+  const Prediction prediction = simulate_lru(request);
+  RC_ASSERT(of(prediction, Tensor::k).cold_read_sectors ==
+            keys * request.problem.kv_heads * sectors_per_line);
+  request.l2_bytes = int64_t{1} << 30;
+  RC_ASSERT(simulate_lru(request).total.l2_read_miss_sectors ==
+            *simulate_lru(request).total.cold_read_sectors);
+}
+
+// SMs read the prefix once a stack, K/V head of a query head and Q tile, and the rest as plain.
+RC_GTEST_PROP(Serving, ACascadeReadsThePrefixOnceAStack, ()) {
+  ServingProblem serving;
+  make_serving_problem(serving, {.prefix = true, .cascade = true, .shares = between(0, 1) == 1});
+  Request& request = serving.request;
+  request.problem.mask = {};
+  if (request.shares.cuts()) serving.share();
+  const Prefix& prefix = request.sequences.prefix;
+  const int64_t fit = min_of(prefix.group, request.tiling.q_rows / request.problem.seq_q);
+  int64_t stacks = 0, own_rows = 0, own_items = 0;
+  for (int64_t first = 0; first < request.problem.batch; first += prefix.group)
+    stacks += ceil_div(min_of(prefix.group, request.problem.batch - first), fit);
+  for (const SequenceLengths& own : serving.lengths) {
+    own_rows += own.seq_kv - prefix.keys;
+    own_items += own.seq_kv > prefix.keys ? 1 : 0;
+  }
+  const Prediction prediction = simulate_lru(request);
+  for (const Tensor tensor : {Tensor::k, Tensor::v})
+    RC_ASSERT(of(prediction, tensor).sm_read_sectors ==
+              request.problem.heads * (stacks * prefix.keys + own_rows) * sectors_per_line);
+  // Both items of a sequence read its rows of Q, where they have tiles.
+  if (request.shares.cuts()) return;
+  const int64_t reads = request.problem.batch + own_items;
+  RC_ASSERT(*of(prediction, Tensor::q).sm_read_sectors ==
+            reads * request.problem.heads * request.problem.seq_q * sectors_per_line);
+}
+
+// Three sequences of one row share a tile of 64 keys and have one tile of their own; two rows fit
+// into a tile of Q: prefix items 0 (sequences 0, 1) and 1 (sequence 2), own items 2, 3, 4.
+TEST(Serving, ACascadeIsMergedByWhoComesLastAsWorkedOutByHand) {
+  const std::vector<SequenceLengths> lengths(3, {1, 128});
+  Request request;
+  request.problem = {.batch = 3, .seq_q = 1, .seq_kv = 128};
+  request.tiling = {2, 64};
+  request.schedule = {.workers = 1};
+  request.sequences = {
+      .lengths = lengths.data(), .order = nullptr, .prefix = {.keys = 64, .group = 3}, .pages = {}};
+  request.cascade = true;
+  const AtomTable atoms(request);
+  Meetings meetings(request);
+  LockstepWavefront(request, atoms, meetings).run();
+  const auto read = [&](Tensor tensor, int64_t head, int64_t tile) {
+    return std::pair(atoms.id(tensor, head, tile), Access::read);
+  };
+  const auto write = [&](Tensor tensor, int64_t head, int64_t tile) {
+    return std::pair(atoms.id(tensor, head, tile), Access::write);
+  };
+  using enum Tensor;
+  const std::vector<std::pair<AtomId, Access>> touches{
+      read(q, 0, 0), read(q, 1, 0), read(k, 0, 0), read(v, 0, 0),  //
+      write(partial_o, 0, 0), write(partial_o, 0, 1),              //
+      read(q, 2, 0), read(k, 0, 0), read(v, 0, 0), write(partial_o, 1, 0),
+      // Sequence 0: its own keys, and what the first item left of it.
+      read(q, 0, 0), read(k, 0, 1), read(v, 0, 1), write(partial_o, 2, 0), read(partial_o, 0, 0),
+      read(partial_o, 2, 0), write(o, 0, 0),
+      // Sequence 1 finds its rows behind those of sequence 0.
+      read(q, 1, 0), read(k, 1, 1), read(v, 1, 1), write(partial_o, 3, 0), read(partial_o, 0, 1),
+      read(partial_o, 3, 0), write(o, 1, 0),  //
+      read(q, 2, 0), read(k, 2, 1), read(v, 2, 1), write(partial_o, 4, 0), read(partial_o, 1, 0),
+      read(partial_o, 4, 0), write(o, 2, 0)};
+  EXPECT_EQ(meetings.touches, touches);
+}
+
+// Without a common prefix a group of one is a sequence by itself.
+RC_GTEST_PROP(Serving, APrefixOfGroupsOfOneChangesNothing, ()) {
+  ServingProblem serving;
+  make_serving_problem(serving, {.prefix = true, .shares = between(0, 1) == 1});
+  serving.request.sequences.prefix.group = 1;
+  Request plain = serving.request;
+  plain.sequences.prefix = {};
+  RC_ASSERT(same(simulate_lru(serving.request), simulate_lru(plain)));
+}
+
+struct Case {
+  const char* key;
+  void (*spoil)(ServingProblem&);
+};
+
+TEST(Serving, WhatIsNotDefinedIsRefusedByItsKey) {
+  const Case cases[] = {
+      {"launch",
+       [](ServingProblem& s) { s.share(), s.request.schedule.launch = launch_id<GridLaunch>; }},
+      {"prefetch", [](ServingProblem& s) { s.share(), s.request.schedule.prefetch = 1; }},
+      {"kv-split", [](ServingProblem& s) { s.share(), s.request.schedule.loop = Loop::kv_outer; }},
+      {"prefix", [](ServingProblem& s) { s.request.sequences.prefix = {.keys = 65, .group = 2}; }},
+      {"prefix", [](ServingProblem& s) { s.request.sequences.prefix = {.keys = 256, .group = 2}; }},
+      {"cascade", [](ServingProblem& s) { s.request.cascade = true; }},
+      {"page-rows", [](ServingProblem& s) { s.page(48, 0); }},
+      {"prefix",
+       [](ServingProblem& s) {
+         s.page(128, 0);
+         s.request.sequences.prefix = {.keys = 64, .group = 2};
+       }},
+  };
+  const Case cascades[] = {
+      {"kv-split", [](ServingProblem& s) { s.request.schedule.kv_split = 2; }},
+      {"launch", [](ServingProblem& s) { s.request.schedule.launch = launch_id<BalancedLaunch>; }},
+      {"scan", [](ServingProblem& s) { s.request.schedule.scan = scan_id<AttachScan>; }},
+      {"mask",
+       [](ServingProblem& s) {
+         s.request.problem.mask = {MaskKind::window, 8};
+       }},
+      {"cascade", [](ServingProblem& s) { s.request.problem.seq_q = 65; }},
+      {"cascade",
+       [](ServingProblem& s) {
+         s.request.problem.mask = {MaskKind::causal, 0};
+         s.request.problem.seq_q = 3;
+         s.request.sequences.prefix.keys = 128;
+       }},
+  };
+  const auto usual = [](ServingProblem& s) {
+    s.request.problem = {.batch = 2, .seq_q = 1, .seq_kv = 129};
+    s.request.tiling = {64, 64};
+  };
+  for (const Case& one : cases) {
+    ServingProblem serving;
+    usual(serving);
+    ASSERT_FALSE(serving_fault(serving.request));
+    one.spoil(serving);
+    const auto fault = serving_fault(serving.request);
+    ASSERT_TRUE(fault) << one.key;
+    EXPECT_EQ(fault->key, one.key);
+    EXPECT_THROW(simulate_lru(serving.request), std::invalid_argument);
+  }
+  for (const Case& one : cascades) {
+    ServingProblem serving;
+    usual(serving);
+    serving.request.sequences.prefix = {.keys = 64, .group = 2};
+    serving.request.cascade = true;
+    ASSERT_FALSE(serving_fault(serving.request));
+    one.spoil(serving);
+    const auto fault = serving_fault(serving.request);
+    ASSERT_TRUE(fault) << one.key;
+    EXPECT_EQ(fault->key, one.key);
+  }
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
