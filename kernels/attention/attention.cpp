@@ -211,16 +211,7 @@ Outcome AttentionPlan::make(const AttentionForward& call, void* workspace, std::
 
 Outcome AttentionPlan::run(CUstream_st* stream) const {
   if (planned_ == nullptr || planned_->does_nothing()) return {};
-  int here = 0;
-  cudaError_t error = cudaGetDevice(&here);
-  if (error != cudaSuccess) return failed("looking for the current device", error);
-  if (here == planned_->device.number) return run_here(*planned_, stream);
-  error = cudaSetDevice(planned_->device.number);
-  if (error != cudaSuccess) return failed("making the plan's device current", error);
-  Outcome outcome = run_here(*planned_, stream);
-  error = cudaSetDevice(here);
-  if (outcome && error != cudaSuccess) return failed("going back to the current device", error);
-  return outcome;
+  return on_device(planned_->device.number, [&] { return run_here(*planned_, stream); });
 }
 
 bool runs_here(const KernelVariant& variant) {

@@ -154,6 +154,56 @@ SAWTOOTH_API sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan,
 /* What it has enqueued goes on. Null does nothing. */
 SAWTOOTH_API void sawtooth_plan_destroy(sawtooth_plan* plan);
 
+/* Few queries against many keys: decode. `q` and `o` are [batch, heads, seq_q, dim], and K and V
+ * [batch, kv_heads, seq_kv, dim] or pages [page_count, kv_heads, page_rows, dim]; strides as above,
+ * `batch` of K and V being from page to page. kernels/attention/decode.hpp says more.
+ * Start from sawtooth_decode_defaults. */
+typedef struct sawtooth_decode {
+  uint32_t struct_size; /* sizeof(sawtooth_decode) of this header */
+  uint32_t version;     /* SAWTOOTH_API_VERSION of this header */
+  int64_t batch, heads, kv_heads, seq_q, seq_kv, head_dim;
+  sawtooth_dtype dtype;
+  sawtooth_mask mask;    /* none or causal: the last query sees all keys of its sequence */
+  const void *q, *k, *v; /* device memory */
+  void* o;
+  float* lse; /* [batch, heads, seq_q], or null */
+  sawtooth_strides q_strides, k_strides, v_strides, o_strides;
+  const int32_t*
+      lengths; /* device memory: keys of each sequence, read by every run; null: seq_kv */
+  const int32_t* page_table; /* device memory, read by every run; null: no pages */
+  int64_t table_stride;      /* entries from one sequence to the next */
+  int64_t page_rows, page_count;
+  float scale;                   /* > 0; 0 stands for 1 / sqrt(head_dim) */
+  int32_t workspace_starts_zero; /* as of sawtooth_attention, and of the same workspaces */
+  const char* family;            /* "mma", "mma-tma"; null: automatic */
+  int64_t workers;               /* CTAs; 0: automatic */
+  /* The end of all K/V work, in percent, is drawn by free CTAs in so many shares for each. */
+  int32_t drawn_percent; /* 0 with drawn_shares 0: automatic; negative: none */
+  int32_t drawn_shares;
+} sawtooth_decode;
+
+typedef struct sawtooth_decode_plan sawtooth_decode_plan;
+
+SAWTOOTH_API void sawtooth_decode_init(sawtooth_decode* call, size_t struct_size);
+static inline void sawtooth_decode_defaults(sawtooth_decode* call) {
+  sawtooth_decode_init(call, sizeof(sawtooth_decode));
+}
+SAWTOOTH_API sawtooth_status sawtooth_decode_workspace_bytes(const sawtooth_decode* call,
+                                                             size_t* bytes);
+/* A debug check: waits for `stream`, reads lengths and page table, and refuses what lies outside.
+ */
+SAWTOOTH_API sawtooth_status sawtooth_decode_check_tables(const sawtooth_decode* call,
+                                                          struct CUstream_st* stream);
+SAWTOOTH_API sawtooth_status sawtooth_decode_forward(const sawtooth_decode* call, void* workspace,
+                                                     size_t workspace_bytes,
+                                                     struct CUstream_st* stream);
+SAWTOOTH_API sawtooth_status sawtooth_decode_plan_create(const sawtooth_decode* call,
+                                                         void* workspace, size_t workspace_bytes,
+                                                         sawtooth_decode_plan** plan);
+SAWTOOTH_API sawtooth_status sawtooth_decode_plan_run(const sawtooth_decode_plan* plan,
+                                                      struct CUstream_st* stream);
+SAWTOOTH_API void sawtooth_decode_plan_destroy(sawtooth_decode_plan* plan);
+
 /* SAWTOOTH_API_VERSION of the library. */
 SAWTOOTH_API uint32_t sawtooth_api_version(void);
 

@@ -1,15 +1,13 @@
 // The C API over the C++ one: names become policies, messages are kept a thread.
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/backward.hpp"
+#include "kernels/attention/c_calls.hpp"
 #include "scheduler/dq_names.hpp"
 
 struct sawtooth_plan {
@@ -17,11 +15,8 @@ struct sawtooth_plan {
 };
 
 namespace sawtooth::kernels {
-namespace {
 
 // Of the first header of version 1, and of the first one with gradients.
-template <class Struct>
-constexpr std::size_t least_struct_size = 0;
 template <>
 inline constexpr std::size_t least_struct_size<sawtooth_attention> = offsetof(sawtooth_attention,
                                                                               seed) +
@@ -30,38 +25,14 @@ template <>
 inline constexpr std::size_t least_struct_size<sawtooth_gradients> = offsetof(sawtooth_gradients,
                                                                               dq_additions) +
                                                                      sizeof(const char*);
+
+namespace {
+
 static_assert(int(Status::bad_version) == SAWTOOTH_BAD_VERSION);
 static_assert(int(Status::launch_failed) == SAWTOOTH_LAUNCH_FAILED);
 static_assert(int(Status::workspace_too_small) == SAWTOOTH_WORKSPACE_TOO_SMALL);
 static_assert(int(ElementType::bf16) == SAWTOOTH_BF16 && int(ElementType::fp16) == SAWTOOTH_FP16);
 static_assert(int(MaskKind::window) == SAWTOOTH_MASK_WINDOW);
-
-thread_local std::string last_message;
-
-/// Keeps the message of what `call` returns. No exception leaves it: C knows none.
-template <class Call>
-sawtooth_status finish(const Call& call) noexcept {
-  try {
-    Outcome outcome = call();
-    last_message = std::move(outcome.message);
-    return static_cast<sawtooth_status>(outcome.status);
-  } catch (const std::bad_alloc&) {
-    last_message = "no host memory";  // short: needs none
-  } catch (const std::exception& error) {
-    try {
-      last_message = error.what();
-    } catch (...) {
-      last_message.clear();
-    }
-  } catch (...) {
-    last_message = "unknown error";
-  }
-  return SAWTOOTH_LAUNCH_FAILED;
-}
-
-Strides strides_of(const sawtooth_strides& strides) {
-  return {strides.batch, strides.head, strides.row};
-}
 
 /// Finds `name` in a list of policies, null standing for automatic; a message otherwise.
 template <class List>
@@ -94,49 +65,13 @@ Outcome find_dq(const char* name, Dq& dq) {
   return {Status::bad_schedule, "dq_additions is '" + std::string(name) + "'; allowed: " + allowed};
 }
 
-/// What the program knows of the struct that a message calls `name`; the rest is zero.
-template <class Struct>
-Outcome known_part(const char* name, const Struct* from, Struct& to) {
-  to = {};
-  if (from == nullptr) return {Status::null_pointer, std::string(name) + " is a null pointer"};
-  if (from->version != SAWTOOTH_API_VERSION)
-    return {Status::bad_version,
-            std::string(name) + ": version is " + std::to_string(from->version) + "; allowed: " +
-                std::to_string(SAWTOOTH_API_VERSION) + ", which the struct's defaults set"};
-  if (from->struct_size < least_struct_size<Struct>)
-    return {Status::bad_version,
-            std::string(name) + ": struct_size is " + std::to_string(from->struct_size) +
-                "; allowed: " + std::to_string(least_struct_size<Struct>) + " or more"};
-  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
-  const std::size_t known = std::min(std::size_t(from->struct_size), sizeof to);
-  if (std::any_of(bytes + known, bytes + from->struct_size, [](unsigned char b) { return b != 0; }))
-    return {Status::bad_version, std::string(name) +
-                                     " sets a field that this library does not know; use the "
-                                     "library of its header, or a later one"};
-  std::memcpy(&to, from, known);
-  return {};
-}
-
-template <class Struct>
-void fill_defaults(const Struct& defaults, Struct* to, std::size_t struct_size) {
-  if (to == nullptr || struct_size < least_struct_size<Struct>) return;
-  Struct with_size = defaults;
-  with_size.struct_size = uint32_t(struct_size);
-  with_size.version = SAWTOOTH_API_VERSION;
-  std::memset(static_cast<void*>(to), 0, struct_size);
-  std::memcpy(static_cast<void*>(to), &with_size, std::min(struct_size, sizeof with_size));
-}
-
 /// What both passes have in a call: AttentionForward or AttentionBackward.
 template <class Call>
 Outcome translate(const sawtooth_attention* call, Call& to) {
   sawtooth_attention known;
   if (Outcome bad = known_part("call", call, known); !bad) return bad;
   const sawtooth_attention* const from = &known;
-  if (from->dtype != SAWTOOTH_BF16 && from->dtype != SAWTOOTH_FP16)
-    return {Status::unsupported_type, "dtype is neither SAWTOOTH_BF16 nor SAWTOOTH_FP16"};
-  if (from->mask < SAWTOOTH_MASK_NONE || from->mask > SAWTOOTH_MASK_WINDOW)
-    return {Status::bad_size, "mask is none of the values of sawtooth_mask"};
+  if (Outcome bad = check_enumerators(from->dtype, from->mask); !bad) return bad;
   to.problem = {.batch = from->batch,
                 .heads = from->heads,
                 .kv_heads = from->kv_heads,
@@ -285,7 +220,7 @@ uint32_t sawtooth_api_version(void) {
 }
 
 const char* sawtooth_last_message(void) {
-  return last_message.c_str();
+  return last_message().c_str();
 }
 
 }  // extern "C"

@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include <cuda_runtime_api.h>
+
+#include "kernels/attention/decode.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)
 #include "kernels/tma/tensor_map.hpp"
 #endif
@@ -40,10 +42,11 @@ cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits
   return cudaSuccess;
 }
 
-/// Forward kernels are numbered first.
+/// Forward kernels are numbered first, then those of the backward pass and of decode.
 std::size_t number_of(const KernelVariant& variant) {
   std::size_t before = 0;
-  for (const std::span<const KernelVariant> variants : {built_variants(), backward_variants()}) {
+  for (const std::span<const KernelVariant> variants :
+       {built_variants(), backward_variants(), decode_variants()}) {
     if (&variant >= variants.data() && &variant < variants.data() + variants.size())
       return before + std::size_t(&variant - variants.data());
     before += variants.size();
@@ -116,6 +119,19 @@ Outcome failed(const std::string& what, int cuda_error) {
   const bool no_device = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
   return {no_device ? Status::no_device : Status::launch_failed,
           what + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error)};
+}
+
+Outcome on_device(int number, const std::function<Outcome()>& run) {
+  int here = 0;
+  cudaError_t error = cudaGetDevice(&here);
+  if (error != cudaSuccess) return failed("looking for the current device", error);
+  if (here == number) return run();
+  error = cudaSetDevice(number);
+  if (error != cudaSuccess) return failed("making the plan's device current", error);
+  Outcome outcome = run();
+  error = cudaSetDevice(here);
+  if (outcome && error != cudaSuccess) return failed("going back to the current device", error);
+  return outcome;
 }
 
 Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,

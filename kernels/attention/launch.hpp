@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include <cuda.h>
@@ -17,6 +18,9 @@ namespace sawtooth::kernels {
 /// A failed call of CUDA as an outcome: `no_device` where there is none, or none that this build
 /// has code for, else `launch_failed`.
 Outcome failed(const std::string& what, int cuda_error);
+
+/// What `run` returns, with device `number` as the thread's while it runs.
+Outcome on_device(int number, const std::function<Outcome()>& run);
 
 /// Allows the kernel its shared memory on `device`, which is the thread's. `shared_bytes` become
 /// those of a CTA, with at most `ctas_per_sm` of them on an SM at once (0: all that fit).

@@ -1,0 +1,13 @@
+// The decode kernels of this build.
+#pragma once
+
+#include <vector>
+
+#include "kernels/attention/variants.hpp"
+
+namespace sawtooth::kernels::decode {
+
+void add_mma_variants(std::vector<KernelVariant>& variants);
+void add_mma_tma_variants(std::vector<KernelVariant>& variants);
+
+}  // namespace sawtooth::kernels::decode

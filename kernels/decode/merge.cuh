@@ -1,0 +1,256 @@
+// The end of a piece. The four warps of a row group, which saw different keys, add up their sums in
+// shared memory, and every thread then has 4 neighbouring columns in 32 of a row. A whole unit is
+// written; a cut one leaves its piece in global memory, and the row group whose piece comes last
+// adds all of them, in the order of their keys, so that the result does not depend on who was last.
+#pragma once
+
+#include "kernels/decode/storage.cuh"
+#include "kernels/hopper/barrier.cuh"
+#include "kernels/mma/online_softmax.cuh"
+#include "kernels/mma/ptx.cuh"
+
+namespace sawtooth::kernels::decode {
+
+/// exp2 of the difference of two maxima of scores; a row that saw no key has weight 0.
+__device__ inline float weight_of(float maximum, float top, float scale_log2) {
+  return maximum == minus_infinity ? 0.0f : exp2_approximate((maximum - top) * scale_log2);
+}
+
+template <class Shape>
+class PieceMerge {
+  static constexpr int row_blocks = Shape::row_blocks;
+  static constexpr int chunks = Shape::head_dim / merged_columns;
+  static constexpr int columns = 4;  // of a thread in each chunk
+  using Output = float[row_blocks][Shape::head_dim / 8][4];
+  using Sums = float4[row_blocks][chunks];
+
+ public:
+  __device__ PieceMerge(const DecodeArguments& arguments, Storage<Shape>& storage, const Work& work,
+                        int group)
+      : arguments_(arguments),
+        storage_(storage),
+        work_(work),
+        group_(group),
+        thread_(thread_number() % Shape::group_threads) {}
+
+  /// By all threads of the row group; `output` is used up.
+  __device__ void finish(Output& output, const SoftmaxState<row_blocks>& softmax) {
+    Sums sums;
+    float maximum[row_blocks];
+    float sum[row_blocks];
+    add_warps(output, softmax, sums, maximum, sum);
+    const UnitPieces pieces{work_.first_share, work_.last_share};
+    if (pieces.count() > 1) {
+      leave(pieces.slot(work_.share), sums, maximum, sum);
+      if (!comes_last(pieces)) return;
+      add_pieces(pieces, sums, maximum, sum);
+    }
+    store(sums, maximum, sum);
+  }
+
+ private:
+  __device__ void add_warps(Output& output, const SoftmaxState<row_blocks>& softmax, Sums& sums,
+                            float (&maximum)[row_blocks], float (&sum)[row_blocks]) {
+    const int warp = thread_ / 32;
+    const int lane = thread_ % 32;
+    auto& maxima_of = storage_.maximum[group_];
+    auto& sums_of = storage_.sum[group_];
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float whole = sum_of_quad(softmax.sum[block][half]);
+        if (lane % 4 == 0) {
+          maxima_of[warp][block * 16 + half * 8 + lane / 4] = softmax.maximum[block][half];
+          sums_of[warp][block * 16 + half * 8 + lane / 4] = whole;
+        }
+      }
+    meet();
+    const auto top_of = [&](int row) {
+      float top = maxima_of[0][row];
+#pragma unroll
+      for (int other = 1; other < Shape::group_warps; ++other)
+        top = fmaxf(top, maxima_of[other][row]);
+      return top;
+    };
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float factor =
+            weight_of(softmax.maximum[block][half], top_of(block * 16 + half * 8 + lane / 4),
+                      arguments_.scale_log2);
+#pragma unroll
+        for (auto& fragment : output[block]) {
+          fragment[2 * half] *= factor;
+          fragment[2 * half + 1] *= factor;
+        }
+      }
+      const int own_row = block * 16 + thread_ / 8;
+      maximum[block] = top_of(own_row);
+      sum[block] = 0;
+#pragma unroll
+      for (int other = 0; other < Shape::group_warps; ++other)
+        sum[block] += sums_of[other][own_row] *
+                      weight_of(maxima_of[other][own_row], maximum[block], arguments_.scale_log2);
+    }
+    auto& partial = storage_.partial[group_];
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block)
+#pragma unroll
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+#pragma unroll
+          for (int n = 0; n < merged_columns / 8; ++n) {
+            const float(&from)[4] = output[block][chunk * (merged_columns / 8) + n];
+            *reinterpret_cast<float2*>(&partial[warp][half * 8 + lane / 4][n * 8 + lane % 4 * 2]) =
+                make_float2(from[2 * half], from[2 * half + 1]);
+          }
+        meet();
+        float4 total = make_float4(0, 0, 0, 0);
+#pragma unroll
+        for (int other = 0; other < Shape::group_warps; ++other) {
+          const float4 part =
+              *reinterpret_cast<const float4*>(&partial[other][thread_ / 8][thread_ % 8 * columns]);
+          total =
+              make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
+        }
+        sums[block][chunk] = total;
+        meet();  // also before maxima and sums of the next piece
+      }
+  }
+
+  __device__ void leave(int64_t slot, const Sums& sums, const float (&maximum)[row_blocks],
+                        const float (&sum)[row_blocks]) const {
+    float* const piece = piece_at(slot);
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block) {
+      if (!exists(block)) continue;
+#pragma unroll
+      for (int chunk = 0; chunk < chunks; ++chunk)
+        __stcg(row_of(piece, block) + chunk * (merged_columns / columns), sums[block][chunk]);
+      if (thread_ % 8 == 0)
+        __stcg(summary_of(piece, block), make_float2(maximum[block], sum[block]));
+    }
+    __threadfence();
+  }
+
+  /// Whether all other pieces of these rows were left before. The count goes back to zero, for the
+  /// next launch.
+  __device__ bool comes_last(const UnitPieces& pieces) {
+    meet();
+    if (thread_ == 0) {
+      unsigned* const arrivals = arguments_.arrivals + pieces.first * Shape::row_groups + group_;
+      const bool last = int64_t(atomicAdd(arrivals, 1u)) + 1 == pieces.count();
+      if (last) *arrivals = 0;
+      __threadfence();
+      storage_.comes_last[group_] = last;
+    }
+    meet();
+    return storage_.comes_last[group_] != 0;
+  }
+
+  __device__ void add_pieces(const UnitPieces& pieces, Sums& sums, float (&maximum)[row_blocks],
+                             float (&sum)[row_blocks]) const {
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block) {
+      float top = minus_infinity;
+      if (exists(block)) {
+#pragma unroll 8
+        for (int64_t share = pieces.first; share <= pieces.last; ++share)
+          top = fmaxf(top, __ldcg(summary_of(piece_at(pieces.slot(share)), block)).x);
+      }
+      float whole = 0;
+      float4 total[chunks];
+#pragma unroll
+      for (float4& chunk : total) chunk = make_float4(0, 0, 0, 0);
+      if (exists(block)) {
+#pragma unroll 4
+        for (int64_t share = pieces.first; share <= pieces.last; ++share) {
+          const float* const piece = piece_at(pieces.slot(share));
+          const float2 summary = __ldcg(summary_of(piece, block));
+          const float weight = weight_of(summary.x, top, arguments_.scale_log2);
+          whole += summary.y * weight;
+#pragma unroll
+          for (int chunk = 0; chunk < chunks; ++chunk) {
+            const float4 part = __ldcg(row_of(piece, block) + chunk * (merged_columns / columns));
+            total[chunk] =
+                make_float4(total[chunk].x + part.x * weight, total[chunk].y + part.y * weight,
+                            total[chunk].z + part.z * weight, total[chunk].w + part.w * weight);
+          }
+        }
+      }
+      maximum[block] = top;
+      sum[block] = whole;
+#pragma unroll
+      for (int chunk = 0; chunk < chunks; ++chunk) sums[block][chunk] = total[chunk];
+    }
+  }
+
+  /// O and log-sum-exp; a row that saw no key gives 0 and -inf.
+  __device__ void store(const Sums& sums, const float (&maximum)[row_blocks],
+                        const float (&sum)[row_blocks]) const {
+    using Core = TensorCore<typename Shape::Element>;
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block) {
+      if (!exists(block)) continue;
+      const int packed_row = packed(block);
+      const int position = packed_row / arguments_.group;
+      const int head = work_.kv_head * arguments_.group + packed_row - position * arguments_.group;
+      const float factor = sum[block] == 0 ? 0 : __fdividef(1, sum[block]);
+      auto* const to = static_cast<typename Shape::Element*>(arguments_.o) +
+                       arguments_.o_strides.offset(work_.sequence, head, position) +
+                       thread_ % 8 * columns;
+#pragma unroll
+      for (int chunk = 0; chunk < chunks; ++chunk) {
+        const float4& part = sums[block][chunk];
+        *reinterpret_cast<uint2*>(to + chunk * merged_columns) =
+            make_uint2(Core::pack(part.x * factor, part.y * factor),
+                       Core::pack(part.z * factor, part.w * factor));
+      }
+      if (arguments_.lse != nullptr && thread_ % 8 == 0) {
+        constexpr float natural_log_of_2 = 0.693147180559945f;
+        const int64_t heads = int64_t(arguments_.kv_heads) * arguments_.group;
+        arguments_.lse[(work_.sequence * heads + head) * arguments_.positions + position] =
+            sum[block] == 0
+                ? minus_infinity
+                : (maximum[block] * arguments_.scale_log2 + log2f(sum[block])) * natural_log_of_2;
+      }
+    }
+  }
+
+  __device__ int packed(int block) const {
+    return work_.row_tile * Shape::rows + group_ * Shape::group_rows + block * 16 + thread_ / 8;
+  }
+  __device__ bool exists(int block) const {
+    return packed(block) < arguments_.rows();
+  }
+
+  __device__ float* piece_at(int64_t slot) const {
+    return arguments_.pieces + slot * Shape::piece_floats;
+  }
+  __device__ int row_in_piece(int block) const {
+    return group_ * Shape::group_rows + block * 16 + thread_ / 8;
+  }
+  __device__ float4* row_of(const float* piece, int block) const {
+    return reinterpret_cast<float4*>(const_cast<float*>(piece) +
+                                     row_in_piece(block) * Shape::head_dim) +
+           thread_ % 8;
+  }
+  __device__ float2* summary_of(const float* piece, int block) const {
+    return reinterpret_cast<float2*>(const_cast<float*>(piece) + Shape::rows * Shape::head_dim) +
+           row_in_piece(block);
+  }
+  __device__ void meet() const {
+    hopper::named_barrier_sync(1 + group_, Shape::group_threads);
+  }
+
+  const DecodeArguments& arguments_;
+  Storage<Shape>& storage_;
+  const Work& work_;
+  int group_;
+  int thread_;
+};
+
+}  // namespace sawtooth::kernels::decode

@@ -1,0 +1,31 @@
+// The barriers of kernels/tma on every architecture that has mbarriers, from sm_80 on: there a wait
+// asks again and again, and nothing but threads writes, so that no fence is needed.
+#pragma once
+
+#include "kernels/tma/barrier.cuh"
+
+namespace sawtooth::kernels::decode {
+
+struct RingBarrier : Barrier {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __device__ void wait(uint32_t parity) {
+    uint32_t done = 0;
+    while (done == 0)
+      asm volatile(
+          "{\n.reg .pred p;\n"
+          "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
+          "selp.u32 %0, 1, 0, p;\n}"
+          : "=r"(done)
+          : "r"(shared_address(this)), "r"(parity)
+          : "memory");
+  }
+#endif
+};
+
+__device__ inline void fence_ring_barriers() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  fence_initialised_barriers();
+#endif
+}
+
+}  // namespace sawtooth::kernels::decode

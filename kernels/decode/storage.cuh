@@ -1,0 +1,49 @@
+// The shared memory of a decode CTA: the ring of K/V tiles, what the loader tells the consumers.
+#pragma once
+
+#include "kernels/decode/ring_barrier.cuh"
+#include "kernels/decode/shape.hpp"
+
+namespace sawtooth::kernels::decode {
+
+/// A unit, or the piece of it that this share has.
+struct Work {
+  int32_t sequence;
+  int32_t kv_head;
+  int32_t row_tile;
+  int32_t keys;                            // of the sequence
+  int32_t first_tile;                      // of the sequence's tiles
+  int32_t tiles;                           // 0: it has no key
+  int32_t first_share, last_share, share;  // of the unit's pieces
+  bool ends;                               // no work: the consumers leave
+};
+inline constexpr int work_slots = 3;
+
+/// Columns of O that the warps of a row group add up at a time, and how far apart the rows lie: 8
+/// banks on, so that the 4 rows of a half-warp's store fall on 32 banks.
+inline constexpr int merged_columns = 32;
+inline constexpr int merged_pitch = merged_columns + 8;
+
+template <class Shape>
+struct Storage {
+  alignas(tile_alignment) unsigned char k[Shape::stages][Shape::kv_tile_bytes];
+  alignas(tile_alignment) unsigned char v[Shape::stages][Shape::kv_tile_bytes];
+  alignas(tile_alignment) unsigned char q[Shape::QTile::bytes];
+  float partial[Shape::row_groups][Shape::group_warps][16][merged_pitch];
+  float maximum[Shape::row_groups][Shape::group_warps][Shape::group_rows];
+  float sum[Shape::row_groups][Shape::group_warps][Shape::group_rows];
+  RingBarrier full[Shape::stages], empty[Shape::stages];
+  RingBarrier work_full[work_slots], work_empty[work_slots];
+  Work work[work_slots];
+  int comes_last[Shape::row_groups];
+  int32_t tiles_before[];  // of each sequence and of the end, with lengths of their own
+};
+
+/// Of a CTA with `sequences` lengths (0: none): dynamic shared memory starts at a multiple of 16.
+template <class Shape>
+constexpr int shared_bytes(int sequences) {
+  return int(sizeof(Storage<Shape>)) + (sequences > 0 ? sequences + 1 : 0) * int(sizeof(int32_t)) +
+         tile_alignment;
+}
+
+}  // namespace sawtooth::kernels::decode

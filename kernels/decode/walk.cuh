@@ -1,0 +1,131 @@
+// The walk of a CTA through its shares: from tiles of the row of all K/V work to pieces of units.
+// By the loader's warp; every lane holds the same values.
+#pragma once
+
+#include "kernels/common/ticket.cuh"
+#include "kernels/decode/storage.cuh"
+
+namespace sawtooth::kernels::decode {
+
+/// Where the row of all tiles stands: sequence b has tiles [b's first, b + 1's first) of each of
+/// its units. With lengths on the device nothing but this depends on them, so a captured launch
+/// follows lengths that change between replays.
+template <class Shape>
+class TileRow {
+ public:
+  /// By the whole warp.
+  __device__ TileRow(const DecodeArguments& arguments, int32_t* tiles_before)
+      : arguments_(arguments), tiles_before_(tiles_before) {
+    if (arguments.lengths != nullptr) sum_lengths();
+  }
+
+  __device__ int32_t keys(int sequence) const {
+    return arguments_.lengths == nullptr ? arguments_.most_keys
+                                         : bounded(__ldcg(arguments_.lengths + sequence));
+  }
+  /// Of one unit of the sequence.
+  __device__ int32_t tiles(int sequence) const {
+    return arguments_.lengths == nullptr ? tiles_of(arguments_.most_keys)
+                                         : tiles_before_[sequence + 1] - tiles_before_[sequence];
+  }
+  /// Of one unit of each sequence before.
+  __device__ int64_t before(int sequence) const {
+    return arguments_.lengths == nullptr ? int64_t(sequence) * tiles_of(arguments_.most_keys)
+                                         : tiles_before_[sequence];
+  }
+  __device__ int64_t all() const {
+    return before(arguments_.batch) * arguments_.units_a_sequence();
+  }
+  /// The sequence that has tile `tile` of the row.
+  __device__ int sequence_of(int64_t tile) const {
+    const int64_t in_one_unit = tile / arguments_.units_a_sequence();
+    if (arguments_.lengths == nullptr) return int(in_one_unit / tiles_of(arguments_.most_keys));
+    int low = 0;
+    int high = arguments_.batch;
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (tiles_before_[middle] <= in_one_unit ? low : high) = middle;
+    }
+    return low;
+  }
+
+ private:
+  /// Longer than the table is as long as it; the API's debug check refuses it.
+  __device__ int32_t bounded(int32_t length) const {
+    return min(max(length, 0), arguments_.most_keys);
+  }
+  __device__ static int32_t tiles_of(int32_t keys) {
+    return keys > 0 ? (keys + Shape::kv_rows - 1) / Shape::kv_rows : 1;
+  }
+
+  /// Tiles before each sequence: 32 sequences at a time, a lane each.
+  __device__ void sum_lengths() {
+    const int lane = thread_number() % 32;
+    int32_t before = 0;
+    for (int first = 0; first < arguments_.batch; first += 32) {
+      const int sequence = first + lane;
+      int32_t sum = sequence < arguments_.batch ? tiles_of(keys(sequence)) : 0;
+#pragma unroll
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const int32_t other = __shfl_up_sync(0xffffffff, sum, distance);
+        if (lane >= distance) sum += other;
+      }
+      if (sequence < arguments_.batch) tiles_before_[sequence + 1] = before + sum;
+      before += __shfl_sync(0xffffffff, sum, 31);
+    }
+    if (lane == 0) tiles_before_[0] = 0;
+    __syncwarp();
+  }
+
+  const DecodeArguments& arguments_;
+  int32_t* tiles_before_;
+};
+
+/// Calls `visit(work)` for every piece of this CTA's shares, by the whole warp.
+template <class Shape, class Visit>
+__device__ inline void walk_shares(const DecodeArguments& arguments, int32_t* tiles_before,
+                                   Visit visit) {
+  const TileRow<Shape> row(arguments, tiles_before);
+  const KvShares shares(row.all(), gridDim.x, arguments.drawn);
+  const int64_t drawn = shares.drawn();
+  int64_t share = blockIdx.x < shares.dealt() ? int64_t(blockIdx.x) : shares.count();
+  while (true) {
+    // Asked for before the share is loaded, so that its time is hidden.
+    unsigned long long ticket = 0;
+    if (drawn > 0 && thread_number() % 32 == 0)
+      ticket = uint64_t(draw_ticket(arguments.ticket, drawn, gridDim.x));
+    if (share < shares.count()) {
+      const int64_t end = shares.begin(share + 1);
+      int64_t tile = shares.begin(share);
+      int sequence = row.sequence_of(tile);
+      while (tile < end) {
+        const int32_t tiles = row.tiles(sequence);
+        const int64_t sequence_begin = row.before(sequence) * arguments.units_a_sequence();
+        const auto unit = int32_t((tile - sequence_begin) / tiles);
+        const int64_t unit_begin = sequence_begin + int64_t(unit) * tiles;
+        const int64_t unit_end = unit_begin + tiles;
+        const int64_t piece_end = min_of(end, unit_end);
+        const UnitPieces pieces = pieces_of(shares, unit_begin, unit_end);
+        const int32_t keys = row.keys(sequence);
+        visit(Work{.sequence = sequence,
+                   .kv_head = unit / arguments.row_tiles,
+                   .row_tile = unit % arguments.row_tiles,
+                   .keys = keys,
+                   .first_tile = int32_t(tile - unit_begin),
+                   .tiles = keys > 0 ? int32_t(piece_end - tile) : 0,
+                   .first_share = int32_t(pieces.first),
+                   .last_share = int32_t(pieces.last),
+                   .share = int32_t(share),
+                   .ends = false});
+        tile = piece_end;
+        if (tile == sequence_begin + int64_t(tiles) * arguments.units_a_sequence()) ++sequence;
+      }
+    }
+    if (drawn == 0) return;
+    const auto next = int64_t(__shfl_sync(0xffffffff, ticket, 0));
+    if (next >= drawn) return;
+    share = shares.dealt() + next;
+  }
+}
+
+}  // namespace sawtooth::kernels::decode

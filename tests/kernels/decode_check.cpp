@@ -1,0 +1,342 @@
+// Checks the decode kernels on a GPU against the double-precision reference, on random problems:
+// ragged, paged, with shared pages, empty, of one token. Every point runs twice, on a plan, which
+// must give the same bits; then with other lengths on the same plan, from a captured graph.
+//   decode_check [points] [first seed] [FAMILY]     (300 from seed 0, of every family)
+// Exit 0 all right, 1 a check failed, 2 wrong usage, 3 no GPU.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <numeric>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/attention/decode.hpp"
+#include "kernels/attention/device.hpp"
+#include "tests/kernels/device_tensor.hpp"
+#include "tests/kernels/plain_reference.hpp"
+
+namespace {
+
+using namespace sawtooth;
+using namespace sawtooth::kernels;
+
+using Generator = std::mt19937_64;
+
+template <class T>
+T one_of(Generator& generator, std::initializer_list<T> values) {
+  return values.begin()[generator() % values.size()];
+}
+
+/// A problem, its lengths and where the keys lie.
+struct Point {
+  AttentionDecode call;
+  std::vector<int32_t> lengths[2];  // of the first runs and of the last
+  std::vector<int32_t> table;
+  bool heads_inside = false;  // rows of all heads of a key follow each other
+};
+
+Point random_point(uint64_t seed, std::string_view family) {
+  Generator generator(seed);
+  Point point;
+  AttentionDecode& call = point.call;
+  Problem& problem = call.problem;
+  call.family = family;
+  problem.batch = 1 + int64_t(generator() % 6);
+  problem.kv_heads = 1 + int64_t(generator() % 4);
+  problem.heads = problem.kv_heads * one_of<int64_t>(generator, {1, 2, 3, 4, 5, 7, 8, 12, 16});
+  problem.seq_q = one_of<int64_t>(generator, {1, 1, 1, 2, 3, 4, 9});
+  problem.seq_kv = one_of<int64_t>(generator, {1, 5, 63, 64, 65, 200, 513, 1000, 2500});
+  problem.head_dim = one_of<int64_t>(generator, {64, 128, 128, 256});
+  problem.dtype = generator() % 2 == 0 ? ElementType::bf16 : ElementType::fp16;
+  problem.mask.kind = generator() % 2 == 0 ? MaskKind::none : MaskKind::causal;
+  call.workers = one_of<int64_t>(generator, {0, 0, 1, 2, 7, 40});
+  if (generator() % 2 == 0)
+    call.drawn = {.percent = int32_t(generator() % 60),
+                  .a_worker = int32_t(generator() % 4),
+                  .least_tiles = 1 + int32_t(generator() % 3)};
+  point.heads_inside = generator() % 2 == 0;
+  const bool ragged = generator() % 4 != 0;
+  for (std::vector<int32_t>& lengths : point.lengths)
+    for (int64_t b = 0; b < problem.batch; ++b)
+      lengths.push_back(!ragged ? int32_t(problem.seq_kv)
+                        : generator() % 5 == 0
+                            ? 0
+                            : int32_t(generator() % uint64_t(problem.seq_kv + 1)));
+  if (generator() % 3 == 0) return point;
+  KvPages& pages = call.pages;
+  pages.page_rows = one_of<int64_t>(generator, {16, 32, 64, 128, 256});
+  pages.table_stride = ceil_div(problem.seq_kv, pages.page_rows) + int64_t(generator() % 3);
+  const int64_t used = problem.batch * pages.table_stride;
+  pages.page_count = used + int64_t(generator() % 5);
+  std::vector<int32_t> free(size_t(pages.page_count));
+  std::iota(free.begin(), free.end(), 0);
+  std::ranges::shuffle(free, generator);
+  point.table.assign(free.begin(), free.begin() + used);
+  const bool shares_prefix = generator() % 3 == 0;
+  for (int64_t b = 0; b < problem.batch; ++b) {
+    const int64_t keys = std::max(point.lengths[0][size_t(b)], point.lengths[1][size_t(b)]);
+    for (int64_t p = 0; p < pages.table_stride; ++p) {
+      int32_t& entry = point.table[size_t(b * pages.table_stride + p)];
+      if (p >= ceil_div(keys, pages.page_rows)) entry = -7;  // read by no correct launch
+      if (shares_prefix && p < pages.table_stride / 2 && entry >= 0 && point.table[size_t(p)] >= 0)
+        entry = point.table[size_t(p)];
+    }
+  }
+  return point;
+}
+
+std::string describe(const Point& point) {
+  const Problem& p = point.call.problem;
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "%s B%d H%d/%d Sq%d Skv%d D%d %s %s workers %d drawn %d%% in %d, %s pages of %d",
+                std::string(point.call.family).c_str(), int(p.batch), int(p.heads), int(p.kv_heads),
+                int(p.seq_q), int(p.seq_kv), int(p.head_dim),
+                p.dtype == ElementType::bf16 ? "bf16" : "fp16",
+                p.mask.kind == MaskKind::causal ? "causal" : "none", int(point.call.workers),
+                int(point.call.drawn.percent), int(point.call.drawn.a_worker),
+                point.table.empty() ? "no" : "shuffled", int(point.call.pages.page_rows));
+  return text;
+}
+
+void require(cudaError_t error) {
+  SAWTOOTH_CUDA_CHECK(error);
+}
+void require(const Outcome& outcome) {
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
+template <class T>
+DeviceBuffer on_device(const std::vector<T>& values) {
+  DeviceBuffer buffer(int64_t(std::max<size_t>(values.size(), 1) * sizeof(T)));
+  require(
+      cudaMemcpy(buffer.as(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+  return buffer;
+}
+
+/// K or V of every key, [page or sequence, kv_heads, rows, dim]; rows that hold no key are NaN.
+struct KeyTensor {
+  TensorShape shape;
+  std::vector<float> values;
+
+  KeyTensor(const Point& point, Generator& generator) {
+    const Problem& problem = point.call.problem;
+    const bool paged = !point.table.empty();
+    const int64_t pages = paged ? point.call.pages.page_count : problem.batch;
+    const int64_t rows = paged ? point.call.pages.page_rows : problem.seq_kv;
+    shape = {pages, problem.kv_heads, rows, problem.head_dim};
+    values = random_elements(pages * problem.kv_heads * rows * problem.head_dim, problem.dtype, 1,
+                             generator);
+    std::vector<bool> holds(size_t(pages * rows), false);
+    for (const std::vector<int32_t>& lengths : point.lengths)
+      for (int64_t b = 0; b < problem.batch; ++b)
+        for (int64_t j = 0; j < lengths[size_t(b)]; ++j)
+          holds[size_t(place(point, b, j).first * rows + place(point, b, j).second)] = true;
+    for (int64_t page = 0; page < pages; ++page)
+      for (int64_t head = 0; head < problem.kv_heads; ++head)
+        for (int64_t row = 0; row < rows; ++row)
+          if (!holds[size_t(page * rows + row)])
+            std::fill_n(values.begin() + at(page, head, row), problem.head_dim, NAN);
+  }
+  int64_t at(int64_t page, int64_t head, int64_t row) const {
+    return ((page * shape.heads + head) * shape.length + row) * shape.head_dim;
+  }
+  static std::pair<int64_t, int64_t> place(const Point& point, int64_t b, int64_t key) {
+    if (point.table.empty()) return {b, key};
+    const KvPages& pages = point.call.pages;
+    return {point.table[size_t(b * pages.table_stride + key / pages.page_rows)],
+            key % pages.page_rows};
+  }
+  /// Of one sequence, [kv_heads, keys, dim].
+  std::vector<float> of(const Point& point, int64_t b, int64_t keys) const {
+    std::vector<float> found;
+    for (int64_t head = 0; head < shape.heads; ++head)
+      for (int64_t j = 0; j < keys; ++j) {
+        const auto [page, row] = place(point, b, j);
+        const auto from = values.begin() + at(page, head, row);
+        found.insert(found.end(), from, from + shape.head_dim);
+      }
+    return found;
+  }
+};
+
+struct Judged {
+  std::string wrong;
+  double error = 0;
+};
+
+Judged judge(const Point& point, int which, const std::vector<float>& q, const KeyTensor& k,
+             const KeyTensor& v, const std::vector<float>& o, const std::vector<float>& lse) {
+  const Problem& problem = point.call.problem;
+  const double scale = 1 / std::sqrt(double(problem.head_dim));
+  const auto rows = size_t(problem.heads * problem.seq_q);
+  const auto elements = rows * size_t(problem.head_dim);
+  Judged judged;
+  for (int64_t b = 0; b < problem.batch; ++b) {
+    const int64_t keys = point.lengths[which][size_t(b)];
+    Problem one = problem;
+    one.batch = 1;
+    one.seq_kv = keys;
+    ReferenceResult expected{std::vector<double>(elements, 0),
+                             std::vector<double>(rows, -INFINITY)};
+    if (keys > 0)
+      expected = plain_reference(
+          one, scale, {q.begin() + b * int64_t(elements), q.begin() + (b + 1) * int64_t(elements)},
+          k.of(point, b, keys), v.of(point, b, keys));
+    double difference = 0, size = 0;
+    for (size_t i = 0; i < elements; ++i) {
+      const double got = double(o[size_t(b) * elements + i]);
+      if (!std::isfinite(got)) judged.wrong = "O is not finite";
+      difference += (got - expected.o[i]) * (got - expected.o[i]);
+      size += expected.o[i] * expected.o[i];
+    }
+    // Probabilities and results are rounded to the element type.
+    const double tolerated = problem.dtype == ElementType::bf16 ? 6e-3 : 8e-4;
+    const double error = size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+    judged.error = std::max(judged.error, error);
+    if (!(error <= tolerated)) judged.wrong = "O differs by " + std::to_string(error);
+    for (size_t i = 0; i < rows && !lse.empty(); ++i) {
+      const double got = double(lse[size_t(b) * rows + i]);
+      const bool same =
+          expected.lse[i] == -INFINITY ? got == -INFINITY : std::abs(got - expected.lse[i]) < 1e-3;
+      if (!same)
+        judged.wrong =
+            "lse is " + std::to_string(got) + ", expected " + std::to_string(expected.lse[i]);
+    }
+    if (!judged.wrong.empty()) {
+      judged.wrong += " in sequence " + std::to_string(b) + " of " + std::to_string(keys) + " keys";
+      break;
+    }
+  }
+  return judged;
+}
+
+/// What is wrong, or an empty text.
+Judged run(Point& point, uint64_t seed) {
+  Generator generator(seed + 1000003);
+  AttentionDecode& call = point.call;
+  const Problem& problem = call.problem;
+  const KeyTensor k_values(point, generator), v_values(point, generator);
+  const TensorShape q_shape{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
+  const std::vector<float> q_values =
+      random_elements(problem.batch * problem.heads * problem.seq_q * problem.head_dim,
+                      problem.dtype, 1, generator);
+  const Layout layout = point.heads_inside ? Layout::length_first : Layout::contiguous;
+  const DeviceTensor q(q_shape, layout, &q_values, problem.dtype);
+  const DeviceTensor k(k_values.shape, layout, &k_values.values, problem.dtype);
+  const DeviceTensor v(v_values.shape, layout, &v_values.values, problem.dtype);
+  DeviceTensor o(q_shape, layout, nullptr, problem.dtype);
+  const auto rows = size_t(problem.batch * problem.heads * problem.seq_q);
+  const DeviceBuffer lengths = on_device(point.lengths[0]);
+  const DeviceBuffer table = on_device(point.table);
+  const bool with_lse = generator() % 4 != 0;
+  std::vector<float> lse(with_lse ? rows : 0, NAN);
+  const DeviceBuffer lse_buffer = on_device(lse);
+  const bool uniform = std::ranges::all_of(
+      point.lengths[0], [&](int32_t length) { return length == problem.seq_kv; });
+  call.q = q.data();
+  call.k = k.data();
+  call.v = v.data();
+  call.o = o.data();
+  call.q_strides = q.placement.strides;
+  call.k_strides = k.placement.strides;
+  call.v_strides = v.placement.strides;
+  call.o_strides = o.placement.strides;
+  call.lse = with_lse ? lse_buffer.as<float>() : nullptr;
+  call.lengths = uniform ? nullptr : lengths.as<int32_t>();
+  call.pages.table = point.table.empty() ? nullptr : table.as<int32_t>();
+  call.workspace_starts_zero = generator() % 2 == 0;
+  require(check_tables(call, nullptr));
+  const DeviceBuffer workspace(int64_t(workspace_bytes(call)));
+  require(cudaMemset(workspace.as(), 0xff, size_t(workspace.bytes())));
+  require(cudaMemset(workspace.as(), 0, workspace_state_bytes));
+  DecodePlan plan;
+  require(plan.make(call, workspace.as(), size_t(workspace.bytes())));
+  cudaStream_t stream = nullptr;
+  require(cudaStreamCreate(&stream));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  require(plan.run(stream));
+  require(cudaStreamEndCapture(stream, &graph));
+  require(cudaGraphInstantiate(&replay, graph, 0));
+
+  Judged judged;
+  std::vector<float> first;
+  for (int attempt = 0; attempt < 3 && judged.wrong.empty(); ++attempt) {
+    const int which = attempt == 2 && !uniform ? 1 : 0;
+    require(cudaMemcpy(lengths.as(), point.lengths[which].data(),
+                       point.lengths[which].size() * sizeof(int32_t), cudaMemcpyHostToDevice));
+    require(cudaDeviceSynchronize());
+    if (attempt == 0)
+      require(plan.run(stream));
+    else
+      require(cudaGraphLaunch(replay, stream));
+    require(cudaStreamSynchronize(stream));
+    bool untouched = true;
+    const std::vector<float> results = o.read_back(untouched);
+    if (with_lse)
+      require(cudaMemcpy(lse.data(), lse_buffer.as(), lse.size() * sizeof(float),
+                         cudaMemcpyDeviceToHost));
+    const Judged one = judge(point, which, q_values, k_values, v_values, results, lse);
+    judged = {one.wrong, std::max(judged.error, one.error)};
+    if (!untouched) judged.wrong = "memory beside O was written";
+    if (attempt == 0)
+      first = results;
+    else if (which == 0 && results != first)
+      judged.wrong = "the second run gave other bits";
+    if (!judged.wrong.empty()) judged.wrong += ", run " + std::to_string(attempt);
+  }
+  cudaGraphExecDestroy(replay);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+  return judged;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 4 || (argc > 1 && std::string_view(argv[1]) == "--help")) {
+    std::fprintf(stderr, "decode_check [points] [first seed] [FAMILY]\n");
+    return 2;
+  }
+  if (current_device().compute_capability == 0) {
+    std::fprintf(stderr, "decode_check needs a GPU\n");
+    return 3;
+  }
+  const uint64_t points = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
+  const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  const std::string_view only = argc > 3 ? argv[3] : "";
+  int failures = 0;
+  for (const std::string_view family : {"mma-tma", "mma"}) {
+    if (!only.empty() && family != only) continue;
+    double worst[2] = {0, 0};
+    int done = 0;
+    for (uint64_t seed = first; seed < first + points; ++seed, ++done) {
+      Point point = random_point(seed, family);
+      Judged judged;
+      try {
+        judged = run(point, seed);
+      } catch (const std::exception& error) {
+        judged.wrong = error.what();
+      }
+      double& of_type = worst[size_t(point.call.problem.dtype)];
+      of_type = std::max(of_type, judged.error);
+      if (judged.wrong.empty()) continue;
+      std::printf("FAILED %llu %s: %s\n", static_cast<unsigned long long>(seed),
+                  describe(point).c_str(), judged.wrong.c_str());
+      std::fflush(stdout);
+      if (++failures > 20 || cudaGetLastError() != cudaSuccess) return 1;
+    }
+    std::printf("%s: %d points, worst relative error bf16 %.2e, fp16 %.2e\n", family.data(), done,
+                worst[0], worst[1]);
+  }
+  std::printf("%d failed\n", failures);
+  return failures == 0 ? 0 : 1;
+}
