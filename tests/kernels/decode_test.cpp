@@ -1,0 +1,115 @@
+// What calls of decode refuse, and what they say; no GPU is needed.
+#include "kernels/attention/decode.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "kernels/attention/attention.h"
+
+namespace sawtooth::kernels {
+namespace {
+
+/// 16-byte aligned memory that no check reads.
+alignas(16) char somewhere[16];
+
+AttentionDecode valid_call() {
+  AttentionDecode call;
+  call.problem = {
+      .batch = 3, .heads = 8, .kv_heads = 2, .seq_q = 1, .seq_kv = 100, .head_dim = 128};
+  call.q = call.k = call.v = call.o = somewhere;
+  return call;
+}
+AttentionDecode paged_call() {
+  AttentionDecode call = valid_call();
+  call.pages = {.table = reinterpret_cast<const int32_t*>(somewhere),
+                .table_stride = 7,
+                .page_rows = 16,
+                .page_count = 21};
+  return call;
+}
+
+TEST(DecodeChecks, AcceptPlainAndPagedCalls) {
+  EXPECT_EQ(check(valid_call()).message, "");
+  EXPECT_EQ(check(paged_call()).message, "");
+}
+
+TEST(DecodeChecks, RefusePagesThatAreNoPowerOfTwoFrom16To256) {
+  for (const int64_t rows : {0, 8, 48, 512}) {
+    AttentionDecode call = paged_call();
+    call.pages.page_rows = rows;
+    const Outcome outcome = check(call);
+    EXPECT_EQ(outcome.status, Status::bad_size) << rows;
+    EXPECT_NE(outcome.message.find("allowed: 16, 32, 64, 128, 256"), std::string::npos);
+  }
+}
+
+TEST(DecodeChecks, RefuseMoreKeysThanTheTableHasRowsFor) {
+  AttentionDecode call = paged_call();
+  call.problem.seq_kv = 7 * 16;
+  EXPECT_EQ(check(call).status, Status::ok);
+  call.problem.seq_kv = 7 * 16 + 1;
+  EXPECT_EQ(check(call).status, Status::bad_size);
+}
+
+TEST(DecodeChecks, RefuseMasksTypesFamiliesAndHeadDimsThatNoKernelHas) {
+  AttentionDecode call = valid_call();
+  call.problem.mask = {MaskKind::window, 8};
+  EXPECT_EQ(check(call).status, Status::bad_size);
+  call = valid_call();
+  call.problem.dtype = ElementType::fp32;
+  EXPECT_EQ(check(call).status, Status::unsupported_type);
+  call = valid_call();
+  call.family = "hopper";
+  EXPECT_EQ(check(call).status, Status::bad_schedule);
+  call = valid_call();
+  call.problem.head_dim = 96;
+  const Outcome outcome = check(call);
+  EXPECT_EQ(outcome.status, Status::unsupported_head_dim);
+  EXPECT_NE(outcome.message.find("allowed for decode: 64, 128, 256"), std::string::npos);
+}
+
+TEST(DecodeChecks, RefuseMisalignedTablesAndMissingTensors) {
+  AttentionDecode call = valid_call();
+  call.lengths = reinterpret_cast<const int32_t*>(somewhere + 1);
+  EXPECT_EQ(check(call).status, Status::misaligned);
+  call = valid_call();
+  call.k = nullptr;
+  EXPECT_EQ(check(call).status, Status::null_pointer);
+}
+
+TEST(DecodeChecks, RefuseMoreSequencesWithLengthsThanSharedMemoryHolds) {
+  AttentionDecode call = valid_call();
+  call.problem.batch = 2049;
+  EXPECT_EQ(check(call).status, Status::ok);
+  call.lengths = reinterpret_cast<const int32_t*>(somewhere);
+  EXPECT_EQ(check(call).status, Status::bad_size);
+}
+
+TEST(DecodeChecks, LetCallsWithoutAQueryPass) {
+  AttentionDecode call = valid_call();
+  call.problem.seq_q = 0;
+  call.q = call.k = call.v = call.o = nullptr;
+  EXPECT_EQ(check(call).message, "");
+  EXPECT_EQ(attention_decode(call, nullptr, 0, nullptr).message, "");
+}
+
+TEST(DecodeChecks, AreTheSameInC) {
+  sawtooth_decode call;
+  sawtooth_decode_defaults(&call);
+  call.heads = 8;
+  call.kv_heads = 2;
+  call.seq_kv = 100;
+  call.q = call.k = call.v = call.o = somewhere;
+  size_t bytes = 0;
+  EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_OK) << sawtooth_last_message();
+  EXPECT_GE(bytes, sawtooth_workspace_state_bytes());
+  call.page_table = reinterpret_cast<const int32_t*>(somewhere);
+  EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_BAD_SIZE);
+  EXPECT_EQ(bytes, 0u);
+  call.version = 2;
+  EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_BAD_VERSION);
+}
+
+}  // namespace
+}  // namespace sawtooth::kernels
