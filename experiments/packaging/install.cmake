@@ -43,7 +43,8 @@ if(TARGET sawtooth_kernels)
     endif()
   endforeach()
   install(FILES kernels/attention/attention.h kernels/attention/attention.hpp
-                kernels/attention/automatic.hpp kernels/attention/device.hpp
+                kernels/attention/automatic.hpp kernels/attention/decode.hpp
+                kernels/attention/device.hpp
                 kernels/attention/tile_time.hpp kernels/attention/variants.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT libraries)
   install(FILES kernels/common/box_extent.hpp kernels/common/order_trace.hpp
