@@ -318,6 +318,15 @@ class ArraysOfCuPy(OnGpu):
         stream.synchronize()
         self.close(torch.from_dlpack(out), expected)
 
+    def test_workspaces_of_streams_that_are_gone_can_be_freed(self):
+        q, k, v = self.arrays(1, 2, 512, 64)
+        for _ in range(3):
+            with cupy.cuda.Stream(non_blocking=True) as stream:
+                sawtooth.attention(q, k, v, launch="dynamic")
+            del stream
+        sawtooth.free_workspaces()
+        self.check(sawtooth.attention(q, k, v, launch="dynamic"), q, k, v)
+
 
 @unittest.skipIf(torch is None or jax is None, "no GPU, no JAX or no kernels here")
 class ArraysOfJax(OnGpu):

@@ -402,18 +402,18 @@ Gradients backward(const Input& d_o, const Input& q, const Input& k, const Input
   return {SAWTOOTH_OK, "", std::move(made_here)};
 }
 
-/// Frees what calls have left, behind them; graphs of earlier calls must not run after this.
+/// Frees what calls have left, once all work of its devices is done: a stream of theirs may be
+/// gone. Graphs of earlier calls must not run after this.
 void free_workspaces() {
+  for (const auto& [place, workspace] : workspaces)
+    workspaces_of_graphs.emplace_back(place.first, workspace.memory);
+  workspaces.clear();
   for (const auto& [place, memory] : workspaces_of_graphs) {
     const CurrentDevice device(place);
+    cudaDeviceSynchronize();
     cudaFree(memory);
   }
   workspaces_of_graphs.clear();
-  for (auto& [place, workspace] : workspaces) {
-    const CurrentDevice device(place.first);
-    workspace.release(place.second);
-  }
-  workspaces.clear();
 }
 
 }  // namespace

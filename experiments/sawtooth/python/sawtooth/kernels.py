@@ -15,6 +15,7 @@ except ImportError:  # a build without CUDA
     _attention = None  # type: ignore[assignment]
 
 _CUDA_DEVICES = (2, 13)  # kDLCUDA and kDLCUDAManaged of dlpack.h
+_SAME_STREAM = -1  # in the array API's numbers: nothing to wait for
 _LEGACY_STREAM = 1  # the default stream in the array API's numbers, where 0 is not allowed
 
 
@@ -183,7 +184,8 @@ def attention_backward(
 
 
 def free_workspaces() -> None:
-    """Frees the device memory that calls keep, behind those that use it."""
+    """Frees the device memory that calls keep, once the work of its devices is done. Graphs of calls
+    before must not run any more."""
     if _attention is not None:
         _attention.free_workspaces()
 
@@ -255,8 +257,11 @@ def _capsule(name: str, tensor: Any, handle: int) -> Any:
                 "or any tensor under torch.no_grad()"
             )
         tensor = tensor.detach()
+    stream = handle or _LEGACY_STREAM
+    if torch is not None and torch.cuda.current_stream(tensor.device).cuda_stream == handle:
+        stream = _SAME_STREAM  # PyTorch would enqueue an event and a wait for it
     try:
-        return tensor.__dlpack__(stream=handle or _LEGACY_STREAM)
+        return tensor.__dlpack__(stream=stream)
     except BufferError as error:
         raise UsageError(f"{name} cannot be handed over by DLPack: {error}") from None
 
