@@ -40,6 +40,7 @@ KernelVariant mma_tma_variant(const char* name) {
   constexpr int first_with_copy_engine = 90;
   row.from_compute_capability = first_with_copy_engine;
   row.kv_box = {Shape::kv_rows, Shape::panels};
+  row.q_box = row.kv_box;  // Q has no map; the row says by this that K and V have theirs
   row.begins_early = true;
   return row;
 }

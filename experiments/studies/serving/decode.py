@@ -30,7 +30,7 @@ def arguments():
     parser.add_argument("--csv", required=True)
     parser.add_argument("--part", default="shapes,pages,lengths")
     parser.add_argument(
-        "--options", action="append", default=[], help="drawn_percent=20,workers=132"
+        "--options", action="append", default=[], help="drawn_percent=20,family=mma"
     )
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--peers", default="cudnn,flash")
@@ -47,7 +47,10 @@ class Session:
             name, _, path = text.rpartition("=")
             self.libraries[name or "sawtooth"] = decode_call.Library(torch, path)
         self.variants = [
-            {key: int(value) for key, value in (pair.split("=") for pair in text.split(","))}
+            {
+                key: int(value) if value.lstrip("-").isdigit() else value
+                for key, value in (pair.split("=") for pair in text.split(","))
+            }
             for text in options.options
         ] or [{}]
         self.rows = []
