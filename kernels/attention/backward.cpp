@@ -1,9 +1,11 @@
 #include "kernels/attention/backward.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/automatic.hpp"
@@ -16,6 +18,13 @@
 namespace sawtooth::kernels {
 namespace {
 
+/// The kernel of a call that passes `check`, and its problem and schedule made whole.
+struct Choice {
+  const KernelVariant* variant = nullptr;
+  Problem problem;
+  Schedule schedule;
+};
+
 /// Byte offsets of what follows the state, on lines where the workspace begins on one.
 struct WorkspaceLayout {
   std::size_t attach = aligned(state_size, line_bytes);
@@ -26,7 +35,9 @@ struct WorkspaceLayout {
   std::size_t bytes = 0;
 };
 
-WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, const Tiling& tiling) {
+WorkspaceLayout layout_of(const Choice& choice) {
+  const Problem& problem = choice.problem;
+  const Schedule& schedule = choice.schedule;
   WorkspaceLayout layout;
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t heads = problem.batch * problem.heads;
@@ -36,21 +47,15 @@ WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, cons
       layout.attach +
       (attach ? aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int), line_bytes)
               : 0);
-  const int64_t turns = schedule.dq == Dq::ordered ? heads * q_tiles(problem, tiling) : 0;
+  const int64_t turns =
+      schedule.dq == Dq::ordered ? heads * q_tiles(problem, choice.variant->tiling) : 0;
   layout.lse_log2 = layout.dq_turns + aligned(std::size_t(turns) * sizeof(unsigned), line_bytes);
   layout.row_sums = layout.lse_log2 + row_numbers;
   layout.dq_sums = layout.row_sums + row_numbers;
-  layout.bytes =
-      layout.dq_sums + std::size_t(heads * problem.seq_q * problem.head_dim) * sizeof(float);
+  const int64_t dq_rows = choice.variant->dq_in_parts ? padded_rows : heads * problem.seq_q;
+  layout.bytes = layout.dq_sums + std::size_t(dq_rows * problem.head_dim) * sizeof(float);
   return layout;
 }
-
-/// The kernel of a call that passes `check`, and its problem and schedule made whole.
-struct Choice {
-  const KernelVariant* variant = nullptr;
-  Problem problem;
-  Schedule schedule;
-};
 
 Outcome choose(const AttentionBackward& call, const DeviceLimits& device, Choice& choice) {
   if (Outcome bad = choose_variant(call, device, choice.variant); !bad) return bad;
@@ -102,7 +107,8 @@ BackwardArguments arguments_of(const AttentionBackward& call, const Choice& choi
           .ticket = reinterpret_cast<unsigned long long*>(workspace),
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
           .dq_turns = reinterpret_cast<unsigned*>(workspace + layout.dq_turns),
-          .trace = call.trace};
+          .trace = call.trace,
+          .dq_in_parts = choice.variant->dq_in_parts};
 }
 
 /// Under `static` a CTA that has not begun holds items that others wait for, so all must run at
@@ -118,6 +124,22 @@ Outcome check_residence(const KernelVariant& variant, int64_t workers, std::size
             "workers is " + std::to_string(workers) +
                 "; allowed with dq = ordered and launch = static: up to the " +
                 std::to_string(most) + " that the device runs at once"};
+  return {};
+}
+
+/// Of Q, K, V and dO. A tensor of a side without rows is not read; its map is none.
+Outcome make_maps(const KernelVariant& variant, const BackwardArguments& arguments,
+                  std::array<CUtensorMap, 4>& maps) {
+  const Problem& problem = arguments.problem;
+  const MappedTensor tensors[] = {
+      {arguments.q, problem.heads, problem.seq_q, arguments.q_strides, variant.q_box},
+      {arguments.k, problem.kv_heads, problem.seq_kv, arguments.k_strides, variant.kv_box},
+      {arguments.v, problem.kv_heads, problem.seq_kv, arguments.v_strides, variant.kv_box},
+      {arguments.d_o, problem.heads, problem.seq_q, arguments.d_o_strides, variant.q_box}};
+  maps = {};
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    if (tensors[i].rows > 0)
+      if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
   return {};
 }
 
@@ -144,9 +166,13 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
   if (schedule.dq == Dq::ordered && schedule.launch == launch_id<StaticLaunch>)
     if (Outcome bad = check_residence(*choice.variant, workers, shared_bytes, device); !bad)
       return bad;
-  void* parameters[] = {&arguments};
+  std::array<CUtensorMap, 4> maps;
+  void* parameters[] = {&maps[0], &maps[1], &maps[2], &maps[3], &arguments};
+  const bool mapped = choice.variant->loads_by_copy_engine();
+  if (mapped)
+    if (Outcome bad = make_maps(*choice.variant, arguments, maps); !bad) return bad;
   return enqueue_kernel(*choice.variant, choice.variant->function, unsigned(workers), shared_bytes,
-                        parameters, stream);
+                        mapped ? parameters : parameters + maps.size(), stream);
 }
 
 }  // namespace
@@ -154,7 +180,7 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
 std::size_t workspace_bytes(const AttentionBackward& call) {
   Choice choice;
   if (!choose(call, current_device(), choice)) return state_size;
-  return layout_of(choice.problem, choice.schedule, choice.variant->tiling).bytes;
+  return layout_of(choice).bytes;
 }
 
 Outcome attention_backward(const AttentionBackward& call, void* workspace, std::size_t bytes,
@@ -164,7 +190,7 @@ Outcome attention_backward(const AttentionBackward& call, void* workspace, std::
   const DeviceLimits device = current_device(&error);
   Choice choice;
   if (Outcome bad = choose(call, device, choice); !bad) return bad;
-  const WorkspaceLayout layout = layout_of(choice.problem, choice.schedule, choice.variant->tiling);
+  const WorkspaceLayout layout = layout_of(choice);
   if (Outcome bad = check_workspace(workspace, bytes, layout.bytes); !bad) return bad;
   if (device.compute_capability == 0) return failed("looking for a device", error);
   BackwardArguments arguments = arguments_of(call, choice, layout, static_cast<char*>(workspace));

@@ -25,7 +25,7 @@ struct AttentionBackward {
   Problem problem;
   Schedule schedule = automatic_schedule;  // no dq = separate, prefetch, kv-split, balanced
   Tiling tiling{0, 0};                     // zeros: automatic
-  std::string_view family;                 // of the kernel: mma, or empty
+  std::string_view family;                 // of the kernel: mma, hopper; empty: the fastest here
   const void* q = nullptr;
   const void* k = nullptr;
   const void* v = nullptr;

@@ -43,6 +43,22 @@ struct NamedTensor {
   const Strides& strides;
 };
 
+/// Whether `variant` can run a call that passes `check` but for its kernel.
+Outcome suits(const AttentionBackward& call, const KernelVariant& variant) {
+  const Problem& problem = call.problem;
+  if (!product_within(largest_count,
+                      {problem.batch, problem.kv_heads, kv_tiles(problem, variant.tiling)}) ||
+      !product_within(largest_count / 2, {problem.heads, q_tiles(problem, variant.tiling)}))
+    return {Status::bad_size, "the problem has more than 2^31 - 1 items, or steps of an item"};
+  if (!variant.loads_by_copy_engine()) return {};
+  const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
+  const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
+  if (Outcome bad = check_tensor_map("q", call.q_strides, q_sizes); !bad) return bad;
+  if (Outcome bad = check_tensor_map("d_o", call.d_o_strides, q_sizes); !bad) return bad;
+  if (Outcome bad = check_tensor_map("k", call.k_strides, kv_sizes); !bad) return bad;
+  return check_tensor_map("v", call.v_strides, kv_sizes);
+}
+
 }  // namespace
 
 Outcome check(const AttentionBackward& call) {
@@ -84,24 +100,21 @@ Outcome choose_variant(const AttentionBackward& call, const DeviceLimits& device
   const Problem& problem = call.problem;
   for (const KernelVariant& variant : backward_variants()) {
     if (variant.head_dim != problem.head_dim || variant.dtype != problem.dtype ||
-        (!call.family.empty() && call.family != variant.family) ||
+        !variant.serves(call.family) ||
         (!any_tiling && (variant.tiling.q_rows != call.tiling.q_rows ||
                          variant.tiling.kv_rows != call.tiling.kv_rows)))
       continue;
-    Outcome runs;
-    if (!product_within(largest_count,
-                        {problem.batch, problem.kv_heads, kv_tiles(problem, variant.tiling)}) ||
-        !product_within(largest_count / 2, {problem.heads, q_tiles(problem, variant.tiling)}))
-      runs = {Status::bad_size, "the problem has more than 2^31 - 1 items, or steps of an item"};
-    else if (device.compute_capability != 0)
-      runs = check_device(variant, device);
+    Outcome runs = suits(call, variant);
+    if (runs && device.compute_capability != 0) runs = check_device(variant, device);
     if (runs) {
-      chosen = &variant;
-      return {};
+      const bool faster = chosen != nullptr && variant.compute_capability != 0 &&
+                          chosen->compute_capability == 0 && device.compute_capability != 0;
+      if (chosen == nullptr || faster) chosen = &variant;
+      continue;
     }
     why_none = std::move(runs);
   }
-  return why_none;
+  return chosen != nullptr ? Outcome{} : why_none;
 }
 
 }  // namespace sawtooth::kernels

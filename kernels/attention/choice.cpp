@@ -11,21 +11,6 @@
 namespace sawtooth::kernels {
 namespace {
 
-/// What the copy engine cannot step over (CUDA driver API, cuTensorMapEncodeTiled: globalStrides).
-Outcome check_tensor_map(const char* name, const Strides& strides, const int64_t (&sizes)[3]) {
-  constexpr int64_t element_bytes = 2;
-  constexpr int64_t stride_limit = (int64_t{1} << 40) / element_bytes;  // exclusive
-  if (strides == Strides{}) return {};
-  const int64_t steps[] = {strides.batch, strides.head, strides.row};
-  for (int i = 0; i < 3; ++i)
-    if (sizes[i] > 1 && (steps[i] == 0 || steps[i] >= stride_limit))
-      return {Status::misaligned,
-              std::string(name) + " has a stride of " + std::to_string(steps[i]) +
-                  " elements, which the copy engine cannot step over; allowed: multiples of 8 "
-                  "from 8, below 2^39, or the kernel family mma"};
-  return {};
-}
-
 Outcome check_tensor_maps(const AttentionForward& call) {
   const Problem& problem = call.problem;
   const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
@@ -76,6 +61,20 @@ std::pair<int, double> slowness(const AttentionForward& call, const KernelVarian
 }
 
 }  // namespace
+
+Outcome check_tensor_map(const char* name, const Strides& strides, const int64_t (&sizes)[3]) {
+  constexpr int64_t element_bytes = 2;
+  constexpr int64_t stride_limit = (int64_t{1} << 40) / element_bytes;  // exclusive
+  if (strides == Strides{}) return {};
+  const int64_t steps[] = {strides.batch, strides.head, strides.row};
+  for (int i = 0; i < 3; ++i)
+    if (sizes[i] > 1 && (steps[i] == 0 || steps[i] >= stride_limit))
+      return {Status::misaligned,
+              std::string(name) + " has a stride of " + std::to_string(steps[i]) +
+                  " elements, which the copy engine cannot step over; allowed: multiples of 8 "
+                  "from 8, below 2^39, or the kernel family mma"};
+  return {};
+}
 
 Outcome check_device(const KernelVariant& variant, const DeviceLimits& device) {
   const int here = device.compute_capability;

@@ -9,6 +9,10 @@ namespace sawtooth::kernels {
 /// Whether `device` can run the variant: its compute capability and shared memory.
 Outcome check_device(const KernelVariant& variant, const DeviceLimits& device);
 
+/// Whether the copy engine can step over a tensor of `sizes` (batch, heads, rows) with `strides`
+/// (CUDA driver API, cuTensorMapEncodeTiled: globalStrides).
+Outcome check_tensor_map(const char* name, const Strides& strides, const int64_t (&sizes)[3]);
+
 /// Whether `variant` can run a call that passes `check` but for its kernel: its strides, its
 /// schedule, its number of items. Automatic fields suit every kernel.
 Outcome suits(const AttentionForward& call, const KernelVariant& variant);

@@ -69,22 +69,14 @@ cudaError_t allow_shared_memory_once(const KernelVariant& variant, const DeviceL
 
 Outcome make_maps(const KernelVariant& variant, const ForwardArguments& arguments,
                   std::array<CUtensorMap, 3>& maps) {
-#if defined(SAWTOOTH_HAVE_TMA)
   const Problem& problem = arguments.problem;
-  const TensorExtent q{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
-  const TensorExtent kv{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
-  try {
-    maps = {make_tensor_map(arguments.q, problem.dtype, q, arguments.q_strides, variant.q_box),
-            make_tensor_map(arguments.k, problem.dtype, kv, arguments.k_strides, variant.kv_box),
-            make_tensor_map(arguments.v, problem.dtype, kv, arguments.v_strides, variant.kv_box)};
-  } catch (const std::runtime_error& refused) {
-    return {Status::launch_failed, refused.what()};
-  }
+  const MappedTensor tensors[] = {
+      {arguments.q, problem.heads, problem.seq_q, arguments.q_strides, variant.q_box},
+      {arguments.k, problem.kv_heads, problem.seq_kv, arguments.k_strides, variant.kv_box},
+      {arguments.v, problem.kv_heads, problem.seq_kv, arguments.v_strides, variant.kv_box}};
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
   return {};
-#else
-  (void)arguments, (void)maps;
-  return {Status::unsupported_tiling, name_of(variant) + " is not in this build"};
-#endif
 }
 
 cudaError_t try_enqueue(const KernelVariant& variant, const void* function, unsigned ctas,
@@ -132,6 +124,22 @@ Outcome on_device(int number, const std::function<Outcome()>& run) {
   error = cudaSetDevice(here);
   if (outcome && error != cudaSuccess) return failed("going back to the current device", error);
   return outcome;
+}
+
+Outcome make_map([[maybe_unused]] const KernelVariant& variant, const Problem& problem,
+                 const MappedTensor& tensor, CUtensorMap& map) {
+#if defined(SAWTOOTH_HAVE_TMA)
+  const TensorExtent extent{problem.batch, tensor.heads, tensor.rows, problem.head_dim};
+  try {
+    map = make_tensor_map(tensor.data, problem.dtype, extent, tensor.strides, tensor.box);
+  } catch (const std::runtime_error& refused) {
+    return {Status::launch_failed, refused.what()};
+  }
+  return {};
+#else
+  (void)problem, (void)tensor, (void)map;
+  return {Status::unsupported_tiling, name_of(variant) + " is not in this build"};
+#endif
 }
 
 Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,

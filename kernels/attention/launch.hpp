@@ -31,6 +31,19 @@ Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const Devi
 Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,
                        std::size_t shared_bytes, void** parameters, CUstream_st* stream);
 
+/// A tensor of a call, and what the copy engine loads of it at a time.
+struct MappedTensor {
+  const void* data;
+  int64_t heads;
+  int64_t rows;
+  const Strides& strides;
+  const BoxExtent& box;
+};
+
+/// `launch_failed` with the driver's reason where it makes no tensor map.
+Outcome make_map(const KernelVariant& variant, const Problem& problem, const MappedTensor& tensor,
+                 CUtensorMap& map);
+
 /// All that a launch needs beside its stream.
 struct PreparedLaunch {
   const KernelVariant* variant = nullptr;

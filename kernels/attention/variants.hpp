@@ -33,6 +33,7 @@ struct KernelVariant {
   bool begins_early = false;        // under the end of the launch before
   bool rung = false;                // a step on the way to a kernel, not offered
   bool study = false;               // run where its family is named, and not otherwise
+  bool dq_in_parts = false;         // backward: how its sums of dQ lie in the workspace
   TileCost cost;                    // of its tile, where measured
 
   /// Whether a call of this family (empty: any) may run it.
@@ -40,7 +41,8 @@ struct KernelVariant {
     return wanted.empty() ? !study : wanted == family;
   }
   constexpr int threads() const { return warps * 32; }
-  /// Then the kernel takes tensor maps of Q, K and V before its arguments.
+  /// Then the kernel takes tensor maps of Q, K and V, of the backward pass of dO too, before its
+  /// arguments.
   constexpr bool loads_by_copy_engine() const { return q_box.rows > 0; }
   constexpr bool needs_device() const {
     return compute_capability != 0 || from_compute_capability != 0;

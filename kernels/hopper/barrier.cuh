@@ -21,6 +21,21 @@ __device__ inline int32_t read_shared(const int32_t* word) {
   return value;
 }
 
+/// The same of floats, by an address in the shared window.
+__device__ inline float2 read_shared_floats(uint32_t address) {
+  float2 values;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+               : "=f"(values.x), "=f"(values.y)
+               : "r"(address)
+               : "memory");
+  return values;
+}
+__device__ inline void write_shared_floats(uint32_t address, float a, float b, float c, float d) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(a), "f"(b), "f"(c),
+               "f"(d)
+               : "memory");
+}
+
 /// Gives registers back to the SM's pool, or takes them from it (whole warpgroup).
 template <int Registers>
 __device__ inline void shrink_registers() {

@@ -45,7 +45,7 @@ class Consumer {
   __device__ void run() {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
     for (;; ++turn_) {
-      shared_.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
+      shared_.hand.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
       ItemStart start;
       if (!read_start<Shape::short_items>(work(), start)) break;
       first_row_ =
@@ -56,7 +56,7 @@ class Consumer {
       } else {
         stand_by(start.steps);
       }
-      release(shared_.slot_empty[turn_ % work_slots]);
+      release(shared_.hand.slot_empty[turn_ % work_slots]);
     }
     // The turn that the last warpgroup has passed on is still open.
     if (takes_turns && warpgroup_ == 0) named_barrier_sync(turn_barrier(0), turn_threads);
@@ -327,7 +327,7 @@ class Consumer {
   }
 
   __device__ const WorkSlot& work() const {
-    return shared_.slots[turn_ % work_slots];
+    return shared_.hand.slots[turn_ % work_slots];
   }
 
   __device__ int row(int half) const {

@@ -58,4 +58,9 @@ SAWTOOTH_HD constexpr uint64_t advance(uint64_t descriptor, uint32_t bytes) {
   return descriptor + (bytes >> 4);
 }
 
+/// The same where nothing carries into the upper word: no address is behind 256 KiB.
+SAWTOOTH_HD constexpr uint64_t advance_low(uint64_t descriptor, uint32_t bytes) {
+  return (descriptor & 0xffff'ffff'0000'0000) | uint32_t(uint32_t(descriptor) + (bytes >> 4));
+}
+
 }  // namespace sawtooth::kernels::hopper

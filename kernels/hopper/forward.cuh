@@ -20,9 +20,9 @@ __device__ void produce(SharedStorage<Shape>& shared, const CUtensorMap& q_map,
   if (threadIdx.x == loader_thread) {
     Loader<Shape>(shared, q_map, k_map, v_map).run();
   } else if (threadIdx.x == scheduler_thread) {
-    SchedulerWarp<Shape>(shared).run();
+    SchedulerWarp<Shape, decltype(shared.hand)>(shared.hand).run();
   } else if (threadIdx.x == scan_thread) {
-    ScanWarp<Shape>(shared).run();
+    ScanWarp<Shape, decltype(shared.hand)>(shared.hand).run();
   }
   __syncwarp();
 }
@@ -52,7 +52,7 @@ __device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUte
     prefetch_tensor_map(k_map);
     prefetch_tensor_map(v_map);
     shared.initialise_barriers();
-    shared.arguments = arguments;
+    shared.hand.arguments = arguments;
     fence_initialised_barriers();
   }
   meet<Shape::cluster>();

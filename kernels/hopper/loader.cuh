@@ -21,11 +21,11 @@ class Loader {
   __device__ void run() {
     wait_for_launch_before();
     for (RingPosition<work_slots> ring;; ring.advance()) {
-      shared_.slot_full[ring.stage].wait(ring.parity);
-      const WorkSlot& work = shared_.slots[ring.stage];
+      shared_.hand.slot_full[ring.stage].wait(ring.parity);
+      const WorkSlot& work = shared_.hand.slots[ring.stage];
       if (work.last) return;
       if (work.scan.tiles > 0) load_item(work);
-      shared_.slot_empty[ring.stage].arrive();
+      shared_.hand.slot_empty[ring.stage].arrive();
     }
   }
 
@@ -50,20 +50,20 @@ class Loader {
     load_tile(shared_.q[stage], q_map_, shared_.q_full[stage],
               (int(item.own_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) *
                   Shape::cta_q_rows,
-              int(item.head), int(item.batch), shared_.arguments.policies.q);
+              int(item.head), int(item.batch), shared_.hand.arguments.policies.q);
   }
 
   /// Starts the copy of the next K tile of the scan and returns its number.
   __device__ int load_k(const Item& item) {
-    shared_.step_full[step_.stage].wait(step_.parity);
-    const TileNote note = shared_.steps[step_.stage];
-    shared_.step_empty[step_.stage].arrive();
+    shared_.hand.step_full[step_.stage].wait(step_.parity);
+    const TileNote note = shared_.hand.steps[step_.stage];
+    shared_.hand.step_empty[step_.stage].arrive();
     step_.advance();
     const int stage = k_.stage;
     wait_for_cluster<Shape::cluster>(shared_.k_empty[stage], k_.parity);
     shared_.notes[stage] = note;
     load_part(shared_.k[stage], k_map_, shared_.k_full[stage], item, note.kv_tile,
-              shared_.arguments.policies.k);
+              shared_.hand.arguments.policies.k);
     k_.advance();
     return note.kv_tile;
   }
@@ -72,7 +72,7 @@ class Loader {
     const int stage = v_.stage;
     wait_for_cluster<Shape::cluster>(shared_.v_empty[stage], v_.parity);
     load_part(shared_.v[stage], v_map_, shared_.v_full[stage], item, tile,
-              shared_.arguments.policies.v);
+              shared_.hand.arguments.policies.v);
     v_.advance();
   }
 

@@ -9,21 +9,27 @@
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/tma/tma.cuh"
+#include "scheduler/dq_order.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::kernels::hopper {
 
-template <class Shape>
+/// Of either pass; `Hand` is a HandOver. Of the backward pass the tiles are Q tiles, of each head
+/// of the group in turn.
+template <class Shape, class Hand>
 class ScanWarp {
+  using Note = typename Hand::Note;
+  static constexpr bool forward = Hand::Arguments::pass == Pass::forward;
+
  public:
-  __device__ explicit ScanWarp(SharedStorage<Shape>& shared) : shared_(shared) {}
+  __device__ explicit ScanWarp(Hand& shared) : shared_(shared) {}
 
   __device__ void run() {
     wait_for_launch_before();
     shared_.scan_steps = 0;
     for (shared_.scan_ring = {};; shared_.scan_ring.advance()) {
       shared_.slot_full[shared_.scan_ring.stage].wait(shared_.scan_ring.parity);
-      WorkSlot& work = shared_.slots[shared_.scan_ring.stage];
+      auto& work = shared_.slots[shared_.scan_ring.stage];
       if (work.last) return;
       start_item(work);
       walk(work);
@@ -32,18 +38,45 @@ class ScanWarp {
   }
 
  private:
-  __device__ void walk(const WorkSlot& work) {
+  template <class Slot>
+  __device__ void walk(const Slot& work) {
+    if constexpr (forward) {
+      walk_head(work, 0);
+    } else {
+      for (int head = 0; head < work.heads; ++head) walk_head(work, head);
+    }
+  }
+
+  template <class Slot>
+  __device__ void walk_head(const Slot& work, int head) {
     for (int step = 0; step < int(work.scan.tiles); ++step) {
       const int tile = tile_at(work, step);
       const uint32_t slot = shared_.scan_steps % step_slots;
       // Producers start with 1.
       shared_.step_empty[slot].wait(shared_.scan_steps / step_slots % 2 ^ 1);
-      shared_.steps[slot] = {tile, tile < work.unmasked.begin || tile >= work.unmasked.end};
+      if constexpr (forward) {
+        shared_.steps[slot] = {tile, tile < work.unmasked.begin || tile >= work.unmasked.end};
+      } else {
+        leave_note(shared_.steps[slot], work, head, step, tile);
+      }
       shared_.step_full[slot].arrive();
       ++shared_.scan_steps;
-      announce_step(work.item, step, tile);
-      if (arguments().schedule.prefetch > 0) prefetch_step(work, step);
+      announce_step(work.item, forward ? step : head * int(work.scan.tiles) + step, tile);
+      if constexpr (forward) {
+        if (arguments().schedule.prefetch > 0) prefetch_step(work, step);
+      }
     }
+  }
+
+  template <class Slot>
+  __device__ void leave_note(Note& note, const Slot& work, int head, int step, int tile) const {
+    const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
+    const bool last = head + 1 == work.heads && step + 1 == int(work.scan.tiles);
+    note.word = Note::word_of(tile, (masked ? Note::masked : 0) + (last ? Note::last : 0));
+    note.flat_head = int(work.item.batch * arguments().problem.heads + work.item.head) + head;
+    if (arguments().schedule.dq == Dq::ordered)
+      note.turn = unsigned(additions_before(arguments().problem, Shape::tiling(),
+                                            arguments().schedule.order, work.item.own_tile, tile));
   }
 
   __device__ int tile_at(const WorkSlot& work, int step) const {
@@ -51,7 +84,8 @@ class ScanWarp {
   }
 
   /// Reads the attach word and writes the trace's record.
-  __device__ void start_item(WorkSlot& work) const {
+  template <class Slot>
+  __device__ void start_item(Slot& work) const {
     if (arguments().schedule.scan == scan_id<AttachScan>) {
       read_attach_tile(work);
       const Range tiles = work.item.scanned;
@@ -64,7 +98,11 @@ class ScanWarp {
     record.worker = cluster_number<Shape::cluster>();
     record.items_before = work.scan.items_before;
     record.attach_tile = arguments().schedule.scan == scan_id<AttachScan> ? work.attach_tile : 0;
-    record.steps = int(work.scan.tiles);
+    if constexpr (forward) {
+      record.steps = int(work.scan.tiles);
+    } else {
+      record.steps = work.steps;
+    }
     atomicAdd(&record.times_started, 1u);
   }
 
@@ -131,9 +169,9 @@ class ScanWarp {
            strides.offset(item.batch, item.kv_head, row) * int64_t(sizeof(typename Shape::Element));
   }
 
-  __device__ const ForwardArguments& arguments() const { return shared_.arguments; }
+  __device__ const typename Hand::Arguments& arguments() const { return shared_.arguments; }
 
-  SharedStorage<Shape>& shared_;
+  Hand& shared_;
 };
 
 }  // namespace sawtooth::kernels::hopper

@@ -17,17 +17,21 @@
 
 namespace sawtooth::kernels::hopper {
 
-template <class Shape>
+/// Of either pass; `Hand` is a HandOver.
+template <class Shape, class Hand>
 class SchedulerWarp {
+  static constexpr Pass pass = Hand::Arguments::pass;
+  static constexpr bool forward = pass == Pass::forward;
+
  public:
-  __device__ explicit SchedulerWarp(SharedStorage<Shape>& shared) : shared_(shared) {}
+  __device__ explicit SchedulerWarp(Hand& shared) : shared_(shared) {}
 
   __device__ void run() {
     if (reads_global_memory()) wait_for_launch_before();
     prepare();
     for (shared_.scratch.turn = 0;; ++shared_.scratch.turn) {
       shared_.slot_empty[stage()].wait(parity());
-      WorkSlot& slot = shared_.slots[stage()];
+      auto& slot = shared_.slots[stage()];
       if (!sends_tickets()) {
         slot.item.index = next_item(shared_.scratch.turn);
       } else if (rank() == 0) {
@@ -66,7 +70,8 @@ class SchedulerWarp {
 
   /// All that is known of item `slot.item.index` before it starts. Every step reads what it needs
   /// from shared memory and leaves its result there, because this warp has few registers.
-  __device__ void describe_item(WorkSlot& slot) const {
+  template <class Slot>
+  __device__ void describe_item(Slot& slot) const {
     const Problem& problem = shared_.arguments.problem;
     SchedulerScratch& scratch = shared_.scratch;
     slot.last = slot.item.index >= scratch.items;
@@ -74,16 +79,20 @@ class SchedulerWarp {
     find_piece(slot);
     find_work();
     slot.item.batch = scratch.work.batch;
-    slot.item.head = scratch.work.head;
+    if constexpr (forward) slot.item.head = scratch.work.head;
     slot.item.own_tile = scratch.work.own_tile;
     slot.item.part = scratch.work.part;
     forget_registers();
-    slot.item.kv_head = problem.kv_head_of(scratch.work.head);
+    if constexpr (forward) {
+      slot.item.kv_head = problem.kv_head_of(scratch.work.head);
+    } else {
+      slot.item.kv_head = scratch.work.head;
+      slot.item.head = scratch.work.head * problem.heads_per_kv_head();
+    }
     forget_registers();
-    slot.item.scanned =
-        scanned_by(problem, Shape::tiling(), schedule(), scratch.work, Pass::forward);
+    slot.item.scanned = scanned_by(problem, Shape::tiling(), schedule(), scratch.work, pass);
     forget_registers();
-    if (scratch.is_piece) {
+    if (forward && scratch.is_piece) {
       slot.item.scanned = intersection(slot.item.scanned, scratch.tiles);
       forget_registers();
     }
@@ -91,12 +100,20 @@ class SchedulerWarp {
     forget_registers();
     slot.scan = scan_context_after(slot.scan.items_before, schedule(), slot.item, 0);
     forget_registers();
-    // Each CTA masks by its own rows.
-    slot.unmasked = unmasked_kv_tiles(problem, {Shape::cta_q_rows, Shape::kv_rows},
-                                      slot.item.own_tile * Shape::cluster + rank());
-    forget_registers();
-    if (schedule().prefetch > 0) share_prefetch(slot);
-    scratch.steps += uint32_t(slot.scan.tiles);
+    if constexpr (forward) {
+      // Each CTA masks by its own rows.
+      slot.unmasked = unmasked_kv_tiles(problem, {Shape::cta_q_rows, Shape::kv_rows},
+                                        slot.item.own_tile * Shape::cluster + rank());
+      forget_registers();
+      if (schedule().prefetch > 0) share_prefetch(slot);
+      scratch.steps += uint32_t(slot.scan.tiles);
+    } else {
+      slot.unmasked = unmasked_q_tiles(problem, Shape::tiling(), slot.item.own_tile);
+      forget_registers();
+      slot.heads = int(problem.heads) / int(problem.kv_heads);
+      slot.steps = int(slot.scan.tiles) * slot.heads;
+      scratch.steps += uint32_t(slot.steps);
+    }
   }
 
   /// What holds for all items.
@@ -104,16 +121,17 @@ class SchedulerWarp {
     SchedulerScratch& scratch = shared_.scratch;
     const Problem& problem = shared_.arguments.problem;
     scratch.steps = 0;
+    constexpr int64_t few_rows = 2 * ticket_lead_tiles * (forward ? Shape::kv_rows : Shape::q_rows);
     scratch.draws_late = problem.mask.kind != MaskKind::none &&
-                         problem.seq_kv > 2 * ticket_lead_tiles * Shape::kv_rows;
-    scratch.q_tiles = q_tiles(problem, Shape::tiling());
+                         (forward ? problem.seq_kv : problem.seq_q) > few_rows;
+    scratch.ranks = item_tiles(problem, Shape::tiling(), pass);
     forget_registers();
-    if (cuts_last_wave(schedule())) {
+    if (forward && cuts_last_wave(schedule())) {
       scratch.last_wave = last_wave(problem, Shape::tiling(), schedule());
       forget_registers();
       scratch.items = scratch.last_wave.places();
     } else {
-      scratch.items = whole_item_count(problem, Shape::tiling(), schedule(), Pass::forward);
+      scratch.items = whole_item_count(problem, Shape::tiling(), schedule(), pass);
     }
     forget_registers();
   }
@@ -123,8 +141,9 @@ class SchedulerWarp {
     SchedulerScratch& scratch = shared_.scratch;
     slot.item.pieces = {};
     scratch.item_number = slot.item.index;
-    scratch.is_piece = cuts_last_wave(schedule()) && scratch.last_wave.cuts(slot.item.index);
-    if (!scratch.is_piece) return;
+    scratch.is_piece =
+        forward && cuts_last_wave(schedule()) && scratch.last_wave.cuts(slot.item.index);
+    if (!forward || !scratch.is_piece) return;
     scratch.piece.share = scratch.last_wave.share_at(slot.item.index);
     forget_registers();
     scratch.piece.number = scratch.last_wave.number_at(slot.item.index, scratch.piece.share);
@@ -163,15 +182,15 @@ class SchedulerWarp {
       forget_registers();
       return;
     }
-    scratch.all_heads = problem.batch * problem.heads * schedule().kv_split;
+    scratch.all_heads = problem.batch * problem.item_heads(pass) * schedule().kv_split;
     forget_registers();
-    scratch.place = section_of(scratch.item_number, schedule().order.section, scratch.all_heads,
-                               scratch.q_tiles);
+    scratch.place =
+        section_of(scratch.item_number, schedule().order.section, scratch.all_heads, scratch.ranks);
     forget_registers();
     scratch.place.move_to(scratch.item_number);
     forget_registers();
-    scratch.work = work_at_place(problem, schedule().order, scratch.q_tiles, schedule().kv_split,
-                                 scratch.place, Pass::forward);
+    scratch.work = work_at_place(problem, schedule().order, scratch.ranks, schedule().kv_split,
+                                 scratch.place, pass);
     forget_registers();
   }
 
@@ -180,7 +199,7 @@ class SchedulerWarp {
     SchedulerScratch& scratch = shared_.scratch;
     scratch.share = {};
     if (schedule().order.list == nullptr && !scratch.is_piece) {
-      scratch.wave = wave_in_section(schedule(), slot.item.index, scratch.q_tiles, scratch.place);
+      scratch.wave = wave_in_section(schedule(), slot.item.index, scratch.ranks, scratch.place);
       forget_registers();
       scratch.share = share_in_wave(slot.item.index, scratch.place, scratch.wave);
       forget_registers();
@@ -205,7 +224,7 @@ class SchedulerWarp {
   __device__ static void forget_registers() { asm volatile("" ::: "memory"); }
   __device__ const Schedule& schedule() const { return shared_.arguments.schedule; }
 
-  SharedStorage<Shape>& shared_;
+  Hand& shared_;
 };
 
 }  // namespace sawtooth::kernels::hopper

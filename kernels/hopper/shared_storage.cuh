@@ -17,7 +17,7 @@ struct WorkSlot {
   Item item;
   ScanContext scan;
   int64_t attach_tile;   // the attach word when it was read
-  Range unmasked;        // K/V tiles that need no mask
+  Range unmasked;        // tiles of the scan that need no mask
   Range prefetch_lines;  // of a full K (or V) tile: this worker's part
   bool last;             // no item: everybody leaves
 };
@@ -28,7 +28,7 @@ struct SchedulerScratch {
   uint32_t turn;
   uint32_t steps;  // of all items so far
   int64_t items;
-  int64_t q_tiles;
+  int64_t ranks;  // items of a head
   int64_t all_heads;
   SectionPlace place;
   WorkCoordinates work;
@@ -88,9 +88,45 @@ __device__ inline int64_t receive(Mail& mail, uint32_t parity) {
 }
 
 /// The word of the item's K/V head that attach reads and leaves.
-__device__ inline int* attach_word(const ForwardArguments& arguments, const Item& item) {
+template <class Arguments>
+__device__ inline int* attach_word(const Arguments& arguments, const Item& item) {
   return arguments.attach_tiles + item.batch * arguments.problem.kv_heads + item.kv_head;
 }
+
+/// How items go from the scheduler to all, and their tiles from the scan to the loader; of either
+/// pass. `Note` is what the scan says of a step.
+template <class Arguments_, class Note_, class Slot = WorkSlot>
+struct HandOver {
+  using Arguments = Arguments_;
+  using Note = Note_;
+  Barrier slot_full[work_slots], slot_empty[work_slots];
+  Barrier step_full[step_slots], step_empty[step_slots];
+  Slot slots[work_slots];
+  SchedulerScratch scratch;
+  RingPosition<work_slots> scan_ring;  // where the scan stands
+  uint32_t scan_steps;                 // steps that it has named
+  Note steps[step_slots];
+  Mail tickets[work_slots];       // by the scheduler
+  Mail attach_tiles[work_slots];  // by the scan, when the item starts
+  // A copy for the producer, whose few registers it would otherwise fill with loop constants.
+  Arguments arguments;
+
+  /// `readers` of a slot arrive when they have left it.
+  __device__ void initialise_barriers(int readers, int cluster) {
+    for (int slot = 0; slot < work_slots; ++slot) {
+      slot_full[slot].initialise(1);
+      slot_empty[slot].initialise(readers);
+      for (Mail* mail : {&tickets[slot], &attach_tiles[slot]}) {
+        mail->full.initialise(1);
+        mail->empty.initialise(cluster > 1 ? cluster - 1 : 1);
+      }
+    }
+    for (int slot = 0; slot < step_slots; ++slot) {
+      step_full[slot].initialise(1);
+      step_empty[slot].initialise(1);
+    }
+  }
+};
 
 template <class Shape>
 struct SharedStorage {
@@ -100,17 +136,7 @@ struct SharedStorage {
   Barrier q_full[Shape::q_stages], q_empty[Shape::q_stages];
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
-  Barrier slot_full[work_slots], slot_empty[work_slots];
-  Barrier step_full[step_slots], step_empty[step_slots];
-  WorkSlot slots[work_slots];
-  SchedulerScratch scratch;
-  RingPosition<work_slots> scan_ring;  // where the scan stands
-  uint32_t scan_steps;                 // steps that it has named
-  TileNote steps[step_slots];
-  Mail tickets[work_slots];       // by the scheduler
-  Mail attach_tiles[work_slots];  // by the scan, when the item starts
-  // A copy for the producer, whose few registers it would otherwise fill with loop constants.
-  ForwardArguments arguments;
+  HandOver<ForwardArguments, TileNote> hand;
   std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
 
   __device__ void initialise_barriers() {
@@ -124,18 +150,7 @@ struct SharedStorage {
       k_empty[stage].initialise(Shape::cluster * Shape::consumer_warps);
       v_empty[stage].initialise(Shape::cluster * Shape::consumer_warps);
     }
-    for (int slot = 0; slot < work_slots; ++slot) {
-      slot_full[slot].initialise(1);
-      slot_empty[slot].initialise(Shape::consumer_warps + 2);  // the scan and the loader
-      for (Mail* mail : {&tickets[slot], &attach_tiles[slot]}) {
-        mail->full.initialise(1);
-        mail->empty.initialise(Shape::cluster > 1 ? Shape::cluster - 1 : 1);
-      }
-    }
-    for (int slot = 0; slot < step_slots; ++slot) {
-      step_full[slot].initialise(1);
-      step_empty[slot].initialise(1);
-    }
+    hand.initialise_barriers(Shape::consumer_warps + 2, Shape::cluster);  // the scan and the loader
   }
 };
 

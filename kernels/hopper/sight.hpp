@@ -44,4 +44,24 @@ SAWTOOTH_HD constexpr Sight sight_of(const Problem& problem, int first_row, int 
   return Sight::some;
 }
 
+/// Rows [begin, end) relative to some first row, not cut to a tile.
+struct RowSpan {
+  int begin;
+  int end;
+};
+
+/// Rows that see key `key`, relative to `first_row`; none where key >= seq_kv.
+SAWTOOTH_HD constexpr RowSpan rows_seeing(const Problem& problem, int key, int first_row) {
+  const int seq_q = int(problem.seq_q);
+  const int seq_kv = int(problem.seq_kv);
+  const int first = key + seq_q - seq_kv;  // that sees it under a mask
+  const int begin = problem.mask.kind == MaskKind::none || first < 0 ? 0 : first;
+  int end = seq_q;
+  if (problem.mask.kind == MaskKind::window) {
+    const int last = first + int(min_of(problem.mask.window, problem.seq_kv + problem.seq_q));
+    end = last < seq_q ? last : seq_q;
+  }
+  return {begin - first_row, (key < seq_kv ? end : 0) - first_row};
+}
+
 }  // namespace sawtooth::kernels::hopper

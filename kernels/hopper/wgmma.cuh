@@ -37,7 +37,8 @@ __device__ inline void pin(uint32_t (&registers)[Count]) {
 }
 
 /// The instruction with N columns. `from_shared`: A and B by descriptor, both with the contraction
-/// dimension contiguous. `from_registers`: A in registers, B with its columns contiguous.
+/// dimension contiguous. `from_shared_columns`: the same, but B with its columns contiguous.
+/// `from_registers`: A in registers, B with its columns contiguous.
 template <class Element, int N>
 struct Wgmma;
 
@@ -78,6 +79,15 @@ struct Wgmma;
                    ", 0;\n"                                                                        \
                    "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE                 \
                    " {" SAWTOOTH_REGISTERS_##N "}, %" #A0 ", %" #A1 ", p, 1, 1, 0, 0;\n}"          \
+                   : SAWTOOTH_ACCUMULATORS_##N                                                     \
+                   : "l"(a), "l"(b), "r"(accumulate));                                             \
+    }                                                                                              \
+    __device__ static void from_shared_columns(float (&d)[N / 2], uint64_t a, uint64_t b,          \
+                                               int accumulate) {                                   \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #A2                                        \
+                   ", 0;\n"                                                                        \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE                 \
+                   " {" SAWTOOTH_REGISTERS_##N "}, %" #A0 ", %" #A1 ", p, 1, 1, 0, 1;\n}"          \
                    : SAWTOOTH_ACCUMULATORS_##N                                                     \
                    : "l"(a), "l"(b), "r"(accumulate));                                             \
     }                                                                                              \

@@ -21,11 +21,11 @@ constexpr const char* usage =
     "attention_check [points] [first seed] [FAMILY]: random problems and schedules (300 from seed\n"
     "0); of a family alone those of its kernels\n"
     "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n"
-    "attention_check --pass backward [--launch NAME] [--verbose] [points] [first seed], or the "
-    "same\n"
-    "with --covering: of the backward pass; of a launch alone those points that have it; "
-    "--verbose\n"
-    "names each point on stderr before it runs\n";
+    "attention_check --pass backward [--kernel FAMILY] [--launch NAME] [--verbose] [points] [first "
+    "seed],\n"
+    "or the same with --covering: of the backward pass; of a family its kernels alone, of a launch "
+    "those\n"
+    "points that have it; --verbose names each point on stderr before it runs\n";
 
 constexpr uint64_t progress_every = 50;
 
@@ -72,6 +72,7 @@ void run_covering(Tally& tally, std::string_view family) {
 }
 
 struct BackwardTally {
+  std::string_view family;  // empty: every one but those of studies
   std::string_view launch;  // empty: every one
   bool verbose = false;
   int points = 0;
@@ -94,7 +95,7 @@ struct BackwardTally {
 /// Of arguments that are no option: a number of points and a first seed, or --covering.
 int check_backward(BackwardTally tally, std::span<char*> arguments) {
   if (!arguments.empty() && std::string_view(arguments[0]) == "--covering") {
-    const std::vector<BackwardPoint> points = covering_backward_points();
+    const std::vector<BackwardPoint> points = covering_backward_points(tally.family);
     for (size_t i = 0; i < points.size(); ++i) {
       show_progress(i, points.size());
       tally.run(points[i], i);
@@ -104,7 +105,7 @@ int check_backward(BackwardTally tally, std::span<char*> arguments) {
     const uint64_t first = arguments.size() > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
     for (uint64_t seed = first; seed < first + points; ++seed) {
       show_progress(seed - first, points);
-      tally.run(random_backward_point(seed), seed);
+      tally.run(random_backward_point(seed, tally.family), seed);
     }
   }
   std::printf(
@@ -127,11 +128,13 @@ int main(int argc, char** argv) {
     for (;;) {
       const std::string_view option = argc > 1 ? argv[1] : "";
       const bool launch = option == "--launch" && argc > 2;
+      const bool kernel = option == "--kernel" && argc > 2;
       if (launch) backward_tally.launch = argv[2];
+      if (kernel) backward_tally.family = argv[2];
       backward_tally.verbose |= option == "--verbose";
-      if (!launch && option != "--verbose") break;
-      argc -= launch ? 2 : 1;
-      argv += launch ? 2 : 1;
+      if (!launch && !kernel && option != "--verbose") break;
+      argc -= launch || kernel ? 2 : 1;
+      argv += launch || kernel ? 2 : 1;
     }
   }
   const std::string_view first = argc > 1 ? argv[1] : "300";

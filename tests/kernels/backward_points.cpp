@@ -4,6 +4,8 @@
 #include <cmath>
 #include <random>
 #include <sstream>
+#include <stdexcept>
+#include <vector>
 
 #include "tests/kernels/plain_reference.hpp"
 #include "tests/kernels/random_schedule.hpp"
@@ -51,11 +53,22 @@ AttentionBackward call_of(const KernelVariant& variant) {
   return call;
 }
 
+/// Of the build, those of a family (empty: any) that the device can run.
+std::vector<KernelVariant> runnable_variants(std::string_view family) {
+  std::vector<KernelVariant> variants;
+  for (const KernelVariant& one : backward_variants())
+    if (one.serves(family) && (!one.needs_device() || runs_here(one))) variants.push_back(one);
+  if (variants.empty())
+    throw std::runtime_error("no backward kernel of the family '" + std::string(family) +
+                             "' runs here");
+  return variants;
+}
+
 }  // namespace
 
-BackwardPoint random_backward_point(uint64_t seed) {
+BackwardPoint random_backward_point(uint64_t seed, std::string_view family) {
   Draws pick(seed * 0x9e3779b97f4a7c15ull + 2);
-  const auto variants = backward_variants();
+  const auto variants = runnable_variants(family);
   BackwardPoint point{.call = call_of(variants[seed % variants.size()])};
   Problem& problem = point.call.problem;
   problem.batch = pick(1, 2);
@@ -77,10 +90,10 @@ BackwardPoint random_backward_point(uint64_t seed) {
   return point;
 }
 
-std::vector<BackwardPoint> covering_backward_points() {
+std::vector<BackwardPoint> covering_backward_points(std::string_view family) {
   constexpr int masks = 3, layouts = 3;
   std::vector<BackwardPoint> points;
-  for (const KernelVariant& variant : backward_variants())
+  for (const KernelVariant& variant : runnable_variants(family))
     for (int number = 0; number < masks * Scans::size; ++number) {
       BackwardPoint point{.call = call_of(variant)};
       Problem& problem = point.call.problem;

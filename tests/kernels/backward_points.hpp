@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/kernels/device_backward.hpp"
 
@@ -14,11 +16,12 @@ struct BackwardPoint {
   Layout layout = Layout::contiguous;
 };
 
-/// Point number `seed`; every variant of the build, mask, launch, scan and order occurs.
-BackwardPoint random_backward_point(uint64_t seed);
+/// Point number `seed` of the variants of a family that run here (empty: of all but those of
+/// studies); every variant, mask, launch, scan and order occurs. Throws where none runs.
+BackwardPoint random_backward_point(uint64_t seed, std::string_view family = {});
 
-/// A small point of every variant, mask, launch and scan of the build, for compute-sanitizer.
-std::vector<BackwardPoint> covering_backward_points();
+/// A small point of each of these variants, mask, launch and scan, for compute-sanitizer.
+std::vector<BackwardPoint> covering_backward_points(std::string_view family = {});
 
 std::string describe(const BackwardPoint& point);
 

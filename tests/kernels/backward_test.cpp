@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/attention/backward_choice.hpp"
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/backward_points.hpp"
 
@@ -170,6 +171,30 @@ TEST(BackwardVariants, HaveTheShapeAndSharedMemoryOfTheirRows) {
   }
 }
 
+/// What an H200 and an A100 say of themselves.
+constexpr DeviceLimits h200{.compute_capability = 90, .shared_bytes = 232448, .sms = 132};
+constexpr DeviceLimits a100{.compute_capability = 80, .shared_bytes = 166912, .sms = 108};
+
+TEST(BackwardVariants, OfHopperRunPlainCallsOnTheirDeviceAlone) {
+  for (const KernelVariant& variant : backward_variants()) {
+    if (variant.family != std::string_view(families::hopper)) continue;
+    AttentionBackward call = good_call();
+    call.problem.head_dim = variant.head_dim;
+    call.problem.dtype = variant.dtype;
+    const KernelVariant* chosen = nullptr;
+    ASSERT_EQ(choose_variant(call, h200, chosen).message, "");
+    EXPECT_EQ(chosen, &variant);
+    if (find_variant(variant.head_dim, variant.dtype, {0, 0}, families::mma, Pass::backward) ==
+        nullptr)
+      continue;
+    ASSERT_EQ(choose_variant(call, a100, chosen).message, "");
+    EXPECT_EQ(chosen->family, std::string_view(families::mma));
+    call.d_o_strides = {0, 0, variant.head_dim};  // which the copy engine cannot step over
+    ASSERT_EQ(choose_variant(call, h200, chosen).message, "");
+    EXPECT_EQ(chosen->family, std::string_view(families::mma));
+  }
+}
+
 class BackwardOnGpu : public testing::Test {
  protected:
   void SetUp() override {
@@ -185,9 +210,9 @@ TEST_F(BackwardOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
     EXPECT_EQ(run_and_judge(random_backward_point(seed), seed, worst), "");
 }
 
-TEST_F(BackwardOnGpu, GivesTheSameBitsTwiceWhereAdditionsAreOrdered) {
+void expect_same_bits_twice(std::string_view family) {
   for (const uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
-    BackwardPoint point = random_backward_point(seed);
+    BackwardPoint point = random_backward_point(seed, family);
     Schedule& schedule = point.call.schedule;
     schedule.dq = Dq::ordered;
     schedule.scan = scan_id<ShiftScan>;  // depends on nothing but the item
@@ -199,6 +224,32 @@ TEST_F(BackwardOnGpu, GivesTheSameBitsTwiceWhereAdditionsAreOrdered) {
     EXPECT_EQ(first.dk, second.dk) << seed;
     EXPECT_EQ(first.dv, second.dv) << seed;
   }
+}
+
+TEST_F(BackwardOnGpu, GivesTheSameBitsTwiceWhereAdditionsAreOrdered) {
+  expect_same_bits_twice({});
+}
+
+class HopperBackwardOnGpu : public BackwardOnGpu {
+ protected:
+  void SetUp() override {
+    BackwardOnGpu::SetUp();
+    if (!IsSkipped() && std::ranges::none_of(backward_variants(), [](const KernelVariant& variant) {
+          return variant.serves(families::hopper) && runs_here(variant);
+        }))
+      GTEST_SKIP() << "no backward kernel of the family hopper runs here";
+  }
+};
+
+TEST_F(HopperBackwardOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
+  constexpr uint64_t points = 300;
+  GradientErrors worst{};
+  for (uint64_t seed = 0; seed < points; ++seed)
+    EXPECT_EQ(run_and_judge(random_backward_point(seed, families::hopper), seed, worst), "");
+}
+
+TEST_F(HopperBackwardOnGpu, GivesTheSameBitsTwiceWhereAdditionsAreOrdered) {
+  expect_same_bits_twice(families::hopper);
 }
 
 TEST_F(BackwardOnGpu, GivesZerosWhereOneSideHasNoRows) {

@@ -62,6 +62,17 @@ TEST(Sight, SpansHoldTheKeysThatARowSees) {
   });
 }
 
+TEST(Sight, SpansHoldTheRowsThatSeeAKey) {
+  for_many_tiles([](const Problem& problem, int first_row, int first_key, int keys) {
+    for (int key = first_key; key < first_key + keys; ++key) {
+      const RowSpan span = rows_seeing(problem, key, first_row);
+      for (int row = 0; row < warpgroup_rows && first_row + row < problem.seq_q; ++row)
+        EXPECT_EQ(row >= span.begin && row < span.end, sees(problem, first_row + row, key))
+            << "row " << first_row + row << " key " << key;
+    }
+  });
+}
+
 TEST(AccumulatorsBetween, HasABitForEveryAccumulatorWhoseColumnLiesInside) {
   constexpr int columns = 128;
   for (int begin = 0; begin <= columns; ++begin)

@@ -102,6 +102,13 @@ class Titles(unittest.TestCase):
             machine_code.title(name), "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2"
         )
 
+    def test_a_backward_shape_too(self):
+        name = (
+            "_ZN8sawtooth7kernels6hopper8backwardINS1_13BackwardShapeI13__nv_bfloat16Li64ELi128E"
+            "Li128ELi2ELi64EEEEEv14CUtensorMap_stS5_S5_S5_NS0_17BackwardArgumentsE"
+        )
+        self.assertEqual(machine_code.title(name), "bf16 backward d64 128x128 2 stages parts of 64")
+
     def test_an_mma_kernel_has_its_family(self):
         name = (
             "_ZN8sawtooth7kernels18forward_tma_kernelINS0_12ForwardShapeI6__halfLi64ELi128ELi128E"

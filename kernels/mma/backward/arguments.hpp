@@ -44,15 +44,20 @@ struct BackwardArguments {
   // nothing or do not exist, so that their probabilities are 0; and rowsum(dO * O).
   float* lse_log2 = nullptr;
   float* row_sums = nullptr;
-  float* dq_sums = nullptr;  // [batch, heads, seq_q, head_dim], before the scale
+  float* dq_sums = nullptr;  // [batch, heads, dq_rows, head_dim], before the scale
   // State of one launch, zero when it starts.
   unsigned long long* ticket = nullptr;  // dynamic: the next item
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the Q tile last started
   unsigned* dq_turns = nullptr;          // ordered: [batch, heads, Q tiles], additions so far
   OrderTrace trace;
+  bool dq_in_parts = false;  // the sums lie as kernels/hopper/backward/dq_part.hpp says
 
   SAWTOOTH_HD constexpr int64_t padded_rows() const {
     return ceil_div(problem.seq_q, row_padding) * row_padding;
+  }
+  /// Rows that a head has in `dq_sums`: whole tiles where these lie in parts.
+  SAWTOOTH_HD constexpr int64_t dq_rows() const {
+    return dq_in_parts ? padded_rows() : problem.seq_q;
   }
 };
 

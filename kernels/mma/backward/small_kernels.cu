@@ -1,3 +1,4 @@
+#include "kernels/hopper/backward/dq_part.hpp"
 #include "kernels/mma/backward/small_kernels.hpp"
 #include "kernels/mma/element.cuh"
 #include "kernels/mma/online_softmax.cuh"
@@ -52,9 +53,11 @@ __global__ __launch_bounds__(small_threads) void row_sums_kernel(
         arguments.d_o, arguments.d_o_strides.offset(batch, head, place.row) + column);
 #pragma unroll
     for (int i = 0; i < chunk_elements; ++i) sum += widened(o.element[i]) * widened(d_o.element[i]);
+  }
+  if (place.flat_head < problem.batch * problem.heads && place.row < arguments.dq_rows()) {
     auto* dq = reinterpret_cast<float4*>(
-        arguments.dq_sums + (place.flat_head * problem.seq_q + place.row) * problem.head_dim +
-        column);
+        arguments.dq_sums + (place.flat_head * arguments.dq_rows() + place.row) * problem.head_dim +
+        place.chunk * chunk_elements);
     dq[0] = dq[1] = make_float4(0, 0, 0, 0);
   }
   for (int distance = chunks / 2; distance > 0; distance /= 2)
@@ -92,6 +95,41 @@ __global__ __launch_bounds__(small_threads) void dq_kernel(
   *reinterpret_cast<Chunk<Element>*>(static_cast<Element*>(arguments.dq) + element) = to;
 }
 
+/// The same of sums that lie in parts (kernels/hopper/backward/dq_part.hpp).
+template <class Element>
+__global__ __launch_bounds__(small_threads) void dq_parts_kernel(
+    const __grid_constant__ BackwardArguments arguments) {
+  using namespace hopper;
+  static_assert(dq_pieces == small_threads);
+  const Problem& problem = arguments.problem;
+  const int64_t parts_a_row = problem.head_dim / dq_part_columns;
+  const int64_t parts_a_head = arguments.dq_rows() / warpgroup_rows * parts_a_row;
+  const int64_t flat_head = blockIdx.x / parts_a_head;
+  const int64_t part = blockIdx.x % parts_a_head;
+  const DqPiece piece = dq_piece(int(threadIdx.x));
+  const auto* from = reinterpret_cast<const float4*>(
+      arguments.dq_sums + int64_t(blockIdx.x) * dq_part_floats + dq_piece_offset(piece));
+  Chunk<Element> to[rows_a_thread];
+#pragma unroll
+  for (int lane = 0; lane < 4; ++lane) {
+    const float4 four = from[lane];
+    to[0].element[2 * lane] = rounded<Element>(four.x * arguments.scale);
+    to[0].element[2 * lane + 1] = rounded<Element>(four.y * arguments.scale);
+    to[1].element[2 * lane] = rounded<Element>(four.z * arguments.scale);
+    to[1].element[2 * lane + 1] = rounded<Element>(four.w * arguments.scale);
+  }
+  const int64_t column = part % parts_a_row * dq_part_columns + piece.column_block * chunk_elements;
+#pragma unroll
+  for (int half = 0; half < rows_a_thread; ++half) {
+    const int64_t row = part / parts_a_row * warpgroup_rows + piece.row + half * row_half_distance;
+    if (row >= problem.seq_q) return;
+    const int64_t element =
+        arguments.dq_strides.offset(flat_head / problem.heads, flat_head % problem.heads, row) +
+        column;
+    *reinterpret_cast<Chunk<Element>*>(static_cast<Element*>(arguments.dq) + element) = to[half];
+  }
+}
+
 cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, cudaStream_t stream,
                    void (*bf16)(BackwardArguments), void (*fp16)(BackwardArguments)) {
   const Problem& problem = arguments.problem;
@@ -112,6 +150,9 @@ cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t str
 }
 
 cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_t stream) {
+  if (arguments.dq_in_parts)  // a thread has 16 elements
+    return launch(arguments, arguments.dq_rows() / 2, stream, dq_parts_kernel<__nv_bfloat16>,
+                  dq_parts_kernel<__half>);
   return launch(arguments, arguments.problem.seq_q, stream, dq_kernel<__nv_bfloat16>,
                 dq_kernel<__half>);
 }

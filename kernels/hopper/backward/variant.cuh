@@ -1,0 +1,48 @@
+// One row of the variant table from the shape of a backward kernel.
+#pragma once
+
+#include "kernels/attention/variant_list.hpp"
+#include "kernels/attention/variants.hpp"
+#include "kernels/hopper/backward/backward.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+template <class Shape>
+KernelVariant backward_variant(const char* family, const char* name, VariantSet set) {
+  constexpr int hopper = 90;
+  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
+  return {.family = family,
+          .name = name,
+          .head_dim = Shape::head_dim,
+          .tiling = Shape::tiling(),
+          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
+          .warps = Shape::threads / 32,
+          .stages = Shape::stages,
+          .ctas_per_sm = 1,
+          .shared_bytes = backward_shared_bytes<Shape>,
+          .function = reinterpret_cast<const void*>(&backward<Shape>),
+          .compute_capability = hopper,
+          .q_box = {Shape::q_rows, Shape::panels},
+          .kv_box = {Shape::kv_rows, Shape::panels},
+          .fills_sm = true,
+          .begins_early = true,
+          .study = set == VariantSet::study,
+          .dq_in_parts = true};
+}
+
+using element_bf16 = __nv_bfloat16;
+using element_fp16 = __half;
+
+}  // namespace sawtooth::kernels::hopper
+
+// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// kernels/attention/variants.inc.
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas,       \
+                         bytes, stages, part_rows)                                                 \
+  namespace sawtooth::kernels {                                                                    \
+  KernelVariant function() {                                                                       \
+    using Shape = hopper::BackwardShape<hopper::element_##type, head_dim, q_rows, kv_rows, stages, \
+                                        part_rows>;                                                \
+    return hopper::backward_variant<Shape>(families::family, #type "_" #name, VariantSet::set);    \
+  }                                                                                                \
+  }

@@ -1,0 +1,46 @@
+// Plain bulk copies of the copy engine: bytes that follow each other, without a tensor map.
+// PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.commit_group / wait_group".
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/hopper/barrier.cuh"
+
+namespace sawtooth::kernels::hopper {
+
+/// Starts the copy of `bytes` (a multiple of 16, both ends aligned to 16), which count on
+/// `barrier`.
+__device__ inline void load_bytes(void* to, const void* from, uint32_t bytes, Barrier& barrier,
+                                  uint64_t l2_policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(&barrier)), "l"(l2_policy)
+      : "memory");
+}
+
+/// Starts the addition of floats in shared memory to as many in global memory, in L2: `bytes` a
+/// multiple of 16, both ends aligned to 16. What was written to `from` is seen after
+/// fence_before_copies of the writers and a barrier.
+__device__ inline void add_bytes(float* to, const float* from, uint32_t bytes) {
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
+      "r"(shared_address(from)), "r"(bytes)
+      : "memory");
+}
+
+/// Of this thread's additions.
+__device__ inline void commit_additions() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/// Waits until at most `Pending` of the youngest groups have not yet read their shared memory.
+template <int Pending>
+__device__ inline void wait_until_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+}
+/// Waits until all have added.
+__device__ inline void wait_until_added() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+}  // namespace sawtooth::kernels::hopper
