@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/attention/automatic.hpp"
 #include "kernels/attention/backward_choice.hpp"
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/backward_points.hpp"
@@ -192,6 +193,20 @@ TEST(BackwardVariants, OfHopperRunPlainCallsOnTheirDeviceAlone) {
     call.d_o_strides = {0, 0, variant.head_dim};  // which the copy engine cannot step over
     ASSERT_EQ(choose_variant(call, h200, chosen).message, "");
     EXPECT_EQ(chosen->family, std::string_view(families::mma));
+  }
+}
+
+// Then no item waits for one that starts at the same time: with K/V tile j at its diagonal, the
+// tile before it adds to the same rows a step later.
+TEST(BackwardSchedule, BeginsWithTheLastKeysUnderAMaskWhereAdditionsAreOrdered) {
+  AttentionBackward call = good_call();
+  call.problem.mask.kind = MaskKind::causal;
+  for (const auto& [dq, order] : {std::pair{Dq::ordered, q_order_id<DescendingQ>},
+                                  std::pair{Dq::atomic, q_order_id<AscendingQ>}}) {
+    call.schedule.dq = dq;
+    const Schedule whole =
+        complete_schedule(call.schedule, call.problem, backward_variants().front(), h200, 0);
+    EXPECT_EQ(whole.order.q_order, order);
   }
 }
 
