@@ -166,6 +166,40 @@ void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const 
   if (found.steps_in_order < scan_is_known) found.scan = RandomScan::name;
 }
 
+/// Items a wave, where the waves go forwards and backwards in turn: that which says of most items
+/// which way they went.
+int64_t wave_of(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order) {
+  std::vector<std::pair<int64_t, bool>> backwards;  // by place
+  for (const StampedRun& run : runs)
+    if (run.whole && run.tiles.size() > 1)
+      backwards.emplace_back(order.place[static_cast<size_t>(run.item)],
+                             run.tiles.front() > run.tiles.back());
+  const int64_t items = stamps.heads * stamps.q_tiles;
+  int64_t best = items, most = -1;
+  for (int64_t wave = 1; wave <= items; ++wave) {
+    const int64_t right = std::count_if(backwards.begin(), backwards.end(), [&](const auto& item) {
+      return (item.first / wave % 2 == 1) == item.second;
+    });
+    if (right > most) {
+      most = right;
+      best = wave;
+    }
+  }
+  return best;
+}
+
+/// Under grid a kernel is told how many items are a wave. That need not be how many ran at once,
+/// which is tried first.
+void find_waves(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order,
+                FoundSchedule& found) {
+  FoundSchedule in_waves = found;
+  in_waves.workers = wave_of(stamps, runs, order);
+  in_waves.scan = SawtoothScan::name;
+  in_waves.steps_in_order =
+      steps_in_order(stamps, runs, in_waves, order, scan_id<SawtoothScan>.index);
+  if (in_waves.steps_in_order >= FoundSchedule::enough) found = in_waves;
+}
+
 }  // namespace
 
 FoundSchedule find_schedule(const Stamps& stamps) {
@@ -212,6 +246,8 @@ FoundSchedule find_schedule(const Stamps& stamps) {
   found.section = order.section;
   found.q_order = QOrders::info()[static_cast<size_t>(order.q_order)].name;
   find_scan(stamps, runs, order, found);
+  if (found.launch == GridLaunch::name && found.steps_in_order < FoundSchedule::enough)
+    find_waves(stamps, runs, order, found);
   return found;
 }
 

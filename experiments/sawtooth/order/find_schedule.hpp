@@ -21,7 +21,7 @@ struct FoundSchedule {
   std::string q_order;
   std::string scan;  // "random" where none of the others describes the steps
   int64_t section = 1;
-  int64_t workers = 0;
+  int64_t workers = 0;  // under grid: CTAs at once, or items a wave where only these say the scan
   double items_in_place = 0;  // share; under dynamic 1 - mean displacement / that of a random order
   double steps_in_order = 0;  // share
 

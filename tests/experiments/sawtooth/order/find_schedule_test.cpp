@@ -115,6 +115,20 @@ TEST(FindScheduleOf, AShuffledGridIsAnExplicitOrderThatSimulateCanReplay) {
     EXPECT_EQ(order[i].head * 13 + order[i].own_tile, shuffled[i]);
 }
 
+TEST(FindScheduleOf, WavesOfAGridAreFoundWhereAllItsCtasRunAtOnce) {
+  std::string text = "cta,item,tile,sm,time_ns\n";
+  for (int64_t item = 0; item < 78; ++item)
+    for (int64_t step = 0; step < 20; ++step)
+      text += std::to_string(item) + "," + std::to_string(item) + "," +
+              std::to_string(item / 11 % 2 == 0 ? step : 19 - step) + ",0," +
+              std::to_string(step * step_ns) + "\n";
+  const FoundSchedule found = found_in(text);
+  EXPECT_EQ(found.launch, "grid");
+  EXPECT_EQ(found.scan, "sawtooth");
+  EXPECT_EQ(found.workers, 11);
+  EXPECT_EQ(found.steps_in_order, 1);
+}
+
 TEST(FindScheduleOf, DriftIsTheDistanceOfCtasOnOneHead) {
   // Two CTAs on head 0, the second one three tiles behind all the time.
   std::string text = "cta,item,tile,sm,time_ns\n";
