@@ -2,6 +2,7 @@
 #include "kernels/attention/decode.hpp"
 
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -27,6 +28,12 @@ AttentionDecode paged_call() {
                 .page_rows = 16,
                 .page_count = 21};
   return call;
+}
+
+TEST(DecodeVariants, TakeTensorMapsWhereTheCopyEngineLoads) {
+  for (const KernelVariant& variant : decode_variants())
+    EXPECT_EQ(variant.loads_by_copy_engine(), variant.family == std::string_view("mma-tma"))
+        << variant.name;
 }
 
 TEST(DecodeChecks, AcceptPlainAndPagedCalls) {
