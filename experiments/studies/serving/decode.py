@@ -99,12 +99,14 @@ class Session:
         return {name: statistics.median(values) for name, values in times.items()}
 
     def add(self, times, moved_bytes, errors, **point):
-        for (kernel, options), us in times.items():
+        for name, us in times.items():
+            kernel, options, *place = name
             size = self.stream_bytes if kernel == "copy" else moved_bytes
             row = dict(point, kernel=kernel, options=options, us=f"{us:.2f}")
-            row.update(gb_s=f"{size / us / 1000:.1f}", error=errors.get((kernel, options), ""))
+            row.update(zip(("page_rows", "page_order", "layout"), place))
+            row.update(gb_s=f"{size / us / 1000:.1f}", error=errors.get(name, ""))
             self.rows.append(row)
-            shown = " ".join(f"{point[key]}" for key in point)
+            shown = " ".join(f"{value}" for value in [*point.values(), *place])
             print(
                 f"{shown:36} {kernel:10} {options:34} {us:9.2f} us {row['gb_s']:>7} GB/s",
                 flush=True,
@@ -189,7 +191,7 @@ class Session:
         contenders = {("copy", ""): self.copy()}
         kvs = [self.kv((batch, KV_HEADS, keys, DIM), turn) for turn in range(2)]
         for (name, options), launches in self.ours(q, o, kvs).items():
-            contenders[name, f"contiguous {options}"] = launches
+            contenders[name, options] = launches
         for rows in (16, 32, 64, 256):
             count = batch * keys // rows
             for order in ("identity", "shuffled"):
@@ -204,7 +206,7 @@ class Session:
                     kvs = [self.kv(shape, turn, permutation) for turn in range(2)]
                     made = self.ours(q, o, kvs, table=table, keys=keys)
                     for (name, options), launches in made.items():
-                        contenders[name, f"pages of {rows} {order} {layout} {options}"] = launches
+                        contenders[name, options, rows, order, layout] = launches
         times = self.race(contenders, moved)
         self.add(times, moved, {}, part="pages", batch=batch, keys=keys)
 
