@@ -16,6 +16,9 @@ import table  # noqa: E402
 SEQUENCES = ("16", "128")
 ORDERS = ("batch-major", "head-major")
 MIB = (32, 64, 128, 256, 512, 1024)
+SPLITS = ("1", "2", "4", "8", "16", "32", "auto")
+PREFIXES = ("4096", "16384", "65536")
+PAGES = ("", "16", "64", "256")
 
 
 def kv_mib(row):
@@ -35,6 +38,9 @@ class Page:
     def __init__(self, folder):
         self._decode = table.read(str(folder / "decode.csv"))
         self._lengths = table.read(str(folder / "lengths.csv"))
+        self._splits = table.read(str(folder / "splits.csv"))
+        self._cascade = table.read(str(folder / "cascade.csv"))
+        self._pages = table.read(str(folder / "pages.csv"))
 
     def gain(self, mib, column, timing="lockstep", **wanted):
         rows = [row for row in self._decode if kv_mib(row) == mib]
@@ -51,6 +57,81 @@ class Page:
                 for order in ORDERS
             ]
             lines.append(f"| {mib} MiB | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def splits(self):
+        """A row a batch: time of each number of parts over that of equal shares."""
+        lines = ["| K and V | " + " | ".join(SPLITS[:-1]) + " |", "|---" * len(SPLITS) + "|"]
+        seen = []
+        for row in self._splits:
+            of = (row["batch"], row["lengths"])
+            if of in seen:
+                continue
+            seen.append(of)
+            times = {
+                split: table.number(
+                    table.only(self._splits, batch=of[0], lengths=of[1], kv_split=split), "time_us"
+                )
+                for split in SPLITS
+            }
+            name = f"{of[0]} x 32K" if not of[1] else f"{of[0]}, drawn, seed {of[1][-1]}"
+            cells = [f"{times[split] / times['auto']:.2f}" for split in SPLITS[:-1]]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def cascade_of(self, column, timing, split, batch, prefix):
+        """Without cascade, and with it, in units of compulsory reads (or as they are)."""
+        rows = [
+            table.only(
+                self._cascade,
+                timing=timing,
+                kv_split=split,
+                batch=batch,
+                prefix=prefix,
+                cascade=cascade,
+            )
+            for cascade in ("", "on")
+        ]
+        if column == "time_us":
+            return [table.number(row, column) for row in rows]
+        return [table.number(row, column) / table.number(row, "cold_read_sectors") for row in rows]
+
+    def cascades(self):
+        """DRAM reads over compulsory ones, and time, plain and cascade."""
+        lines = [
+            "| sequences, prefix | items: DRAM plain | cascade | time ratio | shares: DRAM plain "
+            "| cascade | time ratio |",
+            "|---" * 7 + "|",
+        ]
+        for batch in ("16", "64"):
+            for prefix in PREFIXES:
+                cells = []
+                for split in ("1", "auto"):
+                    reads = self.cascade_of("dram_read_sectors", "timed", split, batch, prefix)
+                    plain, cascade = self.cascade_of("time_us", "timed", split, batch, prefix)
+                    cells += [f"{read:.2f}" for read in reads] + [f"{plain / cascade:.2f}"]
+                lines.append(f"| {batch}, {int(prefix) >> 10}K | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def pages(self):
+        """A row a length that is read again, eight heads of D = 128: change of DRAM reads."""
+        heads = [f"{rows} {order}" for rows in PAGES[1:] for order in ("in order", "shuffled")]
+        lines = ["| K and V | contiguous, over compulsory | " + " | ".join(heads) + " |"]
+        lines.append("|---" * (len(heads) + 2) + "|")
+        reused = [row for row in self._pages if row["seq_q"] == "4096"]
+        for row in table.where(reused, page_rows=""):
+            base = table.number(row, "dram_read_sectors") / table.number(row, "cold_read_sectors")
+            cells = []
+            for rows in PAGES[1:]:
+                for order in ("identity", "shuffle:1"):
+                    other = table.only(
+                        reused, seq_kv=row["seq_kv"], page_rows=rows, page_table=order
+                    )
+                    change = table.number(other, "dram_read_sectors") / table.number(
+                        row, "dram_read_sectors"
+                    )
+                    cells.append(f"{100 * (change - 1):+.1f} %")
+            lines.append(f"| {kv_mib(row)} MiB | {base:.2f} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
     def longest(self, column, launch):
