@@ -41,6 +41,9 @@ class Page:
         self._splits = table.read(str(folder / "splits.csv"))
         self._cascade = table.read(str(folder / "cascade.csv"))
         self._pages = table.read(str(folder / "pages.csv"))
+        self._predicted = table.read(str(folder / "measured.csv"))
+        measured = HERE.parents[1] / "data" / "h200" / "serving" / "decode.csv"
+        self._measured = table.read(str(measured))
 
     def gain(self, mib, column, timing="lockstep", **wanted):
         rows = [row for row in self._decode if kv_mib(row) == mib]
@@ -132,6 +135,31 @@ class Page:
                     )
                     cells.append(f"{100 * (change - 1):+.1f} %")
             lines.append(f"| {kv_mib(row)} MiB | {base:.2f} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def errors(self, family, ctas_per_sm):
+        """{(batch, keys): predicted over measured time, less 1, in percent}, raw."""
+        rows = table.where(
+            self._measured, part="shapes", kernel="sawtooth", options=f"family={family}"
+        )
+        errors = {}
+        for row in rows:
+            of = (row["batch"], row["keys"])
+            predicted = table.only(
+                self._predicted, batch=of[0], seq_kv=of[1], ctas_per_sm=ctas_per_sm
+            )
+            times = table.number(predicted, "time_us"), table.number(row, "us")
+            errors[of] = 100 * (times[0] / times[1] - 1)
+        return errors
+
+    def measured(self):
+        tma, mma = self.errors("mma-tma", "1"), self.errors("mma", "2")
+        lines = ["| batch x keys | mma-tma | mma |", "|---|---|---|"]
+        for batch, keys in tma:
+            cells = [f"{errors[batch, keys]:+.1f} %" for errors in (tma, mma)]
+            lines.append(f"| {batch} x {int(keys) >> 10}K | " + " | ".join(cells) + " |")
+        medians = [statistics.median(map(abs, errors.values())) for errors in (tma, mma)]
+        lines.append("| median of amounts | " + " | ".join(f"{m:.1f} %" for m in medians) + " |")
         return "\n".join(lines)
 
     def longest(self, column, launch):
