@@ -348,6 +348,7 @@ class Page:
         self._lists = table.read(os.path.join(HERE, "lists.csv"), ("list", "role"))
         self.judgement = recorded("judgement")
         self.families = recorded("families")
+        self.families_again = recorded("families_again")
 
     def _of(self, role):
         return {row["list"]: recorded(row["list"]) for row in table.where(self._lists, role=role)}

@@ -9,7 +9,7 @@
 #
 # LIST and ROLE are those of lists.csv (default: calibration). build/judge/LIST gets predicted.csv, errors.csv,
 # report.txt (of `compare`), report.md and, where a Python with matplotlib is, scatter, regimes, changes and ablation.
-# For calibration and judgement also other seeds, and where the die is known each mechanism switched off: minutes.
+# For calibration and judgement also other seeds, and where the die is known each mechanism switched off, and rules: minutes.
 # QUICK=1 leaves these and the rules out. $LAUNCHES overrides the simulated launches of lists.csv; $SAWTOOTH is the program
 # (default: build/release/sawtooth). Exit code 1 where a check fails.
 set -euo pipefail
@@ -65,7 +65,7 @@ judge() {
   compare() { "$program" compare "$folder/$1.csv" "$measured" --summary "$folder/$1.summary" "${@:2}"; }
 
   local rules=(--baselines computed)
-  [ -z "${QUICK:-}" ] || rules=()
+  [[ -z "${QUICK:-}" && $role == judgement && -n $die ]] || rules=()
   predict model "${repeated[@]}"
   compare model "${rules[@]}" --csv "$folder/errors.csv" >"$folder/report.txt"
   if [ -z "${QUICK:-}" ] && [[ $role == calibration || $role == judgement ]]; then
