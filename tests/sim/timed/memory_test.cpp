@@ -21,10 +21,17 @@ L2Parameters parameters(int halves) {
   return l2;
 }
 
+Request request() {
+  Request of_tiles;
+  of_tiles.problem = problem;
+  of_tiles.tiling = tiling;
+  return of_tiles;
+}
+
 class Memory {
  public:
   explicit Memory(const L2Parameters& l2)
-      : atoms_(problem, tiling, Schedule{}, false, KvAtoms::pairs), memory_(l2, sms, atoms_, true) {
+      : atoms_(request(), KvAtoms::pairs), memory_(l2, sms, atoms_, true) {
     atoms_.record_begun();
     atoms_.id(Tensor::k, 0, 0);
     atoms_.take_begun([this](const HeadRun& run) { memory_.begin(run); });

@@ -35,7 +35,8 @@ TEST(PowerLimit, MovesTheDurationAndItsTermsAndNoCount) {
   request.problem = {.seq_q = 64, .seq_kv = 30 * 64};
   request.timing = Timing::timed;
   request.l2_bytes = int64_t{1} << 20;
-  TimedParameters parameters{.sms = 1};
+  TimedParameters parameters;
+  parameters.sms = 1;
   parameters.l2.lines.capacity_lines = 8192;
   parameters.step.fixed_ns = 1 * ms;
   const Prediction full = simulate_timed(request, parameters);
