@@ -1,6 +1,7 @@
 #include "sim/schedule/atoms.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
 #include <limits>
 #include <map>

@@ -23,8 +23,9 @@ struct ServingProblem {
   std::vector<int32_t> table;
 
   void share(const DrawnShares& drawn = {}) {
-    const auto& [problem, tiling, schedule] =
-        std::tie(request.problem, request.tiling, request.schedule);
+    const Problem& problem = request.problem;
+    const Tiling& tiling = request.tiling;
+    const Schedule& schedule = request.schedule;
     int64_t items = item_count(problem, tiling, schedule);
     const auto tiles_of = [&](const Item& item) {
       return tiles_in_row(problem, tiling, request.sequences, item);
