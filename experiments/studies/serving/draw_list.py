@@ -52,9 +52,8 @@ def any_point(draw):
 def main(commit):
     draw = random.Random(hashlib.sha256(commit.encode()).hexdigest())
     print(f"# Decode by kernels/decode (mma), drawn by draw_list.py {commit}.")
-    print(
-        "experiment = serving-drawn\ngpu = h200\npack-gqa = on\nkv-split = auto\nlaunch = static\ntile-kv = 64"
-    )
+    print("experiment = serving-drawn\ngpu = h200\ntiming = timed\nl2 = halves")
+    print("pack-gqa = on\nkv-split = auto\nlaunch = static\ntile-kv = 64")
     number = 0
     while number < POINTS:
         point = any_point(draw)
