@@ -46,6 +46,8 @@ struct ServingProblem {
       fill_tiles_before(problem, tiling, schedule, request.sequences, items, before.data());
     }
     request.shares = ItemShares(before.data(), items, schedule.workers, drawn);
+    const bool draws = request.shares.row().drawn() > 0;
+    request.schedule.launch = draws ? launch_id<DynamicLaunch> : launch_id<StaticLaunch>;
   }
 
   /// Pages of `rows` keys in an order of their own, those of a prefix once for all.
@@ -116,13 +118,10 @@ inline void make_serving_problem(ServingProblem& serving, const Serving& what) {
   schedule.order.section = between(1, problem.batch * problem.heads * schedule.kv_split + 1);
   request.cascade = what.cascade;
   if (what.pages) serving.page(page_rows, uint64_t(between(0, 100)));
-  if (what.shares) {
+  if (what.shares)
     serving.share(between(0, 1) == 0 ? DrawnShares{}
                                      : DrawnShares{int32_t(between(1, 50)), int32_t(between(1, 3)),
                                                    int32_t(between(1, 4))});
-    const bool draws = request.shares.row().drawn() > 0;
-    schedule.launch = draws ? launch_id<DynamicLaunch> : launch_id<StaticLaunch>;
-  }
 }
 
 /// Any of them together.
