@@ -3,7 +3,7 @@
 
     draw_list.py COMMIT > lists/drawn.ini
 
-The seed is the hash of the commit at which the simulator was frozen, so that nobody chose the points. They are what
+The seed is the hash of the commit at which the simulator was frozen, so that the points are not chosen by hand. They are what
 kernels/decode's family mma runs: packed groups, tiles of 16 rows of Q, or 32 where a K/V head has more, 64 keys, equal
 shares. K and V are 64 MiB to 4 GiB.
 """
