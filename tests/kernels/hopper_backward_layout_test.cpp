@@ -16,7 +16,6 @@ namespace {
 struct Element {
   int query;
   int key;
-  friend bool operator==(const Element&, const Element&) = default;
 };
 
 /// Byte of an element in the layout that wgmma reads: rows of 128 bytes, 16-byte chunk c of row r

@@ -82,8 +82,10 @@ void print_gpu(const std::string& path) {
     std::cout << "How models were judged on it" << of << ", the default first:\n";
     for (const Parameter& parameter : models.judged) print(parameter);
     if (models.intervals.empty()) return;
-    std::cout << "Intervals of the default: h of one launch, where L2 holds what is read again, in "
-                 "step, apart and drifting; floor and factor of several:\n";
+    const char* title =
+        "Intervals of the default: h of one launch, where L2 holds what is read again, in step, "
+        "apart and drifting; floor and factor of several:";
+    std::cout << lines_of(title, 0) << "\n";
     for (const IntervalWidth& width : models.intervals) {
       std::cout << "  " << std::left << std::setw(name_width + 2) << width.column << " ";
       for (const double h : width.of_one_launch) std::cout << shortest(h) << ", ";

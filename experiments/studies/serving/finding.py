@@ -4,6 +4,7 @@
     finding.py [--check]     fills README.md, or says whether it is current
 """
 
+import functools
 import statistics
 import sys
 from pathlib import Path
@@ -36,17 +37,18 @@ def gain(rows, column, **wanted):
 
 class Page:
     def __init__(self, folder):
-        self._decode = table.read(str(folder / "decode.csv"))
-        self._lengths = table.read(str(folder / "lengths.csv"))
-        self._splits = table.read(str(folder / "splits.csv"))
-        self._cascade = table.read(str(folder / "cascade.csv"))
-        self._pages = table.read(str(folder / "pages.csv"))
-        self._predicted = table.read(str(folder / "measured.csv"))
-        measured = HERE.parents[1] / "data" / "h200" / "serving" / "decode.csv"
-        self._measured = table.read(str(measured))
+        self._folder = folder
+
+    @functools.cache
+    def _rows(self, name):
+        return table.read(str(self._folder / f"{name}.csv"))
+
+    @functools.cache
+    def _measured(self):
+        return table.read(str(HERE.parents[1] / "data" / "h200" / "serving" / "decode.csv"))
 
     def gain(self, mib, column, timing="lockstep", **wanted):
-        rows = [row for row in self._decode if kv_mib(row) == mib]
+        rows = [row for row in self._rows("decode") if kv_mib(row) == mib]
         return gain(rows, column, timing=timing, **wanted)
 
     def gains(self, column, timing):
@@ -66,14 +68,15 @@ class Page:
         """A row a batch: time of each number of parts over that of equal shares."""
         lines = ["| K and V | " + " | ".join(SPLITS[:-1]) + " |", "|---" * len(SPLITS) + "|"]
         seen = []
-        for row in self._splits:
+        for row in self._rows("splits"):
             of = (row["batch"], row["lengths"])
             if of in seen:
                 continue
             seen.append(of)
             times = {
                 split: table.number(
-                    table.only(self._splits, batch=of[0], lengths=of[1], kv_split=split), "time_us"
+                    table.only(self._rows("splits"), batch=of[0], lengths=of[1], kv_split=split),
+                    "time_us",
                 )
                 for split in SPLITS
             }
@@ -86,7 +89,7 @@ class Page:
         """Without cascade, and with it, in units of compulsory reads (or as they are)."""
         rows = [
             table.only(
-                self._cascade,
+                self._rows("cascade"),
                 timing=timing,
                 kv_split=split,
                 batch=batch,
@@ -121,7 +124,7 @@ class Page:
         heads = [f"{rows} {order}" for rows in PAGES[1:] for order in ("in order", "shuffled")]
         lines = ["| K and V | contiguous, over compulsory | " + " | ".join(heads) + " |"]
         lines.append("|---" * (len(heads) + 2) + "|")
-        reused = [row for row in self._pages if row["seq_q"] == "4096"]
+        reused = [row for row in self._rows("pages") if row["seq_q"] == "4096"]
         for row in table.where(reused, page_rows=""):
             base = table.number(row, "dram_read_sectors") / table.number(row, "cold_read_sectors")
             cells = []
@@ -140,13 +143,13 @@ class Page:
     def errors(self, family, ctas_per_sm):
         """{(batch, keys): predicted over measured time, less 1, in percent}, raw."""
         rows = table.where(
-            self._measured, part="shapes", kernel="sawtooth", options=f"family={family}"
+            self._measured(), part="shapes", kernel="sawtooth", options=f"family={family}"
         )
         errors = {}
         for row in rows:
             of = (row["batch"], row["keys"])
             predicted = table.only(
-                self._predicted, batch=of[0], seq_kv=of[1], ctas_per_sm=ctas_per_sm
+                self._rows("measured"), batch=of[0], seq_kv=of[1], ctas_per_sm=ctas_per_sm
             )
             times = table.number(predicted, "time_us"), table.number(row, "us")
             errors[of] = 100 * (times[0] / times[1] - 1)
@@ -165,9 +168,11 @@ class Page:
     def longest(self, column, launch):
         """Of five batches, `longest` over `given`, less 1, in percent: least, median, most."""
         changes = []
-        for lengths in table.values(self._lengths, "lengths"):
+        for lengths in table.values(self._rows("lengths"), "lengths"):
             one, other = (
-                table.only(self._lengths, lengths=lengths, launch=launch, sequence_order=order)
+                table.only(
+                    self._rows("lengths"), lengths=lengths, launch=launch, sequence_order=order
+                )
                 for order in ("longest", "given")
             )
             changes.append(100 * (table.number(one, column) / table.number(other, column) - 1))
