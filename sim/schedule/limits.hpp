@@ -35,13 +35,19 @@ inline std::optional<Fault> backward_fault(const Request& request) {
     return Fault{"dq",
                  "separate has a kernel of Q tiles, which an order of K/V tiles does "
                  "not order; allowed with order-file: atomic"};
-  if (request.timing == Timing::timed)
-    return Fault{"timing",
-                 "pass = backward is not modelled in time; allowed: lockstep, lockstep-wave"};
-  if (schedule.dq == Dq::ordered)
+  if (schedule.dq == Dq::ordered && schedule.order.list != nullptr)
+    return Fault{"dq", "ordered follows section and q-order; allowed with order-file: atomic"};
+  const bool timed = request.timing == Timing::timed;
+  if (schedule.dq == Dq::ordered && !timed)
     return Fault{"dq",
                  "ordered differs from atomic in waits alone, which lockstep does "
-                 "not have; allowed: atomic, separate"};
+                 "not have; allowed: atomic, separate, or timing = timed"};
+  if (schedule.dq == Dq::separate && timed)
+    return Fault{"dq",
+                 "separate launches a second kernel, and timing = timed has the main one alone; "
+                 "allowed: atomic, ordered"};
+  if (schedule.small_kernels && timed)
+    return Fault{"small-kernels", "timing = timed has the main kernel alone; allowed: off"};
   return std::nullopt;
 }
 

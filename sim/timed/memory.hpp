@@ -4,7 +4,8 @@
 // A read passes its SM's port and the coalescer, and looks its lines up in the near half. Lines
 // that are missing there come from DRAM if their home is here, otherwise over the fabric from their
 // home, which asks DRAM for those that it lacks. Lines that are on their way are not asked for
-// again: whoever wants them waits for them. A write takes the same way as a read, without a fill.
+// again: whoever wants them waits for them. A write takes the same way as a read, without a fill; a
+// reduction does too, with one, and takes L2's bandwidth in both halves where it crosses.
 // DRAM serves reads first: a line that is written back takes bandwidth that reads leave over, so it
 // delays none of them, but no launch ends before all of its traffic has passed.
 #pragma once
@@ -43,6 +44,8 @@ class TimedMemory {
   /// The same for a part of its lines, which move into L2 and not to the SM.
   void prefetch(double now_ns, int64_t sm, AtomId atom, const AtomPart& part);
   void write(double now_ns, int64_t sm, AtomId atom);
+  /// Adds to the lines of `atom`; those that are missing are filled from DRAM, and nobody waits.
+  void reduce(double now_ns, int64_t sm, AtomId atom);
 
   Counters counters(Tensor tensor) const {
     return l2_lines_.tally(static_cast<int>(tensor)).counters();

@@ -27,7 +27,9 @@ void split_pair(Counters& k, Counters& v) {
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
   require_limits(request);
-  LiveAtoms atoms(request, parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs);
+  const bool backward = request.problem.pass == Pass::backward;
+  const bool apart = parameters.step.leads || backward;  // K and V
+  LiveAtoms atoms(request, apart ? KvAtoms::tiles : KvAtoms::pairs);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;
@@ -43,7 +45,8 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
     return request.bulk_loads ? counted_in_bulk(counters) : counters;
   });
   auto& by_tensor = prediction.by_tensor;
-  if (!parameters.step.leads)
+  if (backward) know_reductions(prediction);
+  if (!apart)
     split_pair(by_tensor[static_cast<size_t>(Tensor::k)],
                by_tensor[static_cast<size_t>(Tensor::v)]);
   return prediction;

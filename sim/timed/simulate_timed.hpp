@@ -9,7 +9,9 @@ namespace sawtooth::sim {
 /// All counters of sim/counters.hpp, by tensor and in total, the duration, and where the workers'
 /// time goes. K and V of a tile are read together, so their counts are halves of the pair's. The
 /// histogram stays empty. Randomness comes from request.schedule.seed and request.launch alone.
-/// Throws std::invalid_argument for tiles that share lines and for loop = kv-outer.
+/// Of a backward pass the main kernel; under dq = ordered additions wait for their turn. Throws
+/// std::invalid_argument for tiles that share lines, for loop = kv-outer, and for CTAs that wait
+/// for one that has not begun.
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters);
 
 /// Of request.launches launches, each with random numbers of its own, the one with the median of

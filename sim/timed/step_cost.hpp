@@ -10,6 +10,9 @@
 
 namespace sawtooth::sim {
 
+/// Of a step of the backward pass, the product that gives dQ: one of five.
+inline constexpr double dq_share = 0.2;
+
 struct StepCost {
   double tensor_ns = 0;
   double exp_ns = 0;
@@ -32,7 +35,8 @@ struct StepCost {
 /// Of a whole tile: rows that the mask hides are computed too.
 inline StepCost step_cost(const StepParameters& parameters, const Problem& problem,
                           const Tiling& tiling) {
-  constexpr double products = 2;     // Q K^T and P V
+  // Q K^T and P V; of the backward pass S, dP, dV, dK and dQ.
+  const double products = problem.pass == Pass::forward ? 2 : 5;
   constexpr double flop_a_term = 2;  // a product and a sum
   const double pairs = double(tiling.q_rows) * double(tiling.kv_rows);
   const auto time = [](double work, double rate) { return rate > 0 ? work / rate : 0; };

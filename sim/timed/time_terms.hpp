@@ -18,8 +18,9 @@ enum class TimeTerm : uint8_t {
   latency,
   item,
   idle,
+  turn,  // of dq = ordered: until the items before have added to its Q tile
 };
-inline constexpr int time_term_count = 10;
+inline constexpr int time_term_count = 11;
 
 /// Nanoseconds by term, summed over workers.
 struct TimeTerms {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "scheduler/dq_order.hpp"
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
@@ -44,6 +45,8 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       seed_(request.seed_of_launch()),
       cost_(step_cost(parameters.step, request.problem, request.tiling)),
       walk_(request),
+      step_loads_(walk_.roles().scans.first(
+          request.problem.pass == Pass::forward ? 1 : walk_.roles().scans.size())),
       held_(held_at_once(parameters, walk_.workers())),
       workers_(
           static_cast<size_t>(schedule_.launch == launch_id<GridLaunch> ? held_ : walk_.workers())),
@@ -58,7 +61,12 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
     throw std::invalid_argument("stages: " + std::to_string(parameters.step.stages) +
                                 " is not allowed; allowed: 1 to " + std::to_string(max_stages));
   }
+  if (schedule_.dq == Dq::ordered && problem_.pass == Pass::backward)
+    turns_.resize(
+        static_cast<size_t>(problem_.batch * problem_.heads * q_tiles(problem_, tiling_)));
   if (!parameters.step.leads) return;
+  if (problem_.pass == Pass::backward)
+    throw std::invalid_argument("lead-k-steps: pass = backward has no leads; leave them out");
   const Leads& leads = *parameters.step.leads;
   if (!(leads.k_steps >= 0 && leads.v_steps >= 0 &&
         std::max(leads.k_steps, leads.v_steps) <= double(max_stages - 1)))
@@ -99,11 +107,18 @@ double TimedWavefront::run() {
       case Next::step:
         points_ ? go_on(worker, event.ns) : begin_step(worker, event.ns);
         break;
+      case Next::add:
+        add(worker, event.ns);
+        break;
       case Next::end:
         end_item(worker, event.ns);
         break;
     }
   }
+  if (!waits_.empty())
+    throw std::invalid_argument(
+        "workers: with dq = ordered CTAs wait for some that have not begun; allowed: as many as "
+        "all SMs hold at once");
   end_ns_ = std::max(end_ns_, parameters_.step.launch_ns + memory_.dram_busy_ns());
   for (const double ended : ended_ns_) {
     phases_.back()[TimeTerm::idle] += end_ns_ - ended;
@@ -237,9 +252,17 @@ void TimedWavefront::load_first(Worker& worker, double now_ns) {
       load_tile(worker, now_ns, tensor, ahead);
 }
 
-// K and V of a tile are one atom. Past the item's end there is nothing to load.
+// All that a step reads is there when the last of it is. Past the item's end there is nothing to
+// load.
 void TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
-  load_tile(worker, now_ns, 0, ahead);
+  ReadTime last;
+  for (const Tensor tensor : step_loads_)
+    walk_.load(worker.cursor, tensor, ahead, Access::read,
+               [&](Tensor of, int64_t head, int64_t tile, Access) {
+                 const ReadTime read = memory_.read(now_ns, worker.sm, atom(of, head, tile));
+                 if (read.arrival_ns > last.arrival_ns) last = read;
+               });
+  worker.loads[static_cast<size_t>((worker.cursor.step() + ahead) % max_stages)] = last;
 }
 
 void TimedWavefront::load_tile(Worker& worker, double now_ns, size_t tensor, int64_t ahead) {
@@ -302,10 +325,21 @@ double TimedWavefront::begin_computing(Worker& worker, double now_ns) {
 
 void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
-  tile_visits_ += 2;
+  tile_visits_ += std::ssize(walk_.roles().scans) + std::ssize(walk_.roles().adds);
   walk_.start_step(worker.cursor);
   if (step.stages > 1) load_step(worker, now_ns, step.stages - 1);
-  const double computed_ns = now_ns + begin_computing(worker, now_ns);
+  const double taken_ns = begin_computing(worker, now_ns);
+  if (walk_.roles().adds.empty()) {
+    leave_step(worker, now_ns + taken_ns);
+    return;
+  }
+  worker.in_turn_ns = turns_.empty() ? 0 : taken_ns * dq_share;
+  worker.computed_ns = now_ns + taken_ns - worker.in_turn_ns;
+  next_event(worker, Next::add, worker.computed_ns);
+}
+
+void TimedWavefront::leave_step(Worker& worker, double computed_ns) {
+  const StepParameters& step = parameters_.step;
   walk_.advance(worker.cursor);
   if (worker.cursor.done()) {
     next_event(worker, Next::end, computed_ns);
@@ -319,6 +353,58 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
   } else {
     next_event(worker, Next::step, computed_ns);
   }
+}
+
+// Nobody waits for additions, but under dq = ordered the product dQ is computed in the step's turn,
+// which ends when its additions are in L2.
+void TimedWavefront::add(Worker& worker, double now_ns) {
+  if (!turns_.empty() && must_await_turn(worker, now_ns)) return;
+  terms_of(worker)[TimeTerm::turn] += now_ns - worker.computed_ns;
+  for (const Tensor tensor : walk_.roles().adds)
+    walk_.load(worker.cursor, tensor, 0, Access::reduce,
+               [&](Tensor of, int64_t head, int64_t tile, Access) {
+                 memory_.reduce(now_ns, worker.sm, atom(of, head, tile));
+               });
+  leave_step(worker, turns_.empty() ? now_ns : end_turn(worker, now_ns + worker.in_turn_ns));
+}
+
+int64_t TimedWavefront::place_of_q_tile(const Worker& worker) const {
+  const TilePair pair = worker.cursor.pair();
+  const int64_t head = worker.cursor.item().batch * problem_.heads + pair.head;
+  return head * q_tiles(problem_, tiling_) + pair.q_tile;
+}
+
+// Whether items before this one have not yet added to its Q tile, or it has not yet seen that.
+bool TimedWavefront::must_await_turn(Worker& worker, double now_ns) {
+  const int64_t place = place_of_q_tile(worker);
+  const int64_t turn = additions_before(problem_, tiling_, schedule_.order,
+                                        worker.cursor.item().own_tile, worker.cursor.pair().q_tile);
+  const Turn& so_far = turns_[static_cast<size_t>(place)];
+  if (so_far.ended == turn) {
+    if (so_far.seen_ns > now_ns) next_event(worker, Next::add, so_far.seen_ns);
+    return so_far.seen_ns > now_ns;
+  }
+  const auto w = static_cast<int32_t>(&worker - workers_.data());
+  waits_.emplace(std::pair(place, turn), w);
+  events_.remove(w);
+  return true;
+}
+
+// Additions that go out at `added_ns` are in L2 after the way there; who waits sees that after the
+// same way. Gives when this worker goes on.
+double TimedWavefront::end_turn(const Worker& worker, double added_ns) {
+  const int64_t place = place_of_q_tile(worker);
+  const double way_ns = std::max(parameters_.l2.near_ns, parameters_.l2.far_ns);
+  const double there_ns = added_ns + way_ns;
+  terms_of(worker)[TimeTerm::turn] += way_ns;
+  Turn& so_far = turns_[static_cast<size_t>(place)];
+  so_far = {so_far.ended + 1, there_ns + way_ns};
+  const auto next = waits_.find({place, so_far.ended});
+  if (next == waits_.end()) return there_ns;
+  Worker& woken = workers_[static_cast<size_t>(next->second)];
+  waits_.erase(next);
+  next_event(woken, Next::add, so_far.seen_ns);
+  return there_ns;
 }
 
 // One point of a step of a kernel with leads: it waits for what it uses, asks for what its leads

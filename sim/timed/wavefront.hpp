@@ -5,12 +5,15 @@
 // its turn at the SM's pipes. The next step begins when this one has been computed and its own tile
 // has arrived, so what comes late makes its worker wait, and no other. A kernel with leads asks for
 // K and V apart and waits for each at its use (sim/timed/step_points.hpp). Tickets go to whoever is
-// first in time. docs/models/timed.md explains it on two pages.
+// first in time. In the backward pass a step's additions to dQ go out when it has been computed,
+// and under dq = ordered wait there for their turn. docs/models/timed.md explains it on two pages.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -44,7 +47,7 @@ class TimedWavefront {
   static constexpr int64_t max_stages = 8;
 
  private:
-  enum class Next : uint8_t { take, step, end };
+  enum class Next : uint8_t { take, step, add, end };
   struct Worker {
     WorkerCursor cursor;
     Next next = Next::take;
@@ -59,8 +62,15 @@ class TimedWavefront {
     bool waited = false;                         // for what its point uses, with leads
     int point = 0;                               // of its step that is next, with leads
     double step_ns = 0;                          // of its step, with leads
+    double computed_ns = 0;                      // of its step: it could add
+    double in_turn_ns = 0;                       // of its step, computed behind that (dq = ordered)
 
     bool has_lines() const { return !prefetches.empty(); }
+  };
+
+  struct Turn {
+    int64_t ended = 0;
+    double seen_ns = 0;  // when the next one knows of the last
   };
 
   void start();
@@ -69,6 +79,11 @@ class TimedWavefront {
   bool begin_next(int64_t w, WorkerCursor& cursor);
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
+  void leave_step(Worker& worker, double computed_ns);
+  void add(Worker& worker, double now_ns);
+  int64_t place_of_q_tile(const Worker& worker) const;
+  bool must_await_turn(Worker& worker, double now_ns);
+  double end_turn(const Worker& worker, double added_ns);
   void end_item(Worker& worker, double now_ns);
   void go_on(Worker& worker, double now_ns);
   bool must_wait(Worker& worker, double now_ns);
@@ -97,8 +112,12 @@ class TimedWavefront {
   StepCost cost_;
   std::optional<StepPoints> points_;  // with leads
   ItemWalk walk_;
-  int64_t held_ = 0;     // CTAs that all SMs hold at once
-  int64_t waiting_ = 0;  // the first CTA that has not begun
+  std::span<const Tensor> step_loads_;  // without leads, together; forward's K and V are one atom
+  // dq = ordered: turns so far at each Q tile of each head, and who waits for which.
+  std::vector<Turn> turns_;
+  std::map<std::pair<int64_t, int64_t>, int32_t> waits_;  // worker by tile and turn
+  int64_t held_ = 0;                                      // CTAs that all SMs hold at once
+  int64_t waiting_ = 0;                                   // the first CTA that has not begun
   std::vector<Worker> workers_;
   std::vector<int64_t> sms_of_ctas_;
   SmSlowness slowness_;

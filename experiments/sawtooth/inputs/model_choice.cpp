@@ -34,12 +34,19 @@ std::optional<Model> judged_best(const GpuFile* gpu) {
   return std::nullopt;  // read_gpu_file() refuses it
 }
 
+/// Additions in an order differ from others in waits alone, which lockstep does not have.
+bool waits_for_turns(const Keys& keys) {
+  return keys.pass == Pass::backward && keys.dq == Dq::ordered;
+}
+
 // Which models `auto` stands for at the points of a run.
 struct ChosenModels {
   std::set<Timing> timings;
   std::set<const L2Model*> l2s;
+  bool needs_time = false;
 
   void add(const Point& point) {
+    needs_time |= waits_for_turns(point.keys);
     if (point.timing_chosen) timings.insert(*point.keys.timing);
     if (point.l2_chosen) l2s.insert(point.keys.l2);
   }
@@ -57,7 +64,8 @@ Agreement agreement_on(const ChosenModels& chosen, bool lockstep_lru) {
   const auto settled = [&](const auto& models, const auto& wanted) {
     return models.size() <= (lockstep_lru ? models.count(wanted) : 1);
   };
-  if (!settled(chosen.timings, Timing::lockstep)) agreed.timing = "lockstep";
+  if (!settled(chosen.timings, Timing::lockstep))
+    agreed.timing = chosen.needs_time && !lockstep_lru ? "timed" : "lockstep";
   if (!settled(chosen.l2s, l2_named(l2))) agreed.l2 = l2;
   if (agreed.timing.empty() && agreed.l2.empty()) return agreed;
   agreed.note = lockstep_lru ? "miss curves and histograms are of one model, and so are all rows:"
@@ -80,8 +88,8 @@ bool settle(const Point& point, const std::string& timing, const std::string& l2
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
 // commands check of a whole list.
 std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
-  std::set<std::string, std::less<>> keys{"gpu",   "system",  "timing", "l2",    "loop",
-                                          "dtype", "step-ns", "sample", "state", "pass"};
+  std::set<std::string, std::less<>> keys{"gpu",     "system", "timing", "l2",   "loop", "dtype",
+                                          "step-ns", "sample", "state",  "pass", "dq"};
   const auto system = sweep.find("system");
   if (system == sweep.end()) return keys;
   for (const std::string& name : system->second.values)
@@ -100,9 +108,11 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
                         keys.pass == Pass::forward &&
                         (keys.dtype != ElementType::fp32 || keys.step_ns);
   const auto best = followed ? judged_best(gpu) : std::nullopt;
+  const bool timing_chosen = !keys.timing;
   if (!keys.timing)
     keys.timing =
         best && (keys.l2 == nullptr || keys.l2 == best->l2) ? best->timing : Timing::lockstep;
+  if (timing_chosen && waits_for_turns(keys)) keys.timing = Timing::timed;
   if (keys.l2 != nullptr) return;
   const bool two_halves = gpu != nullptr && gpu->profile.l2_halves.value_or(1) == 2;
   // Time without the halves that a GPU has would be a model of another GPU.

@@ -19,6 +19,8 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
     kernel.family.clear();
   else if (!point.keys.kernel.empty())
     kernel.family = point.keys.kernel;
+  if (!kernel.family.empty() && point.request.problem.pass == Pass::backward)
+    kernel.family += "-backward";
   return kernel;
 }
 

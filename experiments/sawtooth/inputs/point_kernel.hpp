@@ -8,7 +8,7 @@
 namespace sawtooth::experiments {
 
 /// The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
-/// another family.
+/// another family. The backward pass of a family has costs of its own, as FAMILY-backward.
 KernelShape kernel_of(const Layers& layers, const Point& point);
 
 /// Facts of one GPU. Throws a Refusal, or UsageError for the file.

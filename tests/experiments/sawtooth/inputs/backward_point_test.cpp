@@ -57,14 +57,33 @@ TEST(BackwardPoint, WhatItHasNoMeaningForIsRefusedByItsKey) {
                                           {"kv-split", "2", "allowed: 1"},
                                           {"launch", "balanced", "allowed with pass = backward"},
                                           {"prefetch", "1", "allowed: 0"},
-                                          {"lse", "on", "allowed: off"},
-                                          {"timing", "timed", "allowed: lockstep, lockstep-wave"},
-                                          {"dq", "ordered", "allowed: atomic, separate"}}) {
+                                          {"lse", "on", "allowed: off"}}) {
     const std::string message = message_of<UsageError>([&key = key, &value = value] {
       backward({{key, value}});
     });
     EXPECT_THAT(message, HasSubstr(std::string(key) + ": "));
     EXPECT_THAT(message, HasSubstr(words));
+  }
+}
+
+TEST(BackwardPoint, AdditionsInOrderTakeTheTimedModelAndNoOther) {
+  EXPECT_EQ(backward({{"dq", "ordered"}}).text("timing"), "timed");
+  EXPECT_EQ(backward({{"dq", "ordered"}}).text("l2"), "halves");
+  const std::string message = message_of<UsageError>([] {
+    backward({{"dq", "ordered"}, {"timing", "lockstep"}});
+  });
+  EXPECT_THAT(message, HasSubstr("dq: "));
+  EXPECT_THAT(message, HasSubstr("or timing = timed"));
+}
+
+TEST(BackwardPoint, TheTimedModelHasTheMainKernelAlone) {
+  for (const auto& [key, value, allowed] :
+       {std::tuple{"dq", "separate", "atomic, ordered"}, {"small-kernels", "on", "off"}}) {
+    const std::string message = message_of<UsageError>([&key = key, &value = value] {
+      backward({{"timing", "timed"}, {key, value}});
+    });
+    EXPECT_THAT(message, HasSubstr(std::string(key) + ": "));
+    EXPECT_THAT(message, HasSubstr(std::string("allowed: ") + allowed));
   }
 }
 

@@ -1,0 +1,138 @@
+// The backward pass in time: durations derived by hand, turns of dq = ordered, and the counts of
+// lockstep where nothing takes time but equal steps.
+#include <stdexcept>
+
+#include "sim/halves/simulate_halves.hpp"
+#include "sim/timed/simulate_timed.hpp"
+#include "tests/support/generators.hpp"
+#include "tests/support/property.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+// Tiles of one row of one line: five products of 2 x 1 x 1 x 64 FLOP a step.
+constexpr double flop_a_step = 640;
+constexpr double step_ns = 1000;
+constexpr double way_ns = 100;         // to L2 and back
+constexpr double dq_ns = step_ns / 5;  // one of the products
+
+Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, Dq dq = Dq::atomic) {
+  Request request;
+  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64, .pass = Pass::backward};
+  request.tiling = {1, 1};
+  request.schedule.workers = workers;
+  request.schedule.dq = dq;
+  request.timing = Timing::timed;
+  return request;
+}
+
+TimedParameters parameters_of(int64_t sms) {
+  TimedParameters parameters;
+  parameters.sms = sms;
+  parameters.l2.lines.capacity_lines = 1'000'000'000;
+  parameters.l2.near_ns = parameters.l2.dram_ns = way_ns;
+  parameters.step.tensor_flop_a_ns = flop_a_step / step_ns;
+  return parameters;
+}
+
+double duration_ns(const Request& request, const TimedParameters& parameters) {
+  return *simulate_timed(request, parameters).time_us * 1000;
+}
+
+// Steps wait for the first loads alone; nobody waits for an addition.
+TEST(TimedBackward, AnItemTakesItsStepsOverAllHeadsOfItsGroup) {
+  Request request = request_of(5, 1, 1);
+  EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 5 * step_ns, 1e-6);
+  request.problem.heads = 3;
+  EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 3 * 5 * step_ns, 1e-6);
+}
+
+// All items begin at Q tile 0. Item i is in turn when the item before has computed its dQ, has sent
+// it, and the word has come: from then on it is so far behind at every tile, and never waits again.
+TEST(TimedBackward, InOrderItemsFollowEachOtherAtADistanceOfATurn) {
+  for (const int64_t items : {1, 2, 7}) {
+    const double atomic = duration_ns(request_of(9, items, items), parameters_of(items));
+    EXPECT_NEAR(atomic, way_ns + 9 * step_ns, 1e-6);
+    const double ordered =
+        duration_ns(request_of(9, items, items, Dq::ordered), parameters_of(items));
+    EXPECT_NEAR(ordered, way_ns + 9 * (step_ns + way_ns) + double(items - 1) * (dq_ns + 2 * way_ns),
+                1e-6);
+  }
+}
+
+// Causal, the shortest first: each item begins at the Q tile that no item before it sees, and is a
+// step behind the one before at all others.
+TEST(TimedBackward, InOrderCausalItemsFromTheShortestOnNeverWait) {
+  Request request = request_of(8, 8, 8, Dq::ordered);
+  request.problem.mask.kind = MaskKind::causal;
+  request.schedule.order.q_order = q_order_id<DescendingQ>;
+  EXPECT_NEAR(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + way_ns), 1e-6);
+  // From the longest on all meet at the last Q tiles, in a row.
+  request.schedule.order.q_order = q_order_id<AscendingQ>;
+  EXPECT_GT(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + way_ns) + 1);
+}
+
+// Two of four CTAs run at once. With an item each, those that come later are waited for by nobody;
+// with two, the first one's second item waits for items of CTAs that begin when it ends.
+TEST(TimedBackward, RefusesCtasThatWaitForOnesThatHaveNotBegun) {
+  TimedParameters parameters = parameters_of(2);
+  parameters.resident_ctas = 1;
+  EXPECT_GT(duration_ns(request_of(4, 4, 4, Dq::ordered), parameters), 0);
+  EXPECT_THROW(simulate_timed(request_of(4, 8, 4, Dq::ordered), parameters), std::invalid_argument);
+}
+
+TEST(TimedBackward, RefusesWhatIsNoPartOfTheMainKernel) {
+  Request request = request_of(4, 4, 4, Dq::separate);
+  EXPECT_THROW(simulate_timed(request, parameters_of(4)), std::invalid_argument);
+  request.schedule.dq = Dq::atomic;
+  TimedParameters with_leads = parameters_of(4);
+  with_leads.step.leads = Leads{1, 1};
+  EXPECT_THROW(simulate_timed(request, with_leads), std::invalid_argument);
+}
+
+// Where all steps take the same time and nothing else takes any, workers keep step.
+RC_GTEST_PROP(TimedBackward, CountsWhatLockstepCountsWhereStepsAreAllThatTakesTime, ()) {
+  const int64_t workers = tests::between(1, 4);
+  Request request = request_of(tests::between(1, 12), workers * tests::between(1, 3), workers);
+  request.problem.heads = request.problem.kv_heads * tests::between(1, 2);
+  request.schedule.scan = tests::between(0, 1) == 0 ? scan_id<LinearScan> : scan_id<SawtoothScan>;
+  TimedParameters parameters = parameters_of(workers);
+  parameters.l2.near_ns = parameters.l2.dram_ns = 0;
+  // Several workers read and add in another order within a step: only what is evicted tells that.
+  if (workers == 1) parameters.l2.lines.capacity_lines = tests::between(20, 120);
+  parameters.step.stages = 1;  // a step's tiles are asked for when it begins, as in lockstep
+  const Counters timed = simulate_timed(request, parameters).total;
+  request.timing = Timing::lockstep;
+  const Counters lockstep = simulate_halves(request, parameters.l2.lines, {}).total;
+  RC_ASSERT(timed.sm_read_sectors == lockstep.sm_read_sectors);
+  RC_ASSERT(timed.l2_reduction_sectors == lockstep.l2_reduction_sectors);
+  RC_ASSERT(timed.l2_write_sectors == lockstep.l2_write_sectors);
+  RC_ASSERT(timed.dram_read_sectors == lockstep.dram_read_sectors);
+  RC_ASSERT(timed.dram_write_sectors == lockstep.dram_write_sectors);
+  RC_ASSERT(timed.cold_read_sectors == lockstep.cold_read_sectors);
+}
+
+// Order changes waits, and not what is touched.
+RC_GTEST_PROP(TimedBackward, ReadsAndAddsInOrderWhatItDoesInAnyOrder, ()) {
+  Request request = request_of(tests::between(1, 20), tests::between(1, 20), tests::between(1, 6));
+  request.problem.mask = {MaskKind(tests::between(0, 2)), tests::between(1, 9)};
+  request.schedule.launch =
+      tests::between(0, 1) == 0 ? launch_id<GridLaunch> : launch_id<DynamicLaunch>;
+  request.schedule.order.q_order.index = int(tests::between(0, QOrders::size - 1));
+  request.schedule.scan = tests::between(0, 1) == 0 ? scan_id<LinearScan> : scan_id<ShiftScan>;
+  const TimedParameters parameters = parameters_of(request.schedule.workers);
+  const Prediction atomic = simulate_timed(request, parameters);
+  request.schedule.dq = Dq::ordered;
+  const Prediction ordered = simulate_timed(request, parameters);
+  RC_ASSERT(ordered.total.sm_read_sectors == atomic.total.sm_read_sectors);
+  RC_ASSERT(ordered.total.l2_reduction_sectors == atomic.total.l2_reduction_sectors);
+  double sum = 0;
+  for (const TimeTerms& terms : ordered.phases)
+    for (const double ns : terms.ns) sum += ns;
+  const auto workers = double(std::min(
+      request.schedule.workers, item_count(request.problem, request.tiling, request.schedule)));
+  RC_ASSERT(std::abs(sum - workers * *ordered.time_us * 1000) <= 1e-6 * sum);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
