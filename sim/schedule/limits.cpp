@@ -8,6 +8,7 @@ namespace sawtooth::sim {
 
 void require_limits(const Request& request) {
   auto fault = backward_fault(request);
+  if (!fault) fault = timed_fault(request);
   if (!fault) fault = sequences_fault(request);
   if (!fault) fault = serving_fault(request);
   if (fault) throw std::invalid_argument(std::string(fault->key).append(": ").append(fault->what));

@@ -37,16 +37,23 @@ inline std::optional<Fault> backward_fault(const Request& request) {
                  "not order; allowed with order-file: atomic"};
   if (schedule.dq == Dq::ordered && schedule.order.list != nullptr)
     return Fault{"dq", "ordered follows section and q-order; allowed with order-file: atomic"};
-  const bool timed = request.timing == Timing::timed;
-  if (schedule.dq == Dq::ordered && !timed)
+  if (schedule.dq == Dq::ordered && request.timing != Timing::timed)
     return Fault{"dq",
                  "ordered differs from atomic in waits alone, which lockstep does "
                  "not have; allowed: atomic, separate, or timing = timed"};
-  if (schedule.dq == Dq::separate && timed)
+  return std::nullopt;
+}
+
+/// What `timing = timed` alone does not predict, and kernels run: said of a prediction, not of a
+/// point.
+inline std::optional<Fault> timed_fault(const Request& request) {
+  const Schedule& schedule = request.schedule;
+  if (request.problem.pass == Pass::forward || request.timing != Timing::timed) return std::nullopt;
+  if (schedule.dq == Dq::separate)
     return Fault{"dq",
                  "separate launches a second kernel, and timing = timed has the main one alone; "
                  "allowed: atomic, ordered"};
-  if (schedule.small_kernels && timed)
+  if (schedule.small_kernels)
     return Fault{"small-kernels", "timing = timed has the main kernel alone; allowed: off"};
   return std::nullopt;
 }

@@ -84,7 +84,10 @@ TEST(TimedBackward, RefusesCtasThatWaitForOnesThatHaveNotBegun) {
 TEST(TimedBackward, RefusesWhatIsNoPartOfTheMainKernel) {
   Request request = request_of(4, 4, 4, Dq::separate);
   EXPECT_THROW(simulate_timed(request, parameters_of(4)), std::invalid_argument);
-  request.schedule.dq = Dq::atomic;
+  request.schedule.dq = Dq::ordered;
+  request.schedule.small_kernels = true;
+  EXPECT_THROW(simulate_timed(request, parameters_of(4)), std::invalid_argument);
+  request.schedule = request_of(4, 4, 4).schedule;
   TimedParameters with_leads = parameters_of(4);
   with_leads.step.leads = Leads{1, 1};
   EXPECT_THROW(simulate_timed(request, with_leads), std::invalid_argument);
