@@ -143,15 +143,15 @@ void TimedMemory::write(double now_ns, int64_t sm, AtomId atom) {
   l2_lines_.write(atom);
 }
 
-void TimedMemory::reduce(double now_ns, int64_t sm, AtomId atom) {
+double TimedMemory::reduce(double now_ns, int64_t sm, AtomId atom) {
   const Tally& tally = l2_lines_.tally_of(atom);
   const double reduced = tally.reduced, filled = tally.fill_reads;
   const int half = placed(sm).half;
   l2_lines_.reduce(atom, {half == 0 ? 1u : 0u, half == 1 ? 1u : 0u});
   const double sectors = double(l2_lines_.size(atom).sectors);
   const double passed = ports_[static_cast<size_t>(sm)].pass(now_ns, sectors * sector_bytes);
-  l2_.pass(passed, (tally.reduced - reduced) * sector_bytes);
   dram_.pass(passed, (tally.fill_reads - filled) * sector_bytes);
+  return std::max(passed, l2_.pass(passed, (tally.reduced - reduced) * sector_bytes));
 }
 
 double TimedMemory::dram_busy_ns() {

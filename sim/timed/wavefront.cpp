@@ -61,9 +61,13 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
     throw std::invalid_argument("stages: " + std::to_string(parameters.step.stages) +
                                 " is not allowed; allowed: 1 to " + std::to_string(max_stages));
   }
-  if (schedule_.dq == Dq::ordered && problem_.pass == Pass::backward)
+  if (schedule_.dq == Dq::ordered && problem_.pass == Pass::backward) {
     turns_.resize(
         static_cast<size_t>(problem_.batch * problem_.heads * q_tiles(problem_, tiling_)));
+    // A turn's word lies in either half.
+    const L2Parameters& l2 = parameters.l2;
+    word_ns_ = l2.lines.halves == 2 ? (l2.near_ns + l2.far_ns) / 2 : l2.near_ns;
+  }
   if (!parameters.step.leads) return;
   if (problem_.pass == Pass::backward)
     throw std::invalid_argument("lead-k-steps: pass = backward has no leads; leave them out");
@@ -106,6 +110,9 @@ double TimedWavefront::run() {
         break;
       case Next::step:
         points_ ? go_on(worker, event.ns) : begin_step(worker, event.ns);
+        break;
+      case Next::turn:
+        take_turn(worker, event.ns);
         break;
       case Next::add:
         add(worker, event.ns);
@@ -333,9 +340,13 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
     leave_step(worker, now_ns + taken_ns);
     return;
   }
-  worker.in_turn_ns = turns_.empty() ? 0 : taken_ns * dq_share;
+  if (turns_.empty()) {
+    next_event(worker, Next::add, now_ns + taken_ns);
+    return;
+  }
+  worker.in_turn_ns = taken_ns * dq_share;
   worker.computed_ns = now_ns + taken_ns - worker.in_turn_ns;
-  next_event(worker, Next::add, worker.computed_ns);
+  next_event(worker, Next::turn, worker.computed_ns + word_ns_);
 }
 
 void TimedWavefront::leave_step(Worker& worker, double computed_ns) {
@@ -355,17 +366,23 @@ void TimedWavefront::leave_step(Worker& worker, double computed_ns) {
   }
 }
 
-// Nobody waits for additions, but under dq = ordered the product dQ is computed in the step's turn,
-// which ends when its additions are in L2.
-void TimedWavefront::add(Worker& worker, double now_ns) {
-  if (!turns_.empty() && must_await_turn(worker, now_ns)) return;
+// Under dq = ordered the product dQ is computed in the step's turn.
+void TimedWavefront::take_turn(Worker& worker, double now_ns) {
+  if (must_await_turn(worker, now_ns)) return;
   terms_of(worker)[TimeTerm::turn] += now_ns - worker.computed_ns;
+  next_event(worker, Next::add, now_ns + worker.in_turn_ns);
+}
+
+// Additions go out behind the last product. Nobody waits for them but under dq = ordered.
+void TimedWavefront::add(Worker& worker, double now_ns) {
+  double added_ns = now_ns;
   for (const Tensor tensor : walk_.roles().adds)
     walk_.load(worker.cursor, tensor, 0, Access::reduce,
                [&](Tensor of, int64_t head, int64_t tile, Access) {
-                 memory_.reduce(now_ns, worker.sm, atom(of, head, tile));
+                 const double passed = memory_.reduce(now_ns, worker.sm, atom(of, head, tile));
+                 added_ns = std::max(added_ns, passed);
                });
-  leave_step(worker, turns_.empty() ? now_ns : end_turn(worker, now_ns + worker.in_turn_ns));
+  leave_step(worker, turns_.empty() ? now_ns : end_turn(worker, now_ns, added_ns));
 }
 
 int64_t TimedWavefront::place_of_q_tile(const Worker& worker) const {
@@ -381,7 +398,7 @@ bool TimedWavefront::must_await_turn(Worker& worker, double now_ns) {
                                         worker.cursor.item().own_tile, worker.cursor.pair().q_tile);
   const Turn& so_far = turns_[static_cast<size_t>(place)];
   if (so_far.ended == turn) {
-    if (so_far.seen_ns > now_ns) next_event(worker, Next::add, so_far.seen_ns);
+    if (so_far.seen_ns > now_ns) next_event(worker, Next::turn, so_far.seen_ns);
     return so_far.seen_ns > now_ns;
   }
   const auto w = static_cast<int32_t>(&worker - workers_.data());
@@ -390,21 +407,22 @@ bool TimedWavefront::must_await_turn(Worker& worker, double now_ns) {
   return true;
 }
 
-// Additions that go out at `added_ns` are in L2 after the way there; who waits sees that after the
-// same way. Gives when this worker goes on.
-double TimedWavefront::end_turn(const Worker& worker, double added_ns) {
+// The last addition goes out at `added_ns`. A fence returns when the farther half has them all, the
+// turn's word is read and, one more, written: in L2 after half a way. Who reads it again and again
+// sees that after a way, from half to one and a half. Gives when this worker goes on.
+double TimedWavefront::end_turn(const Worker& worker, double now_ns, double added_ns) {
   const int64_t place = place_of_q_tile(worker);
-  const double way_ns = std::max(parameters_.l2.near_ns, parameters_.l2.far_ns);
-  const double there_ns = added_ns + way_ns;
-  terms_of(worker)[TimeTerm::turn] += way_ns;
+  const double fenced_ns = added_ns + std::max(parameters_.l2.near_ns, parameters_.l2.far_ns);
+  const double told_ns = fenced_ns + word_ns_;
+  terms_of(worker)[TimeTerm::turn] += told_ns - now_ns;
   Turn& so_far = turns_[static_cast<size_t>(place)];
-  so_far = {so_far.ended + 1, there_ns + way_ns};
+  so_far = {so_far.ended + 1, told_ns + 1.5 * word_ns_};
   const auto next = waits_.find({place, so_far.ended});
-  if (next == waits_.end()) return there_ns;
+  if (next == waits_.end()) return told_ns;
   Worker& woken = workers_[static_cast<size_t>(next->second)];
   waits_.erase(next);
-  next_event(woken, Next::add, so_far.seen_ns);
-  return there_ns;
+  next_event(woken, Next::turn, so_far.seen_ns);
+  return told_ns;
 }
 
 // One point of a step of a kernel with leads: it waits for what it uses, asks for what its leads

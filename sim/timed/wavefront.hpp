@@ -47,7 +47,7 @@ class TimedWavefront {
   static constexpr int64_t max_stages = 8;
 
  private:
-  enum class Next : uint8_t { take, step, add, end };
+  enum class Next : uint8_t { take, step, turn, add, end };
   struct Worker {
     WorkerCursor cursor;
     Next next = Next::take;
@@ -62,8 +62,8 @@ class TimedWavefront {
     bool waited = false;                         // for what its point uses, with leads
     int point = 0;                               // of its step that is next, with leads
     double step_ns = 0;                          // of its step, with leads
-    double computed_ns = 0;                      // of its step: it could add
-    double in_turn_ns = 0;                       // of its step, computed behind that (dq = ordered)
+    double computed_ns = 0;                      // of its step, all but dQ (dq = ordered)
+    double in_turn_ns = 0;                       // of its step, dQ
 
     bool has_lines() const { return !prefetches.empty(); }
   };
@@ -80,10 +80,11 @@ class TimedWavefront {
   void take(Worker& worker, double now_ns);
   void begin_step(Worker& worker, double now_ns);
   void leave_step(Worker& worker, double computed_ns);
+  void take_turn(Worker& worker, double now_ns);
   void add(Worker& worker, double now_ns);
   int64_t place_of_q_tile(const Worker& worker) const;
   bool must_await_turn(Worker& worker, double now_ns);
-  double end_turn(const Worker& worker, double added_ns);
+  double end_turn(const Worker& worker, double now_ns, double added_ns);
   void end_item(Worker& worker, double now_ns);
   void go_on(Worker& worker, double now_ns);
   bool must_wait(Worker& worker, double now_ns);
@@ -116,6 +117,7 @@ class TimedWavefront {
   // dq = ordered: turns so far at each Q tile of each head, and who waits for which.
   std::vector<Turn> turns_;
   std::map<std::pair<int64_t, int64_t>, int32_t> waits_;  // worker by tile and turn
+  double word_ns_ = 0;                                    // to read a turn from L2
   int64_t held_ = 0;                                      // CTAs that all SMs hold at once
   int64_t waiting_ = 0;                                   // the first CTA that has not begun
   std::vector<Worker> workers_;

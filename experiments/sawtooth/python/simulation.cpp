@@ -97,7 +97,7 @@ Predicted predicted(const Job& job, const std::stop_token& stop) {
     Predicted result{{}, job.key_cells, predict(request, job.point.gpu, l2), l2.has_curve};
     if (job.point.hides_time) result.prediction.time_us.reset();
     result.cells = predicted_row(job.key_cells, result.prediction,
-                                 forward_flop(request.problem, request.tiling, request.sequences),
+                                 attention_flop(request.problem, request.tiling, request.sequences),
                                  job.point.judgement.intervals);
     return result;
   } catch (const std::invalid_argument& error) {  // what a model cannot do

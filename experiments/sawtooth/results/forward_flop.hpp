@@ -1,4 +1,4 @@
-// FLOP of attention, forward: four a visible pair of rows and element of head dim. Under causal
+// FLOP of attention: forward, four a visible pair of rows and element of head dim. Under causal
 // the last key that a row sees counts half, so that S queries and S keys are S^2 / 2 pairs, the
 // convention of the FlashAttention papers. Packed heads count their positions, head by head.
 #pragma once
@@ -26,14 +26,14 @@ inline double attention_flop(const Problem& problem, const Tiling& tiling) {
 }
 
 /// Of all sequences.
-inline double forward_flop(const Problem& problem, const Tiling& tiling,
-                           const Sequences& sequences) {
-  if (sequences.lengths == nullptr) return forward_flop(problem, tiling);
+inline double attention_flop(const Problem& problem, const Tiling& tiling,
+                             const Sequences& sequences) {
+  if (sequences.lengths == nullptr) return attention_flop(problem, tiling);
   double flop = 0;
   for (int64_t batch = 0; batch < problem.batch; ++batch) {
     Problem own = sequences.of(problem, batch);
     own.batch = 1;
-    flop += forward_flop(own, tiling);
+    flop += attention_flop(own, tiling);
   }
   return flop;
 }

@@ -20,7 +20,7 @@ PredictedPoint predict_point(const Point& point, const CsvRow& key_cells,
     sim::Prediction prediction = predict(request, point.gpu, *point.keys.l2);
     if (point.hides_time) prediction.time_us.reset();
     CsvRow row = predicted_row(key_cells, prediction,
-                               forward_flop(request.problem, request.tiling, request.sequences),
+                               attention_flop(request.problem, request.tiling, request.sequences),
                                point.judgement.intervals);
     return {std::move(row), std::move(prediction)};
   } catch (const std::invalid_argument& error) {  // what a model cannot do

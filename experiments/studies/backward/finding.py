@@ -4,16 +4,32 @@
     finding.py [--check]     fills README.md, or says whether it is current
 """
 
+import statistics
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[2] / "plots" / "lib"))
 import fill  # noqa: E402  (the path above leads to it)
+import measures  # noqa: E402
 import table  # noqa: E402
 
+DATA = HERE.parents[1] / "data" / "h200" / "backward"
 LENGTHS = {f"{kibi}K": kibi * 1024 for kibi in (1, 4, 8, 16, 32, 64, 128, 256)}
 SECTOR_BYTES, GIBI = 32, 1 << 30
+ELEMENT_BYTES, SUM_BYTES = 2, 4  # of dK and dV, of dQ
+WRITES_MUCH = 0.05  # of dQ, dK and dV
+TIMINGS = ("lockstep", "timed")
+JUDGED = {
+    "sm_read_sectors": "sectors that SMs read",
+    "l2_reduction_sectors": "reductions",
+    "l2_write_sectors": "L2 writes",
+    "dram_read_sectors": "DRAM reads",
+    "l2_read_miss_sectors": "near misses",
+    "fabric_read_sectors": "fabric reads",
+    "dram_write_sectors": "DRAM writes",
+    "time_us": "time",
+}
 
 
 def gib(sectors):
@@ -24,11 +40,28 @@ def dram(row):
     return table.integer(row, "dram_read_sectors") + table.integer(row, "dram_write_sectors")
 
 
+def three(errors):
+    """Median / 90 % / worst, in percent."""
+    if not errors:
+        return ""
+    found = statistics.median(errors), measures.quantile(errors, 0.9), max(errors)
+    return " / ".join(f"{100 * error:.{1 if error < 0.0995 else 0}f}" for error in found)
+
+
+def writes_much(row):
+    """Whether a point writes over 5 % of dQ, dK and dV."""
+    of = lambda column: table.integer(row, column)
+    queries = of("heads") * of("seq_q") * SUM_BYTES
+    keys = 2 * of("kv_heads") * of("seq_kv") * ELEMENT_BYTES
+    results = of("batch") * (queries + keys) * of("head_dim") / SECTOR_BYTES
+    return table.number(row, "measured") > WRITES_MUCH * results
+
+
 class Page:
     def __init__(self, folder):
-        self._rows = {
-            name: table.read(str(folder / f"{name}.csv")) for name in ("orders", "dash", "presets")
-        }
+        names = ("orders", "dash", "presets", "drawn_errors", "drawn_summary", "ordered")
+        self._rows = {name: table.read(str(folder / f"{name}.csv")) for name in names}
+        self._ordered = table.read(str(DATA / "order.csv"))
 
     def _row(self, which, s, **wanted):
         usual = dict(q_order="ascending", section="1", dq="atomic") if which == "orders" else {}
@@ -144,6 +177,70 @@ class Page:
                 cold = table.integer(row, "cold_read_sectors")
                 cells.append(f"{table.integer(row, 'dram_read_sectors') / cold:.1f}")
             lines.append(f"| {s} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def _errors(self, counter, timing, wanted=lambda row: True):
+        """Sizes of the raw errors of drawn points."""
+        rows = table.where(self._rows["drawn_errors"], counter=counter)
+        return [
+            abs(table.number(row, "relative_error"))
+            for row in rows
+            if row["group"].startswith(timing + ",") and row["relative_error"] and wanted(row)
+        ]
+
+    def drawn(self):
+        """A row a counter: errors of both models at all drawn points that were measured."""
+        lines = ["| | " + " | ".join(TIMINGS) + " |", "|---" * (len(TIMINGS) + 1) + "|"]
+
+        def add(name, cells):
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+
+        for counter, name in JUDGED.items():
+            add(name, [three(self._errors(counter, timing)) for timing in TIMINGS])
+            if counter == "dram_write_sectors":
+                cells = [self._errors(counter, timing, writes_much) for timing in TIMINGS]
+                points = len(cells[0])
+                add(f"DRAM writes, the {points} points that write over 5 %", map(three, cells))
+        add("order of schedules, DRAM reads", [f"{self.order(timing):.0f} %" for timing in TIMINGS])
+        return "\n".join(lines)
+
+    def drawn_where(self, timing, counter="dram_read_sectors", **wanted):
+        """Median / 90 % / worst of the drawn points of one kind, and how many these are."""
+        of_kind = lambda row: all(row[key].split(":")[0] == str(v) for key, v in wanted.items())
+        errors = self._errors(counter, timing, of_kind)
+        return f"{three(errors)} % over {len(errors)}"
+
+    def order(self, timing, counter="dram_read_sectors"):
+        """Pairs of schedules whose order is right, in percent."""
+        rows = table.where(self._rows["drawn_summary"], counter=counter, statistic="order")
+        (row,) = (row for row in rows if row["group"].startswith(timing + ","))
+        return 100 * table.number(row, "value")
+
+    def _time(self, source, **wanted):
+        """The shortest median duration of the schedules, ms."""
+        groups = table.grouped(table.where(source, **wanted), "launch", "scan")
+        return min(
+            statistics.median(table.numbers(rows, "time_us")) / 1000 for rows in groups.values()
+        )
+
+    def price_of_order(self):
+        """A row a kernel and mask: atomic and ordered, measured and predicted, and the price of order."""
+        lines = [
+            "| | atomic, measured | predicted | ordered, measured | predicted | price, measured | predicted |",
+            "|---" * 7 + "|",
+        ]
+        for d in (128, 64):
+            for mask in ("causal", "none"):
+                cells, prices = [], []
+                for source in (self._ordered, self._rows["ordered"]):
+                    times = [
+                        self._time(source, head_dim=d, mask=mask, dq=dq)
+                        for dq in ("atomic", "ordered")
+                    ]
+                    cells.append([f"{ms:.2f} ms" for ms in times])
+                    prices.append(f"{100 * (times[1] / times[0] - 1):.0f} %")
+                both = [cell for pair in zip(*cells) for cell in pair]
+                lines.append(f"| D = {d}, {mask} | " + " | ".join(both + prices) + " |")
         return "\n".join(lines)
 
 

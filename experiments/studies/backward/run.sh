@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Predicts the lists of this folder, fills README.md and draws its picture. No GPU; a few minutes of one core.
+# Predicts the lists of this folder, fills README.md and draws its picture. No GPU; some ten minutes of one core.
 #
 #   experiments/studies/backward/run.sh [PROGRAM]   (default: build/release/sawtooth)
 #   experiments/studies/backward/run.sh --check     has README.md the figures of results/?
@@ -8,10 +8,24 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 
 here=experiments/studies/backward
 [ "${1:-}" = --check ] && exec python3 "$here/finding.py" --check
+program=${1:-build/release/sawtooth}
 mkdir -p "$here/results"
 for list in orders dash presets; do
-  "${1:-build/release/sawtooth}" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
+  "$program" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
 done
+measured=experiments/data/h200/backward/drawn.csv
+"$program" simulate "$here/lists/drawn.ini" --timing lockstep,timed --resume --csv "$here/results/drawn.csv"
+"$program" compare "$here/results/drawn.csv" "$measured" --quiet \
+  --csv "$here/results/drawn_errors.csv" --summary "$here/results/drawn_summary.csv"
+parts=$(mktemp -d)
+trap 'rm -r "$parts"' EXIT
+for d in 128 64; do
+  for mask in causal none; do
+    "$program" simulate "experiments/studies/peers/lists/race-backward-d$d-$mask.ini" --pass backward --head-dim $d \
+      --mask $mask --seq 8K --batch 2 --heads 16 --timing timed --csv "$parts/$d-$mask.csv"
+  done
+done
+"$program" merge "$parts"/*.csv --csv "$here/results/ordered.csv"
 python3 "$here/finding.py"
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3

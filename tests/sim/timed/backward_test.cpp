@@ -15,6 +15,10 @@ constexpr double flop_a_step = 640;
 constexpr double step_ns = 1000;
 constexpr double way_ns = 100;         // to L2 and back
 constexpr double dq_ns = step_ns / 5;  // one of the products
+// Of dq = ordered: a step's CTA reads its turn's word, fences, and reads the word again; then half
+// a way until it is written, and a whole one until who waits knows.
+constexpr double ordered_ns = 3 * way_ns;
+constexpr double turn_ns = dq_ns + 2 * way_ns + 1.5 * way_ns;
 
 Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, Dq dq = Dq::atomic) {
   Request request;
@@ -30,7 +34,7 @@ TimedParameters parameters_of(int64_t sms) {
   TimedParameters parameters;
   parameters.sms = sms;
   parameters.l2.lines.capacity_lines = 1'000'000'000;
-  parameters.l2.near_ns = parameters.l2.dram_ns = way_ns;
+  parameters.l2.near_ns = parameters.l2.far_ns = parameters.l2.dram_ns = way_ns;
   parameters.step.tensor_flop_a_ns = flop_a_step / step_ns;
   return parameters;
 }
@@ -48,16 +52,25 @@ TEST(TimedBackward, AnItemTakesItsStepsOverAllHeadsOfItsGroup) {
 }
 
 // All items begin at Q tile 0. Item i is in turn when the item before has computed its dQ, has sent
-// it, and the word has come: from then on it is so far behind at every tile, and never waits again.
+// it, and the word has come: from then on it is so far behind at every tile, and waits no more.
 TEST(TimedBackward, InOrderItemsFollowEachOtherAtADistanceOfATurn) {
   for (const int64_t items : {1, 2, 7}) {
     const double atomic = duration_ns(request_of(9, items, items), parameters_of(items));
     EXPECT_NEAR(atomic, way_ns + 9 * step_ns, 1e-6);
     const double ordered =
         duration_ns(request_of(9, items, items, Dq::ordered), parameters_of(items));
-    EXPECT_NEAR(ordered, way_ns + 9 * (step_ns + way_ns) + double(items - 1) * (dq_ns + 2 * way_ns),
-                1e-6);
+    EXPECT_NEAR(ordered, way_ns + 9 * (step_ns + ordered_ns) + double(items - 1) * turn_ns, 1e-6);
   }
+}
+
+// A fence waits for additions that stand before their SM's port; without one nobody does.
+TEST(TimedBackward, InOrderAStepTakesAsLongAsItsAdditionsPassThePort) {
+  constexpr double pass_ns = 50, bytes = 64 * sizeof(float);  // one row of dQ
+  TimedParameters parameters = parameters_of(1);
+  parameters.l2.port_bytes_a_ns = bytes / pass_ns;
+  const double atomic = duration_ns(request_of(9, 1, 1), parameters);
+  const double ordered = duration_ns(request_of(9, 1, 1, Dq::ordered), parameters);
+  EXPECT_NEAR(ordered - atomic, 9 * (ordered_ns + pass_ns), 1e-6);
 }
 
 // Causal, the shortest first: each item begins at the Q tile that no item before it sees, and is a
@@ -66,10 +79,10 @@ TEST(TimedBackward, InOrderCausalItemsFromTheShortestOnNeverWait) {
   Request request = request_of(8, 8, 8, Dq::ordered);
   request.problem.mask.kind = MaskKind::causal;
   request.schedule.order.q_order = q_order_id<DescendingQ>;
-  EXPECT_NEAR(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + way_ns), 1e-6);
+  EXPECT_NEAR(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + ordered_ns), 1e-6);
   // From the longest on all meet at the last Q tiles, in a row.
   request.schedule.order.q_order = q_order_id<AscendingQ>;
-  EXPECT_GT(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + way_ns) + 1);
+  EXPECT_GT(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + ordered_ns) + 1);
 }
 
 // Two of four CTAs run at once. With an item each, those that come later are waited for by nobody;
@@ -100,7 +113,7 @@ RC_GTEST_PROP(TimedBackward, CountsWhatLockstepCountsWhereStepsAreAllThatTakesTi
   request.problem.heads = request.problem.kv_heads * tests::between(1, 2);
   request.schedule.scan = tests::between(0, 1) == 0 ? scan_id<LinearScan> : scan_id<SawtoothScan>;
   TimedParameters parameters = parameters_of(workers);
-  parameters.l2.near_ns = parameters.l2.dram_ns = 0;
+  parameters.l2.near_ns = parameters.l2.far_ns = parameters.l2.dram_ns = 0;
   // Several workers read and add in another order within a step: only what is evicted tells that.
   if (workers == 1) parameters.l2.lines.capacity_lines = tests::between(20, 120);
   parameters.step.stages = 1;  // a step's tiles are asked for when it begins, as in lockstep

@@ -85,6 +85,15 @@ TEST(BackwardPoint, AWholeCallWithAdditionsInOrderCanBeMeasuredAndNotPredicted) 
   EXPECT_THAT(row[result_column("message")], HasSubstr("allowed: off"));
 }
 
+// Five products of 1024 x 1024 x 64 elements, a product and a sum each.
+TEST(BackwardPoint, ItsSpeedCountsFiveProducts) {
+  const Point point = backward({{"timing", "timed"}});
+  const CsvRow row = predict_point(point, key_cells(point, "e", "predicted")).row;
+  const double time_us = std::stod(row[result_column("time_us")]);
+  const double tflops = std::stod(row[result_column("tflops")]);
+  EXPECT_NEAR(tflops * time_us * 1e6, 5 * 2 * 1024. * 1024 * 64, 0.01 * 5 * 2 * 1024. * 1024 * 64);
+}
+
 TEST(BackwardPoint, KeysOfItAreRefusedForward) {
   for (const auto& [key, value] : {std::pair{"dq", "atomic"}, {"small-kernels", "on"}}) {
     EXPECT_THAT(message_of<UsageError>([&key = key, &value = value] {

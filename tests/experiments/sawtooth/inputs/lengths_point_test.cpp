@@ -74,7 +74,7 @@ TEST(LengthsPoint, FlopAreThoseOfTheSequences) {
   const auto flop = [](const char* mask) {
     const Point point = point_of({{"lengths", "4K+512"}, {"q-lengths", "1+512"}, {"mask", mask}});
     const sim::Request& request = point.request;
-    return forward_flop(request.problem, request.tiling, request.sequences);
+    return attention_flop(request.problem, request.tiling, request.sequences);
   };
   EXPECT_EQ(flop("none"), 4.0 * 64 * (4096 + 512 * 512));
   EXPECT_EQ(flop("causal"), 4.0 * 64 * (4096 - 0.5 + 512 * 512 / 2));
