@@ -16,18 +16,18 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "validation"))
-from draw_list import (
+from draw_list import (  # noqa: E402  (the path above leads to it)
     HALF_L2,
     KIB,
     MOST_TRIES,
-    as_written,
     pick,
-)  # noqa: E402  (the path above leads to it)
+    print_points,
+    problem_of,
+)
 
 STEP = 512
 SHORTEST, LONGEST = 4 * KIB, 128 * KIB
 SEEN = {8 * KIB, 24 * KIB, 48 * KIB}  # lengths of experiments/data/h200/backward/first.csv
-SCHEDULES_A_PROBLEM = 3
 MOST_FLOP = 2e13  # a launch of some 80 ms
 SCANNED_BYTES = 8  # a row and element of Q, dO (two each) and of the sums of dQ (four)
 # (tile-q, tile-kv, ctas-per-sm) of kernels/mma/backward.
@@ -51,12 +51,8 @@ def draw_problem(source, long):
         flop = 10 * heads * head_dim * pairs
         if length in SEEN or flop > MOST_FLOP or (scanned > HALF_L2) != long:
             continue
-        problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
-        if kv_heads != heads:
-            problem["kv-heads"] = kv_heads
-        if mask == "window":
-            problem["mask"] = f"window:{window}K"
-        return problem
+        told = f"window:{window}K" if mask == "window" else mask
+        return problem_of(told, head_dim, heads, kv_heads, length)
     sys.exit(f"draw_points.py: no length is left for mask = {mask}, head-dim = {head_dim}")
 
 
@@ -90,22 +86,11 @@ gpu = h200
 pass = backward
 kernel = mma"""
     )
-    printed = []
-    for number in range(options.problems):
-        problem = draw_problem(source, number % 3 < 2)
-        schedules = []
-        while len(schedules) < SCHEDULES_A_PROBLEM:
-            schedule = draw_schedule(source, problem)
-            if schedule not in schedules:
-                schedules.append(schedule)
-        for letter, schedule in zip("abc", schedules):
-            point = {**problem, **schedule}
-            if point in printed:
-                continue  # the same problem, drawn twice
-            printed.append(point)
-            print(f"\n[{number + 1}{letter}]")
-            for key, value in point.items():
-                print(f"{key} = {value}")
+    print_points(
+        options.problems,
+        lambda long: draw_problem(source, long),
+        lambda problem, _: draw_schedule(source, problem),
+    )
 
 
 if __name__ == "__main__":

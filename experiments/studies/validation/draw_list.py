@@ -63,6 +63,35 @@ def pick(source, weighted):
     return key
 
 
+def problem_of(mask, head_dim, heads, kv_heads, length):
+    """The keys of a list; `mask` as it is written there."""
+    problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
+    if kv_heads != heads:
+        problem["kv-heads"] = kv_heads
+    return problem
+
+
+def print_points(problems, draw_problem, draw_schedule):
+    """Sections [1a], [1b], ...: of each problem, which draw_problem(is_long) gives, as many different schedules by
+    draw_schedule(problem, number) as are wanted; no point twice. Two problems in three are long."""
+    printed = []
+    for number in range(problems):
+        problem = draw_problem(number % 3 < 2)
+        schedules = []
+        while len(schedules) < SCHEDULES_A_PROBLEM:
+            schedule = draw_schedule(problem, number)
+            if schedule not in schedules:
+                schedules.append(schedule)
+        for letter, schedule in zip("abc", schedules):
+            point = {**problem, **schedule}
+            if point in printed:
+                continue  # the same problem, drawn twice
+            printed.append(point)
+            print(f"\n[{number + 1}{letter}]")
+            for key, value in point.items():
+                print(f"{key} = {value}")
+
+
 def draw_problem(source, long_kv, known_lengths, options):
     mask = pick(source, {"none": 9, "causal": 9, "window": 4})
     head_dim = pick(source, {64: 1, 128: 1})
@@ -80,13 +109,10 @@ def draw_problem(source, long_kv, known_lengths, options):
             continue
         if (kv_bytes > HALF_L2) != long_kv:
             continue
-        problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
-        if kv_heads != heads:
-            problem["kv-heads"] = kv_heads
         if mask == "window":
             share = 0.25 + 0.5 * source.random()
-            problem["mask"] = f"window:{max(1, round(length / KIB * share))}K"
-        return problem
+            mask = f"window:{max(1, round(length / KIB * share))}K"
+        return problem_of(mask, head_dim, heads, kv_heads, length)
     sys.exit(
         f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
         f"{'over' if long_kv else 'up to'} half an L2; avoid fewer lists"
@@ -148,23 +174,12 @@ experiment = judgement
 gpu = h200
 tile-q = 128"""
     )
-    printed = []
-    for number in range(options.problems):
-        problem = draw_problem(source, number % 3 < 2, known, options)
-        schedules = []
-        while len(schedules) < SCHEDULES_A_PROBLEM:
-            family = options.families[number % len(options.families)]
-            schedule = draw_schedule(source, problem, family)
-            if schedule not in schedules:
-                schedules.append(schedule)
-        for letter, schedule in zip("abc", schedules):
-            point = {**problem, **schedule}
-            if point in printed:
-                continue  # the same problem, drawn twice
-            printed.append(point)
-            print(f"\n[{number + 1}{letter}]")
-            for key, value in point.items():
-                print(f"{key} = {value}")
+    families = options.families
+    print_points(
+        options.problems,
+        lambda long_kv: draw_problem(source, long_kv, known, options),
+        lambda problem, number: draw_schedule(source, problem, families[number % len(families)]),
+    )
 
 
 if __name__ == "__main__":
