@@ -58,10 +58,10 @@ def writes_much(row):
 
 
 class Page:
-    def __init__(self, folder):
+    def __init__(self, folder, measured=DATA):
         names = ("orders", "dash", "presets", "drawn_errors", "drawn_summary", "ordered")
         self._rows = {name: table.read(str(folder / f"{name}.csv")) for name in names}
-        self._ordered = table.read(str(DATA / "order.csv"))
+        self._ordered = table.read(str(measured / "order.csv"))
 
     def _row(self, which, s, **wanted):
         usual = dict(q_order="ascending", section="1", dq="atomic") if which == "orders" else {}
@@ -199,7 +199,7 @@ class Page:
             add(name, [three(self._errors(counter, timing)) for timing in TIMINGS])
             if counter == "dram_write_sectors":
                 cells = [self._errors(counter, timing, writes_much) for timing in TIMINGS]
-                points = len(cells[0])
+                points = max(map(len, cells))
                 add(f"DRAM writes, the {points} points that write over 5 %", map(three, cells))
         add("order of schedules, DRAM reads", [f"{self.order(timing):.0f} %" for timing in TIMINGS])
         return "\n".join(lines)
@@ -223,6 +223,13 @@ class Page:
             statistics.median(table.numbers(rows, "time_us")) / 1000 for rows in groups.values()
         )
 
+    def times_of(self, d, mask):
+        """Atomic and ordered, ms: measured, then predicted."""
+        return [
+            tuple(self._time(source, head_dim=d, mask=mask, dq=dq) for dq in ("atomic", "ordered"))
+            for source in (self._ordered, self._rows["ordered"])
+        ]
+
     def price_of_order(self):
         """A row a kernel and mask: atomic and ordered, measured and predicted, and the price of order."""
         lines = [
@@ -231,16 +238,10 @@ class Page:
         ]
         for d in (128, 64):
             for mask in ("causal", "none"):
-                cells, prices = [], []
-                for source in (self._ordered, self._rows["ordered"]):
-                    times = [
-                        self._time(source, head_dim=d, mask=mask, dq=dq)
-                        for dq in ("atomic", "ordered")
-                    ]
-                    cells.append([f"{ms:.2f} ms" for ms in times])
-                    prices.append(f"{100 * (times[1] / times[0] - 1):.0f} %")
-                both = [cell for pair in zip(*cells) for cell in pair]
-                lines.append(f"| D = {d}, {mask} | " + " | ".join(both + prices) + " |")
+                times = self.times_of(d, mask)
+                cells = [f"{ms:.2f} ms" for pair in zip(*times) for ms in pair]
+                cells += [f"{100 * (ordered / atomic - 1):.0f} %" for atomic, ordered in times]
+                lines.append(f"| D = {d}, {mask} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
 

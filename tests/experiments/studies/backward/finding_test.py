@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of experiments/studies/backward: derived by hand from two rows, and the page has them."""
+"""The figures of experiments/studies/backward: derived by hand from a few rows, and the page has them."""
 
 import csv
 import os
@@ -27,19 +27,66 @@ LINEAR = dict(
 SHIFT = dict(LINEAR, scan="shift", l2_read_sectors=400)
 
 
+# Of a head of 1024 rows and 64 elements dQ, dK and dV are 16384 sectors, 5 % of which are 819.2.
+DRAWN = dict(heads=1, kv_heads=1, batch=1, seq_q=1024, seq_kv=1024, head_dim=64, ctas_per_sm=1)
+
+
+def drawn(timing, counter, measured, error, **others):
+    group = f"{timing}, halves"
+    return dict(
+        DRAWN, group=group, counter=counter, measured=measured, relative_error=error, **others
+    )
+
+
+def duration(dq, launch, *times_us):
+    point = dict(head_dim=64, mask="none", dq=dq, launch=launch, scan="linear")
+    return [dict(point, time_us=time) for time in times_us]
+
+
+def write(folder, name, rows):
+    with open(os.path.join(folder, f"{name}.csv"), "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 class Finding(unittest.TestCase):
-    def test_figures_are_quotients_of_the_counters(self):
+    def setUp(self):
         with tempfile.TemporaryDirectory() as name:
             for table in ("orders", "dash", "presets"):
-                with open(os.path.join(name, f"{table}.csv"), "w", newline="") as file:
-                    writer = csv.DictWriter(file, LINEAR)
-                    writer.writeheader()
-                    writer.writerows([LINEAR, SHIFT])
-            page = finding.Page(Path(name))
-            self.assertEqual(page.over("16K", scan="linear"), 3)
-            self.assertEqual(page.written("16K", scan="linear"), 1)  # 2^25 sectors of 32 bytes
-            self.assertEqual(page.passed("16K", scan="linear"), 50)
-            self.assertEqual(page.share("l2_read_sectors", "16K"), 100)
+                write(name, table, [LINEAR, SHIFT])
+            reads = [drawn("timed", "dram_read_sectors", 9, e) for e in (-0.3, 0.1, 0.02)]
+            writes = [
+                drawn("timed", "dram_write_sectors", sectors, error)
+                for sectors, error in ((819, 5), (820, 0.04))
+            ]
+            write(name, "drawn_errors", [*reads, *writes, dict(reads[0], group="lockstep, halves")])
+            order = dict(counter="dram_read_sectors", statistic="order")
+            groups = (("lockstep, halves", 0.5), ("timed, halves", 0.75))
+            write(name, "drawn_summary", [dict(order, group=g, value=v) for g, v in groups])
+            write(name, "ordered", duration("atomic", "grid", 9) + duration("ordered", "grid", 18))
+            measured = [*duration("atomic", "grid", 8, 12, 10), *duration("atomic", "static", 11)]
+            write(name, "order", measured + duration("ordered", "grid", 13))
+            self.page = finding.Page(Path(name), Path(name))
+
+    def test_figures_are_quotients_of_the_counters(self):
+        self.assertEqual(self.page.over("16K", scan="linear"), 3)
+        self.assertEqual(self.page.written("16K", scan="linear"), 1)  # 2^25 sectors of 32 bytes
+        self.assertEqual(self.page.passed("16K", scan="linear"), 50)
+        self.assertEqual(self.page.share("l2_read_sectors", "16K"), 100)
+
+    def test_errors_are_told_by_their_size(self):
+        table = self.page.drawn()
+        self.assertIn("| DRAM reads | 30 / 30 / 30 | 10 / 30 / 30 |", table)
+        self.assertIn(
+            "| DRAM writes, the 1 points that write over 5 % |  | 4.0 / 4.0 / 4.0 |", table
+        )
+        self.assertIn("| order of schedules, DRAM reads | 50 % | 75 % |", table)
+        self.assertEqual(self.page.drawn_where("timed", ctas_per_sm=1), "10 / 30 / 30 % over 3")
+
+    def test_order_costs_what_it_adds_to_the_best_median(self):
+        times = self.page.times_of(64, "none")
+        self.assertEqual(times, [(0.010, 0.013), (0.009, 0.018)])
 
     def test_the_page_is_current(self):
         done = subprocess.run([STUDY / "run.sh", "--check"], capture_output=True, text=True)
