@@ -5,7 +5,9 @@ what an LRU of lines with dirty bits reads, fills and writes back. Shares no cod
 from collections import OrderedDict
 from math import ceil
 
-from schedule import LINE, Problem, Replay, Worker
+from layout import LINE
+from problem import Problem
+from schedule import Replay, Worker
 
 SECTOR = 32
 KEY_ROWS = ("k", "v", "dk", "dv")

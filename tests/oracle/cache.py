@@ -8,7 +8,8 @@ the line's set, priority, number of the visit) and gives the places in the seque
 from collections import OrderedDict
 from heapq import heappop, heappush
 
-from schedule import LINE, TENSORS, permuted, stream
+from draws import permuted, stream
+from layout import LINE, TENSORS
 
 PAGE = 2 << 20
 FIRST, NORMAL, LAST = 0, 1, 2

@@ -1,7 +1,8 @@
 """The counters of a point by tensor, from its visits and what of them missed."""
 
 from cache import misses
-from schedule import LINE, TENSORS, Replay
+from layout import LINE, TENSORS
+from schedule import Replay
 
 COUNTERS = (
     "sm_read_sectors",

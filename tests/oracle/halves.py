@@ -10,7 +10,9 @@ half, allocates without a fill and drops the copy; a dirty line that leaves is w
 from collections import OrderedDict
 
 from counters import COUNTERS as OF_ONE_BLOCK
-from schedule import LINE, SECTOR, TENSORS, Replay, mix
+from draws import mix
+from layout import LINE, SECTOR, TENSORS
+from schedule import Replay
 
 COUNTERS = (
     *OF_ONE_BLOCK,

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from schedule import lengths_of
+from problem import lengths_of
 
 VALUES = {
     "launch": ("static", "dynamic", "grid", "balanced"),

@@ -1,8 +1,9 @@
 """300 random points, and 100 of two halves: `sawtooth simulate` gives every counter of the oracle,
 tensor by tensor.
 
-simulate_test.py SAWTOOTH [FIRST [COUNT]]. The oracle (schedule.py, cache.py, counters.py, halves.py)
-is written from docs/ and shares no code with the simulator. A difference prints the point as options.
+simulate_test.py SAWTOOTH [FIRST [COUNT]]. The oracle (schedule.py, cache.py, counters.py, halves.py
+and what they import) is written from docs/ and shares no code with the simulator. A difference
+prints the point as options.
 """
 
 import csv
@@ -15,8 +16,8 @@ from pathlib import Path
 import counters
 import halves
 from halves_points import PROFILE, any_halves_point
+from layout import TENSORS
 from points import VALUES, any_point
-from schedule import TENSORS
 
 
 def section(number, point, folder):

@@ -1,0 +1,87 @@
+"""What is computed: lengths of the sequences, which rows see which keys, shared prefixes."""
+
+from math import ceil
+
+from draws import stream
+
+ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+
+
+def lengths_of(text, batch):
+    """`3x5+7` is 5 5 5 7; `uniform:LOW..HIGH:SEED` draws one for each sequence."""
+    if text.startswith("uniform:"):
+        low, high, seed = (int(n) for n in text[8:].replace("..", ":").split(":"))
+        return [low + stream(seed, i) % (high - low + 1) for i in range(batch)]
+    lengths = []
+    for run in text.split("+"):
+        sequences, _, length = run.rpartition("x")
+        lengths += [int(length)] * int(sequences or 1)
+    return lengths
+
+
+def sequences_of(point):
+    """(queries, keys) of every sequence."""
+    batch = point["batch"]
+    keys = lengths_of(point.get("lengths", f"{batch}x{point['seq_kv']}"), batch)
+    queries = lengths_of(point.get("q_lengths", f"{batch}x{point['seq_q']}"), batch)
+    return list(zip(queries, keys))
+
+
+class Prefix:
+    """The first tiles of K and V of neighbouring sequences are those of the first of each group."""
+
+    def __init__(self, point):
+        self.keys = point.get("prefix", 0)
+        self.group = point.get("prefix_group", point["batch"])
+        self.tiles = self.keys // point["tile_kv"]
+
+    def owner(self, batch, tile):
+        return batch - batch % self.group if tile < self.tiles else batch
+
+
+class Problem:
+    """That of the longest sequences, or of one with these lengths."""
+
+    def __init__(self, point, lengths=None):
+        for name in ("batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim"):
+            setattr(self, name, point[name])
+        if lengths is not None:
+            self.seq_q, self.seq_kv = lengths
+        self.rows_a_position = 1
+        if point.get("pack_gqa") == "on":  # the rows of a group's heads are those of one head
+            self.rows_a_position = self.heads // self.kv_heads
+            self.heads, self.seq_q = self.kv_heads, self.seq_q * self.rows_a_position
+        self.q_rows, self.kv_rows = point["tile_q"], point["tile_kv"]
+        self.q_tiles = ceil(self.seq_q / self.q_rows)
+        self.kv_tiles = ceil(self.seq_kv / self.kv_rows)
+        self.row_bytes = self.head_dim * ELEMENT_BYTES[point["dtype"]]
+        self.mask, _, width = point["mask"].partition(":")
+        self.window = int(width or 0)
+
+    def last_key(self, row):
+        """That a causal row sees."""
+        positions = self.seq_q // self.rows_a_position
+        return row // self.rows_a_position + self.seq_kv - positions
+
+    def sees(self, row, key):
+        last = self.last_key(row)
+        if self.mask == "none":
+            return True
+        if self.mask == "window" and key <= last - self.window:
+            return False
+        return key <= last
+
+    def seen_by(self):
+        """Of every Q tile, the K/V tiles with a pair of valid rows that see each other."""
+        tiles = [set() for _ in range(self.q_tiles)]
+        for row in range(self.seq_q):
+            for tile in range(self.kv_tiles):
+                end = min((tile + 1) * self.kv_rows, self.seq_kv)
+                # The keys of a row are neighbours, so one of the tile's ends or one of the row's
+                # own ends is seen where any key is.
+                last = self.last_key(row)
+                first = max(0, last - self.window + 1) if self.mask == "window" else 0
+                for key in (tile * self.kv_rows, end - 1, first, last):
+                    if tile * self.kv_rows <= key < end and self.sees(row, key):
+                        tiles[row // self.q_rows].add(tile)
+        return [sorted(tile) for tile in tiles]
