@@ -1,4 +1,9 @@
 // What a profile and a die say reaches the model of time, and what is switched off does not.
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/timed/parameters.hpp"
@@ -77,6 +82,53 @@ TEST(TimedProfile, ItemsAndPrefetchesTakeWhatTheKernelSays) {
   const StepParameters step = timed_parameters(request, two_halves(), true).step;
   EXPECT_EQ(step.item_spread_ns, 350);
   EXPECT_EQ(step.prefetch_shared.lines_bias, 0.05);
+}
+
+/// What is said against `request` on `gpu`; empty where nothing is.
+std::string refusal(const Request& request, const Gpu& gpu) {
+  try {
+    timed_parameters(request, gpu, true);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// A model without the rate of products takes none of their time, which no GPU does.
+TEST(TimedProfile, WhatTheModelNeedsAndTheGpuLacksIsRefusedByName) {
+  struct Needed {
+    const char* key;
+    std::optional<double> Gpu::*value;
+  };
+  Request request = timed();
+  request.kernel.tensor_share = 0.6;
+  request.kernel.exp_per_clock = 16;
+  Gpu gpu = two_halves();
+  gpu.name = "half-known";
+  gpu.bf16_tflops = 990;
+  gpu.sm_clock_mhz = 1755;
+  EXPECT_EQ(refusal(request, gpu), "");
+  for (const Needed& needed :
+       {Needed{"latency-near-ns", &Gpu::latency_near_ns},
+        Needed{"latency-far-ns", &Gpu::latency_far_ns},
+        Needed{"latency-dram-ns", &Gpu::latency_dram_ns}, Needed{"bf16-tflops", &Gpu::bf16_tflops},
+        Needed{"sm-clock-mhz", &Gpu::sm_clock_mhz}}) {
+    Gpu lacking = gpu;
+    (lacking.*needed.value).reset();
+    EXPECT_THAT(refusal(request, lacking),
+                testing::EndsWith(std::string("gpu half-known has no ") + needed.key));
+  }
+}
+
+// Rates of products are those of bf16 and fp16: only the time of a whole step stands for fp32 too.
+TEST(TimedProfile, Fp32NeedsTheTimeOfAStep) {
+  Request request = timed();
+  request.kernel.tensor_tflops = 600;
+  EXPECT_EQ(refusal(request, two_halves()), "");
+  request.problem.dtype = ElementType::fp32;
+  EXPECT_THAT(refusal(request, two_halves()), testing::HasSubstr("dtype = fp32 needs step-ns"));
+  request.kernel.step_ns = 900;
+  EXPECT_EQ(refusal(request, two_halves()), "");
 }
 
 }  // namespace
