@@ -8,15 +8,13 @@
 #include "sim/schedule/wavefront.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/same_predictions.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
 bool same(const Prediction& one, const Prediction& other) {
-  for (size_t t = 0; t < one.by_tensor.size(); ++t)
-    for (const CounterColumn& column : counter_columns)
-      if (one.by_tensor[t].*column.member != other.by_tensor[t].*column.member) return false;
-  return one.steps == other.steps && one.tile_visits == other.tile_visits;
+  return tests::same_counters(one, other) && one.tile_visits == other.tile_visits;
 }
 
 // What sequences may be combined with.

@@ -1,0 +1,186 @@
+// How long steps and items take, derived by hand: waiting for loads, and sharing an SM.
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim/timed/step_cost.hpp"
+#include "tests/sim/timed/plain_steps.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+TEST(TimedWavefront, ALoneWorkerTakesItsStepsAndTheLatencyOfTheFirstLoad) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 400;
+  // Q and the first tile come after 400 ns; every later tile is asked for a step ahead.
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+}
+
+TEST(TimedWavefront, LatencyBeyondAStepStallsEveryStep) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 1500;
+  // Each tile is asked for when the step before begins, so steps begin 1500 ns apart.
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 4 * 1500 + step_ns, 1e-6);
+  parameters.stalls = false;
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
+}
+
+TEST(TimedWavefront, AThirdStageHidesTwoStepsOfLatency) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 1500;
+  parameters.step.stages = 3;
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
+}
+
+// Q comes after 400 ns; then each step waits 400 ns for K, computes half of its time, waits 400 ns
+// for V and computes the rest.
+TEST(TimedWavefront, AKernelWithoutLeadWaitsForKAndForV) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 400;
+  parameters.step.leads = Leads{0, 0};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * (400 + 400 + step_ns), 1e-6);
+  parameters.stalls = false;
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+}
+
+// Tiles that are asked for 300 ns before their use come 100 ns late; the first K comes with Q.
+TEST(TimedWavefront, ALeadHidesItsPartOfALatency) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.l2.dram_ns = 400;
+  parameters.step.leads = Leads{0.3, 0.3};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns + 7 * 100, 1e-6);
+  parameters.step.leads = Leads{0.3, 0.4};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns + 3 * 100, 1e-6);
+  parameters.step.leads = Leads{2.25, 0.5};
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+}
+
+// V half a step after K, each asked for when the step before begins: as one load of two stages.
+TEST(TimedWavefront, LeadsOfAStepAreThoseOfTwoStages) {
+  for (const double dram_ns : {400.0, 1500.0, 2500.0}) {
+    TimedParameters parameters = plain_parameters(1);
+    parameters.l2.dram_ns = dram_ns;
+    const double two_stages = duration_ns(request_of(2, 5, 1), parameters);
+    parameters.step.leads = Leads{1, 1.5};
+    EXPECT_NEAR(duration_ns(request_of(2, 5, 1), parameters), two_stages, 1e-6);
+  }
+}
+
+TEST(TimedWavefront, RefusesLeadsBeyondItsStages) {
+  for (const Leads leads : {Leads{7.5, 0}, Leads{0, 7.5}, Leads{-1, 0}}) {
+    TimedParameters parameters = plain_parameters(1);
+    parameters.step.leads = leads;
+    EXPECT_THROW(simulate_timed(request_of(1, 2, 1), parameters), std::invalid_argument);
+  }
+}
+
+TEST(TimedWavefront, ExposedTimeAndItemCostsAddUp) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.exposed_ns = 50;
+  parameters.step.item_begin_ns = 30;
+  parameters.step.item_end_ns = 20;
+  parameters.step.launch_ns = 7;
+  EXPECT_NEAR(duration_ns(request_of(2, 3, 1), parameters), 7 + 2 * (30 + 3 * 1050 + 20), 1e-6);
+}
+
+// Two TPCs of one GPC: the items of the second end 100 ns later than usual, those of the first 100
+// ns earlier, and the launch ends with the later ones.
+TEST(TimedWavefront, ItemsOfTheTpcThatStartsLastTakeLonger) {
+  TimedParameters parameters = plain_parameters(4);
+  parameters.step.item_end_ns = 300;
+  const Request request = request_of(8, 3, 4);
+  EXPECT_NEAR(duration_ns(request, parameters), 2 * (3 * step_ns + 300), 1e-6);
+  parameters.step.item_spread_ns = 200;
+  EXPECT_NEAR(duration_ns(request, parameters), 2 * (3 * step_ns + 300 + 100), 1e-6);
+}
+
+// Sequences of two Q tiles and of one, four K/V tiles each: the fourth item is void.
+TEST(TimedWavefront, AVoidItemTakesTheBeginOfAnItemAlone) {
+  const std::vector<SequenceLengths> lengths{{2, 4}, {1, 4}};
+  Request request = request_of(2, 4, 1);
+  request.problem.batch = 2;
+  request.sequences.lengths = lengths.data();
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.item_begin_ns = 30;
+  parameters.step.item_end_ns = 20;
+  EXPECT_NEAR(duration_ns(request, parameters), 3 * (30 + 4 * step_ns + 20) + 30, 1e-6);
+}
+
+TEST(TimedWavefront, TwoCtasOfAnSmShareItsPipesAndHideExposedTime) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.exposed_ns = 500;
+  // Alone 1500 ns a step; two take 2000 ns each, for 1000 ns of pipes are to be had by each.
+  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 4 * 1500, 1e-6);
+  EXPECT_NEAR(duration_ns(request_of(2, 4, 2), parameters), 4 * 2000, 1e-6);
+  parameters.sharing = false;
+  EXPECT_NEAR(duration_ns(request_of(2, 4, 2), parameters), 4 * 1500, 1e-6);
+}
+
+TEST(StepCost, SharesOfAnSmAreUnequalAndAddUpToIt) {
+  const StepCost cost{.tensor_ns = 800, .exp_ns = 200, .exposed_ns = 100, .bias = 0.1};
+  for (int ctas = 2; ctas <= 5; ++ctas) {
+    double shares = 0;
+    for (int rank = 0; rank < ctas; ++rank) shares += cost.pipe_ns() / cost.shared_ns(ctas, rank);
+    EXPECT_NEAR(shares, 1, 1e-12);
+    EXPECT_LT(cost.shared_ns(ctas, 0), cost.shared_ns(ctas, ctas - 1));
+  }
+  EXPECT_NEAR(cost.shared_ns(2, 0), 2000 / 1.1, 1e-9);
+}
+
+// Two CTAs on an SM, with items of 11 and 12 steps. The tile's one line falls to the second one,
+// which so takes 1.1 times the 2000 ns that a shared step takes, and the other one 0.9 times. The
+// first CTA's first step is a lone one, so it ends at 1000 + 10 * 1800 = 19000 ns. The second one
+// is then in its ninth step of 2200 ns, to 19800 ns, and takes three more alone.
+TEST(TimedWavefront, ACtaWithPrefetchesOfItsOwnFallsBehindOneWithout) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.prefetch_shared.lines_bias = 0.1;
+  Request request = request_of(2, 12, 2);
+  request.problem.mask.kind = MaskKind::causal;
+  request.schedule.prefetch = 1;
+  EXPECT_NEAR(duration_ns(request, parameters), 9 * 2200 + 3 * step_ns, 1e-6);
+}
+
+// 4 lines of a K tile for 3 sharers: 1, 1 and 2 lines each, or for 5: one of them has none.
+TEST(TimedWavefront, WorkersWithoutLinesToPrefetchRunAhead) {
+  Request request = request_of(5, 64, 5);
+  request.problem.seq_q = 20;
+  request.problem.seq_kv = 256;
+  request.tiling = {4, 4};
+  request.schedule.prefetch = 2;
+  TimedParameters parameters = plain_parameters(5);
+  parameters.step.tensor_flop_a_ns = 16 * flop_a_step / step_ns;
+  parameters.step.prefetch.lines_ns = 10;
+  EXPECT_NEAR(duration_ns(request, parameters), 64 * (step_ns + 10), 1e-6);
+  const Prediction prediction = simulate_timed(request, parameters);
+  double sharing = 0;
+  for (const TimeTerms& terms : prediction.phases) sharing += terms[TimeTerm::sharing];
+  EXPECT_NEAR(sharing, 4 * 64 * 10, 1e-6);  // four of five pay
+}
+
+// Two CTAs of an SM that alternate have one luck, so that both end together however it falls;
+// others go their own ways. The first CTA's first step is a lone one: they are never quite in step.
+TEST(TimedWavefront, CtasInStepHaveOneLuck) {
+  const auto spread_of_ends = [&](bool in_step) {
+    TimedParameters parameters = plain_parameters(1);
+    parameters.step.jitter_in_step = parameters.step.jitter_shared = 0.2;
+    parameters.step.in_step = in_step;
+    double sum = 0, squares = 0;
+    constexpr int seeds = 64;
+    for (int seed = 0; seed < seeds; ++seed) {
+      Request request = request_of(2, 256, 2);
+      request.schedule.seed = static_cast<uint64_t>(seed);
+      double idle = 0;
+      for (const TimeTerms& terms : simulate_timed(request, parameters).phases)
+        idle += terms.ns[static_cast<size_t>(TimeTerm::idle)];
+      sum += idle;
+      squares += idle * idle;
+    }
+    return std::sqrt(squares / seeds - sum * sum / seeds / seeds);
+  };
+  EXPECT_LT(spread_of_ends(true), spread_of_ends(false) / 2);
+}
+
+}  // namespace
+}  // namespace sawtooth::sim
