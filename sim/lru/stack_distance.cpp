@@ -24,9 +24,12 @@
 namespace sawtooth::sim {
 namespace {
 
-/// A node's sums at once: one vector of AVX-512, two of AVX2, four of SSE2 or NEON.
-constexpr uint32_t lane_count = 16;
-using Lanes [[gnu::vector_size(4 * lane_count), gnu::may_alias]] = uint32_t;
+constexpr uint32_t lane_count = 16;  // a node's sums
+
+/// As long as what a path has: compilers spread one number over a longer one through memory.
+using Vector64 [[gnu::vector_size(64), gnu::may_alias]] = uint32_t;  // AVX-512
+using Vector32 [[gnu::vector_size(32), gnu::may_alias]] = uint32_t;  // AVX2
+using Vector16 [[gnu::vector_size(16), gnu::may_alias]] = uint32_t;  // SSE2, NEON
 
 /// Set bits (Knuth, TAOCP 4A, 7.1.3): what compilers turn into one instruction where there is one,
 /// while std::popcount calls a library where there is none.
@@ -44,7 +47,7 @@ SAWTOOTH_INLINE uint64_t bits(uint32_t count) {
 }
 
 /// Row `lane` holds -1 in the lanes after `lane` and 0 in the others.
-/// alignof(Lanes) is 16 where the build itself has no longer vectors, less than their loads need.
+/// alignof of a vector is 16 where the build itself has no longer ones, less than their loads need.
 struct alignas(4 * lane_count) Row {
   uint32_t of[lane_count];
 };
@@ -55,6 +58,15 @@ constexpr std::array<Row, lane_count> minus_one_after = [] {
   }
   return rows;
 }();
+
+/// Takes `weight` from all of a node's sums after `lane`.
+template <class Vector>
+SAWTOOTH_INLINE void take_after(uint32_t lane, uint32_t weight, uint32_t* sums) {
+  auto* const vectors = reinterpret_cast<Vector*>(sums);
+  const auto* const minus_one = reinterpret_cast<const Vector*>(minus_one_after[lane].of);
+  for (size_t i = 0; i < lane_count * sizeof(uint32_t) / sizeof(Vector); ++i)
+    vectors[i] -= minus_one[i] & weight;
+}
 
 }  // namespace
 
@@ -155,12 +167,12 @@ void StackDistance::visit(std::span<const AtomId> atoms, std::span<int64_t> dist
 }
 
 // Visits until the row is full, leaf by leaf. Every visit takes one slot, a repeated one too.
-template <bool one_size>
+template <bool one_size, class Vector>
 SAWTOOTH_INLINE void StackDistance::visit_all(std::span<const AtomId> atoms, int64_t* distances) {
   while (!atoms.empty()) {
     if (now_ == slots_) make_room();
     const size_t count = std::min(atoms.size(), size_t{leaf_slots - now_ % leaf_slots});
-    fill_leaf<one_size>(atoms, count, distances);
+    fill_leaf<one_size, Vector>(atoms, count, distances);
     if (now_ % leaf_slots == 0) close_leaf();
     atoms = atoms.subspan(count);
     distances += count;
@@ -168,7 +180,7 @@ SAWTOOTH_INLINE void StackDistance::visit_all(std::span<const AtomId> atoms, int
 }
 
 // The first `count` visits of `atoms`, whose slots lie in one leaf. Atoms of one size weigh 1 unit.
-template <bool one_size>
+template <bool one_size, class Vector>
 SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, size_t count,
                                               int64_t* distances) {
   static_assert(fan_out == lane_count);
@@ -224,8 +236,7 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
       for (int level = 0; level < levels; ++level, child /= fan_out) {
         Sums& sums = levels_[level][child / fan_out];
         up_to_own += sums.before[child % fan_out];
-        const auto& minus_one = reinterpret_cast<const Lanes&>(minus_one_after[child % fan_out]);
-        reinterpret_cast<Lanes&>(sums) -= minus_one & moved;
+        take_after<Vector>(child % fan_out, moved, sums.before);
       }
       const int64_t distance = int64_t{total - up_to_own} * unit_lines_;
       for (uint32_t r = 0; r < run; ++r) distances[i + r] = distance;
@@ -241,15 +252,21 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
   total_ = total;
 }
 
+template <class Vector>
+SAWTOOTH_INLINE void StackDistance::visit_by(std::span<const AtomId> atoms, int64_t* distances) {
+  planes_.size() == 1 ? visit_all<true, Vector>(atoms, distances)
+                      : visit_all<false, Vector>(atoms, distances);
+}
+
 void StackDistance::visit_scalar(std::span<const AtomId> atoms, int64_t* distances) {
-  planes_.size() == 1 ? visit_all<true>(atoms, distances) : visit_all<false>(atoms, distances);
+  visit_by<Vector16>(atoms, distances);
 }
 SAWTOOTH_AVX2 void StackDistance::visit_avx2(std::span<const AtomId> atoms, int64_t* distances) {
-  planes_.size() == 1 ? visit_all<true>(atoms, distances) : visit_all<false>(atoms, distances);
+  visit_by<Vector32>(atoms, distances);
 }
 SAWTOOTH_AVX512 void StackDistance::visit_avx512(std::span<const AtomId> atoms,
                                                  int64_t* distances) {
-  planes_.size() == 1 ? visit_all<true>(atoms, distances) : visit_all<false>(atoms, distances);
+  visit_by<Vector64>(atoms, distances);
 }
 
 /// Gives the leaf that begins at now_, and the nodes that begin with it, the weight before them.

@@ -99,9 +99,11 @@ class StackDistance {
   void visit_scalar(std::span<const AtomId> atoms, int64_t* distances);
   void visit_avx2(std::span<const AtomId> atoms, int64_t* distances);
   void visit_avx512(std::span<const AtomId> atoms, int64_t* distances);
-  template <bool one_size>
+  template <class Vector>
+  void visit_by(std::span<const AtomId> atoms, int64_t* distances);
+  template <bool one_size, class Vector>
   void visit_all(std::span<const AtomId> atoms, int64_t* distances);
-  template <bool one_size>
+  template <bool one_size, class Vector>
   void fill_leaf(std::span<const AtomId> atoms, size_t count, int64_t* distances);
   void own(uint32_t slot, uint32_t weight);
   void close_leaf();

@@ -60,6 +60,12 @@ class TraceHistogram {
   }
 
   void count(const Touch& touch, int64_t others) {
+    if (write_backs_ == nullptr && atoms_.all_are_lines()) return count_line(touch, others);
+    count_run(touch, others);
+  }
+
+  // Not inlined: what it keeps in registers would slow down the loop over lines.
+  [[gnu::noinline]] void count_run(const Touch& touch, int64_t others) {
     const TraceAtom atom = atoms_[touch.atom];
     DistanceClass& distances = histogram_.of(atom.tensor, touch.access);
     const bool turned = atom.lines > 1 && turns(touch);
@@ -72,6 +78,18 @@ class TraceHistogram {
     }
     if (touch.times > 1) distances.add(atom.lines - 1, int64_t{atom.sectors} * (touch.times - 1));
     if (write_backs_ != nullptr) count_write_backs(touch, atom, others);
+    require_few_bins(distances);
+  }
+
+  // A whole line cannot turn, and its sectors are known.
+  void count_line(const Touch& touch, int64_t others) {
+    DistanceClass& distances = histogram_.of(atoms_.tensor(touch.atom), touch.access);
+    if (others == StackDistance::cold) {
+      distances.add_cold(sectors_per_line);
+    } else {
+      distances.add(others, sectors_per_line);
+    }
+    if (touch.times > 1) distances.add(0, int64_t{sectors_per_line} * (touch.times - 1));
     require_few_bins(distances);
   }
 

@@ -265,10 +265,7 @@ size_t CsvTraceReader::name(TraceColumn column, const Names& names, size_t other
 
 AtomId CsvTraceReader::number_of(const Row& row) {
   const TraceAtom& atom = row.atom;
-  // Scans come back in the order of their first visits.
-  const AtomId guess = last_atom_ + 1;
-  const bool right = guess < atoms_.size() && atoms_.first_line(guess) == atom.first_line;
-  const AtomId known = right ? guess : index_.find(atom.first_line);
+  const AtomId known = index_.find_after(last_atom_, atom.first_line);
   if (known != AtomIndex::none) {
     if (atom == atoms_[known]) return known;
     fail_at(row.number, "the tile at line " + std::to_string(atom.first_line) +

@@ -24,9 +24,9 @@ class TraceAtoms {
   size_t size() const { return places_.size(); }
   TraceAtom operator[](size_t number) const {
     const Size size = all_are_lines() ? one_line : sizes_[number];
-    return {first_line(number), size.lines, size.sectors,
-            static_cast<Tensor>(places_[number] >> line_bits)};
+    return {first_line(number), size.lines, size.sectors, tensor(number)};
   }
+  Tensor tensor(size_t number) const { return static_cast<Tensor>(places_[number] >> line_bits); }
   uint64_t first_line(size_t number) const {
     return places_[number] & ((uint64_t{1} << line_bits) - 1);
   }

@@ -38,12 +38,13 @@ class RecordReader : public TraceReader {
     if (next_ == end_ && !read_ahead()) return false;
     const uint64_t line = ahead_[next_++];
     visit = {};
-    visit.atom = index_.find(line);
+    visit.atom = index_.find_after(last_, line);
     if (visit.atom == AtomIndex::none) {
       visit.atom = static_cast<AtomId>(atoms_.size());
       atoms_.push_back({.first_line = line});
       index_.add_last();
     }
+    last_ = visit.atom;
     return true;
   }
   const TraceAtoms& atoms() const override { return atoms_; }
@@ -51,7 +52,7 @@ class RecordReader : public TraceReader {
   const std::string& description() const override { return description_; }
 
  private:
-  static constexpr size_t buffer_bytes = record_bytes << 16;
+  static constexpr size_t buffer_bytes = record_bytes << 11;  // which a small cache holds
 
   bool read_ahead() {
     if (at_ == filled_) {
@@ -74,6 +75,7 @@ class RecordReader : public TraceReader {
   size_t next_ = 0, end_ = 0;
   TraceAtoms atoms_;
   AtomIndex index_{atoms_};
+  AtomId last_ = 0;  // the atom that was visited
   std::string description_;
 };
 
