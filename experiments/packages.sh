@@ -9,9 +9,9 @@ sawtooth_packages=(
   python3 python3-matplotlib
 )
 
-# What some parts of the build look for and others do without: mpirun.
+# What some parts of the build look for and others do without: mpirun, and a Slurm for a test.
 # shellcheck disable=SC2034
-sawtooth_optional_packages=(libopenmpi-dev openmpi-bin)
+sawtooth_optional_packages=(libopenmpi-dev openmpi-bin slurm-wlm munge)
 
 missing_packages() {
   local package

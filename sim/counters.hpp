@@ -21,9 +21,11 @@ struct Counters {
   Sectors fabric_read_sectors;       // near misses looked up in the far half; two-half L2 only
   Sectors fabric_read_miss_sectors;  // of these, missed there too
   Sectors l2_reduction_sectors;      // additions by SMs; those that cross the fabric count twice
-  Sectors dram_read_sectors;         // of reads, and of reductions that miss
+  Sectors dram_read_sectors;         // of reads, and of reductions and outgoing reads that miss
   Sectors dram_write_sectors;
-  Sectors cold_read_sectors;  // compulsory reads: every sector that is read or added to, once
+  Sectors incoming_write_sectors;  // written by copies from other GPUs
+  Sectors outgoing_read_sectors;   // read by copies to other GPUs
+  Sectors cold_read_sectors;       // compulsory reads: every sector that is read or added to, once
 };
 
 /// Every counter with its column name in results.csv, in the order of the columns.
@@ -31,7 +33,7 @@ struct CounterColumn {
   std::string_view name;
   Sectors Counters::*member;
 };
-inline constexpr std::array<CounterColumn, 11> counter_columns{{
+inline constexpr std::array<CounterColumn, 13> counter_columns{{
     {"sm_read_sectors", &Counters::sm_read_sectors},
     {"l2_read_sectors", &Counters::l2_read_sectors},
     {"l2_read_miss_sectors", &Counters::l2_read_miss_sectors},
@@ -42,6 +44,8 @@ inline constexpr std::array<CounterColumn, 11> counter_columns{{
     {"l2_reduction_sectors", &Counters::l2_reduction_sectors},
     {"dram_read_sectors", &Counters::dram_read_sectors},
     {"dram_write_sectors", &Counters::dram_write_sectors},
+    {"incoming_write_sectors", &Counters::incoming_write_sectors},
+    {"outgoing_read_sectors", &Counters::outgoing_read_sectors},
     {"cold_read_sectors", &Counters::cold_read_sectors},
 }};
 
@@ -61,6 +65,7 @@ struct Tally {
   bool fabric = false;       // fabric_reads and fabric_misses are
   bool write_backs = false;  // written_back is
   bool reductions = false;   // reduced is
+  bool linked = false;       // incoming and outgoing are
   double received = 0;       // by SMs
   double passed = 0;         // of these and of prefetches, what the coalescer lets through
   double cold = 0;
@@ -72,6 +77,21 @@ struct Tally {
   double written_back = 0;
   double reduced = 0;     // as hardware counts them
   double fill_reads = 0;  // by reductions that missed
+  double incoming = 0;    // by copies from other GPUs
+  double outgoing = 0;    // by copies to other GPUs
+  double sent_misses = 0;
+
+  /// What has been counted since this tally was `before`.
+  Tally since(const Tally& before) const {
+    Tally part = *this;
+    for (double Tally::*count :
+         {&Tally::received, &Tally::passed, &Tally::cold, &Tally::dram_reads, &Tally::fabric_reads,
+          &Tally::fabric_misses, &Tally::written, &Tally::write_misses, &Tally::written_back,
+          &Tally::reduced, &Tally::fill_reads, &Tally::incoming, &Tally::outgoing,
+          &Tally::sent_misses})
+      part.*count -= before.*count;
+    return part;
+  }
 
   Counters counters() const {
     const auto whole = [](double sectors) { return std::llround(sectors); };
@@ -81,7 +101,7 @@ struct Tally {
     counters.l2_write_sectors = whole(written);
     counters.cold_read_sectors = whole(cold);
     if (reads) {
-      counters.dram_read_sectors = whole(dram_reads) + whole(fill_reads);
+      counters.dram_read_sectors = whole(dram_reads) + whole(fill_reads) + whole(sent_misses);
       counters.l2_read_miss_sectors =
           whole(dram_reads) - whole(fabric_misses) + whole(fabric_reads);
     }
@@ -92,6 +112,10 @@ struct Tally {
     if (writes) counters.l2_write_miss_sectors = whole(write_misses);
     if (reductions) counters.l2_reduction_sectors = whole(reduced);
     if (write_backs) counters.dram_write_sectors = whole(written_back);
+    if (linked) {
+      counters.incoming_write_sectors = whole(incoming);
+      counters.outgoing_read_sectors = whole(outgoing);
+    }
     return counters;
   }
 };

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/link.hpp"
+
 namespace sawtooth::sim {
 
 /// TPCs of one GPC to whose SMs CTAs come one after another; `tpcs` 0 stands for all of the GPC.
@@ -55,6 +57,10 @@ struct Gpu {
   std::optional<double> latency_near_ns;
   std::optional<double> latency_far_ns;
   std::optional<double> latency_dram_ns;
+
+  // The link to another GPU of the host, by the mover.
+  LinkRates link_copy;
+  LinkRates link_nccl;
 
   // Of the timed wavefront (docs/models/timed.md says what each does).
   SmLayout layout;

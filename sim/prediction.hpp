@@ -47,6 +47,9 @@ struct Prediction {
   int64_t steps = 0;                      // lockstep steps
   int64_t tile_visits = 0;                // visits of single workers to single tiles
   std::optional<double> time_us;          // from launch to end, where the model of time knows it
+  std::optional<double> transfer_us;      // of a ring (sim/ring/)
+  std::optional<double> exposed_us;
+  std::optional<double> of_ideal;         // time on one GPU / (GPUs x time)
   TimePhases phases;                      // where the workers' time goes (timed)
   std::vector<SimulatedLaunch> launches;  // all that were simulated (timed)
   std::string method;                     // how the model counted, where it had a choice

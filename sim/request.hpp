@@ -30,6 +30,21 @@ struct Stopped : std::exception {
   const char* what() const noexcept override { return "the simulation was stopped"; }
 };
 
+/// Of a call over a part of the keys: results are summed in float with those of the calls over
+/// other parts (ring attention).
+struct Running {
+  bool on = false;
+  bool begins = false;    // the first part: what lies there is overwritten
+  bool finishes = false;  // the sum is also rounded to O
+};
+
+/// What calls over parts of the keys have that one call over all of them has not.
+struct KeyParts {
+  bool exist = false;
+  int64_t buffers = 1;  // for the K and V of a part; each is further heads of these tensors
+  int64_t pieces = 0;   // most partial results of a last wave that is cut, of any of the calls
+};
+
 struct Request {
   Problem problem{};
   Tiling tiling{};
@@ -44,12 +59,14 @@ struct Request {
   bool whole_tiles = false;  // an SM receives the rows of a tile that lie past the tensor's end too
   bool atomic_words = false;  // attach's words are exchanged (sim/schedule/attach_words.hpp)
   bool log_sum_exp = false;   // also write the log-sum-exp of every row
-  MechanismSet without{};     // mechanisms of `timed` that are switched off
-  KernelCost kernel{};        // of `timed`
-  Die die{};                  // of `timed`
-  int64_t launches = 1;       // of `timed` that are simulated, the middle one of which is predicted
-  int64_t launch = 0;         // this one among them
-  double sample = 1;          // share of the tiles that lru follows; 1 is exact
+  Running running{};
+  KeyParts key_parts{};
+  MechanismSet without{};  // mechanisms of `timed` that are switched off
+  KernelCost kernel{};     // of `timed`
+  Die die{};               // of `timed`
+  int64_t launches = 1;    // of `timed` that are simulated, the middle one of which is predicted
+  int64_t launch = 0;      // this one among them
+  double sample = 1;       // share of the tiles that lru follows; 1 is exact
   OwnScan* own_scan = nullptr;  // instead of the schedule's scan; not owned
   int64_t threads = 1;          // that one prediction may use; it is the same for any
   std::stop_token stop{};       // looked at in every step of a replay

@@ -26,8 +26,8 @@ class CopyMover : public RingMover {
   }
 
   void move(const std::vector<RingMove>& moves, std::size_t bytes) override {
-    for (std::size_t rank = 0; rank < moves.size(); ++rank) {
-      const RingMove& one = moves[rank];
+    for (const RingMove& one : moves) {
+      const auto rank = std::size_t(one.to_rank);
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_[rank]));
       for (int tensor = 0; tensor < 2; ++tensor)
         SAWTOOTH_CUDA_CHECK(cudaMemcpyPeerAsync(one.to[tensor], devices_[rank], one.from[tensor],

@@ -64,9 +64,8 @@ class NcclMover : public RingMover {
 
   void move(const std::vector<RingMove>& moves, std::size_t bytes) override {
     nccl_.check(nccl_.group_start());
-    for (std::size_t rank = 0; rank < moves.size(); ++rank) {
-      const RingMove& one = moves[rank];
-      const auto from = std::size_t(one.from_rank);
+    for (const RingMove& one : moves) {
+      const auto rank = std::size_t(one.to_rank), from = std::size_t(one.from_rank);
       for (int tensor = 0; tensor < 2; ++tensor) {
         nccl_.check(nccl_.send(one.from[tensor], bytes, ncclUint8, int(rank), communicators_[from],
                                streams_[from]));

@@ -47,6 +47,7 @@ double ms_between(const Event& begin, const Event& end) {
 /// What one GPU does in a step.
 struct Step {
   bool works = false;
+  AttentionForward call;
   AttentionPlan plan;
   Event compute_begin, compute_end, moved_begin, moved;
 };
@@ -70,7 +71,9 @@ struct RingAttention::State {
   void add_rank(const RingProblem& problem, int number);
   void prepare_steps(const AttentionForward& call, int number);
   void enqueue(bool computes);
-  void enqueue_transfer(int64_t step, bool computes);
+  void enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls);
+  void enqueue_call(int64_t step, Rank& rank);
+  std::vector<int> all_ranks() const;
   double run(bool computes);
   /// The buffers that the K and V of step `step` lie in.
   const DeviceBuffer* kv_of(const Rank& rank, int64_t step) const {
@@ -101,15 +104,14 @@ void RingAttention::State::add_rank(const RingProblem& problem, int number) {
 /// Plans the rank's calls: they share a workspace, as they follow each other on one stream.
 void RingAttention::State::prepare_steps(const AttentionForward& whole, int number) {
   Rank& rank = *ranks[std::size_t(number)];
-  std::vector<AttentionForward> calls(rank.steps.size());
   std::size_t workspace = 0;
   const Problem& problem = whole.problem;
   const int64_t dim = problem.head_dim;
-  for (std::size_t step = 0; step < calls.size(); ++step) {
+  for (std::size_t step = 0; step < rank.steps.size(); ++step) {
     RingCall part;
     rank.steps[step].works = ring.call_of(number, int64_t(step), part);
     if (!rank.steps[step].works) continue;
-    AttentionForward& call = calls[step];
+    AttentionForward& call = rank.steps[step].call;
     call = whole;
     call.problem.seq_q = part.q_rows.size();
     call.problem.seq_kv = part.kv_rows.size();
@@ -123,20 +125,20 @@ void RingAttention::State::prepare_steps(const AttentionForward& whole, int numb
     call.k = kv[0].as<char>() + kv_offset;
     call.v = kv[1].as<char>() + kv_offset;
     call.o = part.finishes ? rank.o.as<char>() + q_offset : nullptr;
-    call.lse = nullptr;
-    call.running = {.o = rank.running_o.as<float>() + part.q_rows.begin * dim,
-                    .lse = rank.lse.as<float>() + part.q_rows.begin,
-                    .lse_head_rows = ring.rank_rows(),
-                    .begins = part.begins};
+    call.lse = ring.ranks == 1 ? rank.lse.as<float>() : nullptr;
+    if (ring.ranks > 1)
+      call.running = {.o = rank.running_o.as<float>() + part.q_rows.begin * dim,
+                      .lse = rank.lse.as<float>() + part.q_rows.begin,
+                      .lse_head_rows = ring.rank_rows(),
+                      .begins = part.begins};
     call.workspace_starts_zero = true;
     require(check(call));
     workspace = std::max(workspace, workspace_bytes(call));
   }
   rank.workspace = DeviceBuffer(int64_t(workspace));
   SAWTOOTH_CUDA_CHECK(cudaMemset(rank.workspace.as(), 0, workspace));
-  for (std::size_t step = 0; step < calls.size(); ++step)
-    if (rank.steps[step].works)
-      require(rank.steps[step].plan.make(calls[step], rank.workspace.as(), workspace));
+  for (Step& step : rank.steps)
+    if (step.works) require(step.plan.make(step.call, rank.workspace.as(), workspace));
 }
 
 RingAttention::RingAttention(const RingProblem& problem) : state_(std::make_unique<State>()) {
@@ -158,7 +160,8 @@ RingAttention::RingAttention(const RingProblem& problem) : state_(std::make_uniq
                                                        : nccl_mover(problem.devices, streams);
   // NCCL connects ranks with their first messages, and waits for the device to do so: not behind
   // the gate of `State::run`.
-  for (int64_t step = 1; step < ring.ranks; ++step) state.enqueue_transfer(step, false);
+  for (int64_t step = 1; step < ring.ranks; ++step)
+    state.enqueue_transfer(step, state.all_ranks(), false);
   for (const auto& rank : state.ranks) {
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
     SAWTOOTH_CUDA_CHECK(cudaStreamSynchronize(rank->transfer.stream));
@@ -188,45 +191,61 @@ const float* RingAttention::lse(int rank) const {
   return state_->ranks[std::size_t(rank)]->lse.as<float>();
 }
 
-/// The K and V of step `step` to all ranks. A buffer is written when what was computed with its
+const AttentionForward* RingAttention::call(int rank, int64_t step) const {
+  const Step& of_step = state_->ranks[std::size_t(rank)]->steps[std::size_t(step)];
+  return of_step.works ? &of_step.call : nullptr;
+}
+
+/// The K and V of step `step` to some ranks. A buffer is written when what was computed with its
 /// former content, two steps ago, is done.
-void RingAttention::State::enqueue_transfer(int64_t step, bool computes) {
-  std::vector<RingMove> moves(ranks.size());
-  for (std::size_t number = 0; number < ranks.size(); ++number) {
-    Rank& rank = *ranks[number];
+void RingAttention::State::enqueue_transfer(int64_t step, const std::vector<int>& to,
+                                            bool behind_calls) {
+  std::vector<RingMove> moves;
+  for (const int number : to) {
+    Rank& rank = *ranks[std::size_t(number)];
     const auto from = int(ring.source(int64_t(number), step));
     const Rank& owner = *ranks[std::size_t(from)];
-    moves[number] = {from,
+    moves.push_back({from,
+                     number,
                      {owner.own[0].as(), owner.own[1].as()},
-                     {rank.received[step % 2][0].as(), rank.received[step % 2][1].as()}};
+                     {rank.received[step % 2][0].as(), rank.received[step % 2][1].as()}});
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank.device));
-    if (computes && step > 2)
+    if (behind_calls && step > 2)
       SAWTOOTH_CUDA_CHECK(cudaStreamWaitEvent(rank.transfer.stream,
                                               rank.steps[std::size_t(step - 2)].compute_end.event));
     SAWTOOTH_CUDA_CHECK(
         cudaEventRecord(rank.steps[std::size_t(step)].moved_begin.event, rank.transfer.stream));
   }
   mover->move(moves, kv_bytes);
-  for (const auto& rank : ranks) {
-    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
+  for (const int number : to) {
+    Rank& rank = *ranks[std::size_t(number)];
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank.device));
     SAWTOOTH_CUDA_CHECK(
-        cudaEventRecord(rank->steps[std::size_t(step)].moved.event, rank->transfer.stream));
+        cudaEventRecord(rank.steps[std::size_t(step)].moved.event, rank.transfer.stream));
   }
+}
+
+/// Behind its K and V.
+void RingAttention::State::enqueue_call(int64_t step, Rank& rank) {
+  Step& here = rank.steps[std::size_t(step)];
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank.device));
+  if (step > 0) SAWTOOTH_CUDA_CHECK(cudaStreamWaitEvent(rank.compute.stream, here.moved.event));
+  SAWTOOTH_CUDA_CHECK(cudaEventRecord(here.compute_begin.event, rank.compute.stream));
+  if (here.works) require(here.plan.run(rank.compute.stream));
+  SAWTOOTH_CUDA_CHECK(cudaEventRecord(here.compute_end.event, rank.compute.stream));
+}
+
+std::vector<int> RingAttention::State::all_ranks() const {
+  std::vector<int> all;
+  for (int rank = 0; rank < int(ranks.size()); ++rank) all.push_back(rank);
+  return all;
 }
 
 void RingAttention::State::enqueue(bool computes) {
   for (int64_t step = 0; step < ring.ranks; ++step) {
-    if (step + 1 < ring.ranks) enqueue_transfer(step + 1, computes);
+    if (step + 1 < ring.ranks) enqueue_transfer(step + 1, all_ranks(), computes);
     if (!computes) continue;
-    for (const auto& rank : ranks) {
-      Step& here = rank->steps[std::size_t(step)];
-      SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
-      if (step > 0)
-        SAWTOOTH_CUDA_CHECK(cudaStreamWaitEvent(rank->compute.stream, here.moved.event));
-      SAWTOOTH_CUDA_CHECK(cudaEventRecord(here.compute_begin.event, rank->compute.stream));
-      if (here.works) require(here.plan.run(rank->compute.stream));
-      SAWTOOTH_CUDA_CHECK(cudaEventRecord(here.compute_end.event, rank->compute.stream));
-    }
+    for (const auto& rank : ranks) enqueue_call(step, *rank);
   }
 }
 
@@ -283,18 +302,33 @@ RingTimes RingAttention::run(bool steps) {
   times.whole = state_->run(true);
   if (!steps) return times;
   for (const auto& rank : state_->ranks) {
-    std::vector<double> compute, transfer;
+    std::vector<double> compute, transfer, exposed;
     for (std::size_t step = 0; step < rank->steps.size(); ++step) {
       const Step& here = rank->steps[step];
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
       compute.push_back(ms_between(here.compute_begin, here.compute_end));
       transfer.push_back(step == 0 ? 0 : ms_between(here.moved_begin, here.moved));
+      exposed.push_back(
+          step == 0 ? 0 : ms_between(rank->steps[step - 1].compute_end, here.compute_begin));
     }
     times.compute.push_back(compute);
     times.transfer.push_back(transfer);
+    times.exposed.push_back(exposed);
   }
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(state_->ranks.front()->device));
   return times;
+}
+
+void RingAttention::run_step(int64_t step, const std::vector<int>& ranks) {
+  State& state = *state_;
+  if (step + 1 < state.ring.ranks) state.enqueue_transfer(step + 1, ranks, false);
+  for (const int rank : ranks) state.enqueue_call(step, *state.ranks[std::size_t(rank)]);
+  for (const int number : ranks) {
+    const Rank& rank = *state.ranks[std::size_t(number)];
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank.device));
+    SAWTOOTH_CUDA_CHECK(cudaStreamSynchronize(rank.transfer.stream));
+    SAWTOOTH_CUDA_CHECK(cudaStreamSynchronize(rank.compute.stream));
+  }
 }
 
 double RingAttention::transfer_alone() {

@@ -32,8 +32,9 @@ struct RingProblem {
 /// Times of one run, ms.
 struct RingTimes {
   double whole = 0;  // from the start of all to the end of all
-  /// [rank][step]: computing in the step, and moving the K and V of the step (0 for step 0).
-  std::vector<std::vector<double>> compute, transfer;
+  /// [rank][step]: computing in the step, moving the K and V of the step (0 for step 0), and from
+  /// the end of the call before until they are there.
+  std::vector<std::vector<double>> compute, transfer, exposed;
 };
 
 class RingAttention {
@@ -52,8 +53,14 @@ class RingAttention {
   void* o(int rank) const;
   const float* lse(int rank) const;  // [batch, heads, rank rows]
 
+  /// The call of a rank's step, or null where no row sees its keys.
+  const AttentionForward* call(int rank, int64_t step) const;
+
   /// One whole forward pass; waits. With `steps` also the times of all steps are read.
   RingTimes run(bool steps = false);
+  /// One step of some ranks, with the transfers to them that run beside it; waits. Whole passes of
+  /// all ranks, step by step, compute what run() does. By NCCL all ranks take part.
+  void run_step(int64_t step, const std::vector<int>& ranks);
   /// All transfers of a pass alone, without computing, ms.
   double transfer_alone();
 

@@ -8,9 +8,10 @@
 
 namespace sawtooth::kernels {
 
-/// From where to where a rank's K and V of a step go; addresses of K, then of V.
+/// From where to where the K and V of a rank's step go; addresses of K, then of V.
 struct RingMove {
   int from_rank = 0;
+  int to_rank = 0;
   const void* from[2] = {};
   void* to[2] = {};
 };
@@ -18,7 +19,7 @@ struct RingMove {
 class RingMover {
  public:
   virtual ~RingMover() = default;
-  /// Enqueues the moves of one step, that of rank r as moves[r], each on its rank's stream.
+  /// Enqueues moves of one step, each on the stream of the rank that it goes to.
   virtual void move(const std::vector<RingMove>& moves, std::size_t bytes) = 0;
 };
 

@@ -51,12 +51,12 @@ void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByH
   running_ += (hit - running_) * pace;
 }
 
-Counters HalvesInStep::counters(int group) {
+Tally HalvesInStep::tally(int group) {
   l2_.settle();
   Tally tally = l2_.tally(group);
   tally.write_backs = true;
   tally.fabric_misses += sectors_of(std::llround(far_first_[static_cast<size_t>(group)]));
-  return tally.counters();
+  return tally;
 }
 
 }  // namespace sawtooth::sim

@@ -39,12 +39,18 @@ class HalvesInStep {
   /// With one half all workers count as those of half 0, whatever `times` says.
   void visit(const HalfVisit& visit);
 
+  /// As TwoHalves.
+  void receive(AtomId atom, Copier copier) { l2_.receive(atom, copier); }
+  void send(AtomId atom, Copier copier) { l2_.send(atom, copier); }
+
   /// What the next visits to any atom are counted under, instead of the atom's own group.
   void count_under(int group) { l2_.count_under(group); }
 
   /// All counters of sim/counters.hpp; the identity DRAM reads = near misses - fabric reads +
   /// fabric misses holds exactly, but for what reductions fill.
-  Counters counters(int group);
+  Counters counters(int group) { return tally(group).counters(); }
+  /// What they are made of.
+  Tally tally(int group);
 
   /// Visits of single workers so far.
   int64_t visits() const { return visits_; }

@@ -10,6 +10,7 @@
 //                                                         `half`, in their order; returns which it
 //                                                         held, and calls written_back(atom, units)
 //                                                         for dirty ones that leave or grow old
+//   held(half, atom, first, which)                        which it holds, untouched
 //   drop(half, atom, first, which, written_back)          forgets clean ones
 //   settle(written_back)                                  calls it for those that grew old unseen
 //   begin(run)                                            gives atoms their place in memory; those

@@ -59,6 +59,15 @@ class SampledSets {
     return held;
   }
 
+  PieceMask held(int half, AtomId atom, uint32_t first, PieceMask which) const {
+    const LruSets& sets = sets_[static_cast<size_t>(half)];
+    PieceMask held = 0;
+    for_each_piece(which, [&](uint32_t i) {
+      held |= PieceMask{sets.holds(atoms_[atom].first + first + i)} << i;
+    });
+    return held;
+  }
+
   template <class WrittenBack>
   void drop(int half, AtomId atom, uint32_t first, PieceMask which, WrittenBack written_back) {
     LruSets& sets = sets_[static_cast<size_t>(half)];

@@ -170,6 +170,50 @@ void TwoHalves::write(AtomId atom) {
   tally.write_misses += sectors_of(put(atom, Access::write));
 }
 
+void TwoHalves::receive(AtomId atom, Copier copier) {
+  Tally& tally = tally_of(atom);
+  tally.linked = true;
+  tally.incoming += sizes_[atom].sectors;
+  touched_[atom] = copier == Copier::sms;
+  if (copier == Copier::sms) {
+    put(atom, Access::write);
+    return;
+  }
+  tally.write_backs = true;
+  tally.written_back += sizes_[atom].sectors;
+  const auto leave = [&](auto& store) {
+    const uint32_t pieces = store.pieces(atom);
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
+      for (int half = 0; half < parameters_.halves; ++half)
+        store.drop(half, atom, first, first_pieces(pieces - first), count_written_back());
+  };
+  std::visit(leave, store_);
+}
+
+double TwoHalves::send(AtomId atom, Copier copier) {
+  int64_t missed = 0;
+  const auto look_up = [&](auto& store) {
+    const uint32_t pieces = store.pieces(atom);
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
+      for (int home = 0; home < parameters_.halves; ++home) {
+        const PieceMask here = first_pieces(pieces - first) & store.at_home(atom, first, home);
+        const PieceMask held = copier == Copier::sms
+                                   ? touch(store, home, atom, first, here, Access::read)
+                                   : store.held(home, atom, first, here);
+        missed += store.units(atom, first, here & ~held);
+      }
+  };
+  std::visit(look_up, store_);
+  Tally& tally = tally_of(atom);
+  tally.linked = tally.reads = true;
+  tally.fabric = parameters_.halves == 2;
+  if (copier == Copier::sms && std::exchange(touched_[atom], 1) == 0)
+    tally.cold += sizes_[atom].sectors;
+  tally.outgoing += sizes_[atom].sectors;
+  tally.sent_misses += sectors_of(missed);
+  return sectors_of(missed);
+}
+
 void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
   Tally& tally = tally_of(atom);
   tally.reads = tally.reductions = true;

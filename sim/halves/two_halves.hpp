@@ -20,6 +20,7 @@
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/sampled_sets.hpp"
 #include "sim/halves/whole_atoms.hpp"
+#include "sim/link.hpp"
 #include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {
@@ -59,6 +60,12 @@ class TwoHalves {
   /// parts that make up the atom have every piece once.
   MissedByHome read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part = {});
   void write(AtomId atom);
+  /// A copy from another GPU writes `atom`. SMs write it as any other; a copy engine writes it to
+  /// DRAM, and what L2 held of it is gone.
+  void receive(AtomId atom, Copier copier);
+  /// A copy to another GPU reads `atom`, each line at its home, from DRAM where it is missing, and
+  /// returns the sectors that missed. A copy engine leaves L2 as it was.
+  double send(AtomId atom, Copier copier);
   /// Adds to `atom` at its home, `times` times from each half one behind the other. As the hardware
   /// counts, a reduction is one at the half that it comes from and one more where that is not home.
   void reduce(AtomId atom, std::array<uint32_t, 2> times);

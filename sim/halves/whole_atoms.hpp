@@ -61,6 +61,14 @@ class WholeAtoms {
     return held;
   }
 
+  PieceMask held(int half, AtomId atom, uint32_t /*first*/, PieceMask which) const {
+    PieceMask held = 0;
+    for_each_piece(which, [&](uint32_t home) {
+      held |= PieceMask{halves_[static_cast<size_t>(half)].holds(atom * homes_ + home)} << home;
+    });
+    return held;
+  }
+
   template <class WrittenBack>
   void drop(int half, AtomId atom, uint32_t /*first*/, PieceMask which, WrittenBack) {
     AtomLru& lru = halves_[static_cast<size_t>(half)];

@@ -52,12 +52,13 @@ HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
   const Problem& problem = request.problem;
   const Tiling& tiling = request.tiling;
   const Schedule& schedule = request.schedule;
+  const KeyParts& key_parts = request.key_parts;
   const Prefix& prefix = request.sequences.prefix;
   const Pages& pages = request.sequences.pages;
   paged_keys_ = PagedKeys(problem, tiling, pages);
   const bool pair_kv = kv == KvAtoms::pairs;
   const int64_t q_heads = problem.batch * problem.heads;
-  const int64_t kv_heads = problem.batch * problem.kv_heads;
+  const int64_t kv_heads = problem.batch * problem.kv_heads * key_parts.buffers;
   const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
   const int64_t o_row_bytes = problem.head_dim * float_bytes;
   const PieceShape pieces = piece_shape(request);
@@ -97,6 +98,8 @@ HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
       of_queries(backward && (around || !added), problem.row_bytes()),
       of_keys(backward),
       of_keys(backward),
+      of_queries(key_parts.exist, o_row_bytes),
+      of_queries(key_parts.exist, float_bytes),
   }};
   const bool by_pages = kv == KvAtoms::runs && pages.paged() && pages.rows < tiling.kv_rows;
   if (by_pages) {

@@ -27,7 +27,8 @@ namespace sawtooth::sim {
 /// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
 /// of items that are cut, and items of a cascade, have partial_o, which the last of them reads.
 /// other is what a trace does not say more of; a problem has none of it. Behind it come those of
-/// the backward pass: row_sum is that of dO * O, dq_sum the fp32 sums that become dQ.
+/// the backward pass: row_sum is that of dO * O, dq_sum the fp32 sums that become dQ. Behind these
+/// the fp32 sums of calls over parts of the keys, and their log-sum-exps.
 enum class Tensor : uint8_t {
   q,
   k,
@@ -42,12 +43,14 @@ enum class Tensor : uint8_t {
   dq_sum,
   dq,
   dk,
-  dv
+  dv,
+  running_o,
+  running_lse
 };
-inline constexpr int tensor_count = 14;
+inline constexpr int tensor_count = 16;
 inline constexpr std::array<std::string_view, tensor_count> tensor_names{
-    "q",     "k",   "v",       "o",      "lse", "partial_o", "partial_lse",
-    "other", "d_o", "row_sum", "dq_sum", "dq",  "dk",        "dv"};
+    "q",   "k",       "v",      "o",  "lse", "partial_o", "partial_lse", "other",
+    "d_o", "row_sum", "dq_sum", "dq", "dk",  "dv",        "running_o",   "running_lse"};
 
 /// Whether a tensor has rows of keys; the others have rows of queries.
 constexpr bool has_key_rows(Tensor tensor) {

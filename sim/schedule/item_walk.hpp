@@ -215,6 +215,7 @@ class ItemWalk {
       touch(Tensor::partial_o, head, item.own_tile, Access::write);
       touch(Tensor::partial_lse, head, item.own_tile, Access::write);
     } else if (is_whole(item.pieces, touch)) {
+      for (const Tensor tensor : roles_.merges) touch_own(item, tensor, Access::read, touch);
       for (const Tensor tensor : roles_.stores) touch_own(item, tensor, Access::write, touch);
     } else {
       return false;

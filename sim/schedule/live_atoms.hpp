@@ -34,9 +34,21 @@ class LiveAtoms {
     return this->tile(tensor, flat_head, tile).begin;
   }
   AtomRange tile(Tensor tensor, int64_t flat_head, int64_t tile) {
+    const Shift& shift = shift_[static_cast<size_t>(tensor)];
+    return tile_in_memory(tensor, flat_head + shift.heads, tile + shift.tiles);
+  }
+  /// Whatever shift() says.
+  AtomRange tile_in_memory(Tensor tensor, int64_t flat_head, int64_t tile) {
     const auto t = static_cast<size_t>(tensor);
     return head_.tile(tensor, begin_of(kind_of[t], flat_head) + offset_[t], tile);
   }
+  /// From now on head 0 and tile 0 of `tensor` are those so many further on: of a call over a part
+  /// of the rows, or with another buffer of K and V.
+  struct Shift {
+    int64_t heads = 0;
+    int64_t tiles = 0;
+  };
+  void shift(Tensor tensor, const Shift& shift) { shift_[static_cast<size_t>(tensor)] = shift; }
   AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) {
     return head_.part(this->tile(tensor, flat_head, tile), lines);
   }
@@ -140,6 +152,7 @@ class LiveAtoms {
   }
 
   HeadAtoms head_;
+  std::array<Shift, tensor_count> shift_{};
   std::array<AtomId, tensor_count> offset_{};   // of a tensor in its block
   std::array<int64_t, tensor_count> number_{};  // of a tensor's first head
   std::array<Block, kinds> blocks_;

@@ -25,6 +25,10 @@ inline PieceShape piece_shape(const Request& request) {
   const ItemShares& shares = request.shares;
   if (!shares.cuts() && !request.cascade) {
     const bool cuts = cuts_last_wave(schedule);
+    if (request.key_parts.exist)
+      return {.count = cuts ? request.key_parts.pieces : 0,
+              .tile_rows = tiling.q_rows,
+              .floats_beside_o = piece_floats_beside_o};
     return {.count = cuts ? last_wave(problem, tiling, schedule).most_pieces() : 0,
             .tile_rows = tiling.q_rows,
             .floats_beside_o = piece_floats_beside_o};

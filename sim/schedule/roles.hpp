@@ -20,6 +20,8 @@ struct Roles {
   std::span<const Tensor> adds;    // and reduced behind that
   std::span<const Tensor> stores;  // at an item's end
   bool last_touch = true;          // nothing touches a head after its items have ended
+  std::span<const Tensor>
+      merges{};  // read at an item's end, before it stores: results of earlier calls
 };
 
 namespace roles {
@@ -27,6 +29,7 @@ namespace roles {
 inline constexpr std::array q{Tensor::q};
 inline constexpr std::array k_v{Tensor::k, Tensor::v};
 inline constexpr std::array o_lse{Tensor::o, Tensor::lse};
+inline constexpr std::array running_and_o{Tensor::running_lse, Tensor::running_o, Tensor::o};
 inline constexpr std::array of_queries{Tensor::q, Tensor::lse, Tensor::d_o, Tensor::row_sum};
 inline constexpr std::array dq_sum{Tensor::dq_sum};
 inline constexpr std::array dk_dv{Tensor::dk, Tensor::dv};
@@ -40,6 +43,12 @@ inline Roles roles_of(const Request& request) {
     const bool adds = request.schedule.dq != Dq::separate;
     return {roles::k_v, roles::of_queries, std::span(roles::dq_sum).first(adds ? 1 : 0),
             roles::dk_dv, false};
+  }
+  if (request.running.on) {
+    const auto running = std::span(roles::running_and_o);
+    return {roles::q, roles::k_v,
+            {},       running.first(request.running.finishes ? 3 : 2),
+            false,    running.first(request.running.begins ? 0 : 2)};
   }
   return {roles::q, roles::k_v, {}, std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1)};
 }

@@ -154,13 +154,23 @@ double TimedMemory::reduce(double now_ns, int64_t sm, AtomId atom) {
   return std::max(passed, l2_.pass(passed, (tally.reduced - reduced) * sector_bytes));
 }
 
+void TimedMemory::receive(double now_ns, AtomId atom, Copier copier) {
+  l2_.pass(now_ns, double(l2_lines_.size(atom).sectors) * sector_bytes);
+  l2_lines_.receive(atom, copier);
+}
+
+void TimedMemory::send(double now_ns, AtomId atom, Copier copier) {
+  const double passed = l2_.pass(now_ns, double(l2_lines_.size(atom).sectors) * sector_bytes);
+  dram_.pass(passed, l2_lines_.send(atom, copier) * sector_bytes);
+}
+
 double TimedMemory::dram_busy_ns() {
   l2_lines_.settle();
   if (parameters_.dram_bytes_a_ns <= 0) return 0;
   double sectors = 0;
   for (int tensor = 0; tensor < tensor_count; ++tensor) {
     const Tally& tally = l2_lines_.tally(tensor);
-    sectors += tally.dram_reads + tally.fill_reads + tally.written_back;
+    sectors += tally.dram_reads + tally.fill_reads + tally.written_back + tally.sent_misses;
   }
   return sectors * sector_bytes / parameters_.dram_bytes_a_ns;
 }

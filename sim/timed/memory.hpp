@@ -48,9 +48,16 @@ class TimedMemory {
   /// that. Returns when L2's bandwidth has passed the last addition.
   double reduce(double now_ns, int64_t sm, AtomId atom);
 
-  Counters counters(Tensor tensor) const {
-    return l2_lines_.tally(static_cast<int>(tensor)).counters();
+  /// Copies from and to other GPUs, as TwoHalves; they pass no SM's port.
+  void receive(double now_ns, AtomId atom, Copier copier);
+  void send(double now_ns, AtomId atom, Copier copier);
+  void cross(double now_ns, AtomRange came, AtomRange went, Copier copier) {
+    for (AtomId atom = came.begin; atom < came.end; ++atom) receive(now_ns, atom, copier);
+    for (AtomId atom = went.begin; atom < went.end; ++atom) send(now_ns, atom, copier);
   }
+
+  const Tally& tally(Tensor tensor) const { return l2_lines_.tally(static_cast<int>(tensor)); }
+  Counters counters(Tensor tensor) const { return tally(tensor).counters(); }
 
   /// What DRAM takes at least for all that it has read and written.
   double dram_busy_ns();

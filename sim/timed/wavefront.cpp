@@ -98,11 +98,19 @@ auto TimedWavefront::touch_by(int64_t sm, double now_ns) {
   };
 }
 
-double TimedWavefront::run() {
+double TimedWavefront::run_from(double begin_ns, LinkTraffic* traffic) {
+  begin_ns_ = begin_ns;
+  traffic_ = traffic;
+  std::fill(ended_ns_.begin(), ended_ns_.end(), begin_ns);
+  const double busy_before_ns = memory_.dram_busy_ns();
+  const auto dram_ends_ns = [&] {
+    return begin_ns + parameters_.step.launch_ns + memory_.dram_busy_ns() - busy_before_ns;
+  };
   start();
   while (!events_.empty()) {
     request_.throw_if_stopped();
     const Event event = events_.first();
+    if (traffic_ != nullptr) cross_link(event.ns);
     Worker& worker = workers_[static_cast<size_t>(event.worker)];
     switch (worker.next) {
       case Next::take:
@@ -126,7 +134,7 @@ double TimedWavefront::run() {
     throw std::invalid_argument(
         "workers: with dq = ordered CTAs wait for some that have not begun; allowed: as many as "
         "all SMs hold at once");
-  end_ns_ = std::max(end_ns_, parameters_.step.launch_ns + memory_.dram_busy_ns());
+  end_ns_ = std::max(end_ns_, dram_ends_ns());
   for (const double ended : ended_ns_) {
     phases_.back()[TimeTerm::idle] += end_ns_ - ended;
   }
@@ -137,8 +145,15 @@ double TimedWavefront::run() {
                   const auto touch = touch_by(workers_[static_cast<size_t>(w)].sm, combines_ns);
                   end_ns_ = std::max(end_ns_, touch(tensor, head, tile, access));
                 });
-  end_ns_ = std::max(end_ns_, parameters_.step.launch_ns + memory_.dram_busy_ns());
+  end_ns_ = std::max(end_ns_, dram_ends_ns());
   return end_ns_;
+}
+
+void TimedWavefront::cross_link(double ns) {
+  traffic_->cross_until(ns, atoms_, [&](double at_ns, AtomRange came, AtomRange went) {
+    heads_.begin();
+    memory_.cross(at_ns, came, went, traffic_->copier());
+  });
 }
 
 // As many CTAs begin as the SMs hold; the others wait until one ends. First tickets go to who
@@ -158,7 +173,8 @@ void TimedWavefront::start() {
   for (int64_t w = 0; w < held_; ++w) {
     const int64_t sm = sms_of_ctas_[static_cast<size_t>(w)];
     const bool far = memory_.placed(sm).half != parameters_.ticket_half;
-    begin_cta(w, sm, step.launch_ns + late_ns[static_cast<size_t>(sm)] + (far ? hop_ns : 0));
+    begin_cta(w, sm,
+              begin_ns_ + step.launch_ns + late_ns[static_cast<size_t>(sm)] + (far ? hop_ns : 0));
   }
   waiting_ = held_;
   if (schedule_.launch == launch_id<GridLaunch>) ticket_ = held_;

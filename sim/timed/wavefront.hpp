@@ -20,6 +20,7 @@
 #include "sim/request.hpp"
 #include "sim/schedule/held_heads.hpp"
 #include "sim/schedule/item_walk.hpp"
+#include "sim/schedule/link_traffic.hpp"
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
@@ -38,7 +39,10 @@ class TimedWavefront {
                  TimedMemory& memory);
 
   /// Replays the whole schedule; returns its duration in nanoseconds.
-  double run();
+  double run() { return run_from(0, nullptr); }
+  /// Launches it at `begin_ns` of the memory's time, `traffic` beside it where there is any;
+  /// returns when it ends.
+  double run_from(double begin_ns, LinkTraffic* traffic);
 
   int64_t tile_visits() const { return tile_visits_; }
   /// Once: there is a phase for each item of a worker.
@@ -74,6 +78,7 @@ class TimedWavefront {
   };
 
   void start();
+  void cross_link(double ns);
   void begin_cta(int64_t w, int64_t sm, double ns);
   void end_cta(const Worker& worker, double now_ns);
   bool begin_next(int64_t w, WorkerCursor& cursor);
@@ -131,6 +136,8 @@ class TimedWavefront {
   int64_t ticket_ = 0;  // of the next item that is not taken
   int64_t ctas_begun_ = 0;
   int64_t tile_visits_ = 0;
+  LinkTraffic* traffic_ = nullptr;
+  double begin_ns_ = 0;
   double end_ns_ = 0;
 };
 

@@ -108,6 +108,16 @@ class SetEngine {
 
   void write(int64_t line) { counts_.write_misses += !put(line, Access::write); }
 
+  int home(int64_t line) const { return home_[static_cast<size_t>(line)]; }
+  bool holds_at_home(int64_t line) const {
+    const auto& set = halves_[home(line)][set_[static_cast<size_t>(line)]];
+    return std::any_of(set.begin(), set.end(), [&](const Held& held) { return held.line == line; });
+  }
+  void remove(int64_t line) {
+    for (auto& half : halves_)
+      half[set_[static_cast<size_t>(line)]].remove_if(
+          [&](const Held& held) { return held.line == line; });
+  }
   void reduce(int64_t line) { counts_.dram_reads += !put(line, Access::reduce); }
 
   const LineCounts& counts() const { return counts_; }

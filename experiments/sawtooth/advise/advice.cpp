@@ -9,6 +9,7 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/time_units.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -75,6 +76,7 @@ std::string why_of(const OrderForecast& today, const OrderForecast& other, const
 }  // namespace
 
 OrderForecast forecast(const Point& point, int seeds) {
+  if (point.ring) throw UsageError("ring: advise takes the orders of one GPU; leave it out");
   std::vector<OrderForecast> made;
   for (int seed = 0; seed < seeds; ++seed) {
     sim::Request request = point.request;

@@ -13,6 +13,7 @@
 #include "experiments/sawtooth/order/order_command.hpp"
 #include "experiments/sawtooth/plot/plot_command.hpp"
 #include "experiments/sawtooth/record/record_command.hpp"
+#include "experiments/sawtooth/ring/ring_command.hpp"
 #include "experiments/sawtooth/run/run_command.hpp"
 #include "experiments/sawtooth/search/search_command.hpp"
 #include "experiments/sawtooth/simulate/simulate_command.hpp"
@@ -24,8 +25,8 @@ namespace sawtooth::experiments {
 namespace {
 
 constexpr auto table = std::to_array<Command>({
-  simulate_command, measure_command, bench_command, search_command, run_command, merge_command,
-      slurm_command, compare_command, plot_command, report_command, parquet_command,
+  simulate_command, measure_command, bench_command, ring_command, search_command, run_command,
+      merge_command, slurm_command, compare_command, plot_command, report_command, parquet_command,
       counters_command, calibrate_command, record_command_entry, import_ncu_command, order_command,
       teach_command, advise_command,
 #if defined(SAWTOOTH_HAVE_TRACE)

@@ -22,6 +22,8 @@ std::string_view value_name(const OptionSpec& option) {
       return "MASK";
     case OptionKind::section:
       return "N|all|auto:BYTES";
+    case OptionKind::part:
+      return "N|all";
     case OptionKind::lengths:
       return "LENGTHS";
     case OptionKind::parts:

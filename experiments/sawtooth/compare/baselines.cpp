@@ -9,6 +9,7 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/results/predicted_ring.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -76,7 +77,9 @@ std::optional<CsvRow> row_of(const Baseline& baseline, const CsvRow& key, Point 
   point.request.l2_bytes = *capacity;
   sim::Counters counters;
   try {
-    counters = point.keys.l2->predict(point.request, point.gpu).total;
+    RingReplays rings;
+    counters = predict_point_or_ring(point, point.request, key_cells(point, "", "predicted"), rings)
+                   .prediction.total;
   } catch (const std::invalid_argument&) {
     return std::nullopt;  // a GPU that the model has no parameters for
   }

@@ -27,6 +27,16 @@ inline ValueNames<ElementType> value_names(ElementType*) {
 inline ValueNames<Pass> value_names(Pass*) {
   return {{"forward", Pass::forward}, {"backward", Pass::backward}};
 }
+inline ValueNames<RingLayout> value_names(RingLayout*) {
+  return {{"zigzag", RingLayout::zigzag}, {"plain", RingLayout::plain}};
+}
+inline ValueNames<Exchange> value_names(Exchange*) {
+  return {
+      {"none", Exchange::none}, {"megatron", Exchange::megatron}, {"ulysses", Exchange::ulysses}};
+}
+inline ValueNames<RingMover> value_names(RingMover*) {
+  return {{"copy", RingMover::copy}, {"nccl", RingMover::nccl}};
+}
 inline ValueNames<Tiles> value_names(Tiles*) {
   return {{"64x64", Tiles::of_64}, {"kernel", Tiles::of_the_kernel}};
 }

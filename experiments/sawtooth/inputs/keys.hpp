@@ -9,6 +9,8 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "scheduler/head_shards.hpp"
+#include "scheduler/ring.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
@@ -31,6 +33,9 @@ struct KvSplit {
   friend bool operator==(const KvSplit&, const KvSplit&) = default;
 };
 
+/// What moves K and V from GPU to GPU.
+enum class RingMover : uint8_t { copy, nccl };
+
 enum class Tiles : uint8_t { of_64, of_the_kernel };
 /// What L2 holds before a launch.
 enum class L2Content : uint8_t { cold, warm, as_is };
@@ -42,6 +47,12 @@ struct Keys {
   ElementType dtype{};
   Mask mask{};
   Pass pass{};
+  std::optional<int64_t> ring;  // GPUs; the keys below are of a ring
+  RingLayout ring_order{};
+  RingMover ring_mover{};
+  std::optional<int64_t> ring_rank, ring_step;  // empty: all of them
+  std::optional<int64_t> head_shards;           // GPUs
+  Exchange exchange{};
   std::string lengths, q_lengths;  // canonical (sequence_lengths.hpp); empty: of one length
   int64_t prefix{};                // keys that a group shares; 0: none
   std::optional<int64_t> prefix_group;

@@ -138,6 +138,7 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
   if (keys.pack_gqa) return {"borrowed", "kernels that do not pack", {}};
   if (keys.has_lengths()) return {"borrowed", "kernels of one length", {}};
   if (keys.is_served()) return {"borrowed", "kernels without shares, prefixes and pages", {}};
+  if (keys.ring) return {"borrowed", "launches on one GPU", {}};
   // Intervals are of the first model as it was judged: kernels of this project, no die, all
   // mechanisms, this L2.
   const bool as_judged = judged == models.judged.begin() && keys.system.empty() &&

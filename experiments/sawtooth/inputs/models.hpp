@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/gpu.hpp"
 #include "sim/halves/simulate_halves.hpp"
@@ -30,29 +29,9 @@ struct L2Model {
   bool halves = false;  // two of them where the GPU has them
 };
 
-/// Where the two halves are not calibrated they are fully associative, as in timing = timed, and
-/// requests reach home and copy equally often.
 inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gpu& gpu) {
-  sim::HalvesParameters parameters;
-  parameters.halves = gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
-  parameters.capacity_lines = request.l2_bytes / line_bytes / parameters.halves;
-  if (parameters.halves == 1) return sim::simulate_halves(request, parameters, {});
-  if (gpu.l2_ways && gpu.l2_reserved_share) {
-    parameters.ways = static_cast<int>(*gpu.l2_ways);
-    parameters.dirty_ways = static_cast<int>(gpu.l2_dirty_ways.value_or(0));
-    parameters.reserved = *gpu.l2_reserved_share;
-    parameters.scattered = gpu.l2_scattered_share.value_or(0);
-  }
-  parameters.far_first_waiting = gpu.far_first_waiting_share.value_or(parameters.far_first_waiting);
-  parameters.far_first_running = gpu.far_first_running_share.value_or(parameters.far_first_running);
-  parameters.running_share = gpu.l2_running_share.value_or(parameters.running_share);
-  sim::CoalescerParameters coalescer;
-  if (gpu.coalescer_waiting_share && gpu.coalescer_running_share) {
-    coalescer = {.sms = gpu.sms,
-                 .waiting_share = *gpu.coalescer_waiting_share,
-                 .running_share = *gpu.coalescer_running_share};
-  }
-  return sim::simulate_halves(request, parameters, coalescer);
+  const sim::HalvesModel model = sim::halves_model(request, gpu);
+  return sim::simulate_halves(request, model.l2, model.coalescer);
 }
 
 inline constexpr auto l2_models = std::to_array<L2Model>({

@@ -7,6 +7,7 @@
 #include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "kernels/attention/variant_list.hpp"
+#include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -51,6 +52,38 @@ constexpr KeyField backward_field = [] {
   return made;
 }();
 
+// What only a ring has.
+template <auto member>
+constexpr KeyField ring_field = [] {
+  KeyField made = field<member>;
+  made.print = [](const Keys& keys) {
+    return keys.ring ? value_text(keys.*member) : std::string();
+  };
+  return made;
+}();
+
+// What heads that several GPUs share send.
+constexpr KeyField exchange_field = [] {
+  KeyField made = field<&Keys::exchange>;
+  made.print = [](const Keys& keys) {
+    return keys.head_shards ? value_text(keys.exchange) : std::string();
+  };
+  return made;
+}();
+
+// A rank, or a step, of a ring: without a value all of them.
+template <auto member>
+constexpr KeyField ring_part_field{[](std::string_view text, Keys& keys) {
+                                     (keys.*member).reset();
+                                     if (text != all_parts)
+                                       read_value(text, (keys.*member).emplace());
+                                   },
+                                   [](const Keys& keys) {
+                                     if (!keys.ring) return std::string();
+                                     return keys.*member ? value_text(*(keys.*member))
+                                                         : std::string(all_parts);
+                                   }};
+
 // Sequences of one length have no order.
 constexpr KeyField sequence_order_field = [] {
   KeyField made = field<&Keys::sequence_order>;
@@ -85,6 +118,7 @@ constexpr int64_t most_small = int64_t{1} << 20;
 constexpr int64_t most_keys = int64_t{1} << 40;
 constexpr int64_t most_head_dim = 4096;
 constexpr int64_t most_ctas_per_sm = 32;  // CUDA C++ Programming Guide, "Technical Specifications"
+constexpr int64_t most_ring_ranks = 1024;
 constexpr int64_t most_threads = 4096;
 constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
 constexpr int64_t most_tasks = 4'000'000;         // as many as MaxArraySize of slurm.conf may say
@@ -93,7 +127,9 @@ constexpr int64_t most_launches = 999;
 constexpr int64_t most_ns = 1'000'000'000;  // a second
 
 constexpr CommandSet measuring = command_measure | command_bench;
-constexpr CommandSet sweeps = command_simulate | measuring | command_trace | command_search;
+constexpr CommandSet rings = command_simulate | command_ring;
+constexpr CommandSet sweeps =
+    command_simulate | measuring | command_trace | command_search | command_ring;
 constexpr CommandSet both = sweeps | command_compare;
 constexpr CommandSet predicts = command_simulate | command_trace;
 
@@ -126,6 +162,27 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"mask", problem, mask, field<&Keys::mask>, sweeps, "none", "which keys a query sees"},
     {"pass", problem, choice, field<&Keys::pass>, sweeps, "forward",
      "backward: an item is a K/V tile of a K/V head and scans the Q tiles that see it"},
+    {"ring", problem, count, field<&Keys::ring>, rings, "",
+     "GPUs that share the sequence by ring attention: each keeps its rows of Q and meets the K and "
+     "V "
+     "of one GPU a step (default: one GPU, no ring)",
+     1, most_ring_ranks},
+    {"ring-order", problem, choice, ring_field<&Keys::ring_order>, rings, "zigzag",
+     "with ring: which rows a GPU has; zigzag: chunks r and 2N-1-r of 2N, plain: the r-th of N "
+     "parts"},
+    {"ring-rank", problem, part, ring_part_field<&Keys::ring_rank>, rings, "",
+     "with ring: the GPU of a row, or all: counts summed, the longest time (default, with "
+     "ring-step: "
+     "the whole ring, and each step of each GPU)",
+     0, most_ring_ranks - 1},
+    {"ring-step", problem, part, ring_part_field<&Keys::ring_step>, rings, "",
+     "with ring: the step of a row, or all (default: as ring-rank)", 0, most_ring_ranks - 1},
+    {"head-shards", problem, count, field<&Keys::head_shards>, command_simulate, "",
+     "GPUs that share the heads: the row is what one of them computes (default: one GPU)", 1,
+     most_small},
+    {"exchange", problem, choice, exchange_field, command_simulate, "none",
+     "with head-shards: what crosses the link, by NCCL; megatron: an all-reduce behind the output "
+     "projection, ulysses: Q, K, V and O all to all"},
 
     {"tile-q", schedule, count, field<&Keys::tile_q>, sweeps, "64", "rows of a Q tile", 1,
      most_rows_of_a_tile},
@@ -181,6 +238,8 @@ constexpr auto table = std::to_array<OptionSpec>({
      "known system, see `sawtooth systems`; gives defaults to all other keys"},
     {"state", where, choice, field<&Keys::state>, sweeps, "cold",
      "what L2 holds before the launch; simulate and bench know cold and as-is only"},
+    {"ring-mover", where, choice, ring_field<&Keys::ring_mover>, rings, "copy",
+     "with ring: what moves K and V, the copy engines or NCCL, which takes SMs"},
     {"hints", where, choice, field<&Keys::hints>, sweeps, "",
      "L2 eviction priority of tensors that kernels load"},
     {"kernel", where, choice, field<&Keys::kernel>, sweeps, "",
@@ -404,13 +463,41 @@ constexpr auto table = std::to_array<OptionSpec>({
      "",
      "write files of the GPU, die and kernels from this CSV of measure and, behind it, its "
      "--item-trace; needs no GPU"},
+    {"devices",
+     output,
+     text,
+     {},
+     command_ring,
+     "",
+     "CUDA device of each GPU of the ring, comma-separated; one may stand several times, for a "
+     "check "
+     "on a single GPU (default: 0, 1, 2 ...)"},
+    {"automatic",
+     output,
+     toggle,
+     {},
+     command_ring,
+     "off",
+     "kernel, tile and schedule of each call as the library chooses them where nothing is asked "
+     "for; "
+     "rows say which they are"},
+    {"check",
+     output,
+     toggle,
+     {},
+     command_ring,
+     "off",
+     "compare O and log-sum-exp of every row with the plain call on one GPU; exit code 1 where "
+     "they "
+     "differ by more than rounding"},
+    {"counted", output, on_off, {}, command_ring, "on", "off: times alone, no L2 counters"},
     {"repetitions",
      output,
      count,
      {},
-     command_calibrate | measuring,
+     command_calibrate | measuring | command_ring,
      "3",
-     "measurements of each point (bench: 15)",
+     "measurements of each point (bench: 15, ring: 5 rounds)",
      1,
      1000},
     {"paced",
@@ -463,10 +550,12 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      toggle,
      {},
-     command_simulate | command_measure,
+     command_simulate | command_measure | command_ring,
      "off",
      "simulate: say how many points there are, and the time and memory they are expected to take; "
-     "measure: which kernels, metrics and passes would run, without a GPU"},
+     "measure: which kernels, metrics and passes would run, without a GPU; ring: which rows meet "
+     "which "
+     "keys in which step, and what crosses the link meanwhile"},
     {"kernels",
      output,
      toggle,
@@ -565,7 +654,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      toggle,
      {},
-     both | command_calibrate | command_merge,
+     both | command_calibrate | command_merge | command_ring,
      "off",
      "no notes and no progress on standard error"},
 });
@@ -627,6 +716,9 @@ std::string allowed_values(const OptionSpec& option) {
       return "none, causal or window:W with W from 1 to " + std::to_string(most_keys) + " keys";
     case section:
       return "a whole number of heads, all, or auto:BYTES such as auto:32MiB";
+    case part:
+      return "a whole number from " + std::to_string(option.low) + " to " +
+             std::to_string(option.high) + ", or all";
     case lengths:
       return std::string(allowed_lengths);
     case page_table:

@@ -21,6 +21,7 @@ inline constexpr CommandSet command_bench = 1u << 11;
 inline constexpr CommandSet command_schedules = 1u << 12;
 inline constexpr CommandSet command_trace = 1u << 13;
 inline constexpr CommandSet command_search = 1u << 14;
+inline constexpr CommandSet command_ring = 1u << 15;
 inline constexpr CommandSet command_merge = 1u << 20;
 inline constexpr CommandSet command_slurm = 1u << 21;
 
@@ -37,6 +38,7 @@ enum class OptionKind {
   toggle,      // like on_off; on the command line the bare option means on
   mask,        // none, causal, window:W
   section,     // a count of heads, all, auto:BYTES
+  part,        // one of so many, from 0 on, or all
   lengths,     // one a sequence: a list, a file of them, or a distribution
   page_table,  // identity, shuffle:SEED or file:PATH
   name,        // a known name, or a path with a '/' or an ending ".ini"
@@ -47,6 +49,8 @@ enum class OptionKind {
 
 /// What a key says that leaves its value to resolve().
 inline constexpr std::string_view automatic = "auto";
+/// The value of a key of kind `part` that stands for all of them.
+inline constexpr std::string_view all_parts = "all";
 
 struct Keys;  // keys.hpp
 
@@ -91,7 +95,7 @@ struct OptionAlias {
   std::string_view name;
   std::string_view key;
 };
-inline constexpr OptionAlias option_aliases[] = {{"item-order", "q-order"}};
+inline constexpr OptionAlias option_aliases[] = {{"item-order", "q-order"}, {"ranks", "ring"}};
 
 /// The key of the option that `name` may be an alias of.
 std::string_view key_of_name(std::string_view name);

@@ -84,6 +84,9 @@ std::string canonical(const OptionSpec& option, std::string_view text) {
       return canonical_mask(text);
     case OptionKind::section:
       return canonical_section(text);
+    case OptionKind::part:
+      return lowered(text) == all_parts ? std::string(all_parts)
+                                        : std::to_string(in_range(parse_count(text), option));
     case OptionKind::lengths:
       return canonical_lengths(trimmed(text));
     case OptionKind::page_table:

@@ -39,6 +39,17 @@ Problem problem_of(const Keys& keys, const Layers& layers) {
                                 " does not divide heads = " + std::to_string(problem.heads) +
                                 "; each K/V head serves equally many heads");
   }
+  if (keys.head_shards) {
+    const int64_t gpus = *keys.head_shards;
+    const int64_t kv = problem.kv_heads;
+    if (problem.heads % gpus != 0 || (kv % gpus != 0 && gpus % kv != 0))
+      layers.fail("head-shards", std::to_string(gpus) +
+                                     " GPUs have no equal heads; allowed: divisors "
+                                     "of heads, and divisors or multiples of kv-heads");
+    problem = HeadShards{gpus, keys.exchange}.of_one(problem);
+  } else if (layers.is_given("exchange")) {
+    layers.fail("exchange", "has no effect without head-shards");
+  }
   // Counters are 64-bit sums over all pairs of tiles; a row has at least one byte.
   constexpr long double most = 4611686018427387904.0L;  // 2^62
   const long double heads =
@@ -156,6 +167,40 @@ void resolve_pass(const Layers& layers, const sim::Request& request) {
   if (fault) layers.fail(std::string(fault->key), std::string(fault->what));
 }
 
+// The rows that each GPU has, and what no ring does.
+void resolve_ring(const Layers& layers, Point& point) {
+  const Keys& keys = point.keys;
+  if (!keys.ring) {
+    for (const char* key : {"ring-order", "ring-mover", "ring-rank", "ring-step"})
+      if (layers.is_given(key)) layers.fail(key, "has no effect without ring");
+    return;
+  }
+  const Problem& problem = point.request.problem;
+  const Ring& ring =
+      point.ring.emplace(Ring{*keys.ring, keys.ring_order, problem.mask.kind, problem.seq_q});
+  if (problem.mask.kind == MaskKind::window) layers.fail("mask", "a ring takes none or causal");
+  if (problem.seq_q != problem.seq_kv)
+    layers.fail("ring", "takes as many queries as keys; allowed: seq");
+  if (problem.pass != Pass::forward) layers.fail("pass", "a ring takes forward alone");
+  if (keys.head_shards) layers.fail("head-shards", "a ring takes none");
+  if (keys.pack_gqa) layers.fail("pack-gqa", "a ring packs no heads; allowed: off");
+  if (keys.has_lengths())
+    layers.fail(keys.lengths.empty() ? "q-lengths" : "lengths", "a ring takes one length");
+  if (keys.kv_split != KvSplit{}) layers.fail("kv-split", "a ring takes 1");
+  if (keys.is_served()) layers.fail("ring", "takes no shares, prefixes and pages");
+  if (keys.loop != Loop::kv_inner) layers.fail("loop", "a ring takes kv-inner");
+  if (!keys.order_file.empty()) layers.fail("order-file", "a ring takes none");
+  if (keys.lse) layers.fail("lse", "a ring keeps the log-sum-exp anyway; leave it out");
+  if (ring.seq % ring.chunks() != 0)
+    layers.fail("ring", std::to_string(ring.seq) + " rows have no equal chunks; allowed: seq a " +
+                            "multiple of " + std::to_string(ring.chunks()));
+  for (const auto& [key, part] :
+       {std::pair("ring-rank", keys.ring_rank), {"ring-step", keys.ring_step}})
+    if (part && *part >= ring.ranks)
+      layers.fail(key, std::to_string(*part) + " is not there; allowed: all, or below ring = " +
+                           std::to_string(ring.ranks));
+}
+
 void resolve_schedule(const Layers& layers, Point& point) {
   sim::Request& request = point.request;
   const Keys& keys = point.keys;
@@ -250,6 +295,8 @@ void resolve_model(const Layers& layers, Point& point) {
     layers.fail("sample", "takes sequences of one length; leave it out");
   if (keys.sample < 1 && (keys.kv_split.shares || keys.prefix > 0))
     layers.fail("sample", "knows neither kv-split = auto nor prefix; leave it out");
+  if (keys.sample < 1 && keys.ring) layers.fail("sample", "takes no ring; leave it out");
+  if (keys.launches > 1 && keys.ring) layers.fail("launches", "takes no ring; allowed: 1");
   request.launches = keys.launches;
   if (keys.launches > 1 && !timed) {
     layers.fail("launches", "needs timing = timed; the other models are deterministic");
@@ -290,6 +337,7 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
   choose_tiles(layers, gpu, keys);
   point.request.problem = problem_of(keys, layers);
   resolve_gpu(gpu, point);
+  resolve_ring(layers, point);
   resolve_schedule(layers, point);
   resolve_model(layers, point);
   const KernelShape kernel = kernel_of(layers, point);

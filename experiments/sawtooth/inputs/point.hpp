@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct Point {
   std::string die;
   /// What files say that the point uses, by their kind: "gpu", "order" ... -> a hash.
   std::map<std::string, std::string> contents;
+  /// Of a point with a ring, whose request is the whole problem on one GPU.
+  std::optional<Ring> ring;
   /// Why the point cannot be run; then what follows from its keys is not there.
   std::string refusal;
   /// Whose costs the steps have where they are not the kernel's own, and speeds that were asked for

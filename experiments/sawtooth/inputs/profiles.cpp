@@ -25,11 +25,12 @@ using sim::KernelCost;
 using sim::PrefetchTimes;
 using sim::SmLayout;
 
-enum class Unit { count, bytes, real, flag, line, runs, turns };
+enum class Unit { count, bytes, real, flag, line, runs, turns, rates };
 
-using Place = std::variant<int64_t*, double*, bool*, std::optional<int64_t>*,
-                           std::optional<double>*, std::vector<int64_t>*, std::vector<double>*,
-                           std::vector<sim::TpcRun>*, std::vector<std::vector<int>>*>;
+using Place =
+    std::variant<int64_t*, double*, bool*, std::optional<int64_t>*, std::optional<double>*,
+                 std::vector<int64_t>*, std::vector<double>*, std::vector<sim::TpcRun>*,
+                 std::vector<std::vector<int>>*, sim::LinkRates*>;
 
 template <class Profile>
 struct Key {
@@ -83,6 +84,8 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"latency-near-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_near_ns>},
     {"latency-far-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_far_ns>},
     {"latency-dram-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_dram_ns>},
+    {"link-copy-gb-per-s", Unit::rates, 0.1, 1e5, gpu<&Gpu::link_copy>},
+    {"link-nccl-gb-per-s", Unit::rates, 0.1, 1e5, gpu<&Gpu::link_nccl>},
     {"gpc-sms", Unit::count, 2, 256, gpu<&Gpu::layout, &SmLayout::gpc_sms>},
     {"gpc-half", Unit::count, 0, 1, gpu<&Gpu::layout, &SmLayout::gpc_half>},
     {"cta-order", Unit::runs, 0, 255, gpu<&Gpu::layout, &SmLayout::cta_order>},
@@ -172,6 +175,10 @@ struct Bounds {
         return "32, 64, 128";
       case Unit::runs:
         return "GPCs and, after a colon, TPCs of them, such as 0:4-7, separated by commas";
+      case Unit::rates:
+        return "numbers" + range +
+               " behind the bytes of a message and a colon, such as 8MiB:164, in rising order, "
+               "separated by commas";
       case Unit::turns:
         return "for each size of a GPC the turns of its TPCs, each from 0 on once, separated by "
                "commas, sizes by /";
@@ -224,6 +231,14 @@ void parse(std::string_view text, const Bounds& bounds, sim::TpcRun& run) {
   parse(text.substr(dash + 1), bounds, last_tpc);
   run.tpcs = last_tpc - run.first_tpc + 1;
   if (run.tpcs < 1) refuse(text);
+}
+
+void parse(std::string_view text, const Bounds& bounds, sim::LinkRate& rate) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) refuse(text);
+  rate.bytes = parse_bytes(text.substr(0, colon));
+  if (rate.bytes < 1) refuse(text);
+  parse(text.substr(colon + 1), bounds, rate.gb_per_s);
 }
 
 template <class Value>
@@ -329,6 +344,12 @@ void check_layout(const Gpu& gpu, const std::string& path) {
 
 // What two keys forbid each other.
 void check_pairs(const Gpu& gpu, const std::string& path) {
+  for (const sim::LinkRates* rates : {&gpu.link_copy, &gpu.link_nccl})
+    for (size_t i = 1; i < rates->size(); ++i)
+      if ((*rates)[i].bytes <= (*rates)[i - 1].bytes)
+        throw UsageError(path +
+                         ": link-copy-gb-per-s, link-nccl-gb-per-s: sizes rise from one to "
+                         "the next");
   const double reserved = gpu.l2_reserved_share.value_or(0);
   const int64_t ways = gpu.l2_ways.value_or(1);
   if (reserved > 0 && (ways < 2 || reserved * double(ways) >= 1))

@@ -37,6 +37,24 @@ void reject_outputs(const Settings& settings) {
   }
 }
 
+// A ring without ring-rank and ring-step stands for the whole and for each step of each GPU.
+std::vector<Settings> with_ring_parts(const Settings& sweep) {
+  const auto ring = sweep.find("ring");
+  if (ring == sweep.end() || sweep.contains("ring-rank") || sweep.contains("ring-step"))
+    return {sweep};
+  std::vector<Settings> parts;
+  for (const std::string& ranks : ring->second.values) {
+    Settings& whole = parts.emplace_back(sweep);
+    whole["ring"].values = {ranks};
+    Settings& each = parts.emplace_back(whole);
+    Assignment numbers{{}, ring->second.origin};
+    for (int64_t number = 0; number < std::stoll(ranks); ++number)
+      numbers.values.push_back(std::to_string(number));
+    each["ring-rank"] = each["ring-step"] = numbers;
+  }
+  return parts;
+}
+
 }  // namespace
 
 Configuration parse_configuration(const std::string& text, const std::string& path) {
@@ -63,20 +81,25 @@ Configuration empty_configuration() {
 
 PointList::PointList(const Configuration& configuration, const Settings& command_line) {
   for (const Sweep& sweep : configuration.sweeps) {
-    Settings& merged = sweeps_.emplace_back();
+    Settings merged;
     overlay(merged, sweep.settings);
     overlay(merged, command_line);
-    size_t points = 1;
-    for (const OptionSpec& option : option_table()) {
-      const size_t values = values_of(merged, option);
-      if (values > (most_points - size_) / points)
-        throw UsageError(place_of(std::string(option.key), merged.find(option.key)->second.origin) +
-                         ": more than 2^62 points; allowed: up to so many in all");
-      points *= values;
-    }
-    begins_.push_back(size_);
-    size_ += points;
+    for (Settings& part : with_ring_parts(merged)) add_sweep(std::move(part));
   }
+}
+
+void PointList::add_sweep(Settings settings) {
+  const Settings& added = sweeps_.emplace_back(std::move(settings));
+  size_t points = 1;
+  for (const OptionSpec& option : option_table()) {
+    const size_t values = values_of(added, option);
+    if (values > (most_points - size_) / points)
+      throw UsageError(place_of(std::string(option.key), added.find(option.key)->second.origin) +
+                       ": more than 2^62 points; allowed: up to so many in all");
+    points *= values;
+  }
+  begins_.push_back(size_);
+  size_ += points;
 }
 
 Settings PointList::operator[](size_t point) const {

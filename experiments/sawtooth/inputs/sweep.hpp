@@ -3,7 +3,8 @@
 // Keys before the first section of a configuration are its base. Without sections that is one
 // sweep; each [SECTION] is a sweep of its own in which its keys replace those of the base, which
 // is how one thing at a time is varied. The points of a sweep are the cross product of all keys
-// with several values, in the order of the option table: its first key varies slowest.
+// with several values, in the order of the option table: its first key varies slowest. A `ring`
+// without ring-rank and ring-step is a point of the whole ring and one of each step of each GPU.
 #pragma once
 
 #include <string>
@@ -47,6 +48,8 @@ class PointList {
   const std::vector<Settings>& sweeps() const { return sweeps_; }
 
  private:
+  void add_sweep(Settings settings);
+
   std::vector<Settings> sweeps_;
   std::vector<size_t> begins_;  // the first point of each
   size_t size_ = 0;

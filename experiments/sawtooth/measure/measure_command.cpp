@@ -17,6 +17,7 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counted_launch.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
+#include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/measure/measured_wavefront.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
@@ -27,7 +28,6 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
-#include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/stream/l2_state.hpp"
 
@@ -36,67 +36,15 @@ namespace {
 
 constexpr int timed_launches = 5;  // a repetition's time is their median
 
-std::vector<std::string> names_of(const std::string& chip, std::span<const cupti::L2Counter> list) {
-  return cupti::metrics_for(chip, list);
+void read_counters(LaunchCounters& counters, AttentionOnDevice& attention, kernels::L2State& l2,
+                   kernels::L2StateKind state, MeasuredCells& cells) {
+  counters.read(
+      [&](cupti::RangeProfiler& profiler, const cupti::MetricPlan& plan) {
+        const CountedLaunch counted = count_launch(profiler, plan, attention, l2, state);
+        counters.fill(counted.range, counted.replay_passes, cells);
+      },
+      cells);
 }
-
-/// Counters of this process, or the reason why there are none.
-class Counters {
- public:
-  explicit Counters(Pass pass) {
-    try {
-      profiler_.emplace();
-      plan_ = profiler_->plan(names_of(profiler_->chip(), counters_of(pass)),
-                              names_of(profiler_->chip(), cupti::witness_counters()),
-                              cupti::BadMetrics::drop);
-      for (const cupti::DroppedMetric& dropped : plan_.dropped) {
-        dropped_ += dropped_.empty() ? "not counted: " : ", ";
-        dropped_.append(dropped.metric).append(" (").append(cupti::status_name(dropped.status));
-        dropped_ += ")";
-      }
-    } catch (const cupti::CounterError& error) {
-      profiler_.reset();
-      status_ = cupti::status_name(error.status());
-      message_ = error.what();
-    }
-  }
-  const std::string& message() const { return message_; }
-
-  void read(AttentionOnDevice& attention, kernels::L2State& l2, kernels::L2StateKind state,
-            MeasuredCells& cells) {
-    if (!profiler_) {
-      cells.status = status_;
-      cells.message = message_;
-      return;
-    }
-    try {
-      fill(count_launch(*profiler_, plan_, attention, l2, state), cells);
-    } catch (const cupti::CounterError& error) {  // of this row alone; the sweep goes on
-      cells.status = cupti::status_name(error.status());
-      cells.message = error.what();
-    }
-  }
-
- private:
-  void fill(const CountedLaunch& counted, MeasuredCells& cells) const {
-    cells.replay_passes = counted.replay_passes;
-    cells.message = dropped_;
-    for (const cupti::L2CounterInfo& info : cupti::l2_counters()) {
-      const cupti::MetricChoice choice = cupti::metric_for(profiler_->chip(), info.counter);
-      if (!choice.available()) continue;
-      const std::optional<int64_t> count = counted.range.count(choice.metric);
-      if (!count) continue;
-      if (info.counter == cupti::L2Counter::duration_ns)
-        cells.profiled_time_us = double(*count) / ns_a_us;
-      else
-        cells.counts.emplace_back(info.column, *count);
-    }
-  }
-
-  std::optional<cupti::RangeProfiler> profiler_;
-  cupti::MetricPlan plan_;
-  std::string status_, message_, dropped_;
-};
 
 double median_time_us(AttentionOnDevice& attention, kernels::L2State& l2,
                       kernels::L2StateKind state) {
@@ -201,7 +149,7 @@ class ItemTrace {
 struct Device {
   explicit Device(Pass pass) : counters(pass) {}
   kernels::L2State l2;
-  Counters counters;
+  LaunchCounters counters;
 };
 
 /// Measures the repetitions that `log` has not yet, and takes the others over; `device` may be
@@ -231,7 +179,7 @@ std::string measure_point(const MeasurePoint& point, int64_t repetitions, Device
     if (!known) {
       MeasuredCells cells;
       cells.time_us = median_time_us(*attention, device->l2, state);
-      device->counters.read(*attention, device->l2, state, cells);
+      read_counters(device->counters, *attention, device->l2, state, cells);
       log.append(measured_row(point, repetition, cells));
       ++rows;
     }

@@ -11,7 +11,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
-#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/predicted_ring.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
@@ -89,17 +89,15 @@ std::vector<std::string> own_scans(const PythonSweep& sweep, std::vector<Setting
   return names;
 }
 
-Predicted predicted(const Job& job, const std::stop_token& stop) {
+Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& rings) {
   sim::Request request = job.point.request;
   request.stop = stop;
   const L2Model& l2 = *job.point.keys.l2;
   try {
-    Predicted result{{}, job.key_cells, predict(request, job.point.gpu, l2), l2.has_curve};
-    if (job.point.hides_time) result.prediction.time_us.reset();
-    result.cells = predicted_row(job.key_cells, result.prediction,
-                                 attention_flop(request.problem, request.tiling, request.sequences),
-                                 job.point.judgement.intervals);
-    return result;
+    PredictedResult made = predict_point_or_ring(job.point, request, job.key_cells, rings);
+    CsvRow cells =
+        predicted_row(job.key_cells, made.prediction, made.flop, job.point.judgement.intervals);
+    return {std::move(cells), job.key_cells, std::move(made.prediction), l2.has_curve};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     throw UsageError(error.what());
   }
@@ -132,12 +130,13 @@ PythonRows simulate_sweep(const PythonSweep& sweep) {
     Job job = job_of(sweep, points[i], own[i], experiment, catalog);
     if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
   }
+  RingReplays rings;
   std::stop_source stop;
   const size_t threads =
       sweep.threads > 0 ? sweep.threads : std::max(1u, std::thread::hardware_concurrency());
   const nb::gil_scoped_release no_gil;
   run_in_order(
-      jobs.size(), threads, [&](size_t i) { return predicted(jobs[i], stop.get_token()); },
+      jobs.size(), threads, [&](size_t i) { return predicted(jobs[i], stop.get_token(), rings); },
       [&](size_t, Predicted row) { result.rows.push_back(std::move(row)); },
       [&] {
         const nb::gil_scoped_acquire gil;

@@ -142,6 +142,12 @@ CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction,
     row[result_column("tflops")] =
         fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera, 2);
   }
+  const auto set = [&](size_t column, const std::optional<double>& value, int digits) {
+    if (value) row[column] = fixed(*value, digits);
+  };
+  set(result_column("transfer_us"), prediction.transfer_us, 2);
+  set(result_column("exposed_us"), prediction.exposed_us, 2);
+  set(result_column("of_ideal"), prediction.of_ideal, 4);
   add_intervals(prediction, intervals, row);
   return row;
 }

@@ -65,7 +65,11 @@ PointCost expected_cost(const Point& point) {
   const double tiles =
       tensors_a_step(request) * heads *
       static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));
-  return {least_seconds + launches * visits / visits_a_second(point),
+  // All rows of a ring share its GPUs' replays; that of the whole also has the plain problem.
+  const double part = point.ring && point.keys.ring_step
+                          ? 1 / static_cast<double>(point.ring->ranks * point.ring->ranks)
+                          : 1;
+  return {least_seconds + part * launches * visits / visits_a_second(point),
           least_bytes + tiles * bytes_a_tile};
 }
 

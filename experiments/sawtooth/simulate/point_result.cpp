@@ -42,7 +42,8 @@ PointResult PointResult::of_bytes(const std::string& bytes) {
 
 PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
                            std::atomic<int64_t>& items_begun) {
-  PredictedPoint predicted = predict_point(point.point, point.key_cells, &items_begun);
+  PredictedPoint predicted =
+      predict_point(point.point, point.key_cells, &items_begun, point.rings.get());
   PointResult result{std::move(predicted.row), false, {}, "", ""};
   if (!predicted.prediction) return result;
   try {

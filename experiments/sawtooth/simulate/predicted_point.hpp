@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/results/predicted_ring.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "sim/prediction.hpp"
 
@@ -15,8 +16,10 @@ struct PredictedPoint {
   std::optional<sim::Prediction> prediction;  // empty: the row's status and message say why
 };
 
-/// `key_cells` are the point's; `items_begun`, where given, is counted up meanwhile.
+/// `key_cells` are the point's; `items_begun`, where given, is counted up meanwhile; `replays` are
+/// what rows of one ring share.
 PredictedPoint predict_point(const Point& point, const CsvRow& key_cells,
-                             std::atomic<int64_t>* items_begun = nullptr);
+                             std::atomic<int64_t>* items_begun = nullptr,
+                             RingReplays* replays = nullptr);
 
 }  // namespace sawtooth::experiments

@@ -47,6 +47,14 @@ void refuse_idle_curves(const Settings& outputs, const std::vector<Point>& point
   }
 }
 
+// What shows one launch on one GPU.
+void refuse_tables_of_a_ring(const Settings& outputs, const std::vector<Point>& points) {
+  if (std::ranges::none_of(points, [](const Point& p) { return p.ring.has_value(); })) return;
+  for (const char* key : {"miss-curve", "histogram", "wavefront", "timeline"})
+    if (outputs.contains(key))
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": a ring has none; leave it out");
+}
+
 }  // namespace
 
 SimulatedSweep::SimulatedSweep(const Configuration& configuration, const Settings& command_line,
@@ -64,6 +72,7 @@ SimulatedSweep::SimulatedSweep(const Configuration& configuration, const Setting
   }
   refuse_idle_sets_keys(list_, points);
   refuse_idle_curves(outputs, points);
+  refuse_tables_of_a_ring(outputs, points);
 }
 
 SimulatedPoint SimulatedSweep::at(size_t index) {
@@ -73,6 +82,7 @@ SimulatedPoint SimulatedSweep::at(size_t index) {
   require_cold(made.point);
   made.key_cells = key_cells(made.point, experiment_, "predicted");
   made.cost_s = expected_cost(made.point).seconds;
+  made.rings = rings_;
   return made;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/predicted_ring.hpp"
 #include "experiments/sawtooth/results/shard.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
@@ -22,7 +24,8 @@ struct SimulatedPoint {
   size_t place = 0;  // among those that are run, in the order of the list
   Point point;
   CsvRow key_cells;
-  double cost_s = 0;  // expected_cost()
+  double cost_s = 0;                   // expected_cost()
+  std::shared_ptr<RingReplays> rings;  // of the sweep
 };
 
 /// A sweep and what holds for all of its points.
@@ -46,6 +49,7 @@ class SimulatedSweep {
   std::string experiment_;
   Catalog catalog_;
   OneModel model_;
+  std::shared_ptr<RingReplays> rings_ = std::make_shared<RingReplays>();
 };
 
 /// From the first point to the last.

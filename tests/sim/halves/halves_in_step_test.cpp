@@ -100,6 +100,67 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   RC_ASSERT(counters.dram_write_sectors.value_or(0) == 4 * expected.dram_writes);
 }
 
+// Copies from and to other GPUs. SMs write a line, and read it at its home, as those of this GPU
+// do. Of a copy engine lines go, or are looked for at home and stay where they are.
+RC_GTEST_PROP(TwoHalves, CountsLinesThatCrossTheLinkAsTheLineEngineDoes, ()) {
+  constexpr AtomId atoms = 16;
+  enum class Act { read, write, receive, send };
+  HalvesParameters parameters;
+  parameters.ways = *rc::gen::element(2, 4, 16);
+  parameters.capacity_lines = parameters.ways * *rc::gen::inRange<int64_t>(1, 12);
+  parameters.dirty_ways = *rc::gen::inRange(0, parameters.ways + 1);
+  const Copier copier = *rc::gen::element(Copier::copy_engine, Copier::sms);
+  const bool by_sms = copier == Copier::sms;
+  HalvesInStep l2 = l2_of(parameters, atoms);
+  SetEngine lines(parameters, parameters.capacity_lines / parameters.ways, atoms * lines_per_atom);
+  const auto trace = *rc::gen::container<std::vector<std::tuple<AtomId, int, Act>>>(
+      rc::gen::tuple(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2),
+                     rc::gen::element(Act::read, Act::write, Act::receive, Act::send)));
+  int64_t received = 0, sent = 0, received_misses = 0, sent_misses = 0;
+  for (const auto& [any_atom, half, act] : trace) {
+    // Buffers that copies write no SM writes.
+    const AtomId atom = act == Act::receive ? any_atom / 4 + 12
+                        : act == Act::write ? any_atom % 12
+                                            : any_atom;
+    if (act == Act::read || act == Act::write)
+      l2.visit(by(atom, act == Act::read ? Access::read : Access::write, half == 0, half == 1));
+    if (act == Act::receive) l2.receive(atom, copier);
+    if (act == Act::send) l2.send(atom, copier);
+    received += act == Act::receive ? 16 : 0;
+    sent += act == Act::send ? 16 : 0;
+    for (int line = 0; line < lines_per_atom; ++line) {
+      const int64_t number = atom * lines_per_atom + line;
+      const bool missing = !lines.holds_at_home(number);
+      if (act == Act::read) lines.read(number, half);
+      if (act == Act::write) lines.write(number);
+      if (act == Act::send) {
+        sent_misses += missing;
+        if (by_sms) lines.read(number, lines.home(number));
+      }
+      if (act == Act::receive) {
+        received_misses += missing;
+        if (by_sms) lines.write(number);
+        if (!by_sms) lines.remove(number);
+      }
+    }
+  }
+  const Counters counters = l2.counters(0);
+  // What copies miss is no miss of this GPU's SMs, but of DRAM.
+  LineCounts expected = lines.counts();
+  if (by_sms) {
+    expected.dram_reads -= sent_misses;
+    expected.near_misses -= sent_misses;
+    expected.write_misses -= received_misses;
+  }
+  RC_ASSERT(counters.dram_read_sectors.value_or(0) == 4 * (expected.dram_reads + sent_misses));
+  RC_ASSERT(counters.l2_read_miss_sectors.value_or(0) == 4 * expected.near_misses);
+  RC_ASSERT(counters.l2_write_miss_sectors.value_or(0) == 4 * expected.write_misses);
+  RC_ASSERT(counters.dram_write_sectors.value_or(0) ==
+            4 * expected.dram_writes + (by_sms ? 0 : received));
+  RC_ASSERT(counters.incoming_write_sectors.value_or(0) == received);
+  RC_ASSERT(counters.outgoing_read_sectors.value_or(0) == sent);
+}
+
 // A reduction is a write whose miss reads from DRAM, and that counts once more where it crosses.
 RC_GTEST_PROP(TwoHalves, CountsReductionsAsTheLineEngineCountsWrites, ()) {
   constexpr AtomId read_atoms = 12;

@@ -1,0 +1,117 @@
+#include "experiments/sawtooth/results/predicted_ring.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+
+namespace sawtooth::experiments {
+
+std::string ring_name(CsvRow key_cells) {
+  for (const size_t column :
+       {result_column("experiment"), result_column("ring_rank"), result_column("ring_step")})
+    key_cells[column].clear();
+  return row_key(key_cells);
+}
+
+namespace {
+
+void add_longest(std::optional<double>& longest, const std::optional<double>& other) {
+  if (other && (!longest || *other > *longest)) longest = other;
+}
+void add_to(std::optional<double>& sum, const std::optional<double>& part) {
+  if (part) sum = sum.value_or(0) + *part;
+}
+
+sim::RingRequest ring_request(const Point& point, const sim::Request& request) {
+  const bool nccl = point.keys.ring_mover == RingMover::nccl;
+  return {.request = request,
+          .ring = *point.ring,
+          .link = nccl ? point.gpu.link_nccl : point.gpu.link_copy,
+          .halves = point.keys.l2->halves,
+          .copier = nccl ? sim::Copier::sms : sim::Copier::copy_engine};
+}
+
+double ring_flop(const Point& point, const sim::RingRequest& ring) {
+  const Range ranks = ring_parts(point.keys.ring_rank, ring.ring.ranks);
+  const Range steps = ring_parts(point.keys.ring_step, ring.ring.ranks);
+  double flop = 0;
+  for (int64_t rank = ranks.begin; rank < ranks.end; ++rank)
+    for (int64_t step = steps.begin; step < steps.end; ++step)
+      flop += forward_flop(sim::step_request(ring, rank, step).problem, point.request.tiling);
+  return flop;
+}
+
+sim::Prediction predict_ring(const Point& point, const sim::RingRequest& ring,
+                             const CsvRow& key_cells, RingReplays& replays) {
+  if (point.keys.l2->name != "lru" && point.keys.l2->name != "halves")
+    throw std::invalid_argument("l2: a ring takes lru or halves");
+  const std::string name = ring_name(key_cells);
+  const Range ranks = ring_parts(point.keys.ring_rank, ring.ring.ranks);
+  const Range steps = ring_parts(point.keys.ring_step, ring.ring.ranks);
+  sim::Prediction sum;
+  std::optional<double> end_us;  // of the GPU that ends last, waits included
+  for (int64_t rank = ranks.begin; rank < ranks.end; ++rank) {
+    const RingReplays::Steps all =
+        replays.of(name, rank, [&] { return sim::simulate_rank(ring, point.gpu, rank); });
+    std::optional<double> time_us, transfer_us, exposed_us;
+    for (int64_t at = steps.begin; at < steps.end; ++at) {
+      const sim::RingStep& step = (*all)[static_cast<size_t>(at)];
+      add(sum.total, step.total);
+      for (size_t t = 0; t < sum.by_tensor.size(); ++t) add(sum.by_tensor[t], step.by_tensor[t]);
+      sum.tile_visits += step.tile_visits;
+      add_to(time_us, step.time_us);
+      add_to(exposed_us, step.exposed_us);
+      if (at > 0) add_to(transfer_us, step.transfer_us);
+    }
+    // What a single step waits for is no part of its own time.
+    if (!point.keys.ring_step) add_to(time_us, exposed_us);
+    add_longest(end_us, time_us);
+    add_longest(sum.transfer_us, transfer_us);
+    add_longest(sum.exposed_us, exposed_us);
+  }
+  sum.time_us = end_us;
+  if (point.keys.ring_rank || point.keys.ring_step || !sum.time_us) return sum;
+  const sim::Prediction alone = predict(ring.request, point.gpu, *point.keys.l2);
+  if (alone.time_us) sum.of_ideal = *alone.time_us / (double(ring.ring.ranks) * *sum.time_us);
+  return sum;
+}
+
+}  // namespace
+
+PredictedResult predict_point_or_ring(const Point& point, const sim::Request& request,
+                                      const CsvRow& key_cells, RingReplays& replays) {
+  PredictedResult result;
+  if (point.ring) {
+    const sim::RingRequest ring = ring_request(point, request);
+    result = {predict_ring(point, ring, key_cells, replays), ring_flop(point, ring)};
+  } else {
+    result = {predict(request, point.gpu, *point.keys.l2),
+              attention_flop(request.problem, request.tiling, request.sequences)};
+  }
+  if (point.keys.head_shards && !point.gpu.link_nccl.empty()) {
+    // All of it is waited for: the projections before need it, and those behind.
+    const Problem whole{.batch = point.keys.batch,
+                        .heads = point.keys.heads,
+                        .kv_heads = *point.keys.kv_heads,
+                        .seq_q = *point.keys.seq_q,
+                        .seq_kv = *point.keys.seq_kv,
+                        .head_dim = point.keys.head_dim,
+                        .dtype = point.keys.dtype};
+    const HeadShards shards{*point.keys.head_shards, point.keys.exchange};
+    constexpr double ns_a_us = 1000;
+    const double rate = sim::link_bytes_a_ns(point.gpu.link_nccl, shards.message_bytes(whole));
+    result.prediction.transfer_us = double(shards.bytes(whole)) / rate / ns_a_us;
+    result.prediction.exposed_us = result.prediction.transfer_us;
+  }
+  if (point.hides_time) {
+    result.prediction.time_us.reset();
+    result.prediction.exposed_us.reset();
+  }
+  return result;
+}
+
+}  // namespace sawtooth::experiments

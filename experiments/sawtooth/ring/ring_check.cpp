@@ -1,0 +1,57 @@
+#include "experiments/sawtooth/ring/ring_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/sawtooth/support/text.hpp"
+
+namespace sawtooth::experiments {
+
+float value_of_bits(uint16_t bits, ElementType dtype) {
+  if (dtype == ElementType::bf16) {
+    const uint32_t word = uint32_t(bits) << 16;
+    float value = 0;
+    std::memcpy(&value, &word, sizeof value);
+    return value;
+  }
+  constexpr int mantissa_bits = 10, exponent_mask = 0x1f, bias = 15;
+  const int exponent = (bits >> mantissa_bits) & exponent_mask;
+  const int fraction = bits & ((1 << mantissa_bits) - 1);
+  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+  if (exponent == exponent_mask) return fraction == 0 ? sign * INFINITY : NAN;
+  const int lowest = 1 - bias - mantissa_bits;
+  if (exponent == 0) return sign * std::ldexp(float(fraction), lowest);
+  return sign * std::ldexp(float(fraction + (1 << mantissa_bits)), lowest + exponent - 1);
+}
+
+void ResultDifference::add(const Ring& ring, int64_t rank, int64_t heads, const HostResults& whole,
+                           const HostResults& of_rank) {
+  const int64_t rows = ring.rank_rows();
+  for (int64_t i = 0; i < heads * rows; ++i) {
+    const int64_t at = i / rows * ring.seq + ring.sequence_row(rank, i % rows);
+    const double lse = std::abs(double(of_rank.lse[size_t(i)]) - double(whole.lse[size_t(at)]));
+    if (!(lse <= lse_)) lse_ = lse;  // NaN stays
+    for (int64_t d = 0; d < head_dim_; ++d) {
+      const double expected = value_of_bits(whole.o[size_t(at * head_dim_ + d)], dtype_);
+      const double got = value_of_bits(of_rank.o[size_t(i * head_dim_ + d)], dtype_);
+      square_ += (got - expected) * (got - expected);
+      norm_ += expected * expected;
+    }
+  }
+}
+
+double ResultDifference::o() const {
+  return std::sqrt(square_ / norm_);
+}
+
+double ResultDifference::allowed_o() const {
+  constexpr double rounded_bf16 = 1.0 / 256, rounded_fp16 = 1.0 / 2048;  // of one number
+  return 2 * (dtype_ == ElementType::bf16 ? rounded_bf16 : rounded_fp16);
+}
+
+std::string ResultDifference::text() const {
+  return "O differs by " + shortest(o()) + " (allowed " + shortest(allowed_o()) +
+         "), log-sum-exp by " + shortest(lse()) + " (allowed " + shortest(allowed_lse) + ")";
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,281 @@
+#include "experiments/sawtooth/ring/ring_command.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include <cuda_runtime_api.h>
+
+#include "cupti/status.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/measure/measure_points.hpp"
+#include "experiments/sawtooth/measure/no_device.hpp"
+#include "experiments/sawtooth/results/failures.hpp"
+#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/predicted_ring.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/results/short_table.hpp"
+#include "experiments/sawtooth/ring/ring_run.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr const char* default_rounds = "5";
+constexpr double us_a_ms = 1000;
+
+/// The points of one ring: the whole, and parts of it.
+struct RingPoints {
+  std::vector<const MeasurePoint*> rows;
+  const Point& point() const { return rows.front()->point; }
+};
+
+std::vector<RingPoints> rings_of(const MeasurePlan& plan) {
+  std::vector<RingPoints> rings;
+  std::map<std::string, size_t> known;
+  for (const MeasurePoint& point : plan.points) {
+    if (!point.point.refusal.empty()) continue;
+    const auto [at, is_new] = known.try_emplace(ring_name(point.key_cells), rings.size());
+    if (is_new) rings.emplace_back();
+    rings[at->second].rows.push_back(&point);
+  }
+  return rings;
+}
+
+void refuse_points(const MeasurePlan& plan) {
+  for (const MeasurePoint& point : plan.points) {
+    if (!point.point.refusal.empty()) continue;
+    if (!point.point.ring)
+      throw UsageError("ring: not given; allowed: --ring N, GPUs of this host");
+    if (point.point.keys.state == L2Content::warm)
+      throw UsageError("state: a ring knows cold and as-is");
+  }
+}
+
+std::vector<int> devices_of(const Settings& outputs, int64_t ranks) {
+  const std::string given = value_or(outputs, "devices", "");
+  std::vector<int> devices;
+  if (given.empty()) {
+    for (int device = 0; device < ranks; ++device) devices.push_back(device);
+    return devices;
+  }
+  try {
+    for (const std::string& text : split_list(given)) devices.push_back(int(parse_count(text)));
+  } catch (const std::logic_error&) {
+    devices.clear();
+  }
+  if (int64_t(devices.size()) != ranks)
+    throw UsageError("--devices: '" + given + "' is not allowed; allowed: " +
+                     std::to_string(ranks) + " numbers of CUDA devices, comma-separated");
+  return devices;
+}
+
+/// Whether all of `devices` are there; else says so.
+bool has_devices(const std::vector<int>& devices) {
+  int count = 0;
+  SAWTOOTH_CUDA_CHECK(cudaGetDeviceCount(&count));
+  const int most = *std::ranges::max_element(devices);
+  if (most < count) return true;
+  std::cerr << "sawtooth ring: needs " << most + 1 << " GPUs, this host has " << count
+            << "; --devices 0,0 lets ranks share one, to check results and counters\n";
+  return false;
+}
+
+int dry_run(const std::vector<RingPoints>& rings) {
+  for (const RingPoints& of_ring : rings) {
+    const Ring& ring = *of_ring.point().ring;
+    const Problem& problem = of_ring.point().request.problem;
+    const int64_t bytes =
+        2 * problem.batch * problem.kv_heads * ring.rank_rows() * problem.row_bytes();
+    std::cout << "ring of " << ring.ranks << ", " << of_ring.point().text("ring-order") << ", seq "
+              << ring.seq << ", head_dim " << problem.head_dim << ", "
+              << of_ring.point().text("mask") << ": " << bytes
+              << " bytes of K and V a step and GPU by " << of_ring.point().text("ring-mover")
+              << "\n";
+    for (int64_t rank = 0; rank < ring.ranks; ++rank)
+      for (int64_t step = 0; step < ring.ranks; ++step) {
+        RingCall call;
+        std::cout << "  rank " << rank << " step " << step << ": ";
+        if (!ring.call_of(rank, step, call)) {
+          std::cout << "nothing, no row sees keys of rank " << ring.source(rank, step) << "\n";
+          continue;
+        }
+        std::cout << "rows " << call.q_rows.begin << " to " << call.q_rows.end - 1 << " meet keys "
+                  << call.kv_rows.begin << " to " << call.kv_rows.end - 1 << " of rank "
+                  << ring.source(rank, step)
+                  << (call.mask == MaskKind::causal ? ", causal" : ", all of them") << "\n";
+      }
+  }
+  return exit_fine;
+}
+
+/// Sums and longest times of the calls that a row is about.
+class RowOfRing {
+ public:
+  RowOfRing(const Point& point, const RingRound& round, const RingRun::CellsByCall* counted)
+      : point_(point), ring_(*point.ring), round_(round), counted_(counted) {
+    const Range ranks = ring_parts(point.keys.ring_rank, ring_.ranks);
+    const Range steps = ring_parts(point.keys.ring_step, ring_.ranks);
+    for (int64_t rank = ranks.begin; rank < ranks.end; ++rank) add_rank(rank, steps);
+    if (is_whole()) time_ms_ = round.ring.whole;
+    cells_.time_us = time_ms_ * us_a_ms;
+  }
+
+  bool is_whole() const { return !point_.keys.ring_rank && !point_.keys.ring_step; }
+
+  CsvRow row(const MeasurePoint& measured, int64_t repetition) const {
+    constexpr double flop_per_us_of_a_teraflop = 1e6;
+    CsvRow row = measured_row(measured, repetition, cells_);
+    if (cells_.time_us > 0)
+      row[result_column("tflops")] = fixed(flop_ / cells_.time_us / flop_per_us_of_a_teraflop, 2);
+    row[result_column("transfer_us")] = fixed(transfer_ms_ * us_a_ms, 2);
+    row[result_column("exposed_us")] = fixed(exposed_ms_ * us_a_ms, 2);
+    if (is_whole())
+      row[result_column("of_ideal")] =
+          fixed(round_.one_gpu / (double(ring_.ranks) * round_.ring.whole), 4);
+    return row;
+  }
+
+ private:
+  void add_rank(int64_t rank, const Range& steps) {
+    double time_ms = 0, transfer_ms = 0, exposed_ms = 0;
+    for (int64_t step = steps.begin; step < steps.end; ++step) {
+      const auto of = [&](const std::vector<std::vector<double>>& times) {
+        return times[size_t(rank)][size_t(step)];
+      };
+      time_ms += of(round_.ring.compute);
+      transfer_ms += of(round_.ring.transfer);
+      exposed_ms += of(round_.ring.exposed);
+      add_call(rank, step);
+    }
+    if (!point_.keys.ring_step) time_ms += exposed_ms;
+    time_ms_ = std::max(time_ms_, time_ms);
+    transfer_ms_ = std::max(transfer_ms_, transfer_ms);
+    exposed_ms_ = std::max(exposed_ms_, exposed_ms);
+  }
+
+  void add_call(int64_t rank, int64_t step) {
+    RingCall call;
+    if (ring_.call_of(rank, step, call)) {
+      Problem problem = point_.request.problem;
+      problem.seq_q = call.q_rows.size();
+      problem.seq_kv = call.kv_rows.size();
+      problem.mask = {call.mask, 0};
+      flop_ += forward_flop(problem, point_.request.tiling);
+    }
+    if (counted_ == nullptr) return;
+    const MeasuredCells& part = counted_->at({rank, step});
+    if (part.status != "ok") {
+      cells_.status = part.status;
+      cells_.message = part.message;
+      return;
+    }
+    cells_.replay_passes = part.replay_passes;
+    cells_.profiled_time_us += part.profiled_time_us;
+    cells_.message = part.message;
+    if (cells_.counts.empty()) {
+      cells_.counts = part.counts;
+      return;
+    }
+    for (size_t i = 0; i < part.counts.size(); ++i)
+      cells_.counts[i].second += part.counts[i].second;
+  }
+
+  const Point& point_;
+  const Ring& ring_;
+  const RingRound& round_;
+  const RingRun::CellsByCall* counted_;
+  MeasuredCells cells_;
+  double time_ms_ = 0, transfer_ms_ = 0, exposed_ms_ = 0, flop_ = 0;
+};
+
+/// The point with the kernel and the schedule that ran it.
+MeasurePoint as_run(const RingRun& run, const MeasurePoint& asked, const MeasurePlan& plan) {
+  const Keys& keys = asked.point.keys;
+  const bool one_call = keys.ring_rank && keys.ring_step;
+  auto [point, family] = one_call ? run.as_run(*keys.ring_rank, *keys.ring_step) : run.as_run();
+  point.keys.ring_rank = keys.ring_rank;
+  point.keys.ring_step = keys.ring_step;
+  MeasurePoint made{std::move(point), {}};
+  made.key_cells = measured_key_cells(made.point, plan.experiment);
+  made.key_cells[result_column("kernel")] = family;
+  return made;
+}
+
+int measure(const MeasurePlan& plan, const std::vector<RingPoints>& rings) {
+  const int64_t rounds = std::stoll(value_or(plan.outputs, "repetitions", default_rounds));
+  const bool counts = value_or(plan.outputs, "counted", "on") == "on";
+  for (const RingPoints& ring : rings)
+    if (!has_devices(devices_of(plan.outputs, ring.point().ring->ranks))) return exit_no_device;
+  ResultLog log(csv_path(plan.outputs), old_rows(plan.outputs), key_column_count + 1);
+  if (for_people(plan.outputs)) log.remember_rows();
+  log.start();
+  bool differs = false;
+  std::string no_counters;
+  for (const RingPoints& of_ring : rings) {
+    RingRun run(of_ring.point(), devices_of(plan.outputs, of_ring.point().ring->ranks),
+                is_on(plan.outputs, "automatic"));
+    run.warm_up();
+    if (is_on(plan.outputs, "check")) {
+      const ResultDifference difference = run.check();
+      differs = differs || !difference.is_small();
+      std::cerr << "check: ring of " << of_ring.point().ring->ranks << ", seq "
+                << of_ring.point().ring->seq << ": " << difference.text()
+                << (difference.is_small() ? "" : ": WRONG") << "\n";
+    }
+    for (int64_t repetition = 0; repetition < rounds; ++repetition) {
+      const RingRound round = run.round();
+      std::optional<RingRun::CellsByCall> counted;
+      if (counts) counted = run.count();
+      for (const MeasurePoint* const asked : of_ring.rows) {
+        const MeasurePoint point = as_run(run, *asked, plan);
+        log.append(
+            RowOfRing(point.point, round, counted ? &*counted : nullptr).row(point, repetition));
+      }
+      if (!counted) continue;
+      for (const auto& [call, cells] : *counted)
+        if (cells.status != "ok") no_counters = cells.message;
+    }
+  }
+  log.finish();
+  if (for_people(plan.outputs)) std::cout << short_table(log.sweep_rows());
+  if (!no_counters.empty()) std::cerr << "note: " << no_counters << "\n";
+  if (differs) return exit_check_failed;
+  return no_counters.empty() ? exit_fine : exit_no_device;
+}
+
+}  // namespace
+
+int run_ring(const Command& command, const Arguments& arguments) {
+  const MeasurePlan plan = measure_plan(command, arguments);
+  refuse_points(plan);
+  const std::vector<RingPoints> rings = rings_of(plan);
+  Failures refused;
+  for (const MeasurePoint& point : plan.points)
+    if (!point.point.refusal.empty())
+      refused.add(row_without_result(point.key_cells, status_refused, point.point.refusal));
+  refused.print();
+  int code = exit_fine;
+  if (is_on(plan.outputs, "dry-run")) {
+    code = dry_run(rings);
+  } else {
+    try {
+      code = measure(plan, rings);
+    } catch (const kernels::CudaError& error) {
+      std::cerr << "sawtooth ring: " << error.what() << "\n";
+      return error.no_device() ? exit_no_device : exit_check_failed;
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::runtime_error& error) {  // a launch, or what moves K and V
+      std::cerr << "sawtooth ring: " << error.what() << "\n";
+      return exit_check_failed;
+    }
+  }
+  return code == exit_fine && !refused.empty() ? exit_check_failed : code;
+}
+
+}  // namespace sawtooth::experiments

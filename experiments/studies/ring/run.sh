@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The study's steps; results go to runs/ring.
+#
+#   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
+#   experiments/studies/ring/run.sh predict [GPUS]   # no GPU: the same points, minutes of one core
+#   experiments/studies/ring/run.sh judge            # the recorded rows of two H200
+# SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
+# NVLink multicast).
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+program=${SAWTOOTH:-$root/build/release/sawtooth}
+gpus=${2:-2}
+mover=${MOVER:-copy}
+folder=$root/runs/ring
+mkdir -p "$folder"
+case ${1:-} in
+  measure)
+    "$program" ring --ring "$gpus" --seq 16K --heads 8 --head-dim 128 --mask causal --automatic --counted off --check \
+      --ring-mover "$mover" --repetitions 1 --csv /dev/null
+    "$program" ring "$here/lists/times.ini" --ring "$gpus" --ring-mover "$mover" --automatic --counted off \
+      --overwrite --csv "$folder/times_$gpus.csv"
+    "$program" ring "$here/lists/scans.ini" --ring "$gpus" --ring-mover "$mover" --repetitions 3 \
+      --overwrite --csv "$folder/measured_$gpus.csv"
+    python3 "$here/ring_table.py" "$folder/times_$gpus.csv"
+    ;;
+  predict)
+    "$program" simulate "$here/lists/scans.ini" --ring "$gpus" --ring-mover "$mover" --timing timed --l2 halves \
+      --resume --csv "$folder/predicted_$gpus.csv"
+    if [ -e "$folder/measured_$gpus.csv" ]; then
+      "$program" compare "$folder/predicted_$gpus.csv" "$folder/measured_$gpus.csv"
+    fi
+    ;;
+  judge)
+    "$program" simulate "$here/lists/recorded.ini" --resume --csv "$folder/recorded.csv"
+    python3 "$here/ring_table.py" "$root/experiments/data/h200/ring/two_gpus_copy.csv" --predicted "$folder/recorded.csv"
+    ;;
+  *)
+    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,323 @@
+#include "sim/ring/simulate_ring.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "scheduler/memory_units.hpp"
+#include "sim/halves/half_visits.hpp"
+#include "sim/halves/simulate_halves.hpp"
+#include "sim/schedule/held_heads.hpp"
+#include "sim/schedule/link_traffic.hpp"
+#include "sim/schedule/wavefront.hpp"
+#include "sim/timed/memory.hpp"
+#include "sim/timed/simulate_timed.hpp"
+#include "sim/timed/step_cost.hpp"
+#include "sim/timed/wavefront.hpp"
+
+namespace sawtooth::sim {
+namespace {
+
+constexpr double ns_a_us = 1000;
+constexpr Tensor of_queries[] = {Tensor::q, Tensor::o, Tensor::running_o, Tensor::running_lse};
+
+using Tallies = std::array<Tally, tensor_count>;
+
+/// Buffers of K and V: the rank's own, and two that the others' come to in turn.
+int64_t buffers(const Ring& ring) {
+  return std::min<int64_t>(ring.ranks, 3);
+}
+int64_t buffer_of_step(int64_t step) {
+  return step == 0 ? 0 : 2 - step % 2;
+}
+
+void require(bool fine, const std::string& what) {
+  if (!fine) throw std::invalid_argument(what);
+}
+
+void check(const RingRequest& ring) {
+  const Request& request = ring.request;
+  require(request.problem.pass == Pass::forward && request.schedule.loop == Loop::kv_inner &&
+              request.schedule.kv_split == 1 && request.schedule.order.list == nullptr &&
+              request.sequences.lengths == nullptr && !request.log_sum_exp,
+          "ring: takes the forward pass of one length, with loop = kv-inner, kv-split = 1, lse = "
+          "off and no order-file");
+  if (ring.ring.ranks == 1) return;
+  require(!ring.link.empty(),
+          "ring: the gpu's profile has no bandwidth of the link for this mover");
+}
+
+/// The problem that a rank's tensors have.
+Request rank_request(const RingRequest& ring, int64_t rank) {
+  Request request = ring.request;
+  request.problem.seq_q = request.problem.seq_kv = ring.ring.rank_rows();
+  request.launch = rank;  // GPUs differ, as launches do
+  return request;
+}
+
+KeyParts key_parts(const RingRequest& ring, int64_t rank) {
+  if (ring.ring.ranks == 1) return {};
+  KeyParts parts{.exist = true, .buffers = buffers(ring.ring)};
+  for (int64_t step = 0; step < ring.ring.ranks; ++step) {
+    const Request call = step_request(ring, rank, step);
+    if (call.problem.seq_q == 0 || !cuts_last_wave(call.schedule)) continue;
+    parts.pieces =
+        std::max(parts.pieces, last_wave(call.problem, call.tiling, call.schedule).most_pieces());
+  }
+  return parts;
+}
+
+KvAtoms timed_atoms(const TimedParameters& parameters) {
+  return parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs;
+}
+
+LiveAtoms rank_atoms(const RingRequest& ring, int64_t rank, KvAtoms kv) {
+  Request request = rank_request(ring, rank);
+  request.key_parts = key_parts(ring, rank);
+  return LiveAtoms(request, kv);
+}
+
+/// What of the rank's tensors the call of a step has. Where its chunks are no whole tiles, its
+/// tiles are those of the rank that begin up to a tile earlier.
+void shift_to(const RingRequest& ring, int64_t rank, int64_t step, LiveAtoms& atoms) {
+  RingCall call;
+  ring.ring.call_of(rank, step, call);
+  for (const Tensor tensor : of_queries)
+    atoms.shift(tensor, {0, call.q_rows.begin / ring.request.tiling.q_rows});
+  const Problem& problem = ring.request.problem;
+  for (const Tensor tensor : {Tensor::k, Tensor::v})
+    atoms.shift(tensor, {buffer_of_step(step) * problem.batch * problem.kv_heads,
+                         call.kv_rows.begin / ring.request.tiling.kv_rows});
+}
+
+HalvesParameters one_block(int64_t l2_bytes) {
+  return {.halves = 1, .capacity_lines = l2_bytes / line_bytes};
+}
+
+/// A rank's calls in time.
+class TimedRank {
+ public:
+  static constexpr bool knows_time = true;
+
+  TimedRank(const RingRequest& ring, const Gpu& gpu, int64_t rank)
+      : gpu_(gpu),
+        halves_(ring.halves),
+        request_(rank_request(ring, rank)),
+        parameters_(timed_parameters(request_, gpu, ring.halves)),
+        atoms_(rank_atoms(ring, rank, timed_atoms(parameters_))),
+        memory_(parameters_.l2, parameters_.sms, atoms_, parameters_.merging),
+        heads_(atoms_, memory_) {}
+
+  LiveAtoms& atoms() { return atoms_; }
+  bool has_pairs() const { return !parameters_.step.leads; }
+
+  /// Returns when the call ends that is launched at `begin_ns`.
+  double run(const Request& call, double begin_ns, LinkTraffic& traffic) {
+    const TimedParameters parameters = timed_parameters(call, gpu_, halves_);
+    TimedWavefront wavefront(call, parameters, atoms_, memory_);
+    const double end_ns = wavefront.run_from(begin_ns, &traffic);
+    visits_ += wavefront.tile_visits();
+    return end_ns;
+  }
+  void wait(double until_ns, LinkTraffic& traffic) {
+    traffic.cross_until(until_ns, atoms_, [&](double ns, AtomRange came, AtomRange went) {
+      heads_.begin();
+      memory_.cross(ns, came, went, traffic.copier());
+    });
+  }
+  Tallies tallies() {
+    memory_.dram_busy_ns();  // settles what is written back
+    Tallies tallies;
+    for (size_t t = 0; t < tallies.size(); ++t) tallies[t] = memory_.tally(static_cast<Tensor>(t));
+    return tallies;
+  }
+  int64_t tile_visits() const { return visits_; }
+
+ private:
+  const Gpu& gpu_;
+  bool halves_;
+  Request request_;
+  TimedParameters parameters_;
+  LiveAtoms atoms_;
+  TimedMemory memory_;
+  HeldHeads<TimedMemory> heads_;
+  int64_t visits_ = 0;
+};
+
+/// A rank's calls in lockstep. A step takes what it takes in time where nothing is waited for, and
+/// so tells how many steps a transfer lasts.
+class LockstepRank {
+ public:
+  static constexpr bool knows_time = false;
+
+  LockstepRank(const RingRequest& ring, const Gpu& gpu, int64_t rank)
+      : request_(rank_request(ring, rank)),
+        model_(ring.halves ? halves_model(request_, gpu)
+                           : HalvesModel{one_block(request_.l2_bytes), {}}),
+        atoms_(rank_atoms(ring, rank, KvAtoms::parts)),
+        l2_(model_.l2, atoms_, model_.coalescer),
+        heads_(atoms_, l2_),
+        visits_(*this, atoms_.sizes(), model_.l2, request_.merge_lockstep),
+        step_ns_(ring.ring.ranks == 1 ? 0 : lockstep_ns(gpu)) {}
+
+  LiveAtoms& atoms() { return atoms_; }
+  bool has_pairs() const { return false; }
+
+  double run(const Request& call, double begin_ns, LinkTraffic& traffic) {
+    traffic_ = &traffic;
+    begin_ns_ = begin_ns;
+    LockstepWavefront<LockstepRank, LiveAtoms> wavefront(call, atoms_, *this);
+    wavefront.run();
+    visits_.flush();
+    return begin_ns + double(wavefront.steps()) * step_ns_;
+  }
+  void wait(double until_ns, LinkTraffic& traffic) {
+    if (!traffic.is_due(until_ns)) return;
+    visits_.flush();
+    traffic.cross_until(until_ns, atoms_, [&](double, AtomRange came, AtomRange went) {
+      heads_.begin();
+      for (AtomId atom = came.begin; atom < came.end; ++atom) l2_.receive(atom, traffic.copier());
+      for (AtomId atom = went.begin; atom < went.end; ++atom) l2_.send(atom, traffic.copier());
+    });
+  }
+  Tallies tallies() {
+    Tallies tallies;
+    for (size_t t = 0; t < tallies.size(); ++t) tallies[t] = l2_.tally(static_cast<int>(t));
+    return tallies;
+  }
+  int64_t tile_visits() const { return l2_.visits(); }
+
+  // The sink of a wavefront, and what its visits go to.
+  void begin_step(int64_t step) { wait(begin_ns_ + double(step) * step_ns_, *traffic_); }
+  void touch(int64_t worker, AtomId atom, Access access) { visits_.touch(worker, atom, access); }
+  void at(int64_t, int64_t, const Item&, const TilePair&) {}
+  void visit(const HalfVisit& visit) {
+    heads_.begin();
+    l2_.visit(visit);
+  }
+  void settle() { heads_.settle(); }
+
+ private:
+  double lockstep_ns(const Gpu& gpu) const {
+    const TimedParameters parameters = timed_parameters(request_, gpu, false);
+    const auto ctas = static_cast<int>(
+        std::max<int64_t>(1, request_.schedule.workers / std::max<int64_t>(1, gpu.sms)));
+    return step_cost(parameters.step, request_.problem, request_.tiling).shared_ns(ctas, 0);
+  }
+
+  Request request_;
+  HalvesModel model_;
+  LiveAtoms atoms_;
+  HalvesInStep l2_;
+  HeldHeads<HalvesInStep> heads_;
+  HalfVisits<LockstepRank> visits_;
+  double step_ns_;
+  LinkTraffic* traffic_ = nullptr;
+  double begin_ns_ = 0;
+};
+
+/// When the transfers of a rank begin and end. A step's K and V come behind those of the step
+/// before, into a buffer that the call two steps ago has read.
+class Transfers {
+ public:
+  Transfers(const RingRequest& ring, bool pairs)
+      : ring_(ring.ring),
+        heads_(ring.request.problem.batch * ring.request.problem.kv_heads),
+        traffic_(heads_, kv_tiles(rank_request(ring, 0).problem, ring.request.tiling), pairs,
+                 ring.copier),
+        end_ns_(static_cast<size_t>(ring.ring.ranks), 0.0) {
+    const int64_t bytes = heads_ * ring.ring.rank_rows() * ring.request.problem.row_bytes();
+    if (ring.ring.ranks > 1) transfer_ns_ = transfer_ns(ring.link, bytes);
+  }
+
+  /// The calls of all steps before `step` have ended, the last one at `now_ns`: adds transfers that
+  /// begin before the call of `step` ends.
+  void plan(int64_t step, double now_ns) {
+    // That of step s begins behind the call of step s - 2; where it needs SMs, of step s - 1.
+    const int64_t last = traffic_.copier() == Copier::sms ? step : std::max<int64_t>(2, step + 1);
+    while (next_ < ring_.ranks && next_ <= last) {
+      const double begin_ns = std::max(now_ns, end_ns_[static_cast<size_t>(next_ - 1)]);
+      end_ns_[static_cast<size_t>(next_)] = begin_ns + transfer_ns_;
+      traffic_.add(begin_ns, begin_ns + transfer_ns_, buffer_of_step(next_) * heads_);
+      ++next_;
+    }
+  }
+
+  LinkTraffic& traffic() { return traffic_; }
+  double arrival_ns(int64_t step) const { return end_ns_[static_cast<size_t>(step)]; }
+  double one_ns() const { return transfer_ns_; }
+
+ private:
+  Ring ring_;
+  int64_t heads_;
+  LinkTraffic traffic_;
+  std::vector<double> end_ns_;
+  double transfer_ns_ = 0;
+  int64_t next_ = 1;
+};
+
+RingStep counted(const Tallies& now, const Tallies& before, bool bulk) {
+  RingStep step;
+  for (size_t t = 0; t < now.size(); ++t) {
+    const Counters counters = now[t].since(before[t]).counters();
+    step.by_tensor[t] = bulk ? counted_in_bulk(counters) : counters;
+    add(step.total, step.by_tensor[t]);
+  }
+  return step;
+}
+
+template <class Replay>
+std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t rank) {
+  Replay replay(ring, gpu, rank);
+  Transfers transfers(ring, replay.has_pairs());
+  std::vector<RingStep> steps;
+  Tallies before{};
+  int64_t visits = 0;
+  double now_ns = 0;  // end of the call before
+  for (int64_t step = 0; step < ring.ring.ranks; ++step) {
+    transfers.plan(step, now_ns);
+    const double begin_ns = std::max(now_ns, transfers.arrival_ns(step));
+    replay.wait(begin_ns, transfers.traffic());
+    const Request call = step_request(ring, rank, step);
+    double end_ns = begin_ns;
+    if (call.problem.seq_q > 0) {
+      shift_to(ring, rank, step, replay.atoms());
+      end_ns = replay.run(call, begin_ns, transfers.traffic());
+    }
+    const Tallies now = replay.tallies();
+    RingStep& done = steps.emplace_back(counted(now, before, ring.request.bulk_loads));
+    done.tile_visits = replay.tile_visits() - visits;
+    if (step > 0) done.transfer_us = transfers.one_ns() / ns_a_us;
+    if (Replay::knows_time) {
+      done.time_us = (end_ns - begin_ns) / ns_a_us;
+      done.exposed_us = (begin_ns - now_ns) / ns_a_us;
+    }
+    before = now;
+    visits = replay.tile_visits();
+    now_ns = end_ns;
+  }
+  return steps;
+}
+
+}  // namespace
+
+Request step_request(const RingRequest& ring, int64_t rank, int64_t step) {
+  Request request = rank_request(ring, rank);
+  RingCall call;
+  if (!ring.ring.call_of(rank, step, call)) call.q_rows = {};
+  request.problem.seq_q = call.q_rows.size();
+  request.problem.seq_kv = call.kv_rows.size();
+  request.problem.mask = {call.mask, 0};
+  if (ring.ring.ranks > 1)
+    request.running = {.on = true, .begins = call.begins, .finishes = call.finishes};
+  return request;
+}
+
+std::vector<RingStep> simulate_rank(const RingRequest& ring, const Gpu& gpu, int64_t rank) {
+  check(ring);
+  if (ring.request.timing == Timing::timed) return replay<TimedRank>(ring, gpu, rank);
+  return replay<LockstepRank>(ring, gpu, rank);
+}
+
+}  // namespace sawtooth::sim
