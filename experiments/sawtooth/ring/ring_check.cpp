@@ -30,7 +30,7 @@ void ResultDifference::add(const Ring& ring, int64_t rank, int64_t heads, const 
   for (int64_t i = 0; i < heads * rows; ++i) {
     const int64_t at = i / rows * ring.seq + ring.sequence_row(rank, i % rows);
     const double lse = std::abs(double(of_rank.lse[size_t(i)]) - double(whole.lse[size_t(at)]));
-    if (!(lse <= lse_)) lse_ = lse;  // NaN stays
+    if (lse > lse_ || std::isnan(lse)) lse_ = lse;  // nothing is above NaN: it stays
     for (int64_t d = 0; d < head_dim_; ++d) {
       const double expected = value_of_bits(whole.o[size_t(at * head_dim_ + d)], dtype_);
       const double got = value_of_bits(of_rank.o[size_t(i * head_dim_ + d)], dtype_);
