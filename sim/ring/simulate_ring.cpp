@@ -111,6 +111,7 @@ class TimedRank {
 
   LiveAtoms& atoms() { return atoms_; }
   bool has_pairs() const { return !parameters_.step.leads; }
+  const PowerLimit& power() const { return parameters_.power; }
 
   /// Returns when the call ends that is launched at `begin_ns`.
   double run(const Request& call, double begin_ns, LinkTraffic& traffic) {
@@ -257,6 +258,11 @@ class Transfers {
   int64_t next_ = 1;
 };
 
+struct Interval {
+  double begin_ns = 0;
+  double end_ns = 0;
+};
+
 RingStep counted(const Tallies& now, const Tallies& before, bool bulk) {
   RingStep step;
   for (size_t t = 0; t < now.size(); ++t) {
@@ -267,11 +273,28 @@ RingStep counted(const Tallies& now, const Tallies& before, bool bulk) {
   return step;
 }
 
+// Of the calls of a rank, which begin and end at these times at the full clock. `sawtooth ring`
+// runs a round that warms up and then five, of which the middle one counts: in each the first GPU
+// also makes the plain call, and the others rest meanwhile.
+void slow_down(std::vector<RingStep>& steps, const std::vector<Interval>& calls,
+               const PowerLimit& power, int64_t rank) {
+  constexpr double rounds_before = 3;
+  const double ring_ns = calls.back().end_ns, ranks = double(calls.size());
+  const double plain_ns = ranks * ring_ns;
+  const double load_ns = rank == 0 ? rounds_before * (plain_ns + ring_ns) + plain_ns : 0;
+  for (size_t step = 0; step < steps.size(); ++step) {
+    const auto& [begin_ns, end_ns] = calls[step];
+    *steps[step].time_us *= calls.size() == 1 ? power.slower(end_ns - begin_ns)
+                                              : power.slower(load_ns + begin_ns, load_ns + end_ns);
+  }
+}
+
 template <class Replay>
 std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t rank) {
   Replay replay(ring, gpu, rank);
   Transfers transfers(ring, replay.has_pairs());
   std::vector<RingStep> steps;
+  std::vector<Interval> calls;
   Tallies before{};
   int64_t visits = 0;
   double now_ns = 0;  // end of the call before
@@ -289,14 +312,16 @@ std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t ra
     RingStep& done = steps.emplace_back(counted(now, before, ring.request.bulk_loads));
     done.tile_visits = replay.tile_visits() - visits;
     if (step > 0) done.transfer_us = transfers.one_ns() / ns_a_us;
-    if (Replay::knows_time) {
+    if constexpr (Replay::knows_time) {
       done.time_us = (end_ns - begin_ns) / ns_a_us;
       done.exposed_us = (begin_ns - now_ns) / ns_a_us;
     }
+    calls.push_back({begin_ns, end_ns});
     before = now;
     visits = replay.tile_visits();
     now_ns = end_ns;
   }
+  if constexpr (Replay::knows_time) slow_down(steps, calls, replay.power(), rank);
   return steps;
 }
 

@@ -25,6 +25,20 @@ struct PowerLimit {
         fall_ns > 0 ? std::clamp(beyond_ns / fall_ns, 0.0, 1.0) : (beyond_ns > 0 ? 1.0 : 0.0);
     return 1 + slowness * fallen;
   }
+
+  /// The factor on what lasts from `begin_ns` to `end_ns` of such a load at the full clock.
+  double slower(double begin_ns, double end_ns) const {
+    if (slowness <= 0 || end_ns <= begin_ns) return 1;
+    return 1 + slowness * (fallen_until(end_ns) - fallen_until(begin_ns)) / (end_ns - begin_ns);
+  }
+
+ private:
+  // How far the clock has fallen, summed over a load of `ns`.
+  double fallen_until(double ns) const {
+    const double beyond_ns = std::max(0.0, ns - delay_ns);
+    const double falling_ns = std::min(beyond_ns, fall_ns);
+    return (fall_ns > 0 ? falling_ns * falling_ns / (2 * fall_ns) : 0) + beyond_ns - falling_ns;
+  }
 };
 
 }  // namespace sawtooth::sim

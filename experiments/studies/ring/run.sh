@@ -3,7 +3,7 @@
 #
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
 #   experiments/studies/ring/run.sh predict [GPUS]   # no GPU: the same points, minutes of one core
-#   experiments/studies/ring/run.sh judge            # the recorded rows of two H200
+#   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200; OPTIONS are simulate's
 # SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
 # NVLink multicast).
 set -euo pipefail
@@ -32,7 +32,7 @@ case ${1:-} in
     fi
     ;;
   judge)
-    "$program" simulate "$here/lists/recorded.ini" --resume --csv "$folder/recorded.csv"
+    "$program" simulate "$here/lists/recorded.ini" "${@:2}" --overwrite --csv "$folder/recorded.csv"
     python3 "$here/ring_table.py" "$root/experiments/data/h200/ring/two_gpus_copy.csv" --predicted "$folder/recorded.csv"
     ;;
   *)

@@ -371,6 +371,27 @@ TEST(SimulateRing, WaitsForKeysThatComeLate) {
   EXPECT_NEAR(behind.transfer_us, 1, 1e-9);
 }
 
+// Calls of 2000 ns each on three GPUs. The clock falls 3000 ns after a load begins: in the second
+// call of a GPU that has rested, and long before on the one that makes the plain call too.
+TEST(SimulateRing, TakesLongerWhereTheClockHasFallen) {
+  RingRequest ring = ring_of(3, RingLayout::plain, MaskKind::none, 2, 2);
+  ring.request.timing = Timing::timed;
+  ring.request.without = MechanismSet{static_cast<uint32_t>(Mechanism::latency)};
+  ring.request.kernel.power_slowness = 0.1;
+  Gpu gpu = gpu_of(2);
+  gpu.power_delay_ms = 0.003;
+  const auto expect_times = [&](int64_t rank, std::array<double, 3> times_us) {
+    const std::vector<RingStep> steps = simulate_rank(ring, gpu, rank);
+    for (size_t step = 0; step < times_us.size(); ++step)
+      EXPECT_NEAR(*steps[step].time_us, times_us[step], 1e-9);
+  };
+  expect_times(0, {2.2, 2.2, 2.2});
+  expect_times(1, {2, 2.1, 2.2});
+  ring.request.without = MechanismSet{static_cast<uint32_t>(Mechanism::latency) |
+                                      static_cast<uint32_t>(Mechanism::power)};
+  expect_times(0, {2, 2, 2});
+}
+
 // Chunks of three rows in tiles of two: the second chunk's first tile is the rank's second.
 TEST(SimulateRing, TakesChunksThatAreNoWholeTiles) {
   RingRequest ring = ring_of(2, RingLayout::zigzag, MaskKind::causal, 3, 1);

@@ -29,6 +29,19 @@ TEST(PowerLimit, WithoutAFallTheClockFallsAtOnce) {
   EXPECT_DOUBLE_EQ(limit.slower(11 * ms), 1.1);
 }
 
+// The clock is full for 35 ms and has fallen by (t - 35) / 50 until 85 ms: on average by half of it
+// between these, and from 35 to 135 ms by (25 + 50) / 100.
+TEST(PowerLimit, ACallInALoadTakesTheClockOfItsTime) {
+  const PowerLimit limit{.delay_ns = 35 * ms, .fall_ns = 50 * ms, .slowness = 0.12};
+  EXPECT_EQ(limit.slower(5 * ms, 35 * ms), 1);
+  EXPECT_NEAR(limit.slower(35 * ms, 85 * ms), 1.06, 1e-12);
+  EXPECT_NEAR(limit.slower(35 * ms, 135 * ms), 1 + 0.12 * 0.75, 1e-12);
+  EXPECT_NEAR(limit.slower(200 * ms, 300 * ms), 1.12, 1e-12);
+  const PowerLimit at_once{.delay_ns = 35 * ms, .slowness = 0.1};
+  EXPECT_NEAR(at_once.slower(0, 70 * ms), 1.05, 1e-12);
+  EXPECT_EQ((PowerLimit{.delay_ns = 35 * ms}.slower(0, 70 * ms)), 1);
+}
+
 // Equal steps of 1 ms, 30 of an item: the same launch at the full clock and under the limit.
 TEST(PowerLimit, MovesTheDurationAndItsTermsAndNoCount) {
   Request request;
