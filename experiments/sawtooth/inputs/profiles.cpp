@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <variant>
 
+#include "experiments/sawtooth/inputs/gpu_checks.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/inputs/profile_value.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "sim/timed/placement.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -24,27 +21,21 @@ using sim::Gpu;
 using sim::KernelCost;
 using sim::PrefetchTimes;
 using sim::SmLayout;
-
-enum class Unit { count, bytes, real, flag, line, runs, turns, rates };
-
-using Place =
-    std::variant<int64_t*, double*, bool*, std::optional<int64_t>*, std::optional<double>*,
-                 std::vector<int64_t>*, std::vector<double>*, std::vector<sim::TpcRun>*,
-                 std::vector<std::vector<int>>*, sim::LinkRates*>;
+using Unit = ProfileUnit;
 
 template <class Profile>
 struct Key {
   std::string_view name;
-  Unit unit;
+  ProfileUnit unit;
   // The least and the most of a number: a factor of some ten beyond what GPUs have had, or what
   // the models can take.
   double low;
   double high;
-  Place (*place)(Profile& profile);
+  ProfilePlace (*place)(Profile& profile);
 };
 
 template <class Profile, auto... path>
-Place at(Profile& profile) {
+ProfilePlace at(Profile& profile) {
   return &(profile.*....*path);
 }
 
@@ -148,139 +139,6 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
 });
 
-[[noreturn]] void refuse(std::string_view text) {
-  throw std::invalid_argument("'" + std::string(text) + "'");
-}
-
-/// What a key allows, without its place.
-struct Bounds {
-  Unit unit;
-  double low;
-  double high;
-
-  std::string text(bool is_list) const {
-    const std::string range = " from " + shortest(low) + " to " + shortest(high);
-    switch (unit) {
-      case Unit::count:
-        return (is_list ? "whole numbers" : "a whole number") + range +
-               (is_list ? ", separated by commas" : "");
-      case Unit::bytes:
-        return "bytes" + range + ", such as 24MiB";
-      case Unit::real:
-        return (is_list ? "numbers" : "a number") + range +
-               (is_list ? ", separated by commas" : "");
-      case Unit::flag:
-        return "on, off";
-      case Unit::line:
-        return "32, 64, 128";
-      case Unit::runs:
-        return "GPCs and, after a colon, TPCs of them, such as 0:4-7, separated by commas";
-      case Unit::rates:
-        return "numbers" + range +
-               " behind the bytes of a message and a colon, such as 8MiB:164, in rising order, "
-               "separated by commas";
-      case Unit::turns:
-        return "for each size of a GPC the turns of its TPCs, each from 0 on once, separated by "
-               "commas, sizes by /";
-    }
-    return {};
-  }
-
-  template <class Number>
-  Number checked(Number value, std::string_view text) const {
-    if (!(double(value) >= low && double(value) <= high)) refuse(text);
-    return value;
-  }
-};
-
-template <class Number>
-Number number_of(std::string_view text) {
-  Number number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || stop != text.data() + text.size()) refuse(text);
-  return number;
-}
-
-void parse(std::string_view text, const Bounds& bounds, int64_t& value) {
-  if (bounds.unit == Unit::count && text.size() > 1 && text.front() == '0') refuse(text);
-  value = bounds.checked(bounds.unit == Unit::bytes ? parse_bytes(text) : parse_count(text), text);
-  if (bounds.unit == Unit::line && !std::has_single_bit(static_cast<uint64_t>(value))) refuse(text);
-}
-
-void parse(std::string_view text, const Bounds& bounds, double& value) {
-  value = bounds.checked(number_of<double>(text), text);
-}
-
-void parse(std::string_view text, const Bounds&, bool& value) {
-  if (text != "on" && text != "off") refuse(text);
-  value = text == "on";
-}
-
-void parse(std::string_view text, const Bounds& bounds, int& value) {
-  value = bounds.checked(number_of<int>(text), text);
-}
-
-// A GPC, or a GPC and the first and the last of its TPCs.
-void parse(std::string_view text, const Bounds& bounds, sim::TpcRun& run) {
-  const size_t colon = text.find(':'), dash = text.find('-');
-  parse(text.substr(0, colon), bounds, run.gpc);
-  if (colon == std::string_view::npos) return;
-  if (dash == std::string_view::npos || dash < colon) refuse(text);
-  int last_tpc = 0;
-  parse(text.substr(colon + 1, dash - colon - 1), bounds, run.first_tpc);
-  parse(text.substr(dash + 1), bounds, last_tpc);
-  run.tpcs = last_tpc - run.first_tpc + 1;
-  if (run.tpcs < 1) refuse(text);
-}
-
-void parse(std::string_view text, const Bounds& bounds, sim::LinkRate& rate) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) refuse(text);
-  rate.bytes = parse_bytes(text.substr(0, colon));
-  if (rate.bytes < 1) refuse(text);
-  parse(text.substr(colon + 1), bounds, rate.gb_per_s);
-}
-
-template <class Value>
-void parse(std::string_view text, const Bounds& bounds, std::optional<Value>& value) {
-  parse(text, bounds, value.emplace());
-}
-
-template <class Value>
-void parse(std::string_view text, const Bounds& bounds, std::vector<Value>& values) {
-  values.clear();
-  for (const std::string& part : split_list(text)) {
-    try {
-      parse(part, bounds, values.emplace_back());
-    } catch (const std::logic_error&) {
-      throw std::invalid_argument("number " + std::to_string(values.size()));
-    }
-  }
-}
-
-void parse(std::string_view text, const Bounds& bounds, std::vector<std::vector<int>>& lists) {
-  lists.clear();
-  while (true) {
-    const size_t end = text.find('/');
-    parse(text.substr(0, end), bounds, lists.emplace_back());
-    std::vector<int> turns = lists.back();
-    std::sort(turns.begin(), turns.end());
-    for (size_t turn = 0; turn < turns.size(); ++turn)
-      if (turns[turn] != static_cast<int>(turn)) refuse(text);
-    if (end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
-  }
-}
-
-template <class Value>
-constexpr bool is_list(const std::vector<Value>*) {
-  return true;
-}
-template <class Value>
-constexpr bool is_list(const Value*) {
-  return false;
-}
-
 template <class Profile>
 void store(const std::string& path, const Parameter& parameter, std::span<const Key<Profile>> keys,
            Profile& profile) {
@@ -290,79 +148,14 @@ void store(const std::string& path, const Parameter& parameter, std::span<const 
       names += (names.empty() ? "" : ", ") + std::string(key.name);
       continue;
     }
-    const Bounds bounds{key.unit, key.low, key.high};
-    const Place place = key.place(profile);
     try {
-      std::visit([&](auto* value) { parse(parameter.value, bounds, *value); }, place);
-    } catch (const std::logic_error& error) {
-      const std::string what = error.what();
-      fail_at(path, parameter.line,
-              parameter.key + ": " +
-                  (what.starts_with("number ") ? what : "'" + parameter.value + "'") +
-                  " is not allowed; allowed: " +
-                  bounds.text(std::visit([](auto* value) { return is_list(value); }, place)));
+      read_profile_value(parameter.value, {key.unit, key.low, key.high}, key.place(profile));
+    } catch (const std::invalid_argument& error) {
+      fail_at(path, parameter.line, parameter.key + ": " + error.what());
     }
     return;
   }
   fail_at(path, parameter.line, parameter.key + ": unknown; allowed: " + names);
-}
-
-// Every SM once, and a half and a size for every GPC.
-void check_layout(const Gpu& gpu, const std::string& path) {
-  const SmLayout& layout = gpu.layout;
-  if (layout.gpc_sms.empty() && layout.gpc_half.empty() && layout.cta_order.empty()) return;
-  int64_t sms = 0;
-  for (const int64_t of_gpc : layout.gpc_sms) {
-    if (of_gpc % sim::sms_a_tpc != 0)
-      throw UsageError(path + ": gpc-sms: '" + std::to_string(of_gpc) +
-                       "' is not allowed; allowed: even numbers, a TPC has two SMs");
-    sms += of_gpc;
-  }
-  if (sms != gpu.sms)
-    throw UsageError(path + ": gpc-sms: has " + std::to_string(sms) + " SMs, sms " +
-                     std::to_string(gpu.sms));
-  if (layout.gpc_half.size() != layout.gpc_sms.size())
-    throw UsageError(path + ": gpc-half: needs a half for each GPC of gpc-sms");
-  std::vector<std::vector<int>> visits;
-  for (const int64_t of_gpc : layout.gpc_sms)
-    visits.emplace_back(static_cast<size_t>(of_gpc / 2), 0);
-  for (const sim::TpcRun& run : layout.cta_order) {
-    if (run.gpc >= static_cast<int>(visits.size()))
-      throw UsageError(path + ": cta-order: there is no GPC " + std::to_string(run.gpc));
-    std::vector<int>& tpcs = visits[static_cast<size_t>(run.gpc)];
-    const size_t end = run.tpcs > 0 ? static_cast<size_t>(run.first_tpc + run.tpcs) : tpcs.size();
-    if (end > tpcs.size())
-      throw UsageError(path + ": cta-order: GPC " + std::to_string(run.gpc) + " has " +
-                       std::to_string(tpcs.size()) + " TPCs");
-    for (auto tpc = static_cast<size_t>(run.first_tpc); tpc < end; ++tpc) ++tpcs[tpc];
-  }
-  for (const std::vector<int>& tpcs : visits)
-    for (const int count : tpcs)
-      if (count < 1 || count != visits.front().front())
-        throw UsageError(path + ": cta-order: needs each TPC once, or each one equally often");
-}
-
-// What two keys forbid each other.
-void check_pairs(const Gpu& gpu, const std::string& path) {
-  for (const sim::LinkRates* rates : {&gpu.link_copy, &gpu.link_nccl})
-    for (size_t i = 1; i < rates->size(); ++i)
-      if ((*rates)[i].bytes <= (*rates)[i - 1].bytes)
-        throw UsageError(path +
-                         ": link-copy-gb-per-s, link-nccl-gb-per-s: sizes rise from one to "
-                         "the next");
-  const double reserved = gpu.l2_reserved_share.value_or(0);
-  const int64_t ways = gpu.l2_ways.value_or(1);
-  if (reserved > 0 && (ways < 2 || reserved * double(ways) >= 1))
-    throw UsageError(path + ": l2-reserved-share: " + shortest(reserved) + " leaves sets of " +
-                     std::to_string(ways) + " ways without one; allowed: 0, or below 1 / l2-ways " +
-                     "with l2-ways from 2 on");
-  if (gpu.l2_dirty_ways && *gpu.l2_dirty_ways > ways)
-    throw UsageError(path + ": l2-dirty-ways: " + std::to_string(*gpu.l2_dirty_ways) +
-                     " is not allowed; allowed: up to l2-ways = " + std::to_string(ways));
-  if (gpu.latency_near_ns && gpu.latency_far_ns && *gpu.latency_far_ns < *gpu.latency_near_ns)
-    throw UsageError(path + ": latency-far-ns: " + shortest(*gpu.latency_far_ns) +
-                     " is not allowed; allowed: from latency-near-ns = " +
-                     shortest(*gpu.latency_near_ns) + " on");
 }
 
 // A key of [judged] is the name of a model.
@@ -449,8 +242,7 @@ GpuFile read_gpu_file(const std::string& path) {
   if (gpu.description.empty()) throw UsageError(path + ": [gpu] has no description");
   if (gpu.profile.sms == 0) throw UsageError(path + ": sms is missing");
   if (gpu.profile.l2_bytes == 0) throw UsageError(path + ": l2-bytes is missing");
-  check_layout(gpu.profile, path);
-  check_pairs(gpu.profile, path);
+  check_gpu(gpu.profile, path);
   return gpu;
 }
 
