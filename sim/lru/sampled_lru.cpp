@@ -35,6 +35,7 @@ class SampledSchedule {
     const HeadAtoms& heads = atoms_.of_head();
     for (int t = 0; t < tensor_count; ++t) {
       const auto tensor = static_cast<Tensor>(t);
+      if (heads.heads(tensor) == 0) continue;
       const auto& sizes = heads.sizes(tensor, 0);
       const int64_t count = heads.heads(tensor) * heads.count(tensor);
       for (int64_t i = 0; i < count; ++i)
