@@ -44,8 +44,8 @@ class TimedMemory {
   /// The same for a part of its lines, which move into L2 and not to the SM.
   void prefetch(double now_ns, int64_t sm, AtomId atom, const AtomPart& part);
   void write(double now_ns, int64_t sm, AtomId atom);
-  /// Adds to the lines of `atom`; those that are missing are filled from DRAM, and nobody waits for
-  /// that. Returns when L2's bandwidth has passed the last addition.
+  /// Adds to the lines of `atom`; those that are missing are filled from DRAM, which delays no
+  /// worker. Returns when L2's bandwidth has passed the last addition.
   double reduce(double now_ns, int64_t sm, AtomId atom);
 
   /// Copies from and to other GPUs, as TwoHalves; they pass no SM's port.

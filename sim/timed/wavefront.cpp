@@ -389,7 +389,7 @@ void TimedWavefront::take_turn(Worker& worker, double now_ns) {
   next_event(worker, Next::add, now_ns + worker.in_turn_ns);
 }
 
-// Additions go out behind the last product. Nobody waits for them but under dq = ordered.
+// Additions go out behind the last product. Only under dq = ordered do workers wait for them.
 void TimedWavefront::add(Worker& worker, double now_ns) {
   double added_ns = now_ns;
   for (const Tensor tensor : walk_.roles().adds)

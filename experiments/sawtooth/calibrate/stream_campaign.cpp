@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "kernels/common/event_pair.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
@@ -24,36 +25,6 @@ void fill_counts(StreamRow& row, std::string_view chip, const cupti::RangeReadin
   row.dram_read_by_pass = by_pass(L2Counter::dram_read);
   row.sm_read_by_pass = by_pass(L2Counter::sm_read);
 }
-
-/// Two events around a launch.
-class EventPair {
- public:
-  EventPair() {
-    SAWTOOTH_CUDA_CHECK(cudaEventCreate(&begin_));
-    SAWTOOTH_CUDA_CHECK(cudaEventCreate(&end_));
-  }
-  ~EventPair() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  EventPair(const EventPair&) = delete;
-  EventPair& operator=(const EventPair&) = delete;
-
-  template <class Launch>
-  double time_us(Launch&& launch) {
-    SAWTOOTH_CUDA_CHECK(cudaEventRecord(begin_));
-    launch();
-    SAWTOOTH_CUDA_CHECK(cudaEventRecord(end_));
-    SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(end_));
-    float milliseconds = 0;
-    SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
-    return 1e3 * double(milliseconds);
-  }
-
- private:
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
-};
 
 }  // namespace
 
@@ -102,7 +73,7 @@ std::array<StreamRow, 2> StreamCampaign::run(const StreamPoint& point, int repet
 }
 
 std::array<double, 2> StreamCampaign::time_us(const StreamPoint& point, int repeats) {
-  EventPair events;
+  kernels::EventPair events;
   std::array<double, 2> times{};
   l2_.flush();
   for (int number = 0; number < 2; ++number) {

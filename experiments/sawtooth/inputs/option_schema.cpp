@@ -164,16 +164,14 @@ constexpr auto table = std::to_array<OptionSpec>({
      "backward: an item is a K/V tile of a K/V head and scans the Q tiles that see it"},
     {"ring", problem, count, field<&Keys::ring>, rings, "",
      "GPUs that share the sequence by ring attention: each keeps its rows of Q and meets the K and "
-     "V "
-     "of one GPU a step (default: one GPU, no ring)",
+     "V of one GPU a step (default: one GPU, no ring)",
      1, most_ring_ranks},
     {"ring-order", problem, choice, ring_field<&Keys::ring_order>, rings, "zigzag",
      "with ring: which rows a GPU has; zigzag: chunks r and 2N-1-r of 2N, plain: the r-th of N "
      "parts"},
     {"ring-rank", problem, part, ring_part_field<&Keys::ring_rank>, rings, "",
      "with ring: the GPU of a row, or all: counts summed, the longest time (default, with "
-     "ring-step: "
-     "the whole ring, and each step of each GPU)",
+     "ring-step: the whole ring, and each step of each GPU)",
      0, most_ring_ranks - 1},
     {"ring-step", problem, part, ring_part_field<&Keys::ring_step>, rings, "",
      "with ring: the step of a row, or all (default: as ring-rank)", 0, most_ring_ranks - 1},
@@ -279,9 +277,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "error"},
     {"launches", model, count, field<&Keys::launches>, command_simulate, "1",
      "launches of timing = timed, each with random samples of its own; the row is the one with the "
-     "median "
-     "of "
-     "DRAM reads",
+     "median of DRAM reads",
      1, most_launches},
     {"l2-ways", model, count, field<&Keys::l2_ways>, sweeps, "",
      "l2 = sets: lines of a set (default: the gpu's, or 16)", 1, most_ways},
@@ -470,8 +466,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      command_ring,
      "",
      "CUDA device of each GPU of the ring, comma-separated; one may stand several times, for a "
-     "check "
-     "on a single GPU (default: 0, 1, 2 ...)"},
+     "check on a single GPU (default: 0, 1, 2 ...)"},
     {"automatic",
      output,
      toggle,
@@ -479,8 +474,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      command_ring,
      "off",
      "kernel, tile and schedule of each call as the library chooses them where nothing is asked "
-     "for; "
-     "rows say which they are"},
+     "for; rows say which they are"},
     {"check",
      output,
      toggle,
@@ -488,8 +482,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      command_ring,
      "off",
      "compare O and log-sum-exp of every row with the plain call on one GPU; exit code 1 where "
-     "they "
-     "differ by more than rounding"},
+     "they differ by more than rounding"},
     {"counted", output, on_off, {}, command_ring, "on", "off: times alone, no L2 counters"},
     {"repetitions",
      output,
@@ -521,8 +514,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      {},
      command_compare,
      "",
-     "also judge simple rules and the skill over each of them: `computed` (compulsory, "
-     "lockstep "
+     "also judge simple rules and the skill over each of them: `computed` (compulsory, lockstep "
      "LRU of the whole L2 and of half, halves), or CSVs of predictions, comma-separated"},
     {"summary",
      output,
@@ -554,8 +546,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      "off",
      "simulate: say how many points there are, and the time and memory they are expected to take; "
      "measure: which kernels, metrics and passes would run, without a GPU; ring: which rows meet "
-     "which "
-     "keys in which step, and what crosses the link meanwhile"},
+     "which keys in which step, and what crosses the link meanwhile"},
     {"kernels",
      output,
      toggle,

@@ -9,6 +9,7 @@
 
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/cuda_check.hpp"
+#include "kernels/common/event_pair.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -213,21 +214,13 @@ void AttentionOnDevice::launch() {
 
 double AttentionOnDevice::time_us(int launches, bool behind_another,
                                   const std::function<void()>& before) {
-  constexpr double us_per_ms = 1000;
-  cudaEvent_t start, stop;
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&start));
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&stop));
+  kernels::EventPair events;
   if (behind_another) launch();
   if (before) before();
-  SAWTOOTH_CUDA_CHECK(cudaEventRecord(start));
-  for (int i = 0; i < launches; ++i) launch();
-  SAWTOOTH_CUDA_CHECK(cudaEventRecord(stop));
-  SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(stop));
-  float ms = 0;
-  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, start, stop));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(start));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(stop));
-  return double(ms) * us_per_ms / launches;
+  const double all_us = events.time_us([&] {
+    for (int i = 0; i < launches; ++i) launch();
+  });
+  return all_us / launches;
 }
 
 Tiling AttentionOnDevice::tiling() const {

@@ -10,6 +10,7 @@
 #include "kernels/attention/automatic.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/common/cuda_check.hpp"
+#include "kernels/common/event_pair.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -97,20 +98,11 @@ void RingRun::warm_up() {
 RingRound RingRun::round() {
   RingRound round;
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
-  cudaEvent_t start, stop;
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&start));
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&stop));
+  constexpr double us_per_ms = 1000;
+  kernels::EventPair events;
   flush();
   l2_.at(devices_.front()).hold();
-  SAWTOOTH_CUDA_CHECK(cudaEventRecord(start));
-  require_launched(plan_.run(nullptr));
-  SAWTOOTH_CUDA_CHECK(cudaEventRecord(stop));
-  SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(stop));
-  float ms = 0;
-  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, start, stop));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(start));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(stop));
-  round.one_gpu = ms;
+  round.one_gpu = events.time_us([&] { require_launched(plan_.run(nullptr)); }) / us_per_ms;
   flush();
   round.ring = ring_->run(true);
   round.transfers_alone = ring_->transfer_alone();

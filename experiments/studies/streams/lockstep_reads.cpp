@@ -16,6 +16,7 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "kernels/common/event_pair.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "kernels/stream/lockstep.hpp"
 
@@ -51,23 +52,6 @@ Place place_of(int repetition) {
   place.first_mib = static_cast<int64_t>(random() % first_pages) * page_mib;
   place.second_mib = region_mib + static_cast<int64_t>(random() % first_pages) * page_mib;
   return place;
-}
-
-/// Microseconds of a launch, by events.
-template <class Launch>
-double time_us(Launch launch) {
-  cudaEvent_t begin{}, end{};
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&begin));
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&end));
-  SAWTOOTH_CUDA_CHECK(cudaEventRecord(begin));
-  launch();
-  SAWTOOTH_CUDA_CHECK(cudaEventRecord(end));
-  SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(end));
-  float milliseconds = 0;
-  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(begin));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(end));
-  return 1e3 * double(milliseconds);
 }
 
 class Campaign {
@@ -119,7 +103,7 @@ class Campaign {
       std::vector<cupti::NamedLaunch> launches;
       for (size_t i = 0; i < patterns.size(); ++i) {
         l2_.flush();
-        us.push_back(time_us([&] { launch(i); }));
+        us.push_back(kernels::EventPair().time_us([&] { launch(i); }));
         const std::string number = std::to_string(i);
         launches.push_back({"flush" + number, [this] { l2_.flush(); }});
         launches.push_back({"read" + number, [&launch, i] { launch(i); }});

@@ -43,7 +43,7 @@ double duration_ns(const Request& request, const TimedParameters& parameters) {
   return *simulate_timed(request, parameters).time_us * 1000;
 }
 
-// Steps wait for the first loads alone; nobody waits for an addition.
+// Steps wait for the first loads alone; no worker waits for an addition.
 TEST(TimedBackward, AnItemTakesItsStepsOverAllHeadsOfItsGroup) {
   Request request = request_of(5, 1, 1);
   EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 5 * step_ns, 1e-6);
@@ -63,7 +63,7 @@ TEST(TimedBackward, InOrderItemsFollowEachOtherAtADistanceOfATurn) {
   }
 }
 
-// A fence waits for additions that stand before their SM's port; without one nobody does.
+// A fence waits for additions that stand before their SM's port; without one no step does.
 TEST(TimedBackward, InOrderAStepTakesAsLongAsItsAdditionsPassThePort) {
   constexpr double pass_ns = 50, bytes = 64 * sizeof(float);  // one row of dQ
   TimedParameters parameters = parameters_of(1);
@@ -85,7 +85,7 @@ TEST(TimedBackward, InOrderCausalItemsFromTheShortestOnNeverWait) {
   EXPECT_GT(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + ordered_ns) + 1);
 }
 
-// Two of four CTAs run at once. With an item each, those that come later are waited for by nobody;
+// Two of four CTAs run at once. With an item each, those that come later are awaited by no other;
 // with two, the first one's second item waits for items of CTAs that begin when it ends.
 TEST(TimedBackward, RefusesCtasThatWaitForOnesThatHaveNotBegun) {
   TimedParameters parameters = parameters_of(2);
