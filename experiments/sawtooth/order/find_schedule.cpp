@@ -58,6 +58,24 @@ Candidate best_candidate(const Stamps& stamps, double& best, Judge judge) {
   return chosen;
 }
 
+/// How many of the places that were added lie below one (a Fenwick tree).
+class PlaceCounts {
+ public:
+  explicit PlaceCounts(int64_t places) : counts_(static_cast<size_t>(places) + 1) {}
+  void add(int64_t place) {
+    for (auto i = static_cast<size_t>(place) + 1; i < counts_.size(); i += i & (~i + 1))
+      ++counts_[i];
+  }
+  int64_t below(int64_t place) const {
+    int64_t sum = 0;
+    for (auto i = static_cast<size_t>(place); i > 0; i -= i & (~i + 1)) sum += counts_[i];
+    return sum;
+  }
+
+ private:
+  std::vector<int64_t> counts_;
+};
+
 template <class Holds>
 double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
   int64_t all = 0, good = 0;
@@ -69,22 +87,38 @@ double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
   return all == 0 ? 0 : static_cast<double>(good) / static_cast<double>(all);
 }
 
-/// 1 less the mean displacement from the order of time, in units of that of a random order (n / 3).
+/// Of the pairs of items of which one was surely taken before the other, the share whose places are
+/// in this order less the share whose places are not (Kendall's tau). A CTA takes an item after it
+/// has begun the one before and before its own first step; of CTAs that begin together nobody knows
+/// which came first.
 double agreement_with_time(const std::vector<StampedRun>& runs, const Candidate& one) {
-  std::vector<int64_t> places;
+  struct Taken {
+    int64_t after_ns, place;
+  };
+  std::vector<Taken> taken;  // those with an item before
+  std::map<int64_t, int64_t> begun;
   for (const StampedRun& run : runs) {
-    if (run.whole) places.push_back(one.place[static_cast<size_t>(run.item)]);
+    const auto [last, is_first] = begun.try_emplace(run.cta, run.first_ns);
+    if (!is_first && run.whole)
+      taken.push_back({last->second, one.place[static_cast<size_t>(run.item)]});
+    last->second = run.first_ns;
   }
-  if (places.size() < 2) return 1;
-  std::vector<int64_t> sorted = places;
-  std::sort(sorted.begin(), sorted.end());
-  double displaced = 0;
-  for (size_t i = 0; i < places.size(); ++i) {
-    const auto rank = std::lower_bound(sorted.begin(), sorted.end(), places[i]) - sorted.begin();
-    displaced += std::abs(static_cast<double>(rank) - static_cast<double>(i));
+  std::sort(taken.begin(), taken.end(),
+            [](const Taken& a, const Taken& b) { return a.after_ns < b.after_ns; });
+  PlaceCounts earlier(static_cast<int64_t>(one.place.size()));
+  auto next = runs.begin();
+  int64_t pairs = 0, in_order = 0, seen = 0;
+  for (const Taken& later : taken) {
+    for (; next != runs.end() && next->first_ns <= later.after_ns; ++next) {
+      if (!next->whole) continue;
+      earlier.add(one.place[static_cast<size_t>(next->item)]);
+      ++seen;
+    }
+    pairs += seen;
+    in_order += earlier.below(later.place);
   }
-  const auto n = static_cast<double>(places.size());
-  return 1 - displaced / n / (n / 3);
+  if (pairs == 0) return 1;
+  return 2 * static_cast<double>(in_order) / static_cast<double>(pairs) - 1;
 }
 
 int64_t most_at_once(const std::vector<StampedRun>& runs) {

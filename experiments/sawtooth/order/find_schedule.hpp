@@ -22,7 +22,7 @@ struct FoundSchedule {
   std::string scan;  // "random" where none of the others describes the steps
   int64_t section = 1;
   int64_t workers = 0;  // under grid: CTAs at once, or items a wave where only these say the scan
-  double items_in_place = 0;  // share; under dynamic 1 - mean displacement / that of a random order
+  double items_in_place = 0;  // share; under dynamic Kendall's tau of places and times
   double steps_in_order = 0;  // share
 
   /// Whether section and Q order describe the launch, so that no explicit order is needed.

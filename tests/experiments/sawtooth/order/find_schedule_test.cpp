@@ -129,6 +129,34 @@ TEST(FindScheduleOf, WavesOfAGridAreFoundWhereAllItsCtasRunAtOnce) {
   EXPECT_EQ(found.steps_in_order, 1);
 }
 
+// CTAs that begin together draw their first tickets in any order, here from the last to the first.
+TEST(FindScheduleOf, TicketsAreFoundWhateverTheOrderOfTheFirstOnes) {
+  constexpr int64_t ctas = 40, q_tiles = 13, items = 78;
+  std::multimap<int64_t, int64_t> free;  // when -> CTA
+  std::string text = "cta,item,tile,sm,time_ns\n";
+  for (int64_t ticket = 0; ticket < items; ++ticket) {
+    int64_t cta = ctas - 1 - ticket, begin = 100 * cta;
+    if (ticket >= ctas) {
+      const auto first = free.begin();
+      cta = first->second;
+      begin = first->first;
+      free.erase(first);
+    }
+    const int64_t q_tile = q_tiles - 1 - ticket % q_tiles;  // descending, head by head
+    const int64_t item = ticket / q_tiles * q_tiles + q_tile;
+    for (int64_t tile = 0; tile <= q_tile; ++tile)
+      text += std::to_string(cta) + "," + std::to_string(item) + "," + std::to_string(tile) +
+              ",0," + std::to_string(begin + tile * step_ns) + "\n";
+    free.emplace(begin + (q_tile + 1) * step_ns, cta);
+  }
+  const FoundSchedule found = found_in(text, q_tiles);
+  EXPECT_EQ(found.launch, "dynamic");
+  EXPECT_EQ(found.section, 1);
+  EXPECT_EQ(found.q_order, "descending");
+  EXPECT_EQ(found.scan, "linear");
+  EXPECT_EQ(found.items_in_place, 1);
+}
+
 TEST(FindScheduleOf, DriftIsTheDistanceOfCtasOnOneHead) {
   // Two CTAs on head 0, the second one three tiles behind all the time.
   std::string text = "cta,item,tile,sm,time_ns\n";
