@@ -7,6 +7,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "experiments/sawtooth/measure/checked_call.hpp"
+#include "experiments/sawtooth/measure/decode_call.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/event_pair.hpp"
@@ -15,33 +17,6 @@ namespace sawtooth::experiments {
 namespace {
 
 using kernels::DeviceBuffer;
-using kernels::Eviction;
-using kernels::Status;
-
-Eviction eviction(sim::Priority priority) {
-  switch (priority) {
-    case sim::Priority::evict_first:
-      return Eviction::first;
-    case sim::Priority::evict_last:
-      return Eviction::last;
-    case sim::Priority::normal:
-      break;
-  }
-  return Eviction::normal;
-}
-
-const char* key_of(Status status) {
-  switch (status) {
-    case Status::unsupported_head_dim:
-      return "head-dim";
-    case Status::unsupported_type:
-      return "dtype";
-    case Status::unsupported_tiling:
-      return "tile-q, tile-kv";
-    default:
-      return "kernel";
-  }
-}
 
 void require_matching_gpu(const Point& point) {
   int sms = 0, device = 0;
@@ -81,10 +56,15 @@ Call checked_call(const Point& point, std::span<const kernels::KernelVariant> va
   call.hints = cache_hints(point);
   Call trial = call;
   fill_in(trial);
-  if (const kernels::Outcome bad = kernels::check(trial); !bad)
-    throw UsageError(std::string(key_of(bad.status)) + ": " + bad.message);
+  require_taken(kernels::check(trial));
   return call;
 }
+
+/// Of calls whose order and launch are values, and which record them.
+template <class Call>
+concept has_schedule = requires(Call call) {
+  call.schedule;
+};
 
 void require_launched(const kernels::Outcome& outcome) {
   if (!outcome) throw std::runtime_error(outcome.message);
@@ -93,19 +73,19 @@ void require_launched(const kernels::Outcome& outcome) {
 }  // namespace
 
 AttentionCall attention_call(const Point& point) {
-  if (point.keys.pack_gqa)
-    throw UsageError("pack-gqa: no kernel of this build packs the heads of a group; allowed: off");
+  if (is_decode(point)) return decode_call(point);
   if (point.keys.has_lengths())
     throw UsageError(std::string(point.keys.lengths.empty() ? "q-lengths" : "lengths") +
-                     ": no kernel of this build takes sequences of different lengths; allowed: "
-                     "seq-q, seq-kv");
+                     ": only decode kernels take sequences of different lengths; allowed: "
+                     "pack-gqa = on, or seq-q, seq-kv");
   for (const char* key : {"prefix", "page-rows", "cascade"}) {
     if (!point.text(key).empty() && point.text(key) != "off")
       throw UsageError(std::string(key) +
-                       ": no kernel of this build shares prefixes or reads pages; leave it out");
+                       ": only decode kernels read pages; allowed with pack-gqa = on");
   }
   if (point.keys.kv_split.shares)
-    throw UsageError("kv-split: no kernel of this build walks equal shares; allowed: numbers");
+    throw UsageError(
+        "kv-split: only decode kernels walk equal shares; allowed: numbers, or pack-gqa = on");
   alignas(16) static char place_holder[16];
   if (point.request.problem.pass == Pass::forward)
     return checked_call<kernels::AttentionForward>(point, kernels::kernel_variants(),
@@ -124,8 +104,11 @@ AttentionCall attention_call(const Point& point) {
 const kernels::KernelVariant& variant_of(const AttentionCall& call) {
   return std::visit(
       [](const auto& one) -> const kernels::KernelVariant& {
-        return *kernels::find_variant(one.problem.head_dim, one.problem.dtype, one.tiling,
-                                      one.family, one.problem.pass);
+        if constexpr (std::is_same_v<decltype(one), const kernels::AttentionDecode&>)
+          return decode_variant(one);
+        else
+          return *kernels::find_variant(one.problem.head_dim, one.problem.dtype, one.tiling,
+                                        one.family, one.problem.pass);
       },
       call);
 }
@@ -135,13 +118,16 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
     : call_(attention_call(point)), order_list_(point.order_list), tensors_(std::move(tensors)) {
   require_matching_gpu(point);
   const int64_t rows = problem().batch * problem().heads * problem().seq_q;
-  if (tensors_ == nullptr) tensors_ = std::make_shared<const AttentionTensors>(problem());
+  if (tensors_ == nullptr) tensors_ = tensors_of(point);
   std::visit([this](auto& call) { take_tensors(call); }, call_);
-  if (auto* forward = std::get_if<kernels::AttentionForward>(&call_);
-      forward != nullptr && point.request.log_sum_exp) {
+  if (point.request.log_sum_exp && problem().pass == Pass::forward) {
     lse_ = DeviceBuffer(rows * int64_t(sizeof(float)));
-    forward->lse = lse_.as<float>();
+    if (auto* forward = std::get_if<kernels::AttentionForward>(&call_))
+      forward->lse = lse_.as<float>();
+    if (auto* decode = std::get_if<kernels::AttentionDecode>(&call_))
+      decode->lse = lse_.as<float>();
   }
+  if (auto* decode = std::get_if<kernels::AttentionDecode>(&call_)) take_tables(*decode, point);
   if (order_list_ != nullptr) {
     const auto bytes = int64_t(order_list_->size() * sizeof(WorkCoordinates));
     order_ = DeviceBuffer(bytes);
@@ -150,7 +136,8 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
   }
   std::visit(
       [this](auto& call) {
-        if (order_list_ != nullptr) call.schedule.order.list = order_.as<WorkCoordinates>();
+        if constexpr (has_schedule<decltype(call)>)
+          if (order_list_ != nullptr) call.schedule.order.list = order_.as<WorkCoordinates>();
         workspace_ = DeviceBuffer(int64_t(kernels::workspace_bytes(call)));
         SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
         call.workspace_starts_zero = true;
@@ -179,6 +166,34 @@ void AttentionOnDevice::take_tensors(kernels::AttentionBackward& call) {
   call.dv = tensors_->dv.as();
 }
 
+void AttentionOnDevice::take_tensors(kernels::AttentionDecode& call) {
+  call.q = tensors_->q.as();
+  call.k = tensors_->k.as();
+  call.v = tensors_->v.as();
+  call.o = tensors_->o.as();
+}
+
+void AttentionOnDevice::take_tables(kernels::AttentionDecode& call, const Point& point) {
+  const auto on_device = [](const std::vector<int32_t>& values) {
+    const auto bytes = int64_t(values.size() * sizeof(int32_t));
+    DeviceBuffer buffer(bytes);
+    SAWTOOTH_CUDA_CHECK(
+        cudaMemcpy(buffer.as(), values.data(), size_t(bytes), cudaMemcpyHostToDevice));
+    return buffer;
+  };
+  if (point.sequences != nullptr) {
+    std::vector<int32_t> lengths;
+    for (const SequenceLengths& sequence : point.sequences->lengths)
+      lengths.push_back(int32_t(sequence.seq_kv));
+    lengths_ = on_device(lengths);
+    call.lengths = lengths_.as<int32_t>();
+  }
+  if (point.page_table != nullptr) {
+    pages_ = on_device(*point.page_table);
+    call.pages.table = pages_.as<int32_t>();
+  }
+}
+
 void AttentionOnDevice::prepare_backward(kernels::AttentionBackward& call, bool small_kernels) {
   kernels::AttentionForward forward;
   forward.problem = call.problem;
@@ -199,7 +214,14 @@ const Problem& AttentionOnDevice::problem() const {
 }
 
 const Schedule& AttentionOnDevice::schedule() const {
-  return std::visit([](const auto& call) -> const Schedule& { return call.schedule; }, call_);
+  return std::visit(
+      [](const auto& call) -> const Schedule& {
+        if constexpr (has_schedule<decltype(call)>)
+          return call.schedule;
+        else
+          throw UsageError("item-trace, order-trace, wavefront: the decode kernels record nothing");
+      },
+      call_);
 }
 
 void AttentionOnDevice::launch() {
@@ -207,6 +229,8 @@ void AttentionOnDevice::launch() {
   const auto bytes = size_t(workspace_.bytes());
   if (const auto* backward = std::get_if<kernels::AttentionBackward>(&call_))
     require_launched(kernels::attention_backward(*backward, workspace, bytes, nullptr));
+  else if (const auto* decode = std::get_if<kernels::AttentionDecode>(&call_))
+    require_launched(kernels::attention_decode(*decode, workspace, bytes, nullptr));
   else
     require_launched(kernels::attention_forward(std::get<kernels::AttentionForward>(call_),
                                                 workspace, bytes, nullptr));
@@ -244,7 +268,11 @@ void AttentionOnDevice::launch_recorded(std::vector<kernels::ItemRecord>& items,
   copy(item_buffer.as(), items.data(), item_bytes);
   copy(step_buffer.as(), steps.data(), step_bytes);
   const auto set_trace = [&](const kernels::OrderTrace& trace) {
-    std::visit([&](auto& call) { call.trace = trace; }, call_);
+    std::visit(
+        [&](auto& call) {
+          if constexpr (has_schedule<decltype(call)>) call.trace = trace;
+        },
+        call_);
   };
   set_trace({item_buffer.as<kernels::ItemRecord>(),
              steps.empty() ? nullptr : step_buffer.as<kernels::StepRecord>(), steps_per_item()});

@@ -13,11 +13,13 @@
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/backward.hpp"
+#include "kernels/attention/decode.hpp"
 #include "kernels/common/device_buffer.hpp"
 
 namespace sawtooth::experiments {
 
-using AttentionCall = std::variant<kernels::AttentionForward, kernels::AttentionBackward>;
+using AttentionCall =
+    std::variant<kernels::AttentionForward, kernels::AttentionBackward, kernels::AttentionDecode>;
 
 /// The launch of a point without its tensors, of its pass. Throws UsageError that names key and
 /// what is allowed when no kernel runs it (head dim, dtype, tiling, loop).
@@ -63,6 +65,8 @@ class AttentionOnDevice {
   void prepare_backward(kernels::AttentionBackward& call, bool small_kernels);
   void take_tensors(kernels::AttentionForward& call);
   void take_tensors(kernels::AttentionBackward& call);
+  void take_tensors(kernels::AttentionDecode& call);
+  void take_tables(kernels::AttentionDecode& call, const Point& point);
   const Problem& problem() const;
   const Schedule& schedule() const;
   Tiling tiling() const;
@@ -71,7 +75,7 @@ class AttentionOnDevice {
   AttentionCall call_;
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list_;
   std::shared_ptr<const AttentionTensors> tensors_;
-  kernels::DeviceBuffer lse_, order_, workspace_;
+  kernels::DeviceBuffer lse_, order_, lengths_, pages_, workspace_;
 };
 
 }  // namespace sawtooth::experiments

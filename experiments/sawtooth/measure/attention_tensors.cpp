@@ -80,32 +80,37 @@ DeviceBuffer gap(uint64_t placement, uint64_t tensor) {
 int64_t q_bytes(const Problem& problem) {
   return problem.batch * problem.heads * problem.seq_q * problem.row_bytes();
 }
-int64_t kv_bytes(const Problem& problem) {
-  return problem.batch * problem.kv_heads * problem.seq_kv * problem.row_bytes();
-}
 
 }  // namespace
 
-AttentionTensors::AttentionTensors(const Problem& problem, uint64_t placement) {
+AttentionTensors::AttentionTensors(const Problem& problem, uint64_t placement, int64_t kv_rows) {
+  const int64_t kv_bytes = problem.kv_heads * problem.row_bytes() *
+                           (kv_rows > 0 ? kv_rows : problem.batch * problem.seq_kv);
   std::array<DeviceBuffer, 8> gaps;  // kept until all tensors have their pages
   gaps[0] = gap(placement, 0);
   q = random_tensor(q_bytes(problem), problem.dtype, 0);
   gaps[1] = gap(placement, 1);
-  k = random_tensor(kv_bytes(problem), problem.dtype, 1);
+  k = random_tensor(kv_bytes, problem.dtype, 1);
   gaps[2] = gap(placement, 2);
-  v = random_tensor(kv_bytes(problem), problem.dtype, 2);
+  v = random_tensor(kv_bytes, problem.dtype, 2);
   gaps[3] = gap(placement, 3);
   o = DeviceBuffer(q_bytes(problem));
   if (problem.pass == Pass::forward) return;
   gaps[4] = gap(placement, 4);
   d_o = random_tensor(q_bytes(problem), problem.dtype, 3);
   gaps[5] = gap(placement, 5);
-  dk = DeviceBuffer(kv_bytes(problem));
+  dk = DeviceBuffer(kv_bytes);
   gaps[6] = gap(placement, 6);
-  dv = DeviceBuffer(kv_bytes(problem));
+  dv = DeviceBuffer(kv_bytes);
   gaps[7] = gap(placement, 7);
   dq = DeviceBuffer(q_bytes(problem));
   lse = DeviceBuffer(problem.batch * problem.heads * problem.seq_q * int64_t(sizeof(float)));
+}
+
+std::shared_ptr<const AttentionTensors> tensors_of(const Point& point, uint64_t placement) {
+  const Pages& pages = point.request.sequences.pages;
+  return std::make_shared<const AttentionTensors>(point.request.problem, placement,
+                                                  pages.count * pages.rows);
 }
 
 }  // namespace sawtooth::experiments

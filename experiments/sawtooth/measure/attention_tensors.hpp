@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include "experiments/sawtooth/inputs/point.hpp"
 #include "kernels/common/device_buffer.hpp"
 #include "scheduler/problem.hpp"
 
@@ -16,10 +18,14 @@ struct AttentionTensors {
   /// Contiguous [batch, head, length, dim]; inputs of a fixed seed, O as the allocator left it.
   /// `placement` 0 takes the pages that the allocator gives; every other number leaves gaps of a
   /// drawn size before each tensor. Throws CudaError without a device or without memory.
-  explicit AttentionTensors(const Problem& problem, uint64_t placement = 0);
+  /// `kv_rows` of K and of V of each K/V head lie in all pages, 0: batch x seq_kv.
+  explicit AttentionTensors(const Problem& problem, uint64_t placement = 0, int64_t kv_rows = 0);
 
   kernels::DeviceBuffer q, k, v, o;
   kernels::DeviceBuffer d_o, lse, dq, dk, dv;  // of a backward pass; forward has not run yet
 };
+
+/// Of a point, whose K and V may lie in pages.
+std::shared_ptr<const AttentionTensors> tensors_of(const Point& point, uint64_t placement = 0);
 
 }  // namespace sawtooth::experiments

@@ -43,13 +43,12 @@ std::vector<Contender> contenders_of(std::vector<MeasurePoint>& points) {
   for (MeasurePoint& point : points) {
     if (!point.point.refusal.empty()) continue;
     std::string problem;
-    for (const char* key :
-         {"batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim", "dtype", "pass"})
+    for (const char* key : {"batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim", "dtype",
+                            "pass", "lengths", "prefix", "prefix-group", "page-rows", "page-table"})
       problem += point.point.text(key) + " ";
     try {
       std::shared_ptr<const AttentionTensors>& shared = tensors[problem];
-      if (shared == nullptr)
-        shared = std::make_shared<const AttentionTensors>(point.point.request.problem);
+      if (shared == nullptr) shared = tensors_of(point.point);
       contenders.push_back({&point, std::make_unique<AttentionOnDevice>(point.point, shared), {}});
     } catch (const UsageError& error) {
       point.point.refusal = error.what();

@@ -161,9 +161,7 @@ std::string measure_point(const MeasurePoint& point, int64_t repetitions, Device
   std::optional<AttentionOnDevice> attention;
   const auto place = [&](int64_t repetition) {
     attention.reset();  // its memory first
-    attention.emplace(point.point,
-                      std::make_shared<const AttentionTensors>(point.point.request.problem,
-                                                               static_cast<uint64_t>(repetition)));
+    attention.emplace(point.point, tensors_of(point.point, static_cast<uint64_t>(repetition)));
     attention->launch();  // loads the kernel, so that no later launch pays for it
   };
   const kernels::L2StateKind state = l2_state(point.point.keys.state);

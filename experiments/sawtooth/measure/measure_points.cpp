@@ -71,7 +71,7 @@ CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const Measure
       if (result_columns[column].name == name) row[column] = std::to_string(value);
   if (cells.time_us > 0) {
     const sim::Request& request = point.point.request;
-    const double flop = attention_flop(request.problem, request.tiling);
+    const double flop = attention_flop(request.problem, request.tiling, request.sequences);
     row[result_column("time_us")] = fixed(cells.time_us, 2);
     row[result_column("tflops")] = fixed(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
   }

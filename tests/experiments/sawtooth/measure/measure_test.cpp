@@ -113,21 +113,19 @@ TEST_P(MeasureRefuses, InOneLineBeforeAnythingIsLaunchedOrWritten) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, MeasureRefuses,
-    testing::Values(Mistake{"--seq 256 --head-dim 72", "head-dim: head_dim is 72; allowed: "},
-                    Mistake{"--seq 256 --dtype fp32", "dtype: dtype is fp32; allowed: bf16, fp16"},
-                    Mistake{"--seq 256 --tile-q 48 --tile-kv 64",
-                            "tile 48x64 with head_dim 64 has"},
-                    Mistake{"--seq 256 --loop kv-outer", "kv-inner only"},
-                    Mistake{"--lengths 256+512",
-                            "lengths: no kernel of this build takes sequences of different"},
-                    Mistake{"--seq 256 --pack-gqa on",
-                            "pack-gqa: no kernel of this build packs the heads of a group"},
-                    Mistake{"--seq 256 --kernel fast",
-                            "--kernel: 'fast' is not allowed; allowed: one of mma, mma-tma"},
-                    Mistake{"--seq 256 --state lukewarm", "--state: 'lukewarm' is not allowed"},
-                    Mistake{"--seq 256 --repetitions 0", "--repetitions: '0' is not allowed"},
-                    Mistake{"", "seq: not given"},
-                    Mistake{"none.ini", "none.ini: cannot be read"}));
+    testing::Values(
+        Mistake{"--seq 256 --head-dim 72", "head-dim: head_dim is 72; allowed: "},
+        Mistake{"--seq 256 --dtype fp32", "dtype: dtype is fp32; allowed: bf16, fp16"},
+        Mistake{"--seq 256 --tile-q 48 --tile-kv 64", "tile 48x64 with head_dim 64 has"},
+        Mistake{"--seq 256 --loop kv-outer", "kv-inner only"},
+        Mistake{"--lengths 256+512", "lengths: only decode kernels take sequences of different"},
+        Mistake{"--seq 256 --pack-gqa on",
+                "kv-split: the decode kernels walk equal shares; allowed: auto"},
+        Mistake{"--seq 256 --kernel fast",
+                "--kernel: 'fast' is not allowed; allowed: one of mma, mma-tma"},
+        Mistake{"--seq 256 --state lukewarm", "--state: 'lukewarm' is not allowed"},
+        Mistake{"--seq 256 --repetitions 0", "--repetitions: '0' is not allowed"},
+        Mistake{"", "seq: not given"}, Mistake{"none.ini", "none.ini: cannot be read"}));
 
 /// Rows as `measure` writes them, made from what `simulate` says of the same points.
 class MeasureResumes : public WithoutGpu {
