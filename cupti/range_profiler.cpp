@@ -42,12 +42,29 @@ class Context {
   void synchronize() const { check_driver(driver_, driver_.synchronize(), "cuCtxSynchronize"); }
   CUcontext get() const { return context_; }
   CUdevice device() const { return device_; }
+  const DriverLibrary& driver() const { return driver_; }
 
  private:
   DriverLibrary driver_;
   CUcontext context_ = nullptr;
   CUdevice device_ = 0;
   bool retained_ = false;
+};
+
+/// `context` is current for this object's life, then what was before.
+class WhileCurrent {
+ public:
+  explicit WhileCurrent(const Context& context) : driver_(context.driver()) {
+    driver_.context_current(&before_);
+    driver_.context_set_current(context.get());
+  }
+  ~WhileCurrent() { driver_.context_set_current(before_); }
+  WhileCurrent(const WhileCurrent&) = delete;
+  WhileCurrent& operator=(const WhileCurrent&) = delete;
+
+ private:
+  const DriverLibrary& driver_;
+  CUcontext before_ = nullptr;
 };
 
 /// CUPTI says "unsupported" through flags, one a reason.
@@ -128,13 +145,18 @@ class Enabled {
     size.maxNumRangeTreeNodes = static_cast<uint32_t>(ranges);
     check(cupti_.range_counter_data_size(&size), "cuptiRangeProfilerGetCounterDataSize");
     std::vector<uint8_t> data(size.counterDataSize);
-    auto init =
-        of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params));
-    init.counterDataSize = data.size();
-    init.pCounterData = data.data();
-    check(cupti_.range_counter_data_initialize(&init),
-          "cuptiRangeProfilerCounterDataImageInitialize");
+    empty(data);
     return data;
+  }
+
+  /// An image that is not emptied averages over the launches whose counters it was given.
+  void empty(std::vector<uint8_t>& data) const {
+    auto params =
+        of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params));
+    params.counterDataSize = data.size();
+    params.pCounterData = data.data();
+    check(cupti_.range_counter_data_initialize(&params),
+          "cuptiRangeProfilerCounterDataImageInitialize");
   }
 
   void configure(const std::vector<uint8_t>& config, std::vector<uint8_t>& data,
@@ -281,12 +303,29 @@ struct RangeProfiler::Impl {
   /// the new images empty). So every group gets an object of its own, 0.16 s on an H200, and
   /// images live until the object that knows them is gone.
   std::vector<uint8_t>& configure(const MetricGroup& group, size_t ranges) {
+    keeps = false;
     profiler.reset();
     config = group.config_image();
     profiler.emplace(session.cupti(), context.get());
     counter_data = profiler->make_counter_data(group, ranges);
     profiler->configure(config, counter_data, ranges);
     return counter_data;
+  }
+
+  /// The same for one range of `group`, by the object that counted it last where there is one.
+  void configure_again(const MetricGroup& group) {
+    if (keeps && profiler && config == group.config_image())
+      profiler->empty(counter_data);
+    else
+      configure(group, 1);
+    keeps = true;
+  }
+
+  void release() {
+    keeps = false;
+    if (!profiler) return;
+    const WhileCurrent current(context);
+    profiler.reset();
   }
 
   /// Range names, too, must outlive the measurement.
@@ -307,6 +346,7 @@ struct RangeProfiler::Impl {
   std::set<std::string> range_names;
   std::vector<uint8_t> config;
   std::vector<uint8_t> counter_data;
+  bool keeps = false;               // `profiler` is set up for one range of `config`
   std::optional<Enabled> profiler;  // last: disabled before what it points to goes
 };
 
@@ -365,15 +405,15 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
 }
 
 void RangeProfiler::begin(const MetricGroup& group, const std::function<void()>& prepare) {
-  impl_->configure(group, 1);  // while what the program has launched before still runs
-  impl_->context.synchronize();
-  impl_->profiler->start();
   try {
+    impl_->configure_again(group);  // while what the program has launched before still runs
+    impl_->context.synchronize();
+    impl_->profiler->start();
     prepare();
     impl_->context.synchronize();
     impl_->profiler->push(foreign_range);
   } catch (...) {
-    impl_->profiler.reset();
+    release();
     throw;
   }
 }
@@ -384,13 +424,15 @@ std::vector<double> RangeProfiler::end(const MetricGroup& group) {
     impl_->profiler->pop();
     if (!impl_->profiler->stop())
       throw CounterError(Status::failed, "CUPTI asks for more passes than one");
-    std::vector<double> values = impl_->decode(group);
-    impl_->profiler.reset();
-    return values;
+    return impl_->decode(group);
   } catch (...) {
-    impl_->profiler.reset();
+    release();
     throw;
   }
+}
+
+void RangeProfiler::release() {
+  impl_->release();
 }
 
 }  // namespace sawtooth::cupti

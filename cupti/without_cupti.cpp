@@ -75,5 +75,6 @@ void RangeProfiler::begin(const MetricGroup&, const std::function<void()>&) {
 std::vector<double> RangeProfiler::end(const MetricGroup&) {
   not_built();
 }
+void RangeProfiler::release() {}
 
 }  // namespace sawtooth::cupti

@@ -248,6 +248,14 @@ else
   skip compute-sanitizer "compute-sanitizer or stream_once is missing"
 fi
 
+# The injected library of `sawtooth record`: memcheck where nothing is counted, then contexts and processes.
+if own=$(program record_own_work); then
+  sanitize record-own-work 60 memcheck "$own"
+fi
+if sawtooth=$(program sawtooth); then
+  step record-contexts 60 python3 tests/gpu/record_contexts.py check "$sawtooth"
+fi
+
 # 6. The tests that need a GPU, of this build and of the folder of programs.
 if [ $configured = yes ]; then
   wait "$build_pid" && say "ok      build-all" || { say "FAILED  build-all: $(grep -m1 -iE 'error' "$logs/build-all.log")"; failed=$((failed + 1)); }

@@ -15,6 +15,9 @@ constexpr unsigned flush_ctas_per_sm = 4;
 // The GPU is kept busy for so long while a launch between two events is enqueued, so that the CPU's
 // part of a launch (3 to 20 us with CUPTI's callbacks) is not in its time.
 constexpr uint64_t ahead_ns = 50'000;
+// How long a launch waits for counters that another process of the command holds. That process
+// gives them up within milliseconds unless its own counted launch waits for this process.
+constexpr double lease_seconds = 10;
 
 /// Calls that a stream capture anywhere in the process would refuse are allowed for its life.
 class RelaxedCapture {
@@ -49,7 +52,8 @@ bool caught(std::string& status, std::string& message, Act act) {
 
 }  // namespace
 
-ContextRecorder::ContextRecorder(const cupti::DriverLibrary& driver, const PassRequest& request)
+ContextRecorder::ContextRecorder(const cupti::DriverLibrary& driver, const PassRequest& request,
+                                 const std::string& folder)
     : driver_(driver), flushes_(request.flush) {
   const RelaxedCapture relaxed(driver_);
   caught(status_, message_, [&] {
@@ -59,6 +63,8 @@ ContextRecorder::ContextRecorder(const cupti::DriverLibrary& driver, const PassR
       check(driver_.event_create(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
       return;
     }
+    lease_.emplace(folder + "/counters" + device_place());
+    take_counters();
     profiler_.emplace();
     plan_ = profiler_->plan(request.metrics);
     if (plan_->passes() != 1)
@@ -86,6 +92,34 @@ void ContextRecorder::load_kernels() {
         "cuDeviceGetAttribute");
   vectors_ = flush_factor * static_cast<uint64_t>(l2_bytes) / vector_bytes;
   check(driver_.allocate(&buffer_, vectors_ * vector_bytes), "cuMemAlloc of four times L2");
+}
+
+/// Where the GPU sits on the bus: the same in every process, whatever number it has there.
+std::string ContextRecorder::device_place() const {
+  std::string place;
+  for (const CUdevice_attribute part :
+       {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+        CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID}) {
+    int number = 0;
+    check(driver_.device_attribute(&number, part, device_), "cuDeviceGetAttribute");
+    place += '-';
+    place += std::to_string(number);
+  }
+  return place;
+}
+
+void ContextRecorder::take_counters() {
+  if (holds_) return;
+  if (!lease_->take(lease_seconds))
+    throw cupti::CounterError(cupti::Status::counters_busy,
+                              "another process of the command counts on this GPU");
+  holds_ = true;
+}
+
+void ContextRecorder::give_up() {
+  if (!holds_.exchange(false)) return;
+  if (profiler_) profiler_->release();
+  lease_->give();
 }
 
 void ContextRecorder::run(CUfunction kernel, unsigned grid, unsigned block, CUstream stream,
@@ -140,6 +174,7 @@ void ContextRecorder::begin(const ForeignLaunch& launch, LaunchRecord& record) {
   stream_ = launch.stream;
   open_ = caught(record.status, record.message, [&] {
     if (profiler_) {
+      take_counters();
       profiler_->begin(plan_->groups.front(), [&] {
         if (flushes_)
           flush();
@@ -174,6 +209,7 @@ void ContextRecorder::end(bool launched, LaunchRecord& record) {
     }
     if (!launched) throw std::runtime_error("the program's launch failed");
   });
+  if (wanted()) give_up();
 }
 
 }  // namespace sawtooth::inject

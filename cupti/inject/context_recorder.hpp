@@ -3,12 +3,15 @@
 // A launch that is counted has the GPU for itself: everything before it is waited for, and it is
 // waited for. As in experiments/sawtooth/measure/counted_launch.hpp a kernel runs between the start
 // of the pass and the range, because the first launch of a pass comes to the SMs in another order;
-// without a flush it is one that touches no memory.
+// without a flush it is one that touches no memory. CUPTI's object is kept from one counted launch
+// to the next, until another context or process wants the GPU's counters.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 
+#include "cupti/inject/counter_lease.hpp"
 #include "cupti/inject/foreign_launch.hpp"
 #include "cupti/inject/pass_file.hpp"
 #include "cupti/libraries.hpp"
@@ -18,16 +21,27 @@ namespace sawtooth::inject {
 
 class ContextRecorder {
  public:
-  /// Of the current context. What keeps counters off is kept for the records.
-  ContextRecorder(const cupti::DriverLibrary& driver, const PassRequest& request);
+  /// Of the current context. What keeps counters off is kept for the records. `folder` is that of
+  /// the pass, where its processes agree who counts.
+  ContextRecorder(const cupti::DriverLibrary& driver, const PassRequest& request,
+                  const std::string& folder);
 
   /// Before and after the call that launches; neither throws. What fails stands in the record's
   /// status and message. The context must be current.
   void begin(const ForeignLaunch& launch, LaunchRecord& record);
   void end(bool launched, LaunchRecord& record);
 
+  /// Whether the GPU's counters are held between launches, and whether another process waits for
+  /// them. From any thread.
+  bool holds() const { return holds_; }
+  bool wanted() const { return lease_ && lease_->wanted(); }
+  /// Gives them up. Not between begin() and end().
+  void give_up();
+
  private:
   void load_kernels();
+  std::string device_place() const;
+  void take_counters();
   void run(CUfunction kernel, unsigned grid, unsigned block, CUstream stream, void** arguments);
   void wait_on_device(unsigned ctas, uint64_t ns, CUstream stream);
   void flush();
@@ -38,6 +52,8 @@ class ContextRecorder {
   bool flushes_;
   std::optional<cupti::RangeProfiler> profiler_;  // empty where launches are timed
   std::optional<cupti::MetricPlan> plan_;
+  std::optional<CounterLease> lease_;  // as profiler_
+  std::atomic<bool> holds_ = false;
   std::string status_ = "ok", message_;
   CUdevice device_ = 0;
   int sms_ = 0;

@@ -3,6 +3,7 @@
 // that the request names. It prints nothing and changes nothing else of the program.
 // Source: CUPTI documentation, "CUPTI Callback API"; samples/profiling_injection.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -11,10 +12,12 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "cupti/inject/context_recorder.hpp"
@@ -87,10 +90,13 @@ enum Held : uint64_t { nothing = 0, shared_gate = 1, whole_gate = 2 };
 // This thread is in a callback: what it calls there is not the program's.
 thread_local bool inside = false;
 
+// A process that waits for counters gets them so late at the latest.
+constexpr std::chrono::milliseconds between_looks{20};
+
 class Injection {
  public:
   explicit Injection(const std::string& folder)
-      : file_(folder), filter_(parse_request(read_file(folder + "/request"))) {}
+      : folder_(folder), file_(folder), filter_(parse_request(read_file(folder + "/request"))) {}
 
   void note(const std::string& text) const { file_.add(note_line(text)); }
 
@@ -119,8 +125,11 @@ class Injection {
     record.name = demangled(symbol);
     record.context = context_numbers_.of(data.context);
     std::unique_ptr<ContextRecorder>& recorder = contexts_[data.context];
+    if (holder_ != recorder.get()) give_up();
     if (recorder == nullptr)
-      recorder = std::make_unique<ContextRecorder>(*driver_, filter_.request());
+      recorder = std::make_unique<ContextRecorder>(*driver_, filter_.request(), folder_);
+    holder_ = recorder.get();
+    std::call_once(watched_, [&] { watch(); });
     recorder->begin(launch, record);
     open_ = std::move(record);
   }
@@ -139,17 +148,51 @@ class Injection {
     gate_.unlock();
   }
 
-  /// A recorder is given up, not freed: CUPTI may be on its way out as well.
+  /// A recorder is left, not freed: CUPTI may be on its way out as well.
   void forget(CUcontext context) {
     const std::lock_guard lock(gate_);
     const auto found = contexts_.find(context);
     if (found == contexts_.end()) return;
+    if (holder_ == found->second.get()) give_up();
     static_cast<void>(found->second.release());
     contexts_.erase(found);
     context_numbers_.forget(context);
   }
 
+  /// The process exits: counters are given up while CUPTI is still there. A launch that is being
+  /// counted by another thread keeps them.
+  void leave() {
+    if (!gate_.try_lock()) return;
+    give_up();
+    gate_.unlock();
+  }
+
  private:
+  /// Of the context that counted last; under gate_.
+  void give_up() {
+    ContextRecorder* const holder = holder_.exchange(nullptr);
+    if (holder != nullptr) holder->give_up();
+  }
+
+  /// A thread that gives the counters to a process that waits for them while this one launches
+  /// nothing. No signal of the program is handled there.
+  void watch() {
+    if (filter_.request().metrics.empty()) return;
+    std::thread([this] {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, nullptr);
+      inside = true;
+      for (;;) {
+        std::this_thread::sleep_for(between_looks);
+        const ContextRecorder* const holder = holder_;  // recorders are never freed
+        if (holder == nullptr || !holder->holds() || !holder->wanted()) continue;
+        const std::lock_guard lock(gate_);
+        if (holder == holder_) give_up();
+      }
+    }).detach();
+  }
+
   bool is_capturing(CUstream stream) {
     std::call_once(driver_opened_, [&] { driver_.emplace(cupti::open_driver()); });
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -171,6 +214,7 @@ class Injection {
     return streams_.size();
   }
 
+  std::string folder_;
   ProcessFile file_;
   std::once_flag driver_opened_;
   std::optional<cupti::DriverLibrary> driver_;
@@ -182,6 +226,8 @@ class Injection {
   std::shared_mutex gate_;  // held alone from before a counted launch until it has ended
   std::map<CUcontext, std::unique_ptr<ContextRecorder>> contexts_;
   Numbers<CUcontext> context_numbers_{0};
+  std::atomic<ContextRecorder*> holder_ = nullptr;  // counted last, and may hold the counters
+  std::once_flag watched_;
   LaunchRecord open_;
   bool said_streams_ = false;
 };
@@ -232,6 +278,11 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   try {
     injection = new Injection(folder);
     pthread_atfork(nullptr, nullptr, [] { injection = nullptr; });
+    std::atexit([] {
+      inside = true;
+      if (injection != nullptr) injection.load()->leave();
+      inside = false;
+    });
     subscribe();
   } catch (const std::exception& error) {
     if (injection != nullptr) injection.load()->note(error.what());

@@ -128,7 +128,7 @@ def read(path):
 
 def record(sawtooth, which, path, command):
     words = [sawtooth, "record", "--gpu", "h200", "--flush", *which, "--csv", path, "--", *command]
-    subprocess.run([str(word) for word in words], check=True)
+    subprocess.run([str(word) for word in words], check=False)  # rows have their status
     return read(path)
 
 
@@ -137,6 +137,7 @@ def measure(folder, sawtooth):
     part, said = folder / "part.csv", folder / "launches.csv"
     command = (sys.executable, HERE / "census.py", "launch", said)
     rows = joined(record(sawtooth, ("--nvtx", RANGE), part, command), read(said))
+    keep(folder, rows)
     program = os.environ.get("SAWTOOTH_FLASH_ATTENTION_3")
     if program:
         shapes = [word for head_dim, mask in SHAPES for word in (LENGTH, head_dim, mask)]
@@ -154,14 +155,17 @@ def measure(folder, sawtooth):
             )
             for head_dim, mask in SHAPES
         ]
-        rows += joined(launches[1::2], said_by_program)
+        keep(folder, rows + joined(launches[1::2], said_by_program))
     else:
         print(
             "census.py: FlashAttention-3 is left out: SAWTOOTH_FLASH_ATTENTION_3 names no program"
         )
-    write(folder / "census.csv", rows[0].keys(), [row.values() for row in rows])
     part.unlink()
     said.unlink()
+
+
+def keep(folder, rows):
+    write(folder / "census.csv", rows[0].keys(), [row.values() for row in rows])
 
 
 def joined(recorded, said):

@@ -4,7 +4,8 @@
     cute_ladder.py compile FOLDER                         a cubin a level for sm_90a; needs nvidia-cutlass-dsl, no GPU
     cute_ladder.py time CUBINS SEQ REPETITIONS [CSV]      checks and times them and PyTorch's SDPA; needs a GPU and PyTorch
     cute_ladder.py launch CUBINS SEQ                      a launch a level, for `sawtooth record`
-    cute_ladder.py measure CUBINS SAWTOOTH LADDER FOLDER  times and counters of both ladders, in turn, into FOLDER
+    cute_ladder.py measure CUBINS SAWTOOTH LADDER FOLDER [SEQ [ROUNDS]]
+                                                          times and counters of both ladders, in turn, into FOLDER
     cute_ladder.py table FOLDER                           level by level, and a published series beside it; no GPU
 
 batch 2, 8 heads, head dim 128, fp16. A level whose output differs from PyTorch's by over 0.1 % ends the run with
@@ -37,6 +38,7 @@ METRICS = {
     "dram_read_sectors": "dram__sectors_read.sum",
 }
 # TFLOP/s on an A10G, batch 2, 8 heads, 1,024 rows, head dim 128, fp16: the CuteDSL series that the ladder retraces.
+PUBLISHED_LENGTH = 1024
 PUBLISHED = {1: 20.6, 2: 24.4, 3: 27.9, 4: 32.0}
 
 
@@ -170,22 +172,22 @@ def run(*words):
     return subprocess.run([str(word) for word in words], check=False).returncode
 
 
-def measure(cubins, sawtooth, ladder, folder):
+def measure(cubins, sawtooth, ladder, folder, lengths, rounds):
     """times.csv: a row a round, level and length; counters.csv: a row a level and length."""
     folder.mkdir(parents=True, exist_ok=True)
     me, part = (sys.executable, HERE / "cute_ladder.py"), folder / "part.csv"
     rows, failed = [], 0
-    for length in LENGTHS:
+    for length in lengths:
         repetitions = "20" if length <= 1024 else "5"
         ours = (ladder, "1", "2", "3", "4", "--no-counters", "--seq", length, "--repetitions")
-        for turn in range(ROUNDS):
+        for turn in range(rounds):
             failed |= run(*me, "time", cubins, length, repetitions, part)
             rows += [{"round": turn, **row} for row in read(part)]
             failed |= run(*ours, repetitions, "--csv", part)
             rows += [{key: {"round": turn, **row}[key] for key in rows[0]} for row in read(part)]
     write(folder / "times.csv", rows)
     rows = []
-    for length in LENGTHS:
+    for length in lengths:
         record = (sawtooth, "record", "--gpu", "h200", "--metrics", ",".join(METRICS.values()))
         record += ("--kernel", "cute_levels|ladder::", "--csv", part, "--")
         failed |= run(*record, *me, "launch", cubins, length)
@@ -223,7 +225,8 @@ def table(folder):
         (row,) = (row for row in counters if (row["kernel"], row["seq"]) == (kernel, str(length)))
         return float(row[column])
 
-    for length in LENGTHS:
+    lengths = [length for length in LENGTHS if any(row["seq"] == str(length) for row in counters)]
+    for length in lengths:
         print(f"\nS = {length}, batch {BATCH}, {HEADS} heads, head dim {HEAD_DIM}, fp16\n")
         print(
             "| level | TFLOP/s: raw CUDA | CuteDSL | conflicts: raw CUDA | CuteDSL | SM reads, CuteDSL / raw CUDA "
@@ -249,12 +252,14 @@ def table(folder):
                 f"| {dram[0]:.0f} | {dram[1]:.0f} |"
             )
         print(f"\nFlashAttention-2 (PyTorch): {tflops('flash-attention-2', length):.0f} TFLOP/s")
+    if PUBLISHED_LENGTH not in lengths:
+        return
     print(
         "\nSpeed over level 1, S = 1024\n\n| level | series, A10G | CuteDSL, H200 | raw CUDA, H200 |\n|---|---|---|---|"
     )
     for level, name in LEVELS.items():
         ratios = [
-            tflops(f"{family}-{level}", 1024) / tflops(f"{family}-1", 1024)
+            tflops(f"{family}-{level}", PUBLISHED_LENGTH) / tflops(f"{family}-1", PUBLISHED_LENGTH)
             for family in ("cute", "ladder")
         ]
         print(
@@ -278,8 +283,9 @@ def main(arguments):
             for launch in levels.values():
                 launch()
         torch.cuda.synchronize()
-    elif command == ["measure"] and len(rest) == 4:
-        return measure(*rest)
+    elif command == ["measure"] and len(rest) in (4, 5, 6):
+        lengths = [int(word) for word in arguments[5:6]] or LENGTHS
+        return measure(*rest[:4], lengths, int((arguments[6:] or [ROUNDS])[0]))
     elif command == ["table"] and len(rest) == 1:
         table(rest[0])
     else:

@@ -1,6 +1,8 @@
 // A libcupti without a GPU. A pass holds six metrics; every metric of a range reads 1000 times the
 // number of launches in the range plus the grid of the last one, so that a range with more or less
-// than one launch shows. SAWTOOTH_FAKE_ENABLE_ERROR is what cuptiRangeProfilerEnable returns.
+// than one launch shows; one whose name has "objects" reads how many objects of the profiler this
+// process has had. One object counts at a time: in a process, and of those that name the same file
+// in SAWTOOTH_FAKE_COUNTERS. SAWTOOTH_FAKE_ENABLE_ERROR is what cuptiRangeProfilerEnable returns.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -12,6 +14,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
+#include <fcntl.h>
 
 namespace {
 
@@ -21,11 +24,26 @@ constexpr size_t image_bytes = 16;
 CUpti_CallbackFunc subscriber = nullptr;
 bool in_range = false;
 unsigned launches = 0, last_grid = 0;
-size_t ranges = 0;
+size_t ranges = 0;  // whose counters the image was given since it was initialised
+bool enabled = false;
+int objects = 0;
 
 struct Host {
   size_t metrics = 0;
 };
+
+/// Whether the counters are this process's, or nobody's, from now on.
+bool lock_counters(short type) {
+  const char* path = std::getenv("SAWTOOTH_FAKE_COUNTERS");
+  if (path == nullptr) return true;
+  static const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  return fcntl(file, F_SETLK, &lock) == 0;
+}
+
 Host* host_of(void* object) {
   return static_cast<Host*>(object);
 }
@@ -82,7 +100,10 @@ FAKE(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params)
   return CUPTI_SUCCESS;
 }
 FAKE(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params) {
-  for (size_t i = 0; i < p->numMetrics; ++i) p->pMetricValues[i] = 1000.0 * launches + last_grid;
+  for (size_t i = 0; i < p->numMetrics; ++i) {
+    const bool of_objects = std::strstr(p->ppMetricNames[i], "objects") != nullptr;
+    p->pMetricValues[i] = of_objects ? objects : 1000.0 * launches + last_grid;
+  }
   return CUPTI_SUCCESS;
 }
 FAKE(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params) {
@@ -106,11 +127,15 @@ FAKE(cuptiDeviceGetChipName, CUpti_Device_GetChipName_Params) {
 }
 FAKE(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params) {
   const char* error = std::getenv("SAWTOOTH_FAKE_ENABLE_ERROR");
-  ranges = 0;
-  return static_cast<CUptiResult>(error != nullptr ? std::atoi(error) : 0);
+  if (error != nullptr) return static_cast<CUptiResult>(std::atoi(error));
+  if (enabled || !lock_counters(F_WRLCK)) return CUPTI_ERROR_HARDWARE_BUSY;
+  enabled = true;
+  ++objects;
+  return CUPTI_SUCCESS;
 }
 FAKE(cuptiRangeProfilerDisable, CUpti_RangeProfiler_Disable_Params) {
-  in_range = false;
+  in_range = enabled = false;
+  lock_counters(F_UNLCK);
   return CUPTI_SUCCESS;
 }
 FAKE(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Params) {
@@ -122,6 +147,7 @@ FAKE(cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSiz
 }
 FAKE(cuptiRangeProfilerCounterDataImageInitialize,
      CUpti_RangeProfiler_CounterDataImage_Initialize_Params) {
+  ranges = 0;
   return CUPTI_SUCCESS;
 }
 FAKE(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start_Params) {

@@ -1,6 +1,7 @@
 // A program that uses CUDA as its arguments say, on the fake driver:
 //   launch NAME GRID, graph, capture on|off, stream N, context N, push NAME, pop, thread NAME GRID,
-//   fork, crash, wait, exit CODE, once FILE (stops here unless FILE is there, which it creates)
+//   run COMMAND (a shell's), fork, crash, wait, exit CODE,
+//   once FILE (stops here unless FILE is there, which it creates)
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +69,8 @@ int main(int count, char** words) {
       nvtxRangePushA(next().c_str());
     } else if (word == "pop") {
       nvtxRangePop();
+    } else if (word == "run") {
+      if (std::system(next().c_str()) != 0) return 8;
     } else if (word == "fork") {
       const pid_t child = fork();
       if (child == 0) {

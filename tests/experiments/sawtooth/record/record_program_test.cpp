@@ -94,6 +94,30 @@ TEST(RecordProgram, ChildProcessesHaveRowsAndAForkedChildHasNone) {
   EXPECT_EQ(column(both.out, "grid"), (Cells{"1x1x1", "2x1x1"}));
 }
 
+// The first object of a context only asks whether it may count.
+TEST(RecordProgram, OneObjectOfTheProfilerCountsUntilAnotherContextWantsTheCounters) {
+  const Outcome outcome = record("--metrics objects.sum,a.sum",
+                                 "launch k 1 launch k 2 graph context 2 launch k 3 launch k 4 "
+                                 "context 1 launch k 5 launch k 6");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(column(outcome.out, "objects.sum"), (Cells{"2", "2", "2", "4", "4", "5", "5"}));
+  EXPECT_EQ(column(outcome.out, "a.sum"),
+            (Cells{"1001", "1002", "1007", "1003", "1004", "1005", "1006"}));
+}
+
+TEST(RecordProgram, AProcessThatWantsTheCountersGetsThemFromOneThatWaits) {
+  const TemporaryFolder folder;
+  const std::string child = std::string("\"" SAWTOOTH_FAKE_PROGRAM) + " launch k 2 launch k 3\"";
+  const Outcome outcome =
+      record("--metrics objects.sum,a.sum", "launch k 1 run " + child + " launch k 4",
+             "SAWTOOTH_FAKE_COUNTERS=" + folder.path("counters"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(column(outcome.out, "process"), (Cells{"0", "0", "1", "1"}));
+  EXPECT_EQ(column(outcome.out, "status"), (Cells{"ok", "ok", "ok", "ok"}));
+  EXPECT_EQ(column(outcome.out, "a.sum"), (Cells{"1001", "1004", "1002", "1003"}));
+  EXPECT_EQ(column(outcome.out, "objects.sum"), (Cells{"2", "3", "2", "2"}));
+}
+
 TEST(RecordProgram, AProgramThatDoesNotRepeatItselfIsRefused) {
   const TemporaryFolder folder;
   const std::string csv = folder.path("out.csv");

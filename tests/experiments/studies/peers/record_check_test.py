@@ -52,7 +52,10 @@ class RecordCheck(unittest.TestCase):
 
     def test_launches_that_do_not_repeat_judge_nothing(self):
         other = self.table("b", dram_read_sectors=(900, 1200, 2000, 2000))
-        self.assertEqual(compared(self.table("a"), other, 2)[0], 0)
+        failed, said = compared(self.table("a"), other, 2)
+        self.assertEqual(failed, 0)
+        # means 1000 and 1050; variances 0 and 45,000, so an error of sqrt(22,500) = 150
+        self.assertRegex(said, r"dram_read.* others up to 0\.3 standard errors")
 
     def test_a_counter_that_a_table_lacks_is_an_error(self):
         other = self.table("b", fabric_read_sectors=("", "", "", ""))
@@ -63,6 +66,40 @@ class RecordCheck(unittest.TestCase):
         other.write_text("\n".join(other.read_text().splitlines()[:3]) + "\n")
         with self.assertRaises(ValueError):
             compared(self.table("a"), other, 2)
+
+    def test_repetitions_on_other_pages_stand_together(self):
+        for seed, add in ((0, 0), (2, 100)):
+            rows = [
+                [add + launch * 10 + i] * len(record_check.KEPT)
+                for launch in (1, 2)
+                for i in range(5)
+            ]
+            path = self.folder / f"record-{seed}.csv"
+            record_check.write(path, record_check.KEPT, rows)
+        (self.folder / "record-0.csv.metrics.csv").write_text("metrics of another table\n")
+        record_check.join(self.folder)
+        joined = self.folder / "record.csv"
+        self.assertEqual(record_check.repetitions_of(joined, 5), 10)
+        first, second = record_check.launches(joined, 10)
+        self.assertEqual(
+            [row["dram_read_sectors"] for row in first],
+            ["10", "11", "12", "13", "14", "110", "111", "112", "113", "114"],
+        )
+        self.assertEqual([row["pages"] for row in second], ["0"] * 5 + ["2"] * 5)
+        self.assertFalse((self.folder / "ncu.csv").exists())
+
+    def test_a_pass_may_take_1_3_of_the_program_and_changes_no_result(self):
+        def wrong(counted, result="a"):
+            rows = [("alone", 0, 5, "a"), ("timed", 0, 5.1, "a"), ("alone", 1, 5.2, "a")]
+            rows += [("alone", 2, 5, "a"), ("counted", 0, counted, result)]
+            lines = ["how,round,seconds,hash", *(",".join(map(str, row)) for row in rows)]
+            (self.folder / "overhead.csv").write_text("\n".join(lines) + "\n")
+            with contextlib.redirect_stdout(io.StringIO()):
+                return record_check.compare_times(self.folder)
+
+        self.assertFalse(wrong(6.49))
+        self.assertTrue(wrong(6.51))
+        self.assertTrue(wrong(5.5, result="b"))
 
     def test_the_page_has_the_dram_reads_of_the_recorded_tables(self):
         page = (pathlib.Path(support.PEERS) / "README.md").read_text(encoding="utf-8")
