@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Does `sawtooth record` count what Nsight Compute counts, and what does it cost a program?
 
-    record_check.py launch [SEED]             launches kernels of other libraries; needs a GPU and PyTorch
+    record_check.py launch [SEED [places]]    launches kernels of other libraries; needs a GPU and PyTorch
     record_check.py work                      1,000 launches in 5 s, 10 of them to be counted; prints a hash
+    record_check.py small                     100,000 launches that are over at once, none to be counted; prints a hash
     record_check.py hold SEED                 holds memory of the GPU until its standard input ends
     record_check.py measure FOLDER SAWTOOTH [GPU [STEP ...]]   runs them under record and ncu, and `bench` of SAWTOOTH
     record_check.py join FOLDER               the tables of all steps that FOLDER has, as measure does at its end
     record_check.py compare FOLDER            the tables of FOLDER against each other: no GPU
 
-A STEP is overhead, peers-SEED or own-SEED: the launches on other memory pages for each SEED, since which lines share
-a set and which half of L2 is a line's home depends on them. Without steps all of them run. The tables are record.csv,
-ncu.csv (rows of `sawtooth import-ncu`), own_record.csv, own_ncu.csv and overhead.csv.
-compare prints a line a counter; exit code 1 where one that should agree does not: sectors that SMs read and L2
-writes to the sector where repetitions agree to the sector in both tables, DRAM reads, near misses and fabric reads within 1 %, over launches whose repetitions agree within
-0.5 % in that counter in both tables.
+A STEP is overhead (work), small, peers-SEED or own-SEED, the launches on other memory pages for each SEED, or places, one launch that
+depends on its pages on twenty of them: pages decide which lines share a set and which half of L2 is a line's home.
+Without steps all of them run. The tables are record.csv, ncu.csv (rows of `sawtooth import-ncu`), own_record.csv,
+own_ncu.csv, places_record.csv, places_ncu.csv, overhead.csv and small.csv.
+compare prints a line a counter; exit code 1 where one that should agree does not: sectors that SMs read and L2 writes to
+the sector where repetitions agree to the sector in both tables, DRAM reads, near misses and fabric reads within 1 %
+where repetitions agree within 0.5 % in that counter in both tables, means over places within three standard errors,
+and a pass of at most 1.3 times the program alone with the same results.
 """
 
 import collections
@@ -21,6 +24,7 @@ import contextlib
 import csv
 import ctypes
 import hashlib
+import itertools
 import math
 import pathlib
 import random
@@ -40,6 +44,8 @@ SHAPES = (
 )  # batch, heads, length, head dim
 PEERS = ("sdpa-flash", "sdpa-cudnn", "triton")
 REPETITIONS = 5
+ALL = [(*case, REPETITIONS) for case in itertools.product(SHAPES, (False, True), PEERS)]
+PLACES = [((1, 1, 65536, 64), False, "sdpa-flash", 20)]  # its tensors nearly fill L2
 OWN_LIST = HERE / "lists" / "record.ini"
 OWN_NAMES = "forward"
 EXACT = ("sm_read_sectors", "l2_write_sectors")
@@ -49,10 +55,13 @@ SHOWN = EXACT + CLOSE + ("l2_read_sectors", "dram_write_sectors")
 KEPT = ("kernel_name", "grid", "block", "launch_index", *SHOWN, "time_us", "status")
 REPEATS = 0.005  # where repetitions of a launch agree within this ...
 AGREES = 0.01  # ... both tables do within this
+MEANS_AGREE = 3  # standard errors
 OVERHEAD_LAUNCHES, OVERHEAD_COUNTED, OVERHEAD_ROUNDS = 1000, 10, 3
 OVERHEAD_ALLOWED = 1.3
+OVERHEAD_TABLES = {"work": "overhead.csv", "small": "small.csv"}
+SMALL_LAUNCHES = 100_000
 OWN_REPETITIONS = 2  # the launches by which bench warms up
-STEPS = ("overhead", "peers-0", "own-0", "own-1", "own-2", "peers-1")
+STEPS = ("overhead", "small", "peers-0", "own-0", "own-1", "own-2", "places")
 MOST_HELD_MIB = 4096
 METRICS = (
     "dram__sectors_read.sum,dram__sectors_write.sum,"
@@ -62,7 +71,7 @@ METRICS = (
 )
 
 
-def launch(seed):
+def launch(seed, wanted):
     """Every repetition on tensors of its own, in other pages."""
     import torch
 
@@ -71,27 +80,21 @@ def launch(seed):
 
     torch.manual_seed(1)
     between = random.Random(seed)
-    for batch, heads, length, head_dim in SHAPES:
-        for causal in (False, True):
-            for name in PEERS:
-                kept = []
-                for _ in range(REPETITIONS):
-                    kept.append(
-                        torch.empty(
-                            between.randrange(1, 64) << 20, dtype=torch.uint8, device="cuda"
-                        )
-                    )
-                    q, k, v = (
-                        torch.randn(
-                            batch, heads, length, head_dim, device="cuda", dtype=torch.bfloat16
-                        )
-                        for _ in range(3)
-                    )
-                    run = KNOWN[name].prepare(torch, q, k, v, causal)
-                    kept.append((run, run()))
-                torch.cuda.synchronize()
-                del kept, run, q, k, v
-                torch.cuda.empty_cache()
+    for (batch, heads, length, head_dim), causal, name, repetitions in wanted:
+        kept = []
+        for _ in range(repetitions):
+            kept.append(
+                torch.empty(between.randrange(1, 64) << 20, dtype=torch.uint8, device="cuda")
+            )
+            q, k, v = (
+                torch.randn(batch, heads, length, head_dim, device="cuda", dtype=torch.bfloat16)
+                for _ in range(3)
+            )
+            run = KNOWN[name].prepare(torch, q, k, v, causal)
+            kept.append((run, run()))
+        torch.cuda.synchronize()
+        del kept, run, q, k, v
+        torch.cuda.empty_cache()
 
 
 def hold(seed):
@@ -126,8 +129,25 @@ def work():
             torch.mm(a, a, out=b)
     torch.cuda.synchronize()
     seconds = time.perf_counter() - begin
+    say(seconds, q, b[::64])
+
+
+def small():
+    import torch
+
+    a = torch.zeros(1, device="cuda")
+    a.add_(1)
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(SMALL_LAUNCHES):
+        a.add_(1)
+    torch.cuda.synchronize()
+    say(time.perf_counter() - begin, a)
+
+
+def say(seconds, *results):
     digest = hashlib.sha256()
-    for tensor in (q, b[::64]):
+    for tensor in results:
         digest.update(tensor.float().cpu().numpy().tobytes())
     print(f"{seconds:.3f}", digest.hexdigest()[:16], flush=True)
 
@@ -142,12 +162,12 @@ def run(*words, **options):
     return done
 
 
-def ncu(folder, name, program, kernels, sawtooth, *more):
+def ncu(folder, name, program, kernels, sawtooth, *more, metrics=METRICS):
     report = folder / f"{name}.raw"
     with open(report, "w", encoding="utf-8") as file:
         run(
             *("ncu", "--cache-control", "all", "--clock-control", "none", "--csv", "--page", "raw"),
-            *("--print-units", "base", "--metrics", METRICS, "-k", f"regex:{kernels}", *more),
+            *("--print-units", "base", "--metrics", metrics, "-k", f"regex:{kernels}", *more),
             *program,
             stdout=file,
         )
@@ -174,6 +194,13 @@ def peers(folder, record, sawtooth, seed):
         ncu(folder, f"ncu-{seed}", program, NAMES, sawtooth)
 
 
+def places(folder, record, sawtooth):
+    program, one = (*ME, "launch", 0, "places"), "dram__sectors_read.sum"
+    record = (*record, "--kernel", NAMES, "--metrics", one, "--csv", folder / "places_record.csv")
+    run(*record, "--", *program)
+    ncu(folder, "places_ncu", program, NAMES, sawtooth, metrics=one)
+
+
 def own(folder, record, sawtooth, seed):
     """This project's kernels: the launches of each point by which bench warms up."""
     program = (sawtooth, "bench", OWN_LIST, "--repetitions", 1, "--overwrite", "--csv", "/dev/null")
@@ -185,18 +212,18 @@ def own(folder, record, sawtooth, seed):
         ncu(folder, f"own_ncu-{seed}", program, OWN_NAMES, sawtooth, "--launch-count", count)
 
 
-def overhead(folder, sawtooth, gpu):
-    """The program alone, timed and counted, in turn."""
+def in_turn(folder, sawtooth, gpu, program, rounds):
+    """A program alone, timed and counted, round by round, into FOLDER/PROGRAM.csv."""
     recorded = (sawtooth, "record", "--gpu", gpu, "--kernel", "flash|cudnn|fprop", "--metrics")
     recorded += ("dram__sectors_read.sum", "--csv")
     rows = []
-    for number in range(OVERHEAD_ROUNDS):
-        before = (*recorded, folder / f"work-{number}.csv", "--")
+    for number in range(rounds):
+        before = (*recorded, folder / f"{program}-{number}.csv", "--")
         for hows, before in ((("alone",), ()), (("timed", "counted"), before)):
-            printed = run(*before, *ME, "work", stdout=subprocess.PIPE, text=True).stdout
+            printed = run(*before, *ME, program, stdout=subprocess.PIPE, text=True).stdout
             lines = re.findall(r"^([\d.]+) ([0-9a-f]{16})$", printed, re.MULTILINE)
             rows += [(how, number, *line) for how, line in zip(hows, lines, strict=True)]
-        write(folder / "overhead.csv", ("how", "round", "seconds", "hash"), rows)
+        write(folder / OVERHEAD_TABLES[program], ("how", "round", "seconds", "hash"), rows)
 
 
 def measure(folder, sawtooth, gpu, steps):
@@ -205,7 +232,11 @@ def measure(folder, sawtooth, gpu, steps):
     for step in steps:
         name, _, seed = step.partition("-")
         if name == "overhead":
-            overhead(folder, sawtooth, gpu)
+            in_turn(folder, sawtooth, gpu, "work", OVERHEAD_ROUNDS)
+        elif name == "small":
+            in_turn(folder, sawtooth, gpu, "small", 1)
+        elif name == "places":
+            places(folder, record, sawtooth)
         else:
             {"peers": peers, "own": own}[name](folder, record, sawtooth, int(seed))
     join(folder)
@@ -328,7 +359,33 @@ def compare(folder):
     for name, of_a_seed in (("", REPETITIONS), ("own_", OWN_REPETITIONS)):
         ours, theirs = folder / f"{name}record.csv", folder / f"{name}ncu.csv"
         failed += compare_tables(ours, theirs, repetitions_of(ours, of_a_seed))
-    return failed + (folder.joinpath("overhead.csv").exists() and compare_times(folder))
+    for name, judge in (("places_record", compare_places), ("overhead", compare_times)):
+        failed += folder.joinpath(f"{name}.csv").exists() and judge(folder)
+    if folder.joinpath("small.csv").exists():
+        each = {
+            row["how"]: 1e6 * float(row["seconds"]) / SMALL_LAUNCHES
+            for row in read(folder / "small.csv")
+        }
+        print(
+            "us a launch that does not match:",
+            ", ".join(f"{how} {us:.2f}" for how, us in each.items()),
+        )
+    return failed
+
+
+def compare_places(folder):
+    ours, theirs = (
+        [number(row, "dram_read_sectors") for row in read(folder / f"places_{name}.csv")]
+        for name in ("record", "ncu")
+    )
+    for name, values in (("record", ours), ("ncu", theirs)):
+        print(
+            f"one launch on {len(values)} places, {name}: DRAM reads {min(values):.0f} to {max(values):.0f}, "
+            f"mean {statistics.mean(values):.0f}"
+        )
+    errors = errors_apart(ours, theirs)
+    print(f"  means differ by {errors:.1f} standard errors")
+    return errors > MEANS_AGREE
 
 
 def compare_times(folder):
@@ -349,16 +406,20 @@ def compare_times(folder):
 
 
 def main(arguments):
-    if arguments[:1] in (["launch"], ["hold"]) and len(arguments) <= 2:
-        {"launch": launch, "hold": hold}[arguments[0]](int((arguments[1:] or [0])[0]))
-    elif arguments == ["work"]:
-        work()
+    if arguments[:1] == ["launch"] and arguments[2:] in ([], ["places"]):
+        launch(int((arguments[1:] or [0])[0]), PLACES if arguments[2:] else ALL)
+    elif arguments[:1] == ["hold"] and len(arguments) == 2:
+        hold(int(arguments[1]))
+    elif arguments in (["work"], ["small"]):
+        {"work": work, "small": small}[arguments[0]]()
     elif arguments[:1] == ["measure"] and len(arguments) >= 3:
         folder, sawtooth = (pathlib.Path(path).resolve() for path in arguments[1:3])
         gpu, steps = (arguments[3:] or ["h200"])[0], arguments[4:] or STEPS
-        if unknown := [one for one in steps if not re.fullmatch(r"overhead|(peers|own)-\d+", one)]:
+        if unknown := [
+            one for one in steps if not re.fullmatch(r"overhead|small|places|(peers|own)-\d+", one)
+        ]:
             sys.exit(
-                f"record_check.py: '{unknown[0]}' is no step: overhead, peers-SEED or own-SEED"
+                f"record_check.py: '{unknown[0]}' is no step: overhead, small, peers-SEED, own-SEED or places"
             )
         measure(folder, sawtooth, gpu, steps)
     elif arguments[:1] == ["join"] and len(arguments) == 2:

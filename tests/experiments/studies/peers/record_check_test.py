@@ -88,6 +88,16 @@ class RecordCheck(unittest.TestCase):
         self.assertEqual([row["pages"] for row in second], ["0"] * 5 + ["2"] * 5)
         self.assertFalse((self.folder / "ncu.csv").exists())
 
+    def test_means_over_places_may_differ_by_three_standard_errors(self):
+        # Ten values with a variance of 25,000 / 9 each: an error of sqrt(2 x 2,500 / 9) = 23.57.
+        for more, wrong in ((70, False), (71, True)):
+            for name, add in (("record", 0), ("ncu", more)):
+                rows = [[add + 1000 + 100 * (i % 2)] for i in range(10)]
+                path = self.folder / f"places_{name}.csv"
+                record_check.write(path, ["dram_read_sectors"], rows)
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(record_check.compare_places(self.folder), wrong, more)
+
     def test_a_pass_may_take_1_3_of_the_program_and_changes_no_result(self):
         def wrong(counted, result="a"):
             rows = [("alone", 0, 5, "a"), ("timed", 0, 5.1, "a"), ("alone", 1, 5.2, "a")]
