@@ -130,7 +130,8 @@ class GradientConsumer {
     pin(dq);
     pin(dv);
     pin_all(packed);
-    release(shared_.d_o_empty[stage]);
+    // Every lane for itself: each has read numbers of rows.
+    shared_.d_o_empty[stage].arrive();
     hand_over(dq);
     wgmma_wait<0>();
     pin(dk);
@@ -290,7 +291,7 @@ class GradientConsumer {
         .consumers[warpgroup_ * Shape::warpgroup_warps + thread_number() % warpgroup_threads / 32];
   }
 
-  // Every warp arrives for itself, once all its lanes are done.
+  // A warp arrives once, when all its lanes are done.
   __device__ static void release(Barrier& barrier) {
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier.arrive();

@@ -56,7 +56,7 @@ class DqWriter {
     if (ordered) {
       wait_until_added();
       fence_before_additions();
-      store_release(turn, load_acquire(turn) + 1);
+      store_release(turn, shared_.notes[note_].turn + 1);
     }
     parity_ ^= 1;
     note_ = note_ + 1 == Shape::notes ? 0 : note_ + 1;

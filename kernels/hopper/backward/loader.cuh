@@ -61,11 +61,11 @@ class BackwardLoader {
     step_.advance();
     const int stage = ring_.stage;
     const int row = StepNote::tile_of(note.word) * Shape::q_rows;
+    shared_.d_o_empty[stage].wait(ring_.parity);
     shared_.q_empty[stage].wait(ring_.parity);
     shared_.notes[(ring_.parity ^ 1) * Shape::stages + stage] = note;
     load_rows(shared_.q[stage], shared_.lse_log2[stage], maps_.q, shared_.hand.arguments.lse_log2,
               shared_.q_full[stage], item, note.flat_head, row);
-    shared_.d_o_empty[stage].wait(ring_.parity);
     load_rows(shared_.d_o[stage], shared_.row_sums[stage], maps_.d_o,
               shared_.hand.arguments.row_sums, shared_.d_o_full[stage], item, note.flat_head, row);
     ring_.advance();

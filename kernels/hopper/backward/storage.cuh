@@ -48,8 +48,10 @@ struct BackwardStorage {
   alignas(128) float lse_log2[Shape::stages][Shape::q_rows];
   alignas(128) float row_sums[Shape::stages][Shape::q_rows];
   Barrier k_full, k_empty, v_full, v_empty;
-  Barrier q_full[Shape::stages], q_empty[Shape::stages];      // with log-sum-exp
-  Barrier d_o_full[Shape::stages], d_o_empty[Shape::stages];  // with row sums
+  Barrier q_full[Shape::stages];    // with log-sum-exp
+  Barrier d_o_full[Shape::stages];  // with row sums
+  Barrier q_empty[Shape::stages];
+  Barrier d_o_empty[Shape::stages];  // with both numbers a row
   Barrier dq_full[Shape::consumers], dq_empty[Shape::consumers];
   HandOver<BackwardArguments, StepNote, BackwardSlot> hand;
   // A note outlives its stage: the writer reads it when the step's dQ has come.
@@ -63,7 +65,7 @@ struct BackwardStorage {
       q_full[stage].initialise(1);
       d_o_full[stage].initialise(1);
       q_empty[stage].initialise(Shape::consumer_warps);
-      d_o_empty[stage].initialise(Shape::consumer_warps);
+      d_o_empty[stage].initialise(Shape::consumers * warpgroup_threads);
     }
     for (int part = 0; part < Shape::consumers; ++part) {
       dq_full[part].initialise(Shape::warpgroup_warps);
