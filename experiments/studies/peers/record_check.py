@@ -196,9 +196,9 @@ def peers(folder, record, sawtooth, seed):
 
 def places(folder, record, sawtooth):
     program, one = (*ME, "launch", 0, "places"), "dram__sectors_read.sum"
-    record = (*record, "--kernel", NAMES, "--metrics", one, "--csv", folder / "places_record.csv")
+    record = (*record, "--kernel", NAMES, "--metrics", one, "--csv", folder / "places_record-0.csv")
     run(*record, "--", *program)
-    ncu(folder, "places_ncu", program, NAMES, sawtooth, metrics=one)
+    ncu(folder, "places_ncu-0", program, NAMES, sawtooth, metrics=one)
 
 
 def own(folder, record, sawtooth, seed):
@@ -247,6 +247,7 @@ def join(folder):
     for name, repetitions in (
         *((name, REPETITIONS) for name in ("record", "ncu")),
         *((name, OWN_REPETITIONS) for name in ("own_record", "own_ncu")),
+        *((name, PLACES[0][-1]) for name in ("places_record", "places_ncu")),
     ):
         parts = [path for path in folder.iterdir() if re.fullmatch(rf"{name}-\d+\.csv", path.name)]
         parts.sort(key=lambda path: int(path.stem.split("-")[1]))
