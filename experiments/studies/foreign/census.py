@@ -185,19 +185,23 @@ def table(folder):
     )
     print("|---" * 7 + "|")
     for row in read(folder / "census.csv"):
-        value = {
-            column: float(row[column] or "nan")
-            for column in row
-            if column.endswith("_sectors") or column == "time_us"
-        }
-        shape = f"D {row['head_dim']}, {row['mask']}" if row["head_dim"] else "16K x 8K"
-        print(
-            f"| {row['what']} | {shape} | {value['time_us'] / 1000:.2f} "
-            f"| {value['l2_read_sectors'] / value['sm_read_sectors']:.0%} "
-            f"| {1 - value['l2_read_miss_sectors'] / value['l2_read_sectors']:.1%} "
-            f"| {value['dram_read_sectors'] / value['cold_read_sectors']:.2f} "
-            f"| {value['l2_write_sectors'] / value['written_sectors']:.2f} |"
-        )
+        print(line(row))
+
+
+def line(row):
+    value = {
+        column: float(row[column] or "nan")
+        for column in row
+        if column.endswith("_sectors") or column == "time_us"
+    }
+    shape = f"D {row['head_dim']}, {row['mask']}" if row["head_dim"] else "16K x 8K"
+    return (
+        f"| {row['what']} | {shape} | {value['time_us'] / 1000:.2f} "
+        f"| {value['l2_read_sectors'] / value['sm_read_sectors']:.0%} "
+        f"| {1 - value['l2_read_miss_sectors'] / value['l2_read_sectors']:.1%} "
+        f"| {value['dram_read_sectors'] / value['cold_read_sectors']:.2f} "
+        f"| {value['l2_write_sectors'] / value['written_sectors']:.2f} |"
+    )
 
 
 def main(arguments):

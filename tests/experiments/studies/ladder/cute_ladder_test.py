@@ -54,6 +54,20 @@ class CuteLadder(unittest.TestCase):
         self.assertIn("FlashAttention-2 (PyTorch): 300 TFLOP/s", lines)
         self.assertIn("| 4 ldmatrix | 1.55 | 4.00 | 4.00 |", lines)  # 32.0 / 20.6
 
+    def test_the_page_has_what_was_recorded(self):
+        root = pathlib.Path(__file__).resolve().parents[4] / "experiments"
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            cute_ladder.table(root / "data" / "h200" / "cute")
+        page = (root / "studies" / "ladder" / "README.md").read_text(encoding="utf-8")
+        lines = [line for line in output.getvalue().splitlines() if line.startswith("| ")]
+        self.assertEqual(len(lines), 10)  # two tables of four levels
+        for line in lines[:5]:
+            self.assertIn(line, page)
+        for line in lines[6:]:
+            level, _, cute, raw = line.strip("| ").split(" | ")
+            self.assertRegex(page, rf"\| {level} \|.* {cute} \| {raw} \|")
+
 
 if __name__ == "__main__":
     unittest.main()
