@@ -22,7 +22,7 @@ void HalvesInStep::visit(const HalfVisit& visit) {
   Tally& tally = l2_.tally_of(visit.atom);
   if (visit.access == Access::write) {
     tally.written += asked;
-    l2_.write(visit.atom);
+    l2_.write(visit.atom, {visit.times[0] > 0, visit.times[1] > 0});
     return;
   }
   if (visit.access == Access::reduce) return l2_.reduce(visit.atom, visit.times);

@@ -140,9 +140,9 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
   return missed;
 }
 
-// Makes the lines of `atom` dirty at their homes, and drops copies; returns the units that were not
-// there.
-int64_t TwoHalves::put(AtomId atom, Access access) {
+// Makes the lines of `atom` dirty at their homes; the other half has a copy afterwards if it is to,
+// and drops the one that it had otherwise. Returns the units that were not at home.
+int64_t TwoHalves::put(AtomId atom, Access access, std::array<bool, 2> copies) {
   tally_of(atom).write_backs = true;
   int64_t missed = 0;
   const auto put_in = [&](auto& store) {
@@ -155,7 +155,11 @@ int64_t TwoHalves::put(AtomId atom, Access access) {
         const int home = (at_first & piece) != 0 ? 0 : 1;
         if (touch(store, home, atom, first, piece, access) == 0)
           missed += store.units(atom, first, piece);
-        if (parameters_.halves == 2) store.drop(1 - home, atom, first, piece, count_written_back());
+        if (parameters_.halves != 2) return;
+        if (copies[1 - home])
+          touch(store, 1 - home, atom, first, piece, Access::read);
+        else
+          store.drop(1 - home, atom, first, piece, count_written_back());
       });
     }
   };
@@ -163,11 +167,11 @@ int64_t TwoHalves::put(AtomId atom, Access access) {
   return missed;
 }
 
-void TwoHalves::write(AtomId atom) {
+void TwoHalves::write(AtomId atom, std::array<bool, 2> from) {
   Tally& tally = tally_of(atom);
   tally.writes = true;
   touched_[atom] = 1;
-  tally.write_misses += sectors_of(put(atom, Access::write));
+  tally.write_misses += sectors_of(put(atom, Access::write, from));
 }
 
 void TwoHalves::receive(AtomId atom, Copier copier) {
@@ -176,7 +180,7 @@ void TwoHalves::receive(AtomId atom, Copier copier) {
   tally.incoming += sizes_[atom].sectors;
   touched_[atom] = copier == Copier::sms;
   if (copier == Copier::sms) {
-    put(atom, Access::write);
+    put(atom, Access::write, {});
     return;
   }
   tally.write_backs = true;
@@ -223,7 +227,7 @@ void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
   const bool fits = sizes_[atom].lines <= parameters_.capacity_lines * parameters_.halves;
   const uint32_t all = times[0] + times[1];
   for (uint32_t i = 0; i < (fits ? 1 : all); ++i)
-    tally.fill_reads += sectors_of(put(atom, Access::reduce));
+    tally.fill_reads += sectors_of(put(atom, Access::reduce, {}));
   tally.reduced += double(sizes_[atom].sectors) * all;
   if (parameters_.halves != 2) return;
   const auto crossing = [&](const auto& store) {

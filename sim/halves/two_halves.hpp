@@ -2,13 +2,13 @@
 //
 // A read is looked up in the reader's near half. On a near miss a line whose home is the other half
 // crosses the fabric and is looked up there; what misses at its home is read from DRAM. A line read
-// through the half that is not its home is kept in both. A write goes to the home half alone,
-// allocates without a fill, and drops the other half's copy; a dirty line costs a DRAM write when
-// it is written back: when it leaves, or before, when it is old in its set. docs/models/halves.md
-// has the evidence for each of these. A reduction goes the way of a write, but fills a missing line
-// from DRAM, and its line is written back only when it leaves (docs/models/backward.md). What a
-// half keeps is decided by one of two stores: whole atoms (fully associative, exact) or sampled
-// sets.
+// through the half that is not its home is kept in both. A write allocates at the home half without
+// a fill; where the writer sits at the other half, that keeps a copy, and else it drops its own. A
+// dirty line costs a DRAM write when it is written back: when it leaves, or before, when it is old
+// in its set. docs/models/halves.md has the evidence for each of these. A reduction goes to the
+// home half alone, fills a missing line from DRAM, drops the other half's copy, and its line is
+// written back only when it leaves (docs/models/backward.md). What a half keeps is decided by one
+// of two stores: whole atoms (fully associative, exact) or sampled sets.
 #pragma once
 
 #include <array>
@@ -59,9 +59,10 @@ class TwoHalves {
   /// piece that stands for several lines is in the part that has one of them, drawn by chance:
   /// parts that make up the atom have every piece once.
   MissedByHome read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part = {});
-  void write(AtomId atom);
-  /// A copy from another GPU writes `atom`. SMs write it as any other; a copy engine writes it to
-  /// DRAM, and what L2 held of it is gone.
+  /// Writers at the halves `from`.
+  void write(AtomId atom, std::array<bool, 2> from);
+  /// A copy from another GPU writes `atom`. SMs write it at its home alone; a copy engine writes it
+  /// to DRAM, and what L2 held of it is gone.
   void receive(AtomId atom, Copier copier);
   /// A copy to another GPU reads `atom`, each line at its home, from DRAM where it is missing, and
   /// returns the sectors that missed. A copy engine leaves L2 as it was.
@@ -85,7 +86,7 @@ class TwoHalves {
   const HalvesParameters& parameters() const { return parameters_; }
 
  private:
-  int64_t put(AtomId atom, Access access);
+  int64_t put(AtomId atom, Access access, std::array<bool, 2> copies);
   template <class Store>
   PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
                   Access access);

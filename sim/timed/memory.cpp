@@ -140,7 +140,8 @@ void TimedMemory::write(double now_ns, int64_t sm, AtomId atom) {
   l2_lines_.tally_of(atom).written += sectors;
   l2_.pass(ports_[static_cast<size_t>(sm)].pass(now_ns, sectors * sector_bytes),
            sectors * sector_bytes);
-  l2_lines_.write(atom);
+  const int half = placed(sm).half;
+  l2_lines_.write(atom, {half == 0, half == 1});
 }
 
 double TimedMemory::reduce(double now_ns, int64_t sm, AtomId atom) {

@@ -4,7 +4,8 @@ Every line has a home half. Lines of a tile have theirs in turn, and the lowest 
 number of the tile says which half begins; tiles are numbered tensor after tensor, head after head.
 A reader looks in its own half first. A line that is not there crosses the fabric if the other half
 is its home, is read from DRAM if that lacks it too, and is kept in both. A write goes to the home
-half, allocates without a fill and drops the copy; a dirty line that leaves is written to DRAM.
+half and allocates without a fill; the writer's half keeps a copy, and the other half drops its own.
+A dirty line that leaves is written to DRAM.
 """
 
 from collections import OrderedDict
@@ -78,8 +79,11 @@ def count(point):
                 of["l2_write_sectors"] += sectors
                 held, left = halves[home].touch(line, True)
                 of["l2_write_miss_sectors"] += 0 if held else sectors
-                halves[1 - home].drop(line)
                 leaving = [left]
+                if half != home:
+                    leaving.append(halves[half].touch(line, False)[1])
+                else:
+                    halves[1 - home].drop(line)
             else:
                 of["l2_read_sectors"] += sectors
                 of["sm_read_sectors"] += sectors * (access == "read")

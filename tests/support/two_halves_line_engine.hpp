@@ -40,9 +40,17 @@ class LineEngine {
     ++counts_.dram_reads;
   }
 
-  void write(int64_t line, int home) {
+  void write(int64_t line, int home, int half) {
     if (!touch(halves_[home], line, true)) ++counts_.write_misses;
-    halves_[1 - home].remove_if([&](const Line& held) { return held.line == line; });
+    if (half != home)
+      touch(halves_[half], line, false);
+    else
+      drop(1 - home, line);
+  }
+
+  void reduce(int64_t line, int home) {
+    if (!touch(halves_[home], line, true)) ++counts_.write_misses;
+    drop(1 - home, line);
   }
 
   const LineCounts& counts() const { return counts_; }
@@ -52,6 +60,10 @@ class LineEngine {
     int64_t line = 0;
     bool dirty = false;
   };
+
+  void drop(int half, int64_t line) {
+    halves_[half].remove_if([&](const Line& held) { return held.line == line; });
+  }
 
   // Most recent line first.
   bool touch(std::list<Line>& half, int64_t line, bool write) {
@@ -106,7 +118,14 @@ class SetEngine {
     ++counts_.dram_reads;
   }
 
-  void write(int64_t line) { counts_.write_misses += !put(line, Access::write); }
+  void write(int64_t line, int half) {
+    const int home = home_[static_cast<size_t>(line)];
+    counts_.write_misses += !touch(home, line, Access::write);
+    if (half != home)
+      touch(half, line, Access::read);
+    else
+      drop(1 - home, line);
+  }
 
   int home(int64_t line) const { return home_[static_cast<size_t>(line)]; }
   bool holds_at_home(int64_t line) const {
@@ -118,7 +137,11 @@ class SetEngine {
       half[set_[static_cast<size_t>(line)]].remove_if(
           [&](const Held& held) { return held.line == line; });
   }
-  void reduce(int64_t line) { counts_.dram_reads += !put(line, Access::reduce); }
+  void reduce(int64_t line) {
+    const int home = home_[static_cast<size_t>(line)];
+    counts_.dram_reads += !touch(home, line, Access::reduce);
+    drop(1 - home, line);
+  }
 
   const LineCounts& counts() const { return counts_; }
 
@@ -129,12 +152,9 @@ class SetEngine {
     bool reduced = false;  // at its last change
   };
 
-  bool put(int64_t line, Access access) {
-    const int home = home_[static_cast<size_t>(line)];
-    const bool held = touch(home, line, access);
-    halves_[1 - home][set_[static_cast<size_t>(line)]].remove_if(
+  void drop(int half, int64_t line) {
+    halves_[half][set_[static_cast<size_t>(line)]].remove_if(
         [&](const Held& other) { return other.line == line; });
-    return held;
   }
 
   size_t ways_of(size_t set) const {

@@ -55,9 +55,12 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
       l2.visit(by(atom, Access::read, half == 0, half == 1));
       read_lines(lines, atom, half);
     } else {
-      l2.visit(by(atom, Access::write, half == 0, half == 1));
+      // By one half, as a launch writes a tile: a copy that is dropped leaves room, which lines of
+      // an atom at the tail use that left it whole.
+      const int writer = static_cast<int>(atom % 2);
+      l2.visit(by(atom, Access::write, writer == 0, writer == 1));
       for (int line = 0; line < lines_per_atom; ++line) {
-        lines.write(atom * lines_per_atom + line, line / 2);
+        lines.write(atom * lines_per_atom + line, line / 2, writer);
       }
     }
   }
@@ -90,7 +93,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
     for (int line = 0; line < lines_per_atom; ++line) {
       const int64_t number = atom * lines_per_atom + line;
       if (access == Access::read) lines.read(number, half);
-      if (access == Access::write) lines.write(number);
+      if (access == Access::write) lines.write(number, half);
       if (access == Access::reduce) lines.reduce(number);
     }
   }
@@ -100,8 +103,8 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   RC_ASSERT(counters.dram_write_sectors.value_or(0) == 4 * expected.dram_writes);
 }
 
-// Copies from and to other GPUs. SMs write a line, and read it at its home, as those of this GPU
-// do. Of a copy engine lines go, or are looked for at home and stay where they are.
+// Copies from and to other GPUs. SMs write a line, and read it, at its home. Of a copy engine lines
+// go, or are looked for at home and stay where they are.
 RC_GTEST_PROP(TwoHalves, CountsLinesThatCrossTheLinkAsTheLineEngineDoes, ()) {
   constexpr AtomId atoms = 16;
   enum class Act { read, write, receive, send };
@@ -132,14 +135,14 @@ RC_GTEST_PROP(TwoHalves, CountsLinesThatCrossTheLinkAsTheLineEngineDoes, ()) {
       const int64_t number = atom * lines_per_atom + line;
       const bool missing = !lines.holds_at_home(number);
       if (act == Act::read) lines.read(number, half);
-      if (act == Act::write) lines.write(number);
+      if (act == Act::write) lines.write(number, half);
       if (act == Act::send) {
         sent_misses += missing;
         if (by_sms) lines.read(number, lines.home(number));
       }
       if (act == Act::receive) {
         received_misses += missing;
-        if (by_sms) lines.write(number);
+        if (by_sms) lines.write(number, lines.home(number));
         if (!by_sms) lines.remove(number);
       }
     }
@@ -180,7 +183,7 @@ RC_GTEST_PROP(TwoHalves, CountsReductionsAsTheLineEngineCountsWrites, ()) {
     }
     l2.visit(by(atom, Access::reduce, half == 0, half == 1));
     for (int line = 0; line < lines_per_atom; ++line) {
-      lines.write(atom * lines_per_atom + line, line / 2);
+      lines.reduce(atom * lines_per_atom + line, line / 2);
       sent_and_crossing += 4 + (line / 2 != half ? 4 : 0);
     }
   }
@@ -305,16 +308,21 @@ TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
   EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
 }
 
-TEST(TwoHalves, DropsTheOtherHalfsCopyOfAWrittenLine) {
+TEST(TwoHalves, KeepsACopyAtTheWritersHalfAndDropsThatOfTheOther) {
   HalvesParameters parameters;
   parameters.capacity_lines = 100;
   HalvesInStep l2 = l2_of(parameters, 1);
-  l2.visit(by(0, Access::read, 1, 0));   // copies of the 8 sectors with home 1 in half 0
-  l2.visit(by(0, Access::write, 1, 0));  // which the write drops; nothing is allocated
-  l2.visit(by(0, Access::read, 1, 0));   // so they cross again, and hit
-  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
-  EXPECT_EQ(l2.counters(0).l2_write_miss_sectors, 0);
+  const auto crossed = [&] { return l2.counters(0).fabric_read_sectors.value_or(0); };
+  l2.visit(by(0, Access::write, 1, 0));  // 8 of 16 sectors have home 1: half 0 keeps a copy
+  l2.visit(by(0, Access::read, 1, 0));
+  EXPECT_EQ(crossed(), 0);
+  l2.visit(by(0, Access::write, 0, 1));  // drops it, and half 1 keeps one of the other 8
+  l2.visit(by(0, Access::read, 0, 1));
+  EXPECT_EQ(crossed(), 0);
+  l2.visit(by(0, Access::read, 1, 0));
+  EXPECT_EQ(crossed(), 8);
+  EXPECT_EQ(l2.counters(0).dram_read_sectors, 0);
+  EXPECT_EQ(l2.counters(0).l2_write_miss_sectors, 16);
 }
 
 TEST(TwoHalves, RefusesParametersOutOfRangeByName) {
