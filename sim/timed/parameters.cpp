@@ -91,7 +91,9 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.refill_ns = gpu.refill_ns;
   }
   if (on(Mechanism::prefetch_cost)) {
-    step.prefetch = {.step_ns = kernel.prefetch.step_ns.value_or(0),
+    const bool linear = request.schedule.scan == scan_id<LinearScan>;
+    step.prefetch = {.step_ns = kernel.prefetch.step_ns.value_or(0) +
+                                (linear ? 0 : kernel.prefetch.scan_ns.value_or(0)),
                      .lines_ns = kernel.prefetch.lines_ns.value_or(0)};
     step.prefetch_shared = {
         .step_ns = kernel.prefetch_shared.step_ns.value_or(step.prefetch.step_ns),

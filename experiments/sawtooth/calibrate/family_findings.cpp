@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "experiments/sawtooth/calibrate/finding_parts.hpp"
@@ -30,16 +31,47 @@ std::vector<KernelShape> shapes_of(const std::vector<RecordedLaunch>& launches) 
   return shapes;
 }
 
-/// Of the launches whose K/V stays in a half of L2: misses, which differ between items, would be
-/// taken for steps.
-std::optional<double> item_ns_within_l2(const RecordedSms& sms, const sim::Gpu& gpu) {
-  return item_ns_of(sms.select([&](const RecordedLaunch& l) {
-    int64_t steps = 0;
-    for (const auto& items : l.ctas)
-      for (const RecordedItem& item : items) steps = std::max(steps, item.steps);
-    const int64_t kv_bytes = 2 * steps * l.kernel.tiling.kv_rows * row_bytes(l.kernel);
-    return is_unequal(sms, l) && kv_bytes <= gpu.l2_bytes / gpu.l2_halves.value_or(1);
-  }));
+bool fits_a_half(const RecordedLaunch& launch, const sim::Gpu& gpu) {
+  int64_t steps = 0;
+  for (const auto& items : launch.ctas)
+    for (const RecordedItem& item : items) steps = std::max(steps, item.steps);
+  const int64_t kv_bytes = 2 * steps * launch.kernel.tiling.kv_rows * row_bytes(launch.kernel);
+  return kv_bytes <= gpu.l2_bytes / gpu.l2_halves.value_or(1);
+}
+
+/// Lone launches of a kernel, of those whose K/V stays in a half of L2 where there are some:
+/// misses, which differ between items, would be taken for steps.
+template <class Chosen>
+Launches undisturbed(const RecordedSms& sms, const sim::Gpu& gpu, const KernelShape& kernel,
+                     Chosen chosen) {
+  const auto of_kernel = [&](const RecordedLaunch& l) {
+    return same(l.kernel, kernel) && l.has_ctas(1, sms.count()) && chosen(l);
+  };
+  Launches within =
+      sms.select([&](const RecordedLaunch& l) { return of_kernel(l) && fits_a_half(l, gpu); });
+  return within.empty() ? sms.select(of_kernel) : within;
+}
+
+/// What a step takes more in launches with prefetch than `time` says; nothing without launches.
+std::optional<double> added_ns(const Launches& ahead, const RecordedSms& sms, ItemTime time) {
+  if (ahead.empty()) return std::nullopt;
+  return median_over(ahead, [&](auto& l) { return median_of(sms.paces(l)); }) - time.step_ns;
+}
+
+void add_prefetch(const RecordedSms& sms, const sim::Gpu& gpu, const KernelShape& kernel,
+                  ItemTime time, std::vector<Parameter>& own) {
+  const auto ahead = [&](bool linear) {
+    return undisturbed(sms, gpu, kernel, [&](const RecordedLaunch& l) {
+      return l.prefetch > 0 && l.mask == "none" && (l.scan == "linear") == linear;
+    });
+  };
+  const auto usual = added_ns(ahead(true), sms, time), other = added_ns(ahead(false), sms, time);
+  if (!usual) return;
+  add_finding(own, "prefetch-step-ns", *usual, 1, "what a step costs more with prefetch");
+  add_finding(own, "prefetch-lines-ns", 0, 0, "in prefetch-step-ns");
+  if (other)
+    add_finding(own, "prefetch-scan-ns", *other - *usual, 1,
+                "on top, where the scan is not linear: of sawtooth");
 }
 
 }  // namespace
@@ -48,39 +80,36 @@ std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& l
                                             const sim::Gpu& gpu) {
   ItemFindings found;
   auto& every = kernel_findings(found, std::string(every_kernel));
-  const double item_ns = item_ns_within_l2(RecordedSms(launches, gpu, 0), gpu).value_or(0);
   const auto assume_none = [&](const char* key, const char* why) {
     every.push_back({key, "0", "assumed", why, 0});
   };
   assume_none("item-begin-ns", "the next item is found and loaded while one is computed");
   assume_none("item-spread-ns", "not told apart from the jitter of steps");
-  const RecordedSms sms(launches, gpu, item_ns);
+  const RecordedSms all(launches, gpu, 0);
   bool any = false;
   for (const KernelShape& kernel : shapes_of(launches)) {
-    const Launches alone = sms.steady(kernel, 1, false), ahead = sms.steady(kernel, 1, true);
+    const ItemTime time = item_time_of(
+        undisturbed(all, gpu, kernel, [](const RecordedLaunch& l) { return l.prefetch == 0; }));
+    const RecordedSms sms(launches, gpu, time.item_ns);
+    const Launches alone = sms.steady(kernel, 1, false);
     if (alone.empty()) continue;
     any = true;
-    const double pace = *sms.pace_of(kernel, 1);
     auto& own = kernel_findings(found, kernel);
-    add_finding(own, "step-ns", pace, 1, "a step of a CTA alone on its SM");
+    add_finding(own, "step-ns", time.step_ns, 1, "a step of a CTA alone on its SM");
     add_finding(own, "exposed-ns", 0, 0, "in step-ns, for an SM holds one CTA");
     const double loads_ns = first_loads_ns(gpu, kernel);
-    add_finding(own, "item-end-ns", std::max(0.0, item_ns - loads_ns), 0,
-                "items take " + fixed(item_ns, 0) +
+    add_finding(own, "item-end-ns", std::max(0.0, time.item_ns - loads_ns), 0,
+                "items take " + fixed(time.item_ns, 0) +
                     " ns beyond their steps, of which first loads are " + fixed(loads_ns, 0));
     add_finding(own, "jitter", median_over(alone, [&](auto& l) { return jitter(sms, l); }), 4,
                 "standard deviation of a step, from items of the same SMs");
     add_finding(own, "tpc-spread", median_over(alone, [&](auto& l) { return tpc_spread(sms, l); }),
                 6, "by it the first SM of a TPC is slower than the mean of both");
-    if (ahead.empty()) continue;
-    add_finding(own, "prefetch-step-ns",
-                median_over(ahead, [&](auto& l) { return median_of(sms.paces(l)); }) - pace, 1,
-                "what a step costs more with prefetch");
-    add_finding(own, "prefetch-lines-ns", 0, 0, "in prefetch-step-ns");
+    add_prefetch(sms, gpu, kernel, time, own);
   }
   if (!any)
     throw std::invalid_argument("no launch without a mask and prefetch of " +
-                                std::to_string(sms.count()) +
+                                std::to_string(all.count()) +
                                 " persistent CTAs, one an SM, with items of at least " +
                                 std::to_string(long_steps) + " steps");
   return found.kernels;

@@ -2,7 +2,6 @@
 // nothing where they do not show it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "experiments/sawtooth/calibrate/item_findings.hpp"
@@ -37,9 +36,13 @@ void add_prefetch_costs(const RecordedSms& sms, ItemFindings& found);
 
 // item_time_findings.cpp
 void add_items(const RecordedSms& sms, ItemFindings& found);
-/// What an item takes beyond its steps, of launches with items of many lengths; nothing without
-/// one.
-std::optional<double> item_ns_of(const Launches& unequal);
+/// What an item takes beyond its steps, and what a step takes: the line through all items of the
+/// launches, of which one has some. Items of one length are all steps.
+struct ItemTime {
+  double item_ns = 0;
+  double step_ns = 0;
+};
+ItemTime item_time_of(const Launches& launches);
 /// One CTA an SM, with enough items, of lengths that differ.
 bool is_unequal(const RecordedSms& sms, const RecordedLaunch& launch);
 

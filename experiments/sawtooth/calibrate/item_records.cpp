@@ -68,7 +68,7 @@ class Cells {
 std::map<std::string, RecordedLaunch> points_of(const std::string& path) {
   const CsvTable table = table_of(path);
   const Cells cells(table, {"run_id", "head_dim", "tile_q", "tile_kv", "mask", "launch", "workers",
-                            "prefetch", "kernel"});
+                            "prefetch", "kernel", "scan"});
   std::map<std::string, RecordedLaunch> points;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     RecordedLaunch& point = points[cells.text(row, 0)];
@@ -79,6 +79,7 @@ std::map<std::string, RecordedLaunch> points_of(const std::string& path) {
     point.launch = cells.text(row, 5);
     point.workers = cells.number(row, 6);
     point.prefetch = cells.number(row, 7);
+    point.scan = cells.text(row, 9);
   }
   return points;
 }

@@ -20,6 +20,7 @@ struct RecordedLaunch {
   KernelShape kernel;
   std::string mask;
   std::string launch;
+  std::string scan = "linear";
   int64_t workers = 0;
   int64_t prefetch = 0;
   std::vector<std::vector<RecordedItem>> ctas;  // items of each CTA in the order of time

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int lockstep_items = 2;  // the first of a launch, in which CTAs are where they started
 
-/// At 0, and slope.
+/// At 0, and slope; through 0 where all points have one x.
 std::pair<double, double> line_through(const std::vector<std::pair<double, double>>& points) {
   double x_mean = 0, y_mean = 0, square = 0, product = 0;
   for (const auto& [x, y] : points) {
@@ -23,10 +23,11 @@ std::pair<double, double> line_through(const std::vector<std::pair<double, doubl
     square += (x - x_mean) * (x - x_mean);
     product += (x - x_mean) * (y - y_mean);
   }
-  return {y_mean - product / square * x_mean, product / square};
+  const double slope = square > 0 ? product / square : y_mean / x_mean;
+  return {y_mean - slope * x_mean, slope};
 }
 
-struct ItemTime {
+struct TimedItem {
   int64_t sm = 0;
   size_t number = 0;
   double steps = 0;
@@ -36,7 +37,7 @@ struct ItemTime {
 /// By how much more an item takes beyond its steps in the TPC of a GPC that starts last than in
 /// the first; the first items, in which CTAs stay together, are not used.
 std::pair<double, double> item_times(const RecordedSms& sms, const RecordedLaunch& launch) {
-  std::vector<ItemTime> times;
+  std::vector<TimedItem> times;
   std::vector<std::pair<double, double>> of_steps;
   for (int64_t sm = 0; sm < sms.count(); ++sm) {
     const auto& items = launch.ctas[size_t(sm)];
@@ -49,7 +50,7 @@ std::pair<double, double> item_times(const RecordedSms& sms, const RecordedLaunc
   const auto [item_ns, step_ns] = line_through(of_steps);
   std::map<std::pair<size_t, size_t>, std::vector<std::pair<double, double>>> groups;
   for (size_t gpc = 0; gpc < sms.gpcs().size(); ++gpc)
-    for (const ItemTime& time : times)
+    for (const TimedItem& time : times)
       if (time.number >= lockstep_items && std::ranges::count(sms.gpcs()[gpc], time.sm) > 0)
         groups[{gpc, time.number}].emplace_back(sms.turns()[size_t(time.sm)],
                                                 time.ns - step_ns * time.steps);
@@ -79,16 +80,15 @@ bool is_unequal(const RecordedSms& sms, const RecordedLaunch& launch) {
          items > size_t((lockstep_items + 2) * sms.count());
 }
 
-std::optional<double> item_ns_of(const Launches& unequal) {
-  if (unequal.empty()) return std::nullopt;
-  return median_over(unequal, [](const RecordedLaunch& launch) {
-    std::vector<std::pair<double, double>> of_steps;
-    for (const auto& items : launch.ctas)
+ItemTime item_time_of(const Launches& launches) {
+  std::vector<std::pair<double, double>> of_steps;
+  for (const RecordedLaunch* launch : launches)
+    for (const auto& items : launch->ctas)
       for (size_t k = 0; k + 1 < items.size(); ++k)
         of_steps.emplace_back(double(items[k].steps),
                               double(items[k + 1].start_ns - items[k].start_ns));
-    return line_through(of_steps).first;
-  });
+  const auto [item_ns, step_ns] = line_through(of_steps);
+  return {item_ns, step_ns};
 }
 
 void add_items(const RecordedSms& sms, ItemFindings& found) {

@@ -122,6 +122,8 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
      cost<&KernelCost::prefetch, &PrefetchTimes::step_ns>},
     {"prefetch-lines-ns", Unit::real, -1000, 1e5,
      cost<&KernelCost::prefetch, &PrefetchTimes::lines_ns>},
+    {"prefetch-scan-ns", Unit::real, -1000, 1e5,
+     cost<&KernelCost::prefetch, &PrefetchTimes::scan_ns>},
     {"prefetch-step-shared-ns", Unit::real, -1000, 1e5,
      cost<&KernelCost::prefetch_shared, &PrefetchTimes::step_ns>},
     {"prefetch-lines-shared-ns", Unit::real, -1000, 1e5,

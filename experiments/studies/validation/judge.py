@@ -6,7 +6,7 @@
     judge.py page [--check]                   fills README.md from results/; --check: exit 1 if it is not so
 
 FOLDER holds errors.csv and VARIANT.summary of `sawtooth compare --csv` and `--summary`: model, seed-N,
-no-die-seed-N (without what is known of the die, one launch), two-launches-seed-N (two of them), and without,
+no-die-seed-N (without what is known of the die, one launch), and without,
 which has a group a mechanism that is switched off. Errors are raw; figures are medians over the seeds with their range. --record writes LIST's rows of results/points.csv
 (DRAM reads, DRAM writes and duration of every point) and results/summary.csv. Standard library only.
 """
@@ -29,7 +29,6 @@ import table  # noqa: E402
 RESULTS = os.path.join(HERE, "results")
 MODEL = "model"
 NO_DIE = "no die"
-TWO_LAUNCHES = "two launches"  # and no die
 WITHOUT = re.compile(r"\bwithout[ =]([a-z0-9-]+)")
 (
     DRAM,
@@ -220,22 +219,18 @@ class Judgement:
         head = " | median, % | 95 % interval | 90 %, % | worst, % | worst where launches agree, %"
         return table_of(f"{head} | signed median | noise, % | rank correlation", rows)
 
-    def intervals(self):
-        """Of predictions without the die: how many points lie in their 90 % intervals, and how wide these are."""
+    def intervals(self, variant=MODEL):
+        """Of predictions of one launch: how many points lie in their 90 % intervals, and how wide these are."""
         rows = []
         for counter in COUNTERS:
             cells = [
                 with_range(found, 1) if found else ""
-                for variant in (NO_DIE, TWO_LAUNCHES)
                 for name in ("covered", "half_width")
                 for found in [self.over_seeds(name, counter, "all", variant)]
             ]
             if any(cells):
                 rows.append([name_of(counter), *cells])
-        head = (
-            " | one launch: covered, % | half width, % | two launches: covered, % | half width, %"
-        )
-        return table_of(head, rows)
+        return table_of(" | covered, % | half width, %", rows)
 
     def changes(self, variant=MODEL):
         """Pairs of schedules of one problem: whether the better one is predicted, and by how much."""
@@ -393,7 +388,7 @@ def report(found):
     yield from (found.errors(), found.errors("all"))
     if found.variants(NO_DIE):
         yield "Without the die's file:"
-        yield from (found.errors("over", NO_DIE), found.errors("all", NO_DIE), found.intervals())
+        yield from (found.errors("over", NO_DIE), found.errors("all", NO_DIE), found.intervals(NO_DIE))
     yield from (found.changes(), found.regimes())
     if found.variants(errors.BASELINE):
         yield found.rules()

@@ -18,8 +18,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 here=experiments/studies/validation
 program=${SAWTOOTH:-build/release/sawtooth}
 other_seeds=(1 2 3 4)
-# Lists, with rows of several launches a point, whose errors say how wide intervals are, with those of families.
+# Lists, with rows of several launches a point, whose errors say how wide intervals are: of development.ini, and of their own.
 interval_lists="drawn_third|drawn_fourth"
+interval_files=(families families_again)
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
@@ -33,18 +34,23 @@ sections_of() {
 
 # Predicts lists without their dies, a seed after the other, and says how wide intervals are.
 say_intervals() {
-  local folder=build/judge/intervals data=experiments/data/h200/validation seed predicted=()
+  local folder=build/judge/intervals data=experiments/data/h200/validation seed list predicted=() measured=()
   mkdir -p "$folder"
   sections_of "$here/lists/development.ini" "$interval_lists" >"$folder/lists.ini"
   for seed in 0 1; do
     predicted+=("$folder/seed-$seed.csv")
-    "$program" simulate "$folder/lists.ini" --timing timed --l2 halves --quiet --overwrite --seed "$seed" \
-      --csv "${predicted[-1]}"
-    "$program" simulate "$here/lists/families.ini" --timing timed --l2 halves --quiet --overwrite --seed "$seed" \
-      --csv "$folder/families.csv"
-    tail -n +2 "$folder/families.csv" >>"${predicted[-1]}"
+    predict_for_intervals "$folder/lists.ini" "$seed" "${predicted[-1]}"
+    for list in "${interval_files[@]}"; do
+      predict_for_intervals "$here/lists/$list.ini" "$seed" "$folder/list.csv"
+      tail -n +2 "$folder/list.csv" >>"${predicted[-1]}"
+    done
   done
-  python3 "$here/intervals.py" --measured "$data/development.csv" "$data/families.csv" --predicted "${predicted[@]}"
+  for list in development "${interval_files[@]}"; do measured+=("$data/$list.csv"); done
+  python3 "$here/intervals.py" --measured "${measured[@]}" --predicted "${predicted[@]}"
+}
+
+predict_for_intervals() {
+  "$program" simulate "$1" --timing timed --l2 halves --quiet --overwrite --seed "$2" --csv "$3"
 }
 
 # judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES: one row of lists.csv.
@@ -55,8 +61,8 @@ judge() {
   options+=("${simulate_options[@]}")
   mkdir -p "$folder"
   rm -f "$folder"/*.summary
-  case $role in
-    development | library)
+  case $4 in # files of several lists
+    development.ini | libraries.ini)
       sections_of "$file" "$list" >"$folder/$list.ini"
       file=$folder/$list.ini
       ;;
@@ -79,8 +85,6 @@ judge() {
       for seed in 0 "${other_seeds[@]}"; do
         predict "no-die-seed-$seed" --seed "$seed"
         compare "no-die-seed-$seed" >/dev/null
-        predict "two-launches-seed-$seed" --seed "$seed" --launches 2 # intervals by their spread
-        compare "two-launches-seed-$seed" >/dev/null
       done
       options=("${with_die[@]}")
       local mechanisms
@@ -91,7 +95,7 @@ judge() {
     fi
   fi
   mv "$folder/model.csv" "$folder/predicted.csv"
-  rm -f "$folder"/seed-*.csv "$folder"/no-die-*.csv "$folder"/two-launches-*.csv "$folder/without.csv"
+  rm -f "$folder"/seed-*.csv "$folder"/no-die-*.csv "$folder/without.csv"
 }
 
 draw() {

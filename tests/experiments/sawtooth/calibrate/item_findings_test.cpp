@@ -296,8 +296,11 @@ TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
   h200.latency_dram_ns = 360;
   h200.l2_gb_per_s = 57.344 * double(sms);
   const auto slower = [](int64_t cta) { return step_ns + 25 + (cta % 2 == 0 ? 1 : -1) * 0.5; };
+  const auto slower_yet = [&](int64_t cta) { return slower(cta) + 15; };
+  RecordedLaunch sawtooth = launch(sms, slower_yet, kernel, 2);
+  sawtooth.scan = "sawtooth";
   const auto sections = family_findings({launch(sms, usual, kernel), launch(sms, slower, kernel, 2),
-                                         of_many_lengths(kernel, beyond_ns)},
+                                         sawtooth, of_many_lengths(kernel, beyond_ns)},
                                         h200);
   const auto value = [&](std::string_view name, std::string_view key) {
     const std::string written = text(section(sections, name), key);
@@ -308,6 +311,7 @@ TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
   EXPECT_NEAR(value("d64-192x128", "item-end-ns"), beyond_ns - 1360, 1);
   EXPECT_NEAR(value("d64-192x128", "step-ns"), step_ns, 0.06);
   EXPECT_NEAR(value("d64-192x128", "prefetch-step-ns"), 25, 0.6);
+  EXPECT_NEAR(value("d64-192x128", "prefetch-scan-ns"), 15, 0.1);
   EXPECT_NEAR(value("d64-192x128", "tpc-spread"), 0, 1e-6);
 }
 
@@ -340,8 +344,9 @@ TEST(FamilyFindings, NeedsLongItemsOfLoneCtas) {
 TEST(ItemRecords, ItemsOfAnotherTableAreNamed) {
   const std::string points = ::testing::TempDir() + "points.csv";
   const std::string items = ::testing::TempDir() + "items.csv";
-  std::ofstream(points) << "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch,kernel\n"
-                           "a,64,128,128,none,static,132,0,mma\n";
+  std::ofstream(points)
+      << "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch,kernel,scan\n"
+         "a,64,128,128,none,static,132,0,mma,linear\n";
   std::ofstream(items) << "run_id,repetition,worker,items_before,item,steps,start_ns\n"
                           "a,0,1,1,7,10,900\na,0,1,0,3,10,100\n";
   const auto launches = read_item_records(points, items);

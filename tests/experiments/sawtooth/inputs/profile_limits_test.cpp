@@ -177,6 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{kernel, "tpc-spread-prefetch", "-0.2", "0.2", "-0.3", "0.3"},
                     Limits{kernel, "prefetch-step-ns", "-1000", "1e5", "-1e5", "1e6"},
                     Limits{kernel, "prefetch-lines-ns", "-1000", "1e5", "-1e5", "1e6"},
+                    Limits{kernel, "prefetch-scan-ns", "-1000", "1e5", "-1e5", "1e6"},
                     Limits{kernel, "prefetch-step-shared-ns", "-1000", "1e5", "-1e5", "1e6"},
                     Limits{kernel, "prefetch-lines-shared-ns", "-1000", "1e5", "-1e5", "1e6"},
                     Limits{kernel, "prefetch-lines-bias", "-0.4", "0.4", "-0.5", "0.5"},
