@@ -75,17 +75,18 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
       EXPECT_GE(points.size(), 1u) << list;
     }
   EXPECT_THAT(lists, testing::ElementsAre("a100", "calibration", "calibration_hopper",
-                                          "development", "families", "families_again", "gb10",
-                                          "h200", "judgement", "latency", "launches", "length",
-                                          "libraries", "order", "predicted", "prefetch", "scans",
-                                          "schedules", "sections", "split"));
+                                          "development", "families", "families_again",
+                                          "families_third", "gb10", "h200", "judgement", "latency",
+                                          "launches", "length", "libraries", "order", "predicted",
+                                          "prefetch", "scans", "schedules", "sections", "split"));
 }
 
 TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
   const auto calibration = points_of("validation/lists/calibration");
   EXPECT_LE(calibration.size(), 12u);
-  for (const char* list : {"validation/lists/development", "validation/lists/judgement",
-                           "validation/lists/families", "validation/lists/families_again"}) {
+  for (const char* list :
+       {"validation/lists/development", "validation/lists/judgement", "validation/lists/families",
+        "validation/lists/families_again", "validation/lists/families_third"}) {
     const auto judged = numbers(points_of(list), "seq-kv");
     for (const int64_t length : numbers(calibration, "seq-kv"))
       EXPECT_FALSE(judged.contains(length)) << list;
@@ -115,7 +116,7 @@ TEST(Lists, DrawnListsShareNoLengthWithTheOthers) {
       EXPECT_TRUE(list_of.emplace(length, list).second) << list << ": " << length;
   };
   for (const std::string& list : drawn) take(list, development(list));
-  for (const std::string list : {"judgement", "families", "families_again"})
+  for (const std::string list : {"judgement", "families", "families_again", "families_third"})
     take(list, points_of("validation/lists/" + list));
   for (const char* list : {"grid", "holdout"})
     for (const int64_t length : numbers(development(list), "seq-kv"))
