@@ -16,7 +16,7 @@ namespace {
 
 using sawtooth::fake::Function;
 
-CUcontext current = nullptr;
+thread_local CUcontext current = nullptr;
 bool capturing = false;
 
 // As in generated_cuda_meta.h.

@@ -56,7 +56,12 @@ int main(int count, char** words) {
     } else if (word == "thread") {
       const std::string name = next();
       const auto grid = static_cast<unsigned>(std::stoi(next()));
-      std::thread([&] { launch(name, grid, stream); }).join();
+      CUcontext context = nullptr;
+      call<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent")(&context);
+      std::thread([&] {
+        call<decltype(cuCtxSetCurrent)>("cuCtxSetCurrent")(context);
+        launch(name, grid, stream);
+      }).join();
     } else if (word == "graph") {
       call<decltype(cuGraphLaunch)>("cuGraphLaunch")(nullptr, stream);
     } else if (word == "capture") {
