@@ -24,8 +24,8 @@
 namespace sawtooth::kernels {
 namespace {
 
-// Drawn shares were slower at most shapes, and nowhere faster by 1 %, on one H200
-// (experiments/data/h200/serving/decode.csv).
+// Drawn shares were slower at every shape on an H200: each is a piece more to merge
+// (experiments/data/h200/serving/variants.csv).
 constexpr DrawnShares automatic_drawn{};
 
 /// A call's kernel and what follows from it.
@@ -96,13 +96,16 @@ Outcome choose(const AttentionDecode& call, const DeviceLimits& device, DecodeCh
   if (choice.variant == nullptr) return why_none;
   const KernelVariant& variant = *choice.variant;
   const int64_t row_tiles = ceil_div(rows, variant.tiling.q_rows);
-  const int64_t most_tiles = max_of(1, ceil_div(problem.seq_kv, variant.tiling.kv_rows)) *
-                             problem.batch * problem.kv_heads * row_tiles;
-  const int64_t resident = max_of(1, device.sms * variant.ctas_per_sm);
+  const int64_t units = problem.batch * problem.kv_heads * row_tiles;
+  const int64_t tiles = max_of(1, ceil_div(problem.seq_kv, variant.tiling.kv_rows));
+  const int64_t resident =
+      min_of(most_balanced_workers, max_of(1, device.sms * variant.ctas_per_sm));
   choice.row_tiles = int32_t(row_tiles);
-  choice.workers =
-      min_of(most_tiles, min_of(most_balanced_workers, call.workers > 0 ? call.workers : resident));
   choice.drawn = call.drawn.percent >= 0 ? call.drawn : automatic_drawn;
+  const bool equal = call.lengths == nullptr && choice.drawn.percent == 0;
+  choice.workers = min_of(units * tiles, call.workers > 0 ? call.workers
+                                         : equal          ? workers_for(units, tiles, resident)
+                                                          : resident);
   choice.shared_bytes = shared_bytes_of(variant, call);
   // Lengths may be shorter than seq_kv, never longer, and the fewer tiles, the fewer shares.
   const int64_t shares = choice.workers * (1 + choice.drawn.a_worker);
@@ -140,7 +143,8 @@ decode::DecodeArguments arguments_of(const AttentionDecode& call, const DecodeCh
           .v_strides = or_contiguous(call.v_strides, problem.kv_heads, page_rows, dim),
           .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, dim),
           .scale_log2 = scale * std::numbers::log2e_v<float>,
-          .kv_policy = policy_of(call.kv_eviction),
+          .kv_policy = policy_of(call.kv_eviction.value_or(
+              choice.row_tiles == 1 ? Eviction::first : Eviction::normal)),
           .drawn = choice.drawn,
           .pieces = reinterpret_cast<float*>(workspace + state_size),
           .arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
@@ -170,8 +174,11 @@ Outcome make_maps(PlannedDecode& planned, const AttentionDecode& call) {
   BoxExtent box = variant.kv_box;
   if (paged) box.rows = std::min(box.rows, int(arguments.page_rows));
   try {
-    planned.maps = {make_tensor_map(arguments.k, call.problem.dtype, kv, arguments.k_strides, box),
-                    make_tensor_map(arguments.v, call.problem.dtype, kv, arguments.v_strides, box)};
+    const auto map_of = [&](const void* tensor, const Strides& strides) {
+      return make_tensor_map(tensor, call.problem.dtype, kv, strides, box, MissBytes::of_128);
+    };
+    planned.maps = {map_of(arguments.k, arguments.k_strides),
+                    map_of(arguments.v, arguments.v_strides)};
   } catch (const std::runtime_error& refused) {
     return {Status::launch_failed, refused.what()};
   }

@@ -6,16 +6,9 @@
 
 #include "kernels/decode/consumer.cuh"
 #include "kernels/decode/loader.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
 
 namespace sawtooth::kernels::decode {
 
-/// Before sm_90 launches never overlap.
-__device__ inline void wait_for_launch_before() {
-#if __CUDA_ARCH__ >= 900
-  hopper::wait_for_launch_before();
-#endif
-}
 __device__ inline void let_next_launch_begin() {
 #if __CUDA_ARCH__ >= 900
   hopper::let_next_launch_begin();
@@ -29,6 +22,7 @@ __device__ __forceinline__ void decode_cta(const DecodeArguments& arguments, con
   auto& storage = *reinterpret_cast<Storage<Shape>*>((start + tile_alignment - 1) / tile_alignment *
                                                      tile_alignment);
   let_next_launch_begin();
+  if (threadIdx.x == Shape::consumer_threads) copies.prepare();
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < Shape::stages; ++stage) {
       storage.full[stage].initialise(Copies::full_arrivals);
@@ -41,11 +35,12 @@ __device__ __forceinline__ void decode_cta(const DecodeArguments& arguments, con
     fence_ring_barriers();
   }
   __syncthreads();
-  wait_for_launch_before();
-  if (threadIdx.x < Shape::consumer_threads)
+  if (threadIdx.x < Shape::consumer_threads) {
+    wait_for_launch_before();
     Consumer<Shape>(arguments, storage).run();
-  else
+  } else {
     load_shares(arguments, storage, copies);
+  }
 }
 
 template <class Shape>

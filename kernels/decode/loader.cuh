@@ -3,10 +3,18 @@
 #pragma once
 
 #include "kernels/decode/walk.cuh"
+#include "kernels/hopper/dependent_launch.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/tma/tma.cuh"
 
 namespace sawtooth::kernels::decode {
+
+/// Before sm_90 launches never overlap.
+__device__ inline void wait_for_launch_before() {
+#if __CUDA_ARCH__ >= 900
+  hopper::wait_for_launch_before();
+#endif
+}
 
 /// The pages of a piece, a lane an entry of the table: 32 now and the 32 behind them on their way.
 class PageWindow {
@@ -64,6 +72,10 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
   RingPosition<Shape::stages> stage{0, 1};
   PageWindow window(arguments);
   const bool first_lane = thread_number() % 32 == 0;
+  // Where the walk reads no memory it is under way before the launch before has ended.
+  bool waits =
+      arguments.lengths == nullptr && arguments.pages == nullptr && arguments.drawn.percent == 0;
+  if (!waits) wait_for_launch_before();
   const auto tell = [&](const Work& work) {
     storage.work_empty[slot.stage].wait(slot.parity);
     if (first_lane) {
@@ -75,6 +87,8 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
   walk_shares<Shape>(arguments, storage.tiles_before, [&](const Work& work) {
     tell(work);
     if (work.tiles == 0) return;
+    if (waits) wait_for_launch_before();
+    waits = false;
     const int first_key = work.first_tile * Shape::kv_rows;
     window.begin(work, first_key);
     for (int tile = 0; tile < work.tiles; ++tile) {
@@ -101,6 +115,10 @@ class TmaCopies {
         box_rows_(arguments.pages == nullptr ? Shape::kv_rows
                                              : Shape::box_rows(arguments.page_rows)) {}
 
+  __device__ void prepare() const {
+    prefetch_tensor_map(k_map_);
+    prefetch_tensor_map(v_map_);
+  }
   __device__ void start(Storage<Shape>& storage, int stage, const Work& work, int first_key,
                         PageWindow& window) const {
     const int lane = thread_number() % 32;
@@ -134,6 +152,7 @@ class AsyncCopies {
   static constexpr int full_arrivals = 32;
   __device__ explicit AsyncCopies(const DecodeArguments& arguments) : arguments_(arguments) {}
 
+  __device__ void prepare() const {}
   __device__ void start(Storage<Shape>& storage, int stage, const Work& work, int first_key,
                         PageWindow& window) const {
     const int box_rows =

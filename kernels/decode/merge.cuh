@@ -21,6 +21,7 @@ class PieceMerge {
   static constexpr int row_blocks = Shape::row_blocks;
   static constexpr int chunks = Shape::head_dim / merged_columns;
   static constexpr int columns = 4;  // of a thread in each chunk
+  static constexpr int pieces_at_once = Shape::head_dim <= 128 ? 8 : 4;  // on their way to a thread
   using Output = float[row_blocks][Shape::head_dim / 8][4];
   using Sums = float4[row_blocks][chunks];
 
@@ -86,13 +87,13 @@ class PieceMerge {
           fragment[2 * half + 1] *= factor;
         }
       }
-      const int own_row = block * 16 + thread_ / 8;
-      maximum[block] = top_of(own_row);
+      const int row = own_row(block);
+      maximum[block] = top_of(row);
       sum[block] = 0;
 #pragma unroll
       for (int other = 0; other < Shape::group_warps; ++other)
-        sum[block] += sums_of[other][own_row] *
-                      weight_of(maxima_of[other][own_row], maximum[block], arguments_.scale_log2);
+        sum[block] += sums_of[other][row] *
+                      weight_of(maxima_of[other][row], maximum[block], arguments_.scale_log2);
     }
     auto& partial = storage_.partial[group_];
 #pragma unroll
@@ -129,18 +130,19 @@ class PieceMerge {
       if (!exists(block)) continue;
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk)
-        __stcg(row_of(piece, block) + chunk * (merged_columns / columns), sums[block][chunk]);
+        __stcg(row_of(piece, own_row(block)) + chunk * (merged_columns / columns),
+               sums[block][chunk]);
       if (thread_ % 8 == 0)
-        __stcg(summary_of(piece, block), make_float2(maximum[block], sum[block]));
+        __stcg(summary_of(piece, own_row(block)), make_float2(maximum[block], sum[block]));
     }
-    __threadfence();
   }
 
   /// Whether all other pieces of these rows were left before. The count goes back to zero, for the
   /// next launch.
   __device__ bool comes_last(const UnitPieces& pieces) {
-    meet();
+    meet();  // all have left what they have, and one fence orders it
     if (thread_ == 0) {
+      __threadfence();
       unsigned* const arrivals = arguments_.arrivals + pieces.first * Shape::row_groups + group_;
       const bool last = int64_t(atomicAdd(arrivals, 1u)) + 1 == pieces.count();
       if (last) *arrivals = 0;
@@ -152,39 +154,107 @@ class PieceMerge {
   }
 
   __device__ void add_pieces(const UnitPieces& pieces, Sums& sums, float (&maximum)[row_blocks],
-                             float (&sum)[row_blocks]) const {
+                             float (&sum)[row_blocks]) {
 #pragma unroll
     for (int block = 0; block < row_blocks; ++block) {
-      float top = minus_infinity;
-      if (exists(block)) {
-#pragma unroll 8
-        for (int64_t share = pieces.first; share <= pieces.last; ++share)
-          top = fmaxf(top, __ldcg(summary_of(piece_at(pieces.slot(share)), block)).x);
+      const int first_row = work_.row_tile * Shape::rows + group_ * Shape::group_rows + block * 16;
+      const int rows = min(max(arguments_.rows() - first_row, 0), 16);
+      if (rows == 0) continue;
+      // So many rows that several teams fit the threads, each with its part of the pieces.
+      int team_rows = 1;
+      while (team_rows < rows) team_rows *= 2;
+      const int teams = 16 / team_rows;
+      const int slot = thread_ / 8;
+      add_team_pieces(pieces, block * 16 + slot % team_rows, slot / team_rows, teams,
+                      slot % team_rows < rows, sums[block], maximum[block], sum[block]);
+      if (teams > 1) add_teams(team_rows, teams, sums[block], maximum[block], sum[block]);
+    }
+  }
+
+  /// Of row `row` of the group the pieces of a team: every `teams`-th from piece `team` on.
+  __device__ void add_team_pieces(const UnitPieces& pieces, int row, int team, int teams,
+                                  bool exists, float4 (&total)[chunks], float& maximum,
+                                  float& sum) const {
+    float top = minus_infinity;
+    float whole = 0;
+#pragma unroll
+    for (float4& chunk : total) chunk = make_float4(0, 0, 0, 0);
+    const int64_t last = exists ? pieces.last : -1;
+    for (int64_t share = pieces.first + team; share <= last; share += pieces_at_once * teams) {
+      // All on their way before the first is used; past the end the last one, without weight.
+      float2 summary[pieces_at_once];
+      float4 part[pieces_at_once][chunks];
+#pragma unroll
+      for (int i = 0; i < pieces_at_once; ++i) {
+        const float* const piece = piece_at(pieces.slot(min_of(share + i * teams, last)));
+        summary[i] = __ldcg(summary_of(piece, row));
+#pragma unroll
+        for (int chunk = 0; chunk < chunks; ++chunk)
+          part[i][chunk] = __ldcg(row_of(piece, row) + chunk * (merged_columns / columns));
       }
-      float whole = 0;
-      float4 total[chunks];
+      float higher = top;
 #pragma unroll
-      for (float4& chunk : total) chunk = make_float4(0, 0, 0, 0);
-      if (exists(block)) {
-#pragma unroll 4
-        for (int64_t share = pieces.first; share <= pieces.last; ++share) {
-          const float* const piece = piece_at(pieces.slot(share));
-          const float2 summary = __ldcg(summary_of(piece, block));
-          const float weight = weight_of(summary.x, top, arguments_.scale_log2);
-          whole += summary.y * weight;
-#pragma unroll
-          for (int chunk = 0; chunk < chunks; ++chunk) {
-            const float4 part = __ldcg(row_of(piece, block) + chunk * (merged_columns / columns));
-            total[chunk] =
-                make_float4(total[chunk].x + part.x * weight, total[chunk].y + part.y * weight,
-                            total[chunk].z + part.z * weight, total[chunk].w + part.w * weight);
-          }
-        }
+      for (int i = 0; i < pieces_at_once; ++i) {
+        if (share + i * teams > last) summary[i] = make_float2(minus_infinity, 0);
+        higher = fmaxf(higher, summary[i].x);
       }
-      maximum[block] = top;
-      sum[block] = whole;
+      const float kept = weight_of(top, higher, arguments_.scale_log2);
+      top = higher;
+      whole *= kept;
 #pragma unroll
-      for (int chunk = 0; chunk < chunks; ++chunk) sums[block][chunk] = total[chunk];
+      for (float4& chunk : total)
+        chunk = make_float4(chunk.x * kept, chunk.y * kept, chunk.z * kept, chunk.w * kept);
+#pragma unroll
+      for (int i = 0; i < pieces_at_once; ++i) {
+        const float weight = weight_of(summary[i].x, top, arguments_.scale_log2);
+        whole += summary[i].y * weight;
+#pragma unroll
+        for (int chunk = 0; chunk < chunks; ++chunk)
+          total[chunk] = make_float4(total[chunk].x + part[i][chunk].x * weight,
+                                     total[chunk].y + part[i][chunk].y * weight,
+                                     total[chunk].z + part[i][chunk].z * weight,
+                                     total[chunk].w + part[i][chunk].w * weight);
+      }
+    }
+    maximum = top;
+    sum = whole;
+  }
+
+  /// The sums of the teams, which lie `team_rows` rows of threads apart, to all of them.
+  __device__ void add_teams(int team_rows, int teams, float4 (&total)[chunks], float& maximum,
+                            float& sum) {
+    float* const maxima = storage_.maximum[group_][0];
+    float* const wholes = storage_.sum[group_][0];
+    const int slot = thread_ / 8;
+    const int row = slot % team_rows;
+    if (thread_ % 8 == 0) {
+      maxima[slot] = maximum;
+      wholes[slot] = sum;
+    }
+    meet();
+    float top = minus_infinity;
+    for (int team = 0; team < teams; ++team) top = fmaxf(top, maxima[team * team_rows + row]);
+    const float weight = weight_of(maximum, top, arguments_.scale_log2);
+    float whole = 0;
+    for (int team = 0; team < teams; ++team)
+      whole += wholes[team * team_rows + row] *
+               weight_of(maxima[team * team_rows + row], top, arguments_.scale_log2);
+    maximum = top;
+    sum = whole;
+    auto& partial = storage_.partial[group_][0];
+#pragma unroll
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      float4& own = total[chunk];
+      auto* const place = reinterpret_cast<float4*>(&partial[slot][thread_ % 8 * columns]);
+      *place = make_float4(own.x * weight, own.y * weight, own.z * weight, own.w * weight);
+      meet();
+      own = make_float4(0, 0, 0, 0);
+      for (int team = 0; team < teams; ++team) {
+        const float4 part = *reinterpret_cast<const float4*>(
+            &partial[team * team_rows + row][thread_ % 8 * columns]);
+        own = make_float4(own.x + part.x, own.y + part.y, own.z + part.z, own.w + part.w);
+      }
+      meet();  // also before maxima and sums of the next rows
     }
   }
 
@@ -221,7 +291,7 @@ class PieceMerge {
   }
 
   __device__ int packed(int block) const {
-    return work_.row_tile * Shape::rows + group_ * Shape::group_rows + block * 16 + thread_ / 8;
+    return work_.row_tile * Shape::rows + group_ * Shape::group_rows + own_row(block);
   }
   __device__ bool exists(int block) const {
     return packed(block) < arguments_.rows();
@@ -230,17 +300,18 @@ class PieceMerge {
   __device__ float* piece_at(int64_t slot) const {
     return arguments_.pieces + slot * Shape::piece_floats;
   }
-  __device__ int row_in_piece(int block) const {
-    return group_ * Shape::group_rows + block * 16 + thread_ / 8;
+  __device__ int own_row(int block) const {
+    return block * 16 + thread_ / 8;
   }
-  __device__ float4* row_of(const float* piece, int block) const {
+  /// Of the row group's row `row`.
+  __device__ float4* row_of(const float* piece, int row) const {
     return reinterpret_cast<float4*>(const_cast<float*>(piece) +
-                                     row_in_piece(block) * Shape::head_dim) +
+                                     (group_ * Shape::group_rows + row) * Shape::head_dim) +
            thread_ % 8;
   }
-  __device__ float2* summary_of(const float* piece, int block) const {
+  __device__ float2* summary_of(const float* piece, int row) const {
     return reinterpret_cast<float2*>(const_cast<float*>(piece) + Shape::rows * Shape::head_dim) +
-           row_in_piece(block);
+           group_ * Shape::group_rows + row;
   }
   __device__ void meet() const {
     hopper::named_barrier_sync(1 + group_, Shape::group_threads);

@@ -39,7 +39,8 @@ void bind_context() {
 }  // namespace
 
 CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorExtent& extent,
-                            const Strides& strides, const BoxExtent& box_extent) {
+                            const Strides& strides, const BoxExtent& box_extent,
+                            MissBytes miss_bytes) {
   static const auto encode =
       driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled", 12000);
   bind_context();
@@ -69,7 +70,9 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
              dimensions, const_cast<void*>(tensor), sizes, pitches, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE,
              panel_columns == wide_panel ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             miss_bytes == MissBytes::of_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+                                             : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     throw std::runtime_error(
         "cuTensorMapEncodeTiled refused a tensor of " + std::to_string(extent.rows) +

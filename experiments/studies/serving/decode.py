@@ -2,8 +2,9 @@
 """Times decode of this project beside cuDNN and FlashAttention-2 (PyTorch's SDPA with enable_gqa)
 and a device copy, all in one run, on one GPU. 32 query and 8 K/V heads, head dim 128, one query.
 
-In every round each contender runs a burst of launches, in an order shuffled anew, over K and V that
-rotate through memory of at least four times L2. Times are medians of rounds, a launch each.
+In every round each contender runs a burst of launches, a graph that follows another launch, in an order
+shuffled anew, over K and V that rotate through memory of at least four times L2. Times are medians of
+rounds, a launch each.
 
     decode.py --library LIBRARY [--library NAME=LIBRARY ...] --csv decode.csv [--part shapes,pages,lengths]
 """
@@ -33,6 +34,9 @@ def arguments():
         "--options", action="append", default=[], help="drawn_percent=20,family=mma"
     )
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument(
+        "--launches", choices=["graph", "stream"], default="graph", help="how bursts are launched"
+    )
     parser.add_argument("--peers", default="cudnn,flash")
     parser.add_argument("--shapes", default="", help="1x8,32x16: batch x keys / 1024")
     return parser.parse_args()
@@ -72,15 +76,33 @@ class Session:
         first = turn % places * count
         return [part[first : first + count].view(shape).permute(permutation) for part in self.pool]
 
-    def burst_us(self, launches, count):
-        """Of one launch, in a burst that the processor is ahead of."""
+    def burst(self, kernel, launches, count):
+        """`count` launches in turn, as one graph or one after the other. A copy in a graph is not by
+        SMs and slower, so copies are never captured."""
+
+        def in_turn():
+            for i in range(count):
+                launches[i % len(launches)]()
+
+        if self.options.launches == "stream" or kernel == "copy":
+            return in_turn
+        torch = self.torch
+        for launch in launches:
+            launch()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            in_turn()
+        return graph.replay
+
+    def burst_us(self, burst, first, count):
+        """Of one launch of a burst that follows another launch."""
         torch = self.torch
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda._sleep(400_000)
-        launches[0]()
+        first()
         begin.record()
-        for i in range(count):
-            launches[(1 + i) % len(launches)]()
+        burst()
         end.record()
         torch.cuda.synchronize()
         return begin.elapsed_time(end) * 1000 / count
@@ -89,11 +111,14 @@ class Session:
         """{name: median us} of {name: launches}; bursts of about 2 ms."""
         count = max(3, min(40, int(2000 / max(20, moved_bytes / 4e6))))
         times = {name: [] for name in contenders}
+        bursts = {
+            name: self.burst(name[0], launches, count) for name, launches in contenders.items()
+        }
         for turn in range(self.options.rounds + 2):
             names = list(contenders)
             random.shuffle(names)
             for name in names:
-                us = self.burst_us(contenders[name], count)
+                us = self.burst_us(bursts[name], contenders[name][-1], count)
                 if turn >= 2:
                     times[name].append(us)
         return {name: statistics.median(values) for name, values in times.items()}

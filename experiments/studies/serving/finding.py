@@ -5,6 +5,7 @@
 """
 
 import functools
+import math
 import statistics
 import sys
 from pathlib import Path
@@ -14,18 +15,51 @@ sys.path.append(str(HERE.parents[2] / "plots" / "lib"))
 import fill  # noqa: E402  (the path above leads to it)
 import table  # noqa: E402
 
+MEASURED = HERE.parents[1] / "data" / "h200" / "serving"
 SEQUENCES = ("16", "128")
 ORDERS = ("batch-major", "head-major")
 MIB = (32, 64, 128, 256, 512, 1024)
 SPLITS = ("1", "2", "4", "8", "16", "32", "auto")
 PREFIXES = ("4096", "16384", "65536")
 PAGES = ("", "16", "64", "256")
+TRIED = (
+    ("1 x 32K", 1, 32768),
+    ("16 x 8K", 16, 8192),
+    ("8 x 32K", 8, 32768),
+    ("32 x 16K", 32, 16384),
+)
+TRIED += (("128 x 8K", 128, 8192),)
+ONE = dict(ctas_per_sm=1)
+BUILDS = (
+    (
+        "before: 64 keys, 6 stages, misses of 256 bytes",
+        dict(ONE, kernel="mma-tma before", key_blocks=1, stages=6, miss_bytes=256),
+    ),
+    ("the same with misses of 128", dict(ONE, key_blocks=1, stages=6)),
+    ("4 stages", dict(ONE, key_blocks=1, stages=4)),
+    ("3 stages", dict(ONE, key_blocks=1, stages=3)),
+    ("2 stages", dict(ONE, key_blocks=1, stages=2)),
+    ("2 stages, two CTAs an SM", dict(key_blocks=1, stages=2, ctas_per_sm=2)),
+    ("128 keys, 2 stages", dict(ONE, key_blocks=2, stages=2)),
+    ("the same, evicted first", dict(ONE, key_blocks=2, stages=2, kv_eviction="first")),
+)
+POINT = "batch heads kv_heads seq_q seq_kv head_dim mask lengths page_rows page_table".split()
 
 
 def kv_mib(row):
     """Bytes of K and V of all sequences, 2 x 2 bytes an element."""
     of = lambda column: table.integer(row, column)
     return of("batch") * of("kv_heads") * of("seq_kv") * of("head_dim") * 4 >> 20
+
+
+def kv_of_shape(row):
+    """Of 8 K/V heads and D = 128, in order of size, then of batches."""
+    return table.integer(row, "batch") * table.integer(row, "keys"), table.integer(row, "batch")
+
+
+def mib_of_shape(shape):
+    """K and V of 8 heads of 128 elements of 2 bytes."""
+    return int(shape[0]) * int(shape[1]) >> 8
 
 
 def gain(rows, column, **wanted):
@@ -36,16 +70,17 @@ def gain(rows, column, **wanted):
 
 
 class Page:
-    def __init__(self, folder):
+    def __init__(self, folder, measured=MEASURED):
         self._folder = folder
+        self._data = measured
 
     @functools.cache
     def _rows(self, name):
         return table.read(str(self._folder / f"{name}.csv"))
 
     @functools.cache
-    def _measured(self):
-        return table.read(str(HERE.parents[1] / "data" / "h200" / "serving" / "decode.csv"))
+    def _measured(self, name):
+        return table.read(str(self._data / f"{name}.csv"))
 
     def gain(self, mib, column, timing="lockstep", **wanted):
         rows = [row for row in self._rows("decode") if kv_mib(row) == mib]
@@ -140,29 +175,116 @@ class Page:
             lines.append(f"| {kv_mib(row)} MiB | {base:.2f} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
-    def errors(self, family, ctas_per_sm):
-        """{(batch, keys): predicted over measured time, less 1, in percent}, raw."""
-        rows = table.where(
-            self._measured(), part="shapes", kernel="sawtooth", options=f"family={family}"
+    def rate(self, kernel, batch, keys, options=""):
+        """GB of K and V a second."""
+        shape = dict(part="shapes", kernel=kernel, options=options, batch=batch, keys=keys)
+        return table.number(table.only(self._measured("decode"), **shape), "gb_s")
+
+    def shapes(self):
+        rows = table.where(self._measured("decode"), part="shapes", kernel="cudnn")
+        return [(row["batch"], row["keys"]) for row in sorted(rows, key=kv_of_shape)]
+
+    def of_cudnn(self, family="mma-tma"):
+        """Speed over that of cuDNN, of each shape."""
+        return [
+            self.rate("sawtooth", *shape, f"family={family}") / self.rate("cudnn", *shape)
+            for shape in self.shapes()
+        ]
+
+    def copy(self):
+        """GB a second, read and written, of a copy that the SMs make, in an earlier run."""
+        rows = table.where(self._measured("decode_before"), kernel="copy")
+        return statistics.median(table.numbers(rows, "gb_s"))
+
+    def least(self, low, high):
+        """The lowest speed of mma-tma with so many MiB of K and V."""
+        return min(
+            self.rate("sawtooth", *shape, "family=mma-tma")
+            for shape in self.shapes()
+            if low <= mib_of_shape(shape) <= high
         )
-        errors = {}
-        for row in rows:
-            of = (row["batch"], row["keys"])
-            predicted = table.only(
-                self._rows("measured"), batch=of[0], seq_kv=of[1], ctas_per_sm=ctas_per_sm
-            )
-            times = table.number(predicted, "time_us"), table.number(row, "us")
-            errors[of] = 100 * (times[0] / times[1] - 1)
+
+    def speeds(self):
+        """A row a shape of 32 query and 8 K/V heads, D = 128."""
+        heads = ("mma-tma", "mma", "cuDNN", "FlashAttention-2", "mma-tma / cuDNN")
+        lines = ["| batch x keys | K and V | " + " | ".join(heads) + " |", "|---" * 7 + "|"]
+        for shape in self.shapes():
+            families = ("mma-tma", "mma")
+            rates = [self.rate("sawtooth", *shape, f"family={name}") for name in families]
+            rates += [self.rate(peer, *shape) for peer in ("cudnn", "flash")]
+            cells = [f"{shape[0]} x {int(shape[1]) >> 10}K", f"{mib_of_shape(shape):,} MiB"]
+            cells += [f"{rate:,.0f}" for rate in rates] + [f"{rates[0] / rates[2]:.3f}"]
+            lines.append("| " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def paged(self, rows, family="mma-tma"):
+        """Time with pages of so many rows over that without, less 1, in percent: least and most."""
+        tried = table.where(
+            self._measured("decode"), part="pages", kernel="sawtooth", options=f"family={family}"
+        )
+        (plain,) = table.numbers(table.where(tried, page_rows=""), "us")
+        times = table.numbers(table.where(tried, page_rows=rows), "us")
+        return [100 * (time / plain - 1) for time in (min(times), max(times))]
+
+    def mixed(self):
+        """GB of K and V a second with lengths of 1K to 64K."""
+        rows = table.where(self._measured("decode"), part="lengths", options="family=mma-tma")
+        return table.number(rows[0], "gb_s")
+
+    def variant(self, batch, keys, **shape):
+        """Speed of a build of mma-tma at head dim 128 over cuDNN's in the same run."""
+        rows = table.where(self._measured("variants"), run=1, head_dim=128, batch=batch, keys=keys)
+        plain = dict(miss_bytes=128, kv_eviction="normal", workers="", drawn_percent="")
+        own = table.only(rows, **{"kernel": "mma-tma", **plain, **shape})
+        return table.number(own, "gb_s") / table.number(table.only(rows, kernel="cudnn"), "gb_s")
+
+    def variants(self):
+        lines = ["| build | " + " | ".join(words for words, _, _ in TRIED) + " |"]
+        lines.append("|---" * (len(TRIED) + 1) + "|")
+        for words, shape in BUILDS:
+            cells = [f"{self.variant(batch, keys, **shape):.3f}" for _, batch, keys in TRIED]
+            lines.append(f"| {words} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def reading(self, by, miss_bytes, stages):
+        """GB a second of 132 SMs that read 1 GiB in two streams each."""
+        wanted = dict(by=by, chunk_bytes=16384, stages=stages, ctas_per_sm=1, mib=1023)
+        wanted.update(pattern="two shares in turn", kv_eviction="normal", miss_bytes=miss_bytes)
+        return table.number(table.only(self._measured("reading"), **wanted), "gb_s")
+
+    def judged(self, name, column):
+        """Errors of the predictions `name` of the drawn points, in percent, raw."""
+        measured = table.grouped(self._measured("drawn"), *POINT)
+        errors = []
+        for row in self._rows(name):
+            (launch,) = measured[table.cells(row, POINT)]
+            errors.append(100 * (table.number(row, column) / table.number(launch, column) - 1))
         return errors
 
-    def measured(self):
-        tma, mma = self.errors("mma-tma", "1"), self.errors("mma", "2")
-        lines = ["| batch x keys | mma-tma | mma |", "|---|---|---|"]
-        for batch, keys in tma:
-            cells = [f"{errors[batch, keys]:+.1f} %" for errors in (tma, mma)]
-            lines.append(f"| {batch} x {int(keys) >> 10}K | " + " | ".join(cells) + " |")
-        medians = [statistics.median(map(abs, errors.values())) for errors in (tma, mma)]
-        lines.append("| median of amounts | " + " | ".join(f"{m:.1f} %" for m in medians) + " |")
+    def off(self, column, with_pages):
+        """Median amount of errors with costs of the kernel's own, of points with or without pages."""
+        points = self._rows("drawn_costs")
+        errors = self.judged("drawn_costs", column)
+        return statistics.median(
+            abs(error)
+            for error, row in zip(errors, points)
+            if (row["page_rows"] != "") == with_pages
+        )
+
+    mean = staticmethod(statistics.mean)
+
+    def drawn(self):
+        lines = [
+            "| predicted with | DRAM reads, median | 90 % | worst | time, median | 90 % | worst |",
+            "|---" * 7 + "|",
+        ]
+        for words, name in (("steps of kernels/mma", "drawn"), ("costs of its own", "drawn_costs")):
+            cells = []
+            for column in ("dram_read_sectors", "time_us"):
+                amounts = sorted(map(abs, self.judged(name, column)))
+                tenth = amounts[math.ceil(0.9 * len(amounts)) - 1]
+                cells += [statistics.median(amounts), tenth, amounts[-1]]
+            lines.append(f"| {words} | " + " | ".join(f"{cell:.2f} %" for cell in cells) + " |")
         return "\n".join(lines)
 
     def longest(self, column, launch):

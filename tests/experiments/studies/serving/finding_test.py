@@ -41,6 +41,48 @@ class Finding(unittest.TestCase):
             self.assertAlmostEqual(middle, -32.5)
             self.assertAlmostEqual(high, 10)
 
+    def test_speeds_are_quotients_of_the_same_shape(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            shape = dict(part="shapes", batch=2, keys=8192, options="")
+            ours = dict(shape, kernel="sawtooth")
+            write(
+                folder,
+                "decode",
+                [
+                    dict(shape, kernel="cudnn", gb_s=3000),
+                    dict(shape, kernel="flash", gb_s=2500),
+                    dict(ours, options="family=mma-tma", gb_s=3600),
+                    dict(ours, options="family=mma", gb_s=1000),
+                ],
+            )
+            page = finding.Page(folder, folder)
+            # 2 x 8192 keys of 8 heads of 128 elements of 2 bytes, of K and of V: 64 MiB.
+            row = "| 2 x 8K | 64 MiB | 3,600 | 1,000 | 3,000 | 2,500 | 1.200 |"
+            self.assertEqual(page.speeds().split("\n")[-1], row)
+            self.assertEqual(page.of_cudnn(), [1.2])
+            self.assertEqual(page.least(64, 64), 3600)
+
+    def test_drawn_points_are_judged_one_by_one(self):
+        with tempfile.TemporaryDirectory() as name:
+            results, data = Path(name) / "results", Path(name) / "data"
+            results.mkdir()
+            data.mkdir()
+            point = dict.fromkeys(finding.POINT, "")
+            launches = [dict(point, seq_kv=n, dram_read_sectors=100, time_us=10) for n in range(10)]
+            write(data, "drawn", launches)
+            for file, step in (("drawn", 1), ("drawn_costs", 0)):
+                rows = [
+                    dict(launch, dram_read_sectors=100 + n, time_us=10 - step * n)
+                    for n, launch in enumerate(launches)
+                ]
+                write(results, file, rows)
+            page = finding.Page(results, data)
+            self.assertAlmostEqual(page.judged("drawn", "dram_read_sectors")[3], 3)
+            # 0 to 9 %: the median is 4.5, the ninth of ten 8.
+            words = "4.50 % | 8.00 % | 9.00 % | 45.00 % | 80.00 % | 90.00 % |"
+            self.assertIn(words, page.drawn())
+
     def test_the_page_is_current(self):
         done = subprocess.run([STUDY / "run.sh", "--check"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
