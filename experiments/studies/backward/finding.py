@@ -4,6 +4,8 @@
     finding.py [--check]     fills README.md, or says whether it is current
 """
 
+import csv
+import lzma
 import statistics
 import sys
 from pathlib import Path
@@ -61,6 +63,7 @@ class Page:
     def __init__(self, folder, measured=DATA):
         names = ("orders", "dash", "presets", "drawn_errors", "drawn_summary", "ordered")
         self._rows = {name: table.read(str(folder / f"{name}.csv")) for name in names}
+        self._measured = measured
         self._ordered = table.read(str(measured / "order.csv"))
 
     def _row(self, which, s, **wanted):
@@ -215,6 +218,41 @@ class Page:
         rows = table.where(self._rows["drawn_summary"], counter=counter, statistic="order")
         (row,) = (row for row in rows if row["group"].startswith(timing + ","))
         return 100 * table.number(row, "value")
+
+    def _item_paces(self):
+        """By kernel, ns a step of each recorded item of two CTAs an SM without a mask."""
+        points = {
+            row["run_id"]: row
+            for row in table.read(str(self._measured / "calibration.csv"))
+            if row["mask"] == "none" and row["ctas_per_sm"] == "2"
+        }
+        with lzma.open(self._measured / "calibration_items.csv.xz", "rt") as file:
+            items = [row for row in csv.DictReader(file) if row["run_id"] in points]
+        paces = {}
+        for key, of_cta in table.grouped(items, "run_id", "repetition", "worker").items():
+            row = points[key[0]]
+            starts = sorted((int(item["start_ns"]), int(item["steps"])) for item in of_cta)
+            kernel = int(row["head_dim"]), int(row["tile_q"]), int(row["tile_kv"])
+            paces.setdefault(kernel, []).extend(
+                (after - at) / steps for (at, steps), (after, _) in zip(starts, starts[1:])
+            )
+        return paces
+
+    def sharing(self):
+        """A row a kernel with two CTAs an SM: how much longer than the fastest tenth items take."""
+        lines = [
+            "| kernel | a step of the fastest tenth | median item | slowest | over 2 % longer |",
+            "|---|---|---|---|---|",
+        ]
+        for (d, q, kv), paces in sorted(self._item_paces().items()):
+            fast = measures.quantile(paces, 0.1)
+            longer = [100 * (pace / fast - 1) for pace in paces]
+            much = 100 * sum(percent > 2 for percent in longer) / len(longer)
+            lines.append(
+                f"| D = {d}, {q} x {kv} | {fast:.0f} ns | +{statistics.median(longer):.1f} % | "
+                f"+{max(longer):.0f} % | {much:.0f} % of the items |"
+            )
+        return "\n".join(lines)
 
     def _time(self, source, **wanted):
         """The shortest median duration of the schedules, ms."""

@@ -2,6 +2,7 @@
 """The figures of experiments/studies/backward: derived by hand from a few rows, and the page has them."""
 
 import csv
+import lzma
 import os
 import subprocess
 import sys
@@ -48,6 +49,33 @@ def write(folder, name, rows):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
+
+
+class Sharing(unittest.TestCase):
+    def test_items_are_told_beside_the_fastest_tenth(self):
+        with tempfile.TemporaryDirectory() as name:
+            shared = dict(
+                run_id="a", mask="none", ctas_per_sm=2, head_dim=64, tile_q=64, tile_kv=64
+            )
+            alone = dict(shared, run_id="b", ctas_per_sm=1)
+            write(name, "calibration", [shared, alone])
+            with lzma.open(
+                os.path.join(name, "calibration_items.csv.xz"), "wt", newline=""
+            ) as file:
+                writer = csv.writer(file)
+                writer.writerow(["run_id", "repetition", "worker", "start_ns", "steps"])
+                for worker in range(
+                    20
+                ):  # of ten steps: 1000 ns, but one of 1180 ns; last ends are unknown
+                    end = 1180 if worker == 7 else 1000
+                    writer.writerow(["a", 0, worker, end, 10])
+                    writer.writerow(["a", 0, worker, 0, 10])
+                    writer.writerow(["b", 0, worker, 0, 10])
+                    writer.writerow(["b", 0, worker, 5000, 10])
+            page = finding.Page.__new__(finding.Page)
+            page._measured = Path(name)
+            *_, row = page.sharing().splitlines()
+        self.assertEqual(row, "| D = 64, 64 x 64 | 100 ns | +0.0 % | +18 % | 5 % of the items |")
 
 
 class Finding(unittest.TestCase):
