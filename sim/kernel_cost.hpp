@@ -25,6 +25,7 @@ struct KernelCost {
   double fixed_ns = 0;            // of a step, whatever its tile
   double exposed_ns = 0;          // what a lone CTA's step takes beyond the pipes
   std::optional<double> step_ns;  // of the pipes for one step: scales the rates and fixed_ns
+  double page_step_ns = 0;        // what step_ns is more where K and V lie in pages
 
   // Standard deviation of a step's time, as a share of it.
   double jitter = 0;                     // of a lone CTA

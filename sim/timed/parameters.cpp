@@ -135,7 +135,8 @@ void scale_step(const Request& request, StepParameters& step) {
         "step-ns: no rate of products is known to scale; give the kernel's costs tensor-tflops or "
         "the gpu's profile bf16-tflops");
   }
-  const double faster = cost.pipe_ns() / *request.kernel.step_ns;
+  const double paged_ns = request.sequences.pages.paged() ? request.kernel.page_step_ns : 0;
+  const double faster = cost.pipe_ns() / (*request.kernel.step_ns + paged_ns);
   step.tensor_flop_a_ns *= faster;
   step.exp_a_ns *= faster;
   step.fixed_ns /= faster;

@@ -108,6 +108,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"fixed-ns", Unit::real, 0, 1e6, cost<&KernelCost::fixed_ns>},
     {"exposed-ns", Unit::real, 0, 1e6, cost<&KernelCost::exposed_ns>},
     {"step-ns", Unit::real, 1, 1e9, cost<&KernelCost::step_ns>},
+    {"page-step-ns", Unit::real, 0, 1e6, cost<&KernelCost::page_step_ns>},
     {"jitter", Unit::real, 0, 0.2, cost<&KernelCost::jitter>},
     {"jitter-shared", Unit::real, 0, 0.2, cost<&KernelCost::jitter_shared>},
     {"jitter-in-step", Unit::real, 0, 0.2, cost<&KernelCost::jitter_in_step>},

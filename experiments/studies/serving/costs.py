@@ -3,9 +3,11 @@
 
     costs.py --program SAWTOOTH --csv ../../data/h200/serving/calibration.csv --output mma-decode-h200.ini
 
-A kernel has two numbers: what a step takes (step-ns) and what a piece of a unit takes beyond its steps (item-end-ns). They
-are those with which the timed model has the median times of the kernel's cold launches of contiguous K and V, of which there
-are two lengths; a line through its times at two values each finds them.
+A kernel has three numbers: what a step takes (step-ns), what a piece of a unit takes beyond its steps (item-end-ns), and what
+a step takes longer with pages (page-step-ns). The first two are those with which the timed model has the median times of the
+kernel's cold launches of contiguous K and V, of which there are two lengths; the third is that with which it has those with
+pages in the mean. Kernels of 32 rows, one CTA an SM, have no launches with pages: their one loader takes twice what the two of
+an SM take together.
 """
 
 import argparse
@@ -28,18 +30,19 @@ def arguments():
     return parser.parse_args()
 
 
-def measured(options):
-    """{(head dim, tile_q, tile_kv): {problem: median us}}."""
+def measured(options, paged):
+    """{(head dim, tile_q, tile_kv): {problem: median us}}, with pages or without."""
     times = collections.defaultdict(lambda: collections.defaultdict(list))
     for path in options.csv:
         with open(path) as file:
             for row in csv.DictReader(file):
-                if row["state"] != "cold" or row["page_rows"] or row["lengths"]:
+                if row["state"] != "cold" or row["lengths"] or (row["page_rows"] != "") != paged:
                     continue
                 if row["kernel"] != options.kernel or row["status"] != "ok":
                     continue
                 shape = row["head_dim"], row["tile_q"], row["tile_kv"]
-                times[shape][tuple(row[key] for key in PROBLEM)].append(float(row["time_us"]))
+                keys = PROBLEM + ["page_rows", "page_table"] * paged
+                times[shape][tuple((key, row[key]) for key in keys)].append(float(row["time_us"]))
     return {
         shape: {problem: statistics.median(us) for problem, us in problems.items()}
         for shape, problems in sorted(times.items())
@@ -48,11 +51,13 @@ def measured(options):
 
 def section(shape, costs):
     head_dim, q_rows, kv_rows = shape
-    step, end = costs
+    step, end, page = costs
+    kind = "measured" if q_rows == "16" else "assumed"
     return (
         f"\n[d{head_dim}-{q_rows}x{kv_rows}]\n"
         f"step-ns = {step:.1f}; measured; timed: duration\n"
         f"item-end-ns = {end:.0f}; measured; timed: duration\n"
+        f"page-step-ns = {page:.1f}; {kind}; timed: duration with pages\n"
     )
 
 
@@ -78,13 +83,13 @@ def predicted(options, shape, problems, costs):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "costs.ini")
         with open(path, "w") as file:
-            file.write(HEAD.format(kernel=options.kernel) + section(shape, costs))
+            file.write(HEAD.format(kernel=options.kernel) + section(shape, [*costs, 0][:3]))
         times = []
         for problem in problems:
             command = [options.program, "simulate", "--gpu", "h200", "--timing", "timed"]
             command += "--l2 halves --pack-gqa on --kv-split auto --launch static".split()
             command += ["--quiet", "--csv", "-", "--kernel-costs", path]
-            for key, value in zip(PROBLEM, problem):
+            for key, value in problem:
                 command += ["--" + key.replace("_", "-"), value]
             answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             times.append(float(next(csv.DictReader(answer.splitlines()))["time_us"]))
@@ -126,11 +131,35 @@ def fit(options, shape, problems):
     return costs
 
 
+def fit_pages(options, shape, problems, costs):
+    """page-step-ns with which predicted over measured times are 1 in the mean."""
+    names = list(problems)
+
+    def ratio(page):
+        times = predicted(options, shape, names, [*costs, page])
+        return statistics.mean(us / problems[name] for us, name in zip(times, names))
+
+    low, high = 0.0, 100.0
+    at_low, at_high = ratio(low), ratio(high)
+    page = max(0.0, low + (1 - at_low) * (high - low) / (at_high - at_low))
+    print(
+        shape,
+        f"page-step-ns {page:.1f}: {at_low:.3f} of the times without it, {ratio(page):.3f} with",
+    )
+    return page
+
+
 def main():
     options = arguments()
     text = HEAD.format(kernel=options.kernel)
-    for shape, problems in measured(options).items():
-        text += section(shape, fit(options, shape, problems))
+    paged = measured(options, True)
+    page_steps = {}
+    for shape, problems in measured(options, False).items():
+        costs = fit(options, shape, problems)
+        if shape in paged:
+            page_steps[shape[0]] = fit_pages(options, shape, paged[shape], costs)
+        costs.append(page_steps[shape[0]] * (1 if shape in paged else 2))
+        text += section(shape, costs)
     with open(options.output, "w") as file:
         file.write(text)
 

@@ -43,6 +43,7 @@ BUILDS = (
     ("128 keys, 2 stages", dict(ONE, key_blocks=2, stages=2)),
     ("the same, evicted first", dict(ONE, key_blocks=2, stages=2, kv_eviction="first")),
 )
+LATER = ("costs with pages, made later", "drawn_pages")
 POINT = "batch heads kv_heads seq_q seq_kv head_dim mask lengths page_rows page_table".split()
 
 
@@ -262,7 +263,7 @@ class Page:
         return errors
 
     def off(self, column, with_pages):
-        """Median amount of errors with costs of the kernel's own, of points with or without pages."""
+        """Median amount of errors with the first costs of its own, of points with or without pages."""
         points = self._rows("drawn_costs")
         errors = self.judged("drawn_costs", column)
         return statistics.median(
@@ -278,7 +279,11 @@ class Page:
             "| predicted with | DRAM reads, median | 90 % | worst | time, median | 90 % | worst |",
             "|---" * 7 + "|",
         ]
-        for words, name in (("steps of kernels/mma", "drawn"), ("costs of its own", "drawn_costs")):
+        for words, name in (
+            ("steps of kernels/mma", "drawn"),
+            ("costs of its own", "drawn_costs"),
+            LATER,
+        ):
             cells = []
             for column in ("dram_read_sectors", "time_us"):
                 amounts = sorted(map(abs, self.judged(name, column)))

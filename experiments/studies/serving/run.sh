@@ -13,7 +13,7 @@ for list in decode lengths splits cascade pages drawn; do
   "${1:-build/release/sawtooth}" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
 done
 "${1:-build/release/sawtooth}" simulate "$here/lists/drawn.ini" --kernel-costs mma-decode-h200 --resume \
-  --csv "$here/results/drawn_costs.csv"
+  --csv "$here/results/drawn_pages.csv"  # drawn_costs.csv is from before the points were measured
 python3 "$here/finding.py"
 python=python3
 $python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3

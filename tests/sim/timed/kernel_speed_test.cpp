@@ -64,6 +64,15 @@ TEST(KernelSpeed, ThePowerLimitIsOfTheGpuAndTheKernel) {
   EXPECT_EQ(timed_parameters(draws, gpu, false).power.slowness, 0);
 }
 
+TEST(KernelSpeed, PagesAddToAStepOfGivenTime) {
+  Request paged = request();
+  paged.kernel.step_ns = 200;
+  paged.kernel.page_step_ns = 50;
+  EXPECT_DOUBLE_EQ(cost_of(paged).pipe_ns(), 200);
+  paged.sequences.pages.rows = 16;
+  EXPECT_DOUBLE_EQ(cost_of(paged).pipe_ns(), 250);
+}
+
 TEST(KernelSpeed, ATileTakesTheLatenciesThatItsLoadsWaitFor) {
   Request waits = request();
   waits.kernel.lead_k_steps = waits.kernel.lead_v_steps = 0;

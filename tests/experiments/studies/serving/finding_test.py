@@ -71,7 +71,7 @@ class Finding(unittest.TestCase):
             point = dict.fromkeys(finding.POINT, "")
             launches = [dict(point, seq_kv=n, dram_read_sectors=100, time_us=10) for n in range(10)]
             write(data, "drawn", launches)
-            for file, step in (("drawn", 1), ("drawn_costs", 0)):
+            for file, step in (("drawn", 1), ("drawn_costs", 0), ("drawn_pages", 0)):
                 rows = [
                     dict(launch, dram_read_sectors=100 + n, time_us=10 - step * n)
                     for n, launch in enumerate(launches)
