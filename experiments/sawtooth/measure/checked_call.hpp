@@ -1,6 +1,8 @@
 // What calls of all kinds share on their way from a point: hints, and refusals as keys.
 #pragma once
 
+#include <string>
+
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/attention/attention.hpp"
 #include "sim/request.hpp"
