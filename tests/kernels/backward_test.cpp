@@ -210,6 +210,18 @@ TEST(BackwardSchedule, BeginsWithTheLastKeysUnderAMaskWhereAdditionsAreOrdered) 
   }
 }
 
+// Then items begin in the order in which they add.
+TEST(BackwardSchedule, BeginsBlockAfterBlockWithoutAMaskWhereAdditionsAreOrdered) {
+  for (const KernelVariant& variant : backward_variants()) {
+    AttentionBackward call = good_call();
+    call.problem.head_dim = variant.head_dim;
+    call.schedule.dq = Dq::ordered;
+    const Schedule whole = complete_schedule(call.schedule, call.problem, variant, h200, 0);
+    EXPECT_EQ(whole.launch, launch_id<GridLaunch>) << variant.name;
+    EXPECT_EQ(whole.order.q_order, q_order_id<AscendingQ>) << variant.name;
+  }
+}
+
 class BackwardOnGpu : public testing::Test {
  protected:
   void SetUp() override {
