@@ -80,11 +80,13 @@ std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& l
                                             const sim::Gpu& gpu) {
   ItemFindings found;
   auto& every = kernel_findings(found, std::string(every_kernel));
-  const auto assume_none = [&](const char* key, const char* why) {
-    every.push_back({key, "0", "assumed", why, 0});
+  const auto assume = [&](const char* key, const char* value, const char* why) {
+    every.push_back({key, value, "assumed", why, 0});
   };
-  assume_none("item-begin-ns", "the next item is found and loaded while one is computed");
-  assume_none("item-spread-ns", "not told apart from the jitter of steps");
+  assume("item-begin-ns", "0", "the next item is found and loaded while one is computed");
+  assume("item-spread-ns", "0", "not told apart from the jitter of steps");
+  assume("lead-k-steps", "1", "K has two tiles in shared memory, and one is computed with");
+  assume("lead-v-steps", "1", "and V");
   const RecordedSms all(launches, gpu, 0);
   bool any = false;
   for (const KernelShape& kernel : shapes_of(launches)) {

@@ -21,9 +21,9 @@ STUDY = ROOT / "experiments/studies/validation"
 # Sections of lists/judgement.ini: the launches, one and two CTAs an SM, three scans, and what is
 # recorded of them.
 POINTS = {
-    "38a": {"launch": "grid", "scan": "linear", "dram_read_sectors": 4268800},
-    "38b": {"launch": "static", "scan": "sawtooth", "dram_read_sectors": 6231936},
-    "38c": {"launch": "dynamic", "scan": "linear", "dram_read_sectors": 11877760},
+    "38a": {"launch": "grid", "scan": "linear", "dram_read_sectors": 4362112},
+    "38b": {"launch": "static", "scan": "sawtooth", "dram_read_sectors": 6411392},
+    "38c": {"launch": "dynamic", "scan": "linear", "dram_read_sectors": 11930432},
 }
 SECTOR = 32
 TILE_Q = 128
