@@ -9,142 +9,132 @@ LruSets::LruSets(uint32_t sets, uint32_t ways, uint32_t dirty_ways, uint32_t red
                  uint32_t uses)
     : ways_(ways),
       dirty_ways_(dirty_ways),
-      reduced_sets_(reduced_sets),
       uses_(uses),
-      known_(size_t{sets} * ways, empty),
-      first_(sets) {
+      lines_(size_t{sets} * ways, no_line),
+      rings_(sets) {
+  for (uint32_t set = 0; set < sets; ++set)
+    rings_[set].ways = static_cast<uint16_t>(ways - (set < reduced_sets ? 1 : 0));
   grow(0);
 }
 
 void LruSets::grow(size_t lines) {
   last_use_.resize(std::max(last_use_.size(), lines));
-  held_.resize(last_use_.size() / 64 + 2);
-  dirty_.resize(held_.size());
-  reduced_.resize(held_.size());
+  marks_.resize(last_use_.size() / 64 + 2);
 }
 
 PieceMask LruSets::touch_each(const uint16_t* set_of, uint32_t first, PieceMask which,
                               Access access) {
-  // Rings and uses lie anywhere: those of all lines that are missing are asked for at once.
-  const PieceMask missing = which & ~bits(held_, first);
-  for_each_piece(missing, [&](uint32_t i) {
-    const Ring ring = this->ring(set_of[first + i]);
-    __builtin_prefetch(&ring.ways[ring.first]);
-  });
-  for_each_piece(missing, [&](uint32_t i) {
-    const Ring ring = this->ring(set_of[first + i]);
-    for (const uint32_t way : {ring.first, ring.after(ring.first)}) {
-      const Use known = ring.ways[way];
-      if (known != empty) __builtin_prefetch(&last_use_[line_of(known)]);
+  // Rings lie anywhere: those of all lines that are missing are asked for at once.
+  for_each_piece(which & ~marked(&Marks::held, first),
+                 [&](uint32_t i) { __builtin_prefetch(lines_of(set_of[first + i])); });
+  PieceMask found = 0;
+  for (PieceMask left = which; left != 0; left &= left - 1) {
+    const uint32_t line = first + static_cast<uint32_t>(std::countr_zero(left));
+    Marks& marks = marks_[line / 64];
+    const uint64_t bit = uint64_t{1} << line % 64;
+    if ((marks.held & bit) == 0) {
+      take(set_of[line], line);
+      marks.held |= bit;
+    } else {
+      found |= left & -left;
+      if ((marks.dirty & bit) != 0) write_back_if_old(set_of[line], line);
+      marks.used_again |= bit;
     }
-  });
-  PieceMask held = 0;
-  for_each_piece(which, [&](uint32_t i) {
-    held |= PieceMask{touch_one(set_of[first + i], first + i, access)} << i;
-  });
-  return held;
+    last_use_[line] = uses_;
+    if (changes(access)) {
+      marks.dirty |= bit;
+      mark(&Marks::reduced, line, access == Access::reduce);
+    }
+  }
+  return found;
 }
 
-bool LruSets::touch_one(uint32_t set, uint32_t line, Access access) {
-  const bool held = holds(line);
-  if (!held) {
-    const Ring ring = this->ring(set);
-    Use& way = oldest(ring);
-    if (way != empty) {
-      const uint32_t gone = line_of(way);
-      if (bits(dirty_, gone) & 1) write_back(gone);
-      flip(held_, gone);
-    }
-    way = use(uses_, line);
-    ring.first = ring.after(ring.first);
-    flip(held_, line);
-  } else if (bits(dirty_, line) & 1) {
-    write_back_if_old(set, line);
+// Gives a missing line a way of its set: an empty one, or that of the line used longest ago.
+inline void LruSets::take(uint32_t set, uint32_t line) {
+  Ring& ring = rings_[set];
+  const uint32_t* const lines = lines_of(set);
+  uint32_t oldest = lines[ring.first];
+  while (oldest != no_line && (is(&Marks::used_again, oldest) || is(&Marks::dirty, oldest))) {
+    prepare_first(set);
+    oldest = lines[ring.first];
   }
-  last_use_[line] = uses_;
-  if (changes(access)) {
-    mark(dirty_, line, true);
-    mark(reduced_, line, access == Access::reduce);
-  }
-  return held;
+  if (oldest != no_line) mark(&Marks::held, oldest, false);
+  lines_of(set)[ring.first] = line;
+  ring.first = static_cast<uint16_t>(ring.after(ring.first));
 }
 
-// The way that a new line takes: an empty one, or that of the line used longest ago.
-LruSets::Use& LruSets::oldest(Ring ring) {
-  while (true) {
-    Use& first = ring.ways[ring.first];
-    if (first == empty) return first;
-    const Use last = last_use(line_of(first));
-    if (first == last) return first;
-    uint32_t way = ring.first;
-    for (uint32_t next = ring.after(way); next != ring.first && ring.ways[next] < last;
-         next = ring.after(next)) {
-      ring.ways[way] = ring.ways[next];
-      way = next;
-    }
-    ring.ways[way] = last;
+// Puts the first line behind all that were used before it, if it has been used again. Else it is
+// to leave, and is written back.
+[[gnu::noinline]] void LruSets::prepare_first(uint32_t set) {
+  Ring& ring = rings_[set];
+  uint32_t* const lines = lines_of(set);
+  uint32_t way = ring.first;
+  const uint32_t line = lines[way];
+  if (!is(&Marks::used_again, line)) return write_back(line);
+  mark(&Marks::used_again, line, false);
+  ring.first = static_cast<uint16_t>(ring.after(way));
+  const uint64_t own = last_use(line);
+  for (uint32_t last = ring.before(way); way != ring.first && last_use(lines[last]) > own;
+       last = ring.before(last)) {
+    lines[way] = lines[last];
+    way = last;
   }
+  lines[way] = line;
 }
 
 void LruSets::write_back_if_old(uint32_t set, uint32_t line) {
-  if (bits(reduced_, line) & 1) return;
-  const Use own = last_use(line);
-  const Ring ring = this->ring(set);
-  const auto younger = std::count_if(ring.ways, ring.ways + ring.count, [&](Use known) {
-    return known != empty && last_use(line_of(known)) > own;
+  if (is(&Marks::reduced, line)) return;
+  const uint32_t* const lines = lines_of(set);
+  const auto younger = std::count_if(lines, lines + rings_[set].ways, [&](uint32_t other) {
+    return other != no_line && last_use(other) > last_use(line);
   });
   if (younger >= dirty_ways_) write_back(line);
 }
 
 void LruSets::write_back(uint32_t line) {
-  flip(dirty_, line);
+  mark(&Marks::dirty, line, false);
   written_back_.push_back(line);
 }
 
 void LruSets::drop(const uint16_t* set_of, uint32_t line) {
   if (!holds(line)) return;
   const uint32_t set = set_of[line];
-  const Ring ring = this->ring(set);
+  const Ring& ring = rings_[set];
+  uint32_t* const lines = lines_of(set);
   // Those that are old while the line is there.
-  for (uint32_t way = 0; way < ring.count; ++way) {
-    const Use known = ring.ways[way];
-    if (known != empty && (bits(dirty_, line_of(known)) & 1))
-      write_back_if_old(set, line_of(known));
+  for (uint32_t way = 0; way < ring.ways; ++way) {
+    if (lines[way] != no_line && is(&Marks::dirty, lines[way])) write_back_if_old(set, lines[way]);
   }
   // An empty way is the first one: those before the line's move on by one.
-  Use moved = empty;
+  uint32_t moved = no_line;
   uint32_t way = ring.first;
   do {
-    std::swap(ring.ways[way], moved);
+    std::swap(lines[way], moved);
     way = ring.after(way);
-  } while (line_of(moved) != line);
-  flip(held_, line);
+  } while (moved != line);
+  mark(&Marks::held, line, false);
+  mark(&Marks::used_again, line, false);
 }
 
 void LruSets::settle(const uint16_t* set_of) {
   for (uint32_t first = 0; first < last_use_.size(); first += pieces_a_mask) {
-    for_each_piece(bits(dirty_, first),
+    for_each_piece(marked(&Marks::dirty, first),
                    [&](uint32_t i) { write_back_if_old(set_of[first + i], first + i); });
   }
 }
 
 // Only the order in a set matters.
 void LruSets::count_uses_anew() {
-  for (uint32_t set = 0; set < first_.size(); ++set) {
-    const Ring ring = this->ring(set);
-    for (Use* way = ring.ways; way != ring.ways + ring.count; ++way) {
-      if (*way != empty) *way = last_use(line_of(*way));
-    }
-    std::sort(ring.ways, ring.ways + ring.count);
-    ring.first = 0;
+  for (uint32_t set = 0; set < rings_.size(); ++set) {
+    uint32_t* const end = lines_of(set) + rings_[set].ways;
+    uint32_t* const held =
+        std::partition(lines_of(set), end, [](uint32_t line) { return line == no_line; });
+    std::sort(held, end, [&](uint32_t a, uint32_t b) { return last_use(a) < last_use(b); });
     uint32_t place = 0;
-    for (Use* way = ring.ways; way != ring.ways + ring.count; ++way) {
-      if (*way == empty) continue;
-      const uint32_t line = line_of(*way);
-      last_use_[line] = ++place;
-      *way = last_use(line);
-    }
+    std::for_each(held, end, [&](uint32_t line) { last_use_[line] = ++place; });
+    rings_[set].first = 0;
   }
+  for (Marks& marks : marks_) marks.used_again = 0;
   uses_ = ways_ + 1;
 }
 

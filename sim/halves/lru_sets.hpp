@@ -1,8 +1,8 @@
 // Sets under LRU whose hits cost next to nothing: a hit writes down when it was, and a miss looks
-// for the line that was used longest ago. The lines of a set stand in a ring, in the order of the
-// last uses that it knows of. The first one leaves, unless it has been used since: then it moves to
-// its place among the others, and the next one is the first. So every use is looked at once at
-// most, when it matters.
+// for the line that was used longest ago. The lines of a set stand in a ring, each behind all that
+// were used before it; those that were used again since they got their place are marked. The first
+// one leaves, unless it is marked: then it gets a new place, and the next one is the first. So a
+// line is looked at when it may have to leave, whatever was used in the meantime.
 //
 // Of a set's lines in the order of their last use, only the first `dirty_ways` may be dirty: an
 // older line is written back and stays. Whether a dirty line grew old is found when it is next
@@ -37,22 +37,22 @@ class LruSets {
   /// Touches the lines first + i for each i of `which`, in their order. Returns which were held.
   PieceMask touch(const uint16_t* set_of, uint32_t first, PieceMask which, Access access) {
     if (++uses_ == std::numeric_limits<uint32_t>::max()) count_uses_anew();
-    const bool all_clean = !changes(access) && (bits(dirty_, first) & which) == 0;
-    if (!all_clean || (which & ~bits(held_, first)) != 0) {
-      return touch_each(set_of, first, which, access);
-    }
+    const bool all_held = (which & ~marked(&Marks::held, first)) == 0;
+    const bool all_clean = !changes(access) && (which & marked(&Marks::dirty, first)) == 0;
+    if (!all_held || !all_clean) return touch_each(set_of, first, which, access);
     if ((which & (which + 1)) == 0) {  // from the first line on
       std::fill_n(&last_use_[first], std::bit_width(which), uses_);
     } else {
       for_each_piece(which, [&](uint32_t i) { last_use_[first + i] = uses_; });
     }
+    add(&Marks::used_again, first, which);
     return which;
   }
 
   /// Empties the way of a clean `line`, if it has one.
   void drop(const uint16_t* set_of, uint32_t line);
 
-  bool holds(uint32_t line) const { return bits(held_, line) & 1; }
+  bool holds(uint32_t line) const { return is(&Marks::held, line); }
 
   /// Writes back the dirty lines that have grown old.
   void settle(const uint16_t* set_of);
@@ -65,53 +65,58 @@ class LruSets {
   }
 
  private:
-  // A use and its line, in one number: of lines touched together the earlier one is the older.
-  using Use = uint64_t;
-  static Use use(uint32_t when, uint32_t line) { return Use{when} << 32 | line; }
-  static uint32_t line_of(Use use) { return static_cast<uint32_t>(use); }
-  static constexpr Use empty = no_line;  // before all others
-
-  static PieceMask bits(const std::vector<uint64_t>& lines, uint32_t first) {
-    const uint64_t* const word = &lines[first / 64];
-    const uint32_t shift = first % 64;
-    return shift == 0 ? *word : word[0] >> shift | word[1] << (64 - shift);
-  }
-  static void mark(std::vector<uint64_t>& lines, uint32_t line, bool to) {
-    if ((bits(lines, line) & 1) != (to ? 1 : 0)) flip(lines, line);
-  }
-  static void flip(std::vector<uint64_t>& lines, uint32_t line) {
-    lines[line / 64] ^= uint64_t{1} << line % 64;
-  }
-
-  // The ring of a set begins at `first` of its ways.
-  struct Ring {
-    Use* ways;
-    uint32_t count;
-    uint32_t& first;
-
-    uint32_t after(uint32_t way) const { return way + 1 == count ? 0 : way + 1; }
+  // Of 64 lines each.
+  struct Marks {
+    uint64_t held = 0;
+    uint64_t used_again = 0;  // since it got its place in the ring
+    uint64_t dirty = 0;
+    uint64_t reduced = 0;  // the last change was a reduction
   };
-  Ring ring(uint32_t set) { return {&known_[size_t{set} * ways_], ways_of(set), first_[set]}; }
-  uint32_t ways_of(uint32_t set) const { return ways_ - (set < reduced_sets_ ? 1 : 0); }
-  Use last_use(uint32_t line) const { return use(last_use_[line], line); }
+  using Mark = uint64_t Marks::*;
+
+  PieceMask marked(Mark mark, uint32_t first) const {
+    const Marks* const marks = &marks_[first / 64];
+    const uint32_t shift = first % 64;
+    return shift == 0 ? marks->*mark : marks[0].*mark >> shift | marks[1].*mark << (64 - shift);
+  }
+  void add(Mark mark, uint32_t first, PieceMask which) {
+    Marks* const marks = &marks_[first / 64];
+    const uint32_t shift = first % 64;
+    marks[0].*mark |= which << shift;
+    if (shift != 0) marks[1].*mark |= which >> (64 - shift);
+  }
+  bool is(Mark mark, uint32_t line) const { return marks_[line / 64].*mark >> line % 64 & 1; }
+  void mark(Mark mark, uint32_t line, bool to) {
+    uint64_t& word = marks_[line / 64].*mark;
+    word = (word & ~(uint64_t{1} << line % 64)) | uint64_t{to} << line % 64;
+  }
+
+  // The ring of a set begins at `first` of its ways. Empty ones come before all others.
+  struct Ring {
+    uint16_t first = 0;
+    uint16_t ways = 0;
+
+    uint32_t after(uint32_t way) const { return way + 1 == ways ? 0 : way + 1; }
+    uint32_t before(uint32_t way) const { return (way == 0 ? ways : way) - 1u; }
+  };
+  uint32_t* lines_of(uint32_t set) { return &lines_[size_t{set} * ways_]; }
+  // Of lines touched together the earlier one is the older.
+  uint64_t last_use(uint32_t line) const { return uint64_t{last_use_[line]} << 32 | line; }
 
   PieceMask touch_each(const uint16_t* set_of, uint32_t first, PieceMask which, Access access);
-  bool touch_one(uint32_t set, uint32_t line, Access access);
-  Use& oldest(Ring ring);
+  void take(uint32_t set, uint32_t line);
+  void prepare_first(uint32_t set);
   void write_back_if_old(uint32_t set, uint32_t line);
   void write_back(uint32_t line);
   void count_uses_anew();
 
   uint32_t ways_;
   uint32_t dirty_ways_;
-  uint32_t reduced_sets_;
   uint32_t uses_;
-  std::vector<Use> known_;          // of each way, set after set: none is later than the last one
-  std::vector<uint32_t> first_;     // way of each set
+  std::vector<uint32_t> lines_;     // of each way, set after set, or no_line
+  std::vector<Ring> rings_;         // of each set
   std::vector<uint32_t> last_use_;  // of each line
-  std::vector<uint64_t> held_;      // a bit for each line, and a word more
-  std::vector<uint64_t> dirty_;     // likewise
-  std::vector<uint64_t> reduced_;   // likewise: the last change was a reduction
+  std::vector<Marks> marks_;        // and one more
   std::vector<uint32_t> written_back_;
 };
 

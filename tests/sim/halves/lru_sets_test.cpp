@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <limits>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -55,6 +57,86 @@ RC_GTEST_PROP(LruSets, UsesAreCountedAnewUnseen, ()) {
     RC_ASSERT(written_back(early) == written_back(late));
     for (uint32_t line = 0; line < lines; ++line) RC_ASSERT(early.holds(line) == late.holds(line));
   }
+}
+
+// A set as a list of its lines, the youngest first. A dirty line is written back as soon as it is
+// old, or leaves; one that was last reduced only when it leaves.
+class ListedSet {
+ public:
+  struct Line {
+    uint32_t number;
+    Access changed;  // read: it is clean
+  };
+
+  // Returns whether the line was there.
+  bool touch(uint32_t number, uint32_t ways, Access access) {
+    Line line{number, Access::read};
+    const auto at = find(number);
+    const bool held = at != lines.end();
+    if (held) {
+      line = *at;
+      lines.erase(at);
+    } else if (lines.size() == ways) {
+      if (lines.back().changed != Access::read) written.push_back(lines.back().number);
+      lines.pop_back();
+    }
+    if (changes(access)) line.changed = access;
+    lines.push_front(line);
+    return held;
+  }
+  void clean(uint32_t dirty_ways) {
+    for (uint32_t age = dirty_ways; age < lines.size(); ++age) {
+      if (lines[age].changed != Access::write) continue;
+      lines[age].changed = Access::read;
+      written.push_back(lines[age].number);
+    }
+  }
+  std::deque<Line>::iterator find(uint32_t number) {
+    return std::find_if(lines.begin(), lines.end(),
+                        [&](const Line& line) { return line.number == number; });
+  }
+
+  std::deque<Line> lines;
+  std::vector<uint32_t> written;
+};
+
+// Up to 64 neighbours at a time, across the words that hold their marks.
+RC_GTEST_PROP(LruSets, HoldAndWriteBackWhatListsDo, ()) {
+  constexpr uint32_t sets = 7, lines = 200;
+  std::array<uint16_t, lines> set_of{};
+  for (uint16_t& set : set_of) set = *rc::gen::inRange<uint16_t>(0, sets);
+  const auto ways = *rc::gen::inRange<uint32_t>(2, 20);
+  const auto dirty_ways = *rc::gen::inRange<uint32_t>(1, ways + 1);
+  const auto reduced_sets = *rc::gen::inRange<uint32_t>(0, sets);
+  LruSets tested(sets, ways, dirty_ways, reduced_sets);
+  tested.grow(lines);
+  std::array<ListedSet, sets> listed;
+  const auto touches = *rc::gen::container<std::vector<std::tuple<uint32_t, PieceMask, int>>>(
+      rc::gen::tuple(rc::gen::inRange<uint32_t>(0, lines - pieces_a_mask),
+                     rc::gen::arbitrary<PieceMask>(), rc::gen::inRange(0, 8)));
+  for (const auto& [first, which, what] : touches) {
+    const Access access = what == 0 ? Access::write : what == 1 ? Access::reduce : Access::read;
+    PieceMask held = 0;
+    for_each_piece(which, [&, begin = first](uint32_t i) {
+      const uint32_t set = set_of[begin + i];
+      const bool was_there = listed[set].touch(begin + i, ways - (set < reduced_sets), access);
+      listed[set].clean(dirty_ways);
+      held |= PieceMask{was_there} << i;
+    });
+    RC_ASSERT(tested.touch(set_of.data(), first, which, access) == held);
+    for (uint32_t line = 0; line < lines; ++line) {
+      ListedSet& set = listed[set_of[line]];
+      RC_ASSERT(tested.holds(line) == (set.find(line) != set.lines.end()));
+    }
+  }
+  tested.settle(set_of.data());
+  std::vector<uint32_t> written, expected;
+  tested.take_written_back([&](uint32_t line) { written.push_back(line); });
+  for (const ListedSet& set : listed)
+    expected.insert(expected.end(), set.written.begin(), set.written.end());
+  std::sort(written.begin(), written.end());
+  std::sort(expected.begin(), expected.end());
+  RC_ASSERT(written == expected);
 }
 
 // Three ways: a line that is dropped frees its way for the next one, and nothing else leaves.
