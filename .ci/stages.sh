@@ -9,8 +9,8 @@ stage() {
   "${@:2}" || failed+=("$1")
 }
 
-# run_tests PRESET [CMAKE_ARGUMENT]: the whole suite with warnings as errors and 1,000 random cases a
-# property; the log is kept for the closing lines.
+# run_tests PRESET [CMAKE_ARGUMENT]: the whole suite with warnings as errors and $cases random cases a
+# property, 1,000 unless set; the log is kept for the closing lines.
 run_tests() {
   mkdir -p build
   SAWTOOTH_PRESET=$1 \
