@@ -387,7 +387,11 @@ def report(found):
     yield from (found.errors(), found.errors("all"))
     if found.variants(NO_DIE):
         yield "Without the die's file:"
-        yield from (found.errors("over", NO_DIE), found.errors("all", NO_DIE), found.intervals(NO_DIE))
+        yield from (
+            found.errors("over", NO_DIE),
+            found.errors("all", NO_DIE),
+            found.intervals(NO_DIE),
+        )
     yield from (found.changes(), found.regimes())
     if found.variants(errors.BASELINE):
         yield found.rules()
