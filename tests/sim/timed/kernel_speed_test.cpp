@@ -159,13 +159,26 @@ TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {
   EXPECT_EQ(timed_parameters(other, profile(), false).step.age_bias, 0);
 }
 
+TEST(KernelSpeed, PrefetchCostsMoreWhereTheScanIsNotLinear) {
+  Request asked = request();
+  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = 25};
+  asked.schedule.prefetch = 2;
+  const auto added_ns = [&](ScanId scan) {
+    asked.schedule.scan = scan;
+    return timed_parameters(asked, profile(), false).step.prefetch.added_ns(0);
+  };
+  EXPECT_EQ(added_ns(scan_id<LinearScan>), 50);
+  EXPECT_EQ(added_ns(scan_id<SawtoothScan>), 75);
+  EXPECT_EQ(added_ns(scan_id<AttachScan>), 75);
+}
+
 TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
   Request asked = request();
-  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90};
+  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = {}};
   const auto parameters = [&] { return timed_parameters(asked, profile(), false).step; };
   EXPECT_EQ(parameters().prefetch_shared.lines_ns, 90) << "as alone";
   asked.kernel.age_bias_prefetch = 0.7;
-  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60};
+  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60, .scan_ns = {}};
   asked.kernel.prefetch_lines_bias = 0.05;
   EXPECT_EQ(parameters().age_bias, 0.4);
   asked.schedule.prefetch = 2;
