@@ -11,8 +11,7 @@ namespace sawtooth::sim {
 struct PrefetchTimes {
   std::optional<double> step_ns;
   std::optional<double> lines_ns;  // on top, of a CTA that has lines of its own
-  std::optional<double>
-      scan_ns;  // on top, where the scan is not linear: the tile ahead is looked up
+  std::optional<double> scan_ns;   // on top, where the scan is not linear
 };
 
 struct KernelCost {

@@ -23,7 +23,7 @@ struct flock lock_of(off_t byte, short type) {
   return lock;
 }
 
-/// False where another process has the byte. A file system without locks refuses nobody.
+/// False where another process has the byte. On a file system without locks every process has it.
 bool set(int file, off_t byte, short type) {
   struct flock lock = lock_of(byte, type);
   return fcntl(file, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);

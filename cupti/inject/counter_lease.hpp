@@ -12,7 +12,7 @@ namespace sawtooth::inject {
 
 class CounterLease {
  public:
-  /// `path` names the GPU; the file is created. Where that fails, nobody waits for anybody.
+  /// `path` names the GPU; the file is created. Where that fails, take() always succeeds.
   explicit CounterLease(const std::string& path);
   CounterLease(const CounterLease&) = delete;
   CounterLease& operator=(const CounterLease&) = delete;

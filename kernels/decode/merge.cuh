@@ -1,7 +1,7 @@
 // The end of a piece. The four warps of a row group, which saw different keys, add up their sums in
 // shared memory, and every thread then has 4 neighbouring columns in 32 of a row. A whole unit is
 // written; a cut one leaves its piece in global memory, and the row group whose piece comes last
-// adds all of them, in the order of their keys, so that the result does not depend on who was last.
+// adds all of them, in an order that does not depend on which came last.
 #pragma once
 
 #include "kernels/decode/storage.cuh"

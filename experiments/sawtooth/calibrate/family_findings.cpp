@@ -85,7 +85,8 @@ std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& l
   };
   assume("item-begin-ns", "0", "the next item is found and loaded while one is computed");
   assume("item-spread-ns", "0", "not told apart from the jitter of steps");
-  assume("lead-k-steps", "1", "K has two tiles in shared memory, and one is computed with");
+  assume("lead-k-steps", "1",
+         "K has two stages (kernels/attention/variants.inc), and one is computed with");
   assume("lead-v-steps", "1", "and V");
   const RecordedSms all(launches, gpu, 0);
   bool any = false;

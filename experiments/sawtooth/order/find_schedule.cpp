@@ -89,8 +89,8 @@ double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
 
 /// Of the pairs of items of which one was surely taken before the other, the share whose places are
 /// in this order less the share whose places are not (Kendall's tau). A CTA takes an item after it
-/// has begun the one before and before its own first step; of CTAs that begin together nobody knows
-/// which came first.
+/// has begun the one before and before its own first step; which of CTAs that begin
+/// together came first is not known.
 double agreement_with_time(const std::vector<StampedRun>& runs, const Candidate& one) {
   struct Taken {
     int64_t after_ns, place;

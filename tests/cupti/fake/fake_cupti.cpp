@@ -32,7 +32,7 @@ struct Host {
   size_t metrics = 0;
 };
 
-/// Whether the counters are this process's, or nobody's, from now on.
+/// Takes or frees the counters. False where another process has them.
 bool lock_counters(short type) {
   const char* path = std::getenv("SAWTOOTH_FAKE_COUNTERS");
   if (path == nullptr) return true;

@@ -67,7 +67,7 @@ TEST_F(Lease, WhoWaitsIsSeenAndComesBeforeWhoGaveIt) {
   EXPECT_TRUE(ended(waiting));
 }
 
-TEST_F(Lease, WithoutAFileNobodyWaits) {
+TEST_F(Lease, WithoutAFileEveryProcessHasThem) {
   const CounterLease lease("/no_such_folder/lease");
   EXPECT_TRUE(lease.take(at_once));
   EXPECT_FALSE(lease.wanted());
