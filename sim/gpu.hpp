@@ -64,9 +64,12 @@ struct Gpu {
 
   // Of the timed wavefront (docs/models/timed.md says what each does).
   SmLayout layout;
-  double sm_spread = 0;        // standard deviation of a GPC's slowness, where the die is not known
-  double launch_ns = 0;        // from the launch to the first CTA's first instruction
-  double start_spread_ns = 0;  // from a GPC's first TPC to its last
+  double sm_spread = 0;  // standard deviation of a GPC's slowness, where the die is not known
+  double launch_ns = 0;  // from the launch to the first CTA's first instruction
+  // What a launch from a cold L2 reads beside its tensors: code, constants, parameters.
+  int64_t launch_dram_read_sectors = 0;
+  int64_t launch_fabric_read_sectors = 0;
+  double start_spread_ns = 0;           // from a GPC's first TPC to its last
   double start_uneven_share = 0;        // of that spread: deviation of a GPC and of a TPC
   double refill_ns = 0;                 // from a CTA's end to its successor's first instruction
   std::optional<double> ticket_hop_ns;  // longer way to the ticket counter from the other half

@@ -46,8 +46,10 @@ struct KernelCost {
   PrefetchTimes prefetch_shared;   // of CTAs that share an SM
   double prefetch_lines_bias = 0;  // of a CTA with lines beside one without
 
-  double item_begin_ns = 0;   // ticket, coordinates and scan table, before Q is asked for
-  double item_end_ns = 0;     // epilogue: O through shared memory
+  std::optional<double> launch_ns;  // to the first CTA's first instruction; empty: the GPU's
+  std::optional<double> refill_ns;  // from a CTA's end to its successor's; empty: the GPU's
+  double item_begin_ns = 0;         // ticket, coordinates and scan table, before Q is asked for
+  double item_end_ns = 0;           // epilogue: O through shared memory
   double item_spread_ns = 0;  // of an item, from the TPC of a GPC that starts first to the last
 
   int64_t stages = 2;  // K/V tiles in shared memory

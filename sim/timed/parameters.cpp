@@ -88,7 +88,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.item_begin_ns = kernel.item_begin_ns;
     step.item_end_ns = kernel.item_end_ns;
     step.item_spread_ns = kernel.item_spread_ns;
-    step.refill_ns = gpu.refill_ns;
+    step.refill_ns = kernel.refill_ns.value_or(gpu.refill_ns);
   }
   if (on(Mechanism::prefetch_cost)) {
     const bool linear = request.schedule.scan == scan_id<LinearScan>;
@@ -119,7 +119,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     if (prefetches) step.age_bias = kernel.age_bias_prefetch.value_or(step.age_bias);
   }
   if (on(Mechanism::starts)) {
-    step.launch_ns = gpu.launch_ns;
+    step.launch_ns = kernel.launch_ns.value_or(gpu.launch_ns);
     step.start_spread_ns = gpu.start_spread_ns;
     step.start_uneven_share = gpu.start_uneven_share;
   }
@@ -190,6 +190,10 @@ TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool ha
                              .ticket_half = static_cast<int>(request.die.ticket_half.value_or(0)),
                              .l2 = l2_parameters(request, gpu, halves),
                              .step = step_parameters(request, gpu)};
+  if (!request.without.has(Mechanism::starts)) {
+    parameters.launch_dram_read_sectors = gpu.launch_dram_read_sectors;
+    parameters.launch_fabric_read_sectors = halves ? gpu.launch_fabric_read_sectors : 0;
+  }
   parameters.ticket_hop_ns = gpu.ticket_hop_ns && !request.without.has(Mechanism::latency)
                                  ? *gpu.ticket_hop_ns
                                  : parameters.l2.far_ns - parameters.l2.near_ns;

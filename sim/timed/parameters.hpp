@@ -92,6 +92,9 @@ struct TimedParameters {
   bool ticket_race = true;    // first tickets: the half of their counter is nearer to it
   int ticket_half = 0;        // where that counter lies
   double ticket_hop_ns = 0;   // how much longer the way to it is from the other half
+  // What a launch reads beside its tensors, none of it asked for by loads of its CTAs.
+  int64_t launch_dram_read_sectors = 0;
+  int64_t launch_fabric_read_sectors = 0;
   L2Parameters l2;
   StepParameters step;
   PowerLimit power{};

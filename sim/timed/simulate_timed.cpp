@@ -44,6 +44,10 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
     const Counters counters = memory.counters(tensor);
     return request.bulk_loads ? counted_in_bulk(counters) : counters;
   });
+  for (const auto& [column, sectors] :
+       {std::pair{&Counters::dram_read_sectors, parameters.launch_dram_read_sectors},
+        std::pair{&Counters::fabric_read_sectors, parameters.launch_fabric_read_sectors}})
+    if (prediction.total.*column) *(prediction.total.*column) += sectors;
   auto& by_tensor = prediction.by_tensor;
   if (backward) know_reductions(prediction);
   if (!apart)

@@ -75,6 +75,7 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
       EXPECT_GE(points.size(), 1u) << list;
     }
   EXPECT_THAT(lists, testing::ElementsAre("a100", "calibration", "calibration_hopper",
+                                          "calibration_prefetch", "calibration_short",
                                           "development", "families", "families_again",
                                           "families_third", "gb10", "h200", "judgement", "latency",
                                           "launches", "length", "libraries", "order", "predicted",

@@ -15,10 +15,10 @@ int64_t row_bytes(const KernelShape& kernel) {
 }
 
 /// What an item waits for before its first step in the timed model: a latency, and Q and the first
-/// tiles of K and V through the port of its SM.
+/// tile of K through what a lone CTA's loads reach. V, which has a lead too, is not waited for.
 double first_loads_ns(const sim::Gpu& gpu, const KernelShape& kernel) {
-  const double rows = double(kernel.tiling.q_rows + 2 * kernel.tiling.kv_rows);
-  const double port_bytes_a_ns = gpu.l2_gb_per_s.value_or(0) / double(gpu.sms);
+  const double rows = double(kernel.tiling.q_rows + kernel.tiling.kv_rows);
+  const double port_bytes_a_ns = gpu.tile_gb_per_s.value_or(0);
   return gpu.latency_dram_ns.value_or(0) +
          (port_bytes_a_ns > 0 ? rows * double(row_bytes(kernel)) / port_bytes_a_ns : 0);
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/timed/parameters.hpp"
+#include "sim/timed/simulate_timed.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -63,6 +64,38 @@ TEST(TimedProfile, LaunchesAndTheirCtasBeginWithTheGapsOfTheGpu) {
   const StepParameters without = timed_parameters(request, two_halves(), true).step;
   EXPECT_EQ(without.launch_ns, 0);
   EXPECT_EQ(without.refill_ns, 0);
+}
+
+TEST(TimedProfile, AKernelMayHaveGapsOfItsOwn) {
+  Request request = timed();
+  request.kernel.launch_ns = 5000;
+  request.kernel.refill_ns = 0;
+  const StepParameters step = timed_parameters(request, two_halves(), true).step;
+  EXPECT_EQ(step.launch_ns, 5000);
+  EXPECT_EQ(step.refill_ns, 0);
+}
+
+// What a launch reads beside its tensors comes on top of the totals, of no tensor's counts, and
+// leaves near misses alone.
+TEST(TimedProfile, ALaunchReadsMoreThanItsTensors) {
+  Request request = timed();
+  request.problem.seq_q = request.problem.seq_kv = 1024;
+  request.schedule.workers = 132;
+  Gpu gpu = two_halves();
+  const Prediction before = simulate_timed(request, timed_parameters(request, gpu, true));
+  gpu.launch_dram_read_sectors = 3000;
+  gpu.launch_fabric_read_sectors = 2000;
+  const Prediction with = simulate_timed(request, timed_parameters(request, gpu, true));
+  EXPECT_EQ(*with.total.dram_read_sectors, *before.total.dram_read_sectors + 3000);
+  EXPECT_EQ(*with.total.fabric_read_sectors, *before.total.fabric_read_sectors + 2000);
+  EXPECT_EQ(with.total.l2_read_miss_sectors, before.total.l2_read_miss_sectors);
+  EXPECT_EQ(with.total.cold_read_sectors, before.total.cold_read_sectors);
+  EXPECT_EQ(with.time_us, before.time_us);
+  for (size_t tensor = 0; tensor < with.by_tensor.size(); ++tensor)
+    EXPECT_EQ(with.by_tensor[tensor].dram_read_sectors, before.by_tensor[tensor].dram_read_sectors);
+  request.without.add(Mechanism::starts);
+  const Prediction without = simulate_timed(request, timed_parameters(request, gpu, true));
+  EXPECT_LT(*without.total.dram_read_sectors, *before.total.dram_read_sectors + 3000);
 }
 
 // 2500 GB a second are 2500 bytes a nanosecond.

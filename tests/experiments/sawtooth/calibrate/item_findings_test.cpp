@@ -294,7 +294,7 @@ TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
   h200.l2_halves = 2;
   // Q, K and V of 192 and 2 x 128 rows of 128 bytes take 1000 ns through a port of 57.344 GB/s.
   h200.latency_dram_ns = 360;
-  h200.l2_gb_per_s = 57.344 * double(sms);
+  h200.tile_gb_per_s = 40.96;  // Q and K in a microsecond
   const auto slower = [](int64_t cta) { return step_ns + 25 + (cta % 2 == 0 ? 1 : -1) * 0.5; };
   const auto slower_yet = [&](int64_t cta) { return slower(cta) + 15; };
   RecordedLaunch sawtooth = launch(sms, slower_yet, kernel, 2);

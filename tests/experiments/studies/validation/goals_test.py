@@ -4,6 +4,7 @@
 import os
 import sys
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, *[".."] * 4)
@@ -16,7 +17,7 @@ import intervals  # noqa: E402
 
 
 def predicted(reads, half_width, kernel="mma", prefetch="0"):
-    row = {"kernel": kernel, "prefetch": prefetch, "cold_read_sectors": "10"}
+    row = {"kernel": kernel, "prefetch": prefetch, "cold_read_sectors": "10", "gpu": "none"}
     for column in intervals.COLUMNS:
         low, high = reads * (1 - half_width), reads * (1 + half_width)
         row |= {column: str(reads), f"{column}_low": str(low), f"{column}_high": str(high)}
@@ -56,6 +57,14 @@ class Goals(unittest.TestCase):
         points, held, error = goals.identity(once)
         self.assertEqual((points, held), (1, 0))
         self.assertAlmostEqual(error, 0.3)
+
+    def test_what_a_launch_reads_beside_its_tensors_is_left_out(self):
+        reads = {"launch-dram-read-sectors": "30", "launch-fabric-read-sectors": "20"}
+        rows = [measured(130, near=120, fabric=70, misses=30)]
+        row = predicted(1, 0)
+        self.assertEqual(goals.identity([(row, rows, True, True)])[1], 0)
+        with unittest.mock.patch.object(goals.points, "profile", return_value=reads):
+            self.assertEqual(goals.identity([(row, rows, True, True)]), (1, 1, 0))
 
 
 if __name__ == "__main__":
