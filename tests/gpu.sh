@@ -146,7 +146,7 @@ fi
 # 2. What the next steps need, then the rest of the build beside them: counters do not care about a
 # busy CPU.
 build_step build-streams 240 stream_selfcheck stream_once stream_counted lockstep_reads
-build_step build-attention 300 attention_check decode_check attention_timing call_cost long_run
+build_step build-attention 300 attention_check decode_check packed_check attention_timing call_cost long_run
 [ "$capability" = 9.0 ] && build_step build-hopper-check 300 hopper_check
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
@@ -165,10 +165,12 @@ if check=$(program attention_check); then
   step attention-check-backward 100 "$check" --pass backward 300
   tail -n 1 "$logs/attention-check-backward.log" | tee -a "$logs/summary.txt"
 fi
-if check=$(program decode_check); then
-  step decode-check 150 "$check" 300
-  tail -n 3 "$logs/decode-check.log" | tee -a "$logs/summary.txt"
-fi
+for serving in decode packed; do
+  if served=$(program ${serving}_check); then
+    step $serving-check 150 "$served" 300
+    tail -n 3 "$logs/$serving-check.log" | tee -a "$logs/summary.txt"
+  fi
+done
 # 10,000 random launches in two threads, on streams, by plans and graphs, in workspaces that all share.
 if crowd=$(program long_run); then
   step long-run 200 "$crowd"

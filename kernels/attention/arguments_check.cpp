@@ -4,6 +4,7 @@
 #include "kernels/attention/checks.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/packed.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -46,18 +47,20 @@ Outcome check_running(const AttentionForward& call) {
   return {};
 }
 
-}  // namespace
-
-Outcome check(const AttentionForward& call) {
+Outcome check_call(const AttentionForward& call) {
   const Problem& problem = call.problem;
   if (Outcome bad = check_sizes(problem); !bad) return bad;
   if (Outcome bad = check_variant(problem, call.tiling, call.family, Pass::forward); !bad)
     return bad;
   const int64_t dim = problem.head_dim;
-  const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
-  const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
   if (has_no_query(problem)) return {};
-  if (problem.seq_kv > 0) {
+  const bool packed = is_packed(call);
+  const int64_t q_rows = packed ? packed_rows(call.packed.q, problem.batch) : problem.seq_q;
+  const int64_t kv_rows = packed ? packed_rows(call.packed.kv, problem.batch) : problem.seq_kv;
+  const int64_t tensors = packed ? 1 : problem.batch;
+  const int64_t q_sizes[] = {tensors, problem.heads, q_rows};
+  const int64_t kv_sizes[] = {tensors, problem.kv_heads, kv_rows};
+  if (kv_rows > 0) {
     if (Outcome bad = check_tensor("q", call.q, call.q_strides, q_sizes, dim); !bad) return bad;
     if (Outcome bad = check_tensor("k", call.k, call.k_strides, kv_sizes, dim); !bad) return bad;
     if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim); !bad) return bad;
@@ -70,6 +73,14 @@ Outcome check(const AttentionForward& call) {
   if (Outcome bad = check_floats("lse", call.lse); !bad) return bad;
   if (Outcome bad = check_scale(call.scale); !bad) return bad;
   return check_schedule(call);
+}
+
+}  // namespace
+
+Outcome check(const AttentionForward& call) {
+  if (!is_packed(call)) return check_call(call);
+  if (Outcome bad = check_packed(call); !bad) return bad;
+  return check_call(with_longest_lengths(call));
 }
 
 }  // namespace sawtooth::kernels

@@ -9,6 +9,7 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/packed.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/mma/combine.hpp"
 
@@ -73,9 +74,10 @@ struct Choice {
 
 Outcome choose(const AttentionForward& call, const DeviceLimits& device, Choice& choice) {
   if (Outcome bad = choose_variant(call, device, choice.variant); !bad) return bad;
-  choice.schedule =
-      complete_schedule(call.schedule, call.problem, *choice.variant, device, call.ctas_per_sm);
   AttentionForward whole = call;
+  if (is_packed(call)) whole.schedule = packed_schedule(call);
+  choice.schedule =
+      complete_schedule(whole.schedule, call.problem, *choice.variant, device, call.ctas_per_sm);
   if (call.running.o != nullptr) choice.schedule.kv_split = 1;  // parts are summed already
   whole.schedule = choice.schedule;
   return suits(whole, *choice.variant);
@@ -120,12 +122,14 @@ RunningResults running_of(const AttentionForward& call) {
 
 const std::size_t workspace_state_bytes = state_size;
 
-std::size_t workspace_bytes(const AttentionForward& call) {
+std::size_t workspace_bytes(const AttentionForward& asked) {
+  const AttentionForward call = is_packed(asked) ? with_longest_lengths(asked) : asked;
   Choice choice;
   if (has_no_query(call.problem) || call.problem.seq_kv == 0 ||
       !choose(call, current_device(), choice))
     return state_size;
-  return layout_of(call.problem, choice.schedule, choice.variant->tiling).bytes;
+  const Tiling& tiling = choice.variant->tiling;
+  return layout_of(call.problem, choice.schedule, tiling).bytes + table_bytes(call, tiling);
 }
 
 /// A call made ready: what is zeroed, launched and combined, in this order, each if at all.
@@ -133,6 +137,7 @@ struct PlannedCall {
   DeviceLimits device;
   void* zeros = nullptr;
   std::size_t zero_bytes = 0;
+  PackedTables tables;    // of packed sequences, which the device must have before the launch
   PreparedLaunch launch;  // without a variant where no key is seen: `combine` of no parts is all
   bool combine = false;
 
@@ -141,21 +146,25 @@ struct PlannedCall {
 
 namespace {
 
-Outcome plan(const AttentionForward& call, void* workspace, std::size_t bytes,
+Outcome plan(const AttentionForward& asked, void* workspace, std::size_t bytes,
              PlannedCall& planned) {
-  if (Outcome bad = check(call); !bad) return bad;
+  if (Outcome bad = check(asked); !bad) return bad;
+  const AttentionForward call = is_packed(asked) ? with_longest_lengths(asked) : asked;
   if (has_no_query(call.problem)) return {};
   int error = cudaSuccess;
   planned.device = current_device(&error);
   if (call.problem.seq_kv == 0) {
     planned.combine = true;
-    planned.launch.arguments = arguments_of(call, {}, {.kv_split = 0}, nullptr);
+    static_cast<ForwardArguments&>(planned.launch.arguments) =
+        arguments_of(call, {}, {.kv_split = 0}, nullptr);
   } else {
     Choice choice;
     if (Outcome bad = choose(call, planned.device, choice); !bad) return bad;
     const Tiling& tiling = choice.variant->tiling;
     const WorkspaceLayout layout = layout_of(call.problem, choice.schedule, tiling);
-    if (Outcome bad = check_workspace(workspace, bytes, layout.bytes); !bad) return bad;
+    if (Outcome bad = check_workspace(workspace, bytes, layout.bytes + table_bytes(call, tiling));
+        !bad)
+      return bad;
     const bool keeps_state = call.workspace_starts_zero || !reads_state(choice.schedule);
     const std::size_t first_zero = keeps_state ? state_size : 0;
     const std::size_t end_zero =
@@ -164,13 +173,43 @@ Outcome plan(const AttentionForward& call, void* workspace, std::size_t bytes,
     planned.zero_bytes = end_zero - first_zero;
     planned.combine = choice.schedule.kv_split > 1;
     planned.launch.running = running_of(call);
-    if (planned.device.compute_capability != 0)
-      return prepare_launch(
-          *choice.variant,
-          arguments_of(call, tiling, choice.schedule, static_cast<char*>(workspace)),
-          call.ctas_per_sm, planned.device, planned.launch);
+    if (planned.device.compute_capability != 0) {
+      const ForwardArguments arguments =
+          arguments_of(call, tiling, choice.schedule, static_cast<char*>(workspace));
+      if (!is_packed(call))
+        return prepare_launch(*choice.variant, arguments, call.ctas_per_sm, planned.device,
+                              planned.launch);
+      if (Outcome bad =
+              make_packed_tables(call, *choice.variant, arguments,
+                                 static_cast<char*>(workspace) + layout.bytes, planned.tables);
+          !bad)
+        return bad;
+      return prepare_launch(*choice.variant, planned.tables.arguments, call.ctas_per_sm,
+                            planned.device, planned.launch);
+    }
   }
   return planned.device.compute_capability != 0 ? Outcome{} : failed("looking for a device", error);
+}
+
+/// Copies the tables in the order of `stream`, or at once. Host memory that is not pinned has been
+/// read when cudaMemcpyAsync returns, but in a capture.
+Outcome upload(const PackedTables& tables, CUstream_st* stream, bool at_once) {
+  if (tables.block.empty()) return {};
+  cudaError_t error = cudaSuccess;
+  if (at_once) {
+    error = cudaMemcpy(tables.on_device, tables.block.data(), tables.block.size(),
+                       cudaMemcpyHostToDevice);
+  } else {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    error = cudaStreamIsCapturing(stream, &capture);
+    if (error == cudaSuccess && capture != cudaStreamCaptureStatusNone)
+      return {Status::launch_failed,
+              "the stream is captured; allowed with packed sequences: a plan's run"};
+    if (error == cudaSuccess)
+      error = cudaMemcpyAsync(tables.on_device, tables.block.data(), tables.block.size(),
+                              cudaMemcpyHostToDevice, stream);
+  }
+  return error == cudaSuccess ? Outcome{} : failed("copying the tables of packed sequences", error);
 }
 
 /// On the plan's device, which is the thread's.
@@ -194,6 +233,7 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
                           CUstream_st* stream) {
   PlannedCall planned;
   if (Outcome bad = plan(call, workspace, bytes, planned); !bad) return bad;
+  if (Outcome bad = upload(planned.tables, stream, false); !bad) return bad;
   return run_here(planned, stream);
 }
 
@@ -205,6 +245,8 @@ AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
 Outcome AttentionPlan::make(const AttentionForward& call, void* workspace, std::size_t bytes) {
   auto planned = std::make_unique<PlannedCall>();
   Outcome outcome = plan(call, workspace, bytes, *planned);
+  if (outcome) outcome = upload(planned->tables, nullptr, true);
+  planned->tables.block = {};
   if (outcome) planned_ = std::move(planned);
   return outcome;
 }

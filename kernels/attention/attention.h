@@ -90,6 +90,14 @@ typedef struct sawtooth_attention {
   int64_t kv_split;        /* parts of the K/V range */
   int64_t prefetch;        /* steps; 0 is off */
   uint64_t seed;           /* of the scan "random" */
+  /* Sequences of different lengths, packed one after another, forward only: `batch` + 1 entries
+   * each, from 0 on, in host memory; sequence b has rows packed_q[b] to packed_q[b + 1] of Q and O,
+   * and packed_kv[b] to packed_kv[b + 1] of K and V. Read by the call, or when a plan is made,
+   * whose workspace no other call may use then; calls outside of plans cannot be captured. Tensors
+   * are [rows, heads, dim] where strides are zero, lse is [heads, rows]; seq_q and seq_kv are not
+   * read. kernels/attention/attention.hpp says more. */
+  const int32_t *packed_q, *packed_kv; /* null: one length */
+  const char* sequence_order;          /* of the items: "longest" or null, "given" */
 } sawtooth_attention;
 
 /* The gradients of a call, beside what a sawtooth_attention says of it: start from

@@ -13,6 +13,7 @@
 #include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
+#include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it
@@ -71,6 +72,21 @@ struct Running {
   bool begins = false;        // what lies there is overwritten, not added to
 };
 
+/// Sequences of different lengths, packed one after another (varlen): sequence b has rows q[b] to
+/// q[b + 1] of Q and O, and rows kv[b] to kv[b + 1] of K and V; none is a sequence without rows.
+/// Entries are batch + 1 from 0 on, in host memory, and read when the call is made or planned.
+/// Tensors are [rows, heads, dim] where strides are zero, else by head and row, batch 0; lse is
+/// [heads, rows]. The problem's lengths are not read. The launch is grid, static or dynamic,
+/// without kv_split, prefetch, running results or a trace. The families mma and hopper have kernels
+/// at head dims 64 and 128 (kernels/attention/variant_list.hpp). The workspace has tables of the
+/// sequences: while a plan lives no other call may use it, and a call outside of plans cannot be
+/// captured.
+struct PackedRows {
+  const int32_t* q = nullptr;  // null: one length
+  const int32_t* kv = nullptr;
+  SequenceOrderId order{SequenceOrders::index_of<LongestSequences>()};  // of the items
+};
+
 /// Device pointers, 16-byte aligned; strides in elements, multiples of 8, all zero for the
 /// contiguous layout [batch, head, length, dim]. Sizes of 0: without a query there is nothing to
 /// do; without a key O is 0 and lse -inf.
@@ -84,7 +100,8 @@ struct AttentionForward {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
-  Running running;       // then `lse` is null, and `o`, the sum so far rounded, may be
+  PackedRows packed;
+  Running running;  // then `lse` is null, and `o`, the sum so far rounded, may be
   Strides q_strides;
   Strides k_strides;
   Strides v_strides;

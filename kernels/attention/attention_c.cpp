@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/backward.hpp"
@@ -105,6 +106,15 @@ Outcome translate(const sawtooth_attention* call, Call& to) {
   to.o_strides = strides_of(from->o_strides);
   to.scale = from->scale;
   to.workspace_starts_zero = from->workspace_starts_zero != 0;
+  if constexpr (std::is_same_v<Call, AttentionForward>) {
+    to.packed.q = from->packed_q;
+    to.packed.kv = from->packed_kv;
+    if (from->sequence_order != nullptr)
+      return find_policy<SequenceOrders>("sequence_order", from->sequence_order,
+                                         to.packed.order.index);
+  } else if (from->packed_q != nullptr || from->packed_kv != nullptr) {
+    return {Status::bad_size, "packed sequences are given; allowed in the backward pass: none"};
+  }
   return {};
 }
 

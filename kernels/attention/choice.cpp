@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/packed.hpp"
 #include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::kernels {
@@ -13,8 +14,9 @@ namespace {
 
 Outcome check_tensor_maps(const AttentionForward& call) {
   const Problem& problem = call.problem;
-  const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
-  const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};
+  const int64_t maps_batch = is_packed(call) ? 1 : problem.batch;  // there of one sequence each
+  const int64_t q_sizes[] = {maps_batch, problem.heads, problem.seq_q};
+  const int64_t kv_sizes[] = {maps_batch, problem.kv_heads, problem.seq_kv};
   if (Outcome bad = check_tensor_map("q", call.q_strides, q_sizes); !bad) return bad;
   if (Outcome bad = check_tensor_map("k", call.k_strides, kv_sizes); !bad) return bad;
   return check_tensor_map("v", call.v_strides, kv_sizes);
@@ -103,6 +105,14 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
     return {Status::unsupported_tiling,
             std::string("the ") + variant.family +
                 " kernels add to no running results; allowed: mma, hopper"};
+  if (is_packed(call) && variant.packed_function == nullptr)
+    return {Status::unsupported_tiling,
+            "the " + std::string(variant.family) + " kernel with tile " +
+                std::to_string(variant.tiling.q_rows) + "x" +
+                std::to_string(variant.tiling.kv_rows) + " and head_dim " +
+                std::to_string(variant.head_dim) +
+                " takes no packed sequences; allowed: hopper and mma with head dims 64 and 128, "
+                "and the first tile of each"};
   if (variant.loads_by_copy_engine())
     if (Outcome bad = check_tensor_maps(call); !bad) return bad;
   if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;

@@ -17,11 +17,12 @@ namespace sawtooth::kernels {
 namespace {
 
 /// Of a CTA, so that no more than `ctas` of them fit an SM (0: the kernel's own need).
-int shared_bytes_for(const KernelVariant& variant, int ctas, const DeviceLimits& device) {
-  if (ctas <= 0 || variant.fills_sm) return variant.shared_bytes;
+int shared_bytes_for(const KernelVariant& variant, int needed, int ctas,
+                     const DeviceLimits& device) {
+  if (ctas <= 0 || variant.fills_sm) return needed;
   // One CTA more than wanted must not fit.
   const int crowded_out = device.shared_bytes_per_sm / (ctas + 1) - device.reserved_shared_bytes;
-  return std::max(variant.shared_bytes, std::min(device.shared_bytes, crowded_out + 1));
+  return std::max(needed, std::min(device.shared_bytes, crowded_out + 1));
 }
 
 std::string name_of(const KernelVariant& variant) {
@@ -33,7 +34,8 @@ std::string name_of(const KernelVariant& variant) {
 /// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
 /// every thread, and so no race.
 cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits& device) {
-  for (const void* function : {variant.function, variant.running_function}) {
+  for (const void* function :
+       {variant.function, variant.running_function, variant.packed_function}) {
     if (function == nullptr) continue;
     const cudaError_t error = cudaFuncSetAttribute(
         function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
@@ -146,7 +148,7 @@ Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const Devi
                        std::size_t& shared_bytes) {
   const cudaError_t error = allow_shared_memory_once(variant, device);
   if (error != cudaSuccess) return failed("preparing " + name_of(variant), error);
-  shared_bytes = std::size_t(shared_bytes_for(variant, ctas_per_sm, device));
+  shared_bytes = std::size_t(shared_bytes_for(variant, variant.shared_bytes, ctas_per_sm, device));
   return {};
 }
 
@@ -160,8 +162,22 @@ Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arg
   const int64_t workers = grid ? items : std::min(items, schedule.workers);
   launch.variant = &variant;
   launch.ctas = unsigned(workers * variant.cluster);
-  launch.arguments = arguments;
+  static_cast<ForwardArguments&>(launch.arguments) = arguments;
   return variant.loads_by_copy_engine() ? make_maps(variant, arguments, launch.maps) : Outcome{};
+}
+
+Outcome prepare_launch(const KernelVariant& variant, const PackedArguments& arguments,
+                       int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
+  if (Outcome bad = prepare_kernel(variant, ctas_per_sm, device, launch.shared_bytes); !bad)
+    return bad;
+  launch.shared_bytes =
+      std::size_t(shared_bytes_for(variant, variant.packed_shared_bytes, ctas_per_sm, device));
+  const bool grid = arguments.schedule.launch == launch_id<GridLaunch>;
+  launch.variant = &variant;
+  launch.ctas =
+      unsigned(grid ? arguments.items : std::min(arguments.items, arguments.schedule.workers));
+  launch.arguments = arguments;
+  return {};
 }
 
 Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,
@@ -181,6 +197,9 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
   };
   void* parameters[] = {address(launch.maps[0]), address(launch.maps[1]), address(launch.maps[2]),
                         address(launch.arguments), address(launch.running)};
+  if (launch.packed())
+    return enqueue_kernel(*launch.variant, launch.variant->packed_function, launch.ctas,
+                          launch.shared_bytes, parameters + 3, stream);
   const void* const function =
       launch.running.o != nullptr ? launch.variant->running_function : launch.variant->function;
   return enqueue_kernel(*launch.variant, function, launch.ctas, launch.shared_bytes,

@@ -50,14 +50,21 @@ struct PreparedLaunch {
   unsigned ctas = 0;
   std::size_t shared_bytes = 0;
   std::array<CUtensorMap, 3> maps{};  // of Q, K and V, where the variant loads by the copy engine
-  ForwardArguments arguments;
+  // Of packed sequences, whose kernel runs where there are any; the others take the part that they
+  // know.
+  PackedArguments arguments;
   RunningResults running;  // where its O is not null, the kernel for them runs
+
+  bool packed() const { return arguments.sequences != nullptr; }
 };
 
 /// For arguments whose schedule the kernel knows, on `device`, which is the thread's: with at most
 /// `ctas_per_sm` CTAs on an SM at once (0: all that fit). `launch_failed` with the driver's reason
 /// where it makes no tensor map.
 Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arguments,
+                       int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch);
+/// The same over packed sequences, whose tables are made.
+Outcome prepare_launch(const KernelVariant& variant, const PackedArguments& arguments,
                        int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch);
 
 /// On the thread's device; any number of threads may enqueue one launch.

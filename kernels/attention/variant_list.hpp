@@ -29,6 +29,13 @@ inline constexpr auto family_names = std::to_array<std::string_view>(
 
 enum class VariantSet : uint8_t { all, covering, minimal, both, rung, study };
 
+/// Whether the row has a kernel for packed sequences too. A build takes long enough: one tile a
+/// head dim, the first that fits any length well.
+constexpr bool takes_packed(std::string_view family, std::string_view name) {
+  return (family == families::hopper && (name == "d64" || name == "d128_lazy")) ||
+         (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
+}
+
 struct VariantRow {
   std::string_view family;
   std::string_view name;

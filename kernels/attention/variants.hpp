@@ -25,6 +25,8 @@ struct KernelVariant {
   int cluster = 1;  // CTAs that work on one item together; a worker is such a cluster
   const void* function = nullptr;          // the kernel, for the CUDA runtime
   const void* running_function = nullptr;  // the same for running results; null: none
+  const void* packed_function = nullptr;   // the same for packed sequences; null: none
+  int packed_shared_bytes = 0;             // of a CTA of that
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on
   BoxExtent q_box, kv_box;          // of the copy engine; no rows where it does not load

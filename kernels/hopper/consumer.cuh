@@ -25,6 +25,7 @@ namespace sawtooth::kernels::hopper {
 /// `Results` is OwnResults or RunningResults.
 template <class Shape, class Results>
 class Consumer {
+  using Arguments = typename SharedStorage<Shape>::Hand::Arguments;
   using Element = typename Shape::Element;
   using Scores = float[accumulators(Shape::kv_rows)];
   using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
@@ -33,7 +34,7 @@ class Consumer {
 
  public:
   /// `warpgroup` counts consumers from 0.
-  __device__ Consumer(const ForwardArguments& arguments, const Results& results,
+  __device__ Consumer(const Arguments& arguments, const Results& results,
                       SharedStorage<Shape>& shared, int warpgroup)
       : arguments_(arguments),
         results_(results),
@@ -51,7 +52,7 @@ class Consumer {
       first_row_ =
           (start.q_tile * Shape::cluster + rank_in_cluster<Shape::cluster>()) * Shape::cta_q_rows +
           warpgroup_ * warpgroup_rows;
-      if (!Shape::short_items || first_row_ < arguments_.problem.seq_q) {
+      if (!Shape::short_items || first_row_ < problem().seq_q) {
         process(start.steps);
       } else {
         stand_by(start.steps);
@@ -143,15 +144,16 @@ class Consumer {
   /// What this warpgroup sees of a tile of which some row of the item does not see every key. With
   /// `short_items`; else `hides` is all that is asked.
   __device__ Sight sight(int kv_tile) const {
-    return Sight(uniform(int(sight_of(arguments_.problem, first_row_, warpgroup_rows,
+    return Sight(uniform(int(sight_of(problem(), first_row_, warpgroup_rows,
                                       kv_tile * Shape::kv_rows, Shape::kv_rows))));
   }
   /// Whether no row of this warpgroup sees a key of the tile, though others of the item may.
   __device__ bool hides(int kv_tile) const {
     const int64_t first_key = int64_t(kv_tile) * Shape::kv_rows;
-    const Range of_first = seen_keys(arguments_.problem, first_row_, first_key, Shape::kv_rows);
+    decltype(auto) of_item = problem();
+    const Range of_first = seen_keys(of_item, first_row_, first_key, Shape::kv_rows);
     const Range of_last =
-        seen_keys(arguments_.problem, first_row_ + warpgroup_rows - 1, first_key, Shape::kv_rows);
+        seen_keys(of_item, first_row_ + warpgroup_rows - 1, first_key, Shape::kv_rows);
     return of_last.end == 0 || of_first.begin == Shape::kv_rows;
   }
 
@@ -257,17 +259,18 @@ class Consumer {
   }
 
   __device__ void mask(Scores& scores, int kv_tile) const {
+    decltype(auto) of_item = problem();
     const int first_of_lane = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
     int first_key[rows_a_thread];
     int end_key[rows_a_thread];
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
       if constexpr (Shape::short_items) {
-        const KeySpan keys = keys_seen(arguments_.problem, row(half), first_of_lane);
+        const KeySpan keys = keys_seen(of_item, row(half), first_of_lane);
         first_key[half] = min(max(keys.begin, 0), Shape::kv_rows);
         end_key[half] = min(max(keys.end, 0), Shape::kv_rows);
       } else {
-        const Range keys = seen_keys(arguments_.problem, row(half), first_of_lane, Shape::kv_rows);
+        const Range keys = seen_keys(of_item, row(half), first_of_lane, Shape::kv_rows);
         first_key[half] = int(keys.begin);
         end_key[half] = int(keys.end);
       }
@@ -278,6 +281,10 @@ class Consumer {
   /// O and log-sum-exp of the item, or with kv-split this part's.
   __device__ void store(const Output& output, const RowSoftmax& softmax, int batch,
                         int head) const {
+    if constexpr (Shape::packed) {
+      store_packed(output, softmax, head);
+      return;
+    }
     const bool split = arguments_.partial_o != nullptr;
     const int64_t flat_head = batch * arguments_.problem.heads + head;
     const int64_t flat_part =
@@ -299,6 +306,26 @@ class Consumer {
       }
       if (lse != nullptr && valid && threadIdx.x % 4 == 0) {
         lse[flat_row] = log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
+      }
+    }
+  }
+
+  /// The same of an item of a packed sequence, which has no parts.
+  __device__ void store_packed(const Output& output, const RowSoftmax& softmax, int head) const {
+    const int first_q = read(work().first_q);
+    const int seq_q = read(work().problem.seq_q);
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      const float sum = sum_of_quad(softmax.sum[half]);
+      const float factor = sum == 0 ? 0 : __fdividef(1, sum);
+      const bool valid = row(half) < seq_q;
+      const int64_t packed_row = first_q + row(half);
+      store_row<Shape::short_items>(
+          static_cast<Element*>(arguments_.o) + arguments_.o_strides.offset(0, head, packed_row),
+          output, half, factor, valid);
+      if (arguments_.lse != nullptr && valid && threadIdx.x % 4 == 0) {
+        arguments_.lse[head * arguments_.q_rows + packed_row] =
+            log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
       }
     }
   }
@@ -326,8 +353,20 @@ class Consumer {
     }
   }
 
-  __device__ const WorkSlot& work() const {
+  __device__ const auto& work() const {
     return shared_.hand.slots[turn_ % work_slots];
+  }
+
+  /// Of the item's sequence.
+  __device__ decltype(auto) problem() const {
+    if constexpr (Shape::packed) {
+      Problem of_sequence = arguments_.problem;
+      of_sequence.seq_q = read(work().problem.seq_q);
+      of_sequence.seq_kv = read(work().problem.seq_kv);
+      return of_sequence;
+    } else {
+      return (arguments_.problem);
+    }
   }
 
   __device__ int row(int half) const {
@@ -368,7 +407,7 @@ class Consumer {
     return 1 + warpgroup;
   }
 
-  const ForwardArguments& arguments_;
+  const Arguments& arguments_;
   const Results& results_;
   SharedStorage<Shape>& shared_;
   int warpgroup_;

@@ -37,10 +37,9 @@ __device__ void meet() {
   }
 }
 
-template <class Shape, class Results>
+template <class Shape, class Arguments, class Results>
 __device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUtensorMap& k_map,
-                                            const CUtensorMap& v_map,
-                                            const ForwardArguments& arguments,
+                                            const CUtensorMap& v_map, const Arguments& arguments,
                                             const Results& results) {
   extern __shared__ unsigned char memory[];
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory);
@@ -48,9 +47,11 @@ __device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUte
   auto& shared = *reinterpret_cast<SharedStorage<Shape>*>(aligned * swizzle_group_bytes);
   let_next_launch_begin();
   if (threadIdx.x == 0) {
-    prefetch_tensor_map(q_map);
-    prefetch_tensor_map(k_map);
-    prefetch_tensor_map(v_map);
+    if constexpr (!Shape::packed) {
+      prefetch_tensor_map(q_map);
+      prefetch_tensor_map(k_map);
+      prefetch_tensor_map(v_map);
+    }
     shared.initialise_barriers();
     shared.hand.arguments = arguments;
     fence_initialised_barriers();
@@ -76,6 +77,14 @@ __global__ void __launch_bounds__(Shape::threads, 1)
             const __grid_constant__ CUtensorMap v_map,
             const __grid_constant__ ForwardArguments arguments) {
   forward_cta<Shape>(q_map, k_map, v_map, arguments, OwnResults{});
+}
+
+/// The same kernel over sequences of different lengths.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    forward_packed(const __grid_constant__ PackedArguments arguments) {
+  const auto* const maps = static_cast<const CUtensorMap*>(arguments.maps);
+  forward_cta<Shape>(maps[0], maps[1], maps[2], arguments, OwnResults{});
 }
 
 /// The same kernel with another end: results are added to those of the calls before.

@@ -14,6 +14,7 @@ namespace sawtooth::kernels::hopper {
 template <class Shape>
 class Loader {
  public:
+  /// Of packed sequences the maps are those of the first one, with which an array begins.
   __device__ Loader(SharedStorage<Shape>& shared, const CUtensorMap& q_map,
                     const CUtensorMap& k_map, const CUtensorMap& v_map)
       : shared_(shared), q_map_(q_map), k_map_(k_map), v_map_(v_map) {}
@@ -32,6 +33,7 @@ class Loader {
  private:
   /// K runs one tile ahead of V, as the consumers do.
   __device__ void load_item(const WorkSlot& work) {
+    if constexpr (Shape::packed) acquire_maps(work.item);
     int tile = load_k(work.item);
     load_q(work.item);
     for (int left = int(work.scan.tiles) - 1; left > 0; --left) {
@@ -47,10 +49,10 @@ class Loader {
     shared_.q_empty[stage].wait(q_.parity);
     q_.advance();
     shared_.q_full[stage].arrive_expecting(Shape::q_tile_bytes);
-    load_tile(shared_.q[stage], q_map_, shared_.q_full[stage],
+    load_tile(shared_.q[stage], map_of(q_map_, item), shared_.q_full[stage],
               (int(item.own_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) *
                   Shape::cta_q_rows,
-              int(item.head), int(item.batch), shared_.hand.arguments.policies.q);
+              int(item.head), batch_of(item), shared_.hand.arguments.policies.q);
   }
 
   /// Starts the copy of the next K tile of the scan and returns its number.
@@ -62,7 +64,7 @@ class Loader {
     const int stage = k_.stage;
     wait_for_cluster<Shape::cluster>(shared_.k_empty[stage], k_.parity);
     shared_.notes[stage] = note;
-    load_part(shared_.k[stage], k_map_, shared_.k_full[stage], item, note.kv_tile,
+    load_part(shared_.k[stage], map_of(k_map_, item), shared_.k_full[stage], item, note.kv_tile,
               shared_.hand.arguments.policies.k);
     k_.advance();
     return note.kv_tile;
@@ -71,7 +73,7 @@ class Loader {
   __device__ void load_v(const Item& item, int tile) {
     const int stage = v_.stage;
     wait_for_cluster<Shape::cluster>(shared_.v_empty[stage], v_.parity);
-    load_part(shared_.v[stage], v_map_, shared_.v_full[stage], item, tile,
+    load_part(shared_.v[stage], map_of(v_map_, item), shared_.v_full[stage], item, tile,
               shared_.hand.arguments.policies.v);
     v_.advance();
   }
@@ -83,7 +85,7 @@ class Loader {
     full.arrive_expecting(Shape::kv_tile_bytes);
     const int row = tile * Shape::kv_rows;
     if constexpr (Shape::cluster == 1) {
-      load_tile(to, map, full, row, int(item.kv_head), int(item.batch), policy);
+      load_tile(to, map, full, row, int(item.kv_head), batch_of(item), policy);
     } else {
       constexpr uint16_t all_ctas = (1 << Shape::cluster) - 1;
       const int panel = rank_in_cluster<Shape::cluster>() * Shape::panels_a_load;
@@ -92,6 +94,23 @@ class Loader {
     }
   }
 
+  /// Of the item's sequence, and its batch coordinate there.
+  __device__ static const CUtensorMap& map_of(const CUtensorMap& map, const Item& item) {
+    if constexpr (Shape::packed) {
+      return (&map)[maps_a_sequence * item.batch];
+    } else {
+      return map;
+    }
+  }
+  __device__ static int batch_of(const Item& item) { return Shape::packed ? 0 : int(item.batch); }
+
+  /// Maps in global memory were written from outside of the copy engine's proxy.
+  __device__ void acquire_maps(const Item& item) const {
+    for (const CUtensorMap* map : {&q_map_, &k_map_, &v_map_})
+      acquire_tensor_map(map_of(*map, item));
+  }
+
+  static constexpr int maps_a_sequence = 3;
   SharedStorage<Shape>& shared_;
   const CUtensorMap& q_map_;
   const CUtensorMap& k_map_;

@@ -72,12 +72,13 @@ class SchedulerWarp {
   /// from shared memory and leaves its result there, because this warp has few registers.
   template <class Slot>
   __device__ void describe_item(Slot& slot) const {
-    const Problem& problem = shared_.arguments.problem;
     SchedulerScratch& scratch = shared_.scratch;
     slot.last = slot.item.index >= scratch.items;
     if (slot.last) return;
     find_piece(slot);
     find_work();
+    if constexpr (Hand::packed) enter_sequence(slot);
+    const Problem& problem = problem_of(slot);
     slot.item.batch = scratch.work.batch;
     if constexpr (forward) slot.item.head = scratch.work.head;
     slot.item.own_tile = scratch.work.own_tile;
@@ -116,6 +117,24 @@ class SchedulerWarp {
     }
   }
 
+  /// The problem of the item's sequence.
+  __device__ void enter_sequence(PackedSlot& slot) const {
+    const PackedSequence sequence = shared_.arguments.sequences[shared_.scratch.work.batch];
+    slot.problem = shared_.arguments.problem;
+    slot.problem.seq_q = sequence.seq_q;
+    slot.problem.seq_kv = sequence.seq_kv;
+    slot.first_q = sequence.first_q;
+    forget_registers();
+  }
+  template <class Slot>
+  __device__ const Problem& problem_of(const Slot& slot) const {
+    if constexpr (Hand::packed) {
+      return slot.problem;
+    } else {
+      return shared_.arguments.problem;
+    }
+  }
+
   /// What holds for all items.
   __device__ void prepare() const {
     SchedulerScratch& scratch = shared_.scratch;
@@ -126,7 +145,9 @@ class SchedulerWarp {
                          (forward ? problem.seq_kv : problem.seq_q) > few_rows;
     scratch.ranks = item_tiles(problem, Shape::tiling(), pass);
     forget_registers();
-    if (forward && cuts_last_wave(schedule())) {
+    if constexpr (Hand::packed) {
+      scratch.items = shared_.arguments.items;
+    } else if (forward && cuts_last_wave(schedule())) {
       scratch.last_wave = last_wave(problem, Shape::tiling(), schedule());
       forget_registers();
       scratch.items = scratch.last_wave.places();
@@ -141,8 +162,8 @@ class SchedulerWarp {
     SchedulerScratch& scratch = shared_.scratch;
     slot.item.pieces = {};
     scratch.item_number = slot.item.index;
-    scratch.is_piece =
-        forward && cuts_last_wave(schedule()) && scratch.last_wave.cuts(slot.item.index);
+    scratch.is_piece = forward && !Hand::packed && cuts_last_wave(schedule()) &&
+                       scratch.last_wave.cuts(slot.item.index);
     if (!forward || !scratch.is_piece) return;
     scratch.piece.share = scratch.last_wave.share_at(slot.item.index);
     forget_registers();

@@ -37,6 +37,7 @@ struct Shape {
   static constexpr bool short_items = HeadDim == 64;
   // With two Q tiles the next item's arrives while the last steps of this one still read theirs.
   static constexpr int q_stages = short_items ? 2 : 1;
+  static constexpr bool packed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
 
   static constexpr int threads = (Consumers + 1) * warpgroup_threads;
@@ -60,6 +61,13 @@ struct Shape {
   static_assert(HeadDim % panel_columns == 0 && KvRows % wgmma_k == 0);
   static_assert(q_tile_bytes % swizzle_group_bytes == 0 &&
                 kv_tile_bytes % swizzle_group_bytes == 0);
+};
+
+/// The same shape for packed sequences of different lengths.
+template <class Base>
+struct PackedShape : Base {
+  static_assert(Base::cluster == 1);
+  static constexpr bool packed = true;
 };
 
 }  // namespace sawtooth::kernels::hopper

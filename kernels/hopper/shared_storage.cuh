@@ -23,6 +23,12 @@ struct WorkSlot {
 };
 inline constexpr int work_slots = 3;
 
+/// The same of packed sequences: its sequence as a problem, and that one's first row of Q.
+struct PackedSlot : WorkSlot {
+  Problem problem;
+  int64_t first_q;
+};
+
 /// Where the scheduler, which has few registers, leaves the steps of its arithmetic.
 struct SchedulerScratch {
   uint32_t turn;
@@ -99,6 +105,7 @@ template <class Arguments_, class Note_, class Slot = WorkSlot>
 struct HandOver {
   using Arguments = Arguments_;
   using Note = Note_;
+  static constexpr bool packed = std::is_same_v<Slot, PackedSlot>;
   Barrier slot_full[work_slots], slot_empty[work_slots];
   Barrier step_full[step_slots], step_empty[step_slots];
   Slot slots[work_slots];
@@ -136,7 +143,9 @@ struct SharedStorage {
   Barrier q_full[Shape::q_stages], q_empty[Shape::q_stages];
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
-  HandOver<ForwardArguments, TileNote> hand;
+  using Hand = std::conditional_t<Shape::packed, HandOver<PackedArguments, TileNote, PackedSlot>,
+                                  HandOver<ForwardArguments, TileNote>>;
+  Hand hand;
   std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
 
   __device__ void initialise_barriers() {

@@ -7,31 +7,37 @@
 
 namespace sawtooth::kernels::hopper {
 
-template <class Shape>
+/// `Packed`: with the kernel for packed sequences.
+template <class Shape, bool Packed>
 KernelVariant hopper_variant(const char* family, const char* name, VariantSet set,
                              const TileCost& cost) {
   constexpr int hopper = 90;
   const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
-  return {.family = family,
-          .name = name,
-          .head_dim = Shape::head_dim,
-          .tiling = Shape::tiling(),
-          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
-          .warps = Shape::threads / 32,
-          .stages = Shape::stages,
-          .ctas_per_sm = 1,
-          .shared_bytes = shared_bytes<Shape>,
-          .cluster = Shape::cluster,
-          .function = reinterpret_cast<const void*>(&forward<Shape>),
-          .running_function = reinterpret_cast<const void*>(&forward_running<Shape>),
-          .compute_capability = hopper,
-          .q_box = {Shape::cta_q_rows, Shape::panels},
-          .kv_box = {Shape::kv_rows, Shape::panels_a_load},
-          .merges_pieces = true,
-          .fills_sm = true,
-          .begins_early = true,
-          .rung = set == VariantSet::rung,
-          .cost = cost};
+  KernelVariant row{.family = family,
+                    .name = name,
+                    .head_dim = Shape::head_dim,
+                    .tiling = Shape::tiling(),
+                    .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
+                    .warps = Shape::threads / 32,
+                    .stages = Shape::stages,
+                    .ctas_per_sm = 1,
+                    .shared_bytes = shared_bytes<Shape>,
+                    .cluster = Shape::cluster,
+                    .function = reinterpret_cast<const void*>(&forward<Shape>),
+                    .running_function = reinterpret_cast<const void*>(&forward_running<Shape>),
+                    .compute_capability = hopper,
+                    .q_box = {Shape::cta_q_rows, Shape::panels},
+                    .kv_box = {Shape::kv_rows, Shape::panels_a_load},
+                    .merges_pieces = true,
+                    .fills_sm = true,
+                    .begins_early = true,
+                    .rung = set == VariantSet::rung,
+                    .cost = cost};
+  if constexpr (Packed) {
+    row.packed_function = reinterpret_cast<const void*>(&forward_packed<PackedShape<Shape>>);
+    row.packed_shared_bytes = shared_bytes<PackedShape<Shape>>;
+  }
+  return row;
 }
 
 using element_bf16 = __nv_bfloat16;
@@ -49,7 +55,7 @@ using element_fp16 = __half;
     using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,    \
                                 hopper::Overlap::overlap, hopper::Rescale::rescale, cluster>;    \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer of each CTA");       \
-    return hopper::hopper_variant<Shape>(families::family, #type "_" #name, VariantSet::set,     \
-                                         {{us, ns}, {masked_us, masked_ns}});                    \
+    return hopper::hopper_variant<Shape, takes_packed(families::family, #name)>(                 \
+        families::family, #type "_" #name, VariantSet::set, {{us, ns}, {masked_us, masked_ns}}); \
   }                                                                                              \
   }

@@ -46,6 +46,26 @@ struct ForwardArguments {
   OrderTrace trace;
 };
 
+/// A sequence of a packed batch: its rows in the tensors of Q and O, and those of K and V.
+struct PackedSequence {
+  int64_t first_q = 0;
+  int64_t first_kv = 0;
+  int64_t seq_q = 0;
+  int64_t seq_kv = 0;
+};
+
+/// Of sequences of different lengths, packed one after another (varlen). The problem's lengths are
+/// the longest of each kind, strides of the batch 0, and the order is a list without void items.
+/// lse is [heads, all rows of Q].
+struct PackedArguments : ForwardArguments {
+  const PackedSequence* sequences = nullptr;
+  int64_t items = 0;   // of the order's list
+  int64_t q_rows = 0;  // of all sequences
+  // CUtensorMaps of Q, K and V, three a sequence, for kernels that load by the copy engine: each
+  // ends where its sequence does, so that rows behind it arrive as zeros.
+  const void* maps = nullptr;
+};
+
 /// The results of a kernel that has no earlier ones to add to.
 struct OwnResults {};
 

@@ -33,10 +33,12 @@ __device__ inline void prefetch_step(const ForwardArguments& arguments,
       valid_keys(arguments.problem, Shape::tiling(), later), work.first_line, work.end_line);
 }
 
-/// The walk over items and K/V tiles. `loader` brings the tiles into `storage`.
-template <class Shape, class Results, class Loader>
+/// The walk over items and K/V tiles. `loader` brings the tiles into `storage`; `items` are
+/// WholeItems or PackedItems.
+template <class Shape, class Results, class Loader, class Items = WholeItems>
 __device__ inline void forward_cta(const ForwardArguments& arguments, const Results& results,
-                                   ForwardStorage<Shape>& storage, Loader& loader) {
+                                   ForwardStorage<Shape>& storage, Loader& loader,
+                                   const Items& items = {}) {
   using QTile = typename Shape::QTile;
   using KvTile = typename Shape::KvTile;
   constexpr int threads = Shape::threads;
@@ -52,11 +54,9 @@ __device__ inline void forward_cta(const ForwardArguments& arguments, const Resu
   if (threadIdx.x == 0) work.items_before = -1;
 
   for (;;) {
-    if (threadIdx.x == 0) take_next_item(arguments, Shape::tiling(), work);
+    if (threadIdx.x == 0) take_next_item(arguments, Shape::tiling(), work, items);
     __syncthreads();
-    if (work.next_index >=
-        whole_item_count(problem, Shape::tiling(), arguments.schedule, Pass::forward))
-      return;
+    if (work.next_index >= items.count(arguments, Shape::tiling())) return;
     storage.scan.fill(arguments.schedule, work, 0);
     __syncthreads();
 
@@ -125,6 +125,19 @@ __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_ke
   auto& storage = aligned_storage<ForwardStorage<Shape>>(raw);
   AsyncLoader<Shape> loader(arguments, storage);
   forward_cta<Shape>(arguments, OwnResults{}, storage, loader);
+}
+
+/// The same kernel over packed sequences of different lengths.
+template <class Shape>
+__global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_packed_kernel(
+    const __grid_constant__ PackedArguments arguments) {
+  extern __shared__ unsigned char raw[];
+  auto& storage = aligned_storage<PackedForwardStorage<Shape>>(raw);
+  if (threadIdx.x == 0) storage.of_sequence = arguments;
+  __syncthreads();
+  AsyncLoader<Shape> loader(storage.of_sequence, storage);
+  const PackedItems items{arguments, storage.of_sequence};
+  forward_cta<Shape>(storage.of_sequence, OwnResults{}, storage, loader, items);
 }
 
 /// The same kernel with another end: results are added to those of the calls before.

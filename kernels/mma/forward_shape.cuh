@@ -48,6 +48,12 @@ struct ForwardStorage {
   WorkItem work;
 };
 
+/// The same for packed sequences.
+template <class Shape>
+struct PackedForwardStorage : ForwardStorage<Shape> {
+  ForwardArguments of_sequence;
+};
+
 /// What a warp holds in registers while it works on an item.
 template <class Shape>
 struct WarpState {

@@ -81,6 +81,17 @@ __device__ inline unsigned load_acquire(const unsigned* at) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
   return value;
 }
+/// Counts at `at` from 0 to `most` and on to 0, and returns what was there: what this thread has
+/// seen is seen by whoever counts later, in one round trip.
+__device__ inline unsigned arrive(unsigned* at, unsigned most) {
+  unsigned before;
+  asm volatile("atom.inc.acq_rel.gpu.global.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(at), "r"(most)
+               : "memory");
+  return before;
+}
+
 __device__ inline void store_release(unsigned* at, unsigned value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 }

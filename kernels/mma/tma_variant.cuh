@@ -6,7 +6,7 @@
 
 namespace sawtooth::kernels {
 
-template <class Shape>
+template <class Shape, bool>
 KernelVariant tma_variant(const char* family, const char* name, VariantSet set) {
   constexpr int first_with_tma = 90;  // compute capability 9.0
   KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(

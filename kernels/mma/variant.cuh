@@ -6,18 +6,22 @@
 
 namespace sawtooth::kernels {
 
-/// With loads by cp.async.
-template <class Shape>
+/// With loads by cp.async. `Packed`: with the kernel for packed sequences.
+template <class Shape, bool Packed>
 KernelVariant async_variant(const char* family, const char* name, VariantSet set) {
   KernelVariant row = mma_variant<Shape, ForwardStorage<Shape>>(
       family, name, set, reinterpret_cast<const void*>(&forward_kernel<Shape>));
   if (set != VariantSet::study)
     row.running_function = reinterpret_cast<const void*>(&forward_running_kernel<Shape>);
+  if constexpr (Packed) {
+    row.packed_function = reinterpret_cast<const void*>(&forward_packed_kernel<Shape>);
+    row.packed_shared_bytes = shared_bytes_of<PackedForwardStorage<Shape>>();
+  }
   return row;
 }
-template <class Shape>
+template <class Shape, bool>
 KernelVariant half_step_variant(const char* family, const char* name, VariantSet set) {
-  return async_variant<HalfStepAhead<Shape>>(family, name, set);
+  return async_variant<HalfStepAhead<Shape>, false>(family, name, set);
 }
 
 }  // namespace sawtooth::kernels
@@ -29,8 +33,9 @@ KernelVariant half_step_variant(const char* family, const char* name, VariantSet
   namespace sawtooth::kernels {                                                                 \
   KernelVariant function() {                                                                    \
     return row<ForwardShape<element_##type, head_dim, q_rows, kv_rows, warps, stages,           \
-                            score_columns, q_in_registers, ctas>>(                              \
-        families::family, #type "_" #name, VariantSet::set);                                    \
+                            score_columns, q_in_registers, ctas>,                               \
+               takes_packed(families::family, #name)>(families::family, #type "_" #name,        \
+                                                      VariantSet::set);                         \
   }                                                                                             \
   }
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \

@@ -69,14 +69,51 @@ __device__ inline volatile int* attach_word(const Arguments& arguments, const It
   return arguments.attach_tiles + item.batch * arguments.problem.kv_heads + item.kv_head;
 }
 
+/// The items of an order: of sequences of one length all.
+struct WholeItems {
+  template <class Arguments>
+  __device__ int64_t count(const Arguments& arguments, const Tiling& tiling) const {
+    return whole_item_count(arguments.problem, tiling, arguments.schedule, Arguments::pass);
+  }
+  __device__ void enter(int64_t) const {}
+};
+
+/// Of packed sequences those of the list. Entering one makes `of_sequence`, in shared memory, the
+/// arguments of a call on its sequence alone, but for the batch, which tells attach's words apart.
+struct PackedItems {
+  const PackedArguments& arguments;
+  ForwardArguments& of_sequence;
+
+  __device__ int64_t count(const ForwardArguments&, const Tiling&) const { return arguments.items; }
+  __device__ void enter(int64_t index) const {
+    const WorkCoordinates work = arguments.schedule.order.list[index];
+    const PackedSequence sequence = arguments.sequences[work.batch];
+    const auto from = [](const void* tensor, const Strides& strides, int64_t row) {
+      return static_cast<const char*>(tensor) + strides.offset(0, 0, row) * element_size;
+    };
+    of_sequence.problem.seq_q = sequence.seq_q;
+    of_sequence.problem.seq_kv = sequence.seq_kv;
+    of_sequence.q = from(arguments.q, arguments.q_strides, sequence.first_q);
+    of_sequence.k = from(arguments.k, arguments.k_strides, sequence.first_kv);
+    of_sequence.v = from(arguments.v, arguments.v_strides, sequence.first_kv);
+    of_sequence.o = const_cast<char*>(from(arguments.o, arguments.o_strides, sequence.first_q));
+    if (arguments.lse == nullptr) return;
+    // So that this head's rows, placed as those of [batch, heads, seq_q], lie where [heads, all
+    // rows] has them.
+    const int64_t flat_head = work.batch * arguments.problem.heads + work.head;
+    of_sequence.lse = arguments.lse + work.head * arguments.q_rows + sequence.first_q -
+                      flat_head * sequence.seq_q;
+  }
+};
+
 /// One thread: replaces `work` by the CTA's next item of the arguments' pass; false, and
-/// `next_index` = item_count, when it has none. Leaves `unmasked` to the pass.
-template <class Arguments>
-__device__ inline bool take_item(const Arguments& arguments, const Tiling& tiling,
-                                 ItemState& work) {
+/// `next_index` = the count of items, when it has none. Leaves `unmasked` to the pass.
+template <class Arguments, class Items = WholeItems>
+__device__ inline bool take_item(const Arguments& arguments, const Tiling& tiling, ItemState& work,
+                                 const Items& all = {}) {
   constexpr Pass pass = Arguments::pass;
   const Schedule& schedule = arguments.schedule;
-  const int64_t items = whole_item_count(arguments.problem, tiling, schedule, pass);
+  const int64_t items = all.count(arguments, tiling);
   const int64_t turn = work.items_before + 1;
   int64_t index = 0;
   if (schedule.launch == launch_id<DynamicLaunch>)
@@ -89,6 +126,7 @@ __device__ inline bool take_item(const Arguments& arguments, const Tiling& tilin
   work.items_before = turn;
   if (index >= items) return false;
 
+  all.enter(index);
   work.item = whole_item_at(arguments.problem, tiling, schedule, index, pass);
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t attach_tile = attach ? *attach_word(arguments, work.item) : 0;
@@ -107,9 +145,10 @@ __device__ inline bool take_item(const Arguments& arguments, const Tiling& tilin
 }
 
 /// take_item, and what the forward pass wants to know of it.
+template <class Items>
 __device__ inline void take_next_item(const ForwardArguments& arguments, const Tiling& tiling,
-                                      WorkItem& work) {
-  if (!take_item(arguments, tiling, work)) return;
+                                      WorkItem& work, const Items& items) {
+  if (!take_item(arguments, tiling, work, items)) return;
   const Schedule& schedule = arguments.schedule;
   work.unmasked = unmasked_kv_tiles(arguments.problem, tiling, work.item.own_tile);
   work.k_head = static_cast<const char*>(arguments.k) +

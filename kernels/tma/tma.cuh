@@ -17,6 +17,12 @@ __device__ inline void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+/// Makes what the host has copied to a map in global memory visible to later copies of this thread
+/// (PTX ISA, "fence.proxy").
+__device__ inline void acquire_tensor_map(const CUtensorMap& map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.sys [%0], 128;" ::"l"(&map) : "memory");
+}
+
 // The copy goes to this CTA's own shared memory. From compute capability 10.0 on ptxas guards a
 // `.shared::cluster` address by a call; `.shared::cta` (PTX ISA 8.6) needs none.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
@@ -35,6 +41,16 @@ __device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barr
       ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(shared_address(to)),
       "l"(&map), "r"(shared_address(&barrier)), "r"(0), "r"(row), "r"(0), "r"(head), "r"(batch),
       "l"(l2_policy)
+      : "memory");
+}
+
+/// Asks for the same tile in L2 alone, without a wait.
+__device__ inline void prefetch_tile_to_l2(const CUtensorMap& map, int32_t row, int32_t head,
+                                           int32_t batch, uint64_t l2_policy) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.5d.L2.global.tile.L2::cache_hint [%0, {%1, %2, %3, %4, %5}], "
+      "%6;" ::"l"(&map),
+      "r"(0), "r"(row), "r"(0), "r"(head), "r"(batch), "l"(l2_policy)
       : "memory");
 }
 

@@ -120,8 +120,11 @@ void resolve_sequences(const Layers& layers, Point& point) {
   const std::vector<int64_t> q = lengths(keys.q_lengths, *keys.seq_q);
   const std::vector<int64_t> kv = lengths(keys.lengths, *keys.seq_kv);
   SequenceLists lists;
-  for (size_t i = 0; i < q.size(); ++i)
+  for (size_t i = 0; i < q.size(); ++i) {
     lists.lengths.push_back({q[i] * request.tiling.rows_a_position, kv[i]});
+    lists.first_q.push_back(lists.first_q.back() + q[i]);
+    lists.first_kv.push_back(lists.first_kv.back() + kv[i]);
+  }
   lists.order.resize(q.size());
   std::iota(lists.order.begin(), lists.order.end(), 0);
   SequenceOrders::dispatch(keys.sequence_order.index, [&](auto policy) {

@@ -28,6 +28,8 @@ struct Judgement {
 struct SequenceLists {
   std::vector<SequenceLengths> lengths;
   std::vector<int64_t> order;
+  // Where the rows of each sequence begin if they are packed one after another, and where all end.
+  std::vector<int64_t> first_q{0}, first_kv{0};
 };
 
 struct Point {

@@ -1,6 +1,7 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -60,6 +61,24 @@ Call checked_call(const Point& point, std::span<const kernels::KernelVariant> va
   return call;
 }
 
+PackedRowsOfPoint packed_rows(const Point& point) {
+  PackedRowsOfPoint rows;
+  if (point.sequences == nullptr || is_decode(point)) return rows;
+  const auto narrowed = [](const std::vector<int64_t>& first_rows) {
+    if (first_rows.back() > std::numeric_limits<int32_t>::max())
+      throw UsageError("lengths: all sequences together have " + std::to_string(first_rows.back()) +
+                       " rows; allowed: up to 2^31 - 1");
+    return std::vector<int32_t>(first_rows.begin(), first_rows.end());
+  };
+  return {narrowed(point.sequences->first_q), narrowed(point.sequences->first_kv)};
+}
+
+/// The same rows as a call has them.
+kernels::PackedRows packed_of(const PackedRowsOfPoint& rows, const Point& point) {
+  if (rows.q.empty()) return {};
+  return {rows.q.data(), rows.kv.data(), point.keys.sequence_order};
+}
+
 /// Of calls whose order and launch are values, and which record them.
 template <class Call>
 concept has_schedule = requires(Call call) {
@@ -74,10 +93,6 @@ void require_launched(const kernels::Outcome& outcome) {
 
 AttentionCall attention_call(const Point& point) {
   if (is_decode(point)) return decode_call(point);
-  if (point.keys.has_lengths())
-    throw UsageError(std::string(point.keys.lengths.empty() ? "q-lengths" : "lengths") +
-                     ": only decode kernels take sequences of different lengths; allowed: "
-                     "pack-gqa = on, or seq-q, seq-kv");
   for (const char* key : {"prefix", "page-rows", "cascade"}) {
     if (!point.text(key).empty() && point.text(key) != "off")
       throw UsageError(std::string(key) +
@@ -87,12 +102,15 @@ AttentionCall attention_call(const Point& point) {
     throw UsageError(
         "kv-split: only decode kernels walk equal shares; allowed: numbers, or pack-gqa = on");
   alignas(16) static char place_holder[16];
-  if (point.request.problem.pass == Pass::forward)
+  if (point.request.problem.pass == Pass::forward) {
+    const PackedRowsOfPoint rows = packed_rows(point);
     return checked_call<kernels::AttentionForward>(point, kernels::kernel_variants(),
-                                                   [](kernels::AttentionForward& call) {
+                                                   [&](kernels::AttentionForward& call) {
                                                      call.q = call.k = call.v = place_holder;
                                                      call.o = place_holder;
+                                                     call.packed = packed_of(rows, point);
                                                    });
+  }
   return checked_call<kernels::AttentionBackward>(
       point, kernels::backward_variants(), [](kernels::AttentionBackward& call) {
         call.q = call.k = call.v = call.o = call.d_o = place_holder;
@@ -115,7 +133,10 @@ const kernels::KernelVariant& variant_of(const AttentionCall& call) {
 
 AttentionOnDevice::AttentionOnDevice(const Point& point,
                                      std::shared_ptr<const AttentionTensors> tensors)
-    : call_(attention_call(point)), order_list_(point.order_list), tensors_(std::move(tensors)) {
+    : call_(attention_call(point)),
+      order_list_(point.order_list),
+      tensors_(std::move(tensors)),
+      packed_(packed_rows(point)) {
   require_matching_gpu(point);
   const int64_t rows = problem().batch * problem().heads * problem().seq_q;
   if (tensors_ == nullptr) tensors_ = tensors_of(point);
@@ -134,6 +155,8 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
     SAWTOOTH_CUDA_CHECK(
         cudaMemcpy(order_.as(), order_list_->data(), size_t(bytes), cudaMemcpyHostToDevice));
   }
+  if (auto* forward = std::get_if<kernels::AttentionForward>(&call_))
+    forward->packed = packed_of(packed_, point);
   std::visit(
       [this](auto& call) {
         if constexpr (has_schedule<decltype(call)>)
@@ -145,6 +168,9 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
       call_);
   if (auto* backward = std::get_if<kernels::AttentionBackward>(&call_))
     prepare_backward(*backward, point.request.schedule.small_kernels);
+  if (!packed_.q.empty())
+    require_launched(plan_.make(std::get<kernels::AttentionForward>(call_), workspace_.as(),
+                                size_t(workspace_.bytes())));
 }
 
 void AttentionOnDevice::take_tensors(kernels::AttentionForward& call) {
@@ -216,6 +242,11 @@ const Problem& AttentionOnDevice::problem() const {
 const Schedule& AttentionOnDevice::schedule() const {
   return std::visit(
       [](const auto& call) -> const Schedule& {
+        if constexpr (std::is_same_v<decltype(call), const kernels::AttentionForward&>)
+          if (call.packed.q != nullptr)
+            throw UsageError(
+                "item-trace, order-trace, wavefront: launches over sequences of different lengths "
+                "record nothing");
         if constexpr (has_schedule<decltype(call)>)
           return call.schedule;
         else
@@ -231,6 +262,8 @@ void AttentionOnDevice::launch() {
     require_launched(kernels::attention_backward(*backward, workspace, bytes, nullptr));
   else if (const auto* decode = std::get_if<kernels::AttentionDecode>(&call_))
     require_launched(kernels::attention_decode(*decode, workspace, bytes, nullptr));
+  else if (!packed_.q.empty())
+    require_launched(plan_.run(nullptr));
   else
     require_launched(kernels::attention_forward(std::get<kernels::AttentionForward>(call_),
                                                 workspace, bytes, nullptr));

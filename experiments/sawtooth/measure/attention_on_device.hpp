@@ -21,8 +21,15 @@ namespace sawtooth::experiments {
 using AttentionCall =
     std::variant<kernels::AttentionForward, kernels::AttentionBackward, kernels::AttentionDecode>;
 
+/// Where the sequences of a point begin in packed tensors, for a call to point to; empty where it
+/// has one length.
+struct PackedRowsOfPoint {
+  std::vector<int32_t> q, kv;
+};
+
 /// The launch of a point without its tensors, of its pass. Throws UsageError that names key and
-/// what is allowed when no kernel runs it (head dim, dtype, tiling, loop).
+/// what is allowed when no kernel runs it (head dim, dtype, tiling, loop). Of sequences of
+/// different lengths without packed heads it lacks the rows.
 AttentionCall attention_call(const Point& point);
 
 /// The kernel that runs it.
@@ -75,6 +82,8 @@ class AttentionOnDevice {
   AttentionCall call_;
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list_;
   std::shared_ptr<const AttentionTensors> tensors_;
+  PackedRowsOfPoint packed_;
+  kernels::AttentionPlan plan_;  // of packed sequences, whose tables it copies once
   kernels::DeviceBuffer lse_, order_, lengths_, pages_, workspace_;
 };
 

@@ -4,6 +4,7 @@ $SAWTOOTH_LIBRARY is the path of libsawtooth_kernels.so (a build with -DBUILD_SH
 """
 
 import ctypes
+import itertools
 import os
 
 LIBRARY = "SAWTOOTH_LIBRARY"
@@ -26,6 +27,8 @@ class Attention(ctypes.Structure):
         + [(name, ctypes.c_char_p) for name in "launch scan q_order".split()]
         + [(n, ctypes.c_int64) for n in "section workers kv_split prefetch".split()]
         + [("seed", ctypes.c_uint64)]
+        + [(name, ctypes.POINTER(ctypes.c_int32)) for name in "packed_q packed_kv".split()]
+        + [("sequence_order", ctypes.c_char_p)]
     )
 
 
@@ -41,8 +44,10 @@ def loaded():
     return library
 
 
-def prepare(torch, q, k, v, causal, o=None, **named):
-    """A launch that returns its output, `o` or a tensor of its own; `named` are fields of Attention."""
+def prepare(torch, q, k, v, causal, o=None, lengths=None, **named):
+    """A launch that returns its output, `o` or a tensor of its own; `named` are fields of Attention.
+    Tensors are [batch, heads, length, dim], or with `lengths` (of queries and of keys) packed
+    sequences [rows, heads, dim]."""
     library = loaded()
 
     def require(status):
@@ -54,8 +59,14 @@ def prepare(torch, q, k, v, causal, o=None, **named):
     if call.version != API_VERSION:
         raise RuntimeError(f"the library has version {call.version} of the API, not {API_VERSION}")
     o = torch.empty_like(q) if o is None else o
-    call.batch, call.heads, call.seq_q, call.head_dim = q.shape
-    call.kv_heads, call.seq_kv = k.shape[1:3]
+    if lengths is None:
+        call.batch, call.heads, call.seq_q, call.head_dim = q.shape
+        call.kv_heads, call.seq_kv = k.shape[1:3]
+    else:
+        call.heads, call.head_dim = q.shape[1:]
+        call.batch, call.kv_heads = len(lengths), k.shape[1]
+        rows = (ctypes.c_int32 * (len(lengths) + 1))(0, *itertools.accumulate(lengths))
+        call.packed_q = call.packed_kv = rows
     call.dtype = DTYPES["bf16" if q.dtype == torch.bfloat16 else "fp16"]
     call.mask, call.workspace_starts_zero = MASKS[causal], 1
     call.q, call.k, call.v, call.o = (tensor.data_ptr() for tensor in (q, k, v, o))

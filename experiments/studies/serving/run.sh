@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 here=experiments/studies/serving
 [ "${1:-}" = --check ] && exec python3 "$here/finding.py" --check
 mkdir -p "$here/results"
-for list in decode lengths splits cascade pages drawn; do
+for list in decode lengths splits cascade pages drawn varlen; do
   "${1:-build/release/sawtooth}" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
 done
 "${1:-build/release/sawtooth}" simulate "$here/lists/drawn.ini" --kernel-costs mma-decode-h200 --resume \
