@@ -36,6 +36,7 @@ struct DecodeArguments {
   Strides o_strides;
   float scale_log2 = 1;  // scale * log2(e)
   uint64_t kv_policy = 0;
+  int32_t tiles_ahead = 0;  // of a CTA's first piece, that L2 is asked for before the launch begins
   DrawnShares drawn;
   float* pieces = nullptr;               // what cut units leave for each other
   unsigned* arrivals = nullptr;          // of pieces; zero when a launch starts and when it ends

@@ -87,9 +87,17 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
   walk_shares<Shape>(arguments, storage.tiles_before, [&](const Work& work) {
     tell(work);
     if (work.tiles == 0) return;
-    if (waits) wait_for_launch_before();
-    waits = false;
     const int first_key = work.first_tile * Shape::kv_rows;
+    if (waits) {
+      // DRAM idles at the end of the launch before. L2 alone has the lines then, where they follow
+      // what that launch still writes. Where none is before, short pieces would be asked for twice
+      // at once.
+      const int ahead = work.tiles > 2 * arguments.tiles_ahead ? arguments.tiles_ahead : 0;
+      for (int tile = 0; tile < ahead; ++tile)
+        copies.bring_to_l2(work, first_key + tile * Shape::kv_rows);
+      wait_for_launch_before();
+    }
+    waits = false;
     window.begin(work, first_key);
     for (int tile = 0; tile < work.tiles; ++tile) {
       storage.empty[stage.stage].wait(stage.parity);
@@ -118,6 +126,12 @@ class TmaCopies {
   __device__ void prepare() const {
     prefetch_tensor_map(k_map_);
     prefetch_tensor_map(v_map_);
+  }
+  /// Of a tile that lies in no pages.
+  __device__ void bring_to_l2(const Work& work, int first_key) const {
+    if (thread_number() % 32 != 0) return;
+    for (const CUtensorMap* map : {&k_map_, &v_map_})
+      prefetch_tile_to_l2(*map, first_key, work.kv_head, work.sequence, arguments_.kv_policy);
   }
   __device__ void start(Storage<Shape>& storage, int stage, const Work& work, int first_key,
                         PageWindow& window) const {
@@ -153,6 +167,7 @@ class AsyncCopies {
   __device__ explicit AsyncCopies(const DecodeArguments& arguments) : arguments_(arguments) {}
 
   __device__ void prepare() const {}
+  __device__ void bring_to_l2(const Work&, int) const {}
   __device__ void start(Storage<Shape>& storage, int stage, const Work& work, int first_key,
                         PageWindow& window) const {
     const int box_rows =

@@ -142,12 +142,9 @@ class PieceMerge {
   __device__ bool comes_last(const UnitPieces& pieces) {
     meet();  // all have left what they have, and one fence orders it
     if (thread_ == 0) {
-      __threadfence();
+      const auto others = unsigned(pieces.count() - 1);
       unsigned* const arrivals = arguments_.arrivals + pieces.first * Shape::row_groups + group_;
-      const bool last = int64_t(atomicAdd(arrivals, 1u)) + 1 == pieces.count();
-      if (last) *arrivals = 0;
-      __threadfence();
-      storage_.comes_last[group_] = last;
+      storage_.comes_last[group_] = arrive(arrivals, others) == others;
     }
     meet();
     return storage_.comes_last[group_] != 0;

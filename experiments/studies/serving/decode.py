@@ -37,6 +37,9 @@ def arguments():
     parser.add_argument(
         "--launches", choices=["graph", "stream"], default="graph", help="how bursts are launched"
     )
+    parser.add_argument(
+        "--between", action="store_true", help="a small kernel of PyTorch before each launch"
+    )
     parser.add_argument("--peers", default="cudnn,flash")
     parser.add_argument("--shapes", default="", help="1x8,32x16: batch x keys / 1024")
     return parser.parse_args()
@@ -59,6 +62,7 @@ class Session:
         ] or [{}]
         self.rows = []
         self.stream_bytes = 0
+        self.small = torch.zeros(32, device="cuda")
         elements = 64 * 64 * 1024 * KV_HEADS * DIM
         self.pool = []
         for _ in "kv":
@@ -82,6 +86,8 @@ class Session:
 
         def in_turn():
             for i in range(count):
+                if self.options.between:
+                    self.small.add_(1)
                 launches[i % len(launches)]()
 
         if self.options.launches == "stream" or kernel == "copy":

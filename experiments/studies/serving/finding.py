@@ -194,18 +194,24 @@ class Page:
             for shape in self.shapes()
         ]
 
-    def copy(self):
-        """GB a second, read and written, of a copy that the SMs make, in an earlier run."""
-        rows = table.where(self._measured("decode_before"), kernel="copy")
-        return statistics.median(table.numbers(rows, "gb_s"))
-
-    def least(self, low, high):
-        """The lowest speed of mma-tma with so many MiB of K and V."""
-        return min(
-            self.rate("sawtooth", *shape, "family=mma-tma")
-            for shape in self.shapes()
+    def ahead(self, tiles, run="launch after launch", peer="cudnn", low=0, high=1 << 20):
+        """Speed over a peer's of mma-tma whose CTAs ask for so many tiles ahead (None: as before that),
+        at each shape with so many MiB of K and V."""
+        rows = table.where(self._measured("ahead"), run=run, part="shapes")
+        build = dict(build="before") if tiles is None else dict(build="after", tiles_ahead=tiles)
+        shapes = table.grouped(rows, "batch", "keys")
+        return [
+            statistics.median(table.numbers(table.where(of, **build), "gb_s"))
+            / table.number(table.only(of, kernel=peer), "gb_s")
+            for shape, of in shapes.items()
             if low <= mib_of_shape(shape) <= high
-        )
+        ]
+
+    def ahead_of_copy(self):
+        """The same of mixed lengths, over the copy of the run."""
+        rows = table.where(self._measured("ahead"), part="lengths")
+        own = table.only(table.where(rows, build="after", tiles_ahead=3))
+        return table.number(own, "gb_s") / table.number(table.only(rows, kernel="copy"), "gb_s")
 
     def speeds(self):
         """A row a shape of 32 query and 8 K/V heads, D = 128."""

@@ -61,7 +61,61 @@ class Finding(unittest.TestCase):
             row = "| 2 x 8K | 64 MiB | 3,600 | 1,000 | 3,000 | 2,500 | 1.200 |"
             self.assertEqual(page.speeds().split("\n")[-1], row)
             self.assertEqual(page.of_cudnn(), [1.2])
-            self.assertEqual(page.least(64, 64), 3600)
+
+    def test_tiles_ahead_are_judged_over_the_peer_of_the_same_run_and_shape(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            # 1 x 8192 keys: 32 MiB; 4 x 8192: 128 MiB.
+            rows = []
+            for batch, cudnn, before, after in ((1, 2000, 1900, 2100), (4, 4000, 4000, 4400)):
+                shape = dict(run="launch after launch", part="shapes", batch=batch, keys=8192)
+                shape.update(build="", tiles_ahead="")
+                own = dict(shape, kernel="sawtooth")
+                rows += [
+                    dict(shape, kernel="cudnn", gb_s=cudnn),
+                    dict(own, build="before", gb_s=before),
+                    dict(own, build="after", tiles_ahead="3", gb_s=after),
+                ]
+            write(folder, "ahead", rows)
+            page = finding.Page(folder, folder)
+            self.assertEqual(page.ahead(3), [1.05, 1.1])
+            self.assertEqual(page.ahead(None), [0.95, 1])
+            self.assertEqual(page.ahead(3, low=128), [1.1])
+
+    def test_packed_sequences_are_judged_over_equal_ones_of_the_same_case(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            case = {"lengths": "uniform 256..8K", "mask": "none", "head_dim": "64"}
+            rows = [
+                dict(case, family=family, layout=layout, tflop_s=speed, us=us)
+                for family, layout, speed, us in (
+                    ("hopper", "mixed", 475, 120),
+                    ("hopper", "equal", 480, 100),
+                    ("hopper", "fixed", 500, 100),
+                    ("mma", "mixed", 300, 220),
+                    ("mma", "equal", 310, 200),
+                    ("mma", "fixed", 300, 200),
+                    ("flash", "mixed", 280, 300),
+                )
+            ]
+            write(folder, "varlen", rows)
+            lengths = "+".join(map(str, finding.varlen.lengths_of("uniform 256..8K")))
+            predicted = [
+                dict(kernel=kernel, mask="none", head_dim="64", lengths=of, time_us=us)
+                for kernel in ("hopper", "mma")
+                for of, us in ((lengths, 132), ("equal", 100))
+            ]
+            results = folder / "results"
+            results.mkdir()
+            write(results, "varlen", predicted)
+            page = finding.Page(results, folder)
+            self.assertEqual(page.of_equal("hopper"), [0.95])
+            self.assertEqual(page.of_equal("mma"), [1])
+            row = "| uniform 256..8K | none | 64 | 475 | 0.950 | 300 | 1.000 | 280 |"
+            self.assertEqual(page.packed_speeds().split("\n")[-1], row)
+            # 1.32 over 1.2 and over 1.1.
+            for error, expected in zip(page.packed_errors(), (10, 20)):
+                self.assertAlmostEqual(error, expected)
 
     def test_drawn_points_are_judged_one_by_one(self):
         with tempfile.TemporaryDirectory() as name:
