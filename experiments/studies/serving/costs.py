@@ -7,7 +7,7 @@ A kernel has three numbers: what a step takes (step-ns), what a piece of a unit 
 a step takes longer with pages (page-step-ns). The first two are those with which the timed model has the median times of the
 kernel's cold launches of contiguous K and V, of which there are two lengths; the third is that with which it has those with
 pages in the mean. Kernels of 32 rows, one CTA an SM, have no launches with pages: their one loader takes twice what the two of
-an SM take together.
+an SM take together. Without any launch with pages the third is 0.
 """
 
 import argparse
@@ -26,12 +26,17 @@ def arguments():
     parser.add_argument("--program", required=True)
     parser.add_argument("--csv", action="append", required=True)
     parser.add_argument("--kernel", default="mma")
+    parser.add_argument(
+        "--first",
+        action="store_true",
+        help="of the first repetition alone, whose tensors have no gaps between them",
+    )
     parser.add_argument("--output", required=True)
     return parser.parse_args()
 
 
 def measured(options, paged):
-    """{(head dim, tile_q, tile_kv): {problem: median us}}, with pages or without."""
+    """{(head dim, tile_q, tile_kv): {problem: us}}, with pages or without."""
     times = collections.defaultdict(lambda: collections.defaultdict(list))
     for path in options.csv:
         with open(path) as file:
@@ -44,7 +49,10 @@ def measured(options, paged):
                 keys = PROBLEM + ["page_rows", "page_table"] * paged
                 times[shape][tuple((key, row[key]) for key in keys)].append(float(row["time_us"]))
     return {
-        shape: {problem: statistics.median(us) for problem, us in problems.items()}
+        shape: {
+            problem: us[0] if options.first else statistics.median(us)
+            for problem, us in problems.items()
+        }
         for shape, problems in sorted(times.items())
     }
 
@@ -52,7 +60,7 @@ def measured(options, paged):
 def section(shape, costs):
     head_dim, q_rows, kv_rows = shape
     step, end, page = costs
-    kind = "measured" if q_rows == "16" else "assumed"
+    kind = "measured" if q_rows == "16" and page > 0 else "assumed"
     return (
         f"\n[d{head_dim}-{q_rows}x{kv_rows}]\n"
         f"step-ns = {step:.1f}; measured; timed: duration\n"
@@ -63,7 +71,7 @@ def section(shape, costs):
 
 HEAD = """\
 # What the decode kernels of family {kernel} cost on an NVIDIA H200: experiments/studies/serving/costs.py on
-# experiments/data/h200/serving/calibration.csv
+# experiments/data/h200/serving/{rows}
 # key = value; source; note
 
 [kernel]
@@ -72,10 +80,15 @@ description = decode by kernels/decode, family {kernel}, on an NVIDIA H200
 [every]
 exposed-ns = 0; measured; in step-ns, for its CTAs always share an SM as they do here
 item-begin-ns = 0; measured; in item-end-ns
+launch-ns = 8000; measured; the calls that the times of this file are from, with what they do beside the kernel
 item-spread-ns = 0; assumed; not told apart from the jitter of steps
 lead-k-steps = 1; assumed; a stage or more ahead
 lead-v-steps = 1; assumed; as lead-k-steps
 """
+
+
+def head(options):
+    return HEAD.format(kernel=options.kernel, rows=os.path.basename(options.csv[0]))
 
 
 def predicted(options, shape, problems, costs):
@@ -83,7 +96,7 @@ def predicted(options, shape, problems, costs):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "costs.ini")
         with open(path, "w") as file:
-            file.write(HEAD.format(kernel=options.kernel) + section(shape, [*costs, 0][:3]))
+            file.write(head(options) + section(shape, [*costs, 0][:3]))
         times = []
         for problem in problems:
             command = [options.program, "simulate", "--gpu", "h200", "--timing", "timed"]
@@ -103,6 +116,12 @@ def fit(options, shape, problems):
         raise SystemExit(f"costs.py: {shape} has {len(names)} cold lengths; needed: 2")
     wanted = [problems[name] for name in names]
     costs = [1000.0, 2000.0]
+    # Where DRAM is slower than the steps times hardly depend on them.
+    while costs[0] < 1e5:
+        slower = predicted(options, shape, names, [costs[0] + 100, costs[1]])
+        if all(a > 1.01 * b for a, b in zip(slower, predicted(options, shape, names, costs))):
+            break
+        costs[0] *= 2
     for _ in range(6):
         here = predicted(options, shape, names, costs)
         missing = [a - b for a, b in zip(wanted, here)]
@@ -151,14 +170,14 @@ def fit_pages(options, shape, problems, costs):
 
 def main():
     options = arguments()
-    text = HEAD.format(kernel=options.kernel)
+    text = head(options)
     paged = measured(options, True)
     page_steps = {}
     for shape, problems in measured(options, False).items():
         costs = fit(options, shape, problems)
         if shape in paged:
             page_steps[shape[0]] = fit_pages(options, shape, paged[shape], costs)
-        costs.append(page_steps[shape[0]] * (1 if shape in paged else 2))
+        costs.append(page_steps.get(shape[0], 0) * (1 if shape in paged else 2))
         text += section(shape, costs)
     with open(options.output, "w") as file:
         file.write(text)
