@@ -46,7 +46,7 @@ HOPPER_SHAPE = re.compile(
     r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E"
     r"LNS\w+?RescaleE(\d)ELi(\d+)E"
 )
-HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})E")
+HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
 OVERLAPS = ("no overlap", "own products", "ping-pong")
 MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d+)(\w+?)((?:L[ib]\d+E){7,8})E")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
@@ -114,10 +114,10 @@ def title(symbol):
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
         shape += [f"cluster of {cluster}"] * (cluster != "1")
     elif match := HOPPER_BACKWARD_SHAPE.search(symbol):
-        _, element, numbers = match.groups()
+        _, element, numbers, ordered = match.groups()
         head_dim, q_rows, kv_rows, stages, part_rows = re.findall(r"Li(\d+)E", numbers)
         shape = ["backward", f"d{head_dim}", f"{q_rows}x{kv_rows}", f"{stages} stages"]
-        shape += [f"parts of {part_rows}"]
+        shape += [f"parts of {part_rows}"] + ["ordered"] * int(ordered)
     elif match := MMA_SHAPE.search(symbol):
         pass_name, _, element, numbers = match.groups()
         head_dim, q_rows, kv_rows, warps, stages, *_ = re.findall(r"L[ib](\d+)E", numbers)

@@ -117,7 +117,7 @@ Outcome check_residence(const KernelVariant& variant, int64_t workers, std::size
                         const DeviceLimits& device) {
   int ctas = 0;
   const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &ctas, variant.function, variant.threads(), shared_bytes);
+      &ctas, variant.function_for(Dq::ordered), variant.threads(), shared_bytes);
   if (error != cudaSuccess) return failed("counting CTAs an SM", error);
   if (const int64_t most = int64_t{ctas} * device.sms; workers > most)
     return {Status::bad_schedule,
@@ -171,7 +171,8 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
   const bool mapped = choice.variant->loads_by_copy_engine();
   if (mapped)
     if (Outcome bad = make_maps(*choice.variant, arguments, maps); !bad) return bad;
-  return enqueue_kernel(*choice.variant, choice.variant->function, unsigned(workers), shared_bytes,
+  return enqueue_kernel(*choice.variant, choice.variant->function_for(schedule.dq),
+                        unsigned(workers), shared_bytes,
                         mapped ? parameters : parameters + maps.size(), stream);
 }
 

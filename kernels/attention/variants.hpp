@@ -8,6 +8,7 @@
 #include "kernels/attention/tile_time.hpp"
 #include "kernels/common/box_extent.hpp"
 #include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels {
@@ -25,6 +26,7 @@ struct KernelVariant {
   int cluster = 1;  // CTAs that work on one item together; a worker is such a cluster
   const void* function = nullptr;          // the kernel, for the CUDA runtime
   const void* running_function = nullptr;  // the same for running results; null: none
+  const void* ordered_function = nullptr;  // backward: for dq = ordered; null: the same
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on
   BoxExtent q_box, kv_box;          // of the copy engine; no rows where it does not load
@@ -39,6 +41,9 @@ struct KernelVariant {
   /// Whether a call of this family (empty: any) may run it.
   constexpr bool serves(std::string_view wanted) const {
     return wanted.empty() ? !study : wanted == family;
+  }
+  constexpr const void* function_for(Dq dq) const {
+    return dq == Dq::ordered && ordered_function != nullptr ? ordered_function : function;
   }
   constexpr int threads() const { return warps * 32; }
   /// Then the kernel takes tensor maps of Q, K and V, of the backward pass of dO too, before its

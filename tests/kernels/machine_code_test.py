@@ -105,9 +105,11 @@ class Titles(unittest.TestCase):
     def test_a_backward_shape_too(self):
         name = (
             "_ZN8sawtooth7kernels6hopper8backwardINS1_13BackwardShapeI13__nv_bfloat16Li64ELi128E"
-            "Li128ELi2ELi64EEEEEv14CUtensorMap_stS5_S5_S5_NS0_17BackwardArgumentsE"
+            "Li128ELi2ELi64ELb%dEEEEEv14CUtensorMap_stS5_S5_S5_NS0_17BackwardArgumentsE"
         )
-        self.assertEqual(machine_code.title(name), "bf16 backward d64 128x128 2 stages parts of 64")
+        title = "bf16 backward d64 128x128 2 stages parts of 64"
+        self.assertEqual(machine_code.title(name % 0), title)
+        self.assertEqual(machine_code.title(name % 1), title + " ordered")
 
     def test_an_mma_kernel_has_its_family(self):
         name = (

@@ -63,7 +63,9 @@ class BackwardLoader {
     const int row = StepNote::tile_of(note.word) * Shape::q_rows;
     shared_.d_o_empty[stage].wait(ring_.parity);
     shared_.q_empty[stage].wait(ring_.parity);
-    shared_.notes[(ring_.parity ^ 1) * Shape::stages + stage] = note;
+    const int place = int(ring_.parity ^ 1) * Shape::stages + stage;
+    shared_.notes[place] = note;
+    if constexpr (Shape::ordered) shared_.note_full[place].arrive();
     load_rows(shared_.q[stage], shared_.lse_log2[stage], maps_.q, shared_.hand.arguments.lse_log2,
               shared_.q_full[stage], item, note.flat_head, row);
     load_rows(shared_.d_o[stage], shared_.row_sums[stage], maps_.d_o,

@@ -12,7 +12,8 @@
 
 namespace sawtooth::kernels::hopper {
 
-template <class ElementType, int HeadDim, int QRows, int KvRows, int Stages, int PartRows>
+template <class ElementType, int HeadDim, int QRows, int KvRows, int Stages, int PartRows,
+          bool Ordered>
 struct BackwardShape {
   using Element = ElementType;
   static constexpr int head_dim = HeadDim;
@@ -22,6 +23,7 @@ struct BackwardShape {
   static constexpr int cluster = 1;
   static constexpr int stages = Stages;  // of Q, and of dO
   static constexpr int notes = 2 * Stages;
+  static constexpr bool ordered = Ordered;  // adds to dQ in turn
   // Of a Q tile, whose scores a warpgroup has in registers at a time; while it works on one part
   // the tensor cores have the products of the other.
   static constexpr int part_rows = PartRows;

@@ -54,8 +54,10 @@ struct BackwardStorage {
   Barrier d_o_empty[Shape::stages];  // with both numbers a row
   Barrier dq_full[Shape::consumers], dq_empty[Shape::consumers];
   HandOver<BackwardArguments, StepNote, BackwardSlot> hand;
-  // A note outlives its stage: the writer reads it when the step's dQ has come.
+  // A note outlives its stage: the writer reads it when the step's dQ has come. Its place is filled
+  // again four steps on, when consumers have left dQ of a step before which the writer left this.
   StepNote notes[Shape::notes];
+  Barrier note_full[Shape::notes];  // of ordered kernels alone
   ConsumerState consumers[Shape::consumer_warps];
 
   __device__ void initialise_barriers() {
@@ -71,6 +73,8 @@ struct BackwardStorage {
       dq_full[part].initialise(Shape::warpgroup_warps);
       dq_empty[part].initialise(1);
     }
+    if constexpr (Shape::ordered)
+      for (Barrier& barrier : note_full) barrier.initialise(1);
     for (ConsumerState& state : consumers) state = {};
     // The scan, the loader and the writer of dQ beside the consumers.
     hand.initialise_barriers(Shape::consumer_warps + 3, Shape::cluster);

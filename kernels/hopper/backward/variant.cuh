@@ -7,9 +7,12 @@
 
 namespace sawtooth::kernels::hopper {
 
-template <class Shape>
+/// `Shape` adds to dQ in any order, `Ordered` in turn.
+template <class Shape, class Ordered>
 KernelVariant backward_variant(const char* family, const char* name, VariantSet set) {
   constexpr int hopper = 90;
+  static_assert(!Shape::ordered && Ordered::ordered &&
+                backward_shared_bytes<Shape> == backward_shared_bytes<Ordered>);
   const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
   return {.family = family,
           .name = name,
@@ -21,6 +24,7 @@ KernelVariant backward_variant(const char* family, const char* name, VariantSet 
           .ctas_per_sm = 1,
           .shared_bytes = backward_shared_bytes<Shape>,
           .function = reinterpret_cast<const void*>(&backward<Shape>),
+          .ordered_function = reinterpret_cast<const void*>(&backward<Ordered>),
           .compute_capability = hopper,
           .q_box = {Shape::q_rows, Shape::panels},
           .kv_box = {Shape::kv_rows, Shape::panels},
@@ -37,12 +41,14 @@ using element_fp16 = __half;
 
 // Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
 // kernels/attention/variants.inc.
-#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas,       \
-                         bytes, stages, part_rows)                                                 \
-  namespace sawtooth::kernels {                                                                    \
-  KernelVariant function() {                                                                       \
-    using Shape = hopper::BackwardShape<hopper::element_##type, head_dim, q_rows, kv_rows, stages, \
-                                        part_rows>;                                                \
-    return hopper::backward_variant<Shape>(families::family, #type "_" #name, VariantSet::set);    \
-  }                                                                                                \
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \
+                         bytes, stages, part_rows)                                           \
+  namespace sawtooth::kernels {                                                              \
+  template <bool Ordered>                                                                    \
+  using Shape_##function = hopper::BackwardShape<hopper::element_##type, head_dim, q_rows,   \
+                                                 kv_rows, stages, part_rows, Ordered>;       \
+  KernelVariant function() {                                                                 \
+    return hopper::backward_variant<Shape_##function<false>, Shape_##function<true>>(        \
+        families::family, #type "_" #name, VariantSet::set);                                 \
+  }                                                                                          \
   }
