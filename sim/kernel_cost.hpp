@@ -14,6 +14,19 @@ struct PrefetchTimes {
   std::optional<double> scan_ns;   // on top, where the scan is not linear
 };
 
+/// The wrong phase of CTAs that alternate on an SM.
+struct WrongPhase {
+  double slowness = 0;      // of both, as a share of a step; 0: there is none
+  double steps = 1;         // that a slip into it lasts, in the mean
+  double every_steps = 1;   // from the end of a slip to the next one, in the mean
+  double locked_share = 0;  // of the SMs, whose CTAs do not leave it
+
+  /// What the CTAs of all SMs take longer in the mean.
+  constexpr double mean() const {
+    return slowness * (locked_share + (1 - locked_share) * steps / (steps + every_steps));
+  }
+};
+
 struct KernelCost {
   // Rates are of the whole GPU, as the kernel's steps reach them; empty: by the shares below.
   std::optional<double> tensor_tflops;
@@ -36,6 +49,8 @@ struct KernelCost {
   double age_bias = 0;
   std::optional<double> age_bias_prefetch;  // with prefetch; empty: as without
   bool keep_step = false;                   // they alternate: the older one gains nothing
+  bool keep_step_equal = false;             // they do where items are equally long
+  WrongPhase wrong_phase;                   // of those that alternate
   int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
 
   // The first SM of a TPC is slower than the mean of the two by this share of a step.

@@ -81,7 +81,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   step.fixed_ns = kernel.fixed_ns;
   step.exposed_ns = kernel.exposed_ns;
   step.stages = kernel.stages;
-  step.in_step = kernel.keep_step;
+  const bool equal = request.problem.mask.kind == MaskKind::none;
+  step.in_step = kernel.keep_step || (kernel.keep_step_equal && equal);
   if (kernel.lead_k_steps && kernel.lead_v_steps)
     step.leads = Leads{*kernel.lead_k_steps, *kernel.lead_v_steps};
   if (on(Mechanism::item_cost)) {
@@ -105,6 +106,10 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.jitter_shared = kernel.jitter_shared.value_or(step.jitter);
     step.jitter_in_step = kernel.jitter_in_step.value_or(step.jitter_shared);
     step.jitter_by_age = kernel.jitter_by_age;
+    if (step.in_step)
+      step.wrong_phase = kernel.wrong_phase;
+    else
+      step.mean_slowness = kernel.wrong_phase.mean();
   }
   if (on(Mechanism::sm_spread)) {
     step.sm_spread = gpu.sm_spread;
@@ -114,7 +119,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.tpc_spread = kernel.tpc_spread;
     if (prefetches) step.tpc_spread = kernel.tpc_spread_prefetch.value_or(step.tpc_spread);
   }
-  if (on(Mechanism::age_bias) && !kernel.keep_step) {
+  if (on(Mechanism::age_bias) && !step.in_step) {
     step.age_bias = kernel.age_bias;
     if (prefetches) step.age_bias = kernel.age_bias_prefetch.value_or(step.age_bias);
   }

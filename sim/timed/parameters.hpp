@@ -80,7 +80,9 @@ struct StepParameters {
   double refill_ns = 0;           // from a CTA's end to its successor's first instruction
   int64_t stages = 2;             // K/V tiles in shared memory
   std::optional<Leads> leads{};   // K and V are loads of their own
-  bool in_step = false;  // CTAs of an SM alternate: none is preferred, and their jitter is one
+  bool in_step = false;      // CTAs of an SM alternate: none is preferred, and their jitter is one
+  WrongPhase wrong_phase{};  // of CTAs that alternate
+  double mean_slowness = 0;  // of the wrong phase, where CTAs part and meet in any phase
 };
 
 struct TimedParameters {

@@ -24,6 +24,7 @@ int64_t held_at_once(const TimedParameters& parameters, int64_t workers) {
 
 // Streams of SMs, apart from those of workers.
 constexpr int64_t sm_salt = int64_t{1} << 33;
+constexpr int64_t phase_salt = int64_t{1} << 34;
 
 // Every worker draws random numbers from a stream of its own, independent of the others.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
@@ -167,6 +168,8 @@ void TimedWavefront::start() {
   const std::vector<double> late_ns =
       start_ns(memory_.placed(), turns, step.start_spread_ns, step.start_uneven_share, seed_);
   slowness_ = slowness_of(memory_.placed(), step, seed_);
+  sm_phases_ = SmPhases(step.wrong_phase, cost_.shared_ns(2, 0), parameters_.sms,
+                        stream_of(seed_, phase_salt));
   item_late_ns_ = item_late_ns(turns, step.item_spread_ns);
   const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
   const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
@@ -319,19 +322,21 @@ double TimedWavefront::step_ns(Worker& worker) {
 }
 
 // What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
-// less; CTAs that alternate share one random sample per SM and step.
+// less; CTAs that alternate share one random sample per SM and step, and their phase.
 double TimedWavefront::jitter_of(Worker& worker, int ctas, int older) {
   const StepParameters& step = parameters_.step;
   if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
   if (step.in_step) {
-    if (step.jitter_in_step <= 0) return 0;
+    const double phase = sm_phases_.slowness(worker.sm, events_.first().ns);
+    if (step.jitter_in_step <= 0) return phase;
     const auto now = static_cast<uint64_t>(events_.first().ns / cost_.shared_ns(ctas, 0));
     uint64_t of_sm = mix_seed(stream_of(seed_, sm_salt + worker.sm), now);
-    return step.jitter_in_step * noise(of_sm);
+    return phase + step.jitter_in_step * noise(of_sm);
   }
-  if (step.jitter_shared <= 0) return 0;
+  if (step.jitter_shared <= 0) return step.mean_slowness;
   const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
-  return step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
+  return step.mean_slowness +
+         step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
 }
 
 // What the step takes, from its beginning on.

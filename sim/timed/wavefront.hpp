@@ -24,6 +24,7 @@
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
+#include "sim/timed/sm_phases.hpp"
 #include "sim/timed/sm_speed.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/step_points.hpp"
@@ -128,6 +129,7 @@ class TimedWavefront {
   std::vector<Worker> workers_;
   std::vector<int64_t> sms_of_ctas_;
   SmSlowness slowness_;
+  SmPhases sm_phases_;
   std::vector<double> item_late_ns_;             // of an SM: what an item takes beyond the usual
   std::vector<std::vector<int32_t>> residents_;  // workers of an SM
   std::vector<double> ended_ns_;                 // of a worker

@@ -174,6 +174,12 @@ void expect_gradients(uint32_t seed) {
 
 // Shapes of kernels/attention/variants.inc.
 template <class Element>
+using D32 = BackwardShape<Element, 32, 128, 64, 4, 2, 64, 3>;
+template <class Element>
+using D96Wide = BackwardShape<Element, 96, 64, 96, 6, 2, 32, 1>;
+template <class Element>
+using D96Small = BackwardShape<Element, 96, 32, 48, 3, 2, 32, 2>;
+template <class Element>
 using D64Wide = BackwardShape<Element, 64, 64, 128, 4, 2, 32, 2>;
 template <class Element>
 using D64Square = BackwardShape<Element, 64, 64, 64, 4, 2, 64, 2>;
@@ -195,6 +201,16 @@ TEST(BackwardEmulated, GivesTheGradientsOfRandomProblemsUnderRandomSchedules) {
     expect_gradients<D128Square<__half>>(10 * round + 5);
     expect_gradients<D128Small<__half>>(10 * round + 6);
     expect_gradients<D128Small<__nv_bfloat16>>(10 * round + 7);
+  }
+}
+
+TEST(BackwardEmulated, GivesThemAtHeadDimsOfPanelsOf32Columns) {
+  constexpr uint32_t rounds = 2;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    expect_gradients<D32<__half>>(100 + 4 * round);
+    expect_gradients<D96Wide<__nv_bfloat16>>(101 + 4 * round);
+    expect_gradients<D96Small<__half>>(102 + 4 * round);
+    expect_gradients<D96Small<__nv_bfloat16>>(103 + 4 * round);
   }
 }
 

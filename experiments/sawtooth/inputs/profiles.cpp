@@ -21,6 +21,7 @@ using sim::Gpu;
 using sim::KernelCost;
 using sim::PrefetchTimes;
 using sim::SmLayout;
+using sim::WrongPhase;
 using Unit = ProfileUnit;
 
 template <class Profile>
@@ -118,6 +119,14 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"age-bias", Unit::real, -0.9, 0.9, cost<&KernelCost::age_bias>},
     {"age-bias-prefetch", Unit::real, -0.9, 0.9, cost<&KernelCost::age_bias_prefetch>},
     {"keep-step", Unit::flag, 0, 1, cost<&KernelCost::keep_step>},
+    {"keep-step-equal", Unit::flag, 0, 1, cost<&KernelCost::keep_step_equal>},
+    {"wrong-phase-slowness", Unit::real, 0, 1,
+     cost<&KernelCost::wrong_phase, &WrongPhase::slowness>},
+    {"wrong-phase-steps", Unit::real, 1, 1e6, cost<&KernelCost::wrong_phase, &WrongPhase::steps>},
+    {"wrong-phase-every-steps", Unit::real, 1, 1e9,
+     cost<&KernelCost::wrong_phase, &WrongPhase::every_steps>},
+    {"wrong-phase-locked-share", Unit::real, 0, 1,
+     cost<&KernelCost::wrong_phase, &WrongPhase::locked_share>},
     {"resident-ctas", Unit::count, 1, 32, cost<&KernelCost::resident_ctas>},
     {"tpc-spread", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread>},
     {"tpc-spread-prefetch", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread_prefetch>},

@@ -22,6 +22,7 @@ SECTOR_BYTES, GIBI = 32, 1 << 30
 ELEMENT_BYTES, SUM_BYTES = 2, 4  # of dK and dV, of dQ
 WRITES_MUCH = 0.05  # of dQ, dK and dV
 TIMINGS = ("lockstep", "timed")
+DRAWN = ("drawn", "drawn_families")  # the lists that were drawn
 JUDGED = {
     "sm_read_sectors": "sectors that SMs read",
     "l2_reduction_sectors": "reductions",
@@ -61,7 +62,8 @@ def writes_much(row):
 
 class Page:
     def __init__(self, folder, measured=DATA):
-        names = ("orders", "dash", "presets", "drawn_errors", "drawn_summary", "ordered")
+        names = ["orders", "dash", "presets", "ordered"]
+        names += [f"{drawn}_{part}" for drawn in DRAWN for part in ("errors", "summary")]
         self._rows = {name: table.read(str(folder / f"{name}.csv")) for name in names}
         self._measured = measured
         self._ordered = table.read(str(measured / "order.csv"))
@@ -182,16 +184,16 @@ class Page:
             lines.append(f"| {s} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
-    def _errors(self, counter, timing, wanted=lambda row: True):
+    def _errors(self, counter, timing, wanted=lambda row: True, drawn="drawn"):
         """Sizes of the raw errors of drawn points."""
-        rows = table.where(self._rows["drawn_errors"], counter=counter)
+        rows = table.where(self._rows[f"{drawn}_errors"], counter=counter)
         return [
             abs(table.number(row, "relative_error"))
             for row in rows
             if row["group"].startswith(timing + ",") and row["relative_error"] and wanted(row)
         ]
 
-    def drawn(self):
+    def drawn(self, drawn="drawn"):
         """A row a counter: errors of both models at all drawn points that were measured."""
         lines = ["| | " + " | ".join(TIMINGS) + " |", "|---" * (len(TIMINGS) + 1) + "|"]
 
@@ -199,23 +201,24 @@ class Page:
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
 
         for counter, name in JUDGED.items():
-            add(name, [three(self._errors(counter, timing)) for timing in TIMINGS])
+            add(name, [three(self._errors(counter, timing, drawn=drawn)) for timing in TIMINGS])
             if counter == "dram_write_sectors":
-                cells = [self._errors(counter, timing, writes_much) for timing in TIMINGS]
+                cells = [self._errors(counter, timing, writes_much, drawn) for timing in TIMINGS]
                 points = max(map(len, cells))
                 add(f"DRAM writes, the {points} points that write over 5 %", map(three, cells))
-        add("order of schedules, DRAM reads", [f"{self.order(timing):.0f} %" for timing in TIMINGS])
+        orders = [f"{self.order(timing, drawn=drawn):.0f} %" for timing in TIMINGS]
+        add("order of schedules, DRAM reads", orders)
         return "\n".join(lines)
 
-    def drawn_where(self, timing, counter="dram_read_sectors", **wanted):
+    def drawn_where(self, timing, counter="dram_read_sectors", drawn="drawn", **wanted):
         """Median / 90 % / worst of the drawn points of one kind, and how many these are."""
         of_kind = lambda row: all(row[key].split(":")[0] == str(v) for key, v in wanted.items())
-        errors = self._errors(counter, timing, of_kind)
+        errors = self._errors(counter, timing, of_kind, drawn)
         return f"{three(errors)} % over {len(errors)}"
 
-    def order(self, timing, counter="dram_read_sectors"):
+    def order(self, timing, counter="dram_read_sectors", drawn="drawn"):
         """Pairs of schedules whose order is right, in percent."""
-        rows = table.where(self._rows["drawn_summary"], counter=counter, statistic="order")
+        rows = table.where(self._rows[f"{drawn}_summary"], counter=counter, statistic="order")
         (row,) = (row for row in rows if row["group"].startswith(timing + ","))
         return 100 * table.number(row, "value")
 

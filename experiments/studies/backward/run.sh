@@ -13,10 +13,11 @@ mkdir -p "$here/results"
 for list in orders dash presets; do
   "$program" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
 done
-measured=experiments/data/h200/backward/drawn.csv
-"$program" simulate "$here/lists/drawn.ini" --timing lockstep,timed --resume --csv "$here/results/drawn.csv"
-"$program" compare "$here/results/drawn.csv" "$measured" --quiet \
-  --csv "$here/results/drawn_errors.csv" --summary "$here/results/drawn_summary.csv"
+for list in drawn drawn_families; do
+  "$program" simulate "$here/lists/$list.ini" --timing lockstep,timed --resume --csv "$here/results/$list.csv"
+  "$program" compare "$here/results/$list.csv" "experiments/data/h200/backward/$list.csv" --quiet \
+    --csv "$here/results/${list}_errors.csv" --summary "$here/results/${list}_summary.csv"
+done
 parts=$(mktemp -d)
 trap 'rm -r "$parts"' EXIT
 for d in 128 64; do

@@ -30,7 +30,7 @@ struct BackwardShape {
   static_assert(key_blocks * 16 * Warps == KvRows && QRows % ScoreColumns == 0 &&
                 ScoreColumns % 16 == 0 && Stages >= 2);
   static_assert(dq_row_groups * dq_rows == QRows && dq_row_groups * HeadDim == Warps * dq_columns &&
-                dq_columns % 32 == 0 && HeadDim % 64 == 0);
+                dq_columns % 32 == 0 && Warps % dq_row_groups == 0);
   static_assert(row_padding % QRows == 0 && QRows <= threads * 2);
 
   using QTile = SharedTile<QRows, HeadDim>;

@@ -153,6 +153,26 @@ TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   }
 }
 
+// Under a mask, where items differ in length, they part: the older one is preferred, and both take
+// what the wrong phase costs in the mean, here 0.2 x (0.5 + 0.5 / 4).
+TEST(KernelSpeed, CtasThatKeepStepWithEqualItemsPartUnderAMask) {
+  Request other = request();
+  other.kernel.keep_step_equal = true;
+  other.kernel.wrong_phase = {.slowness = 0.2, .steps = 10, .every_steps = 30, .locked_share = 0.5};
+  other.problem.mask.kind = MaskKind::none;
+  StepParameters step = timed_parameters(other, profile(), false).step;
+  EXPECT_TRUE(step.in_step);
+  EXPECT_EQ(step.age_bias, 0);
+  EXPECT_EQ(step.wrong_phase.slowness, 0.2);
+  EXPECT_EQ(step.mean_slowness, 0);
+  other.problem.mask.kind = MaskKind::causal;
+  step = timed_parameters(other, profile(), false).step;
+  EXPECT_FALSE(step.in_step);
+  EXPECT_EQ(step.age_bias, 0.4);
+  EXPECT_EQ(step.wrong_phase.slowness, 0);
+  EXPECT_DOUBLE_EQ(step.mean_slowness, 0.125);
+}
+
 TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {
   Request other = request();
   other.without.add(Mechanism::age_bias);

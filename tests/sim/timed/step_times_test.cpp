@@ -182,5 +182,49 @@ TEST(TimedWavefront, CtasInStepHaveOneLuck) {
   EXPECT_LT(spread_of_ends(true), spread_of_ends(false) / 2);
 }
 
+double mean_duration_ns(Request request, const WrongPhase& wrong) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.in_step = true;
+  parameters.step.wrong_phase = wrong;
+  constexpr int seeds = 64;
+  double sum = 0;
+  for (int seed = 0; seed < seeds; ++seed) {
+    request.schedule.seed = static_cast<uint64_t>(seed);
+    sum += duration_ns(request, parameters);
+  }
+  return sum / seeds;
+}
+
+// In the wrong phase, a quarter of the time, a step takes half as long again: 3/4 + 1/6 of the
+// steps are done in the time, so a launch takes 12/11 of what it takes without.
+TEST(TimedWavefront, CtasThatAlternateAreSlowerWhenTheySlip) {
+  const Request request = request_of(2, 256, 2);
+  const double right_ns = mean_duration_ns(request, {});
+  const WrongPhase slips{.slowness = 0.5, .steps = 8, .every_steps = 24};
+  EXPECT_NEAR(mean_duration_ns(request, slips) / right_ns, 12.0 / 11, 0.02);
+  const WrongPhase none{.slowness = 0, .steps = 8, .every_steps = 24};
+  EXPECT_EQ(mean_duration_ns(request, none), right_ns);
+}
+
+// Items of one length keep the phase that their SM began with.
+TEST(TimedWavefront, ALockedPhaseLasts) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.in_step = true;
+  Request request = request_of(2, 256, 2);
+  const double right_ns = duration_ns(request, parameters);
+  parameters.step.wrong_phase = {
+      .slowness = 0.5, .steps = 1, .every_steps = 1e9, .locked_share = 0.5};
+  int locked = 0, right = 0;
+  for (uint64_t seed = 0; seed < 64; ++seed) {
+    request.schedule.seed = seed;
+    const double ratio = duration_ns(request, parameters) / right_ns;
+    if (std::abs(ratio - 1.5) < 0.01) ++locked;
+    if (std::abs(ratio - 1) < 0.01) ++right;
+  }
+  EXPECT_EQ(locked + right, 64);
+  EXPECT_GT(locked, 20);
+  EXPECT_GT(right, 20);
+}
+
 }  // namespace
 }  // namespace sawtooth::sim

@@ -88,10 +88,14 @@ class Finding(unittest.TestCase):
                 drawn("timed", "dram_write_sectors", sectors, error)
                 for sectors, error in ((819, 5), (820, 0.04))
             ]
-            write(name, "drawn_errors", [*reads, *writes, dict(reads[0], group="lockstep, halves")])
+            lockstep = dict(reads[0], group="lockstep, halves")
+            write(name, "drawn_errors", [*reads, *writes, lockstep])
+            write(name, "drawn_families_errors", [*reads[:2], lockstep])
             order = dict(counter="dram_read_sectors", statistic="order")
             groups = (("lockstep, halves", 0.5), ("timed, halves", 0.75))
-            write(name, "drawn_summary", [dict(order, group=g, value=v) for g, v in groups])
+            for drawn_list in finding.DRAWN:
+                orders = [dict(order, group=g, value=v) for g, v in groups]
+                write(name, f"{drawn_list}_summary", orders)
             write(name, "ordered", duration("atomic", "grid", 9) + duration("ordered", "grid", 18))
             measured = [*duration("atomic", "grid", 8, 12, 10), *duration("atomic", "static", 11)]
             write(name, "order", measured + duration("ordered", "grid", 13))
@@ -111,6 +115,8 @@ class Finding(unittest.TestCase):
         )
         self.assertIn("| order of schedules, DRAM reads | 50 % | 75 % |", table)
         self.assertEqual(self.page.drawn_where("timed", ctas_per_sm=1), "10 / 30 / 30 % over 3")
+        again = self.page.drawn_where("timed", drawn="drawn_families", ctas_per_sm=1)
+        self.assertEqual(again, "20 / 30 / 30 % over 2")
 
     def test_order_costs_what_it_adds_to_the_best_median(self):
         times = self.page.times_of(64, "none")

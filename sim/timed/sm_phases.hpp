@@ -1,0 +1,70 @@
+// CTAs that alternate on an SM do so in a right phase, in which each computes while the other loads
+// or stores, or in a wrong one, in which both are slower. They slip into the wrong one now and then
+// and leave it soon; on some SMs they stay in it for the whole launch.
+// Source: records of items, experiments/studies/backward/README.md ("How two CTAs share an SM").
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/permutation.hpp"
+#include "sim/kernel_cost.hpp"
+
+namespace sawtooth::sim {
+
+class SmPhases {
+ public:
+  SmPhases() = default;
+  /// `step_ns`: of two CTAs in the right phase.
+  SmPhases(const WrongPhase& wrong, double step_ns, int64_t sms, uint64_t seed) : wrong_(wrong) {
+    if (wrong.slowness <= 0) return;
+    mean_ns_[0] = wrong.every_steps * step_ns;
+    mean_ns_[1] = wrong.steps * step_ns;
+    const double slipping = wrong.steps / (wrong.steps + wrong.every_steps);
+    for (int64_t sm = 0; sm < sms; ++sm) {
+      sms_.push_back({.random = mix_seed(seed, static_cast<uint64_t>(sm))});
+      State& state = sms_.back();
+      state.locked = uniform(state.random) < wrong.locked_share;
+      state.slipped = uniform(state.random) < slipping;
+      state.until_ns = lasts_ns(state);
+    }
+  }
+
+  /// What the CTAs of an SM take longer, as a share of a step; for one SM `now_ns` does not fall.
+  double slowness(int64_t sm, double now_ns) {
+    if (sms_.empty()) return 0;
+    State& state = sms_[static_cast<size_t>(sm)];
+    while (state.until_ns < now_ns) {
+      state.slipped = !state.slipped;
+      state.until_ns += lasts_ns(state);
+    }
+    return state.locked || state.slipped ? wrong_.slowness : 0;
+  }
+
+ private:
+  struct State {
+    uint64_t random = 0;
+    bool locked = false;
+    bool slipped = false;
+    double until_ns = 0;
+  };
+
+  /// Times of a phase are exponentially distributed.
+  double lasts_ns(State& state) const {
+    constexpr double least = 1e-9;  // of the mean; no endless loop where a phase lasts no time
+    return mean_ns_[state.slipped] * std::max(least, -std::log(1 - uniform(state.random)));
+  }
+  static double uniform(uint64_t& random) {
+    constexpr double unit = 1.0 / 9007199254740992.0;  // 2^-53
+    random = mix_seed(random, 0);
+    return double(random >> 11) * unit;
+  }
+
+  WrongPhase wrong_;
+  double mean_ns_[2] = {0, 0};  // right, slipped
+  std::vector<State> sms_;
+};
+
+}  // namespace sawtooth::sim
