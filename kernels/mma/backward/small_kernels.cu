@@ -18,6 +18,13 @@ struct Place {
   int chunk;
 };
 
+/// Lanes that sum up a row, of which shuffles want a power of two: more than chunks at head dim 96.
+__host__ __device__ constexpr int lanes_a_row(int64_t head_dim) {
+  int lanes = 1;
+  while (lanes * chunk_elements < head_dim) lanes *= 2;
+  return lanes;
+}
+
 __device__ Place place_of(int chunks, int64_t rows_a_head) {
   const int64_t thread = int64_t(blockIdx.x) * small_threads + threadIdx.x;
   const int64_t flat_row = thread / chunks;
@@ -39,11 +46,13 @@ __global__ __launch_bounds__(small_threads) void row_sums_kernel(
     const __grid_constant__ BackwardArguments arguments) {
   const Problem& problem = arguments.problem;
   const int chunks = int(problem.head_dim) / chunk_elements;
-  const Place place = place_of(chunks, arguments.padded_rows());
+  const int lanes = lanes_a_row(problem.head_dim);
+  const Place place = place_of(lanes, arguments.padded_rows());
   // Threads of a warp stay together for the shuffles.
   const bool exists = place.flat_head < problem.batch * problem.heads && place.row < problem.seq_q;
+  const bool has_chunk = place.chunk < chunks;
   float sum = 0;
-  if (exists) {
+  if (exists && has_chunk) {
     const int64_t batch = place.flat_head / problem.heads;
     const int64_t head = place.flat_head % problem.heads;
     const int64_t column = place.chunk * chunk_elements;
@@ -54,13 +63,14 @@ __global__ __launch_bounds__(small_threads) void row_sums_kernel(
 #pragma unroll
     for (int i = 0; i < chunk_elements; ++i) sum += widened(o.element[i]) * widened(d_o.element[i]);
   }
-  if (place.flat_head < problem.batch * problem.heads && place.row < arguments.dq_rows()) {
+  if (has_chunk && place.flat_head < problem.batch * problem.heads &&
+      place.row < arguments.dq_rows()) {
     auto* dq = reinterpret_cast<float4*>(
         arguments.dq_sums + (place.flat_head * arguments.dq_rows() + place.row) * problem.head_dim +
         place.chunk * chunk_elements);
     dq[0] = dq[1] = make_float4(0, 0, 0, 0);
   }
-  for (int distance = chunks / 2; distance > 0; distance /= 2)
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(whole_warp, sum, distance);
   if (place.chunk != 0 || place.flat_head >= problem.batch * problem.heads) return;
   const int64_t at = place.flat_head * arguments.padded_rows() + place.row;
@@ -130,11 +140,11 @@ __global__ __launch_bounds__(small_threads) void dq_parts_kernel(
   }
 }
 
-cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, cudaStream_t stream,
-                   void (*bf16)(BackwardArguments), void (*fp16)(BackwardArguments)) {
+cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, int64_t threads_a_row,
+                   cudaStream_t stream, void (*bf16)(BackwardArguments),
+                   void (*fp16)(BackwardArguments)) {
   const Problem& problem = arguments.problem;
-  const int64_t threads =
-      problem.batch * problem.heads * rows_a_head * (problem.head_dim / chunk_elements);
+  const int64_t threads = problem.batch * problem.heads * rows_a_head * threads_a_row;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(unsigned(ceil_div(threads, small_threads)));
   config.blockDim = dim3(small_threads);
@@ -145,15 +155,16 @@ cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, cuda
 }  // namespace
 
 cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t stream) {
-  return launch(arguments, arguments.padded_rows(), stream, row_sums_kernel<__nv_bfloat16>,
-                row_sums_kernel<__half>);
+  return launch(arguments, arguments.padded_rows(), lanes_a_row(arguments.problem.head_dim), stream,
+                row_sums_kernel<__nv_bfloat16>, row_sums_kernel<__half>);
 }
 
 cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_t stream) {
+  const int64_t chunks = arguments.problem.head_dim / chunk_elements;
   if (arguments.dq_in_parts)  // a thread has 16 elements
-    return launch(arguments, arguments.dq_rows() / 2, stream, dq_parts_kernel<__nv_bfloat16>,
-                  dq_parts_kernel<__half>);
-  return launch(arguments, arguments.problem.seq_q, stream, dq_kernel<__nv_bfloat16>,
+    return launch(arguments, arguments.dq_rows() / 2, chunks, stream,
+                  dq_parts_kernel<__nv_bfloat16>, dq_parts_kernel<__half>);
+  return launch(arguments, arguments.problem.seq_q, chunks, stream, dq_kernel<__nv_bfloat16>,
                 dq_kernel<__half>);
 }
 
