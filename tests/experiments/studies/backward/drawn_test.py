@@ -19,18 +19,33 @@ def printed(script, *arguments):
 
 
 class Drawn(unittest.TestCase):
-    def test_the_list_is_what_its_seed_gives(self):
-        text = (STUDY / "lists" / "drawn.ini").read_text(encoding="utf-8")
-        seed = re.search(r"--seed (\d+)", text).group(1)
-        self.assertEqual(printed("draw_points.py", "--seed", seed), text)
-        self.assertNotEqual(printed("draw_points.py", "--seed", "1"), text)
+    LISTS = ("drawn", "drawn_families")
+
+    def texts(self):
+        for name in self.LISTS:
+            with self.subTest(name):
+                yield (STUDY / "lists" / f"{name}.ini").read_text(encoding="utf-8")
+
+    def test_a_list_is_what_its_command_gives(self):
+        for text in self.texts():
+            command = re.search(r"draw_points\.py (.*?), before", text).group(1).split()
+            self.assertEqual(printed("draw_points.py", *command), text)
+            other = ["1" if word.isdigit() and len(word) > 9 else word for word in command]
+            self.assertNotEqual(printed("draw_points.py", *other), text)
 
     def test_it_has_sixty_points_and_no_length_of_the_first_launches(self):
-        text = (STUDY / "lists" / "drawn.ini").read_text(encoding="utf-8")
-        points = re.findall(r"^\[\d+[abc]\]$", text, re.M)
-        self.assertGreaterEqual(len(points), 60)
-        self.assertEqual(len(set(points)), len(points))
-        self.assertFalse({"8K", "24K", "48K"} & set(re.findall(r"^seq = (\S+)$", text, re.M)))
+        for text in self.texts():
+            points = re.findall(r"^\[\d+[abc]\]$", text, re.M)
+            self.assertGreaterEqual(len(points), 60)
+            self.assertEqual(len(set(points)), len(points))
+            self.assertFalse({"8K", "24K", "48K"} & set(re.findall(r"^seq = (\S+)$", text, re.M)))
+
+    def test_the_later_list_takes_families_in_turns_and_none_of_the_earlier_lengths(self):
+        earlier, later = self.texts()
+        lengths = [set(re.findall(r"^seq = (\S+)$", text, re.M)) for text in (earlier, later)]
+        self.assertFalse(lengths[0] & lengths[1])
+        kernels = re.findall(r"^kernel = (\w+)$", later, re.M)
+        self.assertLessEqual(abs(kernels.count("mma") - kernels.count("hopper")), 3)
 
 
 class Counted(unittest.TestCase):
