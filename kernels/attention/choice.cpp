@@ -104,7 +104,7 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
   if (call.running.o != nullptr && variant.running_function == nullptr)
     return {Status::unsupported_tiling,
             std::string("the ") + variant.family +
-                " kernels add to no running results; allowed: mma, hopper"};
+                " kernels add to no running results; allowed: mma, hopper, and dtype bf16, fp16"};
   if (is_packed(call) && variant.packed_function == nullptr)
     return {Status::unsupported_tiling,
             "the " + std::string(variant.family) + " kernel with tile " +

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -12,6 +13,7 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -89,8 +91,11 @@ TEST_F(ApiRefuses, HeadDimsTypesAndTilesWithoutAKernelByName) {
   call_.tile_kv = 64;
   expect(SAWTOOTH_UNSUPPORTED_TILING, "17x64");
   call_.tile_q = call_.tile_kv = 0;
-  call_.dtype = static_cast<sawtooth_dtype>(2);
+  call_.dtype = static_cast<sawtooth_dtype>(3);
   expect(SAWTOOTH_UNSUPPORTED_TYPE, "dtype");
+  call_.dtype = SAWTOOTH_FP32;
+  call_.family = "mma";
+  expect(SAWTOOTH_UNSUPPORTED_TYPE, "dtype is fp32; allowed: bf16, fp16");
 }
 
 TEST_F(ApiRefuses, MisalignedPointersAndStrides) {
@@ -432,7 +437,9 @@ TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {
     ASSERT_NE(preferred, nullptr);
     EXPECT_LE(preferred, &variant);
   }
-  EXPECT_EQ(find_variant(64, ElementType::fp32, {0, 0}), nullptr);
+  for (const KernelVariant& variant : kernel_variants())
+    EXPECT_EQ(variant.dtype == ElementType::fp32, variant.family == std::string(families::mma_fp32))
+        << variant.name;
 }
 
 }  // namespace

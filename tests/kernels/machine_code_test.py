@@ -118,6 +118,13 @@ class Titles(unittest.TestCase):
         )
         self.assertEqual(machine_code.title(name), "fp16 mma-tma d64 128x128 4 warps 2 stages")
 
+    def test_an_mma_kernel_of_fp32_has_its_type(self):
+        name = (
+            "_ZN8sawtooth7kernels14forward_kernelINS0_12ForwardShapeIfLi128ELi64ELi32ELi4ELi2ELi32E"
+            "Lb0ELi2EEEEEvNS0_16ForwardArgumentsE"
+        )
+        self.assertEqual(machine_code.title(name), "fp32 mma d128 64x32 4 warps 2 stages")
+
     def test_a_kernel_of_the_backward_pass_is_told_from_forward(self):
         name = (
             "_ZN8sawtooth7kernels15backward_kernelINS0_13BackwardShapeI13__nv_bfloat16Li64ELi64E"
