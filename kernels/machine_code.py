@@ -120,6 +120,7 @@ def title(symbol):
         shape = [f"d{head_dim}", f"{int(cluster) * int(consumers) * 64}x{kv_rows}"]
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
         shape += [f"cluster of {cluster}"] * (cluster != "1")
+        shape = ["short"] * ("forward_short" in symbol) + shape
     elif match := HOPPER_BACKWARD_SHAPE.search(symbol):
         _, element, numbers, ordered = match.groups()
         head_dim, q_rows, kv_rows, stages, part_rows = re.findall(r"Li(\d+)E", numbers)
