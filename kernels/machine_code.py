@@ -48,7 +48,7 @@ HOPPER_SHAPE = re.compile(
 )
 HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
 OVERLAPS = ("no overlap", "own products", "ping-pong")
-MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d+)(\w+?)((?:L[ib]\d+E){7,8})E")
+MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d*)(\w+?)((?:L[ib]\d+E){7,8})E")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
 USAGE = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
@@ -106,6 +106,13 @@ def instruction_counts(code):
     return counts
 
 
+def type_name(element):
+    """Of a mangled type: f is float."""
+    if element == "f":
+        return "fp32"
+    return "bf16" if "bfloat16" in element else "fp16"
+
+
 def title(symbol):
     """The shape in a mangled name as text; the name itself when it has none."""
     if match := HOPPER_SHAPE.search(symbol):
@@ -113,6 +120,7 @@ def title(symbol):
         shape = [f"d{head_dim}", f"{int(cluster) * int(consumers) * 64}x{kv_rows}"]
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
         shape += [f"cluster of {cluster}"] * (cluster != "1")
+        shape = ["short"] * ("forward_short" in symbol) + shape
     elif match := HOPPER_BACKWARD_SHAPE.search(symbol):
         _, element, numbers, ordered = match.groups()
         head_dim, q_rows, kv_rows, stages, part_rows = re.findall(r"Li(\d+)E", numbers)
@@ -126,7 +134,7 @@ def title(symbol):
         shape += [f"d{head_dim}", f"{q_rows}x{kv_rows}", f"{warps} warps {stages} stages"]
     else:
         return symbol
-    return " ".join(["bf16" if "bfloat16" in element else "fp16", *shape])
+    return " ".join([type_name(element), *shape])
 
 
 def usage_rows(text):

@@ -50,7 +50,12 @@ typedef enum sawtooth_status {
   SAWTOOTH_BAD_VERSION = 11
 } sawtooth_status;
 
-typedef enum sawtooth_dtype { SAWTOOTH_BF16 = 0, SAWTOOTH_FP16 = 1 } sawtooth_dtype;
+/* SAWTOOTH_FP32: forward alone. */
+typedef enum sawtooth_dtype {
+  SAWTOOTH_BF16 = 0,
+  SAWTOOTH_FP16 = 1,
+  SAWTOOTH_FP32 = 2
+} sawtooth_dtype;
 typedef enum sawtooth_mask {
   SAWTOOTH_MASK_NONE = 0,
   SAWTOOTH_MASK_CAUSAL = 1,
@@ -79,7 +84,8 @@ typedef struct sawtooth_attention {
    * calls of this library used it, of whatever shape. Spares a memset, some 3 us. */
   int32_t workspace_starts_zero;
   /* The schedule. Nulls and zeros: automatic, by shape and device. */
-  const char* family;      /* of the kernel: "mma", "mma-tma", "hopper" */
+  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper",
+                              "hopper-short" */
   int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
   const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
                               the family hopper, and at most 512 workers */

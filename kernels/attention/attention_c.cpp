@@ -32,7 +32,8 @@ namespace {
 static_assert(int(Status::bad_version) == SAWTOOTH_BAD_VERSION);
 static_assert(int(Status::launch_failed) == SAWTOOTH_LAUNCH_FAILED);
 static_assert(int(Status::workspace_too_small) == SAWTOOTH_WORKSPACE_TOO_SMALL);
-static_assert(int(ElementType::bf16) == SAWTOOTH_BF16 && int(ElementType::fp16) == SAWTOOTH_FP16);
+static_assert(int(ElementType::bf16) == SAWTOOTH_BF16 && int(ElementType::fp16) == SAWTOOTH_FP16 &&
+              int(ElementType::fp32) == SAWTOOTH_FP32);
 static_assert(int(MaskKind::window) == SAWTOOTH_MASK_WINDOW);
 
 /// Finds `name` in a list of policies, null standing for automatic; a message otherwise.

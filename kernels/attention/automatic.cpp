@@ -48,6 +48,9 @@ constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 64, false, 0, dynamic, linear, ascending, 0},
     {families::hopper, 0, false, 2 << 10, balanced, reverse, ascending, 0},
     {families::hopper, 0, false, 0, fixed, linear, ascending, 0},
+    {families::hopper_short, 0, true, 0, dynamic, linear, descending, 32 * mib},
+    {families::hopper_short, 64, false, 0, dynamic, linear, ascending, 0},
+    {families::hopper_short, 0, false, 0, fixed, linear, ascending, 0},
     {"", 0, true, 0, grid, linear, descending, 32 * mib},
     {"", 0, false, 0, grid, linear, ascending, 0},
 });

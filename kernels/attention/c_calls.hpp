@@ -79,8 +79,8 @@ void fill_defaults(const Struct& defaults, Struct* to, std::size_t struct_size) 
 }
 
 inline Outcome check_enumerators(sawtooth_dtype dtype, sawtooth_mask mask) {
-  if (dtype != SAWTOOTH_BF16 && dtype != SAWTOOTH_FP16)
-    return {Status::unsupported_type, "dtype is neither SAWTOOTH_BF16 nor SAWTOOTH_FP16"};
+  if (dtype < SAWTOOTH_BF16 || dtype > SAWTOOTH_FP32)
+    return {Status::unsupported_type, "dtype is none of the values of sawtooth_dtype"};
   if (mask < SAWTOOTH_MASK_NONE || mask > SAWTOOTH_MASK_WINDOW)
     return {Status::bad_size, "mask is none of the values of sawtooth_mask"};
   return {};

@@ -18,19 +18,37 @@ using Variants = std::span<const KernelVariant>;
 constexpr int64_t vector_elements = 8;  // 16 bytes of 16-bit elements, what a copy moves
 constexpr uintptr_t vector_bytes = 16;
 
-std::string supported_head_dims(Variants variants, std::string_view family) {
+/// Names of the types that a family has kernels of; those of an empty one are of every family.
+std::string supported_types(Variants variants, std::string_view family) {
+  std::set<ElementType> types;
+  for (const KernelVariant& variant : variants)
+    if (variant.serves(family)) types.insert(variant.dtype);
+  std::string text;
+  for (const ElementType type : types)
+    text += (text.empty() ? "" : ", ") + std::string(name_of(type));
+  return text;
+}
+
+bool has_type(Variants variants, ElementType dtype, std::string_view family) {
+  return std::ranges::any_of(variants, [&](const KernelVariant& variant) {
+    return variant.serves(family) && variant.dtype == dtype;
+  });
+}
+
+std::string supported_head_dims(Variants variants, ElementType dtype, std::string_view family) {
   std::set<int> dims;
   for (const KernelVariant& variant : variants)
-    if (variant.serves(family)) dims.insert(variant.head_dim);
+    if (variant.serves(family) && variant.dtype == dtype) dims.insert(variant.head_dim);
   std::string text;
   for (const int dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
   return text;
 }
 
-std::string supported_tilings(Variants variants, int64_t head_dim, std::string_view family) {
+std::string supported_tilings(Variants variants, const Problem& problem, std::string_view family) {
   std::set<std::string> tilings;
   for (const KernelVariant& variant : variants)
-    if (variant.head_dim == head_dim && variant.serves(family))
+    if (variant.head_dim == problem.head_dim && variant.dtype == problem.dtype &&
+        variant.serves(family))
       tilings.insert(std::to_string(variant.tiling.q_rows) + "x" +
                      std::to_string(variant.tiling.kv_rows));
   std::string text;
@@ -40,7 +58,7 @@ std::string supported_tilings(Variants variants, int64_t head_dim, std::string_v
 
 /// Whether the tensor spans at most 2^61 bytes, so that all offsets in it fit 63 bits.
 bool can_be_addressed(const Strides& strides, const int64_t (&sizes)[3], int64_t head_dim) {
-  constexpr int64_t elements = int64_t{1} << 60;  // of 2 bytes
+  constexpr int64_t elements = int64_t{1} << 59;  // of 4 bytes
   if (strides == Strides{})
     return product_within(elements, {sizes[0], sizes[1], sizes[2], head_dim});
   constexpr int64_t of_one_dimension = elements / 4;
@@ -84,22 +102,22 @@ Outcome check_variant(const Problem& problem, const Tiling& tiling, std::string_
     return refuse(Status::bad_schedule,
                   "family is '" + std::string(family) + "'; allowed: " + allowed);
   }
-  if (problem.dtype == ElementType::fp32)
-    return refuse(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16");
+  if (!has_type(variants, problem.dtype, family))
+    return refuse(Status::unsupported_type, std::string("dtype is ") + name_of(problem.dtype) +
+                                                "; allowed: " + supported_types(variants, family));
   if (find_variant(problem.head_dim, problem.dtype, {0, 0}, family, pass) == nullptr)
     return refuse(Status::unsupported_head_dim,
                   "head_dim is " + std::to_string(problem.head_dim) +
-                      "; allowed: " + supported_head_dims(variants, family));
+                      "; allowed: " + supported_head_dims(variants, problem.dtype, family));
   if (tiling.rows_a_position != 1)
     return refuse(Status::unsupported_tiling,
                   "tiling.rows_a_position is " + std::to_string(tiling.rows_a_position) +
                       ", no kernel packs the heads of a group; allowed: 1");
   if (find_variant(problem.head_dim, problem.dtype, tiling, family, pass) == nullptr)
-    return refuse(
-        Status::unsupported_tiling,
-        "tile " + std::to_string(tiling.q_rows) + "x" + std::to_string(tiling.kv_rows) +
-            " with head_dim " + std::to_string(problem.head_dim) +
-            " has no kernel; allowed: " + supported_tilings(variants, problem.head_dim, family));
+    return refuse(Status::unsupported_tiling,
+                  "tile " + std::to_string(tiling.q_rows) + "x" + std::to_string(tiling.kv_rows) +
+                      " with head_dim " + std::to_string(problem.head_dim) +
+                      " has no kernel; allowed: " + supported_tilings(variants, problem, family));
   return {};
 }
 

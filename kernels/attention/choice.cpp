@@ -12,14 +12,16 @@
 namespace sawtooth::kernels {
 namespace {
 
-Outcome check_tensor_maps(const AttentionForward& call) {
+Outcome check_tensor_maps(const AttentionForward& call, const KernelVariant& variant) {
   const Problem& problem = call.problem;
   const int64_t maps_batch = is_packed(call) ? 1 : problem.batch;  // there of one sequence each
   const int64_t q_sizes[] = {maps_batch, problem.heads, problem.seq_q};
   const int64_t kv_sizes[] = {maps_batch, problem.kv_heads, problem.seq_kv};
   if (Outcome bad = check_tensor_map("q", call.q_strides, q_sizes); !bad) return bad;
   if (Outcome bad = check_tensor_map("k", call.k_strides, kv_sizes); !bad) return bad;
-  return check_tensor_map("v", call.v_strides, kv_sizes);
+  if (Outcome bad = check_tensor_map("v", call.v_strides, kv_sizes); !bad) return bad;
+  return variant.stores_by_copy_engine() ? check_tensor_map("o", call.o_strides, q_sizes)
+                                         : Outcome{};
 }
 
 Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
@@ -39,6 +41,8 @@ bool has_name(const AttentionForward& call, const KernelVariant& variant) {
   const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
   return variant.head_dim == call.problem.head_dim && variant.dtype == call.problem.dtype &&
          variant.serves(call.family) &&
+         (!call.family.empty() || variant.most_keys == 0 ||
+          call.problem.seq_kv <= variant.most_keys) &&
          (any_tiling || (variant.tiling.q_rows == call.tiling.q_rows &&
                          variant.tiling.kv_rows == call.tiling.kv_rows));
 }
@@ -104,7 +108,7 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
   if (call.running.o != nullptr && variant.running_function == nullptr)
     return {Status::unsupported_tiling,
             std::string("the ") + variant.family +
-                " kernels add to no running results; allowed: mma, hopper"};
+                " kernels add to no running results; allowed: mma, hopper, and dtype bf16, fp16"};
   if (is_packed(call) && variant.packed_function == nullptr)
     return {Status::unsupported_tiling,
             "the " + std::string(variant.family) + " kernel with tile " +
@@ -114,7 +118,7 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
                 " takes no packed sequences; allowed: hopper and mma with head dims 64 and 128, "
                 "and the first tile of each"};
   if (variant.loads_by_copy_engine())
-    if (Outcome bad = check_tensor_maps(call); !bad) return bad;
+    if (Outcome bad = check_tensor_maps(call, variant); !bad) return bad;
   if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;
   constexpr int64_t largest_grid = std::numeric_limits<int32_t>::max();
   if (!product_within(largest_grid, {problem.batch, problem.heads, schedule.kv_split,

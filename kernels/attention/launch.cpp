@@ -69,14 +69,21 @@ cudaError_t allow_shared_memory_once(const KernelVariant& variant, const DeviceL
   return error;
 }
 
+/// Of Q, K, V and O those that the kernel takes.
+std::size_t number_of_maps(const KernelVariant& variant) {
+  if (!variant.loads_by_copy_engine()) return 0;
+  return variant.stores_by_copy_engine() ? 4 : 3;
+}
+
 Outcome make_maps(const KernelVariant& variant, const ForwardArguments& arguments,
-                  std::array<CUtensorMap, 3>& maps) {
+                  std::array<CUtensorMap, 4>& maps) {
   const Problem& problem = arguments.problem;
   const MappedTensor tensors[] = {
       {arguments.q, problem.heads, problem.seq_q, arguments.q_strides, variant.q_box},
       {arguments.k, problem.kv_heads, problem.seq_kv, arguments.k_strides, variant.kv_box},
-      {arguments.v, problem.kv_heads, problem.seq_kv, arguments.v_strides, variant.kv_box}};
-  for (std::size_t i = 0; i < maps.size(); ++i)
+      {arguments.v, problem.kv_heads, problem.seq_kv, arguments.v_strides, variant.kv_box},
+      {arguments.o, problem.heads, problem.seq_q, arguments.o_strides, variant.o_box}};
+  for (std::size_t i = 0; i < number_of_maps(variant); ++i)
     if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
   return {};
 }
@@ -163,7 +170,7 @@ Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arg
   launch.variant = &variant;
   launch.ctas = unsigned(workers * variant.cluster);
   static_cast<ForwardArguments&>(launch.arguments) = arguments;
-  return variant.loads_by_copy_engine() ? make_maps(variant, arguments, launch.maps) : Outcome{};
+  return make_maps(variant, arguments, launch.maps);
 }
 
 Outcome prepare_launch(const KernelVariant& variant, const PackedArguments& arguments,
@@ -195,16 +202,19 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
   const auto address = [](const auto& parameter) {
     return const_cast<void*>(static_cast<const void*>(&parameter));
   };
-  void* parameters[] = {address(launch.maps[0]), address(launch.maps[1]), address(launch.maps[2]),
-                        address(launch.arguments), address(launch.running)};
+  std::array<void*, 6> parameters{};
+  std::size_t count = 0;
+  const std::size_t maps = launch.packed() ? 0 : number_of_maps(*launch.variant);
+  for (; count < maps; ++count) parameters[count] = address(launch.maps[count]);
+  parameters[count++] = address(launch.arguments);
+  parameters[count++] = address(launch.running);
   if (launch.packed())
     return enqueue_kernel(*launch.variant, launch.variant->packed_function, launch.ctas,
-                          launch.shared_bytes, parameters + 3, stream);
+                          launch.shared_bytes, parameters.data(), stream);
   const void* const function =
       launch.running.o != nullptr ? launch.variant->running_function : launch.variant->function;
   return enqueue_kernel(*launch.variant, function, launch.ctas, launch.shared_bytes,
-                        launch.variant->loads_by_copy_engine() ? parameters : parameters + 3,
-                        stream);
+                        parameters.data(), stream);
 }
 
 }  // namespace sawtooth::kernels

@@ -49,7 +49,7 @@ struct PreparedLaunch {
   const KernelVariant* variant = nullptr;
   unsigned ctas = 0;
   std::size_t shared_bytes = 0;
-  std::array<CUtensorMap, 3> maps{};  // of Q, K and V, where the variant loads by the copy engine
+  std::array<CUtensorMap, 4> maps{};  // of Q, K, V and O, as far as the copy engine moves them
   // Of packed sequences, whose kernel runs where there are any; the others take the part that they
   // know.
   PackedArguments arguments;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "scheduler/problem.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels {
@@ -15,7 +16,9 @@ namespace sawtooth::kernels {
 namespace families {
 inline constexpr const char* mma = "mma";
 inline constexpr const char* mma_tma = "mma-tma";
+inline constexpr const char* mma_fp32 = "mma-fp32";  // the one of fp32
 inline constexpr const char* hopper = "hopper";
+inline constexpr const char* hopper_short = "hopper-short";  // the same for short sequences
 // For studies: chosen by these names alone.
 inline constexpr const char* mma_1_stage = "mma-1-stage";
 inline constexpr const char* mma_half_step = "mma-half-step";
@@ -24,8 +27,20 @@ inline constexpr const char* mma_3_stages = "mma-3-stages";
 
 /// All of them, the values of the option `kernel`.
 inline constexpr auto family_names = std::to_array<std::string_view>(
-    {families::mma, families::mma_tma, families::hopper, families::mma_1_stage,
-     families::mma_half_step, families::mma_3_stages});
+    {families::mma, families::mma_tma, families::mma_fp32, families::hopper, families::hopper_short,
+     families::mma_1_stage, families::mma_half_step, families::mma_3_stages});
+
+constexpr const char* name_of(ElementType type) {
+  switch (type) {
+    case ElementType::bf16:
+      return "bf16";
+    case ElementType::fp16:
+      return "fp16";
+    case ElementType::fp32:
+      break;
+  }
+  return "fp32";
+}
 
 enum class VariantSet : uint8_t { all, covering, minimal, both, rung, study };
 

@@ -32,13 +32,15 @@ struct KernelVariant {
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on
   BoxExtent q_box, kv_box;          // of the copy engine; no rows where it does not load
-  bool merges_pieces = false;       // of the last wave: runs the launch `balanced`
-  bool fills_sm = false;            // one CTA takes all registers of an SM
-  bool begins_early = false;        // under the end of the launch before
-  bool rung = false;                // a step on the way to a kernel, not offered
-  bool study = false;               // run where its family is named, and not otherwise
-  bool dq_in_parts = false;         // backward: how its sums of dQ lie in the workspace
-  TileCost cost;                    // of its tile, where measured
+  BoxExtent o_box;                  // where it stores O too; then O has a tensor map
+  int64_t most_keys = 0;       // of calls that name no family and get this kernel; 0: any number
+  bool merges_pieces = false;  // of the last wave: runs the launch `balanced`
+  bool fills_sm = false;       // one CTA takes all registers of an SM
+  bool begins_early = false;   // under the end of the launch before
+  bool rung = false;           // a step on the way to a kernel, not offered
+  bool study = false;          // run where its family is named, and not otherwise
+  bool dq_in_parts = false;    // backward: how its sums of dQ lie in the workspace
+  TileCost cost;               // of its tile, where measured
 
   /// Whether a call of this family (empty: any) may run it.
   constexpr bool serves(std::string_view wanted) const {
@@ -51,6 +53,7 @@ struct KernelVariant {
   /// Then the kernel takes tensor maps of Q, K and V, of the backward pass of dO too, before its
   /// arguments.
   constexpr bool loads_by_copy_engine() const { return q_box.rows > 0; }
+  constexpr bool stores_by_copy_engine() const { return o_box.rows > 0; }
   constexpr bool needs_device() const {
     return compute_capability != 0 || from_compute_capability != 0;
   }

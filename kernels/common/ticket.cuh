@@ -13,4 +13,11 @@ __device__ inline int64_t draw_ticket(unsigned long long* next, int64_t items, i
   return ticket;
 }
 
+/// The same where the first `workers` items are those of the workers' numbers, and only later ones
+/// take tickets: the next item of a worker.
+__device__ inline int64_t draw_later_ticket(unsigned long long* next, int64_t items,
+                                            int64_t workers) {
+  return workers + draw_ticket(next, items - workers, workers);
+}
+
 }  // namespace sawtooth::kernels

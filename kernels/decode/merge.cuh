@@ -19,8 +19,9 @@ __device__ inline float weight_of(float maximum, float top, float scale_log2) {
 template <class Shape>
 class PieceMerge {
   static constexpr int row_blocks = Shape::row_blocks;
-  static constexpr int chunks = Shape::head_dim / merged_columns;
+  static constexpr int chunks = Shape::head_dim / chunk_columns;
   static constexpr int columns = 4;  // of a thread in each chunk
+  static constexpr int at_once = Shape::merged_columns / chunk_columns;  // chunks in shared memory
   static constexpr int pieces_at_once = Shape::head_dim <= 128 ? 8 : 4;  // on their way to a thread
   using Output = float[row_blocks][Shape::head_dim / 8][4];
   using Sums = float4[row_blocks][chunks];
@@ -99,25 +100,27 @@ class PieceMerge {
 #pragma unroll
     for (int block = 0; block < row_blocks; ++block)
 #pragma unroll
-      for (int chunk = 0; chunk < chunks; ++chunk) {
+      for (int first = 0; first < chunks; first += at_once) {
 #pragma unroll
         for (int half = 0; half < 2; ++half)
 #pragma unroll
-          for (int n = 0; n < merged_columns / 8; ++n) {
-            const float(&from)[4] = output[block][chunk * (merged_columns / 8) + n];
+          for (int n = 0; n < at_once * chunk_columns / 8; ++n) {
+            const float(&from)[4] = output[block][first * (chunk_columns / 8) + n];
             *reinterpret_cast<float2*>(&partial[warp][half * 8 + lane / 4][n * 8 + lane % 4 * 2]) =
                 make_float2(from[2 * half], from[2 * half + 1]);
           }
         meet();
-        float4 total = make_float4(0, 0, 0, 0);
 #pragma unroll
-        for (int other = 0; other < Shape::group_warps; ++other) {
-          const float4 part =
-              *reinterpret_cast<const float4*>(&partial[other][thread_ / 8][thread_ % 8 * columns]);
-          total =
-              make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
+        for (int i = 0; i < at_once; ++i) {
+          float4 total = make_float4(0, 0, 0, 0);
+#pragma unroll
+          for (int other = 0; other < Shape::group_warps; ++other) {
+            const float4 part = *column_of(partial[other][thread_ / 8], i);
+            total =
+                make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
+          }
+          sums[block][first + i] = total;
         }
-        sums[block][chunk] = total;
         meet();  // also before maxima and sums of the next piece
       }
   }
@@ -130,7 +133,7 @@ class PieceMerge {
       if (!exists(block)) continue;
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk)
-        __stcg(row_of(piece, own_row(block)) + chunk * (merged_columns / columns),
+        __stcg(row_of(piece, own_row(block)) + chunk * (chunk_columns / columns),
                sums[block][chunk]);
       if (thread_ % 8 == 0)
         __stcg(summary_of(piece, own_row(block)), make_float2(maximum[block], sum[block]));
@@ -187,7 +190,7 @@ class PieceMerge {
         summary[i] = __ldcg(summary_of(piece, row));
 #pragma unroll
         for (int chunk = 0; chunk < chunks; ++chunk)
-          part[i][chunk] = __ldcg(row_of(piece, row) + chunk * (merged_columns / columns));
+          part[i][chunk] = __ldcg(row_of(piece, row) + chunk * (chunk_columns / columns));
       }
       float higher = top;
 #pragma unroll
@@ -240,19 +243,28 @@ class PieceMerge {
     sum = whole;
     auto& partial = storage_.partial[group_][0];
 #pragma unroll
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      float4& own = total[chunk];
-      auto* const place = reinterpret_cast<float4*>(&partial[slot][thread_ % 8 * columns]);
-      *place = make_float4(own.x * weight, own.y * weight, own.z * weight, own.w * weight);
-      meet();
-      own = make_float4(0, 0, 0, 0);
-      for (int team = 0; team < teams; ++team) {
-        const float4 part = *reinterpret_cast<const float4*>(
-            &partial[team * team_rows + row][thread_ % 8 * columns]);
-        own = make_float4(own.x + part.x, own.y + part.y, own.z + part.z, own.w + part.w);
+    for (int first = 0; first < chunks; first += at_once) {
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const float4& own = total[first + i];
+        *column_of(partial[slot], i) =
+            make_float4(own.x * weight, own.y * weight, own.z * weight, own.w * weight);
+        total[first + i] = make_float4(0, 0, 0, 0);
       }
+      meet();
+      for (int team = 0; team < teams; ++team)
+#pragma unroll
+        for (int i = 0; i < at_once; ++i) {
+          float4& own = total[first + i];
+          const float4 part = *column_of(partial[team * team_rows + row], i);
+          own = make_float4(own.x + part.x, own.y + part.y, own.z + part.z, own.w + part.w);
+        }
       meet();  // also before maxima and sums of the next rows
     }
+  }
+  /// This thread's columns of the `i`-th chunk of a row in shared memory.
+  __device__ float4* column_of(float (&row)[Shape::merged_columns + 8], int i) const {
+    return reinterpret_cast<float4*>(&row[i * chunk_columns + thread_ % 8 * columns]);
   }
 
   /// O and log-sum-exp; a row that saw no key gives 0 and -inf.
@@ -272,7 +284,7 @@ class PieceMerge {
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk) {
         const float4& part = sums[block][chunk];
-        *reinterpret_cast<uint2*>(to + chunk * merged_columns) =
+        *reinterpret_cast<uint2*>(to + chunk * chunk_columns) =
             make_uint2(Core::pack(part.x * factor, part.y * factor),
                        Core::pack(part.z * factor, part.w * factor));
       }

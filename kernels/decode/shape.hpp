@@ -32,6 +32,10 @@ struct Shape {
   static constexpr int threads = consumer_threads + 32;  // and the loader
   static constexpr bool q_in_registers = RowBlocks == 1 && HeadDim <= 128;
 
+  /// Columns of O that the warps of a row group add up between two meetings: all where tiles ask
+  /// for large shared memory anyway.
+  static constexpr int merged_columns = KeyBlocks == 2 ? HeadDim : 32;
+
   using QTile = SharedTile<rows, HeadDim>;
   static constexpr int panels = HeadDim / 64;
   static_assert(HeadDim % 64 == 0);

@@ -19,17 +19,16 @@ struct Work {
 };
 inline constexpr int work_slots = 3;
 
-/// Columns of O that the warps of a row group add up at a time, and how far apart the rows lie: 8
-/// banks on, so that the 4 rows of a half-warp's store fall on 32 banks.
-inline constexpr int merged_columns = 32;
-inline constexpr int merged_pitch = merged_columns + 8;
+/// Columns of O that a thread adds up 4 of at a time.
+inline constexpr int chunk_columns = 32;
 
 template <class Shape>
 struct Storage {
   alignas(tile_alignment) unsigned char k[Shape::stages][Shape::kv_tile_bytes];
   alignas(tile_alignment) unsigned char v[Shape::stages][Shape::kv_tile_bytes];
   alignas(tile_alignment) unsigned char q[Shape::QTile::bytes];
-  float partial[Shape::row_groups][Shape::group_warps][16][merged_pitch];
+  // Rows lie 8 banks on, so that the 4 of a half-warp's store fall on 32 banks.
+  float partial[Shape::row_groups][Shape::group_warps][16][Shape::merged_columns + 8];
   float maximum[Shape::row_groups][Shape::group_warps][Shape::group_rows];
   float sum[Shape::row_groups][Shape::group_warps][Shape::group_rows];
   RingBarrier full[Shape::stages], empty[Shape::stages];

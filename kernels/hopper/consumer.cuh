@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/copied_output.cuh"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/pieces.cuh"
 #include "kernels/hopper/shared_storage.cuh"
@@ -22,7 +23,7 @@
 
 namespace sawtooth::kernels::hopper {
 
-/// `Results` is OwnResults or RunningResults.
+/// `Results` is OwnResults, RunningResults or CopiedResults.
 template <class Shape, class Results>
 class Consumer {
   using Arguments = typename SharedStorage<Shape>::Hand::Arguments;
@@ -48,7 +49,7 @@ class Consumer {
     for (;; ++turn_) {
       shared_.hand.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
       ItemStart start;
-      if (!read_start<Shape::short_items>(work(), start)) break;
+      if (!read_start<Shape::reads_together>(work(), start)) break;
       first_row_ =
           (start.q_tile * Shape::cluster + rank_in_cluster<Shape::cluster>()) * Shape::cta_q_rows +
           warpgroup_ * warpgroup_rows;
@@ -59,6 +60,7 @@ class Consumer {
       }
       release(shared_.hand.slot_empty[turn_ % work_slots]);
     }
+    if constexpr (std::is_same_v<Results, CopiedResults>) finish_copies();
     // The turn that the last warpgroup has passed on is still open.
     if (takes_turns && warpgroup_ == 0) named_barrier_sync(turn_barrier(0), turn_threads);
   }
@@ -110,9 +112,12 @@ class Consumer {
       }
     }
     ItemEnd end;
-    read_pieces<Shape::short_items>(work(), end);
+    read_pieces<Shape::reads_together>(work(), end);
     if (end.pieces == 1 || (end.pieces > 1 && merge(end.pieces, output, softmax))) {
-      read_owner<Shape::short_items>(work(), end);
+      read_owner<Shape::reads_together>(work(), end);
+      if constexpr (std::is_same_v<Results, CopiedResults>) {
+        if (arguments_.partial_o == nullptr) return copy_out(output, softmax, end.batch, end.head);
+      }
       if constexpr (std::is_same_v<Results, RunningResults>) {
         store_running(output, softmax, end.batch, end.head);
       } else {
@@ -276,6 +281,25 @@ class Consumer {
       }
     }
     mask_scores<Shape::short_items>(scores, first_key, end_key);
+  }
+
+  /// O and log-sum-exp of the item, O by the copy engine, which leaves out rows behind the last.
+  __device__ void copy_out(const Output& output, const RowSoftmax& softmax, int batch,
+                           int head) const {
+    float factor[rows_a_thread];
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      const float sum = sum_of_quad(softmax.sum[half]);
+      factor[half] = sum == 0 ? 0 : __fdividef(1, sum);
+      const bool valid = row(half) < arguments_.problem.seq_q;
+      if (arguments_.lse != nullptr && valid && threadIdx.x % 4 == 0) {
+        const int64_t flat_head = batch * arguments_.problem.heads + head;
+        arguments_.lse[flat_head * arguments_.problem.seq_q + row(half)] =
+            log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
+      }
+    }
+    copy_rows_out<Element>(results_, output, factor, warpgroup_, 1 + Shape::consumers + warpgroup_,
+                           first_row_, head, batch);
   }
 
   /// O and log-sum-exp of the item, or with kv-split this part's.

@@ -98,4 +98,21 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   forward_cta<Shape>(q_map, k_map, v_map, arguments, results);
 }
 
+/// The same kernel with another way for O: through shared memory and the copy engine.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads, Shape::ctas_per_sm)
+    forward_short(const __grid_constant__ CUtensorMap q_map,
+                  const __grid_constant__ CUtensorMap k_map,
+                  const __grid_constant__ CUtensorMap v_map,
+                  const __grid_constant__ CUtensorMap o_map,
+                  const __grid_constant__ ForwardArguments arguments) {
+  extern __shared__ unsigned char memory[];
+  const uint32_t start = shared_address(memory);
+  const uint32_t aligned =
+      (start + swizzle_group_bytes - 1) / swizzle_group_bytes * swizzle_group_bytes;
+  if (threadIdx.x == 0) prefetch_tensor_map(o_map);
+  forward_cta<Shape>(q_map, k_map, v_map, arguments,
+                     CopiedResults{o_map, aligned + uint32_t(sizeof(SharedStorage<Shape>))});
+}
+
 }  // namespace sawtooth::kernels::hopper

@@ -9,6 +9,7 @@
 #include "kernels/common/ticket.cuh"
 #include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/shape.hpp"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/mask_range.hpp"
@@ -51,6 +52,12 @@ class SchedulerWarp {
   __device__ int64_t next_item(int64_t turn) const {
     const int64_t worker = cluster_number<Shape::cluster>();
     if (schedule().launch == launch_id<DynamicLaunch>) {
+      if constexpr (begins_without_ticket<Shape>) {
+        if (turn == 0) return worker;
+        wait_for_launch_before();
+        if (shared_.scratch.draws_late) wait_for_end_of_items();
+        return draw_later_ticket(shared_.arguments.ticket, shared_.scratch.items, gridDim.x);
+      }
       if (shared_.scratch.draws_late) wait_for_end_of_items();
       return draw_ticket(shared_.arguments.ticket, shared_.scratch.items,
                          gridDim.x / Shape::cluster);
@@ -229,9 +236,11 @@ class SchedulerWarp {
     forget_registers();
   }
 
-  /// Tickets and lists; all else is worked out while the launch before still runs.
+  /// For the first item: tickets and lists; all else is worked out while the launch before still
+  /// runs.
   __device__ bool reads_global_memory() const {
-    return schedule().launch == launch_id<DynamicLaunch> || schedule().order.list != nullptr;
+    return (!begins_without_ticket<Shape> && schedule().launch == launch_id<DynamicLaunch>) ||
+           schedule().order.list != nullptr;
   }
 
   __device__ bool sends_tickets() const {

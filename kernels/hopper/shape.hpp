@@ -35,11 +35,14 @@ struct Shape {
   // bits in 32-bit arithmetic, warpgroups without rows out of the way. At head dim 128 the same
   // machine code made whole runs 1 to 1.5 % slower (README.md).
   static constexpr bool short_items = HeadDim == 64;
+  // What a warp reads of an item comes at once, so that no reading waits for another.
+  static constexpr bool reads_together = short_items;
   // With two Q tiles the next item's arrives while the last steps of this one still read theirs.
   static constexpr int q_stages = short_items ? 2 : 1;
   static constexpr bool packed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
 
+  static constexpr int ctas_per_sm = 1;
   static constexpr int threads = (Consumers + 1) * warpgroup_threads;
   static constexpr int consumer_warps = Consumers * 4;
   // setmaxnreg moves registers between warpgroups inside what the CTA was launched with; asking
@@ -69,5 +72,28 @@ struct PackedShape : Base {
   static_assert(Base::cluster == 1);
   static constexpr bool packed = true;
 };
+
+/// A shape for short sequences, whose items end before what stands between them is hidden: O leaves
+/// by the copy engine, the first item needs no ticket, and `CtasPerSm` CTAs share an SM, so that
+/// one multiplies while another begins or ends an item.
+template <class Base, int CtasPerSm>
+struct ShortShape : Base {
+  static_assert(Base::cluster == 1);
+  static constexpr bool reads_together = true;
+  static constexpr int ctas_per_sm = CtasPerSm;
+  static constexpr int launch_registers = Base::launch_registers / CtasPerSm / 8 * 8;
+  static constexpr int producer_registers = CtasPerSm == 1 ? Base::producer_registers : 32;
+  static constexpr int consumer_registers =
+      CtasPerSm == 1 ? Base::consumer_registers
+                     : ((Base::consumers + 1) * launch_registers - producer_registers) /
+                           Base::consumers / 8 * 8;
+  static constexpr int o_bytes = Base::q_tile_bytes;  // of O on its way
+};
+
+/// Whether a worker's first item is that of its number; the backward pass has no such shape.
+template <class Shape>
+inline constexpr bool begins_without_ticket = false;
+template <class Base, int CtasPerSm>
+inline constexpr bool begins_without_ticket<ShortShape<Base, CtasPerSm>> = true;
 
 }  // namespace sawtooth::kernels::hopper

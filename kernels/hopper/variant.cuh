@@ -7,32 +7,39 @@
 
 namespace sawtooth::kernels::hopper {
 
+/// All but the kernels themselves.
+template <class Shape>
+KernelVariant hopper_row(const char* family, const char* name, VariantSet set,
+                         const TileCost& cost) {
+  constexpr int hopper = 90;
+  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
+  return {.family = family,
+          .name = name,
+          .head_dim = Shape::head_dim,
+          .tiling = Shape::tiling(),
+          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
+          .warps = Shape::threads / 32,
+          .stages = Shape::stages,
+          .ctas_per_sm = 1,
+          .shared_bytes = shared_bytes<Shape>,
+          .cluster = Shape::cluster,
+          .compute_capability = hopper,
+          .q_box = {Shape::cta_q_rows, Shape::panels},
+          .kv_box = {Shape::kv_rows, Shape::panels_a_load},
+          .merges_pieces = true,
+          .fills_sm = true,
+          .begins_early = true,
+          .rung = set == VariantSet::rung,
+          .cost = cost};
+}
+
 /// `Packed`: with the kernel for packed sequences.
 template <class Shape, bool Packed>
 KernelVariant hopper_variant(const char* family, const char* name, VariantSet set,
                              const TileCost& cost) {
-  constexpr int hopper = 90;
-  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
-  KernelVariant row{.family = family,
-                    .name = name,
-                    .head_dim = Shape::head_dim,
-                    .tiling = Shape::tiling(),
-                    .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
-                    .warps = Shape::threads / 32,
-                    .stages = Shape::stages,
-                    .ctas_per_sm = 1,
-                    .shared_bytes = shared_bytes<Shape>,
-                    .cluster = Shape::cluster,
-                    .function = reinterpret_cast<const void*>(&forward<Shape>),
-                    .running_function = reinterpret_cast<const void*>(&forward_running<Shape>),
-                    .compute_capability = hopper,
-                    .q_box = {Shape::cta_q_rows, Shape::panels},
-                    .kv_box = {Shape::kv_rows, Shape::panels_a_load},
-                    .merges_pieces = true,
-                    .fills_sm = true,
-                    .begins_early = true,
-                    .rung = set == VariantSet::rung,
-                    .cost = cost};
+  KernelVariant row = hopper_row<Shape>(family, name, set, cost);
+  row.function = reinterpret_cast<const void*>(&forward<Shape>);
+  row.running_function = reinterpret_cast<const void*>(&forward_running<Shape>);
   if constexpr (Packed) {
     row.packed_function = reinterpret_cast<const void*>(&forward_packed<PackedShape<Shape>>);
     row.packed_shared_bytes = shared_bytes<PackedShape<Shape>>;

@@ -27,8 +27,8 @@ class AsyncLoader {
     copy_tile<typename Shape::QTile, Shape::threads>(
         shared_address(storage_.q),
         static_cast<const char*>(arguments_.q) +
-            arguments_.q_strides.offset(item.batch, item.head, first_row) * element_size,
-        arguments_.q_strides.row * element_size,
+            arguments_.q_strides.offset(item.batch, item.head, first_row) * Shape::element_bytes,
+        arguments_.q_strides.row * Shape::element_bytes,
         int(min_of(arguments_.problem.seq_q - first_row, Shape::q_rows)), arguments_.policies.q);
     if constexpr (Shape::q_in_registers) commit_copies();
     if constexpr (Shape::half_step_ahead)
@@ -112,7 +112,7 @@ class AsyncLoader {
   __device__ static void copy(uint32_t base, int to, const char* head, const Strides& strides,
                               int tile, int keys, uint64_t policy) {
     using KvTile = typename Shape::KvTile;
-    const int64_t row_bytes = strides.row * element_size;
+    const int64_t row_bytes = strides.row * Shape::element_bytes;
     copy_tile<KvTile, Shape::threads>(base + to * KvTile::bytes,
                                       head + int64_t(tile) * Shape::kv_rows * row_bytes, row_bytes,
                                       keys, policy);

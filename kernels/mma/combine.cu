@@ -57,9 +57,15 @@ cudaError_t launch_combine(const ForwardArguments& arguments, cudaStream_t strea
   config.gridDim = dim3(unsigned(ceil_div(rows, combine_warps)));
   config.blockDim = dim3(combine_threads);
   config.stream = stream;
-  return problem.dtype == ElementType::bf16
-             ? cudaLaunchKernelEx(&config, combine_kernel<__nv_bfloat16>, arguments)
-             : cudaLaunchKernelEx(&config, combine_kernel<__half>, arguments);
+  switch (problem.dtype) {
+    case ElementType::bf16:
+      return cudaLaunchKernelEx(&config, combine_kernel<__nv_bfloat16>, arguments);
+    case ElementType::fp16:
+      return cudaLaunchKernelEx(&config, combine_kernel<__half>, arguments);
+    case ElementType::fp32:
+      break;
+  }
+  return cudaLaunchKernelEx(&config, combine_kernel<float>, arguments);
 }
 
 }  // namespace sawtooth::kernels

@@ -16,6 +16,10 @@ template <>
 __device__ inline __half rounded<__half>(float value) {
   return __float2half_rn(value);
 }
+template <>
+__device__ inline float rounded<float>(float value) {
+  return value;
+}
 
 __device__ inline float widened(__nv_bfloat16 value) {
   return __bfloat162float(value);

@@ -5,33 +5,23 @@
 #include <type_traits>
 
 #include "kernels/mma/arguments.hpp"
+#include "kernels/mma/float_results.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/mma/row_store.cuh"
+#include "kernels/mma/row_summary.cuh"
 #include "kernels/mma/running_results.cuh"
 
 namespace sawtooth::kernels {
 
-/// A row's results besides O; a row that saw no key has inverse_sum 0 and lse -inf. NaN stays NaN.
-struct RowSummary {
-  float inverse_sum;
-  float lse;  // natural logarithm of the sum of the scaled scores' exponentials
-};
-
-__device__ inline RowSummary summarise_row(float maximum, float lane_sum, float scale_log2) {
-  constexpr float natural_log_of_2 = 0.69314718055994531f;
-  const float sum = sum_of_quad(lane_sum);
-  if (sum == 0.0f) return {0.0f, minus_infinity};
-  return {1.0f / sum, (maximum * scale_log2 + log2f(sum)) * natural_log_of_2};
-}
-
 /// O in the element type, through the warp's own rows of Q in shared memory.
 template <class Shape>
-__device__ inline void write_output(const ForwardArguments& arguments, const Item& item,
-                                    const WarpState<Shape>& state,
-                                    const RowSummary (&rows)[Shape::row_blocks][2],
-                                    unsigned char* shared, int64_t first_row) {
+requires(!Shape::is_fp32) __device__
+    inline void write_output(const ForwardArguments& arguments, const Item& item,
+                             const WarpState<Shape>& state,
+                             const RowSummary (&rows)[Shape::row_blocks][2], unsigned char* shared,
+                             int64_t first_row) {
   __syncwarp();  // the warp has read its Q
   store_warp_rows<typename Shape::QTile, typename Shape::Element>(
       state.output, [&](int block, int half) { return rows[block][half].inverse_sum; }, shared,
@@ -40,10 +30,11 @@ __device__ inline void write_output(const ForwardArguments& arguments, const Ite
 
 /// With kv-split: float O, normalised by this part's own sum. Four lanes write a sector.
 template <class Shape>
-__device__ inline void write_partial_output(const ForwardArguments& arguments, int64_t flat_part,
-                                            const WarpState<Shape>& state,
-                                            const RowSummary (&rows)[Shape::row_blocks][2],
-                                            int64_t lane_row) {
+requires(!Shape::is_fp32) __device__
+    inline void write_partial_output(const ForwardArguments& arguments, int64_t flat_part,
+                                     const WarpState<Shape>& state,
+                                     const RowSummary (&rows)[Shape::row_blocks][2],
+                                     int64_t lane_row) {
   float* to = arguments.partial_o + flat_part * arguments.problem.seq_q * Shape::head_dim;
 #pragma unroll
   for (int block = 0; block < Shape::row_blocks; ++block)

@@ -12,6 +12,7 @@
 #include "kernels/mma/epilogue.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/launch_storage.cuh"
+#include "kernels/mma/tf32_products.cuh"
 #include "kernels/mma/tile_copy.cuh"
 #include "kernels/mma/tile_products.cuh"
 
@@ -27,7 +28,7 @@ __device__ inline void prefetch_step(const ForwardArguments& arguments,
   const WorkItem& work = storage.work;
   const bool of_k = thread_number() < 32;
   const int64_t row_bytes =
-      (of_k ? arguments.k_strides.row : arguments.v_strides.row) * element_size;
+      (of_k ? arguments.k_strides.row : arguments.v_strides.row) * Shape::element_bytes;
   prefetch_lines<typename Shape::KvTile>(
       (of_k ? work.k_head : work.v_head) + int64_t(later) * Shape::kv_rows * row_bytes, row_bytes,
       valid_keys(arguments.problem, Shape::tiling(), later), work.first_line, work.end_line);
@@ -45,7 +46,7 @@ __device__ inline void forward_cta(const ForwardArguments& arguments, const Resu
   const Problem& problem = arguments.problem;
   constexpr int warp_rows = Shape::row_blocks * 16;
   const auto q_lane_address = [&](int thread) {
-    return shared_address(storage.q) + QTile::lane_offset_rows_first(thread % 32) +
+    return shared_address(storage.q) + Shape::Lanes::q(thread % 32) +
            uint32_t(thread / 32 * (warp_rows * QTile::row_bytes));
   };
   const uint32_t k_base = shared_address(storage.k);
@@ -54,7 +55,8 @@ __device__ inline void forward_cta(const ForwardArguments& arguments, const Resu
   if (threadIdx.x == 0) work.items_before = -1;
 
   for (;;) {
-    if (threadIdx.x == 0) take_next_item(arguments, Shape::tiling(), work, items);
+    if (threadIdx.x == 0)
+      take_next_item<Shape::element_bytes>(arguments, Shape::tiling(), work, items);
     __syncthreads();
     if (work.next_index >= items.count(arguments, Shape::tiling())) return;
     storage.scan.fill(arguments.schedule, work, 0);
@@ -88,9 +90,8 @@ __device__ inline void forward_cta(const ForwardArguments& arguments, const Resu
       const int thread = thread_number();
       const int lane = thread % 32;
       const uint32_t q_lane = q_lane_address(thread);
-      const uint32_t k_lane =
-          k_base + slot * KvTile::bytes + KvTile::lane_offset_chunks_first(lane);
-      const uint32_t v_lane = v_base + slot * KvTile::bytes + KvTile::lane_offset_rows_first(lane);
+      const uint32_t k_lane = k_base + slot * KvTile::bytes + Shape::Lanes::k(lane);
+      const uint32_t v_lane = v_base + slot * KvTile::bytes + Shape::Lanes::v(lane);
       const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
 #pragma unroll
       for (int part = 0; part < Shape::kv_rows / Shape::score_columns; ++part) {

@@ -1,11 +1,22 @@
 // What one variant of the kernel is made of: its shape, its shared memory, a warp's registers.
 #pragma once
 
+#include <type_traits>
+
+#include "kernels/mma/float_tile.hpp"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/shared_tile.hpp"
 #include "kernels/mma/work_item.cuh"
 
 namespace sawtooth::kernels {
+
+/// Where a lane's fragments begin in the tiles of 16-bit elements.
+template <class QTile, class KvTile>
+struct HalfLanes {
+  __device__ static int q(int lane) { return QTile::lane_offset_rows_first(lane); }
+  __device__ static int k(int lane) { return KvTile::lane_offset_chunks_first(lane); }
+  __device__ static int v(int lane) { return KvTile::lane_offset_rows_first(lane); }
+};
 
 /// The shape of one kernel: tiles, how they are cut, how much of an SM it takes.
 template <class ElementType_, int HeadDim, int QRows, int KvRows, int Warps, int Stages,
@@ -27,8 +38,12 @@ struct ForwardShape {
   static_assert(Stages >= 2 || KvRows == ScoreColumns, "K is left behind in one part of a step");
   static constexpr bool half_step_ahead = false;
 
-  using QTile = SharedTile<QRows, HeadDim>;
-  using KvTile = SharedTile<KvRows, HeadDim>;
+  static constexpr int element_bytes = sizeof(Element);
+  static constexpr bool is_fp32 = std::is_same_v<Element, float>;
+  using QTile = std::conditional_t<is_fp32, FloatTile<QRows, HeadDim>, SharedTile<QRows, HeadDim>>;
+  using KvTile =
+      std::conditional_t<is_fp32, FloatTile<KvRows, HeadDim>, SharedTile<KvRows, HeadDim>>;
+  using Lanes = std::conditional_t<is_fp32, FloatLanes<QTile, KvTile>, HalfLanes<QTile, KvTile>>;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {QRows, KvRows}; }
 };
 

@@ -77,9 +77,10 @@ __device__ inline void add_product(float (&c)[RowBlocks][Fragments][4],
 
 /// S = Q K^T for `score_columns` keys from row block `first_block` of the K tile on.
 template <class Shape>
-__device__ inline void multiply_qk(float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
-                                   const WarpState<Shape>& state, uint32_t q_lane, uint32_t k_lane,
-                                   int first_block) {
+requires(!Shape::is_fp32) __device__
+    inline void multiply_qk(float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
+                            const WarpState<Shape>& state, uint32_t q_lane, uint32_t k_lane,
+                            int first_block) {
   const auto load_q = [&](uint32_t(&q)[4], int block, int k) {
     if constexpr (Shape::q_in_registers) {
 #pragma unroll
@@ -116,9 +117,10 @@ __device__ inline void hide_others(float (&scores)[Blocks][Fragments][4], Kept k
 
 /// O += exp2(S - reference) V; the probabilities are rounded to the element type.
 template <class Shape>
-__device__ inline void multiply_pv(
-    WarpState<Shape>& state, const float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
-    uint32_t v_lane, int first_block, float scale_log2) {
+requires(!Shape::is_fp32) __device__
+    inline void multiply_pv(WarpState<Shape>& state,
+                            const float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
+                            uint32_t v_lane, int first_block, float scale_log2) {
   using Core = TensorCore<typename Shape::Element>;
   float reference[Shape::row_blocks][2];
 #pragma unroll

@@ -11,8 +11,10 @@ template <class Shape, bool Packed>
 KernelVariant async_variant(const char* family, const char* name, VariantSet set) {
   KernelVariant row = mma_variant<Shape, ForwardStorage<Shape>>(
       family, name, set, reinterpret_cast<const void*>(&forward_kernel<Shape>));
-  if (set != VariantSet::study)
-    row.running_function = reinterpret_cast<const void*>(&forward_running_kernel<Shape>);
+  if constexpr (!Shape::is_fp32) {
+    if (set != VariantSet::study)
+      row.running_function = reinterpret_cast<const void*>(&forward_running_kernel<Shape>);
+  }
   if constexpr (Packed) {
     row.packed_function = reinterpret_cast<const void*>(&forward_packed_kernel<Shape>);
     row.packed_shared_bytes = shared_bytes_of<PackedForwardStorage<Shape>>();

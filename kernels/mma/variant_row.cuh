@@ -11,16 +11,22 @@ namespace sawtooth::kernels {
 
 using element_bf16 = __nv_bfloat16;
 using element_fp16 = __half;
+using element_fp32 = float;
+
+template <class Element>
+inline constexpr ElementType element_type =
+    std::is_same_v<Element, __nv_bfloat16> ? ElementType::bf16
+    : std::is_same_v<Element, __half>      ? ElementType::fp16
+                                           : ElementType::fp32;
 
 template <class Shape, class Storage>
 KernelVariant mma_variant(const char* family, const char* name, VariantSet set,
                           const void* function) {
-  const bool bf16 = std::is_same_v<typename Shape::Element, __nv_bfloat16>;
   return {.family = family,
           .name = name,
           .head_dim = Shape::head_dim,
           .tiling = Shape::tiling(),
-          .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
+          .dtype = element_type<typename Shape::Element>,
           .warps = Shape::warps,
           .stages = Shape::stages,
           .ctas_per_sm = Shape::ctas_per_sm,

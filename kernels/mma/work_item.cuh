@@ -18,7 +18,8 @@
 
 namespace sawtooth::kernels {
 
-inline constexpr int element_size = 2;  // bytes: bf16 and fp16
+/// Bytes of bf16 and fp16. The forward kernels take theirs from the type: fp32 has four.
+inline constexpr int element_size = 2;
 
 /// What an item of either pass is.
 struct ItemState {
@@ -144,17 +145,17 @@ __device__ inline bool take_item(const Arguments& arguments, const Tiling& tilin
   return true;
 }
 
-/// take_item, and what the forward pass wants to know of it.
-template <class Items>
+/// take_item, and what the forward pass wants to know of it. `ElementBytes` of Q, K and V.
+template <int ElementBytes, class Items>
 __device__ inline void take_next_item(const ForwardArguments& arguments, const Tiling& tiling,
                                       WorkItem& work, const Items& items) {
   if (!take_item(arguments, tiling, work, items)) return;
   const Schedule& schedule = arguments.schedule;
   work.unmasked = unmasked_kv_tiles(arguments.problem, tiling, work.item.own_tile);
   work.k_head = static_cast<const char*>(arguments.k) +
-                arguments.k_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
+                arguments.k_strides.offset(work.item.batch, work.item.kv_head, 0) * ElementBytes;
   work.v_head = static_cast<const char*>(arguments.v) +
-                arguments.v_strides.offset(work.item.batch, work.item.kv_head, 0) * element_size;
+                arguments.v_strides.offset(work.item.batch, work.item.kv_head, 0) * ElementBytes;
   if (schedule.prefetch > 0) {
     const Range lines = prefetch_share(arguments.problem, tiling, schedule, work.next_index)
                             .lines_of(tiling.kv_rows * arguments.problem.row_bytes() / line_bytes);

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -12,6 +13,7 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -89,8 +91,11 @@ TEST_F(ApiRefuses, HeadDimsTypesAndTilesWithoutAKernelByName) {
   call_.tile_kv = 64;
   expect(SAWTOOTH_UNSUPPORTED_TILING, "17x64");
   call_.tile_q = call_.tile_kv = 0;
-  call_.dtype = static_cast<sawtooth_dtype>(2);
+  call_.dtype = static_cast<sawtooth_dtype>(3);
   expect(SAWTOOTH_UNSUPPORTED_TYPE, "dtype");
+  call_.dtype = SAWTOOTH_FP32;
+  call_.family = "mma";
+  expect(SAWTOOTH_UNSUPPORTED_TYPE, "dtype is fp32; allowed: bf16, fp16");
 }
 
 TEST_F(ApiRefuses, MisalignedPointersAndStrides) {
@@ -408,6 +413,34 @@ TEST(KernelTable, ATileOfSeveralFamiliesGoesToTheFastestThatCanRunTheStrides) {
   EXPECT_EQ(chosen_for(call, h200).family, std::string("mma"));
 }
 
+// Faster at these lengths on an H200: experiments/data/h200/race/short_variants.csv.
+TEST(KernelTable, ShortSequencesRunTheirOwnKernelUnlessTheCallNamesAFamily) {
+  constexpr DeviceLimits h200{90, 227 * 1024, 132};
+  if (find_variant(128, ElementType::bf16, {0, 0}, families::hopper_short) == nullptr)
+    GTEST_SKIP() << "this build has no Hopper kernels";
+  const std::pair<int64_t, const char*> expected[] = {{512, families::hopper_short},
+                                                      {4096, families::hopper}};
+  for (const int64_t head_dim : {64, 128})
+    for (const MaskKind mask : {MaskKind::none, MaskKind::causal})
+      for (const auto& [rows, family] : expected) {
+        AttentionForward call;
+        call.problem = {.batch = 16384 / rows,
+                        .heads = 16,
+                        .kv_heads = 16,
+                        .seq_q = rows,
+                        .seq_kv = rows,
+                        .head_dim = head_dim,
+                        .mask = {mask, 0}};
+        EXPECT_EQ(chosen_for(call, h200).family, std::string(family)) << head_dim << ", " << rows;
+        call.family = families::hopper;
+        EXPECT_EQ(chosen_for(call, h200).family, std::string(families::hopper));
+        call.family = {};
+        float sums[4];  // running results, which the kernel for short sequences does not add to
+        call.running = {.o = sums, .lse = sums};
+        EXPECT_EQ(chosen_for(call, h200).family, std::string(families::hopper));
+      }
+}
+
 TEST(FailedCallsOfCuda, NameAMissingKernelImage) {
   for (const cudaError_t error :
        {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction}) {
@@ -432,7 +465,9 @@ TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {
     ASSERT_NE(preferred, nullptr);
     EXPECT_LE(preferred, &variant);
   }
-  EXPECT_EQ(find_variant(64, ElementType::fp32, {0, 0}), nullptr);
+  for (const KernelVariant& variant : kernel_variants())
+    EXPECT_EQ(variant.dtype == ElementType::fp32, variant.family == std::string(families::mma_fp32))
+        << variant.name;
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void show_failure(uint64_t seed, const std::string& wrong) {
 struct Tally {
   int points = 0;
   int failures = 0;
-  double worst[2] = {0, 0};  // relative error, by element type
+  double worst[3] = {0, 0, 0};  // relative error, by element type
 
   void run(const RandomPoint& point, uint64_t seed) {
     constexpr int shown_failures = 20;
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
     std::printf("FAILED: %s\n", error.what());
     return 1;
   }
-  std::printf("%d points, %d failed; worst relative error bf16 %.2e, fp16 %.2e\n", tally.points,
-              tally.failures, tally.worst[0], tally.worst[1]);
+  std::printf("%d points, %d failed; worst relative error bf16 %.2e, fp16 %.2e, fp32 %.2e\n",
+              tally.points, tally.failures, tally.worst[0], tally.worst[1], tally.worst[2]);
   return tally.points > 0 && tally.failures == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <string_view>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,17 @@ class AttentionOnGpu : public testing::Test {
   }
 };
 
+constexpr const char* families_with_head_dim_64[] = {"mma", "mma-tma", "mma-fp32", "hopper",
+                                                     "hopper-short"};
+
+/// The preferred variant of a family at D = 64, where it runs here, or null.
+const KernelVariant* of_family(std::string_view family) {
+  for (const KernelVariant& variant : kernel_variants())
+    if (variant.family == family && variant.head_dim == 64)
+      return runs_here(variant) ? &variant : nullptr;
+  return nullptr;
+}
+
 TEST_F(AttentionOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
   constexpr uint64_t points = 300;
   double worst = 0;
@@ -34,14 +46,14 @@ TEST_F(AttentionOnGpu, GivesTheSameResultUnderEveryScheduleOfEveryFamily) {
                   .seq_q = 500,
                   .seq_kv = 700,
                   .head_dim = 64,
-                  .dtype = ElementType::bf16,
                   .mask = {MaskKind::causal, 0}};
-  const AttentionInputs inputs = random_inputs(call.problem, 3, 1.0f);
-  for (const char* family : {"mma", "mma-tma", "hopper"}) {
+  for (const char* family : families_with_head_dim_64) {
     call.family = family;
     call.schedule = {.workers = 3};
-    const KernelVariant* variant = find_variant(64, ElementType::bf16, {0, 0}, family);
-    if (variant == nullptr || !runs_here(*variant)) continue;  // not of this build or device
+    const KernelVariant* variant = of_family(family);
+    if (variant == nullptr) continue;  // not of this build or device
+    call.problem.dtype = variant->dtype;
+    const AttentionInputs inputs = random_inputs(call.problem, 3, 1.0f);
     const std::vector<float> base = run_attention(call, inputs, Layout::contiguous).o;
     for (int launch = 0; launch < Launches::size; ++launch)
       for (int scan = 0; scan < Scans::size; ++scan)
@@ -56,7 +68,7 @@ TEST_F(AttentionOnGpu, GivesTheSameResultUnderEveryScheduleOfEveryFamily) {
             difference += std::pow(double(other[i]) - double(base[i]), 2);
             norm += std::pow(double(base[i]), 2);
           }
-          EXPECT_LE(std::sqrt(difference / norm), allowed_error(ElementType::bf16))
+          EXPECT_LE(std::sqrt(difference / norm), allowed_error(variant->dtype))
               << family << ", launch " << launch << ", scan " << scan << ", split " << kv_split;
         }
   }
@@ -76,7 +88,8 @@ TEST_F(AttentionOnGpu, RunsTheSameScheduleTwiceWithTheSameBits) {
 
 /// A call on zeros, contiguous in device memory, with a workspace for two parts.
 struct CallOnZeros {
-  DeviceBuffer tensor{2 * 256 * 64 * 2}, output{2 * 256 * 64 * 2}, workspace;
+  static constexpr int64_t most_bytes = 2 * 256 * 64 * int64_t(sizeof(float));
+  DeviceBuffer tensor{most_bytes}, output{most_bytes}, workspace;
   AttentionForward call;
 
   explicit CallOnZeros(const KernelVariant& variant) {
@@ -104,10 +117,8 @@ struct CallOnZeros {
 /// Calls `visit` with the preferred variant of each family at D = 64 that runs here.
 template <class Visit>
 void for_each_family(Visit visit) {
-  for (const char* family : {"mma", "mma-tma", "hopper"}) {
-    const KernelVariant* variant = find_variant(64, ElementType::bf16, {0, 0}, family);
-    if (variant != nullptr && runs_here(*variant)) visit(*variant);
-  }
+  for (const char* family : families_with_head_dim_64)
+    if (const KernelVariant* variant = of_family(family)) visit(*variant);
 }
 
 TEST_F(AttentionOnGpu, SucceedsAfterAFailedCallOfTheCaller) {
@@ -177,7 +188,7 @@ TEST_F(AttentionOnGpu, AttachBeginsWhereTheItemBeforeHasStoppedInEveryVariant) {
 TEST_F(AttentionOnGpu, KeepsARowOfNaNWithAndWithoutKvSplit) {
   for_each_family([](const KernelVariant& variant) {
     AttentionForward call;
-    call.problem = {.seq_q = 256, .seq_kv = 256, .head_dim = 64, .dtype = ElementType::bf16};
+    call.problem = {.seq_q = 256, .seq_kv = 256, .head_dim = 64, .dtype = variant.dtype};
     call.family = variant.family;
     AttentionInputs inputs = random_inputs(call.problem, 7, 1.0f);
     constexpr int64_t row = 5, dim = 64;

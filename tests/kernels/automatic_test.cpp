@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/attention/choice.hpp"
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -136,8 +137,9 @@ TEST(AutomaticSchedule, IsAtMost5PercentSlowerThanTheFastestOfOtherRunsOnAnH200)
                .push_back(std::stod(row["time_us"]));
     for (const auto& [shape, contenders] : times) {
       const auto& [batch, heads, seq, head_dim, mask] = shape;
-      const AttentionForward call =
+      AttentionForward call =
           square(batch, heads, seq, head_dim, mask == "none" ? MaskKind::none : MaskKind::causal);
+      call.family = families::hopper;
       const Tiling tiling = chosen_on_h200(call).tiling;
       const Schedule made = completed(call);
       const std::string choice =

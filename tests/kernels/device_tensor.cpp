@@ -11,23 +11,30 @@ namespace sawtooth::kernels {
 namespace {
 
 constexpr int64_t guard_elements = 256;  // poisoned memory on both sides of a tensor
-constexpr uint16_t poison = 0xffff;      // NaN in bf16 and in fp16
 
-uint16_t encode(float value, ElementType dtype) {
-  uint16_t bits = 0;
-  if (dtype == ElementType::bf16) {
-    const __nv_bfloat16 element = __float2bfloat16_rn(value);
-    std::memcpy(&bits, &element, sizeof bits);
-  } else {
-    const __half element = __float2half_rn(value);
-    std::memcpy(&bits, &element, sizeof bits);
-  }
-  return bits;
+void store(const auto& element, unsigned char* to) {
+  std::memcpy(to, &element, sizeof element);
+}
+template <class Element>
+Element loaded(const unsigned char* from) {
+  Element element;
+  std::memcpy(&element, from, sizeof element);
+  return element;
 }
 
-float decode(uint16_t bits, ElementType dtype) {
-  if (dtype == ElementType::bf16) return __bfloat162float(__nv_bfloat16(__nv_bfloat16_raw{bits}));
-  return __half2float(__half(__half_raw{bits}));
+void encode(float value, ElementType dtype, unsigned char* to) {
+  if (dtype == ElementType::bf16)
+    store(__float2bfloat16_rn(value), to);
+  else if (dtype == ElementType::fp16)
+    store(__float2half_rn(value), to);
+  else
+    store(value, to);
+}
+
+float decode(const unsigned char* from, ElementType dtype) {
+  if (dtype == ElementType::bf16) return __bfloat162float(loaded<__nv_bfloat16>(from));
+  if (dtype == ElementType::fp16) return __half2float(loaded<__half>(from));
+  return loaded<float>(from);
 }
 
 Placement place(const TensorShape& shape, Layout layout) {
@@ -63,30 +70,33 @@ DeviceTensor::DeviceTensor(const TensorShape& of_shape, Layout layout,
     : shape(of_shape),
       dtype(type),
       placement(place(shape, layout)),
-      host(size_t(placement.elements + 2 * guard_elements), poison),
-      device(int64_t(host.size() * sizeof(uint16_t))) {
+      host(size_t((placement.elements + 2 * guard_elements) * element_bytes(type)),
+           static_cast<unsigned char>(poison_byte)),
+      device(int64_t(host.size())) {
   if (values != nullptr)
     for_each_element(shape, placement.strides, [&](int64_t at, int64_t index) {
-      host[size_t(guard_elements + at)] = encode((*values)[size_t(index)], dtype);
+      encode((*values)[size_t(index)], dtype, &host[offset_of(at)]);
     });
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(device.as(), host.data(), host.size() * sizeof(uint16_t), cudaMemcpyHostToDevice));
+  SAWTOOTH_CUDA_CHECK(cudaMemcpy(device.as(), host.data(), host.size(), cudaMemcpyHostToDevice));
 }
 
-uint16_t* DeviceTensor::data() const {
-  return device.as<uint16_t>() + guard_elements;
+size_t DeviceTensor::offset_of(int64_t element) const {
+  return size_t((guard_elements + element) * element_bytes(dtype));
+}
+
+void* DeviceTensor::data() const {
+  return device.as<unsigned char>() + offset_of(0);
 }
 
 std::vector<float> DeviceTensor::read_back(bool& untouched) {
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(host.data(), device.as(), host.size() * sizeof(uint16_t), cudaMemcpyDeviceToHost));
+  SAWTOOTH_CUDA_CHECK(cudaMemcpy(host.data(), device.as(), host.size(), cudaMemcpyDeviceToHost));
   std::vector<float> values(size_t(shape.batch * shape.heads * shape.length * shape.head_dim));
   for_each_element(shape, placement.strides, [&](int64_t at, int64_t index) {
-    uint16_t& element = host[size_t(guard_elements + at)];
+    unsigned char* const element = &host[offset_of(at)];
     values[size_t(index)] = decode(element, dtype);
-    element = poison;
+    std::memset(element, poison_byte, size_t(element_bytes(dtype)));
   });
-  for (const uint16_t element : host) untouched &= element == poison;
+  for (const unsigned char byte : host) untouched &= byte == poison_byte;
   return values;
 }
 
@@ -99,7 +109,9 @@ std::vector<float> random_elements(int64_t count, ElementType dtype, float sprea
 }
 
 float representable(float value, ElementType dtype) {
-  return decode(encode(value, dtype), dtype);
+  unsigned char bytes[sizeof(float)];
+  encode(value, dtype, bytes);
+  return decode(bytes, dtype);
 }
 
 }  // namespace sawtooth::kernels

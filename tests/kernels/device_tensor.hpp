@@ -35,13 +35,15 @@ struct DeviceTensor {
   TensorShape shape;
   ElementType dtype;
   Placement placement;
-  std::vector<uint16_t> host;
+  std::vector<unsigned char> host;
   DeviceBuffer device;
 
   /// `data` is contiguous; null: poison.
   DeviceTensor(const TensorShape& shape, Layout layout, const std::vector<float>* data,
                ElementType dtype);
-  uint16_t* data() const;
+  void* data() const;
+  /// Where element `element` of the placement lies in the bytes of `host` and `device`.
+  size_t offset_of(int64_t element) const;
   /// The elements, contiguous. `untouched` becomes false where a gap or guard is poison no more.
   std::vector<float> read_back(bool& untouched);
 };

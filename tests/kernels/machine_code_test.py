@@ -102,6 +102,13 @@ class Titles(unittest.TestCase):
             machine_code.title(name), "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2"
         )
 
+    def test_a_shape_for_short_sequences_says_so(self):
+        name = (
+            "_ZN8sawtooth7kernels6hopper13forward_shortINS1_10ShortShapeINS1_5ShapeI6__halfLi64E"
+            "Li2ELi64ELi2ELNS1_7OverlapE0ELNS1_7RescaleE0ELi1EEELi2EEEEEv14CUtensorMap_st"
+        )
+        self.assertEqual(machine_code.title(name), "fp16 short d64 128x64 2 stages no overlap")
+
     def test_a_backward_shape_too(self):
         name = (
             "_ZN8sawtooth7kernels6hopper8backwardINS1_13BackwardShapeI13__nv_bfloat16Li64ELi128E"
@@ -117,6 +124,13 @@ class Titles(unittest.TestCase):
             "Li4ELi2ELi128ELb0ELi2EEEEEv14CUtensorMap_stS4_S4_NS0_16ForwardArgumentsE"
         )
         self.assertEqual(machine_code.title(name), "fp16 mma-tma d64 128x128 4 warps 2 stages")
+
+    def test_an_mma_kernel_of_fp32_has_its_type(self):
+        name = (
+            "_ZN8sawtooth7kernels14forward_kernelINS0_12ForwardShapeIfLi128ELi64ELi32ELi4ELi2ELi32E"
+            "Lb0ELi2EEEEEvNS0_16ForwardArgumentsE"
+        )
+        self.assertEqual(machine_code.title(name), "fp32 mma d128 64x32 4 warps 2 stages")
 
     def test_a_kernel_of_the_backward_pass_is_told_from_forward(self):
         name = (

@@ -30,10 +30,11 @@ struct Launchable {
     const Problem& problem = call.problem;
     elements = problem.batch * problem.heads * problem.seq_q * problem.head_dim;
     const int64_t keys = problem.batch * problem.kv_heads * problem.seq_kv * problem.head_dim;
-    q = random(elements, seed);
-    k = random(keys, seed + 1);
-    v = random(keys, seed + 2);
-    o = DeviceBuffer(elements * 2);
+    const int64_t bytes = element_bytes(problem.dtype);
+    q = random(elements * bytes, seed);
+    k = random(keys * bytes, seed + 1);
+    v = random(keys * bytes, seed + 2);
+    o = DeviceBuffer(elements * bytes);
     lse = DeviceBuffer(elements / problem.head_dim * int64_t(sizeof(float)));
     call.q = q.as();
     call.k = k.as();
@@ -71,15 +72,15 @@ struct Launchable {
   }
 
  private:
-  /// bf16 values in (-2, 2), which are fp16 values in (-2, 2) too.
-  static DeviceBuffer random(int64_t count, uint64_t seed) {
+  /// bf16 values in (-2, 2), which are fp16 values in (-2, 2) too, and in pairs fp32 values.
+  static DeviceBuffer random(int64_t bytes, uint64_t seed) {
     std::mt19937_64 generator(seed);
-    std::vector<uint16_t> host(static_cast<size_t>(count));
+    std::vector<uint16_t> host(static_cast<size_t>(bytes / 2));
     for (uint16_t& one : host) {
       const uint64_t word = generator();
       one = uint16_t((word & 0x807f) | (0x3f80 - ((word >> 16) % 3) * 0x80));
     }
-    DeviceBuffer buffer(count * 2);
+    DeviceBuffer buffer(bytes);
     SAWTOOTH_CUDA_CHECK(
         cudaMemcpy(buffer.as(), host.data(), size_t(buffer.bytes()), cudaMemcpyDefault));
     return buffer;

@@ -15,9 +15,8 @@ namespace {
 /// The row that a kernel was written from, or null.
 const VariantRow* row_of(const KernelVariant& variant) {
   const auto* row = std::ranges::find_if(variant_list, [&](const VariantRow& one) {
-    const std::string_view type = variant.dtype == ElementType::bf16 ? "bf16_" : "fp16_";
     return one.family == variant.family &&
-           std::string(type) + std::string(one.name) == variant.name;
+           name_of(variant.dtype) + std::string("_") + std::string(one.name) == variant.name;
   });
   return row == variant_list.end() ? nullptr : row;
 }

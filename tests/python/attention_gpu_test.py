@@ -28,8 +28,8 @@ torch, cupy, jax = (library(name) for name in ("torch", "cupy", "jax"))
 
 
 def tolerance(dtype):
-    """Of the relative error: P and O are rounded once each, to 8 or 11 bits."""
-    return 5e-3 if dtype == torch.bfloat16 else 1e-3
+    """Of the relative error: P and O are rounded once each, to 8 or 11 bits; fp32 to 22."""
+    return {torch.bfloat16: 5e-3, torch.float16: 1e-3, torch.float32: 1e-5}[dtype]
 
 
 def seen(rows, keys, causal, window):
@@ -68,7 +68,7 @@ class OnGpu(unittest.TestCase):
 @unittest.skipIf(torch is None, "no GPU, no PyTorch or no kernels here")
 class TensorsOfPyTorch(OnGpu):
     def test_give_softmax_of_scores_times_v(self):
-        for dtype in (torch.bfloat16, torch.float16):
+        for dtype in (torch.bfloat16, torch.float16, torch.float32):
             for dim in (64, 128):
                 for q_rows, keys in ((300, 300), (1000, 700), (17, 900)):
                     for mask in ({}, {"causal": True}, {"window": 130}):
@@ -168,7 +168,7 @@ class TensorsOfPyTorch(OnGpu):
         odd = torch.empty(1, 2, 256, 68, device="cuda", dtype=q.dtype)[..., :64]
         for message, change in (
             ("^q is not on a CUDA device", {"q": q.cpu()}),
-            ("^q is fp32; allowed: bf16, fp16", {"q": q.float()}),
+            ("^q is fp64; allowed: bf16, fp16, fp32", {"q": q.double()}),
             ("^k is fp16; allowed here: bf16", {"k": k.half()}),
             ("^v has the shape", {"v": v[:, :, :100]}),
             ("^k has a stride of 256 between the elements", {"k": k.mT.contiguous().mT}),

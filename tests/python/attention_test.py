@@ -107,9 +107,10 @@ class Refusals(unittest.TestCase):
             sawtooth.attention(q, k, v, **options)
 
     def test_of_types(self):
-        fp32, int16 = (FLOAT, 32), (0, 16)
-        for dtype, name in ((fp32, "fp32"), (int16, "int16")):
-            self.refused(f"^q is {name}; allowed: bf16, fp16", *tensors(1, 1, 128, 64, dtype=dtype))
+        fp64, int16 = (FLOAT, 64), (0, 16)
+        for dtype, name in ((fp64, "fp64"), (int16, "int16")):
+            message = f"^q is {name}; allowed: bf16, fp16, fp32"
+            self.refused(message, *tensors(1, 1, 128, 64, dtype=dtype))
         q, k, v = tensors(1, 1, 128, 64)
         v = Described(1, 1, 128, 64, dtype=(FLOAT, 16))
         self.refused("^v is fp16; allowed here: bf16", q, k, v)

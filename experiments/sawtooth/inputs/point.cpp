@@ -255,11 +255,12 @@ void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys) {
   if (!keys.tiles && !layers.has_system() && gpu != nullptr && !gpu->judged.empty())
     keys.tiles = Tiles::of_the_kernel;
   if (keys.tiles != Tiles::of_the_kernel || has_tile) return;
-  const std::string known = known_tiles(keys.kernel, keys.head_dim, keys.pass);
+  const Problem problem{.head_dim = keys.head_dim, .dtype = keys.dtype, .pass = keys.pass};
+  const std::string known = known_tiles(keys.kernel, problem);
   if (known.empty()) return;  // no kernel has it: the usual tile, which measure refuses by name
   const int64_t limit =
       gpu == nullptr ? 0 : gpu->profile.shared_memory_block_bytes.value_or(int64_t{0});
-  const auto* choice = choose_tile(keys.kernel, keys.head_dim, limit, keys.pass);
+  const auto* choice = choose_tile(keys.kernel, problem, limit);
   if (choice == nullptr) {
     layers.fail("head-dim", "no tile of the kernels fits the " + std::to_string(limit) +
                                 " bytes of shared memory that a block has on " + gpu->profile.name +

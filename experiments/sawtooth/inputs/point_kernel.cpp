@@ -6,9 +6,13 @@
 namespace sawtooth::experiments {
 namespace {
 
+bool is_hopper(std::string_view family) {
+  return family == "hopper" || family == "hopper-short";
+}
+
 // Families of this project that load tiles by TMA.
 bool loads_in_bulk(std::string_view family) {
-  return family == "hopper" || family == "mma-tma";
+  return is_hopper(family) || family == "mma-tma";
 }
 
 }  // namespace
@@ -50,7 +54,7 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
   sim::KernelCost& cost = point.request.kernel;
   const Keys& keys = point.keys;
   point.request.bulk_loads = loads_in_bulk(keys.kernel);
-  point.request.whole_tiles = point.request.atomic_words = keys.kernel == "hopper";
+  point.request.whole_tiles = point.request.atomic_words = is_hopper(keys.kernel);
   const bool timed = keys.timing == sim::Timing::timed;
   const auto read = [&](const char* kind, const std::string& name,
                         const std::string& place) -> const ProfileFile& {

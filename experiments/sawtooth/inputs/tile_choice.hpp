@@ -13,12 +13,13 @@
 
 namespace sawtooth::experiments {
 
-/// The first row of this pass, family ("" stands for mma) and head dim that fits
-/// `shared_memory_bytes` (0: not known, all fit); null when there is none.
-const kernels::VariantRow* choose_tile(std::string_view family, int64_t head_dim,
-                                       int64_t shared_memory_bytes, Pass pass);
+/// The first row of this family and of the problem's pass and head dim that fits
+/// `shared_memory_bytes` (0: not known, all fit); null when there is none. No name stands for mma,
+/// and for mma-fp32 where that has kernels of the pass, head dim and type.
+const kernels::VariantRow* choose_tile(std::string_view family, const Problem& problem,
+                                       int64_t shared_memory_bytes);
 
 /// The tiles of a family and head dim with their bytes, for a message; empty when there are none.
-std::string known_tiles(std::string_view family, int64_t head_dim, Pass pass);
+std::string known_tiles(std::string_view family, const Problem& problem);
 
 }  // namespace sawtooth::experiments

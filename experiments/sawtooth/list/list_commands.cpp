@@ -19,6 +19,7 @@
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
+#include "kernels/attention/variant_list.hpp"
 #include "kernels/attention/variants.hpp"
 #endif
 
@@ -103,9 +104,9 @@ void print_kernels() {
     std::ostringstream name, text;
     name << variant.family << " D=" << variant.head_dim << " " << variant.tiling.q_rows << "x"
          << variant.tiling.kv_rows;
-    text << (variant.dtype == ElementType::bf16 ? "bf16" : "fp16") << ", " << variant.threads()
-         << " threads, " << variant.stages << " stages, " << variant.shared_bytes
-         << " bytes of shared memory, " << variant.ctas_per_sm << " CTAs an SM by registers";
+    text << kernels::name_of(variant.dtype) << ", " << variant.threads() << " threads, "
+         << variant.stages << " stages, " << variant.shared_bytes << " bytes of shared memory, "
+         << variant.ctas_per_sm << " CTAs an SM by registers";
     print_line(name.str(), text.str());
   }
 #else

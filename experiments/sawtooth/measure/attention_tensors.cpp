@@ -21,36 +21,52 @@ constexpr uint64_t data_seed = 20250521;
 /// would take longer than all launches. No multiple of a row, so that repeated rows differ.
 constexpr int64_t drawn_elements = (int64_t{1} << 24) - 24;
 
-/// 16-bit floats of random sign and mantissa with magnitudes from 1/4 to 2. (Zeros would let the
-/// chip run faster than any real data.)
-uint16_t random_value(ElementType dtype, uint64_t stream, size_t i) {
-  constexpr uint16_t one_bf16 = 0x3f80, one_fp16 = 0x3c00;
-  constexpr int mantissa_bf16 = 7, mantissa_fp16 = 10;
-  const bool bf16 = dtype == ElementType::bf16;
-  const int mantissa = bf16 ? mantissa_bf16 : mantissa_fp16;
-  const uint16_t one = bf16 ? one_bf16 : one_fp16;
-  const auto fraction_mask = uint16_t((1 << mantissa) - 1);
+struct FloatFormat {
+  uint64_t sign;
+  uint64_t one;
+  int fraction_bits;
+};
+
+constexpr FloatFormat format_of(ElementType dtype) {
+  switch (dtype) {
+    case ElementType::bf16:
+      return {0x8000, 0x3f80, 7};
+    case ElementType::fp16:
+      return {0x8000, 0x3c00, 10};
+    case ElementType::fp32:
+      break;
+  }
+  return {0x80000000, 0x3f800000, 23};
+}
+
+/// The bits of a float of random sign and fraction with a magnitude from 1/4 to 2. (Zeros would let
+/// the chip run faster than any real data.)
+uint64_t random_value(ElementType dtype, uint64_t stream, size_t i) {
+  const FloatFormat format = format_of(dtype);
+  const uint64_t fraction_mask = (uint64_t{1} << format.fraction_bits) - 1;
   const uint64_t word = mix_seed(mix_seed(data_seed, stream), i);
-  const auto exponent_down = uint16_t(((word >> 20) % 3) << mantissa);
-  return uint16_t((word & 0x8000u) | (uint16_t(one - exponent_down) & ~fraction_mask) |
-                  ((word >> 32) & fraction_mask));
+  const uint64_t exponent_down = ((word >> 20) % 3) << format.fraction_bits;
+  const uint64_t sign = (word & 0x8000u) != 0 ? format.sign : 0;
+  return sign | (format.one - exponent_down) | ((word >> 32) & fraction_mask);
 }
 
 /// At least `count` values of a stream, kept: every repetition fills new buffers with the same
 /// ones.
-const std::vector<uint16_t>& random_values(int64_t count, ElementType dtype, uint64_t stream) {
-  static std::map<std::pair<ElementType, uint64_t>, std::vector<uint16_t>> drawn;
-  std::vector<uint16_t>& values = drawn[{dtype, stream}];
+template <class Bits>
+const std::vector<Bits>& random_values(int64_t count, ElementType dtype, uint64_t stream) {
+  static std::map<std::pair<ElementType, uint64_t>, std::vector<Bits>> drawn;
+  std::vector<Bits>& values = drawn[{dtype, stream}];
   values.reserve(static_cast<size_t>(count));
   while (int64_t(values.size()) < count)
-    values.push_back(random_value(dtype, stream, values.size()));
+    values.push_back(Bits(random_value(dtype, stream, values.size())));
   return values;
 }
 
-DeviceBuffer random_tensor(int64_t bytes, ElementType dtype, uint64_t stream) {
-  const int64_t drawn = std::min(bytes / int64_t(sizeof(uint16_t)), drawn_elements);
-  const std::vector<uint16_t>& values = random_values(drawn, dtype, stream);
-  const auto drawn_bytes = drawn * int64_t(sizeof(uint16_t));
+template <class Bits>
+DeviceBuffer tensor_of_bits(int64_t bytes, ElementType dtype, uint64_t stream) {
+  const int64_t drawn = std::min(bytes / int64_t(sizeof(Bits)), drawn_elements);
+  const std::vector<Bits>& values = random_values<Bits>(drawn, dtype, stream);
+  const auto drawn_bytes = drawn * int64_t(sizeof(Bits));
   DeviceBuffer buffer(bytes);
   char* to = buffer.as<char>();
   for (int64_t at = 0; at < bytes; at += drawn_bytes) {
@@ -61,6 +77,11 @@ DeviceBuffer random_tensor(int64_t bytes, ElementType dtype, uint64_t stream) {
       SAWTOOTH_CUDA_CHECK(cudaMemcpy(to + at, to, part, cudaMemcpyDeviceToDevice));
   }
   return buffer;
+}
+
+DeviceBuffer random_tensor(int64_t bytes, ElementType dtype, uint64_t stream) {
+  return dtype == ElementType::fp32 ? tensor_of_bits<uint32_t>(bytes, dtype, stream)
+                                    : tensor_of_bits<uint16_t>(bytes, dtype, stream);
 }
 
 /// Memory that keeps the next buffer off the pages it would get. None for placement 0.

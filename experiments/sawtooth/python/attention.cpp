@@ -30,7 +30,6 @@ using Input = nb::ndarray<nb::ro>;
 using Outcome = std::pair<int, std::string>;  // sawtooth_status, and what was wrong
 
 constexpr size_t dimensions = 4;  // batch, head, row, column
-constexpr uint8_t bits_of_elements = 16;
 
 /// Makes a device the thread's, and the one before again.
 class CurrentDevice {
@@ -214,6 +213,15 @@ Outcome place(const std::string& name, const Array& tensor, const std::vector<in
   return strides_of(name, tensor, strides);
 }
 
+struct KnownType {
+  nb::dlpack::dtype_code code;
+  uint8_t bits;
+  sawtooth_dtype dtype;
+};
+constexpr KnownType known_types[] = {{nb::dlpack::dtype_code::Bfloat, 16, SAWTOOTH_BF16},
+                                     {nb::dlpack::dtype_code::Float, 16, SAWTOOTH_FP16},
+                                     {nb::dlpack::dtype_code::Float, 32, SAWTOOTH_FP32}};
+
 /// All of a call but what it writes.
 Outcome fill(const Input& q, const Input& k, const Input& v, const Options& options,
              sawtooth_attention& call) {
@@ -222,10 +230,11 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const Options& opti
       return {SAWTOOTH_BAD_SIZE, std::string(name) + " has " + std::to_string(tensor->ndim()) +
                                      " dimensions; allowed: [batch, heads, length, head_dim]"};
   const nb::dlpack::dtype dtype = q.dtype();
-  const bool bf16 = dtype.code == uint8_t(nb::dlpack::dtype_code::Bfloat);
-  const bool fp16 = dtype.code == uint8_t(nb::dlpack::dtype_code::Float);
-  if (!(bf16 || fp16) || dtype.bits != bits_of_elements || dtype.lanes != 1)
-    return {SAWTOOTH_UNSUPPORTED_TYPE, "q is " + text_of(dtype) + "; allowed: bf16, fp16"};
+  const auto* const type = std::ranges::find_if(known_types, [&](const KnownType& one) {
+    return dtype.code == uint8_t(one.code) && dtype.bits == one.bits && dtype.lanes == 1;
+  });
+  if (type == std::end(known_types))
+    return {SAWTOOTH_UNSUPPORTED_TYPE, "q is " + text_of(dtype) + "; allowed: bf16, fp16, fp32"};
   const std::vector<int64_t> queries = shape_of(q);
   std::vector<int64_t> keys = shape_of(k);
   keys[0] = queries[0];
@@ -241,7 +250,7 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const Options& opti
   call.head_dim = queries[3];
   call.kv_heads = keys[1];
   call.seq_kv = keys[2];
-  call.dtype = bf16 ? SAWTOOTH_BF16 : SAWTOOTH_FP16;
+  call.dtype = type->dtype;
   call.mask = options.window != 0 ? SAWTOOTH_MASK_WINDOW
               : options.causal    ? SAWTOOTH_MASK_CAUSAL
                                   : SAWTOOTH_MASK_NONE;

@@ -9,7 +9,7 @@ import os
 
 LIBRARY = "SAWTOOTH_LIBRARY"
 OK, API_VERSION = 0, 1
-DTYPES = {"bf16": 0, "fp16": 1}
+DTYPES = {"bfloat16": 0, "float16": 1, "float32": 2}
 MASKS = {False: 0, True: 1}  # none, causal
 
 
@@ -67,7 +67,7 @@ def prepare(torch, q, k, v, causal, o=None, lengths=None, **named):
         call.batch, call.kv_heads = len(lengths), k.shape[1]
         rows = (ctypes.c_int32 * (len(lengths) + 1))(0, *itertools.accumulate(lengths))
         call.packed_q = call.packed_kv = rows
-    call.dtype = DTYPES["bf16" if q.dtype == torch.bfloat16 else "fp16"]
+    call.dtype = DTYPES[str(q.dtype).removeprefix("torch.")]
     call.mask, call.workspace_starts_zero = MASKS[causal], 1
     call.q, call.k, call.v, call.o = (tensor.data_ptr() for tensor in (q, k, v, o))
     for field, value in named.items():

@@ -13,6 +13,7 @@ import rows as results
 import shapes as shaping
 
 LARGEST_DIFFERENCE = 1e-2  # of two outputs in 16 bits, relative, as a norm
+LARGEST_FP32_DIFFERENCE = 1e-5
 
 
 class Missing(RuntimeError):
@@ -65,9 +66,9 @@ def torch_with_gpu():
 def inputs(torch, shape):
     """Random Q, K and V of a fixed seed: zeros would be faster than anything real."""
     torch.manual_seed(1)
-    dtype = torch.bfloat16 if shape.dtype == "bf16" else torch.float16
+    types = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
     size = (shape.batch, shape.heads, shape.seq, shape.head_dim)
-    return [torch.randn(size, device="cuda", dtype=dtype) for _ in range(3)]
+    return [torch.randn(size, device="cuda", dtype=types[shape.dtype]) for _ in range(3)]
 
 
 def prepared(torch, shape, name, tensors=None):
@@ -122,7 +123,8 @@ def ready_launches(torch, shape, names, note):
             reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
         if not reason and yardstick is not None:
             off = difference(output, yardstick)
-            if not off <= LARGEST_DIFFERENCE:
+            allowed = LARGEST_FP32_DIFFERENCE if shape.dtype == "fp32" else LARGEST_DIFFERENCE
+            if not off <= allowed:
                 reason = f"output differs from the first peer's by {off:.1e}"
         if reason:
             note(f"{shape.text()}: {name}: {reason}")

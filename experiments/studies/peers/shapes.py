@@ -78,7 +78,7 @@ OPTIONS = {
     "seq": (count, 16384),
     "head_dim": (count, 64),
     "mask": (mask, "none"),
-    "dtype": (one_of("bf16", "fp16"), "bf16"),
+    "dtype": (one_of("bf16", "fp16", "fp32"), "bf16"),
 }
 
 

@@ -49,6 +49,14 @@ LATER = ("costs with pages, made later", "drawn_pages")
 POINT = "batch heads kv_heads seq_q seq_kv head_dim mask lengths page_rows page_table".split()
 
 
+PROBLEM = "batch heads kv_heads seq_q seq_kv head_dim mask prefix prefix_group".split()
+WAY = "kernel pack_gqa page_rows page_table".split()
+
+
+def packs(row):
+    return row["pack_gqa"] == "on"
+
+
 def kv_mib(row):
     """Bytes of K and V of all sequences, 2 x 2 bytes an element."""
     of = lambda column: table.integer(row, column)
@@ -181,10 +189,10 @@ class Page:
     def rate(self, kernel, batch, keys, options=""):
         """GB of K and V a second."""
         shape = dict(part="shapes", kernel=kernel, options=options, batch=batch, keys=keys)
-        return table.number(table.only(self._measured("decode"), **shape), "gb_s")
+        return table.number(table.only(self._measured("decode_ahead"), **shape), "gb_s")
 
     def shapes(self):
-        rows = table.where(self._measured("decode"), part="shapes", kernel="cudnn")
+        rows = table.where(self._measured("decode_ahead"), part="shapes", kernel="cudnn")
         return [(row["batch"], row["keys"]) for row in sorted(rows, key=kv_of_shape)]
 
     def of_cudnn(self, family="mma-tma"):
@@ -207,11 +215,32 @@ class Page:
             if low <= mib_of_shape(shape) <= high
         ]
 
-    def ahead_of_copy(self):
-        """The same of mixed lengths, over the copy of the run."""
-        rows = table.where(self._measured("ahead"), part="lengths")
-        own = table.only(table.where(rows, build="after", tiles_ahead=3))
-        return table.number(own, "gb_s") / table.number(table.only(rows, kernel="copy"), "gb_s")
+    def of_copy(self, low, high=1 << 20):
+        """Bytes of K and V a second over those of the copy, of shapes with so many MiB."""
+        return [
+            self.rate("sawtooth", *shape, "family=mma-tma") / self.rate("copy", *shape)
+            for shape in self.shapes()
+            if low <= mib_of_shape(shape) <= high
+        ]
+
+    def mixed_of_copy(self):
+        rows = table.where(self._measured("decode_ahead"), part="lengths", kernel="copy")
+        return self.mixed() / table.number(table.only(rows), "gb_s")
+
+    def at_once(self):
+        """Speed over cuDNN's in the second run of mma-tma that adds up all columns at once."""
+        return self.of_build("all columns at once", first_ahead=0, tiles_ahead=3)
+
+    def of_build(self, name, **shape):
+        rows = table.where(
+            self._measured("ahead"), run="launch after launch, second run", part="shapes"
+        )
+        own = dict(shape, build=name, options="family=mma-tma")
+        return [
+            table.number(table.only(of, **own), "gb_s")
+            / table.number(table.only(of, kernel="cudnn"), "gb_s")
+            for of in table.grouped(rows, "batch", "keys").values()
+        ]
 
     def speeds(self):
         """A row a shape of 32 query and 8 K/V heads, D = 128."""
@@ -229,7 +258,10 @@ class Page:
     def paged(self, rows, family="mma-tma"):
         """Time with pages of so many rows over that without, less 1, in percent: least and most."""
         tried = table.where(
-            self._measured("decode"), part="pages", kernel="sawtooth", options=f"family={family}"
+            self._measured("decode_ahead"),
+            part="pages",
+            kernel="sawtooth",
+            options=f"family={family}",
         )
         (plain,) = table.numbers(table.where(tried, page_rows=""), "us")
         times = table.numbers(table.where(tried, page_rows=rows), "us")
@@ -237,7 +269,7 @@ class Page:
 
     def mixed(self):
         """GB of K and V a second with lengths of 1K to 64K."""
-        rows = table.where(self._measured("decode"), part="lengths", options="family=mma-tma")
+        rows = table.where(self._measured("decode_ahead"), part="lengths", options="family=mma-tma")
         return table.number(rows[0], "gb_s")
 
     def packed_rate(self, family, layout, **case):
@@ -269,6 +301,15 @@ class Page:
     def _is_case(row, of, case):
         return all(row[key] == value for key, value in of.items()) and (
             row["lengths"] == "+".join(map(str, varlen.lengths_of(case["lengths"])))
+        )
+
+    def packed_counted(self, column):
+        """Amounts of errors of single launches over packed sequences, raw, in percent."""
+        keys = ("kernel", "mask", "head_dim", "lengths")
+        predicted = {table.cells(row, keys): row for row in self._rows("varlen")}
+        return self.amounts(
+            [(predicted[table.cells(row, keys)], row) for row in self._measured("varlen_counted")],
+            column,
         )
 
     def packed_cases(self):
@@ -326,6 +367,61 @@ class Page:
             (launch,) = measured[table.cells(row, POINT)]
             errors.append(100 * (table.number(row, column) / table.number(launch, column) - 1))
         return errors
+
+    def reuse(self):
+        """{kind: [(predicted, measured)]} of the points where K and V are read again."""
+        launches = table.grouped(self._measured("drawn_reuse"), *PROBLEM, *WAY)
+        kinds = {"tokens": [], "prefix": [], "pairs": []}
+        alone = {table.cells(row, PROBLEM) for row in self._rows("drawn_reuse") if not packs(row)}
+        for row in self._rows("drawn_reuse"):
+            found = launches.get(table.cells(row, PROBLEM + WAY))
+            if found is None:
+                continue
+            paired = table.cells(row, PROBLEM) in alone
+            kind = "prefix" if row["prefix"] else "pairs" if paired else "tokens"
+            kinds[kind].append((row, found[0]))
+        return kinds
+
+    def reuse_errors(self):
+        heads = ("points", "DRAM reads, median", "90 %", "worst", "time, median", "90 %", "worst")
+        lines = ["| kind | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
+        kinds = self.reuse()
+        kinds["all"] = sum(kinds.values(), [])
+        for kind, points in kinds.items():
+            cells = [str(len(points))]
+            for column in ("dram_read_sectors", "time_us"):
+                amounts = sorted(self.amounts(points, column))
+                tenth = amounts[math.ceil(0.9 * len(amounts)) - 1]
+                figures = (statistics.median(amounts), tenth, amounts[-1])
+                cells += [f"{figure:.1f} %" for figure in figures]
+            lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    @staticmethod
+    def amounts(points, column):
+        """Of errors, raw, in percent."""
+        return [
+            abs(100 * (table.number(row, column) / table.number(launch, column) - 1))
+            for row, launch in points
+        ]
+
+    def better(self, column="time_us", least=5):
+        """Pairs whose measured values differ by more than so many percent, and of how many of them the
+        lower one is named."""
+        pairs = {}
+        for row, launch in self.reuse()["pairs"]:
+            values = table.number(row, column), table.number(launch, column)
+            pairs.setdefault(table.cells(row, PROBLEM), {})[packs(row)] = values
+        differ = right = 0
+        for of in pairs.values():
+            if len(of) < 2:
+                continue
+            (named, packed), (other, alone) = of[True], of[False]
+            if max(packed, alone) / min(packed, alone) <= 1 + least / 100:
+                continue
+            differ += 1
+            right += (named < other) == (packed < alone)
+        return differ, right
 
     def off(self, column, with_pages):
         """Median amount of errors with the first costs of its own, of points with or without pages."""

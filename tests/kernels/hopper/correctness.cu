@@ -160,6 +160,7 @@ Case random_case(std::mt19937_64& random, const KernelVariant& variant) {
   Schedule& s = c.schedule;
   s.workers = pick<int64_t>(random, {1, 3, 132, 132});
   s.launch.index = int32_t(random() % Launches::size);
+  if (cuts_last_wave(s) && !variant.merges_pieces) s.launch = launch_id<StaticLaunch>;
   s.scan.index = int32_t(random() % Scans::size);
   s.order.q_order.index = int32_t(random() % QOrders::size);
   s.order.section = 1 + int64_t(random() % uint64_t(p.batch * p.heads));

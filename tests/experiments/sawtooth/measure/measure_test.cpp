@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
     Options, MeasureRefuses,
     testing::Values(
         Mistake{"--seq 256 --head-dim 72", "head-dim: head_dim is 72; allowed: "},
-        Mistake{"--seq 256 --dtype fp32", "dtype: dtype is fp32; allowed: bf16, fp16"},
+        Mistake{"--seq 256 --kernel mma --dtype fp32", "dtype: dtype is fp32; allowed: bf16, fp16"},
         Mistake{"--seq 256 --tile-q 48 --tile-kv 64", "tile 48x64 with head_dim 64 has"},
         Mistake{"--seq 256 --loop kv-outer", "kv-inner only"},
         Mistake{"--lengths 256+512 --tile-q 64 --tile-kv 64 --head-dim 128",

@@ -1,0 +1,40 @@
+// Rows of the variant table of the kernels for short sequences.
+#pragma once
+
+#include "kernels/hopper/variant.cuh"
+
+#undef SAWTOOTH_VARIANT
+
+namespace sawtooth::kernels::hopper {
+
+template <class Shape>
+KernelVariant short_variant(const char* family, const char* name, VariantSet set, int64_t most_keys,
+                            const TileCost& cost) {
+  KernelVariant row = hopper_row<Shape>(family, name, set, cost);
+  row.function = reinterpret_cast<const void*>(&forward_short<Shape>);
+  row.shared_bytes += Shape::o_bytes;
+  row.ctas_per_sm = Shape::ctas_per_sm;
+  row.fills_sm = Shape::ctas_per_sm == 1;
+  row.merges_pieces = false;
+  row.o_box = {warpgroup_rows, Shape::panels};
+  row.most_keys = most_keys;
+  return row;
+}
+
+}  // namespace sawtooth::kernels::hopper
+
+// As in variant.cuh, of the columns of kernels/attention/variants.inc.
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,       \
+                         bytes, consumers, stages, overlap, rescale, most_keys, us, ns, masked_us, \
+                         masked_ns)                                                                \
+  namespace sawtooth::kernels {                                                                    \
+  KernelVariant function() {                                                                       \
+    using Shape = hopper::ShortShape<                                                              \
+        hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,                \
+                      hopper::Overlap::overlap, hopper::Rescale::rescale>,                         \
+        ctas>;                                                                                     \
+    static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
+    return hopper::short_variant<Shape>(families::family, #type "_" #name, VariantSet::set,        \
+                                        most_keys, {{us, ns}, {masked_us, masked_ns}});            \
+  }                                                                                                \
+  }
