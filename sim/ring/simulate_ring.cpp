@@ -112,6 +112,8 @@ class TimedRank {
   LiveAtoms& atoms() { return atoms_; }
   bool has_pairs() const { return !parameters_.step.leads; }
   const PowerLimit& power() const { return parameters_.power; }
+  /// Of a rank's first call: those behind it find the kernel's code in L2.
+  void add_launch(Counters& total) const { add_launch_reads(total, parameters_); }
 
   /// Returns when the call ends that is launched at `begin_ns`.
   double run(const Request& call, double begin_ns, LinkTraffic& traffic) {
@@ -313,6 +315,7 @@ std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t ra
     done.tile_visits = replay.tile_visits() - visits;
     if (step > 0) done.transfer_us = transfers.one_ns() / ns_a_us;
     if constexpr (Replay::knows_time) {
+      if (step == 0) replay.add_launch(done.total);
       done.time_us = (end_ns - begin_ns) / ns_a_us;
       done.exposed_us = (begin_ns - now_ns) / ns_a_us;
     }

@@ -24,6 +24,13 @@ void split_pair(Counters& k, Counters& v) {
 
 }  // namespace
 
+void add_launch_reads(Counters& total, const TimedParameters& parameters) {
+  for (const auto& [column, sectors] :
+       {std::pair{&Counters::dram_read_sectors, parameters.launch_dram_read_sectors},
+        std::pair{&Counters::fabric_read_sectors, parameters.launch_fabric_read_sectors}})
+    if (total.*column) *(total.*column) += sectors;
+}
+
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double ns_a_us = 1000;
   require_limits(request);
@@ -44,10 +51,7 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
     const Counters counters = memory.counters(tensor);
     return request.bulk_loads ? counted_in_bulk(counters) : counters;
   });
-  for (const auto& [column, sectors] :
-       {std::pair{&Counters::dram_read_sectors, parameters.launch_dram_read_sectors},
-        std::pair{&Counters::fabric_read_sectors, parameters.launch_fabric_read_sectors}})
-    if (prediction.total.*column) *(prediction.total.*column) += sectors;
+  add_launch_reads(prediction.total, parameters);
   auto& by_tensor = prediction.by_tensor;
   if (backward) know_reductions(prediction);
   if (!apart)

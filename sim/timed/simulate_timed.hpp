@@ -14,6 +14,9 @@ namespace sawtooth::sim {
 /// for one that has not begun.
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters);
 
+/// What a launch from a cold L2 reads beside its tensors, on top of `total`.
+void add_launch_reads(Counters& total, const TimedParameters& parameters);
+
 /// Of request.launches launches, each with random numbers of its own, the one with the median of
 /// DRAM reads (the lower one of two), as many at a time as request.threads. Throws
 /// std::invalid_argument as timed_parameters and simulate_timed.
