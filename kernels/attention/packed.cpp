@@ -88,7 +88,7 @@ Outcome make_sequence_maps(const AttentionForward& call, const KernelVariant& va
   Problem problem = call.problem;
   problem.batch = 1;
   const auto from = [&](const void* tensor, const Strides& strides, int64_t row, int64_t rows) {
-    // A sequence without rows has a map that nobody loads by.
+    // A sequence without rows has a map, too; no load uses it.
     return rows > 0 ? static_cast<const char*>(tensor) +
                           strides.offset(0, 0, row) * element_bytes(problem.dtype)
                     : static_cast<const char*>(call.q);

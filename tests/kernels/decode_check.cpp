@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <numeric>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,21 +14,14 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/decode.hpp"
-#include "kernels/attention/device.hpp"
 #include "tests/kernels/device_tensor.hpp"
 #include "tests/kernels/plain_reference.hpp"
+#include "tests/kernels/random_check.hpp"
 
 namespace {
 
 using namespace sawtooth;
 using namespace sawtooth::kernels;
-
-using Generator = std::mt19937_64;
-
-template <class T>
-T one_of(Generator& generator, std::initializer_list<T> values) {
-  return values.begin()[generator() % values.size()];
-}
 
 /// A problem, its lengths and where the keys lie.
 struct Point {
@@ -105,13 +95,6 @@ std::string describe(const Point& point) {
   return text;
 }
 
-void require(cudaError_t error) {
-  SAWTOOTH_CUDA_CHECK(error);
-}
-void require(const Outcome& outcome) {
-  if (!outcome) throw std::runtime_error(outcome.message);
-}
-
 template <class T>
 DeviceBuffer on_device(const std::vector<T>& values) {
   DeviceBuffer buffer(int64_t(std::max<size_t>(values.size(), 1) * sizeof(T)));
@@ -166,17 +149,14 @@ struct KeyTensor {
   }
 };
 
-struct Judged {
-  std::string wrong;
-  double error = 0;
-};
-
 Judged judge(const Point& point, int which, const std::vector<float>& q, const KeyTensor& k,
              const KeyTensor& v, const std::vector<float>& o, const std::vector<float>& lse) {
   const Problem& problem = point.call.problem;
   const double scale = 1 / std::sqrt(double(problem.head_dim));
   const auto rows = size_t(problem.heads * problem.seq_q);
   const auto elements = rows * size_t(problem.head_dim);
+  // Probabilities and results are rounded to the element type.
+  const Tolerance tolerated{problem.dtype == ElementType::bf16 ? 6e-3 : 8e-4, 1e-3};
   Judged judged;
   for (int64_t b = 0; b < problem.batch; ++b) {
     const int64_t keys = point.lengths[which][size_t(b)];
@@ -189,26 +169,12 @@ Judged judge(const Point& point, int which, const std::vector<float>& q, const K
       expected = plain_reference(
           one, scale, {q.begin() + b * int64_t(elements), q.begin() + (b + 1) * int64_t(elements)},
           k.of(point, b, keys), v.of(point, b, keys));
-    double difference = 0, size = 0;
-    for (size_t i = 0; i < elements; ++i) {
-      const double got = double(o[size_t(b) * elements + i]);
-      if (!std::isfinite(got)) judged.wrong = "O is not finite";
-      difference += (got - expected.o[i]) * (got - expected.o[i]);
-      size += expected.o[i] * expected.o[i];
-    }
-    // Probabilities and results are rounded to the element type.
-    const double tolerated = problem.dtype == ElementType::bf16 ? 6e-3 : 8e-4;
-    const double error = size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
-    judged.error = std::max(judged.error, error);
-    if (!(error <= tolerated)) judged.wrong = "O differs by " + std::to_string(error);
-    for (size_t i = 0; i < rows && !lse.empty(); ++i) {
-      const double got = double(lse[size_t(b) * rows + i]);
-      const bool same =
-          expected.lse[i] == -INFINITY ? got == -INFINITY : std::abs(got - expected.lse[i]) < 1e-3;
-      if (!same)
-        judged.wrong =
-            "lse is " + std::to_string(got) + ", expected " + std::to_string(expected.lse[i]);
-    }
+    const auto of = [&](const std::vector<float>& results, size_t size) {
+      return results.empty() ? std::span<const float>()
+                             : std::span(results).subspan(size_t(b) * size, size);
+    };
+    const Judged of_one = judge_rows(of(o, elements), of(lse, rows), expected, tolerated);
+    judged = {of_one.wrong, std::max(judged.error, of_one.error)};
     if (!judged.wrong.empty()) {
       judged.wrong += " in sequence " + std::to_string(b) + " of " + std::to_string(keys) + " keys";
       break;
@@ -258,14 +224,8 @@ Judged run(Point& point, uint64_t seed) {
   require(cudaMemset(workspace.as(), 0, workspace_state_bytes));
   DecodePlan plan;
   require(plan.make(call, workspace.as(), size_t(workspace.bytes())));
-  cudaStream_t stream = nullptr;
-  require(cudaStreamCreate(&stream));
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  require(plan.run(stream));
-  require(cudaStreamEndCapture(stream, &graph));
-  require(cudaGraphInstantiate(&replay, graph, 0));
+  const Stream stream;
+  CapturedRun captured(plan, stream);
 
   Judged judged;
   std::vector<float> first;
@@ -277,7 +237,7 @@ Judged run(Point& point, uint64_t seed) {
     if (attempt == 0)
       require(plan.run(stream));
     else
-      require(cudaGraphLaunch(replay, stream));
+      captured.launch();
     require(cudaStreamSynchronize(stream));
     bool untouched = true;
     const std::vector<float> results = o.read_back(untouched);
@@ -293,50 +253,12 @@ Judged run(Point& point, uint64_t seed) {
       judged.wrong = "the second run gave other bits";
     if (!judged.wrong.empty()) judged.wrong += ", run " + std::to_string(attempt);
   }
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
   return judged;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 4 || (argc > 1 && std::string_view(argv[1]) == "--help")) {
-    std::fprintf(stderr, "decode_check [points] [first seed] [FAMILY]\n");
-    return 2;
-  }
-  if (current_device().compute_capability == 0) {
-    std::fprintf(stderr, "decode_check needs a GPU\n");
-    return 3;
-  }
-  const uint64_t points = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
-  const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
-  const std::string_view only = argc > 3 ? argv[3] : "";
-  int failures = 0;
-  for (const std::string_view family : {"mma-tma", "mma"}) {
-    if (!only.empty() && family != only) continue;
-    double worst[2] = {0, 0};
-    int done = 0;
-    for (uint64_t seed = first; seed < first + points; ++seed, ++done) {
-      Point point = random_point(seed, family);
-      Judged judged;
-      try {
-        judged = run(point, seed);
-      } catch (const std::exception& error) {
-        judged.wrong = error.what();
-      }
-      double& of_type = worst[size_t(point.call.problem.dtype)];
-      of_type = std::max(of_type, judged.error);
-      if (judged.wrong.empty()) continue;
-      std::printf("FAILED %llu %s: %s\n", static_cast<unsigned long long>(seed),
-                  describe(point).c_str(), judged.wrong.c_str());
-      std::fflush(stdout);
-      if (++failures > 20 || cudaGetLastError() != cudaSuccess) return 1;
-    }
-    std::printf("%s: %d points, worst relative error bf16 %.2e, fp16 %.2e\n", family.data(), done,
-                worst[0], worst[1]);
-  }
-  std::printf("%d failed\n", failures);
-  return failures == 0 ? 0 : 1;
+  return check_points(argc, argv, "decode_check", {{"mma-tma"}, {"mma"}}, random_point, run,
+                      describe);
 }

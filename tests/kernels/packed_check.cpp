@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,28 +15,14 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/attention.hpp"
-#include "kernels/attention/device.hpp"
 #include "tests/kernels/device_tensor.hpp"
 #include "tests/kernels/plain_reference.hpp"
+#include "tests/kernels/random_check.hpp"
 
 namespace {
 
 using namespace sawtooth;
 using namespace sawtooth::kernels;
-
-using Generator = std::mt19937_64;
-
-template <class T>
-T one_of(Generator& generator, std::initializer_list<T> values) {
-  return values.begin()[generator() % values.size()];
-}
-
-void require(cudaError_t error) {
-  SAWTOOTH_CUDA_CHECK(error);
-}
-void require(const Outcome& outcome) {
-  if (!outcome) throw std::runtime_error(outcome.message);
-}
 
 struct Point {
   AttentionForward call;
@@ -123,11 +106,6 @@ std::vector<T> rows_of(const std::vector<T>& tensor, int64_t heads, int64_t dim,
   return found;
 }
 
-struct Judged {
-  std::string wrong;
-  double error = 0;
-};
-
 /// Of each sequence; a row without a key has O 0 and lse -inf.
 std::vector<ReferenceResult> references(const Point& point, const std::vector<float>& q,
                                         const std::vector<float>& k, const std::vector<float>& v) {
@@ -159,29 +137,15 @@ std::vector<ReferenceResult> references(const Point& point, const std::vector<fl
 Judged judge(const Point& point, const std::vector<ReferenceResult>& references,
              const std::vector<float>& o, const std::vector<float>& lse) {
   const Problem& problem = point.call.problem;
+  const Tolerance tolerated{problem.dtype == ElementType::bf16 ? 5e-3 : 1e-3, 2e-3};
   Judged judged;
   for (size_t b = 0; b < size_t(problem.batch) && judged.wrong.empty(); ++b) {
     if (int64_t(b) == point.poisoned) continue;
-    const ReferenceResult& expected = references[b];
     const auto of = [&](const std::vector<float>& tensor, int64_t dim) {
       return rows_of(tensor, problem.heads, dim, point.q_rows[b], point.q_rows[b + 1]);
     };
-    const std::vector<float> got = of(o, problem.head_dim), got_lse = of(lse, 1);
-    double difference = 0, size = 0;
-    for (size_t i = 0; i < got.size(); ++i) {
-      if (!std::isfinite(got[i])) judged.wrong = "O is not finite";
-      difference += std::pow(double(got[i]) - expected.o[i], 2);
-      size += expected.o[i] * expected.o[i];
-    }
-    const double tolerated = problem.dtype == ElementType::bf16 ? 5e-3 : 1e-3;
-    const double error = size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
-    judged.error = std::max(judged.error, error);
-    if (!(error <= tolerated)) judged.wrong = "O differs by " + std::to_string(error);
-    for (size_t i = 0; i < got_lse.size(); ++i)
-      if (!(expected.lse[i] == -INFINITY ? got_lse[i] == -INFINITY
-                                         : std::abs(double(got_lse[i]) - expected.lse[i]) < 2e-3))
-        judged.wrong = "lse is " + std::to_string(got_lse[i]) + ", expected " +
-                       std::to_string(expected.lse[i]);
+    const Judged of_one = judge_rows(of(o, problem.head_dim), of(lse, 1), references[b], tolerated);
+    judged = {of_one.wrong, std::max(judged.error, of_one.error)};
     if (!judged.wrong.empty()) judged.wrong += " in sequence " + std::to_string(b);
   }
   return judged;
@@ -204,16 +168,9 @@ void run_by(Way way, const AttentionForward& call, const DeviceBuffer& workspace
     require(cudaStreamSynchronize(stream));
     return;
   }
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  require(plan.run(stream));
-  require(cudaStreamEndCapture(stream, &graph));
-  require(cudaGraphInstantiate(&replay, graph, 0));
-  for (int replays = 0; replays < 2; ++replays) require(cudaGraphLaunch(replay, stream));
+  CapturedRun captured(plan, stream);
+  for (int replays = 0; replays < 2; ++replays) captured.launch();
   require(cudaStreamSynchronize(stream));
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
 }
 
 /// NaN, which the poisoned sequence may have, is equal to NaN.
@@ -266,8 +223,7 @@ Judged run(Point& point, uint64_t seed) {
   call.v_strides = of_rows(v);
   call.lse = lse_buffer.as<float>();
   call.workspace_starts_zero = generator() % 2 == 0;
-  cudaStream_t stream = nullptr;
-  require(cudaStreamCreate(&stream));
+  const Stream stream;
 
   Judged judged;
   std::vector<float> first;
@@ -296,50 +252,13 @@ Judged run(Point& point, uint64_t seed) {
     judged.wrong += ", way " + std::to_string(int(way));
     break;
   }
-  cudaStreamDestroy(stream);
   return judged;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 4 || (argc > 1 && std::string_view(argv[1]) == "--help")) {
-    std::fprintf(stderr, "packed_check [points] [first seed] [FAMILY]\n");
-    return 2;
-  }
-  const int capability = current_device().compute_capability;
-  if (capability == 0) {
-    std::fprintf(stderr, "packed_check needs a GPU\n");
-    return 3;
-  }
-  const uint64_t points = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
-  const uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
-  const std::string_view only = argc > 3 ? argv[3] : "";
   constexpr int hopper = 90;
-  int failures = 0;
-  for (const std::string_view family : {"hopper", "mma"}) {
-    if (only.empty() ? family == "hopper" && capability != hopper : family != only) continue;
-    double worst[2] = {0, 0};
-    int done = 0;
-    for (uint64_t seed = first; seed < first + points; ++seed, ++done) {
-      Point point = random_point(seed, family);
-      Judged judged;
-      try {
-        judged = run(point, seed);
-      } catch (const std::exception& error) {
-        judged.wrong = error.what();
-      }
-      double& of_type = worst[size_t(point.call.problem.dtype)];
-      of_type = std::max(of_type, judged.error);
-      if (judged.wrong.empty()) continue;
-      std::printf("FAILED %llu %s: %s\n", static_cast<unsigned long long>(seed),
-                  describe(point).c_str(), judged.wrong.c_str());
-      std::fflush(stdout);
-      if (++failures > 20 || cudaGetLastError() != cudaSuccess) return 1;
-    }
-    std::printf("%s: %d points, worst relative error bf16 %.2e, fp16 %.2e\n", family.data(), done,
-                worst[0], worst[1]);
-  }
-  std::printf("%d failed\n", failures);
-  return failures == 0 ? 0 : 1;
+  return check_points(argc, argv, "packed_check", {{"hopper", hopper}, {"mma"}}, random_point, run,
+                      describe);
 }

@@ -8,9 +8,7 @@ kernels/decode's family mma runs: packed groups, tiles of 16 rows of Q, or 32 wh
 shares. K and V are 64 MiB to 4 GiB.
 """
 
-import hashlib
-import random
-import sys
+import drawn
 
 POINTS = 64
 HEADS = ((32, 8), (32, 4), (64, 8), (16, 16), (8, 1))
@@ -50,7 +48,7 @@ def any_point(draw):
 
 
 def main(commit):
-    draw = random.Random(hashlib.sha256(commit.encode()).hexdigest())
+    draw = drawn.generator(commit)
     print(f"# Decode by kernels/decode (mma), drawn by draw_list.py {commit}.")
     print("experiment = serving-drawn\ngpu = h200\ntiming = timed\nl2 = halves")
     print("pack-gqa = on\nkv-split = auto\nlaunch = static\ntile-kv = 64")
@@ -59,13 +57,9 @@ def main(commit):
         point = any_point(draw)
         if point is None:
             continue
-        print(f"\n[{number}]")
-        for key, value in point.items():
-            print(f"{key} = {value}")
+        drawn.print_point(number, point)
         number += 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.strip())
-    main(sys.argv[1])
+    drawn.run(main, __doc__)

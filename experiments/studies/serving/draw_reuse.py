@@ -11,9 +11,7 @@ The seed is the hash of the commit at which the simulator was frozen. Of three k
 K and V are 16 MiB to 1 GiB. Packed points are of the families mma and mma-tma, the others mma's tile of 64 x 64.
 """
 
-import hashlib
-import random
-import sys
+import drawn
 
 TOKENS, PREFIXES, PAIRS = 24, 16, 16
 SMS = 132
@@ -25,7 +23,7 @@ def rounded(keys, to):
 
 class Drawing:
     def __init__(self, commit):
-        self.draw = random.Random(hashlib.sha256(commit.encode()).hexdigest())
+        self.draw = drawn.generator(commit)
 
     def keys_of(self, batch, kv_heads, dim, to):
         kv_bytes = 2 ** self.draw.uniform(24, 30)
@@ -128,13 +126,9 @@ def main(commit):
             if points is None:
                 continue
             for point, which in zip(points, ("", ", not packed")):
-                print(f"\n[{name} {number}{which}]")
-                for key, value in point.items():
-                    print(f"{key} = {value}")
+                drawn.print_point(f"{name} {number}{which}", point)
             number += 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.strip())
-    main(sys.argv[1])
+    drawn.run(main, __doc__)
