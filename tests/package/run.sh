@@ -57,9 +57,9 @@ printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(none LANGUAGES CXX
   >"$work/none.log" 2>&1 || fail "the component none was found"
 grep -q "has the components scheduler;sim" "$work/none.log"
 
-# The simulator as a shared library.
+# The simulator as a shared library; it answers once, so it is built in less time.
 quietly configure-shared cmake -S "$source" -B "$work/shared-build" -DBUILD_SHARED_LIBS=ON \
-  -DSAWTOOTH_CUDA=OFF -DSAWTOOTH_TESTS=OFF -DCMAKE_BUILD_TYPE=Release
+  -DSAWTOOTH_CUDA=OFF -DSAWTOOTH_TESTS=OFF -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0
 quietly build-shared cmake --build "$work/shared-build" --target sawtooth_sim --parallel 2
 quietly install-shared cmake --install "$work/shared-build" --component libraries \
   --prefix "$work/shared-prefix"
