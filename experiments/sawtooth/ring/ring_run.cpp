@@ -119,7 +119,10 @@ RingRun::CellsByCall RingRun::count() {
     std::vector<int> here, elsewhere;
     for (int rank = 0; rank < ranks; ++rank)
       (devices_[size_t(rank)] == device ? here : elsewhere).push_back(rank);
-    std::vector<cupti::NamedLaunch> launches{{"prepare", [&] { flush(); }}};
+    std::vector<cupti::NamedLaunch> launches{{"prepare", [&, device = device] {
+                                                flush();
+                                                SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+                                              }}};
     std::vector<std::pair<int64_t, int64_t>> calls;
     for (int64_t step = 0; step < ranks; ++step)
       for (const int rank : here) {
