@@ -638,7 +638,7 @@ constexpr auto table = std::to_array<OptionSpec>({
      output,
      toggle,
      {},
-     command_simulate | measuring | command_trace | command_search,
+     command_simulate | measuring | command_trace | command_search | command_ring,
      "off",
      "leave the rows of a sweep that was interrupted"},
     {"quiet",

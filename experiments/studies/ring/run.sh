@@ -2,7 +2,7 @@
 # The study's steps; results go to runs/ring.
 #
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
-#   experiments/studies/ring/run.sh predict [GPUS]   # no GPU: the same points, minutes of one core
+#   experiments/studies/ring/run.sh predict          # no GPU: the judged list, ten minutes of one core
 #   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200; OPTIONS are simulate's
 # SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
 # NVLink multicast).
@@ -20,16 +20,14 @@ case ${1:-} in
       --ring-mover "$mover" --repetitions 1 --csv /dev/null
     "$program" ring "$here/lists/times.ini" --ring "$gpus" --ring-mover "$mover" --automatic --counted off \
       --overwrite --csv "$folder/times_$gpus.csv"
-    "$program" ring "$here/lists/scans.ini" --ring "$gpus" --ring-mover "$mover" --repetitions 3 \
-      --overwrite --csv "$folder/measured_$gpus.csv"
+    if [ "$gpus" = 2 ]; then
+      "$program" ring "$here/lists/judged.ini" --repetitions 1 --overwrite --csv "$folder/judged_counters.csv"
+      "$program" ring "$here/lists/judged.ini" --counted off --overwrite --csv "$folder/judged_times.csv"
+    fi
     python3 "$here/ring_table.py" "$folder/times_$gpus.csv"
     ;;
   predict)
-    "$program" simulate "$here/lists/scans.ini" --ring "$gpus" --ring-mover "$mover" --timing timed --l2 halves \
-      --resume --csv "$folder/predicted_$gpus.csv"
-    if [ -e "$folder/measured_$gpus.csv" ]; then
-      "$program" compare "$folder/predicted_$gpus.csv" "$folder/measured_$gpus.csv"
-    fi
+    "$program" simulate "$here/lists/judged.ini" --resume --csv "$here/results/judged.csv"
     ;;
   judge)
     "$program" simulate "$here/lists/recorded.ini" "${@:2}" --overwrite --csv "$folder/recorded.csv"
