@@ -12,15 +12,17 @@ namespace {
 thread_local bool memory_is_out = false;
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// None is inlined: of a new without its delete, or the reverse, the compiler sees malloc or free
+// and warns that they do not match.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* memory = memory_is_out ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
