@@ -14,9 +14,9 @@ import csv
 import functools
 import random
 import statistics
-import sys
 
 import decode_call
+import on_gpu
 
 HEADS, KV_HEADS, DIM = 32, 8, 128
 ROW_BYTES = KV_HEADS * DIM * 2  # of a key, of K or of V
@@ -258,15 +258,7 @@ class Session:
 
 def main():
     options = arguments()
-    try:
-        import torch
-    except ImportError:
-        sys.exit("decode.py: PyTorch is missing")
-    if not torch.cuda.is_available():
-        print("decode.py: no GPU", file=sys.stderr)
-        sys.exit(3)
-    torch.manual_seed(1)
-    random.seed(1)
+    torch = on_gpu.torch_of("decode.py")
     session = Session(torch, options)
     for part in options.part.split(","):
         getattr(session, part)()

@@ -120,14 +120,7 @@ def main(commit):
         ("prefix", drawing.prefix, PREFIXES),
         ("pair", drawing.pair, PAIRS),
     ):
-        number = 0
-        while number < wanted:
-            points = kind()
-            if points is None:
-                continue
-            for point, which in zip(points, ("", ", not packed")):
-                drawn.print_point(f"{name} {number}{which}", point)
-            number += 1
+        drawn.print_points(kind, wanted, name, "not packed")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,18 @@ def print_point(name, point):
         print(f"{key} = {value}")
 
 
+def print_points(draw, wanted, name, second=""):
+    """So many draws that gave points: one each, or two, of which the second has a name."""
+    number = 0
+    while number < wanted:
+        points = draw()
+        if points is None:
+            continue
+        for point, which in zip(points, ("", f", {second}")):
+            print_point(f"{name} {number}{which}", point)
+        number += 1
+
+
 def run(main, usage):
     """main(COMMIT) of the command line."""
     if len(sys.argv) != 2:

@@ -19,6 +19,8 @@ import statistics
 import sys
 from pathlib import Path
 
+import on_gpu
+
 sys.path.append(str(Path(__file__).parent.parent / "peers"))
 import plain_call  # noqa: E402
 
@@ -177,15 +179,7 @@ def main():
         return print_list()
     if not options.csv:
         sys.exit("varlen.py: --csv is missing")
-    try:
-        import torch
-    except ImportError:
-        sys.exit("varlen.py: PyTorch is missing")
-    if not torch.cuda.is_available():
-        print("varlen.py: no GPU", file=sys.stderr)
-        sys.exit(3)
-    torch.manual_seed(1)
-    random.seed(1)
+    torch = on_gpu.torch_of("varlen.py")
     if refusal := plain_call.refusal(None):
         sys.exit(f"varlen.py: {refusal}")
     rows = []
