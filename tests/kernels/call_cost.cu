@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/attention/launch.hpp"
+#include "kernels/attention/variant_list.hpp"
 #include "kernels/common/device_buffer.hpp"
 
 namespace {
@@ -16,11 +18,13 @@ namespace {
 using namespace sawtooth;
 using namespace sawtooth::kernels;
 
+template <int Maps>
 struct Parameters {
-  unsigned char bytes[3 * sizeof(CUtensorMap) + sizeof(ForwardArguments)];
+  unsigned char bytes[Maps * sizeof(CUtensorMap) + sizeof(ForwardArguments)];
 };
 
-__global__ void empty_kernel(const __grid_constant__ Parameters) {}
+template <int Maps>
+__global__ void empty_kernel(const __grid_constant__ Parameters<Maps>) {}
 
 /// Median over rounds of the time to enqueue one of many launches, us.
 template <class Launch>
@@ -43,8 +47,20 @@ void require(const Outcome& outcome) {
   if (!outcome) throw std::runtime_error(outcome.message);
 }
 
+template <int Maps>
+double empty_us(cudaStream_t stream) {
+  const Parameters<Maps> parameters{};
+  return cpu_us([&] { empty_kernel<Maps><<<1, 32, 0, stream>>>(parameters); });
+}
+
+/// Of as many bytes as `variant` takes.
+double empty_us(const KernelVariant& variant, cudaStream_t stream) {
+  if (!variant.loads_by_copy_engine()) return empty_us<0>(stream);
+  return variant.stores_by_copy_engine() ? empty_us<4>(stream) : empty_us<3>(stream);
+}
+
 /// Whether it is as cheap as it should be.
-bool measure(const char* family, LaunchId launch, bool starts_zero, cudaStream_t stream) {
+bool measure(const KernelVariant& variant, LaunchId launch, bool starts_zero, cudaStream_t stream) {
   AttentionForward call;
   call.problem = {.batch = 1,
                   .heads = 2,
@@ -52,11 +68,11 @@ bool measure(const char* family, LaunchId launch, bool starts_zero, cudaStream_t
                   .seq_q = 256,
                   .seq_kv = 256,
                   .head_dim = 64,
-                  .dtype = ElementType::bf16};
-  call.family = family;
+                  .dtype = variant.dtype};
+  call.family = variant.family;
   call.schedule.launch = launch;
   call.workspace_starts_zero = starts_zero;
-  const int64_t bytes = 2 * 256 * 64 * 2;
+  const int64_t bytes = 2 * 256 * 64 * element_bytes(variant.dtype);
   const DeviceBuffer q(bytes), k(bytes), v(bytes), o(bytes);
   for (const DeviceBuffer* tensor : {&q, &k, &v})
     SAWTOOTH_CUDA_CHECK(cudaMemset(tensor->as(), 0, size_t(bytes)));
@@ -69,12 +85,11 @@ bool measure(const char* family, LaunchId launch, bool starts_zero, cudaStream_t
   const auto size = size_t(workspace.bytes());
   AttentionPlan plan;
   require(plan.make(call, workspace.as(), size));
-  const Parameters parameters{};
-  const double empty = cpu_us([&] { empty_kernel<<<1, 32, 0, stream>>>(parameters); });
+  const double empty = empty_us(variant, stream);
   const double planned = cpu_us([&] { require(plan.run(stream)); });
   const double unplanned =
       cpu_us([&] { require(attention_forward(call, workspace.as(), size, stream)); });
-  std::printf("%s,%s,%s,%.2f,%.2f,%.2f\n", family,
+  std::printf("%s,%s,%s,%.2f,%.2f,%.2f\n", variant.family,
               std::string(Launches::info()[size_t(launch.index)].name).c_str(),
               starts_zero ? "zero" : "memset", empty, planned, unplanned);
   const bool memset_too = !starts_zero && launch == launch_id<DynamicLaunch>;
@@ -89,12 +104,16 @@ int main() {
     cudaStream_t stream;
     SAWTOOTH_CUDA_CHECK(cudaStreamCreate(&stream));
     std::puts("family,launch,state,empty_us,planned_us,call_us");
-    for (const char* family : {"mma", "mma-tma", "hopper"}) {
-      const KernelVariant* variant = find_variant(64, ElementType::bf16, {0, 0}, family);
+    for (const auto& [family, dtype] : {std::pair{families::mma, ElementType::bf16},
+                                        {families::mma_tma, ElementType::bf16},
+                                        {families::mma_fp32, ElementType::fp32},
+                                        {families::hopper, ElementType::bf16},
+                                        {families::hopper_short, ElementType::bf16}}) {
+      const KernelVariant* variant = find_variant(64, dtype, {0, 0}, family);
       if (variant == nullptr || !runs_here(*variant)) continue;
-      cheap &= measure(family, launch_id<GridLaunch>, true, stream);
-      cheap &= measure(family, launch_id<DynamicLaunch>, true, stream);
-      cheap &= measure(family, launch_id<DynamicLaunch>, false, stream);
+      cheap &= measure(*variant, launch_id<GridLaunch>, true, stream);
+      cheap &= measure(*variant, launch_id<DynamicLaunch>, true, stream);
+      cheap &= measure(*variant, launch_id<DynamicLaunch>, false, stream);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "call_cost: %s\n", error.what());
