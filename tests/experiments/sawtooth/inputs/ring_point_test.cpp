@@ -121,6 +121,12 @@ TEST(HeadShards, AreOneGpusProblemWithItsTransfers) {
       predict_point_or_ring(point, point.request, key_cells(point, "", "predicted"), replays);
   // 256 rows of a GPU: Q and O of 6 heads, K and V of 3, of 128 bytes; 164 GB/s below 8 MiB.
   EXPECT_NEAR(*result.prediction.transfer_us, 256 * (2 * 6 + 2 * 3) * 128 / 164e3, 1e-9);
+  const Point reduced = point_of({{"heads", "8"}, {"head-shards", "4"}, {"exchange", "megatron"}});
+  const PredictedResult added =
+      predict_point_or_ring(reduced, reduced.request, key_cells(reduced, "", "predicted"), replays);
+  // All 1,024 rows of 8 heads, to which 3 of 4 GPUs add, and which come back from 3 of 4.
+  EXPECT_NEAR(*added.prediction.transfer_us, 2 * 1024 * 8 * 128 * 3 / 4 / 164e3, 1e-9);
+  EXPECT_EQ(*added.prediction.exposed_us, *added.prediction.transfer_us);
   EXPECT_THAT(refusal_of({{"heads", "8"}, {"head-shards", "3"}}), HasSubstr("no equal heads"));
   EXPECT_THAT(refusal_of({{"exchange", "ulysses"}}), HasSubstr("without head-shards"));
 }
