@@ -20,11 +20,9 @@ struct WrongPhase {
   double steps = 1;         // that a slip into it lasts, in the mean
   double every_steps = 1;   // from the end of a slip to the next one, in the mean
   double locked_share = 0;  // of the SMs, whose CTAs do not leave it
-
-  /// What the CTAs of all SMs take longer in the mean.
-  constexpr double mean() const {
-    return slowness * (locked_share + (1 - locked_share) * steps / (steps + every_steps));
-  }
+  // Of the items that begin while another CTA computes on the SM, where items are not equally long:
+  // both are in the wrong phase then until the next one begins.
+  double met_share = 0;
 };
 
 struct KernelCost {
@@ -49,7 +47,6 @@ struct KernelCost {
   double age_bias = 0;
   std::optional<double> age_bias_prefetch;  // with prefetch; empty: as without
   bool keep_step = false;                   // they alternate: the older one gains nothing
-  bool keep_step_equal = false;             // they do where items are equally long
   WrongPhase wrong_phase;                   // of those that alternate
   int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
 

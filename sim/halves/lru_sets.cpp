@@ -55,12 +55,37 @@ inline void LruSets::take(uint32_t set, uint32_t line) {
   const uint32_t* const lines = lines_of(set);
   uint32_t oldest = lines[ring.first];
   while (oldest != no_line && (is(&Marks::used_again, oldest) || is(&Marks::dirty, oldest))) {
-    prepare_first(set);
+    if (!is(&Marks::used_again, oldest) && is(&Marks::reduced, oldest)) {
+      spare_reduced(set);
+    } else {
+      prepare_first(set);
+    }
     oldest = lines[ring.first];
   }
   if (oldest != no_line) mark(&Marks::held, oldest, false);
   lines_of(set)[ring.first] = line;
   ring.first = static_cast<uint16_t>(ring.after(ring.first));
+}
+
+// The first line of a set, used longest ago, is dirty from a reduction: it is written back and
+// stays, as are all such lines older than the oldest other one, which leaves.
+[[gnu::noinline]] void LruSets::spare_reduced(uint32_t set) {
+  const uint32_t* const lines = lines_of(set);
+  const uint32_t* const end = lines + rings_[set].ways;
+  const auto spared = [&](uint32_t line) {
+    return is(&Marks::dirty, line) && is(&Marks::reduced, line);
+  };
+  const uint32_t* leaves = end;
+  for (const uint32_t* line = lines; line != end; ++line) {
+    if (!spared(*line) && (leaves == end || last_use(*line) < last_use(*leaves))) leaves = line;
+  }
+  if (leaves == end) return write_back(lines[rings_[set].first]);
+  const uint32_t left = *leaves;
+  for (const uint32_t* line = lines; line != end; ++line) {
+    if (spared(*line) && last_use(*line) < last_use(left)) write_back(*line);
+  }
+  if (is(&Marks::dirty, left)) write_back(left);
+  take_out(set, left);
 }
 
 // Puts the first line behind all that were used before it, if it has been used again. Else it is
@@ -105,7 +130,13 @@ void LruSets::drop(const uint16_t* set_of, uint32_t line) {
   for (uint32_t way = 0; way < ring.ways; ++way) {
     if (lines[way] != no_line && is(&Marks::dirty, lines[way])) write_back_if_old(set, lines[way]);
   }
-  // An empty way is the first one: those before the line's move on by one.
+  take_out(set, line);
+}
+
+// An empty way is the first one: those before the line's move on by one.
+void LruSets::take_out(uint32_t set, uint32_t line) {
+  const Ring& ring = rings_[set];
+  uint32_t* const lines = lines_of(set);
   uint32_t moved = no_line;
   uint32_t way = ring.first;
   do {

@@ -7,7 +7,8 @@
 // Of a set's lines in the order of their last use, only the first `dirty_ways` may be dirty: an
 // older line is written back and stays. Whether a dirty line grew old is found when it is next
 // touched, leaves, or is asked for by settle(). A line that a reduction was the last to change may
-// be dirty at any age.
+// be dirty at any age; when it would leave, it is written back and stays, and the oldest line that
+// is not dirty from a reduction leaves.
 #pragma once
 
 #include <algorithm>
@@ -106,6 +107,8 @@ class LruSets {
   PieceMask touch_each(const uint16_t* set_of, uint32_t first, PieceMask which, Access access);
   void take(uint32_t set, uint32_t line);
   void prepare_first(uint32_t set);
+  void spare_reduced(uint32_t set);
+  void take_out(uint32_t set, uint32_t line);
   void write_back_if_old(uint32_t set, uint32_t line);
   void write_back(uint32_t line);
   void count_uses_anew();

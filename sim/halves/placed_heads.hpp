@@ -19,7 +19,9 @@ namespace sawtooth::sim {
 /// Lines of each home in every allocation.
 using PlacedLines = std::array<std::array<int64_t, 2>, tensor_count + 1>;
 
-/// The atoms of one tile share its pieces, each of which stands for `lines_a_piece` lines.
+/// The atoms of one tile share its pieces, each of which stands for `lines_a_piece` lines. Tiles of
+/// so few lines that one of them has less than half a piece are placed together, as one tile: a
+/// piece for each of them would take more room than they have lines.
 struct PlacedTile {
   size_t atoms = 0;
   int64_t lines = 0;
@@ -46,10 +48,17 @@ inline PlacedTile placed_tile(std::span<const AtomSize> sizes, int64_t number,
   PlacedTile tile{.first_home = first_home_of(number),
                   .tensor = sizes.front().tensor,
                   .tensors = sizes.front().tensors};
-  do {
+  const auto add = [&] {
     tile.lines += sizes[tile.atoms].lines;
     tile.units += sizes[tile.atoms].sectors * units_per_sector;
-  } while (++tile.atoms < sizes.size() && sizes[tile.atoms].goes_on);
+    return ++tile.atoms < sizes.size();
+  };
+  while (add() && sizes[tile.atoms].goes_on) {
+  }
+  const bool small = tile.lines > 0 && 2 * tile.lines < lines_a_piece;
+  while (small && tile.lines < lines_a_piece && tile.atoms < sizes.size() &&
+         sizes[tile.atoms].tensor == sizes.front().tensor)
+    add();
   const int64_t least = tile.lines > 0 ? 1 : 0;
   tile.pieces = std::max(least, (tile.lines + lines_a_piece / 2) / lines_a_piece);
   return tile;

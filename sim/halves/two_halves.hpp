@@ -7,8 +7,8 @@
 // dirty line costs a DRAM write when it is written back: when it leaves, or before, when it is old
 // in its set. docs/models/halves.md has the evidence for each of these. A reduction goes to the
 // home half alone, fills a missing line from DRAM, drops the other half's copy, and its line is
-// written back only when it leaves (docs/models/backward.md). What a half keeps is decided by one
-// of two stores: whole atoms (fully associative, exact) or sampled sets.
+// written back only when it would leave, and stays (docs/models/backward.md). What a half keeps is
+// decided by one of two stores: whole atoms (fully associative, exact) or sampled sets.
 #pragma once
 
 #include <array>

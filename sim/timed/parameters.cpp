@@ -81,8 +81,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   step.fixed_ns = kernel.fixed_ns;
   step.exposed_ns = kernel.exposed_ns;
   step.stages = kernel.stages;
-  const bool equal = request.problem.mask.kind == MaskKind::none;
-  step.in_step = kernel.keep_step || (kernel.keep_step_equal && equal);
+  step.in_step = kernel.keep_step;
   if (kernel.lead_k_steps && kernel.lead_v_steps)
     step.leads = Leads{*kernel.lead_k_steps, *kernel.lead_v_steps};
   if (on(Mechanism::item_cost)) {
@@ -106,10 +105,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.jitter_shared = kernel.jitter_shared.value_or(step.jitter);
     step.jitter_in_step = kernel.jitter_in_step.value_or(step.jitter_shared);
     step.jitter_by_age = kernel.jitter_by_age;
-    if (step.in_step)
-      step.wrong_phase = kernel.wrong_phase;
-    else
-      step.mean_slowness = kernel.wrong_phase.mean();
+    step.wrong_phase = kernel.wrong_phase;
+    step.phases_meet = request.problem.mask.kind != MaskKind::none;
   }
   if (on(Mechanism::sm_spread)) {
     step.sm_spread = gpu.sm_spread;

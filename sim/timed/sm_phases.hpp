@@ -32,6 +32,13 @@ class SmPhases {
     }
   }
 
+  /// An item begins on an SM at any phase to the steps of its other CTA.
+  void meet(int64_t sm) {
+    if (sms_.empty()) return;
+    State& state = sms_[static_cast<size_t>(sm)];
+    state.locked = uniform(state.random) < wrong_.met_share;
+  }
+
   /// What the CTAs of an SM take longer, as a share of a step; for one SM `now_ns` does not fall.
   double slowness(int64_t sm, double now_ns) {
     if (sms_.empty()) return 0;

@@ -256,6 +256,7 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
     worker.prefetches = share.lines_of(prefetch_lines(problem_, tiling_));
   }
   worker.active = true;
+  if (step.phases_meet) sm_phases_.meet(worker.sm);
   if (schedule_.launch == launch_id<GridLaunch>) worker.age = ctas_begun_++;
   load_first(worker, now_ns);
   const ReadTime& first = worker.loads[0];
@@ -333,10 +334,9 @@ double TimedWavefront::jitter_of(Worker& worker, int ctas, int older) {
     uint64_t of_sm = mix_seed(stream_of(seed_, sm_salt + worker.sm), now);
     return phase + step.jitter_in_step * noise(of_sm);
   }
-  if (step.jitter_shared <= 0) return step.mean_slowness;
+  if (step.jitter_shared <= 0) return 0;
   const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
-  return step.mean_slowness +
-         step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
+  return step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
 }
 
 // What the step takes, from its beginning on.

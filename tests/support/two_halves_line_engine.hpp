@@ -189,14 +189,24 @@ class SetEngine {
       set.push_front(held);
       return true;
     }
-    if (set.size() == ways) {
-      counts_.dram_writes += set.back().dirty;
-      set.pop_back();
-    }
+    if (set.size() == ways) leave(set);
     Held held{.line = line};
     change(held, access);
     set.push_front(held);
     return false;
+  }
+
+  // The oldest line that is not dirty from a reduction; older ones are written back and stay.
+  void leave(std::list<Held>& set) {
+    auto leaves = std::find_if(set.rbegin(), set.rend(),
+                               [](const Held& held) { return !held.dirty || !held.reduced; });
+    if (leaves == set.rend()) leaves = set.rbegin();
+    for (auto older = set.rbegin(); older != leaves; ++older) {
+      older->dirty = false;
+      ++counts_.dram_writes;
+    }
+    counts_.dram_writes += leaves->dirty;
+    set.erase(std::next(leaves).base());
   }
 
   static void change(Held& held, Access access) {

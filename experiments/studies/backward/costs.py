@@ -2,12 +2,13 @@
 """Prints the costs of a family of backward kernels, a file for experiments/profiles/kernels, from records of their items.
 
     data=experiments/data/h200/backward
-    costs.py mma $data/calibration.csv $data/calibration_items.csv.xz > experiments/profiles/kernels/mma-backward-h200.ini
+    costs.py mma $data/calibration.csv $data/calibration_items.csv.xz $data/pairs.csv $data/pairs_items.csv.xz \
+      > experiments/profiles/kernels/mma-backward-h200.ini
     costs.py hopper $data/calibration_hopper.csv $data/calibration_hopper_items.csv.xz > .../hopper-backward-h200.ini
 
 Rows and items are what `measure --csv` and `--item-trace` wrote. Steps, jitter and how two CTAs share an SM are from
 launches without a mask, whose items are equal; what an item takes beyond its steps from causal launches, one CTA an SM,
-whose items are not. docs/models/backward.md says how the timed model uses them.
+whose items are not; how items of different lengths share an SM from the second pair of files. docs/models/backward.md says how the timed model uses them.
 """
 
 import argparse
@@ -29,6 +30,7 @@ EXPONENTIALS_A_NS = 5.72e12 / 1e9 / SMS  # profiles/kernels/mma-h200.ini, exp-te
 TENSOR_FLOP_A_NS = 484.8e12 / 1e9 / SMS  # tensor-tflops
 FIXED_NS = 35  # fixed-ns
 LONG_STEPS = 100  # of items that tell what an item takes
+BOTH_COMPUTE = 0.7  # of a launch under a mask, in which every SM still has two CTAs
 
 Kernel = collections.namedtuple("Kernel", "head_dim tile_q tile_kv")
 
@@ -155,6 +157,24 @@ def wrong_phase(launch, item_ns):
     return right, slowness, slip, slip * (1 - share) / share, len(locked) / len(ctas)
 
 
+def met_share(launches, item_ns, right_ns, slowness, slipping):
+    """Of items of different lengths that begin on an SM beside another one: the share after which both are in the wrong
+    phase, from the mean pace of those that end while all SMs have two."""
+
+    def of(launch):
+        end = max(items[-1][0] for items in launch.ctas.values())
+        found = [
+            (next_start - start - item_ns, steps)
+            for items in launch.ctas.values()
+            for (start, steps), (next_start, _) in zip(items, items[1:])
+            if next_start < BOTH_COMPUTE * end
+        ]
+        pace = sum(ns for ns, _ in found) / sum(steps for _, steps in found)
+        return ((pace / right_ns - 1) / slowness - slipping) / (1 - slipping)
+
+    return median_over(launches, of)
+
+
 class Section:
     def __init__(self, name):
         print(f"\n[{name}]")
@@ -164,8 +184,8 @@ class Section:
         print(f"{key} = {text}; {source}; {note}")
 
 
-def print_sharing(section, kernel, shared, item_ns, alone_ns):
-    """How two CTAs share an SM. A step is half of what it takes with both."""
+def print_sharing(section, kernel, shared, masked, item_ns, alone_ns):
+    """How two CTAs share an SM. A step is half of what it takes with both; `masked` launches have a mask."""
     told = "records of items: "
     ahead = median_over(shared, lambda l: ahead_of_mean(l, item_ns))
     phases = [found for l in shared if (found := wrong_phase(l, item_ns))]
@@ -187,7 +207,7 @@ def print_sharing(section, kernel, shared, item_ns, alone_ns):
             "jitter-shared", jitter, told + "standard deviation of a step of one of the two", 4
         )
         return
-    section.add("keep-step-equal", "on", note)
+    section.add("keep-step", "on", note)
     if not phases:
         jitter = median_over(shared, lambda l: step_jitter(l, item_ns))
         section.add("jitter-in-step", jitter, told + "standard deviation of a step of the two", 4)
@@ -205,8 +225,13 @@ def print_sharing(section, kernel, shared, item_ns, alone_ns):
         "between slips, from the same",
         "SMs whose items are all slow",
     )
-    for name, note, digits, values in zip(names, notes, (4, 0, 0, 4), list(zip(*phases))[1:]):
-        section.add(name, statistics.median(values), told + note, digits)
+    found = [statistics.median(values) for values in zip(*phases)]
+    for name, note, digits, value in zip(names, notes, (4, 0, 0, 4), found[1:]):
+        section.add(name, value, told + note, digits)
+    right_ns, slowness, slip, between, _ = found
+    met = met_share(masked, item_ns, right_ns, slowness, slip / (slip + between))
+    note = "items under a mask that begin beside another one, whose SM is in the wrong phase from there on"
+    section.add("wrong-phase-met-share", met, told + note, 2)
 
 
 def main():
@@ -215,12 +240,15 @@ def main():
     parser.add_argument("family", choices=sorted(ITEM_BEGIN_NS))
     parser.add_argument("rows", type=pathlib.Path)
     parser.add_argument("items", type=pathlib.Path)
+    parser.add_argument("pairs", type=pathlib.Path, nargs="*")
     options = parser.parse_args()
     launches = read_launches(options.rows, options.items)
+    pairs = read_launches(*options.pairs) if options.pairs else []
     begin_ns = ITEM_BEGIN_NS[options.family]
+    files = [path.name for path in (options.rows, options.items, *options.pairs)]
     print(
         f"""# What kernels of kernels/{options.family}/backward cost on an NVIDIA H200: studies/backward/costs.py {options.family}
-# on experiments/data/h200/backward/{options.rows.name} and {options.items.name}
+# on experiments/data/h200/backward: {", ".join(files)}
 # key = value; source; note
 
 [kernel]
@@ -243,7 +271,8 @@ family = {options.family}-backward"""
         section = Section(f"d{kernel.head_dim}-{kernel.tile_q}x{kernel.tile_kv}")
         told = "records of items: "
         if shared:
-            print_sharing(section, kernel, shared, item_ns, alone_ns)
+            masked = [l for l in pairs if l.kernel == kernel and l.mask == "causal"]
+            print_sharing(section, kernel, shared, masked, item_ns, alone_ns)
         else:
             section.add("step-ns", alone_ns, told + "a step of a CTA alone on its SM", 1)
             section.add("exposed-ns", 0, told + "in step-ns, for an SM holds one CTA", 0)

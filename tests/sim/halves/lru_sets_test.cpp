@@ -60,7 +60,8 @@ RC_GTEST_PROP(LruSets, UsesAreCountedAnewUnseen, ()) {
 }
 
 // A set as a list of its lines, the youngest first. A dirty line is written back as soon as it is
-// old, or leaves; one that was last reduced only when it leaves.
+// old, or leaves; one that was last reduced when it would leave: the oldest line that is not dirty
+// from a reduction leaves in its place.
 class ListedSet {
  public:
   struct Line {
@@ -77,8 +78,14 @@ class ListedSet {
       line = *at;
       lines.erase(at);
     } else if (lines.size() == ways) {
-      if (lines.back().changed != Access::read) written.push_back(lines.back().number);
-      lines.pop_back();
+      auto leaves = lines.end() - 1;
+      while (leaves != lines.begin() && leaves->changed == Access::reduce) --leaves;
+      if (leaves->changed == Access::reduce) leaves = lines.end() - 1;
+      for (auto older = leaves; older != lines.end(); ++older) {
+        if (older->changed != Access::read) written.push_back(older->number);
+        older->changed = Access::read;
+      }
+      lines.erase(leaves);
     }
     if (changes(access)) line.changed = access;
     lines.push_front(line);

@@ -1,6 +1,9 @@
 // The order of a set's lines and where tensors lie, traced by hand on a few sets.
 #include "sim/halves/sampled_sets.hpp"
 
+#include <numeric>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/halves/set_placement.hpp"
@@ -62,9 +65,9 @@ TEST(SampledSets, ADirtyLineThatIsOldIsWrittenBackAndStays) {
   EXPECT_EQ(written_back, (std::vector<AtomId>{a, a}));
 }
 
-// The same sets: a line that was added to is not written back while it stays, unless it was written
-// since; it is when it leaves.
-TEST(SampledSets, ALineThatWasAddedToIsWrittenBackWhenItLeaves) {
+// The same sets: lines that were added to are written back when they would leave, and c leaves in
+// their place; one that was written since when it is old.
+TEST(SampledSets, ALineThatWasAddedToIsWrittenBackWhenItWouldLeaveAndStays) {
   constexpr AtomId a = 0, b = 1, c = 2, d = 3;
   SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
                    std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
@@ -78,12 +81,34 @@ TEST(SampledSets, ALineThatWasAddedToIsWrittenBackWhenItLeaves) {
   sets.settle(record);
   EXPECT_TRUE(written_back.empty());
   touch(d, Access::read);
-  EXPECT_EQ(written_back, std::vector<AtomId>{a});
+  EXPECT_THAT(written_back, testing::UnorderedElementsAre(a, b));
+  EXPECT_TRUE(sets.holds(a) && sets.holds(b) && !sets.holds(c));
   touch(b, Access::write);
-  touch(c, Access::read);
+  touch(c, Access::read);  // a is clean now
+  EXPECT_FALSE(sets.holds(a));
   touch(d, Access::read);
   sets.settle(record);
-  EXPECT_EQ(written_back, (std::vector<AtomId>{a, b}));
+  EXPECT_THAT(written_back, testing::UnorderedElementsAre(a, b, b));
+}
+
+// Tiles of two lines where a piece stands for 16: eight of them are one piece, which has all of
+// their sectors, and together with tiles of 16 lines they fill no more than they are.
+TEST(SampledSets, TilesSmallerThanAPieceShareOne) {
+  constexpr AtomSize small{.lines = 2, .sectors = 8, .tensor = 1},
+      large{.lines = 16, .sectors = 64};
+  std::vector<AtomSize> sizes(20, small);
+  sizes.push_back(large);
+  SampledSets sets({.halves = 2, .capacity_lines = 245760, .ways = 16}, sizes);
+  std::vector<uint32_t> pieces;
+  int64_t units = 0;
+  for (AtomId atom = 0; atom < 20; ++atom) {
+    pieces.push_back(sets.pieces(atom));
+    if (pieces.back() > 0) units += sets.units(atom, 0, 1);
+  }
+  EXPECT_EQ(std::accumulate(pieces.begin(), pieces.end(), 0u), 3u);
+  EXPECT_EQ(std::accumulate(pieces.begin(), pieces.begin() + 8, 0u), 1u);
+  EXPECT_EQ(units, 20 * 8 * units_per_sector);
+  EXPECT_EQ(sets.pieces(20), 1u);
 }
 
 // One set of three ways: a of two lines and b. A visit to all of a makes its lines the youngest,

@@ -153,24 +153,18 @@ TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   }
 }
 
-// Under a mask, where items differ in length, they part: the older one is preferred, and both take
-// what the wrong phase costs in the mean, here 0.2 x (0.5 + 0.5 / 4).
-TEST(KernelSpeed, CtasThatKeepStepWithEqualItemsPartUnderAMask) {
+// Under a mask items differ in length, and each begins in a phase of its own.
+TEST(KernelSpeed, CtasThatAlternateMeetUnderAMask) {
   Request other = request();
-  other.kernel.keep_step_equal = true;
-  other.kernel.wrong_phase = {.slowness = 0.2, .steps = 10, .every_steps = 30, .locked_share = 0.5};
-  other.problem.mask.kind = MaskKind::none;
-  StepParameters step = timed_parameters(other, profile(), false).step;
-  EXPECT_TRUE(step.in_step);
-  EXPECT_EQ(step.age_bias, 0);
-  EXPECT_EQ(step.wrong_phase.slowness, 0.2);
-  EXPECT_EQ(step.mean_slowness, 0);
-  other.problem.mask.kind = MaskKind::causal;
-  step = timed_parameters(other, profile(), false).step;
-  EXPECT_FALSE(step.in_step);
-  EXPECT_EQ(step.age_bias, 0.4);
-  EXPECT_EQ(step.wrong_phase.slowness, 0);
-  EXPECT_DOUBLE_EQ(step.mean_slowness, 0.125);
+  other.kernel.keep_step = true;
+  other.kernel.wrong_phase = {.slowness = 0.2, .steps = 10, .every_steps = 30, .met_share = 0.5};
+  for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
+    other.problem.mask.kind = mask;
+    const StepParameters step = timed_parameters(other, profile(), false).step;
+    EXPECT_TRUE(step.in_step);
+    EXPECT_EQ(step.wrong_phase.met_share, 0.5);
+    EXPECT_EQ(step.phases_meet, mask == MaskKind::causal);
+  }
 }
 
 TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {

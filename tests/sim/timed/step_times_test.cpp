@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/timed/sm_phases.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
 
@@ -224,6 +225,22 @@ TEST(TimedWavefront, ALockedPhaseLasts) {
   EXPECT_EQ(locked + right, 64);
   EXPECT_GT(locked, 20);
   EXPECT_GT(right, 20);
+}
+
+// Each item that begins beside another one draws the phase of both anew: a quarter of them is slow,
+// by half, and a slow one is so for its length.
+TEST(TimedWavefront, ItemsThatMeetDrawTheirPhase) {
+  SmPhases phases({.slowness = 0.5, .steps = 1, .every_steps = 1e12, .met_share = 0.25}, 1, 1, 7);
+  int slow = 0;
+  constexpr int items = 4000;
+  for (int item = 0; item < items; ++item) {
+    phases.meet(0);
+    const double slowness = phases.slowness(0, item);
+    EXPECT_TRUE(slowness == 0 || slowness == 0.5);
+    EXPECT_EQ(phases.slowness(0, item + 0.5), slowness);
+    slow += slowness > 0;
+  }
+  EXPECT_NEAR(double(slow) / items, 0.25, 0.03);
 }
 
 }  // namespace

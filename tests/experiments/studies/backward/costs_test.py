@@ -40,6 +40,15 @@ class WrongPhase(unittest.TestCase):
         self.assertIsNone(costs.wrong_phase(launch([[1000, 1010], [1005, 995]]), 50))
 
 
+class MetShare(unittest.TestCase):
+    def test_it_is_what_the_mean_pace_of_items_beside_others_tells(self):
+        # Of the five items that end in the first 0.7 of the launch one takes 1200 a step; the wrong phase 0.2 longer. A
+        # tenth of the time is in it anyway.
+        paces = [[1000, 1200, 1000, 1000, 1000, 1000, 1000, 1000]]
+        found = costs.met_share([launch(paces, mask="causal")], 50, 1000, 0.2, 0.1)
+        self.assertAlmostEqual(found, (200 / 5 / 1000 / 0.2 - 0.1) / 0.9)
+
+
 class ItemTime(unittest.TestCase):
     def test_it_is_what_items_of_all_lengths_take_beyond_their_steps(self):
         one = launch([[10]], mask="causal")
@@ -50,9 +59,11 @@ class ItemTime(unittest.TestCase):
 
 class Files(unittest.TestCase):
     def test_the_recorded_costs_are_what_the_records_give(self):
-        for family, rows in (("mma", "calibration"), ("hopper", "calibration_hopper")):
-            command = [sys.executable, STUDY / "costs.py", family, DATA / f"{rows}.csv"]
-            command.append(DATA / f"{rows}_items.csv.xz")
+        files = {"mma": ("calibration", "pairs"), "hopper": ("calibration_hopper",)}
+        for family, names in files.items():
+            command = [sys.executable, STUDY / "costs.py", family]
+            for name in names:
+                command += [DATA / f"{name}.csv", DATA / f"{name}_items.csv.xz"]
             text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             path = ROOT / "experiments" / "profiles" / "kernels" / f"{family}-backward-h200.ini"
             self.assertEqual(text, path.read_text(encoding="utf-8"))
