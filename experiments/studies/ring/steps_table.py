@@ -10,7 +10,14 @@ rings, whose steps are summed, and over single steps; then the time of steps. --
 import argparse
 import collections
 import csv
+import os
 import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "plots", "lib"))
+import errors  # noqa: E402  (the path above leads to it)
+import measures  # noqa: E402
 
 KEYS = (
     "head_dim seq_q mask ring_order ring_mover scan launch tile_q tile_kv heads kv_heads q_order section"
@@ -18,8 +25,6 @@ KEYS = (
 COUNTERS = (
     "dram_read dram_write l2_read_miss fabric_read_miss fabric_read l2_read l2_write sm_read"
 ).split()
-# Beyond this multiple of what must be read, order matters (experiments/studies/validation).
-OVER_COMPULSORY = 1.5
 
 
 def number(row, column):
@@ -74,14 +79,13 @@ def pairs(predicted, measured, counter, whole_gpus):
 
 def errors_text(found):
     """median, 90 %, worst and bias of relative errors in %, and how many."""
-    errors = [100 * (ours / theirs - 1) for _, _, _, ours, theirs, _ in found]
-    if not errors:
+    percent = [100 * (ours / theirs - 1) for _, _, _, ours, theirs, _ in found]
+    if not percent:
         return "| 0 | | | | |"
-    sizes = sorted(abs(error) for error in errors)
-    ninety = sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))]
+    sizes = [abs(error) for error in percent]
     return (
-        f"| {len(sizes)} | {statistics.median(sizes):.1f} | {ninety:.1f} | {sizes[-1]:.1f} "
-        f"| {statistics.median(errors):+.1f} |"
+        f"| {len(sizes)} | {statistics.median(sizes):.1f} | {measures.quantile(sizes, 0.9):.1f} | {max(sizes):.1f} "
+        f"| {statistics.median(percent):+.1f} |"
     )
 
 
@@ -92,9 +96,9 @@ def table(predicted, counted, timed):
             found = pairs(predicted, counted, counter, whole_gpus)
             lines.append(f"| {counter} a {name} {errors_text(found)}")
             if counter == "dram_read":
-                far = [pair for pair in found if pair[-1] > OVER_COMPULSORY]
+                far = [pair for pair in found if pair[-1] > errors.OVER]
                 lines.append(
-                    f"| {counter} a {name}, over {OVER_COMPULSORY} x compulsory {errors_text(far)}"
+                    f"| {counter} a {name}, over {errors.OVER} x compulsory {errors_text(far)}"
                 )
     lines.append(f"| time a step {errors_text(pairs(predicted, timed, 'time', False))}")
     return lines
