@@ -50,6 +50,9 @@ struct KernelCost {
   WrongPhase wrong_phase;                   // of those that alternate
   int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
 
+  // Standard deviation of a GPC's slowness under this kernel's load, as a share; empty: the GPU's.
+  std::optional<double> gpc_spread;
+
   // The first SM of a TPC is slower than the mean of the two by this share of a step.
   double tpc_spread = 0;
   std::optional<double> tpc_spread_prefetch;  // empty: as without
@@ -79,6 +82,10 @@ struct KernelCost {
   // What a launch takes longer, as a share, once the clock has fallen to what the GPU's power limit
   // allows this kernel; 0: it stays below the limit.
   double power_slowness = 0;
+
+  // What a step takes longer, as a share, for each TB/s that DRAM reads meanwhile: the clock of a
+  // kernel near the limit gives way to what memory draws.
+  double dram_slowness = 0;
 
   int64_t spill_bytes = 0;  // of L2, that a CTA in flight keeps written all the time
 };

@@ -51,6 +51,7 @@ std::array<TimedMemory::Lacking, 2> TimedMemory::look_up(int half, AtomId atom,
 }
 
 double TimedMemory::pass_dram(double now_ns, double sectors, ReadTime& time) {
+  dram_reads_.add(now_ns, sectors * sector_bytes);
   const double passed = dram_.pass(now_ns, sectors * sector_bytes);
   time.dram_ns = std::max(time.dram_ns, passed - now_ns);
   return passed + parameters_.dram_ns;

@@ -19,6 +19,7 @@
 #include "sim/timed/bandwidth_queue.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/placement.hpp"
+#include "sim/timed/traffic_rate.hpp"
 
 namespace sawtooth::sim {
 
@@ -59,6 +60,9 @@ class TimedMemory {
   const Tally& tally(Tensor tensor) const { return l2_lines_.tally(static_cast<int>(tensor)); }
   Counters counters(Tensor tensor) const { return tally(tensor).counters(); }
 
+  /// Lately, by DRAM.
+  double read_bytes_a_ns() const { return dram_reads_.bytes_a_ns(); }
+
   /// What DRAM takes at least for all that it has read and written.
   double dram_busy_ns();
 
@@ -67,6 +71,9 @@ class TimedMemory {
   const PlacedSm& placed(int64_t sm) const { return placed_[static_cast<size_t>(sm)]; }
 
  private:
+  // A clock that follows DRAM's load has done so within an item's 200 us (validation/notes.md).
+  static constexpr double clock_window_ns = 50'000;
+
   // The last time that the far half's SMs fetched lines of an atom from DRAM through their home.
   struct FarFirst {
     double ns = -1e300;
@@ -102,6 +109,7 @@ class TimedMemory {
   std::vector<int32_t> coalescer_of_;  // [SM]
   std::vector<BandwidthQueue> ports_;
   BandwidthQueue l2_, fabric_, dram_;
+  TrafficRate dram_reads_{clock_window_ns};
 };
 
 }  // namespace sawtooth::sim

@@ -109,8 +109,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.phases_meet = request.problem.mask.kind != MaskKind::none;
   }
   if (on(Mechanism::sm_spread)) {
-    step.sm_spread = gpu.sm_spread;
-    step.sm_slowness = request.die.sm_slowness;
+    step.sm_spread = kernel.gpc_spread.value_or(gpu.sm_spread);
+    if (!kernel.gpc_spread) step.sm_slowness = request.die.sm_slowness;
     step.sm_slowness_older = request.die.sm_slowness_older;
     step.sm_slowness_younger = request.die.sm_slowness_younger;
     step.tpc_spread = kernel.tpc_spread;
@@ -199,10 +199,13 @@ TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool ha
   parameters.ticket_hop_ns = gpu.ticket_hop_ns && !request.without.has(Mechanism::latency)
                                  ? *gpu.ticket_hop_ns
                                  : parameters.l2.far_ns - parameters.l2.near_ns;
-  if (!request.without.has(Mechanism::power))
+  if (!request.without.has(Mechanism::power)) {
+    constexpr double bytes_a_ns_a_tb_per_s = 1000;
     parameters.power = {.delay_ns = gpu.power_delay_ms * ns_a_ms,
                         .fall_ns = gpu.power_fall_ms * ns_a_ms,
                         .slowness = request.kernel.power_slowness};
+    parameters.dram_slowness = request.kernel.dram_slowness / bytes_a_ns_a_tb_per_s;
+  }
   set_waits(request.kernel, parameters.l2);
   scale_step(request, parameters.step);
   check_times(request, parameters.step);

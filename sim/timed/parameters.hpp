@@ -100,6 +100,7 @@ struct TimedParameters {
   L2Parameters l2;
   StepParameters step;
   PowerLimit power{};
+  double dram_slowness = 0;  // of steps, as a share, for each byte that DRAM reads in a nanosecond
 };
 
 /// Parameters of `gpu` for `request` with its kernel and die, what is in `request.without` switched

@@ -2,7 +2,8 @@
 //
 // A GPC has a clock of its own: records of items show the SMs of a GPC at one speed, to 1 part in
 // 10,000, and GPCs of an H200 apart, each die in its own way: by a standard deviation of 0.01 to
-// 0.23 % (the files of dies in experiments/data/h200/validation). Of a lone CTA's steps
+// 0.23 % under kernels/mma (the files of dies in experiments/data/h200/validation), and of 0.36 to
+// 0.84 % under kernels/hopper at D = 128, which draws more. Of a lone CTA's steps
 // one SM of a TPC is slower than the other by up to 0.15 %; which one, and how much, is the
 // kernel's. A die can have TPCs that are apart from their GPC, by 3 % in one kernel and by nothing
 // in another, and in yet another way where two CTAs share an SM.

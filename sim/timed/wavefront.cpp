@@ -319,6 +319,7 @@ double TimedWavefront::step_ns(Worker& worker) {
     ns = (ns + cost.added_ns(mean)) * cost.factor(worker.has_lines() ? 1 : 0, mean);
   }
   ns *= 1 + jitter_of(worker, ctas, older);
+  ns *= 1 + parameters_.dram_slowness * memory_.read_bytes_a_ns();
   return ns * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
 }
 

@@ -106,6 +106,11 @@ std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& l
                     " ns beyond their steps, of which first loads are " + fixed(loads_ns, 0));
     add_finding(own, "jitter", median_over(alone, [&](auto& l) { return jitter(sms, l); }), 4,
                 "standard deviation of a step, from items of the same SMs");
+    const Launches equal = sms.select([&](const RecordedLaunch& l) {
+      return same(l.kernel, kernel) && sms.is_lone(l) && l.mask == "none";
+    });
+    add_finding(own, "gpc-spread", mean_over(equal, [&](auto& l) { return gpc_spread(sms, l); }), 4,
+                "standard deviation of GPCs' slowness under this kernel, mean over its launches");
     add_finding(own, "tpc-spread", median_over(alone, [&](auto& l) { return tpc_spread(sms, l); }),
                 6, "by it the first SM of a TPC is slower than the mean of both");
     add_prefetch(sms, gpu, kernel, time, own);

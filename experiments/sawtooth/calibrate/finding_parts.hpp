@@ -28,6 +28,8 @@ void add_step_costs(const RecordedSms& sms, ItemFindings& found);
 void add_jitter(const RecordedSms& sms, ItemFindings& found, const Launches& lone);
 void add_tpc_spreads(const RecordedSms& sms, ItemFindings& found);
 double jitter(const RecordedSms& sms, const RecordedLaunch& launch);
+/// Standard deviation of the GPCs' slowness, as a share of their mean.
+double gpc_spread(const RecordedSms& sms, const RecordedLaunch& launch);
 double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch);
 void add_biases(const RecordedSms& sms, ItemFindings& found);
 

@@ -33,6 +33,13 @@ double median_over(const Launches& launches, Value value) {
   return median_of(std::move(values));
 }
 
+template <class Value>
+double mean_over(const Launches& launches, Value value) {
+  double sum = 0;
+  for (const RecordedLaunch* launch : launches) sum += value(*launch);
+  return sum / double(launches.size());
+}
+
 /// The first item of a CTA.
 const RecordedItem& first(const RecordedLaunch& launch, int64_t cta);
 

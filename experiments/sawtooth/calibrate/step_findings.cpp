@@ -28,6 +28,20 @@ double jitter(const RecordedSms& sms, const RecordedLaunch& launch) {
   return normal * median_of(std::move(values));
 }
 
+double gpc_spread(const RecordedSms& sms, const RecordedLaunch& launch) {
+  const std::vector<double> of_sms = sms.paces(launch);
+  std::vector<double> of_gpcs;
+  for (const std::vector<int64_t>& gpc : sms.gpcs()) {
+    std::vector<double> own;
+    for (const int64_t sm : gpc) own.push_back(of_sms[size_t(sm)]);
+    of_gpcs.push_back(median_of(std::move(own)));
+  }
+  const double mean = mean_of(of_gpcs);
+  double square = 0;
+  for (const double pace : of_gpcs) square += (pace - mean) * (pace - mean);
+  return std::sqrt(square / double(of_gpcs.size())) / mean;
+}
+
 double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch) {
   const std::vector<double> of_sms = sms.paces(launch);
   double differences = 0;

@@ -129,6 +129,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"wrong-phase-met-share", Unit::real, 0, 1,
      cost<&KernelCost::wrong_phase, &WrongPhase::met_share>},
     {"resident-ctas", Unit::count, 1, 32, cost<&KernelCost::resident_ctas>},
+    {"gpc-spread", Unit::real, 0, 0.05, cost<&KernelCost::gpc_spread>},
     {"tpc-spread", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread>},
     {"tpc-spread-prefetch", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread_prefetch>},
     {"prefetch-step-ns", Unit::real, -1000, 1e5,
@@ -153,6 +154,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"waits-a-tile", Unit::real, 1, 64, cost<&KernelCost::waits_a_tile>},
     {"exposure-error", Unit::real, 0, 10, cost<&KernelCost::exposure_error>},
     {"power-slowness", Unit::real, 0, 4, cost<&KernelCost::power_slowness>},
+    {"dram-slowness", Unit::real, 0, 1, cost<&KernelCost::dram_slowness>},
     {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
 });
 

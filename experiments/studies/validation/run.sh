@@ -20,7 +20,7 @@ program=${SAWTOOTH:-build/release/sawtooth}
 other_seeds=(1 2 3 4)
 # Lists, with rows of several launches a point, whose errors say how wide intervals are: of development.ini, and of their own.
 interval_lists="drawn_third|drawn_fourth"
-interval_files=(families families_again families_third)
+interval_files=(families families_again families_third families_fourth)
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2

@@ -64,6 +64,30 @@ TEST(KernelSpeed, ThePowerLimitIsOfTheGpuAndTheKernel) {
   EXPECT_EQ(timed_parameters(draws, gpu, false).power.slowness, 0);
 }
 
+TEST(KernelSpeed, GpcsAreAsFarApartAsUnderTheKernelAndElseAsOnTheGpu) {
+  Gpu gpu = profile();
+  gpu.sm_spread = 0.001;
+  Request load = request();
+  load.die.sm_slowness.assign(132, 0.02);
+  const auto step = [&] { return timed_parameters(load, gpu, false).step; };
+  EXPECT_EQ(step().sm_spread, 0.001);
+  EXPECT_EQ(step().sm_slowness.size(), 132u);
+  load.kernel.gpc_spread = 0.006;
+  EXPECT_EQ(step().sm_spread, 0.006);
+  EXPECT_TRUE(step().sm_slowness.empty()) << "a die's speeds are those of another load";
+  load.without.add(Mechanism::sm_spread);
+  EXPECT_EQ(step().sm_spread, 0);
+}
+
+TEST(KernelSpeed, AStepSlowsWithWhatDramReads) {
+  Request load = request();
+  EXPECT_EQ(timed_parameters(load, profile(), false).dram_slowness, 0);
+  load.kernel.dram_slowness = 0.05;  // a TB/s
+  EXPECT_DOUBLE_EQ(timed_parameters(load, profile(), false).dram_slowness, 0.05 / 1000);
+  load.without.add(Mechanism::power);
+  EXPECT_EQ(timed_parameters(load, profile(), false).dram_slowness, 0);
+}
+
 TEST(KernelSpeed, PagesAddToAStepOfGivenTime) {
   Request paged = request();
   paged.kernel.step_ns = 200;

@@ -325,9 +325,9 @@ TEST(FamilyFindings, OfTheRecordedLaunchesAreTheShippedCosts) {
   ASSERT_EQ(shipped.sections.size(), found.size() + 1);  // and [kernel]
   for (const ProfileSection& section : found) {
     const auto& known = *std::ranges::find(shipped.sections, section.name, &ProfileSection::name);
-    // From durations: power-slowness, launch-ns and refill-ns (power.py and launch.py of
-    // experiments/studies/validation).
-    const size_t of_durations = section.name == "every" ? 2 : 1;
+    // From durations: power-slowness, launch-ns, refill-ns and, at D = 128, dram-slowness
+    // (power.py, launch.py and loaded.py of experiments/studies/validation).
+    const size_t of_durations = section.name == "every" || section.name.starts_with("d128") ? 2 : 1;
     ASSERT_EQ(known.parameters.size(), section.parameters.size() + of_durations) << section.name;
     for (size_t i = 0; i < section.parameters.size(); ++i) {
       EXPECT_EQ(known.parameters[i].key, section.parameters[i].key) << section.name;
@@ -335,6 +335,22 @@ TEST(FamilyFindings, OfTheRecordedLaunchesAreTheShippedCosts) {
           << section.name << ' ' << known.parameters[i].key;
     }
   }
+}
+
+TEST(FamilyFindings, GpcsAreApartByAsMuchAsTheRecordsSay) {
+  const KernelShape kernel{64, {192, 128}, "hopper"};
+  // GPCs of 16 SMs in order, and two of 18: every second one slower by 1 %.
+  const auto by_gpc = [](int64_t cta) {
+    const int64_t gpc = cta < 96 ? cta / 16 : 6 + (cta - 96) / 18;
+    return step_ns * (gpc % 2 == 0 ? 1.01 : 0.99);
+  };
+  sim::Gpu h200 = gpu();
+  h200.l2_bytes = 60 << 20;
+  const auto sections = family_findings(
+      {launch(sms, by_gpc, kernel), launch(sms, usual, kernel), of_many_lengths(kernel, item_ns)},
+      h200);
+  EXPECT_NEAR(std::stod(text(section(sections, "d64-192x128"), "gpc-spread")), 0.005, 6e-5)
+      << "the mean of 0.01 and 0";
 }
 
 TEST(FamilyFindings, NeedsLongItemsOfLoneCtas) {
