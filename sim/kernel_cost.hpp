@@ -51,7 +51,7 @@ struct KernelCost {
   int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
 
   // Standard deviation of a GPC's slowness under this kernel's load, as a share; empty: the GPU's.
-  std::optional<double> gpc_spread;
+  std::optional<double> sm_spread;
 
   // The first SM of a TPC is slower than the mean of the two by this share of a step.
   double tpc_spread = 0;

@@ -109,8 +109,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.phases_meet = request.problem.mask.kind != MaskKind::none;
   }
   if (on(Mechanism::sm_spread)) {
-    step.sm_spread = kernel.gpc_spread.value_or(gpu.sm_spread);
-    if (!kernel.gpc_spread) step.sm_slowness = request.die.sm_slowness;
+    step.sm_spread = kernel.sm_spread.value_or(gpu.sm_spread);
+    if (!kernel.sm_spread) step.sm_slowness = request.die.sm_slowness;
     step.sm_slowness_older = request.die.sm_slowness_older;
     step.sm_slowness_younger = request.die.sm_slowness_younger;
     step.tpc_spread = kernel.tpc_spread;

@@ -109,7 +109,7 @@ std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& l
     const Launches equal = sms.select([&](const RecordedLaunch& l) {
       return same(l.kernel, kernel) && sms.is_lone(l) && l.mask == "none";
     });
-    add_finding(own, "gpc-spread", mean_over(equal, [&](auto& l) { return gpc_spread(sms, l); }), 4,
+    add_finding(own, "sm-spread", mean_over(equal, [&](auto& l) { return sm_spread(sms, l); }), 4,
                 "standard deviation of GPCs' slowness under this kernel, mean over its launches");
     add_finding(own, "tpc-spread", median_over(alone, [&](auto& l) { return tpc_spread(sms, l); }),
                 6, "by it the first SM of a TPC is slower than the mean of both");

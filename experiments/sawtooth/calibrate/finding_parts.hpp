@@ -29,7 +29,7 @@ void add_jitter(const RecordedSms& sms, ItemFindings& found, const Launches& lon
 void add_tpc_spreads(const RecordedSms& sms, ItemFindings& found);
 double jitter(const RecordedSms& sms, const RecordedLaunch& launch);
 /// Standard deviation of the GPCs' slowness, as a share of their mean.
-double gpc_spread(const RecordedSms& sms, const RecordedLaunch& launch);
+double sm_spread(const RecordedSms& sms, const RecordedLaunch& launch);
 double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch);
 void add_biases(const RecordedSms& sms, ItemFindings& found);
 

@@ -28,7 +28,7 @@ double jitter(const RecordedSms& sms, const RecordedLaunch& launch) {
   return normal * median_of(std::move(values));
 }
 
-double gpc_spread(const RecordedSms& sms, const RecordedLaunch& launch) {
+double sm_spread(const RecordedSms& sms, const RecordedLaunch& launch) {
   const std::vector<double> of_sms = sms.paces(launch);
   std::vector<double> of_gpcs;
   for (const std::vector<int64_t>& gpc : sms.gpcs()) {

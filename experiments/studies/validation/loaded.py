@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far GPCs are apart under kernels/hopper, and what its steps take longer while DRAM reads: gpc-spread of another
+"""How far GPCs are apart under kernels/hopper, and what its steps take longer while DRAM reads: sm-spread of another
 die than the calibration's, and dram-slowness.
 
     experiments/studies/validation/loaded.py
@@ -42,7 +42,7 @@ def paces():
     return found
 
 
-def gpc_spread(pace):
+def sm_spread(pace):
     ends = [sum(GPC_SMS[: gpc + 1]) for gpc in range(len(GPC_SMS))]
     gpcs = [statistics.median(pace[sm] for sm in range(end - sms, end)) for end, sms in zip(ends, GPC_SMS)]
     return statistics.pstdev(gpcs) / statistics.mean(gpcs)
@@ -74,8 +74,8 @@ def main():
             traffic = float(row["dram_read_sectors"]) * SECTOR_BYTES / float(row["time_us"]) / BYTES_A_US_A_TB_PER_S
             kind = f"D = {row['head_dim']}, {row['tile_q']}x{row['tile_kv']}"
             launches.append((kind, statistics.mean(pace.values()), traffic))
-            spreads.append(gpc_spread(pace))
-    print(f"H200: gpc-spread {statistics.mean(spreads):.4f} ({min(spreads):.4f} to {max(spreads):.4f})")
+            spreads.append(sm_spread(pace))
+    print(f"H200: sm-spread {statistics.mean(spreads):.4f} ({min(spreads):.4f} to {max(spreads):.4f})")
     report("H200, records of items", launches)
     with open(DATA / "h100/clock/cycles.csv") as file:
         report(

@@ -72,7 +72,7 @@ TEST(KernelSpeed, GpcsAreAsFarApartAsUnderTheKernelAndElseAsOnTheGpu) {
   const auto step = [&] { return timed_parameters(load, gpu, false).step; };
   EXPECT_EQ(step().sm_spread, 0.001);
   EXPECT_EQ(step().sm_slowness.size(), 132u);
-  load.kernel.gpc_spread = 0.006;
+  load.kernel.sm_spread = 0.006;
   EXPECT_EQ(step().sm_spread, 0.006);
   EXPECT_TRUE(step().sm_slowness.empty()) << "a die's speeds are those of another load";
   load.without.add(Mechanism::sm_spread);

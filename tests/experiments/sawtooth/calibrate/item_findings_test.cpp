@@ -349,7 +349,7 @@ TEST(FamilyFindings, GpcsAreApartByAsMuchAsTheRecordsSay) {
   const auto sections = family_findings(
       {launch(sms, by_gpc, kernel), launch(sms, usual, kernel), of_many_lengths(kernel, item_ns)},
       h200);
-  EXPECT_NEAR(std::stod(text(section(sections, "d64-192x128"), "gpc-spread")), 0.005, 6e-5)
+  EXPECT_NEAR(std::stod(text(section(sections, "d64-192x128"), "sm-spread")), 0.005, 6e-5)
       << "the mean of 0.01 and 0";
 }
 
