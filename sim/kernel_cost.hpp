@@ -50,6 +50,8 @@ struct KernelCost {
   WrongPhase wrong_phase;                   // of those that alternate
   int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
 
+  // Standard deviation of how slow SMs are for a whole launch, as a share; empty: the GPU's.
+  std::optional<double> sm_spread;
   // The first SM of a TPC is slower than the mean of the two by this share of a step.
   double tpc_spread = 0;
   std::optional<double> tpc_spread_prefetch;  // empty: as without

@@ -109,7 +109,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.phases_meet = request.problem.mask.kind != MaskKind::none;
   }
   if (on(Mechanism::sm_spread)) {
-    step.sm_spread = gpu.sm_spread;
+    step.sm_spread = kernel.sm_spread.value_or(gpu.sm_spread);
     step.sm_slowness = request.die.sm_slowness;
     step.sm_slowness_older = request.die.sm_slowness_older;
     step.sm_slowness_younger = request.die.sm_slowness_younger;
