@@ -151,9 +151,11 @@ double TimedMemory::reduce(double now_ns, int64_t sm, AtomId atom) {
   const int half = placed(sm).half;
   l2_lines_.reduce(atom, {half == 0 ? 1u : 0u, half == 1 ? 1u : 0u});
   const double sectors = double(l2_lines_.size(atom).sectors);
+  // Handed over now, not when the port has passed them: what other SMs read meanwhile is not behind
+  // them.
   const double passed = ports_[static_cast<size_t>(sm)].pass(now_ns, sectors * sector_bytes);
-  dram_.pass(passed, (tally.fill_reads - filled) * sector_bytes);
-  return std::max(passed, l2_.pass(passed, (tally.reduced - reduced) * sector_bytes));
+  dram_.pass(now_ns, (tally.fill_reads - filled) * sector_bytes);
+  return std::max(passed, l2_.pass(now_ns, (tally.reduced - reduced) * sector_bytes));
 }
 
 void TimedMemory::receive(double now_ns, AtomId atom, Copier copier) {

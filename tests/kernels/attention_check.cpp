@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scheduler/dq_names.hpp"
 #include "tests/kernels/backward_points.hpp"
 #include "tests/kernels/covering_points.hpp"
 #include "tests/kernels/random_points.hpp"
@@ -21,11 +22,13 @@ constexpr const char* usage =
     "attention_check [points] [first seed] [FAMILY]: random problems and schedules (300 from seed\n"
     "0); of a family alone those of its kernels\n"
     "attention_check --covering [FAMILY]: the covering set, small enough for compute-sanitizer\n"
-    "attention_check --pass backward [--kernel FAMILY] [--launch NAME] [--verbose] [points] [first "
-    "seed],\n"
-    "or the same with --covering: of the backward pass; of a family its kernels alone, of a launch "
-    "those\n"
-    "points that have it; --verbose names each point on stderr before it runs\n";
+    "attention_check --pass backward [--kernel FAMILY] [--launch NAME] [--head-dim N] [--dq NAME]\n"
+    "[--verbose] [points] [first seed], or the same with --covering: of the backward pass; of a "
+    "family\n"
+    "its kernels alone, of a launch, head dim or dq those points that have it; --verbose names "
+    "each "
+    "point\n"
+    "on stderr before it runs\n";
 
 constexpr uint64_t progress_every = 50;
 
@@ -74,6 +77,8 @@ void run_covering(Tally& tally, std::string_view family) {
 struct BackwardTally {
   std::string_view family;  // empty: every one but those of studies
   std::string_view launch;  // empty: every one
+  int64_t head_dim = 0;     // 0: every one
+  std::string_view dq;      // empty: all
   bool verbose = false;
   int points = 0;
   int failures = 0;
@@ -83,6 +88,8 @@ struct BackwardTally {
     constexpr int shown_failures = 20;
     const auto of_point = size_t(point.call.schedule.launch.index);
     if (!launch.empty() && launch != sawtooth::Launches::info()[of_point].name) return;
+    if (head_dim > 0 && head_dim != point.call.problem.head_dim) return;
+    if (!dq.empty() && dq != sawtooth::dq_names[size_t(point.call.schedule.dq)].name) return;
     ++points;
     if (verbose)
       std::fprintf(stderr, "%llu %s\n", static_cast<unsigned long long>(seed),
@@ -129,12 +136,17 @@ int main(int argc, char** argv) {
       const std::string_view option = argc > 1 ? argv[1] : "";
       const bool launch = option == "--launch" && argc > 2;
       const bool kernel = option == "--kernel" && argc > 2;
+      const bool head_dim = option == "--head-dim" && argc > 2;
+      const bool dq = option == "--dq" && argc > 2;
+      const bool takes_value = launch || kernel || head_dim || dq;
       if (launch) backward_tally.launch = argv[2];
       if (kernel) backward_tally.family = argv[2];
+      if (dq) backward_tally.dq = argv[2];
+      if (head_dim) backward_tally.head_dim = std::strtoll(argv[2], nullptr, 10);
       backward_tally.verbose |= option == "--verbose";
-      if (!launch && !kernel && option != "--verbose") break;
-      argc -= launch || kernel ? 2 : 1;
-      argv += launch || kernel ? 2 : 1;
+      if (!takes_value && option != "--verbose") break;
+      argc -= takes_value ? 2 : 1;
+      argv += takes_value ? 2 : 1;
     }
   }
   const std::string_view first = argc > 1 ? argv[1] : "300";

@@ -172,7 +172,7 @@ void expect_gradients(uint32_t seed) {
   EXPECT_LE(relative_error(element(dv), reference.dv), allowed) << "dV, seed " << seed;
 }
 
-// Shapes of kernels/attention/variants.inc, and of head dim 96.
+// Shapes of kernels/attention/variants.inc.
 template <class Element>
 using D32 = BackwardShape<Element, 32, 128, 64, 4, 2, 64, 3>;
 template <class Element>

@@ -129,7 +129,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"wrong-phase-met-share", Unit::real, 0, 1,
      cost<&KernelCost::wrong_phase, &WrongPhase::met_share>},
     {"resident-ctas", Unit::count, 1, 32, cost<&KernelCost::resident_ctas>},
-    {"sm-spread", Unit::real, 0, 0.05, cost<&KernelCost::sm_spread>},
+    {"sm-spread", Unit::real, 0, 0.1, cost<&KernelCost::sm_spread>},
     {"tpc-spread", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread>},
     {"tpc-spread-prefetch", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread_prefetch>},
     {"prefetch-step-ns", Unit::real, -1000, 1e5,

@@ -108,6 +108,16 @@ def step_jitter(launch, item_ns):
     return math.sqrt(statistics.mean(map(statistics.variance, beyond)) * launch.steps())
 
 
+def sm_spread(launch, item_ns):
+    """Standard deviation, as a share, of what steps take an SM for the whole launch: how the means of CTAs differ beyond
+    what the jitter of their steps makes of it."""
+    ctas = launch.paces(item_ns)
+    means = [statistics.mean(cta) for cta in ctas]
+    variance = statistics.pvariance(means) / statistics.mean(means) ** 2
+    steps = launch.steps() * statistics.mean(map(len, ctas))
+    return math.sqrt(max(0, variance - step_jitter(launch, item_ns) ** 2 / steps))
+
+
 def ahead_of_mean(launch, item_ns):
     """By how much the older ones of two CTAs are faster than the mean of both. CTAs that an SM gets first are nearly all
     among the first 132; where these are not faster than the others, two CTAs alternate."""
@@ -278,6 +288,9 @@ family = {options.family}-backward"""
             section.add("exposed-ns", 0, told + "in step-ns, for an SM holds one CTA", 0)
         jitter = median_over(alone, lambda l: step_jitter(l, item_ns))
         section.add("jitter", jitter, told + "standard deviation of a step of a CTA alone", 4)
+        spread = median_over(alone, lambda l: sm_spread(l, item_ns))
+        note = "standard deviation of what SMs take longer for the whole launch, a CTA alone"
+        section.add("sm-spread", spread, told + note, 5)
         # K, V and the first tiles of Q and dO.
         bytes_loaded = 2 * (kernel.tile_q + kernel.tile_kv) * kernel.head_dim * ELEMENT_BYTES
         loads_ns = LATENCY_DRAM_NS + bytes_loaded / PORT_BYTES_A_NS

@@ -1,6 +1,8 @@
 // Arrival times and counters of the timed memory, derived by hand.
 #include "sim/timed/memory.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace sawtooth::sim {
@@ -38,6 +40,9 @@ class Memory {
   }
   double read(double now, int64_t sm, int64_t tile = 0) {
     return memory_.read(now, sm, atoms_.id(Tensor::k, 0, tile)).arrival_ns;
+  }
+  double reduce(double now, int64_t sm) {
+    return memory_.reduce(now, sm, atoms_.id(Tensor::k, 0, 1));
   }
   void prefetch(double now, int64_t sm, AtomPart part) {
     memory_.prefetch(now, sm, atoms_.id(Tensor::k, 0, 0), part);
@@ -93,6 +98,18 @@ TEST(TimedMemory, APortIsItsOwnSmsAlone) {
   EXPECT_EQ(memory.read(0, 0, 0), 512 + 400);
   EXPECT_EQ(memory.read(0, 1, 1), 512 + 400);
   EXPECT_EQ(memory.read(0, 0, 1), 2 * 512 + 400);
+}
+
+// Additions stream through their SM's port, a quarter as fast as L2, and leave L2 three quarters of
+// that time to others.
+TEST(TimedMemory, AdditionsHoldUpOtherSmsForWhatTheyTakeOfL2Alone) {
+  L2Parameters l2 = parameters(1);
+  l2.port_bytes_a_ns = 16;
+  l2.l2_bytes_a_ns = 64;
+  Memory memory(l2);
+  EXPECT_EQ(memory.reduce(0, 0), bytes / 16);
+  EXPECT_EQ(memory.read(0, 1), 400 + std::max(bytes / 16, 2 * bytes / 64));
+  EXPECT_EQ(memory.read(0, 0), 400 + 2 * bytes / 16);
 }
 
 // Half of a tile's lines are at home in the other half and come to 8192 bytes, which cross in 512

@@ -25,6 +25,15 @@ def launch(paces, steps=100, mask="none", item_ns=50):
     return costs.Launch(row, workers)
 
 
+class SmSpread(unittest.TestCase):
+    def test_it_is_what_ctas_differ_by_beyond_the_jitter_of_their_steps(self):
+        steady = [[990] * 4, [1010] * 4]
+        self.assertAlmostEqual(costs.sm_spread(launch(steady), 50), 0.01)
+        # Means differ by 0.005, and items of a CTA by 0.021: two of them make 0.015 of a mean.
+        restless = [[1020, 990], [980, 1010]]
+        self.assertEqual(costs.sm_spread(launch(restless), 50), 0)
+
+
 class WrongPhase(unittest.TestCase):
     def test_slow_items_tell_how_slow_it_is_and_locked_ctas_how_many_stay(self):
         paces = [[1000] * 4] * 6 + [[1000, 1060, 1000, 1120]] * 2 + [[1200] * 4] * 2
