@@ -2,8 +2,8 @@
 # The study's steps; results go to runs/ring.
 #
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
-#   experiments/studies/ring/run.sh predict          # no GPU: the judged list, ten minutes of one core
-#   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200; OPTIONS are simulate's
+#   experiments/studies/ring/run.sh predict          # no GPU: the judged list, half an hour of one core
+#   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200, and steps of two H100; OPTIONS are simulate's
 # SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
 # NVLink multicast).
 set -euo pipefail
@@ -28,10 +28,13 @@ case ${1:-} in
     ;;
   predict)
     "$program" simulate "$here/lists/judged.ini" --resume --csv "$here/results/judged.csv"
+    "$program" simulate "$here/lists/judged.ini" --gpu "$here/lists/h100.ini" --resume --csv "$here/results/judged_h100.csv"
     ;;
   judge)
     "$program" simulate "$here/lists/recorded.ini" "${@:2}" --overwrite --csv "$folder/recorded.csv"
     python3 "$here/ring_table.py" "$root/experiments/data/h200/ring/two_gpus_copy.csv" --predicted "$folder/recorded.csv"
+    python3 "$here/steps_table.py" "$here/results/judged_h100.csv" "$root/experiments/data/h100/ring/judged_counters.csv" \
+      "$root/experiments/data/h100/ring/judged_times.csv"
     ;;
   *)
     sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
