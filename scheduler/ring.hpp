@@ -25,6 +25,15 @@ struct RingCall {
   bool finishes = false;
 };
 
+/// Of a backward pass: the part of dK and dV of a rank's keys that `rank` computed in a step.
+/// `begins`: its first, of all keys. `finishes`: some of these keys get no later part.
+struct RingReturn {
+  int64_t rank = 0;
+  Range kv_rows;
+  bool begins = false;
+  bool finishes = false;
+};
+
 struct Ring {
   int64_t ranks = 1;
   RingLayout layout = RingLayout::zigzag;
@@ -70,6 +79,21 @@ struct Ring {
     if (is_behind) call.q_rows.begin = chunk_rows();
     if (step > 0 && !is_behind) call.kv_rows.end = chunk_rows();
     call.finishes = step == rank || step == ranks - 1;
+    return true;
+  }
+
+  /// The part of dK and dV that comes to rank `owner` behind step `step`, in step 0 from itself;
+  /// false: none.
+  SAWTOOTH_HD constexpr bool return_of(int64_t owner, int64_t step, RingReturn& part) const {
+    part = {.rank = (owner + step) % ranks, .kv_rows = {}, .begins = step == 0};
+    RingCall call;
+    if (!call_of(part.rank, step, call)) return false;
+    part.kv_rows = call.kv_rows;
+    part.finishes = true;
+    for (int64_t later = step + 1; later < ranks; ++later)
+      if (call_of((owner + later) % ranks, later, call) &&
+          call.kv_rows.end >= part.kv_rows.end)  // all begin with the first key
+        part.finishes = false;
     return true;
   }
 };

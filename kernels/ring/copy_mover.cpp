@@ -25,13 +25,13 @@ class CopyMover : public RingMover {
       }
   }
 
-  void move(const std::vector<RingMove>& moves, std::size_t bytes) override {
+  void move(const std::vector<RingMove>& moves) override {
     for (const RingMove& one : moves) {
       const auto rank = std::size_t(one.to_rank);
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_[rank]));
       for (int tensor = 0; tensor < 2; ++tensor)
         SAWTOOTH_CUDA_CHECK(cudaMemcpyPeerAsync(one.to[tensor], devices_[rank], one.from[tensor],
-                                                devices_[std::size_t(one.from_rank)], bytes,
+                                                devices_[std::size_t(one.from_rank)], one.bytes,
                                                 streams_[rank]));
     }
   }

@@ -62,14 +62,14 @@ class NcclMover : public RingMover {
   NcclMover(const NcclMover&) = delete;
   NcclMover& operator=(const NcclMover&) = delete;
 
-  void move(const std::vector<RingMove>& moves, std::size_t bytes) override {
+  void move(const std::vector<RingMove>& moves) override {
     nccl_.check(nccl_.group_start());
     for (const RingMove& one : moves) {
       const auto rank = std::size_t(one.to_rank), from = std::size_t(one.from_rank);
       for (int tensor = 0; tensor < 2; ++tensor) {
-        nccl_.check(nccl_.send(one.from[tensor], bytes, ncclUint8, int(rank), communicators_[from],
-                               streams_[from]));
-        nccl_.check(nccl_.receive(one.to[tensor], bytes, ncclUint8, one.from_rank,
+        nccl_.check(nccl_.send(one.from[tensor], one.bytes, ncclUint8, int(rank),
+                               communicators_[from], streams_[from]));
+        nccl_.check(nccl_.receive(one.to[tensor], one.bytes, ncclUint8, one.from_rank,
                                   communicators_[rank], streams_[rank]));
       }
     }

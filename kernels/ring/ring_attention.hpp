@@ -1,24 +1,13 @@
-// Ring attention forward over several GPUs of one host, in one process: each GPU is a rank that
-// keeps its rows of Q and takes the K and V of one other rank a step, while it computes with those
-// of the step before. Results are summed in float in the kernel's epilogue (AttentionForward's
-// `running`). Which rows meet which keys: scheduler/ring.hpp.
+// Ring attention forward over several GPUs of one host. Results are summed in float in the kernel's
+// epilogue (AttentionForward's `running`).
 #pragma once
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "kernels/attention/attention.hpp"
-#include "scheduler/ring.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 namespace sawtooth::kernels {
-
-/// Who moves K and V: the copy engines of the GPUs, which take no SM, or NCCL, whose send and
-/// receive run on SMs.
-enum class RingTransfer : uint8_t { copy, nccl };
-
-/// Whether this build has NCCL.
-bool has_nccl();
 
 struct RingProblem {
   Ring ring;
@@ -29,22 +18,11 @@ struct RingProblem {
   std::vector<int> devices;
 };
 
-/// Times of one run, ms.
-struct RingTimes {
-  double whole = 0;  // from the start of all to the end of all
-  /// [rank][step]: computing in the step, moving the K and V of the step (0 for step 0), and from
-  /// the end of the call before until they are there.
-  std::vector<std::vector<double>> compute, transfer, exposed;
-};
-
-class RingAttention {
+class RingAttention : public RingPass {
  public:
   /// Makes streams, tensors [batch, heads, rank rows, dim] of each rank and what moves between
   /// them. Throws std::runtime_error, CudaError among them, when that fails.
   explicit RingAttention(const RingProblem& problem);
-  ~RingAttention();
-  RingAttention(const RingAttention&) = delete;
-  RingAttention& operator=(const RingAttention&) = delete;
 
   /// Device memory of a rank. K and V are its own.
   void* q(int rank) const;
@@ -56,17 +34,9 @@ class RingAttention {
   /// The call of a rank's step, or null where no row sees its keys.
   const AttentionForward* call(int rank, int64_t step) const;
 
-  /// One whole forward pass; waits. With `steps` also the times of all steps are read.
-  RingTimes run(bool steps = false);
-  /// One step of some ranks, with the transfers to them that run beside it; waits. Whole passes of
-  /// all ranks, step by step, compute what run() does. By NCCL all ranks take part.
-  void run_step(int64_t step, const std::vector<int>& ranks);
-  /// All transfers of a pass alone, without computing, ms.
-  double transfer_alone();
-
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  class State;
+  State& state() const;
 };
 
 }  // namespace sawtooth::kernels

@@ -1,26 +1,28 @@
-// How K and V come to a rank: each step's from the rank that owns them, on the transfer stream.
+// How tensors come to a rank: K and V of each step from the rank that owns them, and of a backward
+// pass dK and dV back to it; on the transfer stream.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "kernels/ring/ring_attention.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 namespace sawtooth::kernels {
 
-/// From where to where the K and V of a rank's step go; addresses of K, then of V.
+/// From where to where two tensors go, K and V or dK and dV, `bytes` of each.
 struct RingMove {
   int from_rank = 0;
   int to_rank = 0;
   const void* from[2] = {};
   void* to[2] = {};
+  std::size_t bytes = 0;
 };
 
 class RingMover {
  public:
   virtual ~RingMover() = default;
   /// Enqueues moves of one step, each on the stream of the rank that it goes to.
-  virtual void move(const std::vector<RingMove>& moves, std::size_t bytes) = 0;
+  virtual void move(const std::vector<RingMove>& moves) = 0;
 };
 
 /// Copies by peer access; `streams` are those of the ranks.

@@ -8,7 +8,9 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/half_visits.hpp"
 #include "sim/halves/simulate_halves.hpp"
+#include "sim/ring/gradient_streams.hpp"
 #include "sim/schedule/held_heads.hpp"
+#include "sim/schedule/limits.hpp"
 #include "sim/schedule/link_traffic.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "sim/timed/memory.hpp"
@@ -38,14 +40,24 @@ void require(bool fine, const std::string& what) {
 
 void check(const RingRequest& ring) {
   const Request& request = ring.request;
-  require(request.problem.pass == Pass::forward && request.schedule.loop == Loop::kv_inner &&
-              request.schedule.kv_split == 1 && request.schedule.order.list == nullptr &&
-              request.sequences.lengths == nullptr && !request.log_sum_exp,
-          "ring: takes the forward pass of one length, with loop = kv-inner, kv-split = 1, lse = "
-          "off and no order-file");
+  require(
+      request.schedule.loop == Loop::kv_inner && request.schedule.kv_split == 1 &&
+          request.schedule.order.list == nullptr && request.sequences.lengths == nullptr &&
+          !request.log_sum_exp,
+      "ring: takes one length, with loop = kv-inner, kv-split = 1, lse = off and no order-file");
+  if (request.problem.pass == Pass::backward) {
+    require(request.schedule.dq != Dq::separate && !request.schedule.small_kernels,
+            "ring: with pass = backward its small kernels are always there; allowed: dq = atomic, "
+            "ordered, and small-kernels = off");
+    require_limits(request);
+  }
   if (ring.ring.ranks == 1) return;
   require(!ring.link.empty(),
           "ring: the gpu's profile has no bandwidth of the link for this mover");
+}
+
+bool is_backward(const RingRequest& ring) {
+  return ring.request.problem.pass == Pass::backward;
 }
 
 /// The problem that a rank's tensors have.
@@ -57,7 +69,7 @@ Request rank_request(const RingRequest& ring, int64_t rank) {
 }
 
 KeyParts key_parts(const RingRequest& ring, int64_t rank) {
-  if (ring.ring.ranks == 1) return {};
+  if (ring.ring.ranks == 1 || is_backward(ring)) return {};
   KeyParts parts{.exist = true, .buffers = buffers(ring.ring)};
   for (int64_t step = 0; step < ring.ring.ranks; ++step) {
     const Request call = step_request(ring, rank, step);
@@ -68,8 +80,8 @@ KeyParts key_parts(const RingRequest& ring, int64_t rank) {
   return parts;
 }
 
-KvAtoms timed_atoms(const TimedParameters& parameters) {
-  return parameters.step.leads ? KvAtoms::tiles : KvAtoms::pairs;
+KvAtoms timed_atoms(const RingRequest& ring, const TimedParameters& parameters) {
+  return parameters.step.leads || is_backward(ring) ? KvAtoms::tiles : KvAtoms::pairs;
 }
 
 LiveAtoms rank_atoms(const RingRequest& ring, int64_t rank, KvAtoms kv) {
@@ -101,16 +113,17 @@ class TimedRank {
   static constexpr bool knows_time = true;
 
   TimedRank(const RingRequest& ring, const Gpu& gpu, int64_t rank)
-      : gpu_(gpu),
+      : ring_(ring),
+        gpu_(gpu),
         halves_(ring.halves),
         request_(rank_request(ring, rank)),
         parameters_(timed_parameters(request_, gpu, ring.halves)),
-        atoms_(rank_atoms(ring, rank, timed_atoms(parameters_))),
+        atoms_(rank_atoms(ring, rank, timed_atoms(ring, parameters_))),
         memory_(parameters_.l2, parameters_.sms, atoms_, parameters_.merging),
         heads_(atoms_, memory_) {}
 
   LiveAtoms& atoms() { return atoms_; }
-  bool has_pairs() const { return !parameters_.step.leads; }
+  bool has_pairs() const { return timed_atoms(ring_, parameters_) == KvAtoms::pairs; }
   const PowerLimit& power() const { return parameters_.power; }
   /// Of a rank's first call: those behind it find the kernel's code in L2.
   void add_launch(Counters& total) const { add_launch_reads(total, parameters_); }
@@ -138,6 +151,7 @@ class TimedRank {
   int64_t tile_visits() const { return visits_; }
 
  private:
+  const RingRequest& ring_;
   const Gpu& gpu_;
   bool halves_;
   Request request_;
@@ -328,6 +342,72 @@ std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t ra
   return steps;
 }
 
+/// When the K and V of a step are there, where nothing else crosses the link: as Transfers has it.
+double arrival_after(const RingRequest& ring, double before_ns, const std::vector<Interval>& calls,
+                     double transfer_ns) {
+  const size_t step = calls.size(), calls_before = ring.copier == Copier::sms ? 1 : 2;
+  const double free_ns = step < calls_before ? 0 : calls[step - calls_before].end_ns;
+  return std::max(before_ns, free_ns) + transfer_ns;
+}
+
+/// The backward pass. Each call finds nothing in L2: what runs between two main kernels streams
+/// more than that through it.
+template <class Replay>
+std::vector<RingStep> replay_gradients(const RingRequest& ring, const Gpu& gpu, int64_t rank) {
+  require(!Replay::knows_time || gpu.dram_gb_per_s.has_value(),
+          "ring: with pass = backward and timing = timed needs dram-gb-per-s of the gpu's profile");
+  const Problem& problem = ring.request.problem;
+  const int64_t ranks = ring.ring.ranks;
+  const int64_t kv_bytes =
+      problem.batch * problem.kv_heads * ring.ring.rank_rows() * problem.row_bytes();
+  const double kv_ns = ranks == 1 ? 0 : transfer_ns(ring.link, kv_bytes);
+  std::vector<RingStep> steps;
+  std::vector<Interval> calls;
+  PowerLimit power;
+  double arrival_ns = 0;
+  for (int64_t step = 0; step < ranks; ++step) {
+    if (step > 0) arrival_ns = arrival_after(ring, arrival_ns, calls, kv_ns);
+    const double now_ns = step == 0 ? 0 : calls.back().end_ns;
+    const double begin_ns = std::max(now_ns, arrival_ns);
+    double end_ns = begin_ns;
+    RingStep& done = steps.emplace_back();
+    const Request call = step_request(ring, rank, step);
+    if (call.problem.seq_q > 0) {
+      Replay replay(ring, gpu, rank);
+      LinkTraffic nothing(1, 1, replay.has_pairs(), ring.copier);
+      const double main_ns = replay.run(call, 0, nothing);
+      const auto tile_visits = replay.tile_visits();
+      done = counted(replay.tallies(), Tallies{}, ring.request.bulk_loads);
+      done.tile_visits = tile_visits;
+      if constexpr (Replay::knows_time) {
+        if (step == 0) replay.add_launch(done.total);
+        power = replay.power();
+      }
+      end_ns += main_ns;
+    }
+    const auto streams = gradient_streams(ring, rank, step);
+    for (size_t t = 0; t < streams.size(); ++t) {
+      add(done.by_tensor[t], streams[t]);
+      add(done.total, streams[t]);
+    }
+    const bool is_last = step + 1 == ranks;
+    const int64_t returned = returned_bytes(ring, rank, step);
+    const double return_ns = returned == 0 ? 0 : transfer_ns(ring.link, returned);
+    done.transfer_us = (step == 0 ? return_ns : kv_ns + return_ns) / ns_a_us;
+    if constexpr (Replay::knows_time) {
+      const double added = is_last ? double(added_bytes(ring, rank, step)) : 0;
+      const double dram_bytes_a_ns = *gpu.dram_gb_per_s;
+      end_ns += (double(streamed_bytes(streams)) - added) / dram_bytes_a_ns;
+      done.time_us = (end_ns - begin_ns) / ns_a_us;
+      done.exposed_us = (begin_ns - now_ns) / ns_a_us;
+      if (is_last) *done.exposed_us += (return_ns + added / dram_bytes_a_ns) / ns_a_us;
+    }
+    calls.push_back({begin_ns, end_ns});
+  }
+  if constexpr (Replay::knows_time) slow_down(steps, calls, power, rank);
+  return steps;
+}
+
 }  // namespace
 
 Request step_request(const RingRequest& ring, int64_t rank, int64_t step) {
@@ -337,15 +417,18 @@ Request step_request(const RingRequest& ring, int64_t rank, int64_t step) {
   request.problem.seq_q = call.q_rows.size();
   request.problem.seq_kv = call.kv_rows.size();
   request.problem.mask = {call.mask, 0};
-  if (ring.ring.ranks > 1)
+  if (ring.ring.ranks > 1 && !is_backward(ring))
     request.running = {.on = true, .begins = call.begins, .finishes = call.finishes};
   return request;
 }
 
 std::vector<RingStep> simulate_rank(const RingRequest& ring, const Gpu& gpu, int64_t rank) {
   check(ring);
-  if (ring.request.timing == Timing::timed) return replay<TimedRank>(ring, gpu, rank);
-  return replay<LockstepRank>(ring, gpu, rank);
+  const bool timed = ring.request.timing == Timing::timed;
+  if (is_backward(ring))
+    return timed ? replay_gradients<TimedRank>(ring, gpu, rank)
+                 : replay_gradients<LockstepRank>(ring, gpu, rank);
+  return timed ? replay<TimedRank>(ring, gpu, rank) : replay<LockstepRank>(ring, gpu, rank);
 }
 
 }  // namespace sawtooth::sim

@@ -82,6 +82,108 @@ TEST(Ring, BeginsEveryRowOnceAndFinishesItAtItsLastCall) {
   });
 }
 
+TEST(Ring, ReturnsEachPartOfGradientsToTheOwnerOfItsKeysOnce) {
+  for_each_ring([](const Ring& ring) {
+    for (int64_t rank = 0; rank < ring.ranks; ++rank)
+      for (int64_t step = 0; step < ring.ranks; ++step) {
+        RingCall call;
+        RingReturn part;
+        const int64_t owner = ring.source(rank, step);
+        const bool computes = ring.call_of(rank, step, call);
+        ASSERT_EQ(ring.return_of(owner, step, part), computes);
+        EXPECT_EQ(part.rank, rank);
+        if (!computes) continue;
+        EXPECT_EQ(part.kv_rows.begin, call.kv_rows.begin);
+        EXPECT_EQ(part.kv_rows.end, call.kv_rows.end);
+      }
+  });
+}
+
+TEST(Ring, BeginsEveryKeysGradientOnceAndFinishesItAtItsLastPart) {
+  for_each_ring([](const Ring& ring) {
+    for (int64_t owner = 0; owner < ring.ranks; ++owner) {
+      std::vector<int> begun(size_t(ring.rank_rows()), 0);
+      std::vector<char> finished(size_t(ring.rank_rows()), 0);
+      for (int64_t step = 0; step < ring.ranks; ++step) {
+        RingReturn part;
+        if (!ring.return_of(owner, step, part)) continue;
+        for (int64_t key = part.kv_rows.begin; key < part.kv_rows.end; ++key) {
+          EXPECT_EQ(part.begins, begun[size_t(key)] == 0);
+          begun[size_t(key)] = 1;
+          finished[size_t(key)] = part.finishes;
+        }
+      }
+      EXPECT_EQ(begun, std::vector<int>(begun.size(), 1));
+      EXPECT_EQ(finished, std::vector<char>(finished.size(), 1)) << "owner " << owner;
+    }
+  });
+}
+
+/// A sum that parts are written over or added to, and that is taken at times.
+struct Gradient {
+  std::vector<int64_t> sums, taken;
+  void add(const Range& rows, const std::vector<int64_t>& part, bool begins, bool finishes) {
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      int64_t& sum = sums[size_t(row)];
+      sum = (begins ? 0 : sum) + part[size_t(row - rows.begin)];
+      if (finishes) taken[size_t(row)] = sum;
+    }
+  }
+};
+
+// Each pair of a row and a key stands for a number of its own; a row's gradient is the sum over its
+// keys, a key's that over its rows.
+TEST(Ring, AddsUpGradientsOfRowsAtHomeAndOfKeysAtTheirOwner) {
+  for_each_ring([](const Ring& ring) {
+    const auto number = [](int64_t row, int64_t key) { return 1 + 7 * row * row + 13 * key; };
+    const std::vector<int64_t> wrong(size_t(ring.rank_rows()), -1000000);
+    std::vector<Gradient> of_rows(size_t(ring.ranks), Gradient{wrong, wrong}), of_keys = of_rows;
+    for (int64_t step = 0; step < ring.ranks; ++step)
+      for (int64_t rank = 0; rank < ring.ranks; ++rank) {
+        RingCall call;
+        RingReturn back;
+        const int64_t owner = ring.source(rank, step);
+        if (!ring.call_of(rank, step, call)) continue;
+        ASSERT_TRUE(ring.return_of(owner, step, back));
+        std::vector<int64_t> row_part(size_t(call.q_rows.size()), 0),
+            key_part(size_t(call.kv_rows.size()), 0);
+        for (int64_t row = call.q_rows.begin; row < call.q_rows.end; ++row)
+          for (int64_t key = call.kv_rows.begin; key < call.kv_rows.end; ++key) {
+            const int64_t seq_row = ring.sequence_row(rank, row);
+            const int64_t seq_key = ring.sequence_row(owner, key);
+            if (call.mask == MaskKind::causal && seq_key > seq_row) continue;
+            row_part[size_t(row - call.q_rows.begin)] += number(seq_row, seq_key);
+            key_part[size_t(key - call.kv_rows.begin)] += number(seq_row, seq_key);
+          }
+        of_rows[size_t(rank)].add(call.q_rows, row_part, call.begins, call.finishes);
+        of_keys[size_t(owner)].add(back.kv_rows, key_part, back.begins, back.finishes);
+      }
+    for (int64_t rank = 0; rank < ring.ranks; ++rank)
+      for (int64_t i = 0; i < ring.rank_rows(); ++i) {
+        const int64_t at = ring.sequence_row(rank, i);
+        int64_t row_sum = 0, key_sum = 0;
+        for (int64_t other = 0; other < ring.seq; ++other) {
+          if (ring.mask == MaskKind::none || other <= at) row_sum += number(at, other);
+          if (ring.mask == MaskKind::none || at <= other) key_sum += number(other, at);
+        }
+        ASSERT_EQ(of_rows[size_t(rank)].taken[size_t(i)], row_sum) << "row " << at;
+        ASSERT_EQ(of_keys[size_t(rank)].taken[size_t(i)], key_sum) << "key " << at;
+      }
+  });
+}
+
+// Of a later rank's keys the second chunk is seen by no row of an earlier rank.
+TEST(Ring, ReturnsHalfOfTheKeysFromLaterRanksUnderZigzagAndCausal) {
+  const Ring ring{3, RingLayout::zigzag, MaskKind::causal, 6 * 4};
+  RingReturn part;
+  ASSERT_TRUE(ring.return_of(0, 1, part));
+  EXPECT_EQ(part.rank, 1);
+  EXPECT_EQ(part.kv_rows.size(), 4);
+  ASSERT_TRUE(ring.return_of(2, 1, part));
+  EXPECT_EQ(part.rank, 0);
+  EXPECT_EQ(part.kv_rows.size(), 8);
+}
+
 TEST(Ring, HasEqualWorkInEveryStepUnderZigzagAndCausal) {
   for (int64_t ranks = 2; ranks <= 6; ++ranks) {
     const int64_t chunk = 8;

@@ -237,7 +237,8 @@ constexpr auto table = std::to_array<OptionSpec>({
     {"state", where, choice, field<&Keys::state>, sweeps, "cold",
      "what L2 holds before the launch; simulate and bench know cold and as-is only"},
     {"ring-mover", where, choice, ring_field<&Keys::ring_mover>, rings, "copy",
-     "with ring: what moves K and V, the copy engines or NCCL, which takes SMs"},
+     "with ring: what moves K and V, and gradients back: the copy engines, or NCCL, which takes "
+     "SMs"},
     {"hints", where, choice, field<&Keys::hints>, sweeps, "",
      "L2 eviction priority of tensors that kernels load"},
     {"kernel", where, choice, field<&Keys::kernel>, sweeps, "",
@@ -481,8 +482,9 @@ constexpr auto table = std::to_array<OptionSpec>({
      {},
      command_ring,
      "off",
-     "compare O and log-sum-exp of every row with the plain call on one GPU; exit code 1 where "
-     "they differ by more than rounding"},
+     "compare O and log-sum-exp of every row, or the gradients, with the plain call on one GPU; "
+     "exit "
+     "code 1 where they differ by more than rounding"},
     {"counted", output, on_off, {}, command_ring, "on", "off: times alone, no L2 counters"},
     {"repetitions",
      output,

@@ -184,7 +184,6 @@ void resolve_ring(const Layers& layers, Point& point) {
   if (problem.mask.kind == MaskKind::window) layers.fail("mask", "a ring takes none or causal");
   if (problem.seq_q != problem.seq_kv)
     layers.fail("ring", "takes as many queries as keys; allowed: seq");
-  if (problem.pass != Pass::forward) layers.fail("pass", "a ring takes forward alone");
   if (keys.head_shards) layers.fail("head-shards", "a ring takes none");
   if (keys.pack_gqa) layers.fail("pack-gqa", "a ring packs no heads; allowed: off");
   if (keys.has_lengths())

@@ -41,7 +41,7 @@ double ring_flop(const Point& point, const sim::RingRequest& ring) {
   double flop = 0;
   for (int64_t rank = ranks.begin; rank < ranks.end; ++rank)
     for (int64_t step = steps.begin; step < steps.end; ++step)
-      flop += forward_flop(sim::step_request(ring, rank, step).problem, point.request.tiling);
+      flop += attention_flop(sim::step_request(ring, rank, step).problem, point.request.tiling);
   return flop;
 }
 
@@ -75,8 +75,10 @@ sim::Prediction predict_ring(const Point& point, const sim::RingRequest& ring,
   }
   sum.time_us = end_us;
   if (point.keys.ring_rank || point.keys.ring_step || !sum.time_us) return sum;
-  const sim::Prediction alone = predict(ring.request, point.gpu, *point.keys.l2);
-  if (alone.time_us) sum.of_ideal = *alone.time_us / (double(ring.ring.ranks) * *sum.time_us);
+  sim::RingRequest alone = ring;  // with the small kernels of a backward pass
+  alone.ring.ranks = 1;
+  const auto alone_us = sim::simulate_rank(alone, point.gpu, 0).front().time_us;
+  if (alone_us) sum.of_ideal = *alone_us / (double(ring.ring.ranks) * *sum.time_us);
   return sum;
 }
 

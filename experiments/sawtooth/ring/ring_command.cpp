@@ -95,6 +95,7 @@ int dry_run(const std::vector<RingPoints>& rings) {
               << ring.seq << ", head_dim " << problem.head_dim << ", "
               << of_ring.point().text("mask") << ": " << bytes
               << " bytes of K and V a step and GPU by " << of_ring.point().text("ring-mover")
+              << (problem.pass == Pass::backward ? ", up to as many of dK and dV back" : "")
               << "\n";
     for (int64_t rank = 0; rank < ring.ranks; ++rank)
       for (int64_t step = 0; step < ring.ranks; ++step) {
@@ -165,7 +166,7 @@ class RowOfRing {
       problem.seq_q = call.q_rows.size();
       problem.seq_kv = call.kv_rows.size();
       problem.mask = {call.mask, 0};
-      flop_ += forward_flop(problem, point_.request.tiling);
+      flop_ += attention_flop(problem, point_.request.tiling);
     }
     if (counted_ == nullptr) return;
     const MeasuredCells& part = counted_->at({rank, step});
@@ -221,11 +222,11 @@ int measure(const MeasurePlan& plan, const std::vector<RingPoints>& rings) {
                 is_on(plan.outputs, "automatic"));
     run.warm_up();
     if (is_on(plan.outputs, "check")) {
-      const ResultDifference difference = run.check();
-      differs = differs || !difference.is_small();
+      const RingCheck check = run.check();
+      differs = differs || !check.is_small;
       std::cerr << "check: ring of " << of_ring.point().ring->ranks << ", seq "
-                << of_ring.point().ring->seq << ": " << difference.text()
-                << (difference.is_small() ? "" : ": WRONG") << "\n";
+                << of_ring.point().ring->seq << ": " << check.text
+                << (check.is_small ? "" : ": WRONG") << "\n";
     }
     for (int64_t repetition = 0; repetition < rounds; ++repetition) {
       const RingRound round = run.round();

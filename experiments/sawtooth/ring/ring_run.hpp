@@ -10,11 +10,8 @@
 #include <cuda_runtime_api.h>
 
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/measure/attention_tensors.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
-#include "experiments/sawtooth/ring/ring_check.hpp"
-#include "kernels/attention/attention.hpp"
-#include "kernels/ring/ring_attention.hpp"
+#include "experiments/sawtooth/ring/ring_problem.hpp"
 #include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::experiments {
@@ -43,27 +40,22 @@ class RingRun {
   CellsByCall count();
 
   /// Compares all rows with those of one GPU.
-  ResultDifference check();
+  RingCheck check() { return problem_->check(); }
 
   /// The point of a rank's call, or of the whole problem on one GPU, with the kernel, tile and
   /// schedule that run it; the kernel's family is second.
-  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const;
-  std::pair<Point, std::string> as_run() const { return as_run_of(whole_); }
+  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const {
+    return problem_->as_run(rank, step);
+  }
+  std::pair<Point, std::string> as_run() const { return problem_->as_run(); }
 
  private:
   void flush();
-  void scatter(const void* whole, int64_t heads, void* (kernels::RingAttention::*part)(int) const);
-  std::pair<Point, std::string> as_run_of(const kernels::AttentionForward& call) const;
 
   Point point_;
   std::vector<int> devices_;
-  bool automatic_;
-  std::unique_ptr<AttentionTensors> tensors_;
-  kernels::DeviceBuffer lse_, workspace_;
-  kernels::AttentionForward whole_;
-  kernels::AttentionPlan plan_;
   std::map<int, kernels::L2State> l2_;  // by device
-  std::unique_ptr<kernels::RingAttention> ring_;
+  std::unique_ptr<RingProblemOnDevices> problem_;
 };
 
 }  // namespace sawtooth::experiments

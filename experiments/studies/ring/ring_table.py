@@ -2,7 +2,7 @@
 """Tables of ring attention: `ring_table.py MEASURED [--predicted ROWS]`.
 
 MEASURED is a CSV of `sawtooth ring`, or a recorded one with medians (experiments/data/h200/ring). A line a length and
-head dim, shares of the ideal in %. With --predicted, rows of `sawtooth simulate` for each step of each GPU: the time
+head dim, shares of the ideal in %; a table a pass. With --predicted, rows of `sawtooth simulate` for each step of each GPU: the time
 of the ring beside the measured one.
 """
 
@@ -106,11 +106,16 @@ def main():
     parser.add_argument("measured")
     parser.add_argument("--predicted")
     arguments = parser.parse_args()
-    found = measured(read(arguments.measured))
-    lines = table(found)
-    if arguments.predicted:
-        lines = judgement(found, predicted_ms(read(arguments.predicted)))
-    print("\n".join(lines))
+    rows = read(arguments.measured)
+    passes = sorted({row.get("pass", "forward") for row in rows}, reverse=True)
+    for one in passes:
+        found = measured([row for row in rows if row.get("pass", "forward") == one])
+        lines = [one, ""] if len(passes) > 1 else []
+        if arguments.predicted:
+            lines += judgement(found, predicted_ms(read(arguments.predicted)))
+        else:
+            lines += table(found)
+        print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 # The study's steps; results go to runs/ring.
 #
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
-#   experiments/studies/ring/run.sh predict          # no GPU: the judged list, ten minutes of one core
-#   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200; OPTIONS are simulate's
+#   experiments/studies/ring/run.sh backward         # two GPUs: two minutes
+#   experiments/studies/ring/run.sh four             # four GPUs: two minutes
+#   experiments/studies/ring/run.sh predict          # no GPU: the judged list, half an hour of one core
+#   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200, and steps of two H100; OPTIONS are simulate's
 # SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
 # NVLink multicast).
 set -euo pipefail
@@ -26,15 +28,40 @@ case ${1:-} in
     fi
     python3 "$here/ring_table.py" "$folder/times_$gpus.csv"
     ;;
+  backward)
+    for mask in causal none; do
+      "$program" ring --gpu h200 --ring 2 --seq 16K --heads 8 --head-dim 128 --mask "$mask" --pass backward --automatic \
+        --counted off --check --ring-mover "$mover" --repetitions 1 --csv /dev/null
+    done
+    "$program" ring "$here/lists/backward.ini" --counted off --overwrite --csv "$folder/backward_times.csv"
+    "$program" ring "$here/lists/backward.ini" --repetitions 1 --overwrite --csv "$folder/backward_counters.csv"
+    "$program" ring "$here/lists/backward.ini" --automatic --counted off --overwrite --csv "$folder/backward_automatic.csv"
+    ;;
+  four)
+    for pass in forward backward; do
+      "$program" ring --gpu h200 --ring 4 --seq 16K --heads 8 --head-dim 128 --mask causal --pass "$pass" --automatic \
+        --counted off --check --ring-mover "$mover" --repetitions 1 --csv /dev/null
+    done
+    "$program" ring "$here/lists/four.ini" --ring-mover "$mover" --automatic --counted off --overwrite --csv "$folder/four.csv"
+    python3 "$here/ring_table.py" "$folder/four.csv"
+    ;;
   predict)
     "$program" simulate "$here/lists/judged.ini" --resume --csv "$here/results/judged.csv"
+    "$program" simulate "$here/lists/judged.ini" --gpu "$here/lists/h100.ini" --resume --csv "$here/results/judged_h100.csv"
+    "$program" simulate "$here/lists/backward.ini" --resume --csv "$here/results/backward.csv"
+    "$program" simulate "$here/lists/backward.ini" --gpu "$here/lists/h100.ini" --resume --csv "$here/results/backward_h100.csv"
     ;;
   judge)
     "$program" simulate "$here/lists/recorded.ini" "${@:2}" --overwrite --csv "$folder/recorded.csv"
     python3 "$here/ring_table.py" "$root/experiments/data/h200/ring/two_gpus_copy.csv" --predicted "$folder/recorded.csv"
+    python3 "$here/steps_table.py" "$here/results/judged_h100.csv" "$root/experiments/data/h100/ring/judged_counters.csv" \
+      "$root/experiments/data/h100/ring/judged_times.csv"
+    python3 "$here/ring_table.py" "$root/experiments/data/h100/ring/backward_automatic.csv"
+    python3 "$here/steps_table.py" "$here/results/backward_h100.csv" \
+      "$root/experiments/data/h100/ring/backward_counters.csv" "$root/experiments/data/h100/ring/backward_times.csv"
     ;;
   *)
-    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

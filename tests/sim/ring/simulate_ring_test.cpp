@@ -424,5 +424,83 @@ TEST(Link, FindsRatesBetweenTheSizesThatAreKnown) {
   EXPECT_NEAR(transfer_ns(rates, 32), 2 * 32 / 200.0, 1e-9);
 }
 
+RingRequest backward_ring(int64_t ranks, RingLayout layout, MaskKind mask) {
+  RingRequest ring = ring_of(ranks, layout, mask, 2, 2);
+  ring.request.problem.pass = Pass::backward;
+  return ring;
+}
+
+Gpu gpu_with_dram() {
+  Gpu gpu = gpu_of(2);
+  gpu.dram_gb_per_s = 50;
+  return gpu;
+}
+
+// The main kernel's counts, and beside them what the small kernels read and write: O, dO and
+// log-sum-exp, and the sums of dQ; in float it is twice a row.
+TEST(SimulateRingBackward, OfOneGpuIsThePlainLaunchBetweenItsSmallKernels) {
+  const RingRequest ring = backward_ring(1, RingLayout::plain, MaskKind::none);
+  const RingStep step = simulate_rank(ring, gpu_of(2), 0).front();
+  const Prediction main = simulate_lru(ring.request);
+  const int64_t rows = ring.ring.seq, row = row_bytes / sector_bytes;
+  const int64_t numbers = rows * 4 / sector_bytes;
+  EXPECT_EQ(*step.total.sm_read_sectors - *main.total.sm_read_sectors,
+            rows * (2 + 2) * row + numbers);
+  EXPECT_EQ(*step.total.l2_write_sectors - *main.total.l2_write_sectors,
+            rows * (2 + 1) * row + 2 * numbers);
+  EXPECT_EQ(step.total.incoming_write_sectors.value_or(0), 0);
+  for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::dk})
+    EXPECT_EQ(step.by_tensor[size_t(tensor)].l2_read_sectors,
+              main.by_tensor[size_t(tensor)].l2_read_sectors);
+}
+
+TEST(SimulateRingBackward, AddsToDqAsOftenAsOneGpuDoes) {
+  for (const RingLayout layout : {RingLayout::plain, RingLayout::zigzag})
+    for (const MaskKind mask : {MaskKind::none, MaskKind::causal})
+      for (int64_t ranks = 1; ranks <= 4; ++ranks) {
+        const RingRequest ring = backward_ring(ranks, layout, mask);
+        const auto sums = sums_of(ring, gpu_of(2));
+        const Prediction alone = simulate_lru(ring.request);
+        EXPECT_EQ(sums[size_t(Tensor::dq_sum)].l2_reduction_sectors,
+                  alone.by_tensor[size_t(Tensor::dq_sum)].l2_reduction_sectors);
+        for (const Tensor tensor : {Tensor::k, Tensor::q})
+          EXPECT_GT(*sums[size_t(tensor)].sm_read_sectors, 0);
+      }
+}
+
+// Each K and V goes to every other GPU; of each part of dK and dV the rows that were computed come
+// back: all without a mask, else one chunk of two from later ranks and both from earlier ones.
+TEST(SimulateRingBackward, BringsKeysToAllAndTheirGradientsBack) {
+  constexpr int64_t ranks = 3;
+  for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
+    const RingRequest ring = backward_ring(ranks, RingLayout::zigzag, mask);
+    const auto sums = sums_of(ring, gpu_of(2));
+    const int64_t sectors = ring.ring.seq * row_bytes / sector_bytes;
+    for (const auto& [tensor, expected] :
+         {std::pair{Tensor::k, (ranks - 1) * sectors},
+          {Tensor::dv,
+           mask == MaskKind::none ? (ranks - 1) * sectors : (ranks - 1) * sectors * 3 / 4}}) {
+      EXPECT_EQ(sums[size_t(tensor)].incoming_write_sectors, expected);
+      EXPECT_EQ(sums[size_t(tensor)].outgoing_read_sectors, expected);
+    }
+  }
+}
+
+// Two GPUs, no mask: 8 rows a GPU. Behind its last call a GPU gets 8 rows of dK and of dV at 100
+// bytes a nanosecond; adds them to sums of twice the size, at 50 bytes a nanosecond; and rounds
+// these.
+TEST(SimulateRingBackward, WaitsForTheLastGradients) {
+  RingRequest ring = backward_ring(2, RingLayout::zigzag, MaskKind::none);
+  ring.request.timing = Timing::timed;
+  const std::vector<RingStep> steps = simulate_rank(ring, gpu_with_dram(), 1);
+  const double bytes = double(ring.ring.rank_rows()) * row_bytes;
+  const double moved_ns = 2 * bytes / 100;
+  const double added_ns = 2 * bytes * (1 + 2 + 2 + 1) / 50;
+  EXPECT_NEAR(*steps[1].exposed_us, (moved_ns + added_ns) / 1000, 1e-9);
+  EXPECT_NEAR(steps[1].transfer_us, 2 * moved_ns / 1000, 1e-9);
+  EXPECT_EQ(*steps[0].exposed_us, 0);
+  EXPECT_THROW(simulate_rank(ring, gpu_of(2), 1), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace sawtooth::sim

@@ -46,6 +46,20 @@ class Rings(unittest.TestCase):
         self.assertEqual(int(whole["incoming_write_sectors"]), incoming)
         self.assertEqual(int(whole["outgoing_read_sectors"]), incoming)
 
+    def test_a_backward_pass_sends_gradients_back(self):
+        whole, *parts = simulated(
+            "--ring", "2", "--pass", "backward", "--kernel", "hopper", "--timing", "timed"
+        )
+        self.assertEqual(len(parts), 4)
+        # K and V of half of the rows come to each GPU; of GPU 0's keys one chunk is seen by GPU 1,
+        # of GPU 1's both by the second rows of GPU 0.
+        keys = 2 * 2 * 2048 * 256 // 32
+        self.assertEqual(int(whole["incoming_write_sectors"]), 2 * keys + keys // 2 + keys)
+        last = [row for row in parts if row["ring_step"] == "1"]
+        for row in last:
+            self.assertGreater(float(row["exposed_us"]), 0)
+        self.assertLess(float(whole["of_ideal"]), 1)
+
     def test_shards_and_one_process_have_the_same_rows(self):
         options = ("--ring", "2", "--l2", "lru", "--timing", "lockstep")
         whole = simulated(*options)
@@ -80,6 +94,8 @@ class Rings(unittest.TestCase):
             ended.stdout,
         )
         self.assertIn("rank 1 step 1: rows 0 to 2047 meet keys 0 to 1023 of rank 0", ended.stdout)
+        ended = run("ring", "--ring", "2", "--dry-run", "--pass", "backward")
+        self.assertIn("up to as many of dK and dV back", ended.stdout)
 
     def test_it_names_what_is_missing(self):
         built = "built without" not in run("ring", "--ring", "2", "--dry-run").stderr

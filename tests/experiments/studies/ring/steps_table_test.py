@@ -93,6 +93,34 @@ class Steps(unittest.TestCase):
         )
         self.assertEqual(len(printed(predicted, predicted, "--lines", "dram_read")), 2)
 
+    def test_the_recorded_rings_of_two_h100_have_the_errors_that_the_study_says(self):
+        study = ROOT / "experiments/studies/ring"
+        said = (study / "README.md").read_text(encoding="utf-8")
+        for passes in ("judged", "backward"):
+            recorded = ROOT / f"experiments/data/h100/ring/{passes}"
+            done = subprocess.run(
+                [
+                    sys.executable,
+                    PROGRAM,
+                    study / f"results/{passes}_h100.csv",
+                    f"{recorded}_counters.csv",
+                    f"{recorded}_times.csv",
+                ],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            for name, of in (
+                ("dram_read a GPU", "DRAM reads of a GPU"),
+                ("dram_write a GPU", "DRAM writes of a GPU"),
+                ("time a step", "time of a step"),
+            ):
+                row = next(
+                    line for line in done.stdout.splitlines() if line.startswith(f"| {name} |")
+                )
+                figures = row.split("|")[2:6]
+                self.assertIn(f"| {of} |" + "|".join(figures) + "|", said)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,306 @@
+#include "experiments/sawtooth/ring/ring_problem.hpp"
+
+#include <stdexcept>
+
+#include <cuda_runtime_api.h>
+
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
+#include "experiments/sawtooth/measure/attention_tensors.hpp"
+#include "experiments/sawtooth/ring/ring_check.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "kernels/attention/automatic.hpp"
+#include "kernels/attention/backward_choice.hpp"
+#include "kernels/attention/choice.hpp"
+#include "kernels/common/cuda_check.hpp"
+#include "kernels/ring/ring_attention.hpp"
+#include "kernels/ring/ring_attention_backward.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+void require_launched(const kernels::Outcome& outcome) {
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
+template <class Call>
+Call call_of(const Point& point, bool chooses) {
+  auto call = std::get<Call>(attention_call(point));
+  if (!chooses) return call;
+  call.schedule = kernels::automatic_schedule;
+  call.tiling = {0, 0};
+  if (point.keys.kernel.empty()) call.family = {};
+  return call;
+}
+
+/// The point with what runs `call`.
+template <class Call>
+std::pair<Point, std::string> as_run_of(const Point& asked, const Call& call, bool chosen) {
+  Point point = asked;
+  const kernels::DeviceLimits device = kernels::current_device();
+  const kernels::KernelVariant* variant = nullptr;
+  require_launched(kernels::choose_variant(call, device, variant));
+  if (!chosen) return {std::move(point), variant->family};
+  Problem problem = call.problem;
+  problem.pass = asked.request.problem.pass;
+  const Schedule schedule =
+      kernels::complete_schedule(call.schedule, problem, *variant, device, call.ctas_per_sm);
+  Keys& keys = point.keys;
+  keys.tile_q = variant->tiling.q_rows;
+  keys.tile_kv = variant->tiling.kv_rows;
+  keys.launch = schedule.launch;
+  keys.scan = schedule.scan;
+  keys.q_order = schedule.order.q_order;
+  keys.section = Section{.heads = schedule.order.section};
+  keys.workers = schedule.workers;
+  return {std::move(point), variant->family};
+}
+
+/// Device memory on the host.
+template <class Value>
+std::vector<Value> copied(const void* from, int64_t count) {
+  std::vector<Value> values(static_cast<size_t>(count));
+  SAWTOOTH_CUDA_CHECK(
+      cudaMemcpy(values.data(), from, values.size() * sizeof(Value), cudaMemcpyDefault));
+  return values;
+}
+
+/// What is not written stays NaN.
+void poison(void* tensor, int64_t bytes) {
+  SAWTOOTH_CUDA_CHECK(cudaMemset(tensor, 0xff, size_t(bytes)));
+}
+
+/// What both passes do.
+class PassOnDevices : public RingProblemOnDevices {
+ protected:
+  PassOnDevices(const Point& point, const std::vector<int>& devices, bool chooses)
+      : point_(point),
+        devices_(devices),
+        chooses_(chooses),
+        tensors_(on_device(devices.front(), point.request.problem)) {}
+
+  const Problem& problem() const { return point_.request.problem; }
+  const Ring& ring_shape() const { return *point_.ring; }
+  int64_t q_heads() const { return problem().batch * problem().heads; }
+  int64_t kv_heads() const { return problem().batch * problem().kv_heads; }
+  template <class Made, class Call>
+  Made ring_of(const Call& call) const {
+    return {.ring = ring_shape(),
+            .call = call,
+            .transfer = point_.keys.ring_mover == RingMover::nccl ? kernels::RingTransfer::nccl
+                                                                  : kernels::RingTransfer::copy,
+            .devices = devices_};
+  }
+
+  /// Chunks of the whole tensor, of `heads` heads of `row_bytes` a row, to the rank's.
+  void scatter(const void* whole, int64_t heads, int64_t row_bytes, int rank, void* part) const {
+    const Ring& ring = ring_shape();
+    const auto chunk_bytes = size_t(ring.chunk_rows() * row_bytes);
+    for (int64_t first = 0; first < ring.rank_rows(); first += ring.chunk_rows())
+      SAWTOOTH_CUDA_CHECK(cudaMemcpy2D(
+          static_cast<char*>(part) + first * row_bytes, size_t(ring.rank_rows() * row_bytes),
+          static_cast<const char*>(whole) + ring.sequence_row(rank, first) * row_bytes,
+          size_t(ring.seq * row_bytes), chunk_bytes, size_t(heads), cudaMemcpyDefault));
+  }
+  /// Calls poison_rank(rank) with each rank's device current; then the first is.
+  template <class PoisonRank>
+  void poison_ranks(PoisonRank poison_rank) const {
+    for (int rank = 0; rank < ring_shape().ranks; ++rank) {
+      SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_[size_t(rank)]));
+      poison_rank(rank);
+      SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+    }
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
+  }
+
+  Point point_;
+  std::vector<int> devices_;
+  bool chooses_;
+  AttentionTensors tensors_;
+  kernels::DeviceBuffer workspace_;
+
+ private:
+  static AttentionTensors on_device(int device, const Problem& problem) {
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+    return AttentionTensors(problem);
+  }
+};
+
+class ForwardOnDevices : public PassOnDevices {
+ public:
+  ForwardOnDevices(const Point& point, const std::vector<int>& devices, bool chooses)
+      : PassOnDevices(point, devices, chooses),
+        whole_(call_of<kernels::AttentionForward>(point, chooses)),
+        lse_(q_heads() * problem().seq_q * int64_t(sizeof(float))) {
+    const auto ring = ring_of<kernels::RingProblem>(whole_);
+    whole_.q = tensors_.q.as();
+    whole_.k = tensors_.k.as();
+    whole_.v = tensors_.v.as();
+    whole_.o = tensors_.o.as();
+    whole_.lse = lse_.as<float>();
+    workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
+    require_launched(plan_.make(whole_, workspace_.as(), size_t(workspace_.bytes())));
+    ring_ = std::make_unique<kernels::RingAttention>(ring);
+    const int64_t row_bytes = problem().row_bytes();
+    for (int rank = 0; rank < ring.ring.ranks; ++rank) {
+      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->q(rank));
+      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->k(rank));
+      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->v(rank));
+    }
+  }
+
+  void run_whole() override { require_launched(plan_.run(nullptr)); }
+  kernels::RingPass& ring() override { return *ring_; }
+
+  RingCheck check() override {
+    const Ring& ring = ring_shape();
+    const int64_t dim = problem().head_dim;
+    poison_ranks([&](int rank) {
+      poison(ring_->o(rank), q_heads() * ring.rank_rows() * problem().row_bytes());
+    });
+    poison(whole_.o, q_heads() * ring.seq * problem().row_bytes());
+    run_whole();
+    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+    ring_->run();
+    const auto results = [&](const void* o, const float* lse, int64_t rows) {
+      return HostResults{copied<uint16_t>(o, q_heads() * rows * dim),
+                         copied<float>(lse, q_heads() * rows)};
+    };
+    const HostResults whole = results(whole_.o, whole_.lse, ring.seq);
+    ResultDifference difference(problem().dtype, dim);
+    for (int rank = 0; rank < ring.ranks; ++rank)
+      difference.add(ring, rank, q_heads(), whole,
+                     results(ring_->o(rank), ring_->lse(rank), ring.rank_rows()));
+    return {difference.is_small(), difference.text()};
+  }
+
+  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const override {
+    const kernels::AttentionForward* const call = ring_->call(int(rank), step);
+    return as_run_of(point_, call == nullptr ? whole_ : *call, chooses_);
+  }
+  std::pair<Point, std::string> as_run() const override {
+    return as_run_of(point_, whole_, chooses_);
+  }
+
+ private:
+  kernels::AttentionForward whole_;
+  kernels::DeviceBuffer lse_;
+  kernels::AttentionPlan plan_;
+  std::unique_ptr<kernels::RingAttention> ring_;
+};
+
+class BackwardOnDevices : public PassOnDevices {
+ public:
+  BackwardOnDevices(const Point& point, const std::vector<int>& devices, bool chooses)
+      : PassOnDevices(point, devices, chooses),
+        whole_(call_of<kernels::AttentionBackward>(point, chooses)) {
+    const auto ring = ring_of<kernels::RingBackwardProblem>(whole_);
+    run_forward();
+    whole_.q = tensors_.q.as();
+    whole_.k = tensors_.k.as();
+    whole_.v = tensors_.v.as();
+    whole_.o = tensors_.o.as();
+    whole_.d_o = tensors_.d_o.as();
+    whole_.lse = tensors_.lse.as<float>();
+    whole_.dq = tensors_.dq.as();
+    whole_.dk = tensors_.dk.as();
+    whole_.dv = tensors_.dv.as();
+    whole_.workspace_starts_zero = true;
+    workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
+    SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
+    ring_ = std::make_unique<kernels::RingAttentionBackward>(ring);
+    const int64_t row_bytes = problem().row_bytes();
+    for (int rank = 0; rank < ring.ring.ranks; ++rank) {
+      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->q(rank));
+      scatter(whole_.o, q_heads(), row_bytes, rank, ring_->o(rank));
+      scatter(whole_.d_o, q_heads(), row_bytes, rank, ring_->d_o(rank));
+      scatter(whole_.lse, q_heads(), int64_t(sizeof(float)), rank, ring_->lse(rank));
+      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->k(rank));
+      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->v(rank));
+    }
+  }
+
+  void run_whole() override {
+    require_launched(
+        kernels::attention_backward(whole_, workspace_.as(), size_t(workspace_.bytes()), nullptr));
+  }
+  kernels::RingPass& ring() override { return *ring_; }
+
+  RingCheck check() override {
+    const Ring& ring = ring_shape();
+    const int64_t row_bytes = problem().row_bytes();
+    struct Gradient {
+      const char* name;
+      void* whole;
+      void* (kernels::RingAttentionBackward::*of_rank)(int) const;
+      int64_t heads;
+    };
+    const Gradient gradients[] = {
+        {"dQ", whole_.dq, &kernels::RingAttentionBackward::dq, q_heads()},
+        {"dK", whole_.dk, &kernels::RingAttentionBackward::dk, kv_heads()},
+        {"dV", whole_.dv, &kernels::RingAttentionBackward::dv, kv_heads()}};
+    poison_ranks([&](int rank) {
+      for (const Gradient& gradient : gradients)
+        poison((ring_.get()->*gradient.of_rank)(rank),
+               gradient.heads * ring.rank_rows() * row_bytes);
+    });
+    for (const Gradient& gradient : gradients)
+      poison(gradient.whole, gradient.heads * ring.seq * row_bytes);
+    run_whole();
+    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+    ring_->run();
+    RingCheck outcome{true, ""};
+    for (const Gradient& gradient : gradients) {
+      const int64_t row_elements = gradient.heads * problem().head_dim;
+      const auto whole = copied<uint16_t>(gradient.whole, row_elements * ring.seq);
+      TensorDifference difference(problem().dtype, problem().head_dim);
+      for (int rank = 0; rank < ring.ranks; ++rank)
+        difference.add(ring, rank, gradient.heads, whole,
+                       copied<uint16_t>((ring_.get()->*gradient.of_rank)(rank),
+                                        row_elements * ring.rank_rows()));
+      outcome.is_small = outcome.is_small && difference.is_small();
+      outcome.text +=
+          std::string(gradient.name) + " differs by " + shortest(difference.relative()) + ", ";
+    }
+    outcome.text += "allowed " + shortest(allowed_difference(problem().dtype));
+    return outcome;
+  }
+
+  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const override {
+    const kernels::AttentionBackward* const call = ring_->call(int(rank), step);
+    return as_run_of(point_, call == nullptr ? whole_ : *call, chooses_);
+  }
+  std::pair<Point, std::string> as_run() const override {
+    return as_run_of(point_, whole_, chooses_);
+  }
+
+ private:
+  /// O and log-sum-exp, which the backward pass reads.
+  void run_forward() {
+    kernels::AttentionForward forward;
+    forward.problem = problem();
+    forward.problem.pass = Pass::forward;
+    forward.q = tensors_.q.as();
+    forward.k = tensors_.k.as();
+    forward.v = tensors_.v.as();
+    forward.o = tensors_.o.as();
+    forward.lse = tensors_.lse.as<float>();
+    const kernels::DeviceBuffer workspace(int64_t(kernels::workspace_bytes(forward)));
+    require_launched(
+        kernels::attention_forward(forward, workspace.as(), size_t(workspace.bytes()), nullptr));
+    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+
+  kernels::AttentionBackward whole_;
+  std::unique_ptr<kernels::RingAttentionBackward> ring_;
+};
+
+}  // namespace
+
+std::unique_ptr<RingProblemOnDevices> ring_problem(const Point& point,
+                                                   const std::vector<int>& devices, bool chooses) {
+  if (point.request.problem.pass == Pass::forward)
+    return std::make_unique<ForwardOnDevices>(point, devices, chooses);
+  return std::make_unique<BackwardOnDevices>(point, devices, chooses);
+}
+
+}  // namespace sawtooth::experiments
