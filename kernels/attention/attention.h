@@ -88,7 +88,7 @@ typedef struct sawtooth_attention {
                               "hopper-short" */
   int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
   const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
-                              the family hopper, and at most 512 workers */
+                              hopper or hopper-short, and at most 512 workers */
   const char* scan;        /* "linear", "sawtooth", "attach" ... */
   const char* q_order;     /* "ascending", "descending", "fold" */
   int64_t section;         /* heads walked together */
