@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times calls of the C API that name some of their fields beside cuDNN: kernels and schedules that are candidates.
+"""Times calls of the C API that name some of their fields beside a peer: kernels and schedules that are candidates.
 
     experiments/studies/peers/calls.py --calls lists/calls-short.ini --tokens 16K --heads 16 \\
         --seq 512,1K,2K,4K --head-dim 64,128 --mask none,causal --csv calls.csv
@@ -7,10 +7,10 @@
 A section of --calls is a call: fields of sawtooth_attention (kernels/attention/attention.h) by their names, and
 `library`, the path of its libsawtooth_kernels.so (default: $SAWTOOTH_LIBRARY), so that builds of two sources run
 side by side. `only` keeps a call to some shapes: conditions on seq, head_dim and mask that hold together, such as
-`only = head_dim=128 mask=none seq=2048,4096`. Every round launches each of them and cuDNN in a burst of about a
-millisecond, in an order shuffled anew. Outputs are compared with cuDNN's.
+`only = head_dim=128 mask=none seq=2048,4096`. Every round launches each of them and the first of --peers in a burst
+of about a millisecond, in an order shuffled anew. Outputs are compared with the peer's.
 
-A row is a call on a shape: median_us, cudnn_ratio (the median over rounds of cuDNN's time over its own), and the
+A row is a call on a shape: median_us, peer_ratio (the median over rounds of the peer's time over its own), and the
 times of all rounds. Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missing.
 """
 
@@ -27,14 +27,13 @@ import session
 import shapes as shaping
 import table
 
-CUDNN = "sdpa-cudnn"
-COLUMNS = "seq head_dim mask batch heads call median_us cudnn_ratio times_us".split()
+COLUMNS = "seq head_dim mask batch heads call median_us peer_ratio times_us".split()
 
 
 def parser():
     made = session.parser(
         __doc__,
-        [CUDNN],
+        ["sdpa-cudnn"],
         tokens=dict(type=shaping.count, help="as many sequences as have so many rows together"),
         rounds=dict(type=shaping.count, default=15, help="bursts of every call"),
         calls=dict(required=True, help="INI file, a section a call"),
@@ -63,11 +62,13 @@ def is_meant(shape, only):
     return all(str(getattr(shape, key)) in values.split(",") for key, values in only.items())
 
 
-def launches_of(torch, shape, calls, note):
-    """{name: launch}, cuDNN's first, and the names of calls that are refused or wrong."""
+def launches_of(torch, shape, peer, calls, note):
+    """{name: launch}, the peer's first, and the names of calls that are refused or wrong."""
     tensors = session.inputs(torch, shape)
-    launches = {CUDNN: session.prepared(torch, shape, CUDNN, tensors)}
-    expected, bad = launches[CUDNN](), []
+    launches = {peer: session.prepared(torch, shape, peer, tensors)}
+    expected, bad = launches[peer](), []
+    fp32 = shape.dtype == "fp32"
+    allowed = session.LARGEST_FP32_DIFFERENCE if fp32 else session.LARGEST_DIFFERENCE
     for name, only, library, fields in calls:
         if not is_meant(shape, only):
             continue
@@ -80,10 +81,10 @@ def launches_of(torch, shape, calls, note):
             note(f"{shape.text()}: {name}: {error}")
             bad.append(name)
             continue
-        if off <= session.LARGEST_DIFFERENCE:
+        if off <= allowed:
             launches[name] = launch
         else:
-            note(f"{shape.text()}: {name}: output differs from cuDNN's by {off:.1e}")
+            note(f"{shape.text()}: {name}: output differs from the peer's by {off:.1e}")
             bad.append(name)
     return launches, bad
 
@@ -98,26 +99,26 @@ def times_of(torch, launches, rounds, seed):
     return {name: contestant.times for name, contestant in contestants.items()}
 
 
-def row(shape, name, times, cudnn):
-    ratios = [other / own for other, own in zip(cudnn, times)]
+def row(shape, name, times, peer_times):
+    ratios = [other / own for other, own in zip(peer_times, times)]
     return dict(
         {key: getattr(shape, key) for key in ("seq", "head_dim", "mask", "batch", "heads")},
         call=name.replace(",", ";"),
         median_us=f"{statistics.median(times):.2f}",
-        cudnn_ratio=f"{statistics.median(ratios):.4f}",
+        peer_ratio=f"{statistics.median(ratios):.4f}",
         times_us=" ".join(f"{time:.2f}" for time in times),
     )
 
 
 def work(options, note):
     torch = session.torch_with_gpu()
-    calls, rows, correct = read_calls(options.calls), [], True
+    calls, peer, rows, correct = read_calls(options.calls), options.peers[0], [], True
     for shape in race.shapes(options):
-        launches, bad = launches_of(torch, shape, calls, note)
+        launches, bad = launches_of(torch, shape, peer, calls, note)
         times = times_of(torch, launches, race.rounds_of(options, shape), shape.text())
-        of_shape = [row(shape, name, own, times[CUDNN]) for name, own in times.items()]
+        of_shape = [row(shape, name, own, times[peer]) for name, own in times.items()]
         for one in of_shape:
-            note(f"{shape.text()}: {one['cudnn_ratio']} {one['median_us']} us {one['call']}")
+            note(f"{shape.text()}: {one['peer_ratio']} {one['median_us']} us {one['call']}")
         rows += of_shape
         correct = correct and not bad
         table.write(options.csv, rows, COLUMNS)  # stays, whatever comes next
