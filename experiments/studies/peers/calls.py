@@ -77,7 +77,7 @@ def launches_of(torch, shape, peer, calls, note):
             launch = plain_call.prepare(torch, *tensors, shape.mask == "causal", **fields)
             off = session.difference(launch(), expected)
             torch.cuda.synchronize()
-        except RuntimeError as error:
+        except (RuntimeError, OSError) as error:
             note(f"{shape.text()}: {name}: {error}")
             bad.append(name)
             continue
