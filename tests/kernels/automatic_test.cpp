@@ -170,6 +170,30 @@ TEST(AutomaticSchedule, IsNearTheFastestKernelAndLaunchOfTheRaceOfShortSequences
   }
 }
 
+// The calls are named after the bytes of K and V of their sections.
+TEST(AutomaticSchedule, IsNearTheFastestSectionUnderACausalMaskOnAnH100) {
+  if (find_variant(128, ElementType::bf16, {0, 0}, families::hopper_short) == nullptr)
+    GTEST_SKIP() << "this build has no Hopper kernels";
+  std::map<std::tuple<int64_t, int64_t>, std::map<int64_t, double>> shapes;  // ratio by heads
+  for (Row& row : rows_of(SAWTOOTH_RACE_FOLDER "/../../h100/race/causal_sections.csv")) {
+    const size_t unit = row["call"].find(" MiB;");
+    if (unit == std::string::npos) continue;
+    const int64_t seq = std::stoll(row["seq"]), head_dim = std::stoll(row["head_dim"]);
+    const int64_t heads = (std::stoll(row["call"].substr(0, unit)) << 20) / (4 * seq * head_dim);
+    shapes[{seq, head_dim}][heads] = std::stod(row["peer_ratio"]);
+  }
+  EXPECT_EQ(shapes.size(), 15u);
+  for (const auto& [shape, ratios] : shapes) {
+    const auto& [seq, head_dim] = shape;
+    const int64_t section =
+        completed(square(16384 / seq, 16, seq, head_dim, MaskKind::causal)).order.section;
+    ASSERT_TRUE(ratios.contains(section)) << section;
+    double best = 0;
+    for (const auto& [heads, ratio] : ratios) best = std::max(best, ratio);
+    EXPECT_GE(ratios.at(section), 0.99 * best) << seq << " rows, head dim " << head_dim;
+  }
+}
+
 // The table is from race.csv; these are other runs, with the same contenders and with one head. At
 // head dim 64 the first of them timed a kernel before its items became cheaper.
 TEST(AutomaticSchedule, IsAtMost5PercentSlowerThanTheFastestOfOtherRunsOnAnH200) {
