@@ -131,6 +131,7 @@ def title(symbol):
         head_dim, q_rows, kv_rows, warps, stages, *_ = re.findall(r"L[ib](\d+)E", numbers)
         family = "mma-tma" if "forward_tma_kernel" in symbol else "mma"
         shape = [family] + ["backward"] * (pass_name == "Backward")
+        shape += ["scalar"] * ("ScalarProducts" in symbol)
         shape += [f"d{head_dim}", f"{q_rows}x{kv_rows}", f"{warps} warps {stages} stages"]
     else:
         return symbol

@@ -84,11 +84,11 @@ typedef struct sawtooth_attention {
    * calls of this library used it, of whatever shape. Spares a memset, some 3 us. */
   int32_t workspace_starts_zero;
   /* The schedule. Nulls and zeros: automatic, by shape and device. */
-  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper",
+  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "scalar-fp32", "hopper",
                               "hopper-short" */
   int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
   const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
-                              the family hopper, and at most 512 workers */
+                              hopper or hopper-short, and at most 512 workers */
   const char* scan;        /* "linear", "sawtooth", "attach" ... */
   const char* q_order;     /* "ascending", "descending", "fold" */
   int64_t section;         /* heads walked together */

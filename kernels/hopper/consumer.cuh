@@ -298,8 +298,9 @@ class Consumer {
             log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
       }
     }
-    copy_rows_out<Element>(results_, output, factor, warpgroup_, 1 + Shape::consumers + warpgroup_,
-                           first_row_, head, batch);
+    const int warp = int(threadIdx.x % warpgroup_threads / 32);
+    copy_rows_out<Element>(results_, output, factor, warpgroup_ * 4 + warp,
+                           first_row_ + warp * copied_rows, head, batch);
   }
 
   /// O and log-sum-exp of the item, or with kv-split this part's.

@@ -1,7 +1,7 @@
 // O on a shorter way: rounded and laid out in shared memory by stmatrix, then written by the copy
 // engine while the next item runs. Stores from registers (epilogue.cuh) take a warpgroup some 1,500
-// clocks of the 14,500 of an item of four tiles, this way takes 1,100 (item_clocks.csv in
-// experiments/data/h200/race).
+// clocks of the 14,500 of an item of four tiles, this way takes 1,100 where a warpgroup copies as
+// one (item_clocks.csv in experiments/data/h200/race).
 //
 // PTX ISA: "stmatrix", "cp.async.bulk.tensor", "cp.async.bulk.wait_group".
 #pragma once
@@ -19,8 +19,12 @@
 
 namespace sawtooth::kernels::hopper {
 
-/// Results that leave by the copy engine: O's map, with boxes of a warpgroup's rows, and where its
-/// tile lies in shared memory: of each warpgroup the panels of its rows.
+/// Rows of a box: a warp copies its own, so that no warp waits for another, and one that has merged
+/// the pieces of an item may copy alone.
+inline constexpr int copied_rows = warpgroup_rows / 4;
+
+/// Results that leave by the copy engine: O's map, with boxes of a warp's rows, and where its tile
+/// lies in shared memory: of each warp the panels of its rows.
 struct CopiedResults {
   const CUtensorMap& o;
   uint32_t tile;
@@ -53,21 +57,22 @@ __device__ inline void store_tile(const CUtensorMap& map, uint32_t from, int32_t
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// By a warpgroup: its rows, times the factor of each, on their way to rows from `first_row` on.
-/// `barrier` is a named barrier of its own.
+/// By a warp, number `warp` of the consumers: its rows, times the factor of each, on their way to
+/// rows from `first_row` on.
 template <class Element, int Count>
 __device__ inline void copy_rows_out(const CopiedResults& results, const float (&output)[Count],
-                                     const float (&factor)[rows_a_thread], int warpgroup,
-                                     int barrier, int first_row, int head, int batch) {
+                                     const float (&factor)[rows_a_thread], int warp, int first_row,
+                                     int head, int batch) {
   constexpr int head_dim = Count * warpgroup_threads / warpgroup_rows;
-  constexpr int panel_bytes = warpgroup_rows * swizzle_row_bytes;
+  constexpr int panel_bytes = copied_rows * swizzle_row_bytes;
+  static_assert(panel_bytes % swizzle_group_bytes == 0);
   constexpr int blocks_a_panel = panel_columns / 16;
   const int lane = threadIdx.x % 32;
-  const bool leads = threadIdx.x % warpgroup_threads == 0;
-  const uint32_t tile = results.tile + warpgroup * (head_dim / panel_columns * panel_bytes);
+  const bool leads = lane == 0;
+  const uint32_t tile = results.tile + warp * (head_dim / panel_columns * panel_bytes);
   if (leads) wait_until_copies_have_read();
-  named_barrier_sync(barrier, warpgroup_threads);
-  const int row = threadIdx.x % warpgroup_threads / 32 * 16 + lane % 16;
+  __syncwarp();
+  const int row = lane % 16;
   const uint32_t row_address = tile + row * swizzle_row_bytes;
   const uint32_t chunk = uint32_t(lane / 16) ^ uint32_t(row % 8);
 #pragma unroll
@@ -84,7 +89,7 @@ __device__ inline void copy_rows_out(const CopiedResults& results, const float (
                    words);
   }
   fence_before_copies();
-  named_barrier_sync(barrier, warpgroup_threads);
+  __syncwarp();
   if (leads) store_tile(results.o, tile, first_row, head, batch);
 }
 

@@ -15,8 +15,7 @@ KernelVariant short_variant(const char* family, const char* name, VariantSet set
   row.shared_bytes += Shape::o_bytes;
   row.ctas_per_sm = Shape::ctas_per_sm;
   row.fills_sm = Shape::ctas_per_sm == 1;
-  row.merges_pieces = false;
-  row.o_box = {warpgroup_rows, Shape::panels};
+  row.o_box = {copied_rows, Shape::panels};
   row.most_keys = most_keys;
   return row;
 }

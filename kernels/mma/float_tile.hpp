@@ -1,5 +1,5 @@
 // Where a tile of fp32 Q, K or V lies in shared memory, and which lane reads what for products of
-// m16n8k8 (tf32_products.cuh).
+// m16n8k8 (tf32_products.cuh) and for scalar ones (scalar_products.cuh).
 //
 // The bytes lie as those of a tile of 16-bit elements with twice the columns (shared_tile.hpp): a
 // panel has 32 columns, eight chunks of four. There is no ldmatrix for them, so every lane reads
@@ -55,6 +55,16 @@ struct FloatLanes {
   SAWTOOTH_HD static constexpr int q(int lane) { return QTile::row_lane(lane); }
   SAWTOOTH_HD static constexpr int k(int lane) { return KvTile::row_lane(lane); }
   SAWTOOTH_HD static constexpr int v(int lane) { return KvTile::key_lane(lane); }
+};
+
+/// The same of scalar products: a lane's row of Q, its first key of K, and its first chunk of a row
+/// of V, which has those of output_chunk(2 t) and, XORed with output_chunk(1), of output_chunk(2 t
+/// + 1).
+template <class QTile, class KvTile>
+struct ScalarLanes {
+  SAWTOOTH_HD static constexpr int q(int lane) { return QTile::offset(0, lane / 4, 0); }
+  SAWTOOTH_HD static constexpr int k(int lane) { return KvTile::offset(0, 2 * (lane % 4), 0); }
+  SAWTOOTH_HD static constexpr int v(int lane) { return KvTile::offset(0, 0, lane % 4); }
 };
 
 }  // namespace sawtooth::kernels

@@ -12,6 +12,7 @@
 #include "kernels/mma/epilogue.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/launch_storage.cuh"
+#include "kernels/mma/scalar_products.cuh"
 #include "kernels/mma/tf32_products.cuh"
 #include "kernels/mma/tile_copy.cuh"
 #include "kernels/mma/tile_products.cuh"

@@ -6,6 +6,7 @@
 // rounded additions.
 #pragma once
 
+#include "kernels/mma/float_chunk.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/ptx.cuh"
 
@@ -36,14 +37,11 @@ struct SplitChunk {
   uint32_t small[4];
 };
 __device__ inline SplitChunk split_chunk_at(uint32_t address) {
-  float x[4];
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(x[0]), "=f"(x[1]), "=f"(x[2]), "=f"(x[3])
-               : "r"(address));
+  const FloatChunk whole = chunk_at(address);
   SplitChunk chunk;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const SplitFloat parts = split(x[i]);
+    const SplitFloat parts = split(whole.x[i]);
     chunk.big[i] = parts.big;
     chunk.small[i] = parts.small;
   }
@@ -61,7 +59,7 @@ __device__ constexpr bool takes_small_b(int product) {
 
 /// S = Q K^T for `score_columns` keys from row block `first_block` of the K tile on.
 template <class Shape>
-requires(Shape::is_fp32) __device__
+requires(Shape::is_fp32 && !Shape::scalar) __device__
     inline void multiply_qk(float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
                             const WarpState<Shape>&, uint32_t q_lane, uint32_t k_lane,
                             int first_block) {
@@ -117,7 +115,7 @@ requires(Shape::is_fp32) __device__
 
 /// O += exp2(S - reference) V. Fragment 4 p + f of the output are elements f of chunks of panel p.
 template <class Shape>
-requires(Shape::is_fp32) __device__
+requires(Shape::is_fp32 && !Shape::scalar) __device__
     inline void multiply_pv(WarpState<Shape>& state,
                             const float (&scores)[Shape::row_blocks][Shape::score_columns / 8][4],
                             uint32_t v_lane, int first_block, float scale_log2) {

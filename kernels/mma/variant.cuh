@@ -25,6 +25,10 @@ template <class Shape, bool>
 KernelVariant half_step_variant(const char* family, const char* name, VariantSet set) {
   return async_variant<HalfStepAhead<Shape>, false>(family, name, set);
 }
+template <class Shape, bool>
+KernelVariant scalar_variant(const char* family, const char* name, VariantSet set) {
+  return async_variant<ScalarProducts<Shape>, false>(family, name, set);
+}
 
 }  // namespace sawtooth::kernels
 

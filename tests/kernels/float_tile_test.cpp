@@ -102,6 +102,53 @@ TYPED_TEST(FloatTileMaps, GivePVTheKeysOfTheAccumulatorsAndEveryColumnOnce) {
   EXPECT_EQ(int(seen.size()), Tile::rows * Tile::panels * Tile::panel_floats);
 }
 
+// Lanes that read the same chunk are served by one reading of it.
+template <class OffsetOfLane>
+void expect_no_conflict_of_different_chunks(OffsetOfLane offset_of_lane) {
+  constexpr int bank_period_bytes = 128;
+  for (int first = 0; first < 32; first += 8) {
+    std::set<int> chunks, bank_groups;
+    for (int lane = first; lane < first + 8; ++lane) {
+      chunks.insert(offset_of_lane(lane));
+      bank_groups.insert(offset_of_lane(lane) % bank_period_bytes / chunk_bytes);
+    }
+    EXPECT_EQ(bank_groups.size(), chunks.size()) << first;
+  }
+}
+
+// As accumulators of m16n8k8 lie: rows lane / 4 of Q, keys 2 (lane % 4) and 2 (lane % 4) + 1 of
+// eight, and of O the columns that P V of tensor cores leaves in a lane.
+TYPED_TEST(FloatTileMaps, GiveScalarProductsTheChunksOfTheirRowsAndKeys) {
+  using Tile = TypeParam;
+  using Lanes = ScalarLanes<Tile, Tile>;
+  const std::map<int, Place> place = places<Tile>();
+  for (int chunk = 0; chunk < Tile::row_chunks; ++chunk) {
+    const auto q = [&](int lane) { return Lanes::q(lane) ^ chunk * chunk_bytes; };
+    expect_no_conflict_of_different_chunks(q);
+    for (int lane = 0; lane < 32; ++lane)
+      EXPECT_EQ(place.at(q(lane)), (Place{lane / 4, chunk * Tile::chunk_floats}));
+    for (int i = 0; i < 2; ++i) {
+      const auto key = [&](int lane) {
+        return (Lanes::k(lane) ^ (chunk ^ i) * chunk_bytes) + i * Tile::row_bytes;
+      };
+      expect_no_conflict_of_different_chunks(key);
+      for (int lane = 0; lane < 32; ++lane)
+        EXPECT_EQ(place.at(key(lane)), (Place{2 * (lane % 4) + i, chunk * Tile::chunk_floats}));
+    }
+  }
+  for (int key = 0; key < 8; ++key)
+    for (int column = 0; column < 2; ++column) {
+      const auto v = [&](int lane) {
+        return (Lanes::v(lane) ^ (key ^ Tile::output_chunk(column)) * chunk_bytes) +
+               key * Tile::row_bytes;
+      };
+      expect_no_conflict_of_different_chunks(v);
+      for (int lane = 0; lane < 32; ++lane)
+        EXPECT_EQ(place.at(v(lane)),
+                  (Place{key, Tile::output_chunk(2 * (lane % 4) + column) * Tile::chunk_floats}));
+    }
+}
+
 // Accumulators 0 and 1 of a fragment are columns 2 (lane % 4) and 2 (lane % 4) + 1.
 TEST(FloatTileOutput, LetsAQuadWriteWholeSectors) {
   using Tile = FloatTile<64, 32>;

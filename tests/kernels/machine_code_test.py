@@ -132,6 +132,13 @@ class Titles(unittest.TestCase):
         )
         self.assertEqual(machine_code.title(name), "fp32 mma d128 64x32 4 warps 2 stages")
 
+    def test_one_with_scalar_products_says_so(self):
+        name = (
+            "_ZN8sawtooth7kernels14forward_kernelINS0_14ScalarProductsINS0_12ForwardShapeIfLi64E"
+            "Li64ELi64ELi4ELi2ELi64ELb0ELi2EEEEEEEvNS0_16ForwardArgumentsE"
+        )
+        self.assertEqual(machine_code.title(name), "fp32 mma scalar d64 64x64 4 warps 2 stages")
+
     def test_a_kernel_of_the_backward_pass_is_told_from_forward(self):
         name = (
             "_ZN8sawtooth7kernels15backward_kernelINS0_13BackwardShapeI13__nv_bfloat16Li64ELi64E"

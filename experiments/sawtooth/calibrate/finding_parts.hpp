@@ -27,10 +27,13 @@ void add_speeds(const RecordedSms& sms, ItemFindings& found, const Launches& lon
 void add_step_costs(const RecordedSms& sms, ItemFindings& found);
 void add_jitter(const RecordedSms& sms, ItemFindings& found, const Launches& lone);
 void add_tpc_spreads(const RecordedSms& sms, ItemFindings& found);
+/// Of the older CTAs, where two share an SM.
 double jitter(const RecordedSms& sms, const RecordedLaunch& launch);
 /// Standard deviation of the GPCs' slowness, as a share of their mean.
 double sm_spread(const RecordedSms& sms, const RecordedLaunch& launch);
 double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch);
+/// (younger - older) / (younger + older), times of a step of the two CTAs of an SM.
+double bias(const RecordedSms& sms, const RecordedLaunch& launch);
 void add_biases(const RecordedSms& sms, ItemFindings& found);
 
 // prefetch_findings.cpp

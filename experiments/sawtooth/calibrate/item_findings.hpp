@@ -24,11 +24,11 @@ struct ItemFindings {
 ItemFindings findings_of(const std::vector<RecordedLaunch>& launches, const sim::Gpu& gpu,
                          double item_ns);
 
-/// Sections of a kernel's file for another family than kernels/mma, of which an SM holds one CTA:
-/// what a step takes, with prefetch too, its jitter, and what an item takes beyond its steps.
-/// Throws std::invalid_argument where no launch without a mask and prefetch has one CTA an SM and
-/// long items.
+/// Sections of a kernel's file for another family than kernels/mma: what a step takes, with
+/// prefetch too, its jitter, what an item takes beyond its steps, and how two CTAs share an SM
+/// where launches have so many. `known`: costs of every kernel. Throws std::invalid_argument where
+/// no launch without a mask and prefetch has one CTA an SM and long items.
 std::vector<ProfileSection> family_findings(const std::vector<RecordedLaunch>& launches,
-                                            const sim::Gpu& gpu);
+                                            const sim::Gpu& gpu, const sim::KernelCost& known);
 
 }  // namespace sawtooth::experiments

@@ -68,7 +68,7 @@ class Cells {
 std::map<std::string, RecordedLaunch> points_of(const std::string& path) {
   const CsvTable table = table_of(path);
   const Cells cells(table, {"run_id", "head_dim", "tile_q", "tile_kv", "mask", "launch", "workers",
-                            "prefetch", "kernel", "scan"});
+                            "prefetch", "kernel", "scan", "dtype"});
   std::map<std::string, RecordedLaunch> points;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     RecordedLaunch& point = points[cells.text(row, 0)];
@@ -80,6 +80,7 @@ std::map<std::string, RecordedLaunch> points_of(const std::string& path) {
     point.workers = cells.number(row, 6);
     point.prefetch = cells.number(row, 7);
     point.scan = cells.text(row, 9);
+    point.element_bytes = cells.text(row, 10) == "fp32" ? 4 : 2;
   }
   return points;
 }
@@ -94,7 +95,6 @@ bool RecordedLaunch::is_steady() const {
 }
 
 bool RecordedLaunch::has_lines(int64_t cta) const {
-  constexpr int64_t element_bytes = 2;
   const int64_t lines = kernel.tiling.kv_rows * kernel.head_dim * element_bytes / line_bytes;
   return prefetch > 0 && cta * lines / workers < (cta + 1) * lines / workers;
 }

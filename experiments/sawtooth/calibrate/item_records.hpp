@@ -23,6 +23,7 @@ struct RecordedLaunch {
   std::string scan = "linear";
   int64_t workers = 0;
   int64_t prefetch = 0;
+  int64_t element_bytes = 2;
   std::vector<std::vector<RecordedItem>> ctas;  // items of each CTA in the order of time
 
   /// Persistent CTAs, so many on each of `sms`.

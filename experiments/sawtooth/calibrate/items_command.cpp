@@ -89,7 +89,7 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
           {{"description", "kernels/" + family + " on " + gpu.description, "", "", 0},
            {"family", family, "", "", 0}},
           {{"kernel", {}, 0}}};
-      put(of_family, family_findings(launches, gpu.profile));
+      put(of_family, family_findings(launches, gpu.profile, known));
       write(folder / "kernel.ini", of_family, items_path);
       std::cout << "written to " << folder.string() << ": kernel.ini\n";
       return exit_fine;

@@ -51,13 +51,16 @@ bool RecordedSms::is_lone(const RecordedLaunch& launch) const {
   return launch.has_ctas(1, count_) && launch.prefetch == 0;
 }
 
+int64_t RecordedSms::cta_of(const RecordedLaunch& launch, int64_t sm, bool younger) const {
+  if (launch.workers == count_) return sm;
+  const auto& [first, second] = sharers_[static_cast<size_t>(sm)];
+  return younger ? second : first;
+}
+
 std::vector<double> RecordedSms::paces(const RecordedLaunch& launch, bool younger) const {
   std::vector<double> paces;
-  for (int64_t sm = 0; sm < count_; ++sm) {
-    const auto& [first, second] = sharers_[static_cast<size_t>(sm)];
-    const int64_t cta = launch.workers == count_ ? sm : younger ? second : first;
-    paces.push_back(launch.pace(cta, item_ns_));
-  }
+  for (int64_t sm = 0; sm < count_; ++sm)
+    paces.push_back(launch.pace(cta_of(launch, sm, younger), item_ns_));
   return paces;
 }
 

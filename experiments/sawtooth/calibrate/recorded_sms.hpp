@@ -71,6 +71,8 @@ class RecordedSms {
   /// One CTA an SM, without prefetch.
   bool is_lone(const RecordedLaunch& launch) const;
 
+  /// The older or the younger CTA of an SM, of a launch of one CTA an SM the one that there is.
+  int64_t cta_of(const RecordedLaunch& launch, int64_t sm, bool younger) const;
   /// ns a step on each SM, of its older or its younger CTA.
   std::vector<double> paces(const RecordedLaunch& launch, bool younger = false) const;
   /// ns a step of a kernel without prefetch, of the older and the younger CTA alike.

@@ -13,8 +13,8 @@ double jitter(const RecordedSms& sms, const RecordedLaunch& launch) {
   std::vector<double> values;
   for (const std::vector<int64_t>& gpc : sms.gpcs()) {
     for (size_t i = 0; i + 2 < gpc.size(); i += 4) {
-      const auto& here = launch.ctas[size_t(gpc[i])];
-      const auto& there = launch.ctas[size_t(gpc[i + 2])];
+      const auto& here = launch.ctas[size_t(sms.cta_of(launch, gpc[i], false))];
+      const auto& there = launch.ctas[size_t(sms.cta_of(launch, gpc[i + 2], false))];
       for (size_t k = 0; k + 1 < std::min(here.size(), there.size()); ++k) {
         const auto step_ns = [&](const std::vector<RecordedItem>& items) {
           return (double(items[k + 1].start_ns - items[k].start_ns) - sms.item_ns()) /
@@ -50,15 +50,10 @@ double tpc_spread(const RecordedSms& sms, const RecordedLaunch& launch) {
   return differences / double(of_sms.size() / 2) / mean_of(of_sms);
 }
 
-namespace {
-
-/// (younger - older) / (younger + older), times of a step of the two CTAs of an SM.
 double bias(const RecordedSms& sms, const RecordedLaunch& launch) {
   const double older = mean_of(sms.paces(launch)), younger = mean_of(sms.paces(launch, true));
   return (younger - older) / (younger + older);
 }
-
-}  // namespace
 
 void add_jitter(const RecordedSms& sms, ItemFindings& found, const Launches& lone) {
   add_finding(kernel_findings(found, std::string(every_kernel)), "jitter",

@@ -286,6 +286,15 @@ RecordedLaunch of_many_lengths(const KernelShape& kernel, double beyond_ns) {
   return made;
 }
 
+/// What every kernel costs, of which the findings of a family need these.
+sim::KernelCost known_costs() {
+  sim::KernelCost known;
+  known.tensor_tflops = 480;
+  known.exp_tera_per_s = 6;
+  known.item_begin_ns = 800;
+  return known;
+}
+
 TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
   constexpr double beyond_ns = item_ns;
   const KernelShape kernel{64, {192, 128}, "hopper"};
@@ -301,7 +310,7 @@ TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
   sawtooth.scan = "sawtooth";
   const auto sections = family_findings({launch(sms, usual, kernel), launch(sms, slower, kernel, 2),
                                          sawtooth, of_many_lengths(kernel, beyond_ns)},
-                                        h200);
+                                        h200, known_costs());
   const auto value = [&](std::string_view name, std::string_view key) {
     const std::string written = text(section(sections, name), key);
     EXPECT_FALSE(written.empty()) << name << ' ' << key;
@@ -315,24 +324,42 @@ TEST(FamilyFindings, AStepAnItemAndPrefetchAreThoseThatTheRecordsWereMadeFrom) {
   EXPECT_NEAR(value("d64-192x128", "tpc-spread"), 0, 1e-6);
 }
 
-// experiments/profiles/kernels/hopper-h200.ini is what the recorded launches give.
+struct ShippedCosts {
+  const char* file;          // in profiles/kernels
+  const char* records;       // in data
+  size_t of_every, of_each;  // parameters in [every], and in other sections, from elsewhere
+  size_t of_wide;            // more of them at D = 128
+};
+
+// From durations: power-slowness, launch-ns, refill-ns and dram-slowness (power.py, launch.py and
+// loaded.py of experiments/studies/validation); of the variant table: resident-ctas.
 TEST(FamilyFindings, OfTheRecordedLaunchesAreTheShippedCosts) {
   const std::string root = SAWTOOTH_EXPERIMENTS_DIR;
-  const std::string rows = root + "/data/h200/validation/calibration_hopper";
-  const ProfileFile shipped = read_kernel_file(root + "/profiles/kernels/hopper-h200.ini");
-  const auto found = family_findings(read_item_records(rows + ".csv", rows + "_items.csv.xz"),
-                                     read_gpu_file(root + "/profiles/gpus/h200.ini").profile);
-  ASSERT_EQ(shipped.sections.size(), found.size() + 1);  // and [kernel]
-  for (const ProfileSection& section : found) {
-    const auto& known = *std::ranges::find(shipped.sections, section.name, &ProfileSection::name);
-    // From durations: power-slowness, launch-ns, refill-ns and, at D = 128, dram-slowness
-    // (power.py, launch.py and loaded.py of experiments/studies/validation).
-    const size_t of_durations = section.name == "every" || section.name.starts_with("d128") ? 2 : 1;
-    ASSERT_EQ(known.parameters.size(), section.parameters.size() + of_durations) << section.name;
-    for (size_t i = 0; i < section.parameters.size(); ++i) {
-      EXPECT_EQ(known.parameters[i].key, section.parameters[i].key) << section.name;
-      EXPECT_EQ(known.parameters[i].value, section.parameters[i].value)
-          << section.name << ' ' << known.parameters[i].key;
+  const sim::Gpu h200 = read_gpu_file(root + "/profiles/gpus/h200.ini").profile;
+  sim::KernelCost known;
+  set_kernel_cost(read_kernel_file(root + "/profiles/kernels/mma-h200.ini"),
+                  {.head_dim = 1, .tiling = {}, .family = {}}, known);
+  for (const auto& [file, records, of_every, of_each, of_wide] :
+       {ShippedCosts{"hopper-h200", "h200/validation/calibration_hopper", 2, 1, 1},
+        ShippedCosts{"hopper-short", "h100/validation/calibration_hopper_short", 2, 1, 0},
+        ShippedCosts{"mma-fp32", "h100/validation/calibration_mma_fp32", 0, 1, 0}}) {
+    const std::string rows = root + "/data/" + records;
+    const ProfileFile shipped = read_kernel_file(root + "/profiles/kernels/" + file + ".ini");
+    const auto found =
+        family_findings(read_item_records(rows + ".csv", rows + "_items.csv.xz"), h200, known);
+    ASSERT_EQ(shipped.sections.size(), found.size() + 1) << file;  // and [kernel]
+    for (const ProfileSection& section : found) {
+      const auto& of_file =
+          *std::ranges::find(shipped.sections, section.name, &ProfileSection::name);
+      const size_t wide = section.name.starts_with("d128") ? of_wide : 0;
+      const size_t of_others = section.name == "every" ? of_every : of_each + wide;
+      ASSERT_EQ(of_file.parameters.size(), section.parameters.size() + of_others)
+          << file << ' ' << section.name;
+      for (size_t i = 0; i < section.parameters.size(); ++i) {
+        EXPECT_EQ(of_file.parameters[i].key, section.parameters[i].key) << section.name;
+        EXPECT_EQ(of_file.parameters[i].value, section.parameters[i].value)
+            << file << ' ' << section.name << ' ' << of_file.parameters[i].key;
+      }
     }
   }
 }
@@ -348,26 +375,84 @@ TEST(FamilyFindings, GpcsAreApartByAsMuchAsTheRecordsSay) {
   h200.l2_bytes = 60 << 20;
   const auto sections = family_findings(
       {launch(sms, by_gpc, kernel), launch(sms, usual, kernel), of_many_lengths(kernel, item_ns)},
-      h200);
+      h200, known_costs());
   EXPECT_NEAR(std::stod(text(section(sections, "d64-192x128"), "sm-spread")), 0.005, 6e-5)
       << "the mean of 0.01 and 0";
 }
 
 TEST(FamilyFindings, NeedsLongItemsOfLoneCtas) {
-  EXPECT_THROW(family_findings({of_many_lengths({64, {192, 128}, "hopper"}, 0)}, gpu()),
-               std::invalid_argument);
+  EXPECT_THROW(
+      family_findings({of_many_lengths({64, {192, 128}, "hopper"}, 0)}, gpu(), known_costs()),
+      std::invalid_argument);
+}
+
+/// Two CTAs an SM whose steps take 3000 ns, of the older ones by `bias` less and of the younger
+/// ones so much more.
+RecordedLaunch two_ctas(const KernelShape& kernel, double bias) {
+  return launch(
+      2 * sms, [=](int64_t cta) { return 1.5 * step_ns * (1 + (is_younger(cta) ? bias : -bias)); },
+      kernel);
+}
+
+std::string found_text(const std::vector<ProfileSection>& sections, std::string_view name,
+                       std::string_view key) {
+  return text(section(sections, name), key);
+}
+
+TEST(FamilyFindings, OfTwoCtasAnSmAStepIsHalfAndTheOlderOneIsPreferredByItsShare) {
+  const KernelShape kernel{64, {128, 64}, "hopper-short"};
+  const auto sections = family_findings(
+      {launch(sms, usual, kernel), of_many_lengths(kernel, item_ns), two_ctas(kernel, 0.02)}, gpu(),
+      known_costs());
+  const auto value = [&](std::string_view key) {
+    const std::string written = found_text(sections, "d64-128x64", key);
+    EXPECT_FALSE(written.empty()) << key;
+    return written.empty() ? NAN : std::stod(written);
+  };
+  EXPECT_NEAR(value("step-ns"), 0.75 * step_ns, 0.06);
+  EXPECT_NEAR(value("exposed-ns"), 0.25 * step_ns, 0.06);
+  EXPECT_EQ(found_text(sections, "d64-128x64", "keep-step"), "off");
+  // 4 x 64 FLOP take 256 / 480 where an exponential takes 1 / 6.
+  const double share = (1.0 / 6) / (1.0 / 6 + 256.0 / 480);
+  EXPECT_NEAR(value("age-bias"), 0.02 / share, 1e-4);
+  EXPECT_NEAR(value("jitter-shared"), 0, 1e-6);
+}
+
+TEST(FamilyFindings, TwoCtasOfOnePaceAlternate) {
+  const KernelShape kernel{64, {128, 64}, "hopper-short"};
+  const auto sections = family_findings(
+      {launch(sms, usual, kernel), of_many_lengths(kernel, item_ns), two_ctas(kernel, 0)}, gpu(),
+      known_costs());
+  EXPECT_EQ(found_text(sections, "d64-128x64", "keep-step"), "on");
+  EXPECT_EQ(found_text(sections, "d64-128x64", "age-bias"), "");
+  EXPECT_EQ(found_text(sections, "d64-128x64", "jitter-in-step"), "0.0000");
+}
+
+// Q and a tile of K and V, 192 rows of 256 bytes, take a microsecond through one SM's part of L2.
+TEST(FamilyFindings, WithoutLeadsAnItemOfFp32WaitsForItsQAndForBothTiles) {
+  const KernelShape kernel{64, {64, 64}, "mma-fp32"};
+  sim::Gpu h200 = gpu();
+  h200.latency_dram_ns = 360;
+  h200.l2_gb_per_s = 49.152 * double(sms);
+  std::vector<RecordedLaunch> launches{launch(sms, usual, kernel),
+                                       of_many_lengths(kernel, item_ns)};
+  for (RecordedLaunch& one : launches) one.element_bytes = 4;
+  const auto sections = family_findings(launches, h200, known_costs());
+  EXPECT_TRUE(section(sections, "every").empty());
+  EXPECT_NEAR(std::stod(found_text(sections, "d64-64x64", "item-end-ns")), item_ns - 1360 - 800, 1);
 }
 
 TEST(ItemRecords, ItemsOfAnotherTableAreNamed) {
   const std::string points = ::testing::TempDir() + "points.csv";
   const std::string items = ::testing::TempDir() + "items.csv";
   std::ofstream(points)
-      << "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch,kernel,scan\n"
-         "a,64,128,128,none,static,132,0,mma,linear\n";
+      << "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch,kernel,scan,dtype\n"
+         "a,64,128,128,none,static,132,0,mma-fp32,linear,fp32\n";
   std::ofstream(items) << "run_id,repetition,worker,items_before,item,steps,start_ns\n"
                           "a,0,1,1,7,10,900\na,0,1,0,3,10,100\n";
   const auto launches = read_item_records(points, items);
   ASSERT_EQ(launches.size(), 1u);
+  EXPECT_EQ(launches[0].element_bytes, 4);
   EXPECT_EQ(launches[0].ctas.at(1).front().item, 3) << "in the order of time";
   std::ofstream(items) << "run_id,repetition,worker,items_before,item,steps,start_ns\n"
                           "b,0,1,0,3,10,100\n";
