@@ -53,7 +53,7 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
      Mechanism::early_write_back},
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
-    {"power", "the clock falls where a kernel draws more than the GPU's limit", Mechanism::power},
+    {"power", "the clock falls where a kernel, or DRAM with it, draws too much", Mechanism::power},
 });
 
 /// A set of mechanisms that are switched off.

@@ -53,14 +53,20 @@ predict_for_intervals() {
   "$program" simulate "$1" --timing timed --l2 halves --quiet --overwrite --seed "$2" --csv "$3"
 }
 
-# judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES: one row of lists.csv.
+# judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES GPU: one row of lists.csv; GPU is the one that came, where the list
+# names another.
 judge() {
-  local folder=$1 list=$2 role=$3 file=$here/lists/$4 measured=experiments/data/h200/$5 die=$6
+  local folder=$1 list=$2 role=$3 file=$here/lists/$4 measured=experiments/data/$5 die=$6 gpu=$8
   local repeated=(--launches "${LAUNCHES:-$7}") options=(--timing timed --l2 halves --quiet)
   [ -z "$die" ] || options+=(--die "experiments/$die")
   options+=("${simulate_options[@]}")
   mkdir -p "$folder"
   rm -f "$folder"/*.summary
+  if [ -n "$gpu" ]; then
+    options+=(--gpu "$gpu")
+    sed "s/^\([^,]*,measured\),[^,]*/\1,$gpu/" "$measured" >"$folder/measured.csv"
+    measured=$folder/measured.csv
+  fi
   case $4 in # files of several lists
     development.ini | libraries.ini)
       sections_of "$file" "$list" >"$folder/$list.ini"
@@ -141,13 +147,13 @@ if [ -n "$intervals" ]; then
 fi
 
 judged=0
-while IFS=, read -r list role file measured die launches _ <&3; do
+while IFS=, read -r list role file measured die launches _ _ _ gpu <&3; do
   [[ " ${wanted[*]} " == *" $list "* || " ${wanted[*]} " == *" $role "* ]] || continue
   judged=$((judged + 1))
   if [ -n "$check" ]; then
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
-    QUICK=1 judge "$folder" "$list" "$role" "$file" "$measured" "$die" "$launches"
+    QUICK=1 judge "$folder" "$list" "$role" "$file" "$measured" "$die" "$launches" "$gpu"
     python3 "$here/judge.py" same "$folder" "$list" || {
       echo "run.sh: predictions have changed; run $here/run.sh --record LIST ..." >&2
       exit 1
@@ -155,7 +161,7 @@ while IFS=, read -r list role file measured die launches _ <&3; do
     exec python3 "$here/judge.py" page --check
   fi
   folder=build/judge/$list
-  judge "$folder" "$list" "$role" "$file" "$measured" "$die" "$launches"
+  judge "$folder" "$list" "$role" "$file" "$measured" "$die" "$launches" "$gpu"
   python3 "$here/judge.py" report "$folder" ${record:+--record "$list"} | tee "$folder/report.md"
   draw "$folder"
   echo "written to $folder"

@@ -15,7 +15,7 @@ class Sealed(unittest.TestCase):
             sealed = [row for row in csv.DictReader(file) if row["sealed"]]
         self.assertTrue(sealed)
         for row in sealed:
-            rows = (ROOT / "experiments/data/h200" / row["measured"]).read_bytes()
+            rows = (ROOT / "experiments/data" / row["measured"]).read_bytes()
             self.assertEqual(hashlib.sha256(rows).hexdigest(), row["sealed"], row["list"])
 
 
