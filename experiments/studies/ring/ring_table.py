@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Tables of ring attention: `ring_table.py MEASURED [--predicted ROWS]`.
 
-MEASURED is a CSV of `sawtooth ring`, or a recorded one with medians (experiments/data/h200/ring). A line a length and
-head dim, shares of the ideal in %; a table a pass. With --predicted, rows of `sawtooth simulate` for each step of each GPU: the time
-of the ring beside the measured one.
+MEASURED is a CSV of `sawtooth ring`, or a recorded one with medians (experiments/data/h200/ring). A table a pass, a line a
+length and head dim, shares of the ideal in %. With --predicted, rows of `sawtooth simulate` for each step of each GPU:
+the time of the ring beside the measured one.
 """
 
 import argparse
