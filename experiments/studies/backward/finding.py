@@ -27,6 +27,7 @@ JUDGED = {
     "sm_read_sectors": "sectors that SMs read",
     "l2_reduction_sectors": "reductions",
     "l2_write_sectors": "L2 writes",
+    "l2_read_sectors": "L2 reads",
     "dram_read_sectors": "DRAM reads",
     "l2_read_miss_sectors": "near misses",
     "fabric_read_sectors": "fabric reads",
