@@ -112,7 +112,9 @@ void run_ctas(const Problem& problem, const Tiling& tiling, const Schedule& sche
 template <class Shape>
 void expect_gradients(uint32_t seed, bool separate = false) {
   using Element = typename Shape::Element;
-  auto [problem, schedule] = random_point(seed, Shape::head_dim);
+  Point point = random_point(seed, Shape::head_dim);
+  const Problem& problem = point.problem;
+  Schedule& schedule = point.schedule;
   if (separate) schedule.dq = Dq::separate;
   const float scale = 1 / std::sqrt(float(problem.head_dim));
   std::mt19937 generator(seed);
