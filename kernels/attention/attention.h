@@ -11,7 +11,7 @@
  * Graphs: calls and runs may be captured; a graph keeps the pointers of its calls.
  * Determinism: a call gives the same bits on the same device under every launch but with the scan
  * "attach", and with "sawtooth" under "dynamic", where the order of additions depends on time; so
- * it does for dQ unless dq_additions is "ordered".
+ * it does for dQ unless dq_additions is "ordered" or "separate".
  * Sizes of 0: without a query (batch, heads or seq_q) a call does nothing and succeeds; without a
  * key (seq_kv) O is 0 and lse -inf. Gradients of a side without rows do not exist, those of the
  * other side are then 0. */
@@ -114,8 +114,9 @@ typedef struct sawtooth_gradients {
   const void* d_o;      /* device memory, of the call's dtype, as the tensors below */
   void *dq, *dk, *dv;   /* laid out like what they are of; need not be initialised */
   sawtooth_strides d_o_strides, dq_strides, dk_strides, dv_strides;
-  const char*
-      dq_additions; /* "atomic" or null: in any order; "ordered": the same bits every time */
+  /* "atomic" or null: in any order; "ordered": the same bits every time; "separate": the same bits
+   * too, by a kernel of dQ that adds nothing */
+  const char* dq_additions;
 } sawtooth_gradients;
 
 /* A prepared call: checked once, with its kernel, attributes and tensor maps. */

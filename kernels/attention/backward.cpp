@@ -28,7 +28,7 @@ struct Choice {
 /// Byte offsets of what follows the state, on lines where the workspace begins on one.
 struct WorkspaceLayout {
   std::size_t attach = aligned(state_size, line_bytes);
-  std::size_t dq_turns = 0;
+  std::size_t dq_turns = 0;  // what lies before is zero when the kernel of dQ starts
   std::size_t lse_log2 = 0;  // what lies before is zero when the main kernel starts
   std::size_t row_sums = 0;
   std::size_t dq_sums = 0;
@@ -53,7 +53,8 @@ WorkspaceLayout layout_of(const Choice& choice) {
   layout.row_sums = layout.lse_log2 + row_numbers;
   layout.dq_sums = layout.row_sums + row_numbers;
   const int64_t dq_rows = choice.variant->dq_in_parts ? padded_rows : heads * problem.seq_q;
-  layout.bytes = layout.dq_sums + std::size_t(dq_rows * problem.head_dim) * sizeof(float);
+  const std::size_t sums = std::size_t(dq_rows * problem.head_dim) * sizeof(float);
+  layout.bytes = layout.dq_sums + (schedule.dq == Dq::separate ? 0 : sums);
   return layout;
 }
 
@@ -103,7 +104,9 @@ BackwardArguments arguments_of(const AttentionBackward& call, const Choice& choi
           .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
           .lse_log2 = reinterpret_cast<float*>(workspace + layout.lse_log2),
           .row_sums = reinterpret_cast<float*>(workspace + layout.row_sums),
-          .dq_sums = reinterpret_cast<float*>(workspace + layout.dq_sums),
+          .dq_sums = choice.schedule.dq == Dq::separate
+                         ? nullptr
+                         : reinterpret_cast<float*>(workspace + layout.dq_sums),
           .ticket = reinterpret_cast<unsigned long long*>(workspace),
           .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
           .dq_turns = reinterpret_cast<unsigned*>(workspace + layout.dq_turns),
@@ -143,21 +146,28 @@ Outcome make_maps(const KernelVariant& variant, const BackwardArguments& argumen
   return {};
 }
 
+/// Launch state up to byte `end` of the workspace becomes zero, but for the ticket where a kernel
+/// finds and leaves that as zero.
+Outcome reset_state(const AttentionBackward& call, const Choice& choice,
+                    const WorkspaceLayout& layout, std::size_t end,
+                    const BackwardArguments& arguments, CUstream_st* stream) {
+  const bool keeps_ticket =
+      call.workspace_starts_zero || choice.schedule.launch != launch_id<DynamicLaunch>;
+  const std::size_t first_zero = keeps_ticket ? layout.attach : 0;
+  if (end <= first_zero) return {};
+  char* const workspace = reinterpret_cast<char*>(arguments.ticket);
+  const cudaError_t error = cudaMemsetAsync(workspace + first_zero, 0, end - first_zero, stream);
+  return error == cudaSuccess ? Outcome{} : failed("resetting the launch state", error);
+}
+
 Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
                      const DeviceLimits& device, const WorkspaceLayout& layout,
                      BackwardArguments& arguments, CUstream_st* stream) {
   const Schedule& schedule = choice.schedule;
   const int64_t items = item_count(choice.problem, choice.variant->tiling, schedule);
   if (items == 0) return {};
-  const bool keeps_state =
-      call.workspace_starts_zero || schedule.launch != launch_id<DynamicLaunch>;
-  const std::size_t first_zero = keeps_state ? layout.attach : 0;
-  if (layout.lse_log2 > first_zero) {
-    char* const workspace = reinterpret_cast<char*>(arguments.ticket);
-    const cudaError_t error =
-        cudaMemsetAsync(workspace + first_zero, 0, layout.lse_log2 - first_zero, stream);
-    if (error != cudaSuccess) return failed("resetting the launch state", error);
-  }
+  if (Outcome bad = reset_state(call, choice, layout, layout.lse_log2, arguments, stream); !bad)
+    return bad;
   std::size_t shared_bytes = 0;
   if (Outcome bad = prepare_kernel(*choice.variant, call.ctas_per_sm, device, shared_bytes); !bad)
     return bad;
@@ -174,6 +184,30 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
   return enqueue_kernel(*choice.variant, choice.variant->function_for(schedule.dq),
                         unsigned(workers), shared_bytes,
                         mapped ? parameters : parameters + maps.size(), stream);
+}
+
+/// dq = separate: the kernel of dQ, with the same schedule of Q tiles; as many heads are a section
+/// as share the K/V heads of one.
+Outcome enqueue_dq(const AttentionBackward& call, const Choice& choice, const DeviceLimits& device,
+                   const WorkspaceLayout& layout, const BackwardArguments& of_main,
+                   CUstream_st* stream) {
+  const KernelVariant& variant = *choice.variant;
+  DqArguments arguments{of_main};
+  arguments.problem.pass = Pass::forward;
+  arguments.schedule.order.section *= arguments.problem.heads_per_kv_head();
+  arguments.trace = {};
+  if (Outcome bad = reset_state(call, choice, layout, layout.dq_turns, arguments, stream); !bad)
+    return bad;
+  std::size_t shared_bytes = 0;
+  const int ctas_per_sm = call.ctas_per_sm > 0 ? call.ctas_per_sm : variant.ctas_per_sm;
+  if (Outcome bad = prepare_dq_kernel(variant, ctas_per_sm, device, shared_bytes); !bad) return bad;
+  const Schedule& schedule = arguments.schedule;
+  const int64_t items = item_count(arguments.problem, variant.tiling, schedule);
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  const int64_t workers = grid ? items : min_of(items, schedule.workers);
+  void* parameters[] = {&arguments};
+  return enqueue_kernel(variant, variant.dq_kernel.function, unsigned(workers), shared_bytes,
+                        parameters, stream);
 }
 
 }  // namespace
@@ -202,7 +236,10 @@ Outcome attention_backward(const AttentionBackward& call, void* workspace, std::
   if (call.kernels.main)
     if (Outcome bad = enqueue_main(call, choice, device, layout, arguments, stream); !bad)
       return bad;
-  if (call.kernels.behind && has_rows)
+  const bool separate = choice.schedule.dq == Dq::separate;
+  if (call.kernels.main && has_rows && separate)
+    if (Outcome bad = enqueue_dq(call, choice, device, layout, arguments, stream); !bad) return bad;
+  if (call.kernels.behind && has_rows && !separate)
     if (const cudaError_t bad = launch_dq_conversion(arguments, stream); bad != cudaSuccess)
       return failed("launching the conversion of dQ", bad);
   return {};

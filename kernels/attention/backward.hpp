@@ -11,7 +11,8 @@ namespace sawtooth::kernels {
 
 /// The kernels of a call, all of which run one after another unless said otherwise: `before` sums
 /// dO * O over each row and clears the sums of dQ, `main` computes the gradients, `behind` turns
-/// the sums into dQ. Where one is left out, what it leaves in the workspace must be there.
+/// the sums into dQ. Under dq = separate `main` is two kernels, of dK and dV and of dQ, and there
+/// are no sums. Where one is left out, what it leaves in the workspace must be there.
 struct BackwardKernels {
   bool before = true;
   bool main = true;
@@ -23,7 +24,7 @@ struct BackwardKernels {
 /// 0, without a query dK and dV are.
 struct AttentionBackward {
   Problem problem;
-  Schedule schedule = automatic_schedule;  // no dq = separate, prefetch, kv-split, balanced
+  Schedule schedule = automatic_schedule;  // no prefetch, kv-split, balanced
   Tiling tiling{0, 0};                     // zeros: automatic
   std::string_view family;                 // of the kernel: mma, hopper; empty: the fastest here
   const void* q = nullptr;
@@ -55,13 +56,13 @@ struct AttentionBackward {
 Outcome check(const AttentionBackward& call);
 
 /// Device memory that a launch on the current device needs beside its tensors: state, two numbers a
-/// row and the fp32 sums of dQ. Defined for calls that pass `check`.
+/// row and, unless dq is separate, the fp32 sums of dQ. Defined for calls that pass `check`.
 std::size_t workspace_bytes(const AttentionBackward& call);
 
 /// Enqueues the kernels on `stream`, of the current device; does not wait. What `check` refuses
 /// launches nothing. Under dq = atomic the order of additions to dQ depends on time, and so do its
-/// last bits; under `ordered` a call gives the same bits every time, but with the scans that depend
-/// on time: `attach`, and `sawtooth` under `dynamic`.
+/// last bits; under `ordered` and `separate` a call gives the same bits every time, but with the
+/// scans that depend on time: `attach`, and `sawtooth` under `dynamic`.
 Outcome attention_backward(const AttentionBackward& call, void* workspace, std::size_t bytes,
                            CUstream_st* stream);
 

@@ -15,13 +15,13 @@ constexpr int64_t largest_count = std::numeric_limits<int32_t>::max();
 Outcome check_schedule(const AttentionBackward& call) {
   const Schedule& schedule = call.schedule;
   if (Outcome bad = check_policies(schedule); !bad) return bad;
-  if (schedule.dq == Dq::separate)
+  if (schedule.dq != Dq::atomic && schedule.order.list != nullptr)
     return refuse(Status::bad_schedule,
-                  "dq is separate, and no kernel computes dQ alone; allowed: atomic, ordered");
-  if (schedule.dq == Dq::ordered && schedule.order.list != nullptr)
-    return refuse(Status::bad_schedule,
-                  "dq is ordered, which follows section and q_order; allowed with an explicit list "
-                  "of items: atomic");
+                  schedule.dq == Dq::ordered
+                      ? "dq is ordered, which follows section and q_order; allowed with an "
+                        "explicit list of items: atomic"
+                      : "dq is separate, whose kernel of dQ has Q tiles as items; allowed with an "
+                        "explicit list of items: atomic");
   if (schedule.launch == launch_id<BalancedLaunch>)
     return refuse(
         Status::bad_schedule,
@@ -50,6 +50,10 @@ Outcome suits(const AttentionBackward& call, const KernelVariant& variant) {
                       {problem.batch, problem.kv_heads, kv_tiles(problem, variant.tiling)}) ||
       !product_within(largest_count / 2, {problem.heads, q_tiles(problem, variant.tiling)}))
     return {Status::bad_size, "the problem has more than 2^31 - 1 items, or steps of an item"};
+  if (call.schedule.dq == Dq::separate && variant.separate_function == nullptr)
+    return {Status::bad_schedule,
+            "dq is separate, and no kernel of these tiles computes dQ alone; allowed: atomic, "
+            "ordered, or kernels of the family mma with K/V tiles of 64 rows"};
   if (!variant.loads_by_copy_engine()) return {};
   const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
   const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};

@@ -34,8 +34,9 @@ std::string name_of(const KernelVariant& variant) {
 /// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
 /// every thread, and so no race.
 cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits& device) {
-  for (const void* function : {variant.function, variant.running_function, variant.packed_function,
-                               variant.ordered_function}) {
+  for (const void* function :
+       {variant.function, variant.running_function, variant.packed_function,
+        variant.ordered_function, variant.separate_function, variant.dq_kernel.function}) {
     if (function == nullptr) continue;
     const cudaError_t error = cudaFuncSetAttribute(
         function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
@@ -103,7 +104,7 @@ cudaError_t try_enqueue(const KernelVariant& variant, const void* function, unsi
   if (variant.cluster > 1) attributes[config.numAttrs++] = cluster;
   config.attrs = attributes;
   config.gridDim = dim3(ctas);
-  config.blockDim = dim3(unsigned(variant.threads()));
+  config.blockDim = dim3(unsigned(variant.threads_of(function)));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   return cudaLaunchKernelExC(&config, function, parameters);
@@ -156,6 +157,14 @@ Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const Devi
   const cudaError_t error = allow_shared_memory_once(variant, device);
   if (error != cudaSuccess) return failed("preparing " + name_of(variant), error);
   shared_bytes = std::size_t(shared_bytes_for(variant, variant.shared_bytes, ctas_per_sm, device));
+  return {};
+}
+
+Outcome prepare_dq_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
+                          std::size_t& shared_bytes) {
+  if (Outcome bad = prepare_kernel(variant, 0, device, shared_bytes); !bad) return bad;
+  shared_bytes =
+      std::size_t(shared_bytes_for(variant, variant.dq_kernel.shared_bytes, ctas_per_sm, device));
   return {};
 }
 

@@ -27,6 +27,10 @@ Outcome on_device(int number, const std::function<Outcome()>& run);
 Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
                        std::size_t& shared_bytes);
 
+/// The same of the kernel of dQ of a variant that has one.
+Outcome prepare_dq_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
+                          std::size_t& shared_bytes);
+
 /// On the thread's device, a kernel that is prepared: `function` is one of the variant's.
 Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,
                        std::size_t shared_bytes, void** parameters, CUstream_st* stream);

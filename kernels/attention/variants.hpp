@@ -13,6 +13,13 @@
 
 namespace sawtooth::kernels {
 
+/// The kernel that computes dQ alone, for dq = separate.
+struct DqKernel {
+  const void* function = nullptr;  // null: none
+  int warps = 0;
+  int shared_bytes = 0;
+};
+
 struct KernelVariant {
   const char* family = "";  // a name of kernels/attention/variant_list.hpp
   const char* name = "";    // type and name in variants.inc
@@ -24,11 +31,13 @@ struct KernelVariant {
   int ctas_per_sm = 0;  // that the registers were limited for
   int shared_bytes = 0;
   int cluster = 1;  // CTAs that work on one item together; a worker is such a cluster
-  const void* function = nullptr;          // the kernel, for the CUDA runtime
-  const void* running_function = nullptr;  // the same for running results; null: none
-  const void* packed_function = nullptr;   // the same for packed sequences; null: none
-  int packed_shared_bytes = 0;             // of a CTA of that
-  const void* ordered_function = nullptr;  // backward: for dq = ordered; null: the same
+  const void* function = nullptr;           // the kernel, for the CUDA runtime
+  const void* running_function = nullptr;   // the same for running results; null: none
+  const void* packed_function = nullptr;    // the same for packed sequences; null: none
+  int packed_shared_bytes = 0;              // of a CTA of that
+  const void* ordered_function = nullptr;   // backward: for dq = ordered; null: the same
+  const void* separate_function = nullptr;  // backward: for dq = separate; null: none
+  DqKernel dq_kernel;                       // and what runs behind that, of the same tiles
   int compute_capability = 0;       // 10 x major + minor of the only devices it runs on; 0: any
   int from_compute_capability = 0;  // of the first devices it runs on
   BoxExtent q_box, kv_box;          // of the copy engine; no rows where it does not load
@@ -47,9 +56,14 @@ struct KernelVariant {
     return wanted.empty() ? !study : wanted == family;
   }
   constexpr const void* function_for(Dq dq) const {
+    if (dq == Dq::separate) return separate_function;
     return dq == Dq::ordered && ordered_function != nullptr ? ordered_function : function;
   }
   constexpr int threads() const { return warps * 32; }
+  /// Of `one` of its kernels.
+  constexpr int threads_of(const void* one) const {
+    return one == dq_kernel.function ? dq_kernel.warps * 32 : threads();
+  }
   /// Then the kernel takes tensor maps of Q, K and V, of the backward pass of dO too, before its
   /// arguments.
   constexpr bool loads_by_copy_engine() const { return q_box.rows > 0; }

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/mma/backward/backward.cuh"
+#include "kernels/mma/backward/dq_kernel.cuh"
 #include "kernels/reference/attention_reference.hpp"
 
 namespace sawtooth::kernels {
@@ -96,11 +97,25 @@ Point random_point(uint32_t seed, int64_t head_dim) {
   return point;
 }
 
-/// Runs the kernel of `Shape` on random inputs.
+/// Runs `cta` as all CTAs of a launch whose items are those of `problem`'s pass.
+template <class Function>
+void run_ctas(const Problem& problem, const Tiling& tiling, const Schedule& schedule, int threads,
+              Function cta) {
+  const int64_t items = item_count(problem, tiling, schedule);
+  const int64_t ctas =
+      schedule.launch == launch_id<GridLaunch> ? items : std::min(items, schedule.workers);
+  for (int64_t number = 0; number < ctas; ++number)
+    emulated::cta.run(threads, unsigned(number), unsigned(ctas), cta);
+}
+
+/// Runs the kernel of `Shape` on random inputs, with dq = separate that of dQ behind it.
 template <class Shape>
-void expect_gradients(uint32_t seed) {
+void expect_gradients(uint32_t seed, bool separate = false) {
   using Element = typename Shape::Element;
-  const auto [problem, schedule] = random_point(seed, Shape::head_dim);
+  Point point = random_point(seed, Shape::head_dim);
+  const Problem& problem = point.problem;
+  Schedule& schedule = point.schedule;
+  if (separate) schedule.dq = Dq::separate;
   const float scale = 1 / std::sqrt(float(problem.head_dim));
   std::mt19937 generator(seed);
   const int64_t q_elements = problem.heads * problem.seq_q * problem.head_dim;
@@ -114,7 +129,7 @@ void expect_gradients(uint32_t seed) {
 
   auto q_bits = encoded<Element>(q), k_bits = encoded<Element>(k), v_bits = encoded<Element>(v),
        d_o_bits = encoded<Element>(d_o);
-  LineAligned<uint16_t> dk{k.size()}, dv{v.size()};
+  LineAligned<uint16_t> separate_dq{q.size()}, dk{k.size()}, dv{v.size()};
   BackwardArguments arguments;
   arguments.problem = problem;
   arguments.schedule = schedule;
@@ -122,9 +137,10 @@ void expect_gradients(uint32_t seed) {
   arguments.k = k_bits.data();
   arguments.v = v_bits.data();
   arguments.d_o = d_o_bits.data();
+  arguments.dq = separate_dq.data();
   arguments.dk = dk.data();
   arguments.dv = dv.data();
-  arguments.q_strides = arguments.d_o_strides =
+  arguments.q_strides = arguments.d_o_strides = arguments.dq_strides =
       contiguous_strides(problem.heads, problem.seq_q, problem.head_dim);
   arguments.k_strides = arguments.v_strides = arguments.dk_strides = arguments.dv_strides =
       contiguous_strides(problem.kv_heads, problem.seq_kv, problem.head_dim);
@@ -155,18 +171,28 @@ void expect_gradients(uint32_t seed) {
   arguments.ticket = &ticket;
   arguments.attach_tiles = attach_tiles.data();
 
-  const int64_t items = item_count(problem, Shape::tiling(), schedule);
-  const int64_t ctas =
-      schedule.launch == launch_id<GridLaunch> ? items : std::min(items, schedule.workers);
-  for (int64_t cta = 0; cta < ctas; ++cta)
-    emulated::cta.run(Shape::threads, unsigned(cta), unsigned(ctas),
-                      [&] { backward_kernel<Shape>(arguments); });
+  const auto run_main = [&](auto kernel) {
+    run_ctas(problem, Shape::tiling(), schedule, Shape::threads, [&] { kernel(arguments); });
+  };
+  if (!separate) run_main(backward_kernel<Shape>);
+  if constexpr (Shape::has_dq_kernel)
+    if (separate) {
+      run_main(backward_kernel<Shape, false>);
+      using OfDq = DqShape<Shape>;
+      DqArguments of_dq{arguments};
+      of_dq.problem.pass = Pass::forward;
+      std::ranges::fill(attach_tiles, 0);
+      run_ctas(of_dq.problem, OfDq::tiling(), schedule, OfDq::threads,
+               [&] { dq_kernel<OfDq>(of_dq); });
+    }
 
   const double allowed = std::is_same_v<Element, __half> ? 2e-3 : 1e-2;
   const auto element = [](LineAligned<uint16_t>& bits) {
     return [&](size_t i) { return double(widened_bits(bits.data()[i], Element())); };
   };
-  const auto dq = [&](size_t i) { return double(dq_sums.data()[i]) * double(scale); };
+  const auto dq = [&](size_t i) {
+    return separate ? element(separate_dq)(i) : double(dq_sums.data()[i]) * double(scale);
+  };
   EXPECT_LE(relative_error(dq, reference.dq), allowed) << "dQ, seed " << seed;
   EXPECT_LE(relative_error(element(dk), reference.dk), allowed) << "dK, seed " << seed;
   EXPECT_LE(relative_error(element(dv), reference.dv), allowed) << "dV, seed " << seed;
@@ -211,6 +237,16 @@ TEST(BackwardEmulated, GivesThemAtHeadDimsOfPanelsOf32Columns) {
     expect_gradients<D96Wide<__nv_bfloat16>>(101 + 4 * round);
     expect_gradients<D96Small<__half>>(102 + 4 * round);
     expect_gradients<D96Small<__nv_bfloat16>>(103 + 4 * round);
+  }
+}
+
+TEST(BackwardEmulated, GivesDqByAKernelOfItsOwn) {
+  constexpr uint32_t rounds = 4;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    expect_gradients<D32<__half>>(200 + 4 * round, true);
+    expect_gradients<D64Square<__nv_bfloat16>>(201 + 4 * round, true);
+    expect_gradients<D128Square<__half>>(202 + 4 * round, true);
+    expect_gradients<D128Small<__half>>(203 + 4 * round, true);
   }
 }
 

@@ -85,6 +85,8 @@ BackwardPoint random_backward_point(uint64_t seed, std::string_view family) {
   draw_order(schedule, pick);
   schedule.seed = uint64_t(pick(0, 1000));
   schedule.dq = pick(0, 2) == 0 ? Dq::ordered : Dq::atomic;
+  const KernelVariant& variant = variants[seed % variants.size()];
+  if (variant.separate_function != nullptr && pick(0, 2) == 0) schedule.dq = Dq::separate;
   point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
   point.layout = Layout(pick(0, 2));
   return point;
@@ -111,6 +113,7 @@ std::vector<BackwardPoint> covering_backward_points(std::string_view family) {
       schedule.workers = 1 + number % 4;
       schedule.seed = uint64_t(number);
       schedule.dq = number / 5 % 2 == 0 ? Dq::atomic : Dq::ordered;
+      if (variant.separate_function != nullptr && number / 5 % 3 == 2) schedule.dq = Dq::separate;
       point.layout = Layout(number / 4 % layouts);
       points.push_back(point);
     }
@@ -122,8 +125,9 @@ std::string describe(const BackwardPoint& point) {
   std::ostringstream text;
   text << point.call.family << " backward";
   describe(text, point.call.problem, point.call.tiling, schedule);
-  text << (schedule.dq == Dq::ordered ? " ordered" : "") << " layout " << int(point.layout)
-       << " scale " << point.call.scale;
+  constexpr const char* additions[] = {"", " ordered", " separate"};
+  text << additions[size_t(schedule.dq)] << " layout " << int(point.layout) << " scale "
+       << point.call.scale;
   return text.str();
 }
 

@@ -110,7 +110,12 @@ TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
          schedule.dq = Dq::ordered;
          schedule.order.list = &first;
        }},
-      {"dq is", [](Schedule& schedule) { schedule.dq = Dq::separate; }},
+      {"dq is separate",
+       [](Schedule& schedule) {
+         static const WorkCoordinates first{};
+         schedule.dq = Dq::separate;
+         schedule.order.list = &first;
+       }},
       {"balanced", [](Schedule& schedule) { schedule.launch = launch_id<BalancedLaunch>; }},
       {"kv_split", [](Schedule& schedule) { schedule.kv_split = 2; }},
       {"prefetch", [](Schedule& schedule) { schedule.prefetch = 1; }},
@@ -146,6 +151,31 @@ TEST(AttentionBackward, WantsAWorkspaceOfTheSumsOfDqAndTwoNumbersARow) {
   const auto padded = std::size_t(problem.batch * problem.heads * 384);  // 3 x 128 rows
   EXPECT_LE(beside_state,
             (rows * std::size_t(problem.head_dim) + 2 * padded) * sizeof(float) + 128);
+}
+
+TEST(AttentionBackward, ComputesDqAloneWhereThereIsAKernelAndNeedsNoSumsThen) {
+  for (const KernelVariant& variant : backward_variants()) {
+    AttentionBackward call = good_call();
+    call.problem.head_dim = variant.head_dim;
+    call.problem.dtype = variant.dtype;
+    call.tiling = variant.tiling;
+    call.family = variant.family;
+    const std::size_t with_sums = workspace_bytes(call);
+    call.schedule.dq = Dq::separate;
+    const bool can =
+        variant.family == std::string_view(families::mma) && variant.tiling.kv_rows == 64;
+    ASSERT_EQ(variant.separate_function != nullptr, can) << variant.name;
+    if (!can) {
+      EXPECT_EQ(check(call).status, Status::bad_schedule) << variant.name;
+      continue;
+    }
+    EXPECT_EQ(check(call).message, "") << variant.name;
+    const Problem& problem = call.problem;
+    EXPECT_EQ(with_sums - workspace_bytes(call),
+              std::size_t(problem.batch * problem.heads * problem.seq_q * problem.head_dim) *
+                  sizeof(float))
+        << variant.name;
+  }
 }
 
 TEST(AttentionBackward, RefusesAWorkspaceThatIsTooSmall) {

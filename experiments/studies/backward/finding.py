@@ -22,11 +22,12 @@ SECTOR_BYTES, GIBI = 32, 1 << 30
 ELEMENT_BYTES, SUM_BYTES = 2, 4  # of dK and dV, of dQ
 WRITES_MUCH = 0.05  # of dQ, dK and dV
 TIMINGS = ("lockstep", "timed")
-DRAWN = ("drawn", "drawn_families")  # the lists that were drawn
+DRAWN = ("drawn", "drawn_families", "drawn_third")  # the lists that were drawn
 JUDGED = {
     "sm_read_sectors": "sectors that SMs read",
     "l2_reduction_sectors": "reductions",
     "l2_write_sectors": "L2 writes",
+    "l2_read_sectors": "L2 reads",
     "dram_read_sectors": "DRAM reads",
     "l2_read_miss_sectors": "near misses",
     "fabric_read_sectors": "fabric reads",

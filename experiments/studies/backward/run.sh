@@ -13,11 +13,17 @@ mkdir -p "$here/results"
 for list in orders dash presets; do
   "$program" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
 done
-for list in drawn drawn_families; do
-  "$program" simulate "$here/lists/$list.ini" --timing lockstep,timed --resume --csv "$here/results/$list.csv"
-  "$program" compare "$here/results/$list.csv" "experiments/data/h200/backward/$list.csv" --quiet \
+# drawn GPU LIST OPTIONS...: a list that was drawn, beside what was counted on the GPU.
+drawn() {
+  local data=experiments/data/$1/backward list=$2
+  shift 2
+  "$program" simulate "$here/lists/$list.ini" "$@" --timing lockstep,timed --resume --csv "$here/results/$list.csv"
+  "$program" compare "$here/results/$list.csv" "$data/$list.csv" --quiet \
     --csv "$here/results/${list}_errors.csv" --summary "$here/results/${list}_summary.csv"
-done
+}
+drawn h200 drawn
+drawn h200 drawn_families
+drawn h100 drawn_third --gpu "$here/profiles/h100-sxm.ini"
 parts=$(mktemp -d)
 trap 'rm -r "$parts"' EXIT
 for d in 128 64; do

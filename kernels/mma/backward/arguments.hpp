@@ -44,7 +44,7 @@ struct BackwardArguments {
   // nothing or do not exist, so that their probabilities are 0; and rowsum(dO * O).
   float* lse_log2 = nullptr;
   float* row_sums = nullptr;
-  float* dq_sums = nullptr;  // [batch, heads, dq_rows, head_dim], before the scale
+  float* dq_sums = nullptr;  // [batch, heads, dq_rows, head_dim], before the scale; null: none
   // State of one launch, zero when it starts.
   unsigned long long* ticket = nullptr;  // dynamic: the next item
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the Q tile last started
@@ -59,6 +59,11 @@ struct BackwardArguments {
   SAWTOOTH_HD constexpr int64_t dq_rows() const {
     return dq_in_parts ? padded_rows() : problem.seq_q;
   }
+};
+
+/// Of the kernel of dQ under dq = separate: its items are those of the forward pass.
+struct DqArguments : BackwardArguments {
+  static constexpr Pass pass = Pass::forward;
 };
 
 }  // namespace sawtooth::kernels

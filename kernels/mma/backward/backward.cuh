@@ -4,7 +4,8 @@
 // head). For each it walks the Q tiles that the scan names, head after head of the group, and keeps
 // dK and dV in registers; with the heads of a group in one item these need no additions in memory.
 // dQ is added in fp32 in L2, under dq = ordered in the order of
-// the items. The structure is FlashAttention-2's (arXiv 2307.08691, algorithm 2).
+// the items; under dq = separate it is left to dq_kernel.cuh. The structure is FlashAttention-2's
+// (arXiv 2307.08691, algorithm 2).
 #pragma once
 
 #include "kernels/mma/backward/loader.cuh"
@@ -44,7 +45,7 @@ __device__ inline void end_turn(BackwardStorage<Shape>& storage) {
   store_release(storage.turn, load_acquire(storage.turn) + 1);
 }
 
-template <class Shape>
+template <class Shape, bool adds_dq>
 __device__ inline void backward_cta(const BackwardArguments& arguments,
                                     BackwardStorage<Shape>& storage) {
   using KvTile = typename Shape::KvTile;
@@ -81,16 +82,19 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
       const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
 #pragma unroll 1  // unrolled, two parts spill
       for (int part = 0; part < Shape::q_rows / Shape::score_columns; ++part)
-        add_part<Shape>(gradients, arguments, storage, slot, part, masked, tile * Shape::q_rows);
-      if (ordered && threadIdx.x == 0) await_turn(arguments, storage, step);
-      __syncthreads();  // dS^T is whole
-      const int64_t flat_head =
-          work.item.batch * problem.heads + work.item.head + storage.steps.head(step);
-      const int64_t first_row = int64_t(storage.scan.tile(step)) * Shape::q_rows;
-      add_dq<Shape>(storage,
-                    arguments.dq_sums + (flat_head * problem.seq_q + first_row) * Shape::head_dim,
-                    int(min_of(problem.seq_q - first_row, Shape::q_rows)));
-      if (ordered) __threadfence();
+        add_part<Shape, adds_dq>(gradients, arguments, storage, slot, part, masked,
+                                 tile * Shape::q_rows);
+      if constexpr (adds_dq) {
+        if (ordered && threadIdx.x == 0) await_turn(arguments, storage, step);
+        __syncthreads();  // dS^T is whole
+        const int64_t flat_head =
+            work.item.batch * problem.heads + work.item.head + storage.steps.head(step);
+        const int64_t first_row = int64_t(storage.scan.tile(step)) * Shape::q_rows;
+        add_dq<Shape>(storage,
+                      arguments.dq_sums + (flat_head * problem.seq_q + first_row) * Shape::head_dim,
+                      int(min_of(problem.seq_q - first_row, Shape::q_rows)));
+        if (ordered) __threadfence();
+      }
     }
     loader.finish_steps();
     if (ordered && work.steps > 0 && threadIdx.x == 0) end_turn(storage);
@@ -105,11 +109,12 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
   }
 }
 
-template <class Shape>
+/// Without `adds_dq` for dq = separate, which leaves dQ to another kernel.
+template <class Shape, bool adds_dq = true>
 __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void backward_kernel(
     const __grid_constant__ BackwardArguments arguments) {
   extern __shared__ unsigned char raw[];
-  backward_cta<Shape>(arguments, aligned_storage<BackwardStorage<Shape>>(raw));
+  backward_cta<Shape, adds_dq>(arguments, aligned_storage<BackwardStorage<Shape>>(raw));
 }
 
 }  // namespace sawtooth::kernels

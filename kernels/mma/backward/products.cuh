@@ -104,8 +104,8 @@ __device__ inline void as_operand(uint32_t (&a)[RowBlocks][4],
 }
 
 /// The columns that begin at query `part` * score_columns of the Q tile: S^T and P^T, dV += P^T dO,
-/// dP^T and dS^T, dK += dS^T Q, and dS^T to shared memory.
-template <class Shape>
+/// dP^T and dS^T, dK += dS^T Q, and with `adds_dq` dS^T to shared memory.
+template <class Shape, bool adds_dq>
 __device__ inline void add_part(KeyGradients<Shape>& gradients, const BackwardArguments& arguments,
                                 BackwardStorage<Shape>& storage, int slot, int part, bool masked,
                                 int first_row) {
@@ -152,22 +152,25 @@ __device__ inline void add_part(KeyGradients<Shape>& gradients, const BackwardAr
   to_score_gradients<Shape>(score_gradients, probabilities,
                             storage.tiles.row_sums[slot] + first_column);
   const uint32_t q_columns = at.by_columns(offsetof(Tiles, q), slot);
-  const uint32_t lane_scores = at.base + uint32_t(offsetof(Tiles, scores)) +
-                               ScoreTile::offset(0, lane_row<Shape>(), 0) + thread_number() % 4 * 4;
+  [[maybe_unused]] const uint32_t lane_scores = at.base + uint32_t(offsetof(Tiles, scores)) +
+                                                ScoreTile::offset(0, lane_row<Shape>(), 0) +
+                                                thread_number() % 4 * 4;
 #pragma unroll
   for (int n = 0; n < column_blocks; ++n) {
     uint32_t a[Shape::key_blocks][4];
     as_operand<Element>(a, score_gradients, n);
+    if constexpr (adds_dq) {
 #pragma unroll
-    for (int block = 0; block < Shape::key_blocks; ++block)
+      for (int block = 0; block < Shape::key_blocks; ++block)
 #pragma unroll
-      for (int pair = 0; pair < 4; ++pair) {
-        const int chunk = 2 * (first_block + n) + pair / 2;
-        store_32_bits((lane_scores ^ (chunk % ScoreTile::row_chunks * chunk_bytes)) +
-                          chunk / ScoreTile::row_chunks * ScoreTile::panel_bytes +
-                          (block * 16 + pair % 2 * 8) * ScoreTile::row_bytes,
-                      a[block][pair]);
-      }
+        for (int pair = 0; pair < 4; ++pair) {
+          const int chunk = 2 * (first_block + n) + pair / 2;
+          store_32_bits((lane_scores ^ (chunk % ScoreTile::row_chunks * chunk_bytes)) +
+                            chunk / ScoreTile::row_chunks * ScoreTile::panel_bytes +
+                            (block * 16 + pair % 2 * 8) * ScoreTile::row_bytes,
+                        a[block][pair]);
+        }
+    }
     add_product<Element, QTile>(gradients.dk, a, q_columns, first_block + n);
   }
 }

@@ -32,6 +32,8 @@ struct BackwardShape {
   static_assert(dq_row_groups * dq_rows == QRows && dq_row_groups * HeadDim == Warps * dq_columns &&
                 dq_columns % 32 == 0 && Warps % dq_row_groups == 0);
   static_assert(row_padding % QRows == 0 && QRows <= threads * 2);
+  /// Whether dq = separate has a kernel of these tiles: one for each head dim and size of a Q tile.
+  static constexpr bool has_dq_kernel = KvRows == 64;
 
   using QTile = SharedTile<QRows, HeadDim>;
   using KvTile = SharedTile<KvRows, HeadDim>;

@@ -63,8 +63,8 @@ __global__ __launch_bounds__(small_threads) void row_sums_kernel(
 #pragma unroll
     for (int i = 0; i < chunk_elements; ++i) sum += widened(o.element[i]) * widened(d_o.element[i]);
   }
-  if (has_chunk && place.flat_head < problem.batch * problem.heads &&
-      place.row < arguments.dq_rows()) {
+  if (arguments.dq_sums != nullptr && has_chunk &&
+      place.flat_head < problem.batch * problem.heads && place.row < arguments.dq_rows()) {
     auto* dq = reinterpret_cast<float4*>(
         arguments.dq_sums + (place.flat_head * arguments.dq_rows() + place.row) * problem.head_dim +
         place.chunk * chunk_elements);

@@ -2,14 +2,23 @@
 #pragma once
 
 #include "kernels/mma/backward/backward.cuh"
+#include "kernels/mma/backward/dq_kernel.cuh"
 #include "kernels/mma/variant_row.cuh"
 
 namespace sawtooth::kernels {
 
 template <class Shape>
 KernelVariant backward_variant(const char* family, const char* name, VariantSet set) {
-  return mma_variant<Shape, BackwardStorage<Shape>>(
+  KernelVariant variant = mma_variant<Shape, BackwardStorage<Shape>>(
       family, name, set, reinterpret_cast<const void*>(&backward_kernel<Shape>));
+  if constexpr (Shape::has_dq_kernel) {
+    using OfDq = DqShape<Shape>;
+    variant.separate_function = reinterpret_cast<const void*>(&backward_kernel<Shape, false>);
+    variant.dq_kernel = {.function = reinterpret_cast<const void*>(&dq_kernel<OfDq>),
+                         .warps = OfDq::warps,
+                         .shared_bytes = shared_bytes_of<DqStorage<OfDq>>()};
+  }
+  return variant;
 }
 
 }  // namespace sawtooth::kernels

@@ -37,7 +37,7 @@ TEST(BackwardCall, IsRefusedWhereNoKernelRunsIt) {
   };
   EXPECT_THAT(refusal({{"head-dim", "256"}}), HasSubstr("head-dim"));
   EXPECT_THAT(refusal({{"tile-q", "128"}}), HasSubstr("tile 128x64"));
-  EXPECT_THAT(refusal({{"dq", "separate"}}), HasSubstr("allowed: atomic"));
+  EXPECT_THAT(refusal({{"dq", "separate"}, {"tile-kv", "128"}}), HasSubstr("allowed: atomic"));
   EXPECT_THAT(refusal({{"kernel", "mma-tma"}}), HasSubstr("pass = backward"));
 }
 

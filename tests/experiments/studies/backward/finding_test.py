@@ -90,7 +90,8 @@ class Finding(unittest.TestCase):
             ]
             lockstep = dict(reads[0], group="lockstep, halves")
             write(name, "drawn_errors", [*reads, *writes, lockstep])
-            write(name, "drawn_families_errors", [*reads[:2], lockstep])
+            for other in finding.DRAWN[1:]:
+                write(name, f"{other}_errors", [*reads[:2], lockstep])
             order = dict(counter="dram_read_sectors", statistic="order")
             groups = (("lockstep, halves", 0.5), ("timed, halves", 0.75))
             for drawn_list in finding.DRAWN:

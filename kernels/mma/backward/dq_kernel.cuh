@@ -1,0 +1,213 @@
+// dq = separate: dQ by a kernel of its own, which adds nothing in memory.
+//
+// A CTA takes Q tiles as items, as forward does, and walks the K/V tiles that they see. It computes
+// S and dP again and keeps dQ in registers: three products a step, beside the four of the kernel
+// that is left with dK and dV. A warp owns 16 rows, so that dS stays in its registers as A operand.
+#pragma once
+
+#include "kernels/mma/backward/loader.cuh"
+#include "kernels/mma/backward/products.cuh"
+#include "kernels/mma/launch_storage.cuh"
+#include "kernels/mma/mask_range.hpp"
+#include "kernels/mma/row_store.cuh"
+#include "kernels/mma/tile_products.cuh"
+
+namespace sawtooth::kernels {
+
+/// The tiles of `Shape`, a BackwardShape, with another number of warps.
+template <class Shape>
+struct DqShape {
+  using Element = typename Shape::Element;
+  using QTile = typename Shape::QTile;
+  using KvTile = typename Shape::KvTile;
+  static constexpr int head_dim = Shape::head_dim;
+  static constexpr int q_rows = Shape::q_rows;
+  static constexpr int kv_rows = Shape::kv_rows;
+  static constexpr int stages = Shape::stages;  // of K and V
+  static constexpr int warps = q_rows / 16;
+  static constexpr int threads = warps * 32;
+  static constexpr int ctas_per_sm = Shape::ctas_per_sm;
+  static constexpr int score_columns = min_of(64, kv_rows);  // keys of S in registers at a time
+  static_assert(kv_rows % score_columns == 0 && stages >= 2);
+  SAWTOOTH_HD static constexpr Tiling tiling() { return Shape::tiling(); }
+};
+
+template <class Shape>
+struct DqStorage {
+  alignas(tile_alignment) unsigned char q[Shape::QTile::bytes];  // later the warps' rows of dQ
+  alignas(tile_alignment) unsigned char d_o[Shape::QTile::bytes];
+  alignas(tile_alignment) unsigned char k[Shape::stages][Shape::KvTile::bytes];
+  alignas(tile_alignment) unsigned char v[Shape::stages][Shape::KvTile::bytes];
+  alignas(chunk_bytes) float lse_log2[Shape::q_rows];
+  alignas(chunk_bytes) float row_sums[Shape::q_rows];
+  ScanTable<Shape::threads> scan;
+  ItemState work;
+};
+
+/// Loads with cp.async: Q, dO and two numbers a row once an item, then K and V a step, `stages` - 1
+/// steps ahead.
+template <class Shape>
+class DqLoader {
+ public:
+  __device__ DqLoader(const DqArguments& arguments, DqStorage<Shape>& storage)
+      : arguments_(arguments), storage_(storage) {}
+
+  /// By all threads, once all have left the last item's tiles.
+  __device__ void start_item() {
+    const Item& item = storage_.work.item;
+    const int64_t first_row = item.own_tile * Shape::q_rows;
+    const int rows = int(min_of(arguments_.problem.seq_q - first_row, Shape::q_rows));
+    copy_rows<typename Shape::QTile, Shape::threads>(storage_.q, arguments_.q, arguments_.q_strides,
+                                                     item.batch, item.head, first_row, rows,
+                                                     arguments_.policies.q);
+    copy_rows<typename Shape::QTile, Shape::threads>(storage_.d_o, arguments_.d_o,
+                                                     arguments_.d_o_strides, item.batch, item.head,
+                                                     first_row, rows, arguments_.policies.q);
+    copy_row_numbers<Shape>(storage_.lse_log2, storage_.row_sums, arguments_,
+                            item.batch * arguments_.problem.heads + item.head, first_row);
+    for (int step = 0; step < Shape::stages - 1; ++step) copy_step(step);
+  }
+
+  /// From here on all threads see this step's tiles, and have left the step before.
+  __device__ void enter_step() {
+    wait_for_copies<Shape::stages - 2>();
+    __syncthreads();
+  }
+  __device__ void load_ahead(int step) { copy_step(step + Shape::stages - 1); }
+  __device__ static int slot(int step) { return step % Shape::stages; }
+
+  /// From here on no copy is in flight, and all threads have left the last step.
+  __device__ void finish_steps() {
+    wait_for_copies<0>();
+    __syncthreads();
+  }
+
+ private:
+  __device__ void copy_step(int step) {
+    if (step < storage_.work.context.tiles) {
+      const Item& item = storage_.work.item;
+      const int tile = storage_.scan.tile(step);
+      const int64_t first_key = int64_t(tile) * Shape::kv_rows;
+      const int keys = valid_keys(arguments_.problem, Shape::tiling(), tile);
+      copy_rows<typename Shape::KvTile, Shape::threads>(
+          storage_.k[slot(step)], arguments_.k, arguments_.k_strides, item.batch, item.kv_head,
+          first_key, keys, arguments_.policies.k);
+      copy_rows<typename Shape::KvTile, Shape::threads>(
+          storage_.v[slot(step)], arguments_.v, arguments_.v_strides, item.batch, item.kv_head,
+          first_key, keys, arguments_.policies.v);
+    }
+    commit_copies();  // an empty group too, so that the count of groups stays the same
+  }
+
+  const DqArguments& arguments_;
+  DqStorage<Shape>& storage_;
+};
+
+/// The keys of `slot` that begin at `part` * score_columns: S, P, dP, dS, and dQ += dS K.
+template <class Shape>
+__device__ inline void add_keys(float (&dq)[1][Shape::head_dim / 8][4],
+                                const DqArguments& arguments, const DqStorage<Shape>& storage,
+                                int slot, int part, bool masked, int64_t first_key) {
+  using Element = typename Shape::Element;
+  using QTile = typename Shape::QTile;
+  using KvTile = typename Shape::KvTile;
+  constexpr int column_blocks = Shape::score_columns / 16;
+  using Scores = float[1][Shape::score_columns / 8][4];
+  const int thread = thread_number();
+  const int lane = thread % 32;
+  const int lane_row = thread / 32 * 16 + lane / 4;
+  const uint32_t own_rows =
+      uint32_t(thread / 32 * 16 * QTile::row_bytes) + uint32_t(QTile::lane_offset_rows_first(lane));
+  const auto load_own = [own_rows](const unsigned char* tile) {
+    return [base = shared_address(tile) + own_rows](uint32_t(&a)[4], int, int k) {
+      load_matrices(a, fragment_address<QTile>(base, 0, k));
+    };
+  };
+  const uint32_t k_tile = shared_address(storage.k[slot]);
+  const uint32_t as_columns = uint32_t(KvTile::lane_offset_chunks_first(lane));
+
+  Scores scores;
+  multiply_by_transposed<Element, KvTile, Shape::head_dim>(
+      scores, load_own(storage.q), k_tile + as_columns, part * column_blocks);
+  if (masked) {
+    const int64_t first_row = storage.work.item.own_tile * Shape::q_rows + lane_row;
+    hide_others(scores, [&](int row) {
+      return seen_keys(arguments.problem, first_row + row, first_key + part * Shape::score_columns,
+                       Shape::score_columns);
+    });
+  }
+  Scores gradients;
+  multiply_by_transposed<Element, KvTile, Shape::head_dim>(
+      gradients, load_own(storage.d_o), shared_address(storage.v[slot]) + as_columns,
+      part * column_blocks);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float lse = storage.lse_log2[lane_row + half * 8];
+    const float sum = storage.row_sums[lane_row + half * 8];
+#pragma unroll
+    for (int n = 0; n < Shape::score_columns / 8; ++n)
+#pragma unroll
+      for (int i = 2 * half; i < 2 * half + 2; ++i)
+        gradients[0][n][i] = exp2_approximate(scores[0][n][i] * arguments.scale_log2 - lse) *
+                             (gradients[0][n][i] - sum);
+  }
+  const uint32_t as_rows = k_tile + uint32_t(KvTile::lane_offset_rows_first(lane));
+#pragma unroll
+  for (int n = 0; n < column_blocks; ++n) {
+    uint32_t a[1][4];
+    as_operand<Element>(a, gradients, n);
+    add_product<Element, KvTile>(dq, a, as_rows, part * column_blocks + n);
+  }
+}
+
+template <class Shape>
+__device__ inline void dq_cta(const DqArguments& arguments, DqStorage<Shape>& storage) {
+  const Problem& problem = arguments.problem;
+  ItemState& work = storage.work;
+  DqLoader<Shape> loader(arguments, storage);
+  if (threadIdx.x == 0) work.items_before = -1;
+
+  for (;;) {
+    if (threadIdx.x == 0 && take_item(arguments, Shape::tiling(), work))
+      work.unmasked = unmasked_kv_tiles(problem, Shape::tiling(), work.item.own_tile);
+    __syncthreads();
+    if (work.next_index >=
+        whole_item_count(problem, Shape::tiling(), arguments.schedule, DqArguments::pass))
+      return;
+    storage.scan.fill(arguments.schedule, work, 0);
+    __syncthreads();
+
+    const int steps = int(work.context.tiles);
+    loader.start_item();
+    float dq[1][Shape::head_dim / 8][4];
+    clear(dq);
+    for (int step = 0; step < steps; ++step) {
+      loader.enter_step();
+      if (step % Shape::threads == 0)
+        storage.scan.fill(arguments.schedule, work, step + Shape::threads);
+      loader.load_ahead(step);
+      const int tile = storage.scan.tile(step);
+      if (threadIdx.x == 0) announce_step(arguments, work, step, tile);
+      const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
+#pragma unroll
+      for (int part = 0; part < Shape::kv_rows / Shape::score_columns; ++part)
+        add_keys<Shape>(dq, arguments, storage, loader.slot(step), part, masked,
+                        int64_t(tile) * Shape::kv_rows);
+    }
+    loader.finish_steps();
+    store_warp_rows<typename Shape::QTile, typename Shape::Element>(
+        dq, [&](int, int) { return arguments.scale; }, storage.q, arguments.dq,
+        arguments.dq_strides, work.item.batch, work.item.head, work.item.own_tile * Shape::q_rows,
+        problem.seq_q);
+    __syncthreads();
+  }
+}
+
+template <class Shape>
+__global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void dq_kernel(
+    const __grid_constant__ DqArguments arguments) {
+  extern __shared__ unsigned char raw[];
+  dq_cta<Shape>(arguments, aligned_storage<DqStorage<Shape>>(raw));
+}
+
+}  // namespace sawtooth::kernels
