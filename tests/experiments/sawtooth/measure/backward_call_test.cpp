@@ -7,6 +7,7 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "scheduler/dq_names.hpp"
 #include "tests/experiments/sawtooth/measure/small_point.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
@@ -31,13 +32,20 @@ TEST(BackwardCall, HasTheProblemAndScheduleOfItsPoint) {
   EXPECT_EQ(variant_of(call).tiling.q_rows, 64);
 }
 
+TEST(BackwardCall, AddsUpDqAsItsPointSays) {
+  for (const auto& [name, dq] : dq_names) {
+    if (dq == Dq::ordered) continue;  // which the model of this point refuses
+    const AttentionCall call = attention_call(backward_point({{"dq", std::string(name)}}));
+    EXPECT_EQ(std::get<kernels::AttentionBackward>(call).schedule.dq, dq) << name;
+  }
+}
+
 TEST(BackwardCall, IsRefusedWhereNoKernelRunsIt) {
   const auto refusal = [](const test::Options& options) {
     return test::message_of<UsageError>([&] { attention_call(backward_point(options)); });
   };
   EXPECT_THAT(refusal({{"head-dim", "256"}}), HasSubstr("head-dim"));
   EXPECT_THAT(refusal({{"tile-q", "128"}}), HasSubstr("tile 128x64"));
-  EXPECT_THAT(refusal({{"dq", "separate"}, {"tile-kv", "128"}}), HasSubstr("allowed: atomic"));
   EXPECT_THAT(refusal({{"kernel", "mma-tma"}}), HasSubstr("pass = backward"));
 }
 
