@@ -194,6 +194,9 @@ typedef struct sawtooth_decode {
   /* The end of all K/V work, in percent, is drawn by free CTAs in so many shares for each. */
   int32_t drawn_percent; /* 0 with drawn_shares 0: automatic; negative: none */
   int32_t drawn_shares;
+  /* Cascade: the first prefix_keys keys of groups of neighbouring sequences are those of the first
+   * of them, and are read once for the rows of as many sequences as fit a tile; 0: none. */
+  int64_t prefix_keys, prefix_group;
 } sawtooth_decode;
 
 typedef struct sawtooth_decode_plan sawtooth_decode_plan;
