@@ -189,15 +189,12 @@ class AsyncCopies {
       copy_rows(shared_address(storage.v[stage]) + to, box_rows, arguments_.v, arguments_.v_strides,
                 page, work.kv_head, row, valid);
     }
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(
-                     shared_address(&storage.full[stage]))
-                 : "memory");
+    storage.full[stage].arrive_behind_copies();
   }
-  __device__ void finish() const { wait_for_all(); }
+  __device__ void finish() const { wait_for_all_copies(); }
 
  private:
   static constexpr int swizzled_row_bytes = 128;
-  __device__ static void wait_for_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
   /// 16 rows, `valid` of which exist.
   __device__ void copy_rows(uint32_t to, int box_rows, const void* tensor, const Strides& strides,
