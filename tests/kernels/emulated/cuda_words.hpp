@@ -64,6 +64,12 @@ inline int min(int a, int b) {
 inline int max(int a, int b) {
   return a < b ? b : a;
 }
+inline unsigned __float_as_uint(float value) {
+  return __builtin_bit_cast(unsigned, value);
+}
+inline float __uint_as_float(unsigned bits) {
+  return __builtin_bit_cast(float, bits);
+}
 inline int __ffs(int value) {
   return __builtin_ffs(value);
 }
