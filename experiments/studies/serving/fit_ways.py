@@ -5,9 +5,10 @@
 
 Each kernel (family, head dim, tile) has costs with which the timed model comes closest to the measured times of its launches,
 by least squares of the logarithms of their ratios: what a step takes, what a piece or an item takes beyond its steps, what
-pages add to a step, what share of DRAM's rate its loads reach, and before the combine kernel's first read. Which of them a kernel has
-depends on what its launches can tell apart (COSTS). Writes mma-decode-GPU.ini, mma-tma-decode-GPU.ini and mma-ways-GPU.ini, the
-last of which is the forward kernel's file of --forward-base with the sections of these tiles. Prints the ratios that are left.
+pages add to a step, what share of DRAM's rate its loads reach, and what passes before the combine kernel's first read. Which
+of them a kernel has depends on what its launches can tell apart. Writes mma-decode-ways-GPU.ini, mma-tma-decode-ways-GPU.ini
+and mma-ways-GPU.ini, the last of which is the forward kernel's file of --forward-base with the sections of these tiles. Prints
+the ratios that are left.
 """
 
 import argparse
@@ -203,7 +204,7 @@ def main():
     texts = {}
     for shape, points in launches(options.csv).items():
         packed, family = shape[:2]
-        file = f"{family}-decode-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
+        file = f"{family}-decode-ways-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
         rows = os.path.basename(options.csv)
         head = DECODE_HEAD.format(family=family, name=name, rows=rows) if packed else forward
         model = Model(options, head, shape, points)
