@@ -10,31 +10,22 @@
 
 namespace sawtooth::kernels::decode {
 
+/// Behind a piece that is left: merges the sequences of which no other is missing.
 template <class Shape>
-class CascadeMerge : PieceMerge<Shape> {
+class SequenceMerge : PieceMerge<Shape> {
   using Base = PieceMerge<Shape>;
   using Base::arguments_, Base::storage_, Base::work_, Base::group_, Base::thread_;
-  static constexpr int row_blocks = Shape::row_blocks;
 
  public:
-  __device__ CascadeMerge(const DecodeArguments& arguments, Storage<Shape>& storage,
-                          const CascadeWork& work, int group)
+  __device__ SequenceMerge(const DecodeArguments& arguments, Storage<Shape>& storage,
+                           const CascadeWork& work, int group)
       : Base(arguments, storage, work, group),
         cascade_(cascade_of<Shape>(arguments)),
         row_(arguments, storage.tiles_before),
         shares_(row_tiles(arguments, row_).all, gridDim.x, arguments.drawn) {}
 
-  /// By all threads of the row group; `output` is used up.
-  __device__ void finish(typename Base::Output& output, const SoftmaxState<row_blocks>& softmax) {
-    {
-      typename Base::Sums sums;
-      float maximum[row_blocks];
-      float sum[row_blocks];
-      this->add_warps(output, softmax, sums, maximum, sum);
-      const CascadePieces own =
-          work_.of_prefix ? of_prefix(work_.item) : of_sequence(work_.sequence, work_.item);
-      this->leave(own.slot(work_.share), sums, maximum, sum);
-    }
+  /// By all threads of the row group.
+  __device__ void finish() {
     const int rows = arguments_.rows();
     const int first = group_ * Shape::group_rows / rows;
     const int last = min(((group_ + 1) * Shape::group_rows - 1) / rows, work_.sequences - 1);
@@ -118,6 +109,32 @@ class CascadeMerge : PieceMerge<Shape> {
   Cascade cascade_;
   TileRow<Shape> row_;
   KvShares shares_;
+};
+
+/// A function of its own, so that nothing of it takes registers while tiles are multiplied.
+template <class Shape>
+__device__ __noinline__ void merge_complete(const DecodeArguments& arguments,
+                                            Storage<Shape>& storage, CascadeWork work, int group) {
+  SequenceMerge<Shape>(arguments, storage, work, group).finish();
+}
+
+template <class Shape>
+class CascadeMerge : PieceMerge<Shape> {
+  using Base = PieceMerge<Shape>;
+
+ public:
+  using Base::Base;
+
+  /// By all threads of the row group; `output` is used up.
+  __device__ void finish(typename Base::Output& output,
+                         const SoftmaxState<Shape::row_blocks>& softmax) {
+    typename Base::Sums sums;
+    float maximum[Shape::row_blocks];
+    float sum[Shape::row_blocks];
+    this->add_warps(output, softmax, sums, maximum, sum);
+    this->leave(this->work_.slot, sums, maximum, sum);
+    merge_complete<Shape>(this->arguments_, this->storage_, this->work_, this->group_);
+  }
 };
 
 }  // namespace sawtooth::kernels::decode

@@ -23,7 +23,7 @@ struct Work {
 struct CascadeWork : Work {
   int32_t sequences;  // whose rows it has
   int32_t owner;      // the sequence that has its keys in memory
-  int32_t item;
+  int32_t slot;       // of what this piece leaves
   bool of_prefix;
 };
 template <class Shape>

@@ -97,31 +97,37 @@ class TileRow {
 /// The piece of item `item` of a cascade that this share has from tile `tile` of the row on.
 template <class Shape>
 __device__ inline CascadeWork prefix_work(const DecodeArguments& arguments, const Cascade& cascade,
-                                          int64_t item, int64_t first_tile, int64_t tiles,
-                                          int64_t share) {
+                                          const KvShares& shares, int64_t item, int64_t tile,
+                                          int64_t tiles, int64_t share) {
   const Range sequences = cascade.sequences_of(item);
+  const int64_t all = arguments.prefix.tiles(Shape::kv_rows);
+  const Range in_row{item * all, (item + 1) * all};
   return {Work{.sequence = int32_t(sequences.begin),
                .kv_head = int32_t(cascade.head_of(item)),
                .row_tile = 0,
                .keys = int32_t(arguments.prefix.keys),
-               .first_tile = int32_t(first_tile),
+               .first_tile = int32_t(tile - in_row.begin),
                .tiles = int32_t(tiles),
                .first_share = 0,
                .last_share = 0,
                .share = int32_t(share),
                .ends = false},
           int32_t(sequences.size()), int32_t(arguments.prefix.first_of_group(sequences.begin)),
-          int32_t(item), true};
+          int32_t(cascade_pieces(shares, item, in_row).slot(share)), true};
 }
 
-/// Of a sequence's unit in a cascade what it has to scan: tiles of its own keys.
+/// Of a sequence's unit, which has tiles `in_row` of the row, in a cascade what it has to scan:
+/// tiles of its own keys.
 template <class Shape>
-__device__ inline CascadeWork behind_prefix(const DecodeArguments& arguments, Work work) {
+__device__ inline CascadeWork behind_prefix(const DecodeArguments& arguments,
+                                            const KvShares& shares, const Range& in_row,
+                                            Work work) {
   if (work.keys <= arguments.prefix.keys) work.tiles = 0;
   work.first_tile += int32_t(arguments.prefix.tiles(Shape::kv_rows));
-  const auto item = int32_t(cascade_of<Shape>(arguments).prefix_items()) +
-                    work.sequence * arguments.kv_heads + work.kv_head;
-  return {work, 1, work.sequence, item, false};
+  const int64_t item = cascade_of<Shape>(arguments).prefix_items() +
+                       int64_t(work.sequence) * arguments.kv_heads + work.kv_head;
+  const CascadePieces pieces = cascade_pieces(shares, item, in_row);
+  return {work, 1, work.sequence, int32_t(pieces.slot(work.share)), false};
 }
 
 /// All tiles of the row, and of them those of prefixes, which come first.
@@ -164,8 +170,8 @@ __device__ inline void walk_shares(const DecodeArguments& arguments, int32_t* ti
         while (tile < min_of(end, all.of_prefixes)) {
           const int64_t item = tile / tiles;
           const int64_t piece_end = min_of(end, (item + 1) * tiles);
-          visit(prefix_work<Shape>(arguments, cascade, item, tile - item * tiles, piece_end - tile,
-                                   share));
+          visit(
+              prefix_work<Shape>(arguments, cascade, shares, item, tile, piece_end - tile, share));
           tile = piece_end;
         }
       }
@@ -191,7 +197,7 @@ __device__ inline void walk_shares(const DecodeArguments& arguments, int32_t* ti
                   .share = int32_t(share),
                   .ends = false};
         if constexpr (Shape::cascades)
-          visit(behind_prefix<Shape>(arguments, work));
+          visit(behind_prefix<Shape>(arguments, shares, {unit_begin, unit_end}, work));
         else
           visit(work);
         tile = piece_end;

@@ -18,6 +18,8 @@
 #define __grid_constant__
 #undef __launch_bounds__
 #define __launch_bounds__(...)
+#undef __noinline__
+#define __noinline__
 #define threadIdx (uint3{unsigned(::sawtooth::emulated::cta.thread()), 0, 0})
 #define blockIdx (uint3{::sawtooth::emulated::cta.number(), 0, 0})
 #define gridDim (uint3{::sawtooth::emulated::cta.ctas(), 1, 1})
