@@ -111,10 +111,12 @@ class SequenceMerge : PieceMerge<Shape> {
   KvShares shares_;
 };
 
-/// A function of its own, so that nothing of it takes registers while tiles are multiplied.
+/// A function of its own, so that nothing of it takes registers while tiles are multiplied; `work`
+/// is in shared memory.
 template <class Shape>
 __device__ __noinline__ void merge_complete(const DecodeArguments& arguments,
-                                            Storage<Shape>& storage, CascadeWork work, int group) {
+                                            Storage<Shape>& storage, const CascadeWork& work,
+                                            int group) {
   SequenceMerge<Shape>(arguments, storage, work, group).finish();
 }
 

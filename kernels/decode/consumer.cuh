@@ -34,14 +34,15 @@ class Consumer {
       storage_.work_full[slot.stage].wait(slot.parity);
       const WorkOf<Shape> work = storage_.work[slot.stage];
       if (work.ends) return;
-      process(work);
+      process(work, storage_.work[slot.stage]);
       __syncwarp();
       if (thread_number() % 32 == 0) storage_.work_empty[slot.stage].arrive();
     }
   }
 
  private:
-  __device__ void process(const WorkOf<Shape>& work) {
+  /// `shared` is the same work: what only the end needs takes no registers until then.
+  __device__ void process(const WorkOf<Shape>& work, const WorkOf<Shape>& shared) {
     Output output;
 #pragma unroll
     for (auto& block : output)
@@ -74,7 +75,7 @@ class Consumer {
       }
     }
     if constexpr (Shape::cascades)
-      CascadeMerge<Shape>(arguments_, storage_, work, group_).finish(output, softmax);
+      CascadeMerge<Shape>(arguments_, storage_, shared, group_).finish(output, softmax);
     else
       PieceMerge<Shape>(arguments_, storage_, work, group_).finish(output, softmax);
   }
