@@ -18,6 +18,7 @@ import table  # noqa: E402
 import varlen  # noqa: E402
 
 MEASURED = HERE.parents[1] / "data" / "h200" / "serving"
+WAYS = HERE.parents[1] / "data" / "h100" / "serving"  # of the problems in two ways
 SEQUENCES = ("16", "128")
 ORDERS = ("batch-major", "head-major")
 MIB = (32, 64, 128, 256, 512, 1024)
@@ -81,9 +82,10 @@ def gain(rows, column, **wanted):
 
 
 class Page:
-    def __init__(self, folder, measured=MEASURED):
+    def __init__(self, folder, measured=MEASURED, ways=WAYS):
         self._folder = folder
         self._data = measured
+        self._ways = ways
 
     @functools.cache
     def _rows(self, name):
@@ -421,7 +423,8 @@ class Page:
         """[(first way, second way)] of the problems in two ways, each (predicted, measured): cascade
         (without it, with it), pack (packed, not packed)."""
         keys = PROBLEM + ["page_table"]
-        launches = table.grouped(self._measured("drawn_ways"), *keys, "pack_gqa", "cascade")
+        measured = table.read(str(self._ways / "drawn_ways.csv"))
+        launches = table.grouped(measured, *keys, "pack_gqa", "cascade")
         found = []
         for of in table.grouped(self._rows("drawn_ways"), *keys).values():
             if len(of) != 2 or (kind == "cascade") != bool(of[0]["prefix"]):

@@ -4,11 +4,11 @@
     fit_ways.py --program SAWTOOTH --csv calibration_ways.csv --gpu h200 --forward-base mma-h200 --output FOLDER
 
 Each kernel (family, head dim, tile) has costs with which the timed model comes closest to the measured times of its launches,
-by least squares of the logarithms of their ratios: what a step takes, what a piece or an item takes beyond its steps, what
-pages add to a step, what share of DRAM's rate its loads reach, and what passes before the combine kernel's first read. Which
-of them a kernel has depends on what its launches can tell apart. Writes mma-decode-ways-GPU.ini, mma-tma-decode-ways-GPU.ini
-and mma-ways-GPU.ini, the last of which is the forward kernel's file of --forward-base with the sections of these tiles. Prints
-the ratios that are left.
+by least squares of the logarithms of their ratios: what a step takes, what a lone CTA's takes more, what a piece or an item
+takes beyond its steps, what pages add to a step, what share of DRAM's rate its loads reach, and what passes before the combine
+kernel's first read. Which of them a kernel has depends on what its launches can tell apart. Writes mma-decode-ways-GPU.ini,
+mma-tma-decode-ways-GPU.ini and mma-ways-GPU.ini, the last of which is the forward kernel's file of --forward-base with the
+sections of these tiles. Prints the ratios that are left.
 """
 
 import argparse
@@ -26,6 +26,7 @@ KEYS = (
 
 Cost = collections.namedtuple("Cost", "key first least most")
 STEP = Cost("step-ns", 1000.0, 50.0, 1e5)
+EXPOSED = Cost("exposed-ns", 300.0, 0.0, 1e5)
 END = Cost("item-end-ns", 2000.0, 0.0, 1e5)
 PAGE = Cost("page-step-ns", 50.0, 0.0, 1e4)
 DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
@@ -77,13 +78,19 @@ def launches(path):
 def costs_of(shape, points):
     """Those that the launches of a shape tell apart."""
     if not shape[0]:
-        return [STEP, END, COMBINE]
+        return [STEP, EXPOSED, END, COMBINE]
     paged = ["page_rows" in point for point, _ in points]
     costs = [STEP, END]
     if any(paged) and not all(paged):
         costs.append(PAGE)
     costs.append(DRAM)
     return costs
+
+
+def without_section(text, name):
+    """A file of costs without one of its sections."""
+    parts = text.split("\n[")
+    return "\n[".join(part for part in parts if not part.startswith(name + "]"))
 
 
 class Model:
@@ -99,8 +106,6 @@ class Model:
     def section(self, costs, values):
         _, _, dim, q_rows, kv_rows = self.shape
         lines = [f"\n[d{dim}-{q_rows}x{kv_rows}]"]
-        if not self.shape[0]:
-            lines.append("exposed-ns = 0; measured; in step-ns")
         for cost, value in zip(costs, values):
             digits = 3 if cost is DRAM else 1
             lines.append(f"{cost.key} = {value:.{digits}f}; measured; timed: duration")
@@ -123,8 +128,11 @@ class Model:
                     for key, value in point.items():
                         file.write(f"{key.replace('_', '-')} = {value}\n")
             command = [self.options.program, "simulate", points, "--quiet", "--csv", "-"]
-            answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        self.known[text] = [float(row["time_us"]) for row in csv.DictReader(answer.splitlines())]
+            answer = subprocess.run(command, capture_output=True, text=True)
+            if answer.returncode != 0:
+                raise SystemExit(answer.stderr)
+        rows = csv.DictReader(answer.stdout.splitlines())
+        self.known[text] = [float(row["time_us"]) for row in rows]
         return self.known[text]
 
     def residuals(self, costs, values):
@@ -207,6 +215,7 @@ def main():
         file = f"{family}-decode-ways-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
         rows = os.path.basename(options.csv)
         head = DECODE_HEAD.format(family=family, name=name, rows=rows) if packed else forward
+        head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
         model = Model(options, head, shape, points)
         costs = costs_of(shape, points)
         values, left = fit(model, costs)
@@ -216,7 +225,8 @@ def main():
                 f"{key}={point[key]}" for key in KEYS[2:] if key in point and key != "page_table"
             )
             print(f"  {us:9.2f} us, predicted {math.exp(residual) * 100 - 100:+5.1f} %  {ways}")
-        texts[file] = texts.get(file, head) + model.section(costs, values)
+        before = without_section(texts.get(file, head), "d{}-{}x{}".format(*shape[2:]))
+        texts[file] = before.rstrip("\n") + "\n" + model.section(costs, values)
     for file, text in texts.items():
         with open(os.path.join(options.output, file + ".ini"), "w", encoding="utf-8") as output:
             output.write(text)

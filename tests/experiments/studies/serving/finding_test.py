@@ -64,7 +64,7 @@ class Finding(unittest.TestCase):
                     rows.append(dict(way, batch=batch, time_us=named))
             write(folder, "drawn_ways", rows)
             write(data, "drawn_ways", launches)
-            page = finding.Page(folder, data)
+            page = finding.Page(folder, ways=data)
             self.assertEqual(page.named("cascade"), (2, 1))
             self.assertEqual(page.named("pack"), (1, 1))
             self.assertEqual(page.gained("cascade"), (0.5, 100 / 104, 2))
