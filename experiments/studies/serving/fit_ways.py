@@ -81,9 +81,11 @@ def costs_of(shape, points):
         return [STEP, EXPOSED, END, COMBINE]
     paged = ["page_rows" in point for point, _ in points]
     costs = [STEP, END]
+    # Without a prefix those of many rows lie in L2, where DRAM does not tell.
     if any(paged) and not all(paged):
         costs.append(PAGE)
-    costs.append(DRAM)
+    if any(paged):
+        costs.append(DRAM)
     return costs
 
 
