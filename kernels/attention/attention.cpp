@@ -138,6 +138,9 @@ struct PlannedCall {
   void* zeros = nullptr;
   std::size_t zero_bytes = 0;
   PackedTables tables;    // of packed sequences, which the device must have before the launch
+  AttentionForward call;  // of packed sequences that may change, without their rows
+  int64_t most_q_rows = 0;
+  int64_t most_kv_rows = 0;
   PreparedLaunch launch;  // without a variant where no key is seen: `combine` of no parts is all
   bool combine = false;
 
@@ -180,10 +183,15 @@ Outcome plan(const AttentionForward& asked, void* workspace, std::size_t bytes,
         return prepare_launch(*choice.variant, arguments, call.ctas_per_sm, planned.device,
                               planned.launch);
       if (Outcome bad =
-              make_packed_tables(call, *choice.variant, arguments,
+              make_packed_tables(call, *choice.variant, arguments, items_of_launch(call, tiling),
                                  static_cast<char*>(workspace) + layout.bytes, planned.tables);
           !bad)
         return bad;
+      if (call.packed.may_change) {
+        planned.call = call;
+        planned.most_q_rows = packed_rows(call.packed.q, call.problem.batch);
+        planned.most_kv_rows = packed_rows(call.packed.kv, call.problem.batch);
+      }
       return prepare_launch(*choice.variant, planned.tables.arguments, call.ctas_per_sm,
                             planned.device, planned.launch);
     }
@@ -254,6 +262,35 @@ Outcome AttentionPlan::make(const AttentionForward& call, void* workspace, std::
 Outcome AttentionPlan::run(CUstream_st* stream) const {
   if (planned_ == nullptr || planned_->does_nothing()) return {};
   return on_device(planned_->device.number, [&] { return run_here(*planned_, stream); });
+}
+
+Outcome AttentionPlan::set_rows(const int32_t* q, const int32_t* kv, CUstream_st* stream) const {
+  const auto refused = [](const std::string& what) { return Outcome{Status::bad_size, what}; };
+  if (planned_ == nullptr || !planned_->call.packed.may_change)
+    return refused("the plan has no packed sequences; allowed: those made with may_change");
+  AttentionForward call = planned_->call;
+  call.packed.q = q;
+  call.packed.kv = kv;
+  if (Outcome bad = check_packed(call); !bad) return bad;
+  const int64_t batch = call.problem.batch;
+  if (packed_rows(q, batch) > planned_->most_q_rows ||
+      packed_rows(kv, batch) > planned_->most_kv_rows)
+    return refused("the sequences have " + std::to_string(packed_rows(q, batch)) +
+                   " rows of Q and " + std::to_string(packed_rows(kv, batch)) +
+                   " of K and V; allowed by the plan: " + std::to_string(planned_->most_q_rows) +
+                   " and " + std::to_string(planned_->most_kv_rows));
+  // What is launched has room for as many items as the most rows can have.
+  const PackedTables& made = planned_->tables;
+  ForwardArguments arguments = planned_->launch.arguments;
+  arguments.schedule.order.list = nullptr;
+  PackedTables tables;
+  return on_device(planned_->device.number, [&]() -> Outcome {
+    if (Outcome bad = make_packed_tables(with_longest_lengths(call), *planned_->launch.variant,
+                                         arguments, made.arguments.items, made.on_device, tables);
+        !bad)
+      return bad;
+    return upload(tables, stream, false);
+  });
 }
 
 bool runs_here(const KernelVariant& variant) {

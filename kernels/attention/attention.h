@@ -104,6 +104,7 @@ typedef struct sawtooth_attention {
    * read. kernels/attention/attention.hpp says more. */
   const int32_t *packed_q, *packed_kv; /* null: one length */
   const char* sequence_order;          /* of the items: "longest" or null, "given" */
+  int32_t packed_may_change;           /* not 0: of a plan that sawtooth_plan_set_rows changes */
 } sawtooth_attention;
 
 /* The gradients of a call, beside what a sawtooth_attention says of it: start from
@@ -167,6 +168,14 @@ SAWTOOTH_API sawtooth_status sawtooth_plan_create(const sawtooth_attention* call
 SAWTOOTH_API sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan,
                                                struct CUstream_st* stream);
 /* What it has enqueued goes on. Null does nothing. */
+/* Other lengths of a plan whose call has packed_may_change: as many sequences, and no more rows of
+ * Q and of K and V than it was made for, in host memory that is read now. They hold for what comes
+ * behind it on `stream`, of runs as of replays of graphs that have captured one; lse stays
+ * [heads, rows that the plan was made for]. No captured stream. */
+SAWTOOTH_API sawtooth_status sawtooth_plan_set_rows(const sawtooth_plan* plan,
+                                                    const int32_t* packed_q,
+                                                    const int32_t* packed_kv,
+                                                    struct CUstream_st* stream);
 SAWTOOTH_API void sawtooth_plan_destroy(sawtooth_plan* plan);
 
 /* Few queries against many keys: decode. `q` and `o` are [batch, heads, seq_q, dim], and K and V
@@ -195,6 +204,9 @@ typedef struct sawtooth_decode {
   /* The end of all K/V work, in percent, is drawn by free CTAs in so many shares for each. */
   int32_t drawn_percent; /* 0 with drawn_shares 0: automatic; negative: none */
   int32_t drawn_shares;
+  /* Cascade: the first prefix_keys keys of groups of neighbouring sequences are those of the first
+   * of them, and are read once for the rows of as many sequences as fit a tile; 0: none. */
+  int64_t prefix_keys, prefix_group;
 } sawtooth_decode;
 
 typedef struct sawtooth_decode_plan sawtooth_decode_plan;

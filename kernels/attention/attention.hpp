@@ -80,11 +80,14 @@ struct Running {
 /// without kv_split, prefetch, running results or a trace. The families mma and hopper have kernels
 /// at head dims 64 and 128 (kernels/attention/variant_list.hpp). The workspace has tables of the
 /// sequences: while a plan lives no other call may use it, and a call outside of plans cannot be
-/// captured.
+/// captured. Lengths of a plan that `may_change` are replaced by AttentionPlan::set_rows.
 struct PackedRows {
   const int32_t* q = nullptr;  // null: one length
   const int32_t* kv = nullptr;
   SequenceOrderId order{SequenceOrders::index_of<LongestSequences>()};  // of the items
+  // Then a launch has as many items as any lengths with as many rows can have: up to a void one a
+  // sequence and head more, which takes an item's begin and end.
+  bool may_change = false;
 };
 
 /// Device pointers, 16-byte aligned; strides in elements, multiples of 8, all zero for the
@@ -146,6 +149,13 @@ class AttentionPlan {
   Outcome make(const AttentionForward& call, void* workspace, std::size_t bytes);
   /// As attention_forward, whatever the current device is. A plan not made has nothing to do.
   Outcome run(CUstream_st* stream) const;
+
+  /// Of a plan over packed sequences that may change: other lengths of as many sequences, with as
+  /// many rows of Q and of K and V as the plan was made for, or fewer. They hold for what comes
+  /// behind it on `stream`, of runs as of replays of graphs that have captured one. Tables are made
+  /// here and copied to the workspace, so that neither arguments nor CTAs of a launch change. lse
+  /// stays [heads, rows that the plan was made for]. A stream that is captured is refused.
+  Outcome set_rows(const int32_t* q, const int32_t* kv, CUstream_st* stream) const;
 
  private:
   std::unique_ptr<const struct PlannedCall> planned_;

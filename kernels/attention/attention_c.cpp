@@ -110,6 +110,7 @@ Outcome translate(const sawtooth_attention* call, Call& to) {
   if constexpr (std::is_same_v<Call, AttentionForward>) {
     to.packed.q = from->packed_q;
     to.packed.kv = from->packed_kv;
+    to.packed.may_change = from->packed_may_change != 0;
     if (from->sequence_order != nullptr)
       return find_policy<SequenceOrders>("sequence_order", from->sequence_order,
                                          to.packed.order.index);
@@ -219,6 +220,14 @@ sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan, CUstream_st* stream
   return finish([&]() -> Outcome {
     if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
     return plan->plan.run(stream);
+  });
+}
+
+sawtooth_status sawtooth_plan_set_rows(const sawtooth_plan* plan, const int32_t* packed_q,
+                                       const int32_t* packed_kv, CUstream_st* stream) {
+  return finish([&]() -> Outcome {
+    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
+    return plan->plan.set_rows(packed_q, packed_kv, stream);
   });
 }
 

@@ -17,6 +17,8 @@
 #include "kernels/attention/workspace.hpp"
 #include "kernels/decode/arguments.hpp"
 #include "kernels/decode/built.hpp"
+#include "scheduler/cascade.hpp"
+#include "scheduler/packing.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)
 #include "kernels/tma/tensor_map.hpp"
 #endif
@@ -36,6 +38,7 @@ constexpr int32_t tiles_ahead = 3;
 struct DecodeChoice {
   const KernelVariant* variant = nullptr;
   int32_t row_tiles = 1;
+  bool reads_once = true;  // each byte of K and V
   int64_t workers = 1;
   DrawnShares drawn;
   std::size_t shared_bytes = 0;
@@ -45,6 +48,28 @@ struct DecodeChoice {
 std::size_t shared_bytes_of(const KernelVariant& variant, const AttentionDecode& call) {
   const int64_t lengths = call.lengths != nullptr ? call.problem.batch + 1 : 0;
   return std::size_t(variant.shared_bytes) + std::size_t(lengths) * sizeof(int32_t);
+}
+
+int64_t rows_of_group(const Problem& problem) {
+  return problem.heads_per_kv_head() * problem.seq_q;
+}
+
+Cascade cascade_of(const AttentionDecode& call, const Tiling& tiling) {
+  return Cascade(packed(call.problem), tiling, call.prefix);
+}
+
+Outcome holds_cascade(const AttentionDecode& call, const KernelVariant& variant) {
+  if (!call.prefix.shared()) return {};
+  if (call.prefix.keys % variant.tiling.kv_rows != 0)
+    return {Status::bad_size, "prefix.keys is " + std::to_string(call.prefix.keys) +
+                                  "; allowed: multiples of the kernel's K/V tile of " +
+                                  std::to_string(variant.tiling.kv_rows) + " keys"};
+  if (rows_of_group(call.problem) > variant.tiling.q_rows)
+    return {Status::bad_size, "a K/V head of a sequence has " +
+                                  std::to_string(rows_of_group(call.problem)) +
+                                  " query rows; allowed with a prefix: up to " +
+                                  std::to_string(variant.tiling.q_rows)};
+  return {};
 }
 
 /// What the copy engine cannot step over.
@@ -69,6 +94,7 @@ Outcome runs_on(const AttentionDecode& call, const KernelVariant& variant,
     return {Status::misaligned,
             "k or v has a stride that the copy engine cannot step over, or no key; allowed: "
             "multiples of 8 from 8, below 2^39, or the kernel family mma"};
+  if (Outcome bad = holds_cascade(call, variant); !bad) return bad;
   if (device.compute_capability == 0) return {};
   if (Outcome bad = check_device(variant, device); !bad) return bad;
   if (shared_bytes_of(variant, call) > std::size_t(device.shared_bytes))
@@ -82,14 +108,16 @@ Outcome runs_on(const AttentionDecode& call, const KernelVariant& variant,
 /// The first family that runs here, and of its kernels the first that holds the rows of a group.
 Outcome choose(const AttentionDecode& call, const DeviceLimits& device, DecodeChoice& choice) {
   const Problem& problem = call.problem;
-  const int64_t rows = problem.heads_per_kv_head() * problem.seq_q;
+  const int64_t rows = rows_of_group(problem);
+  const int64_t wanted = rows_wanted(call);
   Outcome why_none{Status::unsupported_head_dim, "no decode kernel has this head dim"};
-  for (const KernelVariant& variant : decode_variants()) {
+  for (const KernelVariant& variant :
+       call.prefix.shared() ? cascade_variants() : decode_variants()) {
     if (variant.head_dim != problem.head_dim || variant.dtype != problem.dtype ||
         !variant.serves(call.family))
       continue;
     if (choice.variant != nullptr && (std::string_view(variant.family) != choice.variant->family ||
-                                      choice.variant->tiling.q_rows >= rows))
+                                      choice.variant->tiling.q_rows >= wanted))
       continue;
     if (Outcome runs = runs_on(call, variant, device); !runs) {
       if (choice.variant == nullptr) why_none = std::move(runs);
@@ -101,20 +129,30 @@ Outcome choose(const AttentionDecode& call, const DeviceLimits& device, DecodeCh
   const KernelVariant& variant = *choice.variant;
   const int64_t row_tiles = ceil_div(rows, variant.tiling.q_rows);
   const int64_t units = problem.batch * problem.kv_heads * row_tiles;
-  const int64_t tiles = max_of(1, ceil_div(problem.seq_kv, variant.tiling.kv_rows));
+  const int64_t tiles =
+      max_of(1, ceil_div(problem.seq_kv - call.prefix.keys, variant.tiling.kv_rows));
+  const int64_t prefix_items =
+      call.prefix.shared() ? cascade_of(call, variant.tiling).prefix_items() : 0;
+  const int64_t all_tiles =
+      units * tiles + prefix_items * call.prefix.tiles(variant.tiling.kv_rows);
   const int64_t resident =
       min_of(most_balanced_workers, max_of(1, device.sms * variant.ctas_per_sm));
   choice.row_tiles = int32_t(row_tiles);
   choice.drawn = call.drawn.percent >= 0 ? call.drawn : automatic_drawn;
-  const bool equal = call.lengths == nullptr && choice.drawn.percent == 0;
-  choice.workers = min_of(units * tiles, call.workers > 0 ? call.workers
-                                         : equal          ? workers_for(units, tiles, resident)
-                                                          : resident);
+  const bool equal = call.lengths == nullptr && choice.drawn.percent == 0 && !call.prefix.shared();
+  choice.workers = min_of(all_tiles, call.workers > 0 ? call.workers
+                                     : equal          ? workers_for(units, tiles, resident)
+                                                      : resident);
   choice.shared_bytes = shared_bytes_of(variant, call);
   // Lengths may be shorter than seq_kv, never longer, and the fewer tiles, the fewer shares.
   const int64_t shares = choice.workers * (1 + choice.drawn.a_worker);
+  const int64_t whole_pieces = call.prefix.shared() ? prefix_items + units : 0;
   const int64_t piece_floats = variant.tiling.q_rows * (variant.head_dim + 2);
-  choice.bytes = state_size + std::size_t(2 * shares * piece_floats) * sizeof(float);
+  choice.bytes =
+      state_size + std::size_t((2 * shares + whole_pieces) * piece_floats) * sizeof(float);
+  choice.reads_once =
+      row_tiles == 1 && (!call.prefix.shared() || cascade_of(call, variant.tiling).stack() >=
+                                                      min_of(call.prefix.group, problem.batch));
   return {};
 }
 
@@ -147,13 +185,15 @@ decode::DecodeArguments arguments_of(const AttentionDecode& call, const DecodeCh
           .v_strides = or_contiguous(call.v_strides, problem.kv_heads, page_rows, dim),
           .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, dim),
           .scale_log2 = scale * std::numbers::log2e_v<float>,
-          .kv_policy = policy_of(call.kv_eviction.value_or(
-              choice.row_tiles == 1 ? Eviction::first : Eviction::normal)),
+          .kv_policy = policy_of(
+              call.kv_eviction.value_or(choice.reads_once ? Eviction::first : Eviction::normal)),
           .tiles_ahead = tiles_ahead,
           .drawn = choice.drawn,
           .pieces = reinterpret_cast<float*>(workspace + state_size),
           .arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
-          .ticket = reinterpret_cast<unsigned long long*>(workspace)};
+          .ticket = reinterpret_cast<unsigned long long*>(workspace),
+          .prefix = call.prefix,
+          .least_keys = int32_t(least_keys(call))};
 }
 
 }  // namespace
@@ -241,6 +281,30 @@ std::span<const KernelVariant> decode_variants() {
     return built;
   }();
   return rows;
+}
+
+std::span<const KernelVariant> cascade_variants() {
+  static const std::vector<KernelVariant> rows = [] {
+    std::vector<KernelVariant> built;
+#if defined(SAWTOOTH_DECODE_BY_TMA)
+    decode::add_mma_tma_cascades(built);
+#endif
+    decode::add_mma_cascades(built);
+    return built;
+  }();
+  return rows;
+}
+
+int64_t rows_wanted(const AttentionDecode& call) {
+  const int64_t sequences =
+      call.prefix.shared() ? min_of(call.prefix.group, call.problem.batch) : 1;
+  return rows_of_group(call.problem) * sequences;
+}
+
+int64_t least_keys(const AttentionDecode& call) {
+  if (!call.prefix.shared()) return 0;
+  const bool causal = call.problem.mask.kind == MaskKind::causal;
+  return call.prefix.keys + (causal ? call.problem.seq_q - 1 : 0);
 }
 
 const KernelVariant* decode_variant_of(const AttentionDecode& call) {

@@ -13,6 +13,7 @@
 
 #include "kernels/attention/attention.hpp"
 #include "scheduler/kv_shares.hpp"
+#include "scheduler/prefix.hpp"
 
 namespace sawtooth::kernels {
 
@@ -46,6 +47,12 @@ struct AttentionDecode {
   // them; null: seq_kv each. Negative ones are 0, and those above seq_kv are seq_kv.
   const int32_t* lengths = nullptr;
   KvPages pages;
+  // Cascade: the first keys of neighbouring sequences, a group, are those that the first of them
+  // has in memory, and are read once for the rows of as many sequences as fit a tile
+  // (scheduler/cascade.hpp). A multiple of the kernel's K/V tile and of page_rows; the rows of a
+  // K/V head of a sequence fit one tile. Lengths that do not reach behind it (causal: by a key for
+  // each query but one) are as long. 0 keys: none, though pages may still be shared.
+  Prefix prefix;
   float scale = 0;                        // of the scores, > 0; 0 stands for 1 / sqrt(head_dim)
   std::string_view family;                // of the kernel: mma, mma-tma; empty: the fastest here
   int64_t workers = 0;                    // CTAs; 0: as many as are resident, or a few less
@@ -81,8 +88,16 @@ class DecodePlan {
   std::unique_ptr<const struct PlannedDecode> planned_;
 };
 
+/// Packed query rows that the call's kernel is to hold in a tile, if any of its family does.
+int64_t rows_wanted(const AttentionDecode& call);
+
+/// The least keys of a sequence with the call's prefix; 0 without one.
+int64_t least_keys(const AttentionDecode& call);
+
 /// The decode kernels of this build; of a family and head dim those of fewer rows first.
 std::span<const KernelVariant> decode_variants();
+/// The same kernels for calls with a prefix.
+std::span<const KernelVariant> cascade_variants();
 
 /// The kernel that a call which passes `check` runs on the current device; null where none does.
 const KernelVariant* decode_variant_of(const AttentionDecode& call);

@@ -42,6 +42,7 @@ Outcome translate(const sawtooth_decode* call, AttentionDecode& to) {
         .o_strides = strides_of(from.o_strides),
         .lengths = from.lengths,
         .pages = {from.page_table, from.table_stride, from.page_rows, from.page_count},
+        .prefix = {from.prefix_keys, from.prefix_group},
         .scale = from.scale,
         .family = from.family != nullptr ? std::string_view(from.family) : std::string_view(),
         .workers = from.workers,

@@ -12,6 +12,7 @@
 #include "kernels/attention/decode.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/limits.hpp"
+#include "kernels/attention/workspace.hpp"
 #include "kernels/decode/arguments.hpp"
 
 namespace sawtooth::kernels {
@@ -60,6 +61,30 @@ Outcome check_pages(const AttentionDecode& call) {
                       std::to_string(pages.table_stride) + " pages of " +
                       std::to_string(pages.page_rows) +
                       " rows for a sequence; allowed: as many keys as they hold, or fewer");
+  return {};
+}
+
+Outcome check_prefix(const AttentionDecode& call) {
+  const Prefix& prefix = call.prefix;
+  const Problem& problem = call.problem;
+  if (prefix.keys < 0 || (prefix.shared() && prefix.group < 1))
+    return refuse(Status::bad_size, "prefix is " + std::to_string(prefix.keys) + " keys of " +
+                                        std::to_string(prefix.group) +
+                                        " sequences; allowed: 0 keys, or more of 1 or more");
+  if (!prefix.shared()) return {};
+  constexpr int64_t least_tile = 64;  // of all decode kernels; their tiles are multiples of it
+  const int64_t unit = max_of(least_tile, call.pages.table != nullptr ? call.pages.page_rows : 0);
+  if (prefix.keys % unit != 0)
+    return refuse(Status::bad_size, "prefix.keys is " + std::to_string(prefix.keys) +
+                                        "; allowed: multiples of " + std::to_string(unit));
+  if (least_keys(call) > problem.seq_kv)
+    return refuse(Status::bad_size, "seq_kv is " + std::to_string(problem.seq_kv) +
+                                        "; allowed with this prefix and mask: from " +
+                                        std::to_string(least_keys(call)));
+  if (!product_within(most_cascade_heads, {problem.batch, problem.kv_heads}))
+    return refuse(Status::bad_size, "batch x kv_heads is above " +
+                                        std::to_string(most_cascade_heads) +
+                                        "; allowed with a prefix: fewer");
   return {};
 }
 
@@ -114,6 +139,7 @@ Outcome check(const AttentionDecode& call) {
   const bool paged = call.pages.table != nullptr;
   if (paged)
     if (Outcome bad = check_pages(call); !bad) return bad;
+  if (Outcome bad = check_prefix(call); !bad) return bad;
   const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
   const int64_t kv_sizes[] = {paged ? call.pages.page_count : problem.batch, problem.kv_heads,
                               paged ? call.pages.page_rows : problem.seq_kv};
@@ -144,20 +170,26 @@ Outcome check_tables(const AttentionDecode& call, CUstream_st* stream) {
   if (call.lengths != nullptr)
     if (Outcome bad = read(call.lengths, lengths); !bad) return bad;
   for (size_t b = 0; b < lengths.size(); ++b)
-    if (lengths[b] < 0 || lengths[b] > problem.seq_kv)
+    if (lengths[b] < least_keys(call) || lengths[b] > problem.seq_kv)
       return refuse(Status::bad_size, "sequence " + std::to_string(b) + " has a length of " +
-                                          std::to_string(lengths[b]) + "; allowed: 0 to seq_kv = " +
-                                          std::to_string(problem.seq_kv));
+                                          std::to_string(lengths[b]) +
+                                          "; allowed: " + std::to_string(least_keys(call)) +
+                                          " to seq_kv = " + std::to_string(problem.seq_kv));
   const KvPages& pages = call.pages;
   if (pages.table == nullptr || problem.seq_kv == 0) return {};
   // The last row of the table may end where its keys do.
   const int64_t used = ceil_div(problem.seq_kv, pages.page_rows);
   std::vector<int32_t> table(size_t((problem.batch - 1) * pages.table_stride + used));
   if (Outcome bad = read(pages.table, table); !bad) return bad;
+  const auto in_its_group = [&](size_t b, int64_t p) {
+    return !call.prefix.owns(int64_t(b)) && p * pages.page_rows < call.prefix.keys;
+  };
   for (size_t b = 0; b < lengths.size(); ++b)
     for (int64_t p = 0; p < ceil_div(lengths[b], pages.page_rows); ++p)
-      if (const int32_t page = table[b * size_t(pages.table_stride) + size_t(p)];
-          page < 0 || page >= pages.page_count)
+      if (in_its_group(b, p))
+        continue;
+      else if (const int32_t page = table[b * size_t(pages.table_stride) + size_t(p)];
+               page < 0 || page >= pages.page_count)
         return refuse(Status::bad_size, "entry " + std::to_string(p) + " of sequence " +
                                             std::to_string(b) + " is page " + std::to_string(page) +
                                             "; allowed: 0 to " +

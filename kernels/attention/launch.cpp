@@ -45,11 +45,11 @@ cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits
   return cudaSuccess;
 }
 
-/// Forward kernels are numbered first, then those of the backward pass and of decode.
+/// Forward kernels are numbered first, then those of the backward pass, of decode and of cascades.
 std::size_t number_of(const KernelVariant& variant) {
   std::size_t before = 0;
   for (const std::span<const KernelVariant> variants :
-       {built_variants(), backward_variants(), decode_variants()}) {
+       {built_variants(), backward_variants(), decode_variants(), cascade_variants()}) {
     if (&variant >= variants.data() && &variant < variants.data() + variants.size())
       return before + std::size_t(&variant - variants.data());
     before += variants.size();

@@ -46,20 +46,25 @@ int64_t count_items(const AttentionForward& call, const Tiling& tiling) {
   return items * call.problem.heads;
 }
 
+/// Maps and rows, one of them void.
+std::size_t table_sequences(const AttentionForward& call) {
+  return std::size_t(call.problem.batch) + 1;
+}
+
 struct BlockLayout {
   std::size_t sequences, items, bytes;
 };
-BlockLayout layout_of(const AttentionForward& call, const Tiling& tiling) {
-  const auto batch = std::size_t(call.problem.batch);
+BlockLayout layout_of(const AttentionForward& call, int64_t items) {
+  const std::size_t sequences = table_sequences(call);
   BlockLayout layout{};
-  layout.sequences = batch * maps_a_sequence * sizeof(CUtensorMap);
-  layout.items = layout.sequences + batch * sizeof(PackedSequence);
-  layout.bytes = layout.items + std::size_t(count_items(call, tiling)) * sizeof(WorkCoordinates);
+  layout.sequences = sequences * maps_a_sequence * sizeof(CUtensorMap);
+  layout.items = layout.sequences + sequences * sizeof(PackedSequence);
+  layout.bytes = layout.items + std::size_t(items) * sizeof(WorkCoordinates);
   return layout;
 }
 
-/// The items in the order of the schedule over the grid of the longest sequences, void ones left
-/// out (scheduler/sequences.hpp).
+/// The items in the order of the schedule over the grid of the longest sequences, whose void ones
+/// are left out (scheduler/sequences.hpp); then those of the void sequence.
 void list_items(const AttentionForward& call, const Tiling& tiling, const Schedule& schedule,
                 std::span<WorkCoordinates> list) {
   const Problem& problem = call.problem;
@@ -81,6 +86,7 @@ void list_items(const AttentionForward& call, const Tiling& tiling, const Schedu
     if (work.own_tile < ceil_div(lengths[std::size_t(work.batch)].seq_q, tiling.q_rows))
       *next++ = work;
   }
+  std::fill(next, list.end(), WorkCoordinates{problem.batch, 0, 0, 0});
 }
 
 Outcome make_sequence_maps(const AttentionForward& call, const KernelVariant& variant,
@@ -132,6 +138,9 @@ Outcome check_packed(const AttentionForward& call) {
   if (schedule.kv_split > 1) return no("kv_split is " + std::to_string(schedule.kv_split));
   if (schedule.prefetch > 0) return no("prefetch is " + std::to_string(schedule.prefetch));
   if (schedule.order.list != nullptr) return no("an explicit list of items is given");
+  if (call.packed.may_change && schedule.scan == scan_id<AttachScan>)
+    return refuse(Status::bad_schedule,
+                  "scan is attach; allowed with packed sequences that may change: the others");
   if (call.running.o != nullptr) return no("running results are given");
   if (call.trace.items != nullptr || call.trace.steps != nullptr) return no("a trace is given");
   if (schedule.launch == launch_id<BalancedLaunch>)
@@ -160,8 +169,16 @@ AttentionForward with_longest_lengths(const AttentionForward& call) {
   return whole;
 }
 
+int64_t items_of_launch(const AttentionForward& call, const Tiling& tiling) {
+  if (!call.packed.may_change) return count_items(call, tiling);
+  const int64_t batch = call.problem.batch;
+  return (packed_rows(call.packed.q, batch) + batch * (tiling.q_rows - 1)) / tiling.q_rows *
+         call.problem.heads;
+}
+
 std::size_t table_bytes(const AttentionForward& call, const Tiling& tiling) {
-  return is_packed(call) ? layout_of(call, tiling).bytes + table_alignment : 0;
+  return is_packed(call) ? layout_of(call, items_of_launch(call, tiling)).bytes + table_alignment
+                         : 0;
 }
 
 Schedule packed_schedule(const AttentionForward& call) {
@@ -175,17 +192,20 @@ Schedule packed_schedule(const AttentionForward& call) {
 }
 
 Outcome make_packed_tables(const AttentionForward& call, const KernelVariant& variant,
-                           const ForwardArguments& arguments, char* place, PackedTables& tables) {
-  const BlockLayout layout = layout_of(call, variant.tiling);
+                           const ForwardArguments& arguments, int64_t item_count, char* place,
+                           PackedTables& tables) {
+  const BlockLayout layout = layout_of(call, item_count);
   const auto address = reinterpret_cast<uintptr_t>(place);
   char* const on_device = place + (aligned(address, table_alignment) - address);
   tables.block.resize(layout.bytes);
   char* const block = tables.block.data();
   const int64_t batch = call.problem.batch;
-  for (int64_t b = 0; b < batch; ++b) {
-    const SequenceLengths lengths = lengths_of(call, b);
-    const PackedSequence sequence{call.packed.q[b], call.packed.kv[b], lengths.seq_q,
-                                  lengths.seq_kv};
+  for (int64_t b = 0; b < int64_t(table_sequences(call)); ++b) {
+    PackedSequence sequence;
+    if (b < batch) {
+      const SequenceLengths lengths = lengths_of(call, b);
+      sequence = {call.packed.q[b], call.packed.kv[b], lengths.seq_q, lengths.seq_kv};
+    }
     std::memcpy(block + layout.sequences + std::size_t(b) * sizeof sequence, &sequence,
                 sizeof sequence);
     if (!variant.loads_by_copy_engine()) continue;
@@ -193,7 +213,7 @@ Outcome make_packed_tables(const AttentionForward& call, const KernelVariant& va
     if (Outcome bad = make_sequence_maps(call, variant, sequence, maps); !bad) return bad;
     std::memcpy(block + std::size_t(b) * sizeof maps, maps, sizeof maps);
   }
-  std::vector<WorkCoordinates> items(std::size_t(count_items(call, variant.tiling)));
+  std::vector<WorkCoordinates> items(static_cast<std::size_t>(item_count));
   list_items(call, variant.tiling, arguments.schedule, items);
   std::memcpy(block + layout.items, items.data(), items.size() * sizeof(WorkCoordinates));
 

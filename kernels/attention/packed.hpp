@@ -36,6 +36,10 @@ struct PackedTables {
   PackedArguments arguments;  // with the addresses that it has there
 };
 
+/// Items that a launch has: those of its sequences, or with `may_change` as many as any lengths of
+/// as many rows can have. The rest is void: of a sequence without rows, behind the others.
+int64_t items_of_launch(const AttentionForward& call, const Tiling& tiling);
+
 /// Bytes of that block, with what aligning it may take; 0 of a call that is not packed.
 std::size_t table_bytes(const AttentionForward& call, const Tiling& tiling);
 
@@ -43,9 +47,11 @@ std::size_t table_bytes(const AttentionForward& call, const Tiling& tiling);
 /// for those with long items, and a scan that they do not make depend on time.
 Schedule packed_schedule(const AttentionForward& call);
 
-/// The tables of a call that with_longest_lengths has made, for `variant`, to be copied to device
-/// memory from `place` on. `launch_failed` where the driver makes no tensor map.
+/// The tables of a call that with_longest_lengths has made, for `variant` and a launch of
+/// `item_count` items, no fewer than the sequences have, to be copied to device memory from `place`
+/// on. `launch_failed` where the driver makes no tensor map.
 Outcome make_packed_tables(const AttentionForward& call, const KernelVariant& variant,
-                           const ForwardArguments& arguments, char* place, PackedTables& tables);
+                           const ForwardArguments& arguments, int64_t item_count, char* place,
+                           PackedTables& tables);
 
 }  // namespace sawtooth::kernels

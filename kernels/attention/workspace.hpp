@@ -33,6 +33,10 @@ inline constexpr std::size_t state_size =
     std::size_t(most_pieces(most_balanced_workers) * most_q_rows / piece_warp_rows) *
         sizeof(unsigned);
 
+/// K/V heads of all sequences of a decode call with a prefix: each has an arrival counter.
+inline constexpr int64_t most_cascade_heads =
+    int64_t((state_size - arrivals_offset) / sizeof(unsigned));
+
 inline Outcome check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) {
   if (workspace == nullptr) return {Status::null_pointer, "workspace is a null pointer"};
   if (reinterpret_cast<uintptr_t>(workspace) % workspace_alignment != 0)

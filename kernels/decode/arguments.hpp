@@ -5,6 +5,7 @@
 
 #include "kernels/common/strides.hpp"
 #include "scheduler/kv_shares.hpp"
+#include "scheduler/prefix.hpp"
 
 namespace sawtooth::kernels::decode {
 
@@ -41,6 +42,9 @@ struct DecodeArguments {
   float* pieces = nullptr;               // what cut units leave for each other
   unsigned* arrivals = nullptr;          // of pieces; zero when a launch starts and when it ends
   unsigned long long* ticket = nullptr;  // of drawn shares; likewise
+  // Of the kernels for cascades: what groups of sequences share, whole K/V tiles.
+  Prefix prefix;
+  int32_t least_keys = 0;  // of a sequence: the prefix, and what each query sees behind it
 
   SAWTOOTH_HD constexpr int32_t rows() const { return group * positions; }
   SAWTOOTH_HD constexpr int32_t units_a_sequence() const { return kv_heads * row_tiles; }

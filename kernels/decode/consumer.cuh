@@ -2,6 +2,7 @@
 // group meet when a piece ends. The products are those of kernels/mma.
 #pragma once
 
+#include "kernels/decode/cascade_merge.cuh"
 #include "kernels/decode/merge.cuh"
 #include "kernels/decode/storage.cuh"
 #include "kernels/hopper/barrier.cuh"
@@ -31,16 +32,17 @@ class Consumer {
   __device__ void run() {
     for (RingPosition<work_slots> slot;; slot.advance()) {
       storage_.work_full[slot.stage].wait(slot.parity);
-      const Work work = storage_.work[slot.stage];
+      const WorkOf<Shape> work = storage_.work[slot.stage];
       if (work.ends) return;
-      process(work);
+      process(work, storage_.work[slot.stage]);
       __syncwarp();
       if (thread_number() % 32 == 0) storage_.work_empty[slot.stage].arrive();
     }
   }
 
  private:
-  __device__ void process(const Work& work) {
+  /// `shared` is the same work: what only the end needs takes no registers until then.
+  __device__ void process(const WorkOf<Shape>& work, const WorkOf<Shape>& shared) {
     Output output;
 #pragma unroll
     for (auto& block : output)
@@ -58,8 +60,9 @@ class Consumer {
         for (int k = 0; k < depth_blocks; ++k) read_q(q[k], 0, k);
       }
       // Keys from here on are hidden from some row, or do not exist.
-      const int seen_by_all =
-          max(0, work.keys - (arguments_.causal ? arguments_.positions - 1 : 0));
+      int seen_by_all = max(0, work.keys - (arguments_.causal ? arguments_.positions - 1 : 0));
+      if constexpr (Shape::cascades)
+        if (work.of_prefix) seen_by_all = work.keys;
       for (int tile = work.first_tile; tile < work.first_tile + work.tiles; ++tile) {
         storage_.full[stage_.stage].wait(stage_.parity);
         if ((tile + 1) * Shape::kv_rows <= seen_by_all)
@@ -71,11 +74,14 @@ class Consumer {
         stage_.advance();
       }
     }
-    PieceMerge<Shape>(arguments_, storage_, work, group_).finish(output, softmax);
+    if constexpr (Shape::cascades)
+      CascadeMerge<Shape>(arguments_, storage_, shared, group_).finish(output, softmax);
+    else
+      PieceMerge<Shape>(arguments_, storage_, work, group_).finish(output, softmax);
   }
 
   /// This row group's rows, into shared memory; rows that do not exist become zeros.
-  __device__ void load_q(const Work& work) const {
+  __device__ void load_q(const WorkOf<Shape>& work) const {
     constexpr int row_chunks = Shape::row_bytes / chunk_bytes;
     const int thread = thread_number() % Shape::group_threads;
     constexpr int element_bytes = 2;
@@ -85,14 +91,22 @@ class Consumer {
       const int number = i * Shape::group_threads + thread;
       const int row = group_ * Shape::group_rows + number / row_chunks;
       const int chunk = number % row_chunks;
-      const int packed_row = work.row_tile * Shape::rows + row;
+      int packed_row = work.row_tile * Shape::rows + row;
+      int sequence = work.sequence;
+      if constexpr (Shape::cascades) {
+        const int place = row / arguments_.rows();
+        packed_row = place < work.sequences ? row - place * arguments_.rows() : arguments_.rows();
+        sequence += place;
+      }
       const bool exists = packed_row < arguments_.rows();
+      if constexpr (Shape::cascades)
+        if (!exists) sequence = work.sequence;
       const int position = exists ? packed_row / arguments_.group : 0;
       const int head =
           work.kv_head * arguments_.group + (exists ? packed_row - position * arguments_.group : 0);
       const char* const from =
           static_cast<const char*>(arguments_.q) +
-          arguments_.q_strides.offset(work.sequence, head, position) * element_bytes +
+          arguments_.q_strides.offset(sequence, head, position) * element_bytes +
           chunk * chunk_bytes;
       constexpr uint64_t no_preference = 0x10F0000000000000ull;  // evict_normal
       copy_16_bytes_or_zero(

@@ -15,9 +15,10 @@ __device__ inline void let_next_launch_begin() {
 #endif
 }
 
+/// `memory` is the CTA's dynamic shared memory.
 template <class Shape, class Copies>
-__device__ __forceinline__ void decode_cta(const DecodeArguments& arguments, const Copies& copies) {
-  extern __shared__ unsigned char memory[];
+__device__ __forceinline__ void decode_cta(unsigned char* memory, const DecodeArguments& arguments,
+                                           const Copies& copies) {
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory);
   auto& storage = *reinterpret_cast<Storage<Shape>*>((start + tile_alignment - 1) / tile_alignment *
                                                      tile_alignment);
@@ -46,7 +47,8 @@ __device__ __forceinline__ void decode_cta(const DecodeArguments& arguments, con
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, Shape::ctas_per_sm)
     decode_async(const __grid_constant__ DecodeArguments arguments) {
-  decode_cta<Shape>(arguments, AsyncCopies<Shape>(arguments));
+  extern __shared__ unsigned char memory[];
+  decode_cta<Shape>(memory, arguments, AsyncCopies<Shape>(arguments));
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -54,7 +56,8 @@ template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, Shape::ctas_per_sm)
     decode_tma(const __grid_constant__ CUtensorMap k_map, const __grid_constant__ CUtensorMap v_map,
                const __grid_constant__ DecodeArguments arguments) {
-  decode_cta<Shape>(arguments, TmaCopies<Shape>(arguments, k_map, v_map));
+  extern __shared__ unsigned char memory[];
+  decode_cta<Shape>(memory, arguments, TmaCopies<Shape>(arguments, k_map, v_map));
 }
 #endif
 

@@ -22,10 +22,11 @@ class PageWindow {
   __device__ PageWindow(const DecodeArguments& arguments)
       : arguments_(arguments), shift_(arguments.page_shift) {}
 
-  __device__ void begin(const Work& work, int first_key) {
-    sequence_ = work.sequence;
+  /// Of keys below `keys` of sequence `sequence`.
+  __device__ void begin(int sequence, int keys, int first_key) {
+    sequence_ = sequence;
     if (arguments_.pages == nullptr) return;
-    entries_ = (work.keys + arguments_.page_rows - 1) >> shift_;
+    entries_ = (keys + arguments_.page_rows - 1) >> shift_;
     first_ = first_key >> shift_;
     now_ = entry(first_);
     ahead_ = entry(first_ + 32);
@@ -76,7 +77,7 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
   bool waits =
       arguments.lengths == nullptr && arguments.pages == nullptr && arguments.drawn.percent == 0;
   if (!waits) wait_for_launch_before();
-  const auto tell = [&](const Work& work) {
+  const auto tell = [&](const WorkOf<Shape>& work) {
     storage.work_empty[slot.stage].wait(slot.parity);
     if (first_lane) {
       storage.work[slot.stage] = work;
@@ -84,7 +85,7 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
     }
     slot.advance();
   };
-  walk_shares<Shape>(arguments, storage.tiles_before, [&](const Work& work) {
+  walk_shares<Shape>(arguments, storage.tiles_before, [&](const WorkOf<Shape>& work) {
     tell(work);
     if (work.tiles == 0) return;
     const int first_key = work.first_tile * Shape::kv_rows;
@@ -98,14 +99,16 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
       wait_for_launch_before();
     }
     waits = false;
-    window.begin(work, first_key);
+    window.begin(owner_of(work), work.keys, first_key);
     for (int tile = 0; tile < work.tiles; ++tile) {
       storage.empty[stage.stage].wait(stage.parity);
       copies.start(storage, stage.stage, work, first_key + tile * Shape::kv_rows, window);
       stage.advance();
     }
   });
-  tell(Work{.ends = true});
+  WorkOf<Shape> nothing{};
+  nothing.ends = true;
+  tell(nothing);
   copies.finish();
 }
 
@@ -128,13 +131,13 @@ class TmaCopies {
     prefetch_tensor_map(v_map_);
   }
   /// Of a tile that lies in no pages.
-  __device__ void bring_to_l2(const Work& work, int first_key) const {
+  __device__ void bring_to_l2(const WorkOf<Shape>& work, int first_key) const {
     if (thread_number() % 32 != 0) return;
     for (const CUtensorMap* map : {&k_map_, &v_map_})
-      prefetch_tile_to_l2(*map, first_key, work.kv_head, work.sequence, arguments_.kv_policy);
+      prefetch_tile_to_l2(*map, first_key, work.kv_head, owner_of(work), arguments_.kv_policy);
   }
-  __device__ void start(Storage<Shape>& storage, int stage, const Work& work, int first_key,
-                        PageWindow& window) const {
+  __device__ void start(Storage<Shape>& storage, int stage, const WorkOf<Shape>& work,
+                        int first_key, PageWindow& window) const {
     const int lane = thread_number() % 32;
     const int left = min(work.keys - first_key, Shape::kv_rows);
     const int boxes = (left + box_rows_ - 1) / box_rows_;
@@ -167,9 +170,9 @@ class AsyncCopies {
   __device__ explicit AsyncCopies(const DecodeArguments& arguments) : arguments_(arguments) {}
 
   __device__ void prepare() const {}
-  __device__ void bring_to_l2(const Work&, int) const {}
-  __device__ void start(Storage<Shape>& storage, int stage, const Work& work, int first_key,
-                        PageWindow& window) const {
+  __device__ void bring_to_l2(const WorkOf<Shape>&, int) const {}
+  __device__ void start(Storage<Shape>& storage, int stage, const WorkOf<Shape>& work,
+                        int first_key, PageWindow& window) const {
     const int box_rows =
         arguments_.pages == nullptr ? Shape::kv_rows : Shape::box_rows(arguments_.page_rows);
     for (int first_row = 0; first_row < Shape::kv_rows; first_row += 16) {
@@ -186,15 +189,12 @@ class AsyncCopies {
       copy_rows(shared_address(storage.v[stage]) + to, box_rows, arguments_.v, arguments_.v_strides,
                 page, work.kv_head, row, valid);
     }
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(
-                     shared_address(&storage.full[stage]))
-                 : "memory");
+    storage.full[stage].arrive_behind_copies();
   }
-  __device__ void finish() const { wait_for_all(); }
+  __device__ void finish() const { wait_for_all_copies(); }
 
  private:
   static constexpr int swizzled_row_bytes = 128;
-  __device__ static void wait_for_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
   /// 16 rows, `valid` of which exist.
   __device__ void copy_rows(uint32_t to, int box_rows, const void* tensor, const Strides& strides,

@@ -16,19 +16,27 @@ __device__ inline float weight_of(float maximum, float top, float scale_log2) {
   return maximum == minus_infinity ? 0.0f : exp2_approximate((maximum - top) * scale_log2);
 }
 
+/// Where a row lies in a piece: number `row` of its tile.
+struct PieceRow {
+  const float* piece;
+  int row;
+};
+
 template <class Shape>
 class PieceMerge {
+ protected:
   static constexpr int row_blocks = Shape::row_blocks;
   static constexpr int chunks = Shape::head_dim / chunk_columns;
   static constexpr int columns = 4;  // of a thread in each chunk
   static constexpr int at_once = Shape::merged_columns / chunk_columns;  // chunks in shared memory
-  static constexpr int pieces_at_once = Shape::head_dim <= 128 ? 8 : 4;  // on their way to a thread
+  // On their way to a thread; so many that none spills.
+  static constexpr int pieces_at_once = Shape::head_dim <= 128 && !Shape::cascades ? 8 : 4;
   using Output = float[row_blocks][Shape::head_dim / 8][4];
   using Sums = float4[row_blocks][chunks];
 
  public:
-  __device__ PieceMerge(const DecodeArguments& arguments, Storage<Shape>& storage, const Work& work,
-                        int group)
+  __device__ PieceMerge(const DecodeArguments& arguments, Storage<Shape>& storage,
+                        const WorkOf<Shape>& work, int group)
       : arguments_(arguments),
         storage_(storage),
         work_(work),
@@ -50,7 +58,7 @@ class PieceMerge {
     store(sums, maximum, sum);
   }
 
- private:
+ protected:
   __device__ void add_warps(Output& output, const SoftmaxState<row_blocks>& softmax, Sums& sums,
                             float (&maximum)[row_blocks], float (&sum)[row_blocks]) {
     const int warp = thread_ / 32;
@@ -133,10 +141,10 @@ class PieceMerge {
       if (!exists(block)) continue;
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk)
-        __stcg(row_of(piece, own_row(block)) + chunk * (chunk_columns / columns),
+        __stcg(row_of({piece, tile_row(block)}) + chunk * (chunk_columns / columns),
                sums[block][chunk]);
       if (thread_ % 8 == 0)
-        __stcg(summary_of(piece, own_row(block)), make_float2(maximum[block], sum[block]));
+        __stcg(summary_of({piece, tile_row(block)}), make_float2(maximum[block], sum[block]));
     }
   }
 
@@ -160,37 +168,50 @@ class PieceMerge {
       const int first_row = work_.row_tile * Shape::rows + group_ * Shape::group_rows + block * 16;
       const int rows = min(max(arguments_.rows() - first_row, 0), 16);
       if (rows == 0) continue;
-      // So many rows that several teams fit the threads, each with its part of the pieces.
-      int team_rows = 1;
-      while (team_rows < rows) team_rows *= 2;
-      const int teams = 16 / team_rows;
-      const int slot = thread_ / 8;
-      add_team_pieces(pieces, block * 16 + slot % team_rows, slot / team_rows, teams,
-                      slot % team_rows < rows, sums[block], maximum[block], sum[block]);
-      if (teams > 1) add_teams(team_rows, teams, sums[block], maximum[block], sum[block]);
+      add_rows(
+          pieces.first, pieces.last, rows,
+          [&](int64_t share, int row) -> PieceRow {
+            return {piece_at(pieces.slot(share)), group_ * Shape::group_rows + block * 16 + row};
+          },
+          sums[block], maximum[block], sum[block]);
     }
   }
 
-  /// Of row `row` of the group the pieces of a team: every `teams`-th from piece `team` on.
-  __device__ void add_team_pieces(const UnitPieces& pieces, int row, int team, int teams,
-                                  bool exists, float4 (&total)[chunks], float& maximum,
+  /// Of `rows` rows, 16 at most, pieces `first` to `last`, of which row_at(piece, row) tells where
+  /// a row lies. Threads have the sums of row thread / 8.
+  template <class RowAt>
+  __device__ void add_rows(int64_t first, int64_t last, int rows, RowAt row_at,
+                           float4 (&total)[chunks], float& maximum, float& sum) {
+    // So many rows that several teams fit the threads, each with its part of the pieces.
+    int team_rows = 1;
+    while (team_rows < rows) team_rows *= 2;
+    const int teams = 16 / team_rows;
+    const int slot = thread_ / 8;
+    add_team_pieces(first, slot % team_rows < rows ? last : -1, slot % team_rows, slot / team_rows,
+                    teams, row_at, total, maximum, sum);
+    if (teams > 1) add_teams(team_rows, teams, total, maximum, sum);
+  }
+
+  /// Of row `row` the pieces of a team: every `teams`-th from `first` + `team` on.
+  template <class RowAt>
+  __device__ void add_team_pieces(int64_t first, int64_t last, int row, int team, int teams,
+                                  RowAt row_at, float4 (&total)[chunks], float& maximum,
                                   float& sum) const {
     float top = minus_infinity;
     float whole = 0;
 #pragma unroll
     for (float4& chunk : total) chunk = make_float4(0, 0, 0, 0);
-    const int64_t last = exists ? pieces.last : -1;
-    for (int64_t share = pieces.first + team; share <= last; share += pieces_at_once * teams) {
+    for (int64_t share = first + team; share <= last; share += pieces_at_once * teams) {
       // All on their way before the first is used; past the end the last one, without weight.
       float2 summary[pieces_at_once];
       float4 part[pieces_at_once][chunks];
 #pragma unroll
       for (int i = 0; i < pieces_at_once; ++i) {
-        const float* const piece = piece_at(pieces.slot(min_of(share + i * teams, last)));
-        summary[i] = __ldcg(summary_of(piece, row));
+        const PieceRow at = row_at(min_of(share + i * teams, last), row);
+        summary[i] = __ldcg(summary_of(at));
 #pragma unroll
         for (int chunk = 0; chunk < chunks; ++chunk)
-          part[i][chunk] = __ldcg(row_of(piece, row) + chunk * (chunk_columns / columns));
+          part[i][chunk] = __ldcg(row_of(at) + chunk * (chunk_columns / columns));
       }
       float higher = top;
 #pragma unroll
@@ -267,43 +288,47 @@ class PieceMerge {
     return reinterpret_cast<float4*>(&row[i * chunk_columns + thread_ % 8 * columns]);
   }
 
-  /// O and log-sum-exp; a row that saw no key gives 0 and -inf.
   __device__ void store(const Sums& sums, const float (&maximum)[row_blocks],
                         const float (&sum)[row_blocks]) const {
+#pragma unroll
+    for (int block = 0; block < row_blocks; ++block)
+      if (exists(block))
+        store_row(work_.sequence, packed(block), sums[block], maximum[block], sum[block]);
+  }
+
+  /// O and log-sum-exp of a packed row; one that saw no key gives 0 and -inf.
+  __device__ void store_row(int64_t sequence, int packed_row, const float4 (&sums)[chunks],
+                            float maximum, float sum) const {
     using Core = TensorCore<typename Shape::Element>;
+    const int position = packed_row / arguments_.group;
+    const int head = work_.kv_head * arguments_.group + packed_row - position * arguments_.group;
+    const float factor = sum == 0 ? 0 : __fdividef(1, sum);
+    auto* const to = static_cast<typename Shape::Element*>(arguments_.o) +
+                     arguments_.o_strides.offset(sequence, head, position) + thread_ % 8 * columns;
 #pragma unroll
-    for (int block = 0; block < row_blocks; ++block) {
-      if (!exists(block)) continue;
-      const int packed_row = packed(block);
-      const int position = packed_row / arguments_.group;
-      const int head = work_.kv_head * arguments_.group + packed_row - position * arguments_.group;
-      const float factor = sum[block] == 0 ? 0 : __fdividef(1, sum[block]);
-      auto* const to = static_cast<typename Shape::Element*>(arguments_.o) +
-                       arguments_.o_strides.offset(work_.sequence, head, position) +
-                       thread_ % 8 * columns;
-#pragma unroll
-      for (int chunk = 0; chunk < chunks; ++chunk) {
-        const float4& part = sums[block][chunk];
-        *reinterpret_cast<uint2*>(to + chunk * chunk_columns) =
-            make_uint2(Core::pack(part.x * factor, part.y * factor),
-                       Core::pack(part.z * factor, part.w * factor));
-      }
-      if (arguments_.lse != nullptr && thread_ % 8 == 0) {
-        constexpr float natural_log_of_2 = 0.693147180559945f;
-        const int64_t heads = int64_t(arguments_.kv_heads) * arguments_.group;
-        arguments_.lse[(work_.sequence * heads + head) * arguments_.positions + position] =
-            sum[block] == 0
-                ? minus_infinity
-                : (maximum[block] * arguments_.scale_log2 + log2f(sum[block])) * natural_log_of_2;
-      }
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const float4& part = sums[chunk];
+      *reinterpret_cast<uint2*>(to + chunk * chunk_columns) =
+          make_uint2(Core::pack(part.x * factor, part.y * factor),
+                     Core::pack(part.z * factor, part.w * factor));
+    }
+    if (arguments_.lse != nullptr && thread_ % 8 == 0) {
+      constexpr float natural_log_of_2 = 0.693147180559945f;
+      const int64_t heads = int64_t(arguments_.kv_heads) * arguments_.group;
+      arguments_.lse[(sequence * heads + head) * arguments_.positions + position] =
+          sum == 0 ? minus_infinity
+                   : (maximum * arguments_.scale_log2 + log2f(sum)) * natural_log_of_2;
     }
   }
 
   __device__ int packed(int block) const {
-    return work_.row_tile * Shape::rows + group_ * Shape::group_rows + own_row(block);
+    return work_.row_tile * Shape::rows + tile_row(block);
   }
   __device__ bool exists(int block) const {
-    return packed(block) < arguments_.rows();
+    if constexpr (Shape::cascades)
+      return tile_row(block) < work_.sequences * arguments_.rows();
+    else
+      return packed(block) < arguments_.rows();
   }
 
   __device__ float* piece_at(int64_t slot) const {
@@ -312,15 +337,16 @@ class PieceMerge {
   __device__ int own_row(int block) const {
     return block * 16 + thread_ / 8;
   }
-  /// Of the row group's row `row`.
-  __device__ float4* row_of(const float* piece, int row) const {
-    return reinterpret_cast<float4*>(const_cast<float*>(piece) +
-                                     (group_ * Shape::group_rows + row) * Shape::head_dim) +
+  __device__ int tile_row(int block) const {
+    return group_ * Shape::group_rows + own_row(block);
+  }
+  __device__ float4* row_of(const PieceRow& at) const {
+    return reinterpret_cast<float4*>(const_cast<float*>(at.piece) + at.row * Shape::head_dim) +
            thread_ % 8;
   }
-  __device__ float2* summary_of(const float* piece, int row) const {
-    return reinterpret_cast<float2*>(const_cast<float*>(piece) + Shape::rows * Shape::head_dim) +
-           group_ * Shape::group_rows + row;
+  __device__ float2* summary_of(const PieceRow& at) const {
+    return reinterpret_cast<float2*>(const_cast<float*>(at.piece) + Shape::rows * Shape::head_dim) +
+           at.row;
   }
   __device__ void meet() const {
     hopper::named_barrier_sync(1 + group_, Shape::group_threads);
@@ -328,7 +354,7 @@ class PieceMerge {
 
   const DecodeArguments& arguments_;
   Storage<Shape>& storage_;
-  const Work& work_;
+  const WorkOf<Shape>& work_;
   int group_;
   int thread_;
 };

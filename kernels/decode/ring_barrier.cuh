@@ -7,6 +7,11 @@
 namespace sawtooth::kernels::decode {
 
 struct RingBarrier : Barrier {
+  /// Of this thread, once its copies by cp.async so far have landed.
+  __device__ void arrive_behind_copies() {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(this))
+                 : "memory");
+  }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __device__ void wait(uint32_t parity) {
     uint32_t done = 0;
@@ -21,6 +26,10 @@ struct RingBarrier : Barrier {
   }
 #endif
 };
+
+__device__ inline void wait_for_all_copies() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
 
 __device__ inline void fence_ring_barriers() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900

@@ -20,6 +20,7 @@ struct Shape {
   static constexpr int key_blocks = KeyBlocks;
   static constexpr int stages = Stages;  // of K and V together
   static constexpr int ctas_per_sm = CtasPerSm;
+  static constexpr bool cascades = false;
 
   static constexpr int group_warps = 4;  // of one row group
   static constexpr int group_threads = group_warps * 32;
@@ -49,6 +50,13 @@ struct Shape {
   SAWTOOTH_HD static constexpr int box_rows(int page_rows) {
     return page_rows < kv_rows ? page_rows : kv_rows;
   }
+};
+
+/// The same for cascades (scheduler/cascade.hpp): a piece of a prefix has the rows of a stack of
+/// sequences.
+template <class Plain>
+struct CascadeShape : Plain {
+  static constexpr bool cascades = true;
 };
 
 }  // namespace sawtooth::kernels::decode

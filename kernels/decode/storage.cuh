@@ -1,6 +1,8 @@
 // The shared memory of a decode CTA: the ring of K/V tiles, what the loader tells the consumers.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/decode/ring_barrier.cuh"
 #include "kernels/decode/shape.hpp"
 
@@ -17,6 +19,25 @@ struct Work {
   int32_t first_share, last_share, share;  // of the unit's pieces
   bool ends;                               // no work: the consumers leave
 };
+/// Of a cascade's item: `sequence` is the first one whose rows it has, `keys` ends what it scans.
+struct CascadeWork : Work {
+  int32_t sequences;  // whose rows it has
+  int32_t owner;      // the sequence that has its keys in memory
+  int32_t slot;       // of what this piece leaves
+  bool of_prefix;
+};
+template <class Shape>
+using WorkOf = std::conditional_t<Shape::cascades, CascadeWork, Work>;
+
+/// The sequence that has the keys of `work` in memory.
+template <class Work>
+__device__ inline int32_t owner_of(const Work& work) {
+  if constexpr (std::is_same_v<Work, CascadeWork>)
+    return work.owner;
+  else
+    return work.sequence;
+}
+
 inline constexpr int work_slots = 3;
 
 /// Columns of O that a thread adds up 4 of at a time.
@@ -33,9 +54,9 @@ struct Storage {
   float sum[Shape::row_groups][Shape::group_warps][Shape::group_rows];
   RingBarrier full[Shape::stages], empty[Shape::stages];
   RingBarrier work_full[work_slots], work_empty[work_slots];
-  Work work[work_slots];
-  int comes_last[Shape::row_groups];
-  int32_t tiles_before[];  // of each sequence and of the end, with lengths of their own
+  WorkOf<Shape> work[work_slots];
+  int comes_last[Shape::row_groups];  // in a cascade a bit a sequence
+  int32_t tiles_before[];             // of each sequence and of the end, with lengths of their own
 };
 
 /// Of a CTA with `sequences` lengths (0: none): dynamic shared memory starts at a multiple of 16.

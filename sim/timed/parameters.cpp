@@ -49,7 +49,7 @@ L2Parameters l2_parameters(const Request& request, const Gpu& gpu, bool halves) 
     l2.l2_bytes_a_ns = gpu.l2_gb_per_s.value_or(0);
     l2.port_bytes_a_ns = gpu.port_gb_per_s.value_or(l2.l2_bytes_a_ns / double(gpu.sms));
     l2.fabric_bytes_a_ns = gpu.fabric_gb_per_s.value_or(0);
-    l2.dram_bytes_a_ns = gpu.dram_gb_per_s.value_or(0);
+    l2.dram_bytes_a_ns = gpu.dram_gb_per_s.value_or(0) * request.kernel.dram_share;
   }
   if (request.kernel.lead_k_steps && !request.without.has(Mechanism::bandwidth))
     l2.port_bytes_a_ns = gpu.tile_gb_per_s.value_or(l2.port_bytes_a_ns);
@@ -88,6 +88,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.item_begin_ns = kernel.item_begin_ns;
     step.item_end_ns = kernel.item_end_ns;
     step.item_spread_ns = kernel.item_spread_ns;
+    step.combine_ns = kernel.combine_ns;
     step.refill_ns = kernel.refill_ns.value_or(gpu.refill_ns);
   }
   if (on(Mechanism::prefetch_cost)) {

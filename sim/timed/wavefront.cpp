@@ -139,8 +139,8 @@ double TimedWavefront::run_from(double begin_ns, LinkTraffic* traffic) {
   for (const double ended : ended_ns_) {
     phases_.back()[TimeTerm::idle] += end_ns_ - ended;
   }
-  // The combine kernel starts when all parts are there, and takes what its bytes take.
-  const double combines_ns = end_ns_;
+  // The combine kernel is launched when all parts are there, and takes what its bytes take.
+  const double combines_ns = end_ns_ + parameters_.step.combine_ns;
   walk_.combine(static_cast<int64_t>(workers_.size()),
                 [&](int64_t w, Tensor tensor, int64_t head, int64_t tile, Access access) {
                   const auto touch = touch_by(workers_[static_cast<size_t>(w)].sm, combines_ns);

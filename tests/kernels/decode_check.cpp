@@ -1,7 +1,8 @@
 // Checks the decode kernels on a GPU against the double-precision reference, on random problems:
-// ragged, paged, with shared pages, empty, of one token. Every point runs twice, on a plan, which
+// ragged, paged, with shared pages, empty, of one token; with `:cascade` those whose groups of
+// sequences share a prefix that is scanned once. Every point runs twice, on a plan, which
 // must give the same bits; then with other lengths on the same plan, from a captured graph.
-//   decode_check [points] [first seed] [FAMILY]     (300 from seed 0, of every family)
+//   decode_check [points] [first seed] [FAMILY[:cascade]]     (300 from seed 0, of every family)
 // Exit 0 all right, 1 a check failed, 2 wrong usage, 3 no GPU.
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,8 @@ namespace {
 using namespace sawtooth;
 using namespace sawtooth::kernels;
 
+constexpr std::string_view cascade_suffix = ":cascade";
+
 /// A problem, its lengths and where the keys lie.
 struct Point {
   AttentionDecode call;
@@ -31,11 +34,27 @@ struct Point {
   bool heads_inside = false;  // rows of all heads of a key follow each other
 };
 
+/// A prefix of a few tiles, which every length reaches behind; the rows of a sequence fit a tile.
+void add_prefix(Generator& generator, Point& point) {
+  AttentionDecode& call = point.call;
+  Problem& problem = call.problem;
+  constexpr int64_t most_tile_keys = 128, most_rows = 32, most_rows_of_256 = 16;
+  problem.batch = 1 + int64_t(generator() % 14);
+  const int64_t fit = problem.head_dim == 256 ? most_rows_of_256 : most_rows;
+  problem.seq_q = std::min(problem.seq_q, fit / problem.heads_per_kv_head());
+  const int64_t unit = std::max(most_tile_keys, call.pages.page_rows);
+  call.prefix = {.keys = unit * (1 + int64_t(generator() % 5)),
+                 .group = 1 + int64_t(generator() % uint64_t(problem.batch + 2))};
+  problem.seq_kv += least_keys(call);
+}
+
 Point random_point(uint64_t seed, std::string_view family) {
   Generator generator(seed);
   Point point;
   AttentionDecode& call = point.call;
   Problem& problem = call.problem;
+  const bool cascade = family.ends_with(cascade_suffix);
+  if (cascade) family.remove_suffix(cascade_suffix.size());
   call.family = family;
   problem.batch = 1 + int64_t(generator() % 6);
   problem.kv_heads = 1 + int64_t(generator() % 4);
@@ -52,15 +71,19 @@ Point random_point(uint64_t seed, std::string_view family) {
                   .least_tiles = 1 + int32_t(generator() % 3)};
   point.heads_inside = generator() % 2 == 0;
   const bool ragged = generator() % 4 != 0;
+  KvPages& pages = call.pages;
+  const int64_t page_rows = one_of<int64_t>(generator, {16, 32, 64, 128, 256});
+  const bool paged = generator() % 3 != 0;
+  if (paged) pages.page_rows = page_rows;
+  if (cascade) add_prefix(generator, point);
+  const int64_t least = least_keys(call);
+  const auto any_more = uint64_t(problem.seq_kv - least + 1);
   for (std::vector<int32_t>& lengths : point.lengths)
     for (int64_t b = 0; b < problem.batch; ++b)
-      lengths.push_back(!ragged ? int32_t(problem.seq_kv)
-                        : generator() % 5 == 0
-                            ? 0
-                            : int32_t(generator() % uint64_t(problem.seq_kv + 1)));
-  if (generator() % 3 == 0) return point;
-  KvPages& pages = call.pages;
-  pages.page_rows = one_of<int64_t>(generator, {16, 32, 64, 128, 256});
+      lengths.push_back(!ragged                ? int32_t(problem.seq_kv)
+                        : generator() % 5 == 0 ? int32_t(least)
+                                               : int32_t(least + int64_t(generator() % any_more)));
+  if (!paged) return point;
   pages.table_stride = ceil_div(problem.seq_kv, pages.page_rows) + int64_t(generator() % 3);
   const int64_t used = problem.batch * pages.table_stride;
   pages.page_count = used + int64_t(generator() % 5);
@@ -68,12 +91,15 @@ Point random_point(uint64_t seed, std::string_view family) {
   std::iota(free.begin(), free.end(), 0);
   std::ranges::shuffle(free, generator);
   point.table.assign(free.begin(), free.begin() + used);
-  const bool shares_prefix = generator() % 3 == 0;
+  const Prefix& prefix = call.prefix;
+  const bool shares_prefix = !prefix.shared() && generator() % 3 == 0;
   for (int64_t b = 0; b < problem.batch; ++b) {
     const int64_t keys = std::max(point.lengths[0][size_t(b)], point.lengths[1][size_t(b)]);
     for (int64_t p = 0; p < pages.table_stride; ++p) {
       int32_t& entry = point.table[size_t(b * pages.table_stride + p)];
-      if (p >= ceil_div(keys, pages.page_rows)) entry = -7;  // read by no correct launch
+      const bool elsewhere = !prefix.owns(b) && p * pages.page_rows < prefix.keys;
+      if (elsewhere || p >= ceil_div(keys, pages.page_rows))
+        entry = -7;  // read by no correct launch
       if (shares_prefix && p < pages.table_stride / 2 && entry >= 0 && point.table[size_t(p)] >= 0)
         entry = point.table[size_t(p)];
     }
@@ -85,13 +111,15 @@ std::string describe(const Point& point) {
   const Problem& p = point.call.problem;
   char text[256];
   std::snprintf(text, sizeof text,
-                "%s B%d H%d/%d Sq%d Skv%d D%d %s %s workers %d drawn %d%% in %d, %s pages of %d",
+                "%s B%d H%d/%d Sq%d Skv%d D%d %s %s workers %d drawn %d%% in %d, %s pages of %d, "
+                "prefix %d of %d",
                 std::string(point.call.family).c_str(), int(p.batch), int(p.heads), int(p.kv_heads),
                 int(p.seq_q), int(p.seq_kv), int(p.head_dim),
                 p.dtype == ElementType::bf16 ? "bf16" : "fp16",
                 p.mask.kind == MaskKind::causal ? "causal" : "none", int(point.call.workers),
                 int(point.call.drawn.percent), int(point.call.drawn.a_worker),
-                point.table.empty() ? "no" : "shuffled", int(point.call.pages.page_rows));
+                point.table.empty() ? "no" : "shuffled", int(point.call.pages.page_rows),
+                int(point.call.prefix.keys), int(point.call.prefix.group));
   return text;
 }
 
@@ -130,7 +158,10 @@ struct KeyTensor {
   int64_t at(int64_t page, int64_t head, int64_t row) const {
     return ((page * shape.heads + head) * shape.length + row) * shape.head_dim;
   }
+  /// Rows that stand for a prefix in other sequences than their group's first hold no key.
   static std::pair<int64_t, int64_t> place(const Point& point, int64_t b, int64_t key) {
+    const Prefix& prefix = point.call.prefix;
+    if (prefix.shared() && key < prefix.keys) b = prefix.first_of_group(b);
     if (point.table.empty()) return {b, key};
     const KvPages& pages = point.call.pages;
     return {point.table[size_t(b * pages.table_stride + key / pages.page_rows)],
@@ -259,6 +290,7 @@ Judged run(Point& point, uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return check_points(argc, argv, "decode_check", {{"mma-tma"}, {"mma"}}, random_point, run,
-                      describe);
+  return check_points(argc, argv, "decode_check",
+                      {{"mma-tma"}, {"mma"}, {"mma-tma:cascade"}, {"mma:cascade"}}, random_point,
+                      run, describe);
 }

@@ -93,6 +93,74 @@ TEST(DecodeChecks, RefuseMoreSequencesWithLengthsThanSharedMemoryHolds) {
   EXPECT_EQ(check(call).status, Status::bad_size);
 }
 
+/// Three sequences of 4 rows a K/V head share 64 of 100 keys.
+AttentionDecode cascade_call() {
+  AttentionDecode call = valid_call();
+  call.prefix = {.keys = 64, .group = 3};
+  return call;
+}
+
+TEST(DecodeChecks, RefusePrefixesThatAreNoWholeTilesOrPages) {
+  EXPECT_EQ(check(cascade_call()).message, "");
+  AttentionDecode call = cascade_call();
+  call.prefix.keys = 96;
+  EXPECT_NE(check(call).message.find("multiples of 64"), std::string::npos);
+  call = cascade_call();
+  call.problem.seq_kv = 256;
+  call.pages = {.table = reinterpret_cast<const int32_t*>(somewhere),
+                .table_stride = 2,
+                .page_rows = 128,
+                .page_count = 6};
+  EXPECT_NE(check(call).message.find("multiples of 128"), std::string::npos);
+  call = cascade_call();
+  call.prefix.group = 0;
+  EXPECT_EQ(check(call).status, Status::bad_size);
+}
+
+// Of three queries the first does not see the last two keys.
+TEST(DecodeChecks, RefusePrefixesThatAQueryDoesNotSeeWhole) {
+  AttentionDecode call = cascade_call();
+  call.problem.seq_q = 3;
+  call.problem.seq_kv = 64;
+  EXPECT_EQ(check(call).message, "");
+  call.problem.mask.kind = MaskKind::causal;
+  EXPECT_NE(check(call).message.find("from 66"), std::string::npos);
+  call.problem.seq_kv = 66;
+  EXPECT_EQ(check(call).message, "");
+}
+
+// An arrival counter each in the state of launches.
+TEST(DecodeChecks, RefuseMoreHeadsWithAPrefixThanTheStateHasCountersFor) {
+  AttentionDecode call = cascade_call();
+  call.problem.batch = 8192;
+  EXPECT_EQ(check(call).status, Status::ok);
+  call.problem.batch = 8193;
+  EXPECT_NE(check(call).message.find("above 16384"), std::string::npos);
+}
+
+TEST(DecodeVariants, HoldTheRowsOfAStackOfSequences) {
+  AttentionDecode call = cascade_call();
+  call.family = "mma";
+  ASSERT_NE(decode_variant_of(call), nullptr);
+  EXPECT_EQ(decode_variant_of(call)->tiling.q_rows, 16);  // 3 x 4 rows
+  call.problem.batch = 5;
+  call.prefix.group = 5;
+  EXPECT_EQ(decode_variant_of(call)->tiling.q_rows, 32);
+  call.prefix = {};
+  EXPECT_EQ(decode_variant_of(call)->tiling.q_rows, 16);
+  // 36 rows of a sequence fit no tile.
+  call = cascade_call();
+  call.problem.seq_q = 9;
+  EXPECT_EQ(decode_variant_of(call), nullptr);
+}
+
+// 64 keys are half a tile of mma-tma.
+TEST(DecodeVariants, HaveWholeTilesOfAPrefix) {
+  AttentionDecode call = cascade_call();
+  call.family = "mma-tma";
+  EXPECT_EQ(decode_variant_of(call), nullptr);
+}
+
 TEST(DecodeChecks, LetCallsWithoutAQueryPass) {
   AttentionDecode call = valid_call();
   call.problem.seq_q = 0;
@@ -114,6 +182,12 @@ TEST(DecodeChecks, AreTheSameInC) {
   call.page_table = reinterpret_cast<const int32_t*>(somewhere);
   EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_BAD_SIZE);
   EXPECT_EQ(bytes, 0u);
+  call.page_table = nullptr;
+  call.prefix_keys = 64;
+  call.prefix_group = 3;
+  EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_OK) << sawtooth_last_message();
+  call.prefix_keys = 65;
+  EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_BAD_SIZE);
   call.version = 2;
   EXPECT_EQ(sawtooth_decode_workspace_bytes(&call, &bytes), SAWTOOTH_BAD_VERSION);
 }

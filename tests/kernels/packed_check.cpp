@@ -1,7 +1,8 @@
 // Checks the kernels for packed sequences (varlen) on a GPU against the double-precision reference,
 // on random problems: sequences of different lengths, some without queries or keys, where in every
 // second problem the keys of one sequence are NaN, of which its neighbours must show nothing. Every
-// point runs by a plan, from a captured graph and by a call, which must give the same bits.
+// point runs by a plan, from a captured graph, by a call, and from a graph that was captured with
+// other lengths, which must give the same bits.
 //   packed_check [points] [first seed] [FAMILY]     (300 from seed 0, of every family)
 // Exit 0 all right, 1 a check failed, 2 wrong usage, 3 no GPU.
 #include <algorithm>
@@ -151,7 +152,31 @@ Judged judge(const Point& point, const std::vector<ReferenceResult>& references,
   return judged;
 }
 
-enum class Way { plan, graph, call };
+enum class Way { plan, graph, call, changed };
+
+/// As many sequences and rows in other lengths: the last sequence's first, and so on.
+std::vector<int32_t> reversed(const std::vector<int32_t>& begins) {
+  std::vector<int32_t> others{0};
+  for (size_t b = begins.size() - 1; b > 0; --b)
+    others.push_back(others.back() + begins[b] - begins[b - 1]);
+  return others;
+}
+
+/// Two replays of a plan that was made and captured with other lengths.
+void run_changed(AttentionForward call, const std::vector<int32_t>& q_rows,
+                 const std::vector<int32_t>& kv_rows, const DeviceBuffer& workspace,
+                 cudaStream_t stream) {
+  const std::vector<int32_t> other_q = reversed(q_rows), other_kv = reversed(kv_rows);
+  call.packed.q = other_q.data();
+  call.packed.kv = other_kv.data();
+  AttentionPlan plan;
+  require(plan.make(call, workspace.as(), size_t(workspace.bytes())));
+  CapturedRun captured(plan, stream);
+  captured.launch();
+  require(plan.set_rows(q_rows.data(), kv_rows.data(), stream));
+  for (int replays = 0; replays < 2; ++replays) captured.launch();
+  require(cudaStreamSynchronize(stream));
+}
 
 void run_by(Way way, const AttentionForward& call, const DeviceBuffer& workspace,
             cudaStream_t stream) {
@@ -227,7 +252,9 @@ Judged run(Point& point, uint64_t seed) {
 
   Judged judged;
   std::vector<float> first;
-  for (const Way way : {Way::plan, Way::graph, Way::call}) {
+  for (const Way way : {Way::plan, Way::graph, Way::call, Way::changed}) {
+    call.packed.may_change = way == Way::changed;
+    if (way == Way::changed && point.q_rows.back() == 0) continue;
     DeviceTensor o(q_shape, point.layout, nullptr, problem.dtype);
     call.o = o.data();
     call.o_strides = of_rows(o);
@@ -236,7 +263,10 @@ Judged run(Point& point, uint64_t seed) {
     require(cudaMemset(workspace.as(), poison_byte, size_t(workspace.bytes())));
     require(cudaMemset(workspace.as(), 0, workspace_state_bytes));
     require(cudaDeviceSynchronize());
-    run_by(way, call, workspace, stream);
+    if (way == Way::changed)
+      run_changed(call, point.q_rows, point.kv_rows, workspace, stream);
+    else
+      run_by(way, call, workspace, stream);
     bool untouched = true;
     const std::vector<float> results = o.read_back(untouched);
     require(cudaMemcpy(lse.data(), lse_buffer.as(), rows * sizeof(float), cudaMemcpyDeviceToHost));

@@ -126,11 +126,12 @@ Tables tables_of(const AttentionForward& asked, const KernelVariant& variant,
   std::vector<char> workspace(1 << 20);
   const ForwardArguments arguments = arguments_of(call, variant.tiling, schedule, workspace.data());
   PackedTables made;
-  EXPECT_TRUE(make_packed_tables(call, variant, arguments, workspace.data(), made));
+  const int64_t items = items_of_launch(call, variant.tiling);
+  EXPECT_TRUE(make_packed_tables(call, variant, arguments, items, workspace.data(), made));
   EXPECT_LE(made.block.size(), table_bytes(call, variant.tiling));
   std::memcpy(made.on_device, made.block.data(), made.block.size());
   const PackedArguments& packed = made.arguments;
-  return {{packed.sequences, packed.sequences + call.problem.batch},
+  return {{packed.sequences, packed.sequences + call.problem.batch + 1},
           {packed.schedule.order.list, packed.schedule.order.list + packed.items}};
 }
 
@@ -156,6 +157,37 @@ TEST(PackedTables, HaveEachTileOfEachSequenceOnceTheLongestSequenceFirst) {
   const Tables given = tables_of(call, *variant, schedule);
   EXPECT_EQ(given.items.front().batch, 0);
   EXPECT_EQ(given.items.back().batch, 3);
+}
+
+// 1001 rows of four sequences have 11 tiles of 128 at most: of the lengths 1, 1, 1 and 998.
+TEST(PackedTables, HaveVoidItemsBehindTheOthersWhereLengthsMayChange) {
+  AttentionForward call = valid_call();
+  call.packed.may_change = true;
+  const KernelVariant* variant = find_variant(128, ElementType::bf16, {128, 64}, "mma");
+  ASSERT_NE(variant, nullptr);
+  const Schedule schedule{.order = {.section = 1}, .launch = launch_id<DynamicLaunch>};
+  const std::vector<int32_t> most_tiles{0, 1, 2, 3, 1001};
+  for (const auto& [rows, tiles] : {std::pair{&q_rows, 10}, {&most_tiles, 11}}) {
+    call.packed.q = rows->data();
+    const Tables tables = tables_of(call, *variant, schedule);
+    ASSERT_EQ(tables.items.size(), 11u * 4);
+    for (size_t i = 0; i < tables.items.size(); ++i)
+      EXPECT_EQ(tables.items[i].batch == call.problem.batch, i >= size_t(tiles) * 4) << i;
+    const PackedSequence& of_none = tables.sequences.back();
+    EXPECT_EQ(of_none.seq_q, 0);
+    EXPECT_EQ(of_none.seq_kv, 0);
+  }
+}
+
+TEST(PackedChecks, RefuseOtherLengthsOfPlansThatMayNotChange) {
+  const AttentionPlan plan;
+  const Outcome outcome = plan.set_rows(q_rows.data(), kv_rows.data(), nullptr);
+  EXPECT_NE(outcome.message.find("made with may_change"), std::string::npos);
+  AttentionForward call = valid_call();
+  call.packed.may_change = true;
+  EXPECT_EQ(check(call).message, "");
+  call.schedule.scan = scan_id<AttachScan>;
+  expect_refused(call, Status::bad_schedule, "scan is attach");
 }
 
 TEST(PackedTables, HaveTheItemsOfOneLengthInTheOrderOfTheSchedule) {

@@ -24,7 +24,6 @@ void require_its_schedule(const Point& point) {
           "q-lengths: the decode kernels take as many queries of each sequence; allowed: seq-q");
   require(keys.sequence_order == SequenceOrderId{},
           "sequence-order: the decode kernels walk sequences as numbered; allowed: given");
-  require(!keys.cascade, "cascade: no kernel of this build scans a prefix once; allowed: off");
   require(keys.prefix == 0 || keys.page_rows > 0,
           "prefix: the decode kernels share keys by pages; give page-rows too");
   require(keys.scan == scan_id<LinearScan>,
@@ -43,10 +42,11 @@ bool is_decode(const Point& point) {
 
 const KernelVariant& decode_variant(const AttentionDecode& call) {
   const Problem& problem = call.problem;
-  const int64_t rows = problem.heads_per_kv_head() * problem.seq_q;
+  const int64_t rows = kernels::rows_wanted(call);
   const KernelVariant* taken = nullptr;
-  // The first that holds the rows of a group, else the last, as the call itself takes it.
-  for (const KernelVariant& variant : kernels::decode_variants()) {
+  // The first that holds the rows of a tile, else the last, as the call itself takes it.
+  for (const KernelVariant& variant :
+       call.prefix.shared() ? kernels::cascade_variants() : kernels::decode_variants()) {
     if (variant.family != call.family || variant.head_dim != problem.head_dim ||
         variant.dtype != problem.dtype)
       continue;
@@ -71,12 +71,13 @@ AttentionDecode decode_call(const Point& point) {
   call.problem.seq_q /= request.tiling.rows_a_position;
   call.family = point.keys.kernel.empty() ? std::string_view(kernels::families::mma)
                                           : std::string_view(point.keys.kernel);
+  if (request.cascade) call.prefix = request.sequences.prefix;
   const KernelVariant& variant = decode_variant(call);
   call.family = variant.family;
   const Tiling& tiling = variant.tiling;
   if (tiling.q_rows != request.tiling.q_rows || tiling.kv_rows != request.tiling.kv_rows)
-    throw UsageError("tile-q, tile-kv: allowed for the rows of this group: " +
-                     std::to_string(tiling.q_rows) + " and " + std::to_string(tiling.kv_rows));
+    throw UsageError("tile-q, tile-kv: allowed for these rows: " + std::to_string(tiling.q_rows) +
+                     " and " + std::to_string(tiling.kv_rows));
   if (point.keys.ctas_per_sm != variant.ctas_per_sm)
     throw UsageError("ctas-per-sm: allowed for this decode kernel: " +
                      std::to_string(variant.ctas_per_sm));

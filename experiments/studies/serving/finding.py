@@ -18,6 +18,7 @@ import table  # noqa: E402
 import varlen  # noqa: E402
 
 MEASURED = HERE.parents[1] / "data" / "h200" / "serving"
+WAYS = HERE.parents[1] / "data" / "h100" / "serving"  # of the problems in two ways
 SEQUENCES = ("16", "128")
 ORDERS = ("batch-major", "head-major")
 MIB = (32, 64, 128, 256, 512, 1024)
@@ -81,9 +82,10 @@ def gain(rows, column, **wanted):
 
 
 class Page:
-    def __init__(self, folder, measured=MEASURED):
+    def __init__(self, folder, measured=MEASURED, ways=WAYS):
         self._folder = folder
         self._data = measured
+        self._ways = ways
 
     @functools.cache
     def _rows(self, name):
@@ -388,13 +390,7 @@ class Page:
         kinds = self.reuse()
         kinds["all"] = sum(kinds.values(), [])
         for kind, points in kinds.items():
-            cells = [str(len(points))]
-            for column in ("dram_read_sectors", "time_us"):
-                amounts = sorted(self.amounts(points, column))
-                tenth = amounts[math.ceil(0.9 * len(amounts)) - 1]
-                figures = (statistics.median(amounts), tenth, amounts[-1])
-                cells += [f"{figure:.1f} %" for figure in figures]
-            lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+            lines.append(f"| {kind} | " + " | ".join(self._error_cells(points)) + " |")
         return "\n".join(lines)
 
     @staticmethod
@@ -422,6 +418,64 @@ class Page:
             differ += 1
             right += (named < other) == (packed < alone)
         return differ, right
+
+    def ways(self, kind):
+        """[(first way, second way)] of the problems in two ways, each (predicted, measured): cascade
+        (without it, with it), pack (packed, not packed)."""
+        keys = PROBLEM + ["page_table"]
+        measured = table.read(str(self._ways / "drawn_ways.csv"))
+        launches = table.grouped(measured, *keys, "pack_gqa", "cascade")
+        found = []
+        for of in table.grouped(self._rows("drawn_ways"), *keys).values():
+            if len(of) != 2 or (kind == "cascade") != bool(of[0]["prefix"]):
+                continue
+            second = lambda row: row["cascade"] == "on" or not packs(row)
+            pair = []
+            for row in sorted(of, key=second):
+                (launch,) = launches[table.cells(row, keys + ["pack_gqa", "cascade"])]
+                pair.append((row, launch))
+            found.append(tuple(pair))
+        return found
+
+    def named(self, kind, column="time_us", least=5):
+        """Of the problems whose measured ways differ by more than so many percent how many there are,
+        and of how many the lower one is named."""
+        differ = right = 0
+        for (row, launch), (other_row, other) in self.ways(kind):
+            values = table.number(launch, column), table.number(other, column)
+            if max(values) / min(values) <= 1 + least / 100:
+                continue
+            differ += 1
+            named = table.number(row, column) < table.number(other_row, column)
+            right += named == (values[0] < values[1])
+        return differ, right
+
+    def gained(self, kind):
+        """Measured times of the first way over those of the second, least, median, most."""
+        ratios = [
+            table.number(first, "time_us") / table.number(second, "time_us")
+            for (_, first), (_, second) in self.ways(kind)
+        ]
+        return min(ratios), statistics.median(ratios), max(ratios)
+
+    def way_errors(self):
+        """Amounts of errors of all drawn ways, raw."""
+        heads = ("points", "DRAM reads, median", "90 %", "worst", "time, median", "90 %", "worst")
+        lines = ["| ways | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
+        for kind, names in (("cascade", ("plain", "cascade")), ("pack", ("packed", "not packed"))):
+            for place, name in enumerate(names):
+                points = [pair[place] for pair in self.ways(kind)]
+                lines.append(f"| {name} | " + " | ".join(self._error_cells(points)) + " |")
+        return "\n".join(lines)
+
+    def _error_cells(self, points):
+        cells = [str(len(points))]
+        for column in ("dram_read_sectors", "time_us"):
+            amounts = sorted(self.amounts(points, column))
+            tenth = amounts[math.ceil(0.9 * len(amounts)) - 1]
+            figures = (statistics.median(amounts), tenth, amounts[-1])
+            cells += [f"{figure:.1f} %" for figure in figures]
+        return cells
 
     def off(self, column, with_pages):
         """Median amount of errors with the first costs of its own, of points with or without pages."""

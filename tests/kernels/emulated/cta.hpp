@@ -4,6 +4,7 @@
 // between barriers, and what the hardware does otherwise than PTX says.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -42,6 +43,7 @@ class Cta {
     kernel_ = std::move(kernel);
     std::memset(shared, 0xff, kernels::emulated_shared_bytes);
     barrier_ = {.expected = threads};
+    named_.fill({});
     warps_.assign(size_t(threads / warp_threads), {});
     for (Warp& warp : warps_) warp.barrier.expected = warp_threads;
     fibers_.resize(size_t(threads));
@@ -63,6 +65,17 @@ class Cta {
   Warp& warp() { return warps_[size_t(thread_ / warp_threads)]; }
   void wait_for_all() { wait(barrier_); }
   void wait_for_warp() { wait(warp().barrier); }
+  /// Of `threads` threads that wait for the barrier of this number.
+  void wait_for_named(int number, int threads) {
+    Barrier& barrier = named_[size_t(number)];
+    barrier.expected = threads;
+    wait(barrier);
+  }
+  /// Lets other threads run until `done()`.
+  template <class Done>
+  void wait_until(Done done) {
+    while (!done()) go_on_elsewhere();
+  }
 
   unsigned char* const shared = kernels::raw;
 
@@ -81,11 +94,12 @@ class Cta {
       ++barrier.passed;
       return;
     }
-    while (barrier.passed == passed) {
-      const int here = thread_;
-      thread_ = next();
-      swapcontext(&fibers_[size_t(here)].context, &fibers_[size_t(thread_)].context);
-    }
+    wait_until([&] { return barrier.passed != passed; });
+  }
+  void go_on_elsewhere() {
+    const int here = thread_;
+    thread_ = next();
+    swapcontext(&fibers_[size_t(here)].context, &fibers_[size_t(thread_)].context);
   }
   /// The next thread that has not ended, or this one.
   int next() const {
@@ -101,6 +115,7 @@ class Cta {
   unsigned number_ = 0, ctas_ = 1;
   std::function<void()> kernel_;
   Barrier barrier_;
+  std::array<Barrier, 16> named_;
   std::vector<Warp> warps_;
   std::vector<Fiber> fibers_;
   ucontext_t caller_;

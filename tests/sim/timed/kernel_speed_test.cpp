@@ -97,6 +97,15 @@ TEST(KernelSpeed, PagesAddToAStepOfGivenTime) {
   EXPECT_DOUBLE_EQ(cost_of(paged).pipe_ns(), 250);
 }
 
+TEST(KernelSpeed, ItsLoadsMayReachAShareOfDramsRate) {
+  Request request_of = request();
+  Gpu gpu = profile();
+  gpu.dram_gb_per_s = 4000;
+  EXPECT_DOUBLE_EQ(timed_parameters(request_of, gpu, false).l2.dram_bytes_a_ns, 4000);
+  request_of.kernel.dram_share = 0.9;
+  EXPECT_DOUBLE_EQ(timed_parameters(request_of, gpu, false).l2.dram_bytes_a_ns, 3600);
+}
+
 TEST(KernelSpeed, ATileTakesTheLatenciesThatItsLoadsWaitFor) {
   Request waits = request();
   waits.kernel.lead_k_steps = waits.kernel.lead_v_steps = 0;

@@ -23,6 +23,17 @@ TEST(TimedWavefront, TwoWorkersOnOneTileReadItOnce) {
   EXPECT_NEAR(*prediction.time_us, (400 + step_ns) / 1000, 1e-9);
 }
 
+TEST(TimedWavefront, TheCombineKernelBeginsWhenItIsLaunched) {
+  Request request = request_of(2, 2, 2);
+  request.schedule.kv_split = 2;
+  TimedParameters parameters = plain_parameters(2);
+  const double at_once_us = *simulate_timed(request, parameters).time_us;
+  parameters.step.combine_ns = 5000;
+  EXPECT_NEAR(*simulate_timed(request, parameters).time_us, at_once_us + 5, 1e-9);
+  request.schedule.kv_split = 1;  // which has none
+  EXPECT_LT(*simulate_timed(request, parameters).time_us, 5);
+}
+
 // Of two sharers the second has lines 2 and 3 of a tile, and the last tile ends before them.
 TEST(TimedWavefront, PartsOfAPrefetchAreThoseOfAFullTile) {
   Request request = request_of(6, 6, 2);

@@ -60,12 +60,31 @@ TEST(DecodeCall, HasThePagesOfItsPoint) {
   EXPECT_EQ(call.pages.page_count, 3 * 256 / 32);
 }
 
+// Four sequences of four rows share 128 keys: one tile of 16 rows has all of them, and of two
+// queries each one of 32.
+TEST(DecodeCall, ScansAPrefixOnceUnderCascadeAlone) {
+  const test::Options shared{{"batch", "4"}, {"prefix", "128"}, {"page-rows", "64"}};
+  EXPECT_FALSE(call_of(shared).prefix.shared());
+  test::Options cascade = shared;
+  cascade.emplace_back("cascade", "on");
+  EXPECT_EQ(call_of(cascade).prefix.keys, 128);
+  EXPECT_EQ(call_of(cascade).prefix.group, 4);
+  cascade.emplace_back("seq-q", "2");
+  EXPECT_THAT(test::message_of<UsageError>([&] { call_of(cascade); }),
+              HasSubstr("for these rows: 32 and 64"));
+  cascade.emplace_back("tile-q", "32");
+  cascade.emplace_back("ctas-per-sm", "1");
+  const AttentionCall call = attention_call(decode_point(cascade));
+  EXPECT_EQ(&variant_of(call),
+            kernels::decode_variant_of(std::get<kernels::AttentionDecode>(call)));
+}
+
 TEST(DecodeCall, IsRefusedWhereNoKernelRunsIt) {
   const auto refusal = [](const test::Options& options) {
     return test::message_of<UsageError>([&] { attention_call(decode_point(options)); });
   };
-  EXPECT_THAT(refusal({{"tile-q", "32"}}), HasSubstr("of this group: 16 and 64"));
-  EXPECT_THAT(refusal({{"seq-q", "5"}}), HasSubstr("of this group: 32 and 64"));
+  EXPECT_THAT(refusal({{"tile-q", "32"}}), HasSubstr("for these rows: 16 and 64"));
+  EXPECT_THAT(refusal({{"seq-q", "5"}}), HasSubstr("for these rows: 32 and 64"));
   EXPECT_THAT(refusal({{"ctas-per-sm", "1"}}), HasSubstr("ctas-per-sm: allowed for"));
   EXPECT_THAT(refusal({{"head-dim", "96"}}), HasSubstr("no decode kernel mma"));
   EXPECT_THAT(refusal({{"kernel", "hopper"}}), HasSubstr("no decode kernel hopper"));

@@ -12,7 +12,11 @@ STUDY = Path(__file__).resolve().parents[4] / "experiments/studies/serving"
 
 class Drawn(unittest.TestCase):
     def test_lists_are_those_of_the_commits_that_they_name(self):
-        for script, name in (("draw_list.py", "drawn"), ("draw_reuse.py", "drawn_reuse")):
+        for script, name in (
+            ("draw_list.py", "drawn"),
+            ("draw_reuse.py", "drawn_reuse"),
+            ("draw_ways.py", "drawn_ways"),
+        ):
             text = (STUDY / "lists" / f"{name}.ini").read_text(encoding="utf-8")
             commit = re.search(rf"{re.escape(script)} ([0-9a-f]+)", text)[1]
             drawn = subprocess.run(

@@ -41,6 +41,34 @@ class Finding(unittest.TestCase):
             self.assertAlmostEqual(middle, -32.5)
             self.assertAlmostEqual(high, 10)
 
+    def test_the_better_way_is_named_where_ways_differ(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder, data = Path(name) / "results", Path(name) / "data"
+            folder.mkdir()
+            data.mkdir()
+            blank = dict.fromkeys(
+                "heads kv_heads seq_q seq_kv head_dim mask prefix_group page_table".split(), ""
+            )
+            plain = dict(blank, prefix=64, pack_gqa="on", cascade="")
+            once = dict(plain, cascade="on")
+            packed = dict(blank, prefix="", pack_gqa="on", cascade="")
+            alone = dict(packed, pack_gqa="")
+            # Named rightly, wrongly, and too close to tell; packing named rightly.
+            measured = ((plain, once, 100, 50), (plain, once, 50, 100), (plain, once, 100, 104))
+            measured += ((packed, alone, 100, 120),)
+            predicted = ((90, 60), (90, 60), (90, 60), (70, 90))
+            rows, launches = [], []
+            for batch, (first, second, *us) in enumerate(measured):
+                for way, own, named in zip((first, second), us, predicted[batch]):
+                    launches.append(dict(way, batch=batch, time_us=own))
+                    rows.append(dict(way, batch=batch, time_us=named))
+            write(folder, "drawn_ways", rows)
+            write(data, "drawn_ways", launches)
+            page = finding.Page(folder, ways=data)
+            self.assertEqual(page.named("cascade"), (2, 1))
+            self.assertEqual(page.named("pack"), (1, 1))
+            self.assertEqual(page.gained("cascade"), (0.5, 100 / 104, 2))
+
     def test_speeds_are_quotients_of_the_same_shape(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

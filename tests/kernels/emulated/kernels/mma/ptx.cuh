@@ -74,6 +74,11 @@ inline void reduce_add(float* to, float low, float high) {
 inline unsigned load_acquire(const unsigned* at) {
   return *at;
 }
+inline unsigned arrive(unsigned* at, unsigned most) {
+  const unsigned before = *at;
+  *at = before >= most ? 0 : before + 1;
+  return before;
+}
 inline void store_release(unsigned* at, unsigned value) {
   *at = value;
 }
