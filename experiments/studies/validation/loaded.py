@@ -29,7 +29,9 @@ def paces():
     with lzma.open(DATA / "h200/validation/loaded_items.csv.xz", "rt") as file:
         for row in csv.DictReader(file):
             if row["repetition"] == "0":
-                items[row["run_id"]][int(row["worker"])].append((int(row["start_ns"]), int(row["steps"])))
+                items[row["run_id"]][int(row["worker"])].append(
+                    (int(row["start_ns"]), int(row["steps"]))
+                )
     found = {}
     for run_id, workers in items.items():
         pace = {
@@ -44,7 +46,10 @@ def paces():
 
 def sm_spread(pace):
     ends = [sum(GPC_SMS[: gpc + 1]) for gpc in range(len(GPC_SMS))]
-    gpcs = [statistics.median(pace[sm] for sm in range(end - sms, end)) for end, sms in zip(ends, GPC_SMS)]
+    gpcs = [
+        statistics.median(pace[sm] for sm in range(end - sms, end))
+        for end, sms in zip(ends, GPC_SMS)
+    ]
     return statistics.pstdev(gpcs) / statistics.mean(gpcs)
 
 
@@ -55,7 +60,9 @@ def report(where, launches):
         if own[0][0] > FULL_CLOCK_TB_PER_S:
             continue
         full_clock = own[0][1]
-        slower = [(ns / full_clock - 1) / traffic for traffic, ns in own if traffic >= LEAST_TB_PER_S]
+        slower = [
+            (ns / full_clock - 1) / traffic for traffic, ns in own if traffic >= LEAST_TB_PER_S
+        ]
         if slower:
             print(
                 f"{where}, {kind}: dram-slowness {statistics.median(slower):.3f} ({min(slower):.3f} to"
@@ -71,11 +78,18 @@ def main():
             if row["repetition"] != "0" or row["run_id"] not in known:
                 continue
             pace = known[row["run_id"]]
-            traffic = float(row["dram_read_sectors"]) * SECTOR_BYTES / float(row["time_us"]) / BYTES_A_US_A_TB_PER_S
+            traffic = (
+                float(row["dram_read_sectors"])
+                * SECTOR_BYTES
+                / float(row["time_us"])
+                / BYTES_A_US_A_TB_PER_S
+            )
             kind = f"D = {row['head_dim']}, {row['tile_q']}x{row['tile_kv']}"
             launches.append((kind, statistics.mean(pace.values()), traffic))
             spreads.append(sm_spread(pace))
-    print(f"H200: sm-spread {statistics.mean(spreads):.4f} ({min(spreads):.4f} to {max(spreads):.4f})")
+    print(
+        f"H200: sm-spread {statistics.mean(spreads):.4f} ({min(spreads):.4f} to {max(spreads):.4f})"
+    )
     report("H200, records of items", launches)
     with open(DATA / "h100/clock/cycles.csv") as file:
         report(
