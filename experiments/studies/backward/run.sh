@@ -23,7 +23,7 @@ drawn() {
 }
 drawn h200 drawn
 drawn h200 drawn_families
-drawn h100 drawn_third --gpu "$here/profiles/h100-sxm.ini"
+drawn h100 drawn_third --gpu h100-sxm
 parts=$(mktemp -d)
 trap 'rm -r "$parts"' EXIT
 for d in 128 64; do
