@@ -215,7 +215,7 @@ def main():
     for shape, points in launches(options.csv).items():
         packed, family = shape[:2]
         file = f"{family}-decode-ways-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
-        rows = os.path.basename(options.csv)
+        rows = options.csv
         head = DECODE_HEAD.format(family=family, name=name, rows=rows) if packed else forward
         head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
         model = Model(options, head, shape, points)
