@@ -124,7 +124,7 @@ TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
       {"list", [](Schedule& schedule) { schedule.scan.index = Scans::size; }}};
   for (const auto& [word, change] : schedules)
     expect_refusal(Status::bad_schedule, word,
-                   [&](AttentionBackward& call) { change(call.schedule); });
+                   [apply = change](AttentionBackward& call) { apply(call.schedule); });
 }
 
 TEST(AttentionBackward, NeedsNoTensorOfASideWithoutRows) {
