@@ -28,7 +28,7 @@ class Attention(ctypes.Structure):
         + [(n, ctypes.c_int64) for n in "section workers kv_split prefetch".split()]
         + [("seed", ctypes.c_uint64)]
         + [(name, ctypes.POINTER(ctypes.c_int32)) for name in "packed_q packed_kv".split()]
-        + [("sequence_order", ctypes.c_char_p)]
+        + [("sequence_order", ctypes.c_char_p), ("packed_may_change", ctypes.c_int32)]
     )
 
 
