@@ -14,33 +14,12 @@
 #include "tests/kernels/backward_points.hpp"
 #include "tests/kernels/plain_reference.hpp"
 #include "tests/kernels/random_points.hpp"
+#include "tests/kernels/ring_on_gpu.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-struct Shape {
-  int64_t ranks, chunk, heads, kv_heads, head_dim;
-};
-
-class RingBackwardOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (!device_available(reason)) GTEST_SKIP() << reason;
-  }
-};
-
-uint16_t bf16_bits(float value) {  // bf16 values only
-  uint32_t word = 0;
-  std::memcpy(&word, &value, sizeof word);
-  return uint16_t(word >> 16);
-}
-float bf16_value(uint16_t bits) {
-  const uint32_t word = uint32_t(bits) << 16;
-  float value = 0;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
-}
+using RingBackwardOnGpu = OnRingGpus;
 
 /// Calls visit(element of the rank, [heads, rank rows, dim], element of the whole).
 template <class Visit>
@@ -69,7 +48,7 @@ void take(const Ring& ring, int rank, int64_t heads, int64_t dim, const void* fr
                    [&](size_t own, size_t all) { whole[all] = bf16_value(part[own]); });
 }
 
-void expect_ring_equals_reference(const Shape& shape, RingLayout layout, MaskKind mask,
+void expect_ring_equals_reference(const RingShape& shape, RingLayout layout, MaskKind mask,
                                   const char* family, const std::vector<int>& devices,
                                   bool step_by_step) {
   SCOPED_TRACE(std::string(family) + ", ranks " + std::to_string(shape.ranks) + ", chunk " +
@@ -141,8 +120,8 @@ TEST_F(RingBackwardOnGpu, EqualsTheReferenceForRanksThatShareOneDevice) {
       if (!runs(family, dim)) continue;
       for (const RingLayout layout : {RingLayout::plain, RingLayout::zigzag})
         for (const MaskKind mask : {MaskKind::none, MaskKind::causal})
-          for (const Shape& shape : {Shape{1, 100, 2, 1, dim}, Shape{2, 130, 2, 2, dim},
-                                     Shape{3, 67, 4, 2, dim}, Shape{4, 65, 2, 1, dim}})
+          for (const RingShape& shape : {RingShape{1, 100, 2, 1, dim}, RingShape{2, 130, 2, 2, dim},
+                                         RingShape{3, 67, 4, 2, dim}, RingShape{4, 65, 2, 1, dim}})
             expect_ring_equals_reference(shape, layout, mask, family,
                                          std::vector<int>(size_t(shape.ranks), 0),
                                          shape.ranks == 3);

@@ -10,33 +10,12 @@
 #include "kernels/common/device_buffer.hpp"
 #include "tests/kernels/plain_reference.hpp"
 #include "tests/kernels/random_points.hpp"
+#include "tests/kernels/ring_on_gpu.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
-struct Shape {
-  int64_t ranks, chunk, heads, kv_heads, head_dim;
-};
-
-class RingOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (!device_available(reason)) GTEST_SKIP() << reason;
-  }
-};
-
-uint16_t bits_of(float value) {  // bf16 values only
-  uint32_t word = 0;
-  std::memcpy(&word, &value, sizeof word);
-  return uint16_t(word >> 16);
-}
-float value_of(uint16_t bits) {
-  const uint32_t word = uint32_t(bits) << 16;
-  float value = 0;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
-}
+using RingOnGpu = OnRingGpus;
 
 /// The rows of a rank, [heads, rank rows, dim], from the whole tensor.
 std::vector<uint16_t> rows_of(const std::vector<float>& whole, const Ring& ring, int64_t rank,
@@ -45,12 +24,12 @@ std::vector<uint16_t> rows_of(const std::vector<float>& whole, const Ring& ring,
   for (int64_t head = 0; head < heads; ++head)
     for (int64_t row = 0; row < ring.rank_rows(); ++row) {
       const float* from = whole.data() + (head * ring.seq + ring.sequence_row(rank, row)) * dim;
-      for (int64_t d = 0; d < dim; ++d) part.push_back(bits_of(from[d]));
+      for (int64_t d = 0; d < dim; ++d) part.push_back(bf16_bits(from[d]));
     }
   return part;
 }
 
-void expect_ring_equals_reference(const Shape& shape, RingLayout layout, MaskKind mask,
+void expect_ring_equals_reference(const RingShape& shape, RingLayout layout, MaskKind mask,
                                   const char* family, const std::vector<int>& devices) {
   SCOPED_TRACE(std::string(family) + ", ranks " + std::to_string(shape.ranks) + ", chunk " +
                std::to_string(shape.chunk) + ", dim " + std::to_string(shape.head_dim) +
@@ -95,7 +74,7 @@ void expect_ring_equals_reference(const Shape& shape, RingLayout layout, MaskKin
       ASSERT_NEAR(lse[size_t(i)], reference.lse[size_t(at)], 2e-3);
       for (int64_t d = 0; d < whole.head_dim; ++d) {
         const double expected = reference.o[size_t(at * whole.head_dim + d)];
-        const double got = value_of(o[size_t(i * whole.head_dim + d)]);
+        const double got = bf16_value(o[size_t(i * whole.head_dim + d)]);
         difference += (got - expected) * (got - expected);
         norm += expected * expected;
       }
@@ -111,8 +90,8 @@ TEST_F(RingOnGpu, EqualsTheReferenceForRanksThatShareOneDevice) {
       if (variant == nullptr || !runs_here(*variant)) continue;  // not of this build or device
       for (const RingLayout layout : {RingLayout::plain, RingLayout::zigzag})
         for (const MaskKind mask : {MaskKind::none, MaskKind::causal})
-          for (const Shape& shape : {Shape{1, 100, 2, 1, dim}, Shape{2, 130, 2, 2, dim},
-                                     Shape{3, 67, 4, 2, dim}, Shape{4, 65, 2, 1, dim}})
+          for (const RingShape& shape : {RingShape{1, 100, 2, 1, dim}, RingShape{2, 130, 2, 2, dim},
+                                         RingShape{3, 67, 4, 2, dim}, RingShape{4, 65, 2, 1, dim}})
             expect_ring_equals_reference(shape, layout, mask, family,
                                          std::vector<int>(size_t(shape.ranks), 0));
     }

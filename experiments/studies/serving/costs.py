@@ -69,14 +69,8 @@ def section(shape, costs):
     )
 
 
-HEAD = """\
-# What the decode kernels of family {kernel} cost on an NVIDIA H200: experiments/studies/serving/costs.py on
-# experiments/data/h200/serving/{rows}
-# key = value; source; note
-
-[kernel]
-description = decode by kernels/decode, family {kernel}, on an NVIDIA H200
-
+# Of every decode kernel; fit_ways.py has it too.
+EVERY = """
 [every]
 exposed-ns = 0; measured; in step-ns, for its CTAs always share an SM as they do here
 item-begin-ns = 0; measured; in item-end-ns
@@ -86,9 +80,18 @@ lead-k-steps = 1; assumed; a stage or more ahead
 lead-v-steps = 1; assumed; as lead-k-steps
 """
 
+HEAD = """\
+# What the decode kernels of family {kernel} cost on an NVIDIA H200: experiments/studies/serving/costs.py on
+# experiments/data/h200/serving/{rows}
+# key = value; source; note
+
+[kernel]
+description = decode by kernels/decode, family {kernel}, on an NVIDIA H200
+"""
+
 
 def head(options):
-    return HEAD.format(kernel=options.kernel, rows=os.path.basename(options.csv[0]))
+    return HEAD.format(kernel=options.kernel, rows=os.path.basename(options.csv[0])) + EVERY
 
 
 def predicted(options, shape, problems, costs):

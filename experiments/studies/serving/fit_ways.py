@@ -19,6 +19,8 @@ import os
 import subprocess
 import tempfile
 
+from costs import EVERY
+
 KEYS = (
     "kernel pass batch heads kv_heads seq_q seq_kv head_dim dtype mask tile_q tile_kv ctas_per_sm launch kv_split "
     "pack_gqa prefix prefix_group cascade page_rows page_table"
@@ -39,14 +41,6 @@ DECODE_HEAD = """\
 
 [kernel]
 description = decode by kernels/decode, family {family}, on {name}
-
-[every]
-exposed-ns = 0; measured; in step-ns, for its CTAs always share an SM as they do here
-item-begin-ns = 0; measured; in item-end-ns
-launch-ns = 8000; measured; the calls that the times of this file are from, with what they do beside the kernel
-item-spread-ns = 0; assumed; not told apart from the jitter of steps
-lead-k-steps = 1; assumed; a stage or more ahead
-lead-v-steps = 1; assumed; as lead-k-steps
 """
 
 
@@ -216,7 +210,9 @@ def main():
         packed, family = shape[:2]
         file = f"{family}-decode-ways-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
         rows = options.csv
-        head = DECODE_HEAD.format(family=family, name=name, rows=rows) if packed else forward
+        head = (
+            DECODE_HEAD.format(family=family, name=name, rows=rows) + EVERY if packed else forward
+        )
         head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
         model = Model(options, head, shape, points)
         costs = costs_of(shape, points)

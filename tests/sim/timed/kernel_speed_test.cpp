@@ -169,17 +169,6 @@ TEST(KernelSpeed, CtasThatAlternateHaveAJitterOfTheirOwnAndPrefetchingSmsAreFurt
   EXPECT_EQ(step().jitter_in_step, 0.02);
 }
 
-TEST(KernelSpeed, SmsDifferAsTheKernelSaysElseAsTheGpu) {
-  Request asked = request();
-  Gpu gpu = profile();
-  gpu.sm_spread = 0.002;
-  EXPECT_EQ(timed_parameters(asked, gpu, false).step.sm_spread, 0.002);
-  asked.kernel.sm_spread = 0.0003;
-  EXPECT_EQ(timed_parameters(asked, gpu, false).step.sm_spread, 0.0003);
-  asked.without.add(Mechanism::sm_spread);
-  EXPECT_EQ(timed_parameters(asked, gpu, false).step.sm_spread, 0);
-}
-
 TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   Request other = request();
   other.kernel.age_bias_prefetch = 0.3;
