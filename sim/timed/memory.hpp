@@ -71,7 +71,8 @@ class TimedMemory {
   const PlacedSm& placed(int64_t sm) const { return placed_[static_cast<size_t>(sm)]; }
 
  private:
-  // A clock that follows DRAM's load has done so within an item's 200 us (validation/notes.md).
+  // Assumed: records of items show the clock given way within the first item, 190 us
+  // (experiments/studies/validation/notes.md).
   static constexpr double clock_window_ns = 50'000;
 
   // The last time that the far half's SMs fetched lines of an atom from DRAM through their home.
