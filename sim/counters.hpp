@@ -70,6 +70,7 @@ struct Tally {
   double passed = 0;         // of these and of prefetches, what the coalescer lets through
   double cold = 0;
   double dram_reads = 0;     // reads that missed at their home
+  double prefetched = 0;     // of these, by prefetches: no miss that hardware counts
   double fabric_reads = 0;   // and in the near half, where the home is the far one
   double fabric_misses = 0;  // of these, missed there too
   double written = 0;
@@ -85,10 +86,10 @@ struct Tally {
   Tally since(const Tally& before) const {
     Tally part = *this;
     for (double Tally::*count :
-         {&Tally::received, &Tally::passed, &Tally::cold, &Tally::dram_reads, &Tally::fabric_reads,
-          &Tally::fabric_misses, &Tally::written, &Tally::write_misses, &Tally::written_back,
-          &Tally::reduced, &Tally::fill_reads, &Tally::incoming, &Tally::outgoing,
-          &Tally::sent_misses})
+         {&Tally::received, &Tally::passed, &Tally::cold, &Tally::dram_reads, &Tally::prefetched,
+          &Tally::fabric_reads, &Tally::fabric_misses, &Tally::written, &Tally::write_misses,
+          &Tally::written_back, &Tally::reduced, &Tally::fill_reads, &Tally::incoming,
+          &Tally::outgoing, &Tally::sent_misses})
       part.*count -= before.*count;
     return part;
   }
@@ -103,7 +104,7 @@ struct Tally {
     if (reads) {
       counters.dram_read_sectors = whole(dram_reads) + whole(fill_reads) + whole(sent_misses);
       counters.l2_read_miss_sectors =
-          whole(dram_reads) - whole(fabric_misses) + whole(fabric_reads);
+          whole(dram_reads - prefetched) - whole(fabric_misses) + whole(fabric_reads);
     }
     if (reads && fabric) {
       counters.fabric_read_sectors = whole(fabric_reads);

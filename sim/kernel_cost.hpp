@@ -10,8 +10,9 @@ namespace sawtooth::sim {
 /// What prefetch adds to a step, in ns; empty: as without, or as of a lone CTA.
 struct PrefetchTimes {
   std::optional<double> step_ns;
-  std::optional<double> lines_ns;  // on top, of a CTA that has lines of its own
-  std::optional<double> scan_ns;   // on top, where the scan is not linear
+  std::optional<double> lines_ns;   // on top, of a CTA that has lines of its own
+  std::optional<double> scan_ns;    // on top, where the scan is not linear
+  std::optional<double> attach_ns;  // on top, where it attaches; empty: scan_ns
 };
 
 /// The wrong phase of CTAs that alternate on an SM.
@@ -85,6 +86,10 @@ struct KernelCost {
   // What a launch takes longer, as a share, once the clock has fallen to what the GPU's power limit
   // allows this kernel; 0: it stays below the limit.
   double power_slowness = 0;
+
+  // Times of steps and items on this GPU over those that the other members give: the same kernel,
+  // another clock.
+  double pace = 1;
 
   // What a step takes longer, as a share, for each TB/s that DRAM reads meanwhile: the clock of a
   // kernel near the limit gives way to what memory draws.

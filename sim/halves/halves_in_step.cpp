@@ -31,8 +31,8 @@ void HalvesInStep::visit(const HalfVisit& visit) {
   const bool fits = l2_.size(visit.atom).lines <= l2_.parameters().capacity_lines;
   const uint32_t readers = two ? std::max(visit.times[0], visit.times[1]) : visit.all_times();
   for (uint32_t i = 0; i < (fits ? 1 : readers); ++i) {
-    count_read(visit,
-               l2_.read(visit.atom, {!two || visit.times[0] > i, two && visit.times[1] > i}));
+    count_read(visit, l2_.read(visit.atom, {!two || visit.times[0] > i, two && visit.times[1] > i},
+                               {}, visit.access));
   }
   if (visit.access == Access::read) tally.received += asked;
   tally.passed += asked * passed_share(coalescer_, visit.all_times(), running_);
@@ -42,8 +42,9 @@ void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByH
   const HalvesParameters& parameters = l2_.parameters();
   const double far_first = parameters.far_first_waiting +
                            (parameters.far_first_running - parameters.far_first_waiting) * running_;
-  far_first_[l2_.group_of(visit.atom)] +=
-      far_first * double(missed[0].both_asked + missed[1].both_asked);
+  if (visit.access == Access::read)
+    far_first_[l2_.group_of(visit.atom)] +=
+        far_first * double(missed[0].both_asked + missed[1].both_asked);
   const AtomSize size = l2_.size(visit.atom);
   const double pace = std::min(
       1.0, double(size.lines) / (parameters.running_share * double(parameters.capacity_lines)));

@@ -100,8 +100,8 @@ PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, 
   return store.touch(half, atom, first, which, access, count_written_back());
 }
 
-TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
-                                        const AtomPart& part) {
+TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part,
+                                        Access access) {
   MissedByHome missed;
   const auto look_up = [&](auto& store) {
     const uint32_t pieces = store.pieces(atom);
@@ -135,7 +135,10 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks,
   for (size_t home = 0; home < missed.size(); ++home) {
     tally.fabric_reads += sectors_of(missed[home].crossed);
     tally.dram_reads += sectors_of(missed[home].at_home);
-    if (!asks[home]) tally.fabric_misses += sectors_of(missed[home].at_home);
+    if (access == Access::prefetch && tally.fabric)
+      tally.prefetched += sectors_of(missed[home].at_home);
+    else if (!asks[home])
+      tally.fabric_misses += sectors_of(missed[home].at_home);
   }
   return missed;
 }

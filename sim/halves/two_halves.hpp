@@ -57,8 +57,10 @@ class TwoHalves {
 
   /// Readers at the halves with `asks` read `part` of `atom`: afterwards its lines are there. A
   /// piece that stands for several lines is in the part that has one of them, drawn by chance:
-  /// parts that make up the atom have every piece once.
-  MissedByHome read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part = {});
+  /// parts that make up the atom have every piece once. What a prefetch brings from DRAM
+  /// to one of two halves is counted as a DRAM read alone.
+  MissedByHome read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part = {},
+                    Access access = Access::read);
   /// Writers at the halves `from`.
   void write(AtomId atom, std::array<bool, 2> from);
   /// A copy from another GPU writes `atom`. SMs write it at its home alone; a copy engine writes it

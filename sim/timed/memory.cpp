@@ -39,8 +39,8 @@ void TimedMemory::begin(const HeadRun& run) {
 }
 
 std::array<TimedMemory::Lacking, 2> TimedMemory::look_up(int half, AtomId atom,
-                                                         const AtomPart& part) {
-  const TwoHalves::MissedByHome missed = l2_lines_.read(atom, {half == 0, half == 1}, part);
+                                                         const AtomPart& part, Access access) {
+  const TwoHalves::MissedByHome missed = l2_lines_.read(atom, {half == 0, half == 1}, part, access);
   std::array<Lacking, 2> lacking;
   for (int home = 0; home < 2; ++home) {
     const auto& [crossed, at_home, both_asked] = missed[static_cast<size_t>(home)];
@@ -59,7 +59,7 @@ double TimedMemory::pass_dram(double now_ns, double sectors, ReadTime& time) {
 
 // Brings the lines of `atom` whose home is `home` to `half`; returns when they are there.
 double TimedMemory::fetch(double now_ns, int half, AtomId atom, int home, const Lacking& lacking,
-                          ReadTime& time) {
+                          Access access, ReadTime& time) {
   const size_t here = entry(atom, home);
   double& ready = ready_[static_cast<size_t>(half)][here];
   if (lacking.here == 0) {
@@ -83,7 +83,7 @@ double TimedMemory::fetch(double now_ns, int half, AtomId atom, int home, const 
   if (lacking.anywhere == 0) {
     return ready = std::max(home_ready, crossed + parameters_.far_ns);
   }
-  far_first_[here] = {now_ns, lacking.anywhere};
+  if (access == Access::read) far_first_[here] = {now_ns, lacking.anywhere};
   home_ready = pass_dram(crossed, lacking.anywhere, time);
   return ready = home_ready + parameters_.far_ns - parameters_.near_ns;
 }
@@ -110,11 +110,11 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
   }
   time.l2_ns = asked_ns - now_ns;
   const int half = placed(sm).half;
-  const std::array<Lacking, 2> lacking = look_up(half, atom, {});
+  const std::array<Lacking, 2> lacking = look_up(half, atom, {}, Access::read);
   double arrival = 0;
   for (int home = 0; home < parameters_.lines.halves; ++home) {
     const Lacking& of_home = lacking[static_cast<size_t>(home)];
-    arrival = std::max(arrival, fetch(now_ns, half, atom, home, of_home, time));
+    arrival = std::max(arrival, fetch(now_ns, half, atom, home, of_home, Access::read, time));
   }
   if (last != nullptr && !merged) last->answered_ns = arrival - now_ns;
   // Lines stream: the last one is there when the port has passed it and its own latency is over.
@@ -128,11 +128,12 @@ void TimedMemory::prefetch(double now_ns, int64_t sm, AtomId atom, const AtomPar
   l2_lines_.tally_of(atom).passed += sectors;
   l2_.pass(now_ns, sectors * sector_bytes);
   const int half = placed(sm).half;
-  const std::array<Lacking, 2> lacking = look_up(half, atom, part);
+  const std::array<Lacking, 2> lacking = look_up(half, atom, part, Access::prefetch);
   ReadTime not_waited_for;
   for (int home = 0; home < parameters_.lines.halves; ++home) {
     const Lacking& of_home = lacking[static_cast<size_t>(home)];
-    if (of_home.here > 0) fetch(now_ns, half, atom, home, of_home, not_waited_for);
+    if (of_home.here > 0)
+      fetch(now_ns, half, atom, home, of_home, Access::prefetch, not_waited_for);
   }
 }
 

@@ -94,9 +94,9 @@ class TimedMemory {
   size_t entry(AtomId atom, int home) const {
     return size_t{atom} * static_cast<size_t>(parameters_.lines.halves) + static_cast<size_t>(home);
   }
-  std::array<Lacking, 2> look_up(int half, AtomId atom, const AtomPart& part);
+  std::array<Lacking, 2> look_up(int half, AtomId atom, const AtomPart& part, Access access);
   double fetch(double now_ns, int half, AtomId atom, int home, const Lacking& lacking,
-               ReadTime& time);
+               Access access, ReadTime& time);
   double pass_dram(double now_ns, double sectors, ReadTime& time);
 
   L2Parameters parameters_;

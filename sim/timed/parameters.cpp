@@ -72,6 +72,13 @@ void set_rates(const KernelCost& kernel, const Gpu& gpu, StepParameters& step) {
   }
 }
 
+// What a scan adds to the cost of prefetch.
+double scan_prefetch_ns(const PrefetchTimes& prefetch, ScanId scan) {
+  if (scan == scan_id<LinearScan>) return 0;
+  const double turned_ns = prefetch.scan_ns.value_or(0);
+  return scan == scan_id<AttachScan> ? prefetch.attach_ns.value_or(turned_ns) : turned_ns;
+}
+
 StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   const auto on = [&](Mechanism mechanism) { return !request.without.has(mechanism); };
   const KernelCost& kernel = request.kernel;
@@ -92,9 +99,8 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.refill_ns = kernel.refill_ns.value_or(gpu.refill_ns);
   }
   if (on(Mechanism::prefetch_cost)) {
-    const bool linear = request.schedule.scan == scan_id<LinearScan>;
     step.prefetch = {.step_ns = kernel.prefetch.step_ns.value_or(0) +
-                                (linear ? 0 : kernel.prefetch.scan_ns.value_or(0)),
+                                scan_prefetch_ns(kernel.prefetch, request.schedule.scan),
                      .lines_ns = kernel.prefetch.lines_ns.value_or(0)};
     step.prefetch_shared = {
         .step_ns = kernel.prefetch_shared.step_ns.value_or(step.prefetch.step_ns),
@@ -131,7 +137,16 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
 
 // A kernel of another speed: its products and exponentials keep their shares of a step.
 void scale_step(const Request& request, StepParameters& step) {
-  if (!request.kernel.step_ns) return;
+  const double pace = request.kernel.pace;
+  const auto scale = [&step](double faster) {
+    step.tensor_flop_a_ns *= faster;
+    step.exp_a_ns *= faster;
+    step.fixed_ns /= faster;
+  };
+  step.exposed_ns *= pace;
+  step.item_begin_ns *= pace;
+  step.item_end_ns *= pace;
+  if (!request.kernel.step_ns) return scale(1 / pace);
   const StepCost cost = step_cost(step, request.problem, request.tiling);
   if (cost.pipe_ns() <= 0) {
     throw std::invalid_argument(
@@ -139,10 +154,7 @@ void scale_step(const Request& request, StepParameters& step) {
         "the gpu's profile bf16-tflops");
   }
   const double paged_ns = request.sequences.pages.paged() ? request.kernel.page_step_ns : 0;
-  const double faster = cost.pipe_ns() / (*request.kernel.step_ns + paged_ns);
-  step.tensor_flop_a_ns *= faster;
-  step.exp_a_ns *= faster;
-  step.fixed_ns /= faster;
+  scale(cost.pipe_ns() / (*request.kernel.step_ns + paged_ns) / pace);
 }
 
 // A tile takes as many latencies as its loads wait for, one after another.

@@ -3,7 +3,8 @@
 Every line has a home half. Lines of a tile have theirs in turn, and the lowest bit of the mixed
 number of the tile says which half begins; tiles are numbered tensor after tensor, head after head.
 A reader looks in its own half first. A line that is not there crosses the fabric if the other half
-is its home, is read from DRAM if that lacks it too, and is kept in both. A write goes to the home
+is its home, is read from DRAM if that lacks it too, and is kept in both. What a prefetch reads from
+DRAM is no miss of either half. A write goes to the home
 half and allocates without a fill; the writer's half keeps a copy, and the other half drops its own.
 A dirty line that leaves is written to DRAM.
 """
@@ -90,12 +91,15 @@ def count(point):
                 of["cold_read_sectors"] += 0 if line in touched else sectors
                 held, left = halves[half].touch(line, False)
                 leaving = [left]
-                of["l2_read_miss_sectors"] += 0 if held else sectors
-                if not held and home != half:
+                near_missed, crosses = not held, not held and home != half
+                if crosses:
                     of["fabric_read_sectors"] += sectors
                     held, left = halves[home].touch(line, False)
                     leaving.append(left)
-                    of["fabric_read_miss_sectors"] += 0 if held else sectors
+                    if access == "read":
+                        of["fabric_read_miss_sectors"] += 0 if held else sectors
+                if near_missed and (access == "read" or crosses):
+                    of["l2_read_miss_sectors"] += sectors
                 of["dram_read_sectors"] += 0 if held else sectors
             touched.add(line)
             for left in filter(None, leaving):

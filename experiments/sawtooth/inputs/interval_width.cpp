@@ -10,8 +10,7 @@
 
 namespace sawtooth::experiments {
 
-double IntervalWidth::half_width(const std::vector<double>& launches, PointKind kind) const {
-  if (launches.size() < 2) return of_one_launch[static_cast<size_t>(kind)];
+double IntervalWidth::of_several(const std::vector<double>& launches) const {
   const auto count = static_cast<double>(launches.size());
   double mean = 0, squares = 0;
   for (const double value : launches) mean += std::log(value) / count;

@@ -4,10 +4,10 @@
 //   dram_read_sectors = 0.05, 0.04, 0.1, 0.6, 0.005, 9.9; measured; ...
 //
 // The measured value lies in predicted x exp(-h) to predicted x exp(h) in 90 % of points. Where one
-// launch was simulated h is one of the first four numbers, by the kind of the point. Where several
-// were, it is the sixth number times hypot(s, fifth number), with s the standard deviation of the
-// logarithm over these launches: points at which dies and pages differ are those at which the
-// model errs.
+// launch was simulated h is one of the first four numbers, by the kind of the point, for durations
+// by a kind of their own. Where several were, it is the sixth number times hypot(s, fifth number),
+// with s the standard deviation of the logarithm over these launches: points at which dies and
+// pages differ are those at which the model errs.
 #pragma once
 
 #include <array>
@@ -35,14 +35,32 @@ enum class PointKind : uint8_t {
 };
 inline constexpr size_t point_kinds = 4;
 
+/// Of durations, by how long the predicted one is.
+enum class DurationKind : uint8_t {
+  brief,  // what a launch is beside its items counts
+  usual,
+  sustained,  // the clock may fall
+  limited,    // at the GPU's power limit it has begun to
+};
+/// Where usual, sustained and limited begin. A launch's 2 to 6 us are 1 to 3 % of the first; the
+/// others are where durations of development lists begin to differ from launch to launch, and the
+/// power-delay-ms of an H200.
+inline constexpr std::array<double, 3> duration_kind_begins_us{200, 10'000, 30'000};
+
 struct IntervalWidth {
   std::string column;                               // one of interval_columns
-  std::array<double, point_kinds> of_one_launch{};  // by PointKind
+  std::array<double, point_kinds> of_one_launch{};  // by PointKind, of time_us by DurationKind
   double floor = 0;                                 // of the spread over launches
   double factor = 0;
 
-  /// h, of what the simulated launches say; at least one, each above 0.
-  double half_width(const std::vector<double>& launches, PointKind kind) const;
+  /// h, of what the simulated launches say; at least one, each above 0. `kind` is that of a
+  /// counter's point or of a duration.
+  template <class Kind>
+  double half_width(const std::vector<double>& launches, Kind kind) const {
+    return launches.size() < 2 ? of_one_launch[static_cast<size_t>(kind)] : of_several(launches);
+  }
+  /// Of two or more launches.
+  double of_several(const std::vector<double>& launches) const;
 };
 
 /// Throws UsageError with `path`, line and what is allowed.

@@ -74,6 +74,8 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
       if (!first && !has_costs_of(catalog.kernel(name, place), kernel)) continue;
       // A kernel that packs, takes different lengths or is served has costs in no file.
       const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
+      const auto pace = gpu->paces.find(name);
+      cost.pace = pace == gpu->paces.end() ? 1 : pace->second;
       const bool usual = !keys.pack_gqa && !keys.has_lengths() && !keys.is_served();
       if (has_costs_of(file, kernel) && usual) costs_of.clear();
     }
@@ -82,6 +84,7 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
     if (!timed) layers.fail("kernel-costs", "has no effect without timing = timed");
     const ProfileFile& file = catalog.kernel(keys.kernel_costs, "kernel-costs");
     set_named_kernel_cost(file, kernel, cost);
+    cost.pace = 1;
     point.contents["given-costs"] = file.content;
     costs_of = stem_of(keys.kernel_costs);
   }
@@ -101,7 +104,7 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
         .append(point.text(key));
     return true;
   };
-  take("step-ns", keys.step_ns, cost.step_ns);
+  if (take("step-ns", keys.step_ns, cost.step_ns)) cost.pace = 1;
   take("step-exposed-ns", keys.step_exposed_ns, cost.exposed_ns);
   if (take("age-bias", keys.age_bias, cost.age_bias)) {
     cost.age_bias_prefetch.reset();

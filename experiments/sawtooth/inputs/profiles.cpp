@@ -138,6 +138,8 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
      cost<&KernelCost::prefetch, &PrefetchTimes::lines_ns>},
     {"prefetch-scan-ns", Unit::real, -1000, 1e5,
      cost<&KernelCost::prefetch, &PrefetchTimes::scan_ns>},
+    {"prefetch-attach-ns", Unit::real, -1000, 1e5,
+     cost<&KernelCost::prefetch, &PrefetchTimes::attach_ns>},
     {"prefetch-step-shared-ns", Unit::real, -1000, 1e5,
      cost<&KernelCost::prefetch_shared, &PrefetchTimes::step_ns>},
     {"prefetch-lines-shared-ns", Unit::real, -1000, 1e5,
@@ -190,6 +192,24 @@ void check_model(const std::string& path, const Parameter& judged) {
     }
   }
   fail_at(path, judged.line, judged.key + ": unknown; allowed: " + names);
+}
+
+double parse_pace(const std::string& path, const Parameter& parameter,
+                  const std::vector<std::string>& files) {
+  if (std::ranges::find(files, parameter.key) == files.end()) {
+    std::string names;
+    for (const std::string& file : files) names += (names.empty() ? "" : ", ") + file;
+    fail_at(
+        path, parameter.line,
+        parameter.key + ": no file of kernel-costs; allowed: " + (names.empty() ? "none" : names));
+  }
+  double pace = 1;
+  try {
+    read_profile_value(parameter.value, {Unit::real, 0.1, 10}, &pace);
+  } catch (const std::invalid_argument& error) {
+    fail_at(path, parameter.line, parameter.key + ": " + error.what());
+  }
+  return pace;
 }
 
 template <class Profile>
@@ -252,10 +272,14 @@ GpuFile read_gpu_file(const std::string& path) {
     } else if (what == "intervals") {
       for (const Parameter& parameter : section.parameters)
         models.intervals.push_back(parse_interval_width(path, parameter));
+    } else if (section.name == "pace") {
+      for (const Parameter& parameter : section.parameters)
+        gpu.paces[parameter.key] = parse_pace(path, parameter, gpu.kernel_costs);
     } else {
       fail_at(path, section.line,
               "[" + section.name +
-                  "]: unknown; allowed: gpu, judged, intervals, judged-FAMILY, intervals-FAMILY");
+                  "]: unknown; allowed: gpu, pace, judged, intervals, judged-FAMILY, "
+                  "intervals-FAMILY");
     }
   }
   for (const Parameter& parameter : gpu.parameters)

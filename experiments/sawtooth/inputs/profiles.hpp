@@ -27,6 +27,8 @@ struct JudgedModels {
 struct GpuFile : JudgedModels {
   std::string description;
   std::vector<std::string> kernel_costs;  // files of profiles/kernels: what kernels cost on it
+  /// [pace]: times of steps and items here over those of such a file; 1 where it has none.
+  std::map<std::string, double, std::less<>> paces;
   sim::Gpu profile;
   std::vector<Parameter> parameters;
   /// With other families of this project's kernels than the usual one, by name: [judged-FAMILY]

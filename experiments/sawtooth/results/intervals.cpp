@@ -37,6 +37,11 @@ PointKind kind_of(const CsvRow& row, const sim::Counters& counters) {
   return masked || !heads_in_turn ? PointKind::apart : PointKind::in_step;
 }
 
+DurationKind kind_of(double duration_us) {
+  const auto longer = std::ranges::upper_bound(duration_kind_begins_us, duration_us);
+  return static_cast<DurationKind>(longer - duration_kind_begins_us.begin());
+}
+
 static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
   return name == time_column ||
          std::ranges::find(sim::counter_columns, name, &sim::CounterColumn::name) !=
@@ -58,7 +63,9 @@ void add_intervals(const sim::Prediction& prediction, const std::vector<Interval
     const bool known = value && *value > 0 && !launches.empty() &&
                        std::ranges::all_of(launches, [](double one) { return one > 0; });
     if (!known) continue;
-    const double factor = std::exp(width.half_width(launches, kind));
+    const double h =
+        is_time ? width.half_width(launches, kind_of(*value)) : width.half_width(launches, kind);
+    const double factor = std::exp(h);
     const double low = *value / factor, high = *value * factor;
     row[place_of(width.column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
     row[place_of(width.column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);

@@ -4,8 +4,8 @@
     intervals.py --measured ROWS.csv ... --predicted SEED.csv SEED.csv ...   of each point one simulated launch a seed
 
 90 % of the points are measured within predicted x exp(-h) to predicted x exp(h). Of one launch, h is the
-90 % mark of |ln(measured / predicted)| over the points of a kind (interval_width.hpp); where CTAs stand apart or
-drift, over those points whose measured launches differ by 5 %. Of several launches h is factor x hypot(s, floor), with s the standard
+90 % mark of |ln(measured / predicted)| over the points of a kind (interval_width.hpp), for durations by how long they are;
+where CTAs stand apart or drift, over those points whose measured launches differ by 5 %. Of several launches h is factor x hypot(s, floor), with s the standard
 deviation of the logarithm over launches: factor is the 90 % mark of |ln(measured / predicted)| / hypot(s,
 floor) over pairs of seeds, and floor the one that makes the median of h the least. Counters have one width for all kernels,
 durations one for each family. No list that judges may be given here. Standard library only.
@@ -32,6 +32,8 @@ USUAL = "mma"  # the family of rows that name none
 COVERED = 0.9
 AGREE = 0.05
 KINDS = ("within", "in_step", "apart", "drifting")
+DURATIONS = ("brief", "usual", "sustained", "limited")
+DURATION_BEGINS_US = (200, 10_000, 30_000)  # of all but the first
 APART = ("apart", "drifting")  # whose widths are those of points whose launches disagree
 OVER = 1.5  # x compulsory
 FLOORS = (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05)
@@ -53,6 +55,10 @@ def kind_of(row):
     if masked and row["q_order"] == "ascending":
         return "drifting"
     return "apart" if masked or row["section"] != "1" else "in_step"
+
+
+def duration_kind_of(row):
+    return DURATIONS[sum(float(row[DURATION]) >= begin for begin in DURATION_BEGINS_US)]
 
 
 def launches_agree(rows):
@@ -79,12 +85,14 @@ def forecasts(column, measured, files):
         logarithms = [math.log(float(row[column])) for row in launches]
         spread = statistics.stdev(logarithms) if len(launches) > 1 else 0
         error = abs(math.log(middle / float(chosen[column])))
-        yield kind_of(chosen), launches_agree(measured[point]), error, spread
+        kind = duration_kind_of(chosen) if column == DURATION else kind_of(chosen)
+        yield kind, launches_agree(measured[point]), error, spread
 
 
 def width_of(column, measured, files):
     """(h of one launch of each kind, floor, factor) of one column."""
-    errors = {kind: [] for kind in KINDS}
+    kinds = DURATIONS if column == DURATION else KINDS
+    errors = {kind: [] for kind in kinds}
     for file in files:
         for kind, agree, error, _ in forecasts(column, measured, [file]):
             if kind not in APART or not agree:
@@ -98,8 +106,8 @@ def width_of(column, measured, files):
         factor = measures.quantile(ratios, COVERED)
         choices.append((factor * statistics.median(scales), floor, factor))
     _, floor, factor = min(choices)
-    kinds = [measures.quantile(errors[kind], COVERED) if errors[kind] else 0 for kind in KINDS]
-    return kinds, floor, factor
+    widths = [measures.quantile(errors[kind], COVERED) if errors[kind] else 0 for kind in kinds]
+    return widths, floor, factor
 
 
 def of_family(found, family):
@@ -123,10 +131,10 @@ def main(arguments=None):
             print("[intervals]" if family == USUAL else f"\n[intervals-{family}]")
             own = [of_family(file, family) for file in files]
             for column in COLUMNS:
-                kinds, floor, factor = width_of(
+                widths, floor, factor = width_of(
                     column, measured, own if column == DURATION else files
                 )
-                told = ", ".join(f"{h:.3f}" for h in kinds)
+                told = ", ".join(f"{h:.3f}" for h in widths)
                 print(f"{column} = {told}, {floor:g}, {factor:.2f}")
     except (table.TableError, KeyError) as error:
         print(f"intervals.py: {error}", file=sys.stderr)

@@ -20,7 +20,7 @@ program=${SAWTOOTH:-build/release/sawtooth}
 other_seeds=(1 2 3 4)
 # Lists, with rows of several launches a point, whose errors say how wide intervals are: of development.ini, and of their own.
 interval_lists="drawn_third|drawn_fourth"
-interval_files=(families families_again families_third families_fourth)
+interval_files=(families families_again families_third families_fourth families_fifth)
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
@@ -34,24 +34,29 @@ sections_of() {
 
 # Predicts lists without their dies, a seed after the other, and says how wide intervals are.
 say_intervals() {
-  local folder=build/judge/intervals data=experiments/data/h200/validation seed list predicted=() measured=()
+  local folder=build/judge/intervals data=experiments/data seed list predicted=()
+  local measured=("$data/h200/validation/development.csv")
   mkdir -p "$folder"
   sections_of "$here/lists/development.ini" "$interval_lists" >"$folder/lists.ini"
   for seed in 0 1; do
     predicted+=("$folder/seed-$seed.csv")
     predict_for_intervals "$folder/lists.ini" "$seed" "${predicted[-1]}"
     for list in "${interval_files[@]}"; do
-      predict_for_intervals "$here/lists/$list.ini" "$seed" "$folder/list.csv"
+      predict_for_intervals "$here/lists/$list.ini" "$seed" "$folder/list.csv" "$(of_list "$list" 10)"
       tail -n +2 "$folder/list.csv" >>"${predicted[-1]}"
     done
   done
-  for list in development "${interval_files[@]}"; do measured+=("$data/$list.csv"); done
+  for list in "${interval_files[@]}"; do measured+=("$data/$(of_list "$list" 4)"); done
   python3 "$here/intervals.py" --measured "${measured[@]}" --predicted "${predicted[@]}"
 }
 
+# predict_for_intervals FILE SEED CSV [GPU]
 predict_for_intervals() {
-  "$program" simulate "$1" --timing timed --l2 halves --quiet --overwrite --seed "$2" --csv "$3"
+  "$program" simulate "$1" --timing timed --l2 halves --quiet --overwrite --seed "$2" --csv "$3" ${4:+--gpu "$4"}
 }
+
+# of_list LIST FIELD: of its row in lists.csv.
+of_list() { awk -F, -v list="$1" -v field="$2" '$1 == list { print $field }' "$here/lists.csv"; }
 
 # judge FOLDER LIST ROLE FILE MEASURED DIE LAUNCHES GPU: one row of lists.csv; GPU is the one that came, where the list
 # names another.

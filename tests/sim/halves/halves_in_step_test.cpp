@@ -452,5 +452,19 @@ TEST(HalvesInStep, PrefetchOfWhatFitsReadsDramOnce) {
   }
 }
 
+// Half of the lines cross to each half's readers, and none of them misses at home.
+TEST(HalvesInStep, WhatAPrefetchBringsFromDramIsNoMiss) {
+  HalvesParameters parameters{.halves = 2, .capacity_lines = 1000};
+  parameters.far_first_waiting = parameters.far_first_running = 0.5;
+  HalvesInStep l2 = l2_of(parameters, 1);
+  l2.visit(by(0, Access::prefetch, 1, 0));
+  l2.visit(by(0, Access::read, 1, 1));
+  const Counters counters = l2.counters(0);
+  EXPECT_EQ(counters.dram_read_sectors, 16);
+  EXPECT_EQ(counters.fabric_read_sectors, 16);
+  EXPECT_EQ(counters.fabric_read_miss_sectors, 0);
+  EXPECT_EQ(counters.l2_read_miss_sectors, 16);
+}
+
 }  // namespace
 }  // namespace sawtooth::sim

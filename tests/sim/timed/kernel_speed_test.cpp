@@ -208,7 +208,7 @@ TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {
 
 TEST(KernelSpeed, PrefetchCostsMoreWhereTheScanIsNotLinear) {
   Request asked = request();
-  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = 25};
+  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = 25, .attach_ns = {}};
   asked.schedule.prefetch = 2;
   const auto added_ns = [&](ScanId scan) {
     asked.schedule.scan = scan;
@@ -217,15 +217,33 @@ TEST(KernelSpeed, PrefetchCostsMoreWhereTheScanIsNotLinear) {
   EXPECT_EQ(added_ns(scan_id<LinearScan>), 50);
   EXPECT_EQ(added_ns(scan_id<SawtoothScan>), 75);
   EXPECT_EQ(added_ns(scan_id<AttachScan>), 75);
+  asked.kernel.prefetch.attach_ns = 140;
+  EXPECT_EQ(added_ns(scan_id<SawtoothScan>), 75);
+  EXPECT_EQ(added_ns(scan_id<AttachScan>), 190);
+}
+
+// 40 ns of products, 100 of exponentials, 100 exposed; items of 30 and 50 ns.
+TEST(KernelSpeed, APaceIsOfStepsAndItems) {
+  Request slower = request();
+  slower.kernel.item_begin_ns = 30;
+  slower.kernel.item_end_ns = 50;
+  slower.kernel.pace = 1.5;
+  EXPECT_DOUBLE_EQ(cost_of(slower).alone_ns(), 360);
+  const StepParameters step = timed_parameters(slower, profile(), false).step;
+  EXPECT_DOUBLE_EQ(step.item_begin_ns, 45);
+  EXPECT_DOUBLE_EQ(step.item_end_ns, 75);
+  slower.kernel.step_ns = 70;
+  slower.kernel.exposed_ns = 0;
+  EXPECT_DOUBLE_EQ(cost_of(slower).alone_ns(), 105);
 }
 
 TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
   Request asked = request();
-  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = {}};
+  asked.kernel.prefetch = {.step_ns = 50, .lines_ns = 90, .scan_ns = {}, .attach_ns = {}};
   const auto parameters = [&] { return timed_parameters(asked, profile(), false).step; };
   EXPECT_EQ(parameters().prefetch_shared.lines_ns, 90) << "as alone";
   asked.kernel.age_bias_prefetch = 0.7;
-  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60, .scan_ns = {}};
+  asked.kernel.prefetch_shared = {.step_ns = 40, .lines_ns = 60, .scan_ns = {}, .attach_ns = {}};
   asked.kernel.prefetch_lines_bias = 0.05;
   EXPECT_EQ(parameters().age_bias, 0.4);
   asked.schedule.prefetch = 2;

@@ -83,6 +83,37 @@ TEST(TimedMemory, PartsOfAPrefetchMakeUpTheTile) {
   EXPECT_EQ(*memory.counters().dram_read_sectors, 512);
 }
 
+// A tile is prefetched by the first half, then both read it: its own SMs hit, the other's miss what
+// crosses. No lookup that hardware counts has missed at a home.
+TEST(TimedMemory, WhatAPrefetchBringsFromDramIsNoMiss) {
+  L2Parameters l2 = parameters(2);
+  l2.lines.ways = 16;
+  Memory memory(l2);
+  memory.prefetch(0, 0, {});
+  const Counters prefetched = memory.counters();
+  EXPECT_EQ(*prefetched.dram_read_sectors, 512);
+  EXPECT_EQ(*prefetched.fabric_read_sectors, 256);
+  EXPECT_EQ(*prefetched.fabric_read_miss_sectors, 0);
+  EXPECT_EQ(*prefetched.l2_read_miss_sectors, 256);
+  EXPECT_EQ(memory.read(5000, 0), 5150);
+  memory.read(9000, 1);
+  const Counters read = memory.counters();
+  EXPECT_EQ(*read.dram_read_sectors, 512);
+  EXPECT_EQ(*read.fabric_read_sectors, 512);
+  EXPECT_EQ(*read.fabric_read_miss_sectors, 0);
+  EXPECT_EQ(*read.l2_read_miss_sectors, 512);
+}
+
+// Home's SMs ask before the prefetch of the other half has crossed: there is no miss to take back.
+TEST(TimedMemory, APrefetchLeavesNoFabricMissToTheHomesReaders) {
+  L2Parameters l2 = parameters(2);
+  l2.lines.ways = 16;
+  Memory memory(l2);
+  memory.prefetch(0, 0, {});
+  memory.read(1, 1);
+  EXPECT_EQ(*memory.counters().fabric_read_miss_sectors, 0);
+}
+
 TEST(TimedMemory, DramServesOneAfterTheOther) {
   L2Parameters l2 = parameters(1);
   l2.dram_bytes_a_ns = 16;  // a tile takes 1024 ns

@@ -69,6 +69,8 @@ Point point_with(const TemporaryFolder& folder, const Limits& limits, const std:
   set("gpu", limits.file == gpu ? path : profiles + "gpus/h200.ini");
   if (limits.file == kernel) {
     std::string text = text_of(profiles + "gpus/h200.ini");
+    const size_t pace = text.find("[pace]");
+    text.erase(pace, text.find("[judged]") - pace);
     text.replace(text.find("mma-h200"), 8, path);
     settings["gpu"].values = {folder.write("gpu.ini", text)};
   }

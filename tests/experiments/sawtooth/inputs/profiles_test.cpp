@@ -97,11 +97,26 @@ TEST(GpuFile, MistakesAreNamedWithTheirLine) {
   EXPECT_TRUE(gpu_message(head + "smms = 1; measured; n\n")
                   .starts_with(":3: smms: unknown; allowed: sms, l2-bytes,"));
   EXPECT_EQ(gpu_message(head + sms + l2 + "[d64-128x128]\n"),
-            ":5: [d64-128x128]: unknown; allowed: gpu, judged, intervals, judged-FAMILY, "
+            ":5: [d64-128x128]: unknown; allowed: gpu, pace, judged, intervals, judged-FAMILY, "
             "intervals-FAMILY");
   EXPECT_TRUE(gpu_message(head + "sm-spread = much; measured; n\n")
                   .ends_with("sm-spread: 'much' is not allowed; allowed: a number from 0 to 0.1"));
   EXPECT_TRUE(gpu_message("sms = 3\n").starts_with(":1: the first section"));
+}
+
+TEST(GpuFile, APaceIsOfAFileOfKernelCosts) {
+  const std::string usual = head + "kernel-costs = some, other\n" + sms + l2 + "[pace]\n";
+  const TemporaryFolder folder;
+  const GpuFile gpu =
+      read_gpu_file(folder.write("mine.ini", usual + "other = 0.98; measured; n\n"));
+  ASSERT_EQ(gpu.paces.size(), 1u);
+  EXPECT_EQ(gpu.paces.at("other"), 0.98);
+  EXPECT_EQ(gpu_message(usual + "third = 1; measured; n\n"),
+            ":7: third: no file of kernel-costs; allowed: some, other");
+  EXPECT_EQ(gpu_message(head + sms + l2 + "[pace]\nsome = 1; measured; n\n"),
+            ":6: some: no file of kernel-costs; allowed: none");
+  EXPECT_EQ(gpu_message(usual + "some = 11; measured; n\n"),
+            ":7: some: '11' is not allowed; allowed: a number from 0.1 to 10");
 }
 
 TEST(GpuFile, AnIntervalIsOfAColumnAndHasSixNumbers) {

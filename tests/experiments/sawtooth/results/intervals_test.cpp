@@ -72,6 +72,20 @@ TEST(Intervals, AreThoseOfTheKindOfPoint) {
   EXPECT_EQ(high(200, "window:64", "ascending", "1"), "3200");
 }
 
+TEST(Intervals, OfDurationsAreThoseOfTheirLength) {
+  const std::vector<IntervalWidth> widths{{"time_us", {ln2, 2 * ln2, 3 * ln2, 4 * ln2}, 0, 0}};
+  const auto high = [&](double duration_us) {
+    sim::Prediction made = prediction(100);
+    made.time_us = made.launches.front().time_us = duration_us;
+    return row_of(made, widths)[result_column("time_us_high")];
+  };
+  EXPECT_EQ(high(199), "398.00");
+  EXPECT_EQ(high(200), "800.00");
+  EXPECT_EQ(high(9'999), "39996.00");
+  EXPECT_EQ(high(10'000), "80000.00");
+  EXPECT_EQ(high(30'000), "480000.00");
+}
+
 TEST(Intervals, AreMissingWhereNothingIsPredicted) {
   EXPECT_EQ(row_of(prediction(100), {}), CsvRow(result_columns.size()));
   EXPECT_EQ(row_of(prediction(0), {alike("dram_read_sectors", 1)}), CsvRow(result_columns.size()));

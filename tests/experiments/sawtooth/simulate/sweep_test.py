@@ -105,6 +105,7 @@ class Identity(Sweep):
         costs = "[kernel]\ndescription = mine\n[every]\nexposed-ns = {}; assumed; test\n"
         self.write("costs.ini", costs.replace("{}", "100"))
         gpu = (PROFILES / "gpus/h200.ini").read_text(encoding="utf-8")
+        gpu = re.sub(r"\[pace\]\n(.+\n)+", "", gpu)
         self.write("my.ini", gpu.replace("= mma-h200", "= ./costs.ini"))
         options = ["--gpu", "my.ini", "--seq", "1K", "--timing", "timed"]
         self.change("kernel-costs", *options, file="costs.ini", text=costs.replace("{}", "200"))

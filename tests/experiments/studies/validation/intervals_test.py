@@ -47,6 +47,22 @@ class Kinds(unittest.TestCase):
         ):
             self.assertEqual(intervals.kind_of(made), kind)
 
+    def test_of_durations_are_by_their_length(self):
+        for kind, duration in (
+            ("brief", 199),
+            ("usual", 200),
+            ("usual", 9_999),
+            ("sustained", 10_000),
+            ("limited", 30_000),
+        ):
+            self.assertEqual(intervals.duration_kind_of(row(duration)), kind)
+        measured = rows([220, 11_000])
+        files = [rows([200, 10_000])] * 2
+        widths, _, _ = intervals.width_of("time_us", measured, files)
+        self.assertEqual(widths[0], 0)
+        self.assertAlmostEqual(widths[1], math.log(1.1))
+        self.assertAlmostEqual(widths[2], math.log(1.1))
+
     def test_launches_that_differ_by_a_twentieth_disagree(self):
         self.assertTrue(intervals.launches_agree([row(100), row(104)]))
         self.assertFalse(intervals.launches_agree([row(100), row(106)]))
@@ -58,7 +74,7 @@ class Widths(unittest.TestCase):
         measured = rows(100 * math.exp(error / 100) for error in errors)
         for kind, keys in (("within", {}), ("in_step", {"cold": 10})):
             files = [rows([100] * 10, **keys)] * 2
-            kinds, floor, factor = intervals.width_of("time_us", measured, files)
+            kinds, floor, factor = intervals.width_of("dram_write_sectors", measured, files)
             one = kinds[intervals.KINDS.index(kind)]
             self.assertAlmostEqual(one, 0.09)
             # No spread: whatever the floor, factor x floor is that mark.
@@ -69,7 +85,7 @@ class Widths(unittest.TestCase):
         disagree = [[row(150), row(200), row(300)] for _ in range(2)]
         measured = {(str(place),): found for place, found in enumerate(agree + disagree)}
         files = [rows([100] * 52, mask="causal", cold=10)] * 2
-        kinds, _, _ = intervals.width_of("time_us", measured, files)
+        kinds, _, _ = intervals.width_of("dram_write_sectors", measured, files)
         self.assertAlmostEqual(kinds[intervals.KINDS.index("drifting")], math.log(2))
 
     def test_errors_that_grow_with_the_spread_need_no_floor(self):
@@ -81,13 +97,13 @@ class Widths(unittest.TestCase):
         )
         # The lower launch is the one that stands for both.
         measured = rows(100 * math.exp(-spread / math.sqrt(2) + 2 * spread) for spread in spreads)
-        _, floor, factor = intervals.width_of("time_us", measured, [low, high])
+        _, floor, factor = intervals.width_of("dram_write_sectors", measured, [low, high])
         self.assertEqual(floor, min(intervals.FLOORS))
         self.assertAlmostEqual(factor, 2, delta=0.001)
 
     def test_a_point_without_a_value_says_nothing(self):
         found = list(intervals.forecasts("time_us", rows([5, 0, ""], cold=5), [rows([5, 5, 5])]))
-        self.assertEqual(found, [("within", True, 0, 0)])
+        self.assertEqual(found, [("brief", True, 0, 0)])
         self.assertEqual(list(intervals.forecasts("time_us", rows([5]), [rows([0])])), [])
 
     def test_a_single_table_is_refused(self):
