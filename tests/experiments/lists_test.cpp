@@ -75,10 +75,10 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
       EXPECT_GE(points.size(), 1u) << list;
     }
   EXPECT_THAT(lists, testing::ElementsAre(
-                         "a100", "calibration", "calibration_hopper", "calibration_hopper_short",
+                         "a100", "calibration", "calibration_attach", "calibration_hopper", "calibration_hopper_short",
                          "calibration_mma_fp32", "calibration_prefetch", "calibration_short",
                          "development", "families", "families_again", "families_fifth",
-                         "families_fourth", "families_third", "gb10", "h200", "judgement",
+                         "families_fourth", "families_sixth", "families_third", "gb10", "h200", "judgement",
                          "latency", "launches", "length", "libraries", "order", "predicted",
                          "prefetch", "scans", "schedules", "sections", "split"));
 }
@@ -89,7 +89,8 @@ TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
   for (const char* list :
        {"validation/lists/development", "validation/lists/judgement", "validation/lists/families",
         "validation/lists/families_again", "validation/lists/families_third",
-        "validation/lists/families_fourth", "validation/lists/families_fifth"}) {
+        "validation/lists/families_fourth", "validation/lists/families_fifth",
+        "validation/lists/families_sixth"}) {
     const auto judged = numbers(points_of(list), "seq-kv");
     for (const int64_t length : numbers(calibration, "seq-kv"))
       EXPECT_FALSE(judged.contains(length)) << list;
@@ -120,7 +121,7 @@ TEST(Lists, DrawnListsShareNoLengthWithTheOthers) {
   };
   for (const std::string& list : drawn) take(list, development(list));
   for (const std::string list : {"judgement", "families", "families_again", "families_third",
-                                 "families_fourth", "families_fifth"})
+                                 "families_fourth", "families_fifth", "families_sixth"})
     take(list, points_of("validation/lists/" + list));
   for (const char* list : {"grid", "holdout"})
     for (const int64_t length : numbers(development(list), "seq-kv"))

@@ -342,7 +342,7 @@ class Page:
     def __init__(self):
         self._lists = table.read(os.path.join(HERE, "lists.csv"), ("list", "role"))
         self.judgement = recorded("judgement")
-        self.families_fifth = recorded("families_fifth")
+        self.families_sixth = recorded("families_sixth")
 
     def _of(self, role):
         return {row["list"]: recorded(row["list"]) for row in table.where(self._lists, role=role)}
