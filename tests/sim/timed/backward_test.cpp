@@ -64,7 +64,7 @@ TEST(TimedBackward, WhatComesFromDramIsLateInProportionToItsLoad) {
   parameters.l2.dram_bytes_a_ns = bandwidth;
   const Prediction in_time = simulate_timed(request, parameters);
   const double bytes = 32.0 * double(*in_time.total.dram_read_sectors) / double(steps);
-  const double passes_ns = 2 * 128 / bandwidth;  // Q and dO are asked for at once
+  const double passes_ns = bytes / bandwidth;  // loads stand behind the fills of the step before
   const double least_ns = step_ns + way_ns + passes_ns;
   EXPECT_NEAR(*in_time.time_us * 1000 / double(steps), least_ns, 0.05 * least_ns);
   parameters.step.dram_late_ns = late_ns;
