@@ -95,6 +95,10 @@ struct KernelCost {
   // kernel near the limit gives way to what memory draws.
   double dram_slowness = 0;
 
+  // How much later, in the mean, what a step reads from DRAM comes where DRAM reads at its full
+  // rate, in proportion below it; at random, exponentially. Not of kernels with leads.
+  double dram_late_ns = 0;
+
   int64_t spill_bytes = 0;  // of L2, that a CTA in flight keeps written all the time
 };
 

@@ -51,6 +51,7 @@ std::array<TimedMemory::Lacking, 2> TimedMemory::look_up(int half, AtomId atom,
 }
 
 double TimedMemory::pass_dram(double now_ns, double sectors, ReadTime& time) {
+  time.from_dram = true;
   dram_reads_.add(now_ns, sectors * sector_bytes);
   const double passed = dram_.pass(now_ns, sectors * sector_bytes);
   time.dram_ns = std::max(time.dram_ns, passed - now_ns);
@@ -155,7 +156,9 @@ double TimedMemory::reduce(double now_ns, int64_t sm, AtomId atom) {
   // Handed over now, not when the port has passed them: what other SMs read meanwhile is not behind
   // them.
   const double passed = ports_[static_cast<size_t>(sm)].pass(now_ns, sectors * sector_bytes);
-  dram_.pass(now_ns, (tally.fill_reads - filled) * sector_bytes);
+  const double fill_bytes = (tally.fill_reads - filled) * sector_bytes;
+  dram_reads_.add(now_ns, fill_bytes);
+  dram_.pass(now_ns, fill_bytes);
   return std::max(passed, l2_.pass(now_ns, (tally.reduced - reduced) * sector_bytes));
 }
 

@@ -26,10 +26,11 @@ namespace sawtooth::sim {
 /// Where the time of a read went, in nanoseconds; they sum to its arrival minus its request.
 struct ReadTime {
   double arrival_ns = 0;
-  double l2_ns = 0;       // waiting for the SM's port and for L2's bandwidth
-  double fabric_ns = 0;   // waiting for the fabric's bandwidth
-  double dram_ns = 0;     // waiting for DRAM's bandwidth
-  double latency_ns = 0;  // the rest: nothing is in the way
+  double l2_ns = 0;        // waiting for the SM's port and for L2's bandwidth
+  double fabric_ns = 0;    // waiting for the fabric's bandwidth
+  double dram_ns = 0;      // waiting for DRAM's bandwidth
+  double latency_ns = 0;   // the rest: nothing is in the way
+  bool from_dram = false;  // some of its lines
 };
 
 class TimedMemory {
@@ -60,8 +61,12 @@ class TimedMemory {
   const Tally& tally(Tensor tensor) const { return l2_lines_.tally(static_cast<int>(tensor)); }
   Counters counters(Tensor tensor) const { return tally(tensor).counters(); }
 
-  /// Lately, by DRAM.
+  /// Lately, by DRAM, fills included.
   double read_bytes_a_ns() const { return dram_reads_.bytes_a_ns(); }
+  /// The same, as a share of what DRAM could read; 0 where that is not limited.
+  double dram_load() const {
+    return parameters_.dram_bytes_a_ns > 0 ? read_bytes_a_ns() / parameters_.dram_bytes_a_ns : 0;
+  }
 
   /// What DRAM takes at least for all that it has read and written.
   double dram_busy_ns();

@@ -1,6 +1,7 @@
 // Noise of the timed wavefront.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "scheduler/permutation.hpp"
@@ -13,6 +14,13 @@ inline double noise(uint64_t& stream) {
   constexpr double unit = 1.0 / 4294967296.0;
   stream = mix_seed(stream, 0);
   return scale * (double(stream >> 32) * unit + double(stream & 0xffffffffU) * unit - 1);
+}
+
+/// An exponential distribution of mean 1; moves `stream` on.
+inline double waiting_time(uint64_t& stream) {
+  constexpr double unit = 1.0 / 9007199254740992.0;  // 2^-53
+  stream = mix_seed(stream, 0);
+  return -std::log((double(stream >> 11) + 0.5) * unit);
 }
 
 }  // namespace sawtooth::sim

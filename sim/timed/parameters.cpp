@@ -91,6 +91,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   step.in_step = kernel.keep_step;
   if (kernel.lead_k_steps && kernel.lead_v_steps)
     step.leads = Leads{*kernel.lead_k_steps, *kernel.lead_v_steps};
+  if (on(Mechanism::bandwidth)) step.dram_late_ns = kernel.dram_late_ns;
   if (on(Mechanism::item_cost)) {
     step.item_begin_ns = kernel.item_begin_ns;
     step.item_end_ns = kernel.item_end_ns;
@@ -165,6 +166,9 @@ void set_waits(const KernelCost& kernel, L2Parameters& l2) {
   if (kernel.waits_a_tile != 1 && !kernel.lead_k_steps)
     throw std::invalid_argument(
         "waits-a-tile: has no effect alone; allowed: with lead-k-steps and lead-v-steps");
+  if (kernel.dram_late_ns > 0 && kernel.lead_k_steps)
+    throw std::invalid_argument(
+        "dram-late-ns: has no effect with lead-k-steps; allowed: without leads");
   l2.near_ns *= kernel.waits_a_tile;
   l2.far_ns *= kernel.waits_a_tile;
   l2.dram_ns *= kernel.waits_a_tile;

@@ -80,6 +80,7 @@ struct StepParameters {
   double start_uneven_share = 0;  // of that spread: deviation of a GPC and of a TPC
   double refill_ns = 0;           // from a CTA's end to its successor's first instruction
   int64_t stages = 2;             // K/V tiles in shared memory
+  double dram_late_ns = 0;        // mean of what a step's load from a fully loaded DRAM comes late
   std::optional<Leads> leads{};   // K and V are loads of their own
   bool in_step = false;      // CTAs of an SM alternate: none is preferred, and their jitter is one
   WrongPhase wrong_phase{};  // of CTAs that alternate

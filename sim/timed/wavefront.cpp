@@ -279,16 +279,24 @@ void TimedWavefront::load_first(Worker& worker, double now_ns) {
       load_tile(worker, now_ns, tensor, ahead);
 }
 
-// All that a step reads is there when the last of it is. Past the item's end there is nothing to
-// load.
+// All that a step reads is there when the last of it is; what comes from a DRAM under load is late
+// at random. Past the item's end there is nothing to load.
 void TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
   ReadTime last;
+  bool from_dram = false;
   for (const Tensor tensor : step_loads_)
     walk_.load(worker.cursor, tensor, ahead, Access::read,
                [&](Tensor of, int64_t head, int64_t tile, Access) {
                  const ReadTime read = memory_.read(now_ns, worker.sm, atom(of, head, tile));
+                 from_dram |= read.from_dram;
                  if (read.arrival_ns > last.arrival_ns) last = read;
                });
+  if (from_dram && parameters_.step.dram_late_ns > 0) {
+    const double late_ns =
+        parameters_.step.dram_late_ns * memory_.dram_load() * waiting_time(worker.random);
+    last.arrival_ns += late_ns;
+    last.dram_ns += late_ns;
+  }
   worker.loads[static_cast<size_t>((worker.cursor.step() + ahead) % max_stages)] = last;
 }
 

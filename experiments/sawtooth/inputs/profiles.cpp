@@ -159,6 +159,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"exposure-error", Unit::real, 0, 10, cost<&KernelCost::exposure_error>},
     {"power-slowness", Unit::real, 0, 4, cost<&KernelCost::power_slowness>},
     {"dram-slowness", Unit::real, 0, 1, cost<&KernelCost::dram_slowness>},
+    {"dram-late-ns", Unit::real, 0, 1e5, cost<&KernelCost::dram_late_ns>},
     {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
 });
 

@@ -29,6 +29,10 @@ LEAST_BIAS = 0.002  # of an older CTA; below it two CTAs alternate
 EXPONENTIALS_A_NS = 5.72e12 / 1e9 / SMS  # profiles/kernels/mma-h200.ini, exp-tera-per-s
 TENSOR_FLOP_A_NS = 484.8e12 / 1e9 / SMS  # tensor-tflops
 FIXED_NS = 35  # fixed-ns
+DRAM_SLOWNESS = 0.049  # profiles/kernels/hopper-h200.ini
+# Not from the records that this reads: README.md, "Orders in which items get longer".
+DRAM_LATE_NS = 1400
+DRAM_LATE_NOTE = "least error in DRAM reads of the seven points of kernels/hopper in list descending, on an H100, among 1100, 1400 and 1800"
 LONG_STEPS = 100  # of items that tell what an item takes
 BOTH_COMPUTE = 0.7  # of a launch under a mask, in which every SM still has two CTAs
 
@@ -273,6 +277,7 @@ family = {options.family}-backward"""
         every.add("item-spread-ns", "0", why, source="assumed")
         for key, value in (("launch-ns", "5880"), ("refill-ns", "4450")):
             every.add(key, value, "as kernels/hopper", source="assumed")
+        every.add("dram-late-ns", DRAM_LATE_NS, DRAM_LATE_NOTE)
     for kernel in sorted({launch.kernel for launch in launches}):
         of_kernel = [launch for launch in launches if launch.kernel == kernel]
         item_ns = item_ns_of(of_kernel)
@@ -286,6 +291,13 @@ family = {options.family}-backward"""
         else:
             section.add("step-ns", alone_ns, told + "a step of a CTA alone on its SM", 1)
             section.add("exposed-ns", 0, told + "in step-ns, for an SM holds one CTA", 0)
+        if options.family == "hopper" and kernel.head_dim == 128:
+            section.add(
+                "dram-slowness",
+                DRAM_SLOWNESS,
+                "as kernels/hopper at head dim 128 (hopper-h200)",
+                source="assumed",
+            )
         jitter = median_over(alone, lambda l: step_jitter(l, item_ns))
         section.add("jitter", jitter, told + "standard deviation of a step of a CTA alone", 4)
         spread = median_over(alone, lambda l: sm_spread(l, item_ns))

@@ -22,7 +22,7 @@ SECTOR_BYTES, GIBI = 32, 1 << 30
 ELEMENT_BYTES, SUM_BYTES = 2, 4  # of dK and dV, of dQ
 WRITES_MUCH = 0.05  # of dQ, dK and dV
 TIMINGS = ("lockstep", "timed")
-DRAWN = ("drawn", "drawn_families", "drawn_third")  # the lists that were drawn
+DRAWN = ("drawn", "drawn_families", "drawn_third", "drawn_fourth")  # the lists that were drawn
 JUDGED = {
     "sm_read_sectors": "sectors that SMs read",
     "l2_reduction_sectors": "reductions",

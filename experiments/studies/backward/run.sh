@@ -24,6 +24,7 @@ drawn() {
 drawn h200 drawn
 drawn h200 drawn_families
 drawn h100 drawn_third --gpu h100-sxm
+drawn h100 drawn_fourth --gpu h100-sxm
 parts=$(mktemp -d)
 trap 'rm -r "$parts"' EXIT
 for d in 128 64; do

@@ -1,5 +1,6 @@
 // The backward pass in time: durations derived by hand, turns of dq = ordered, and the counts of
 // lockstep where nothing takes time but equal steps.
+#include <cmath>
 #include <stdexcept>
 
 #include "sim/halves/simulate_halves.hpp"
@@ -49,6 +50,41 @@ TEST(TimedBackward, AnItemTakesItsStepsOverAllHeadsOfItsGroup) {
   EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 5 * step_ns, 1e-6);
   request.problem.heads = 3;
   EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 3 * 5 * step_ns, 1e-6);
+}
+
+// One stage, and every step's tiles and sums are read from DRAM: a step of T ns reads its bytes at
+// a load of bytes / T / bandwidth, and its tiles come late by that share of `dram_late_ns` in the
+// mean. T = step + way + late x bytes / (T x bandwidth).
+TEST(TimedBackward, WhatComesFromDramIsLateInProportionToItsLoad) {
+  constexpr int64_t steps = 20000;
+  constexpr double late_ns = 30000, bandwidth = 4;
+  const Request request = request_of(steps, 1, 1);
+  TimedParameters parameters = parameters_of(1);
+  parameters.step.stages = 1;
+  parameters.l2.dram_bytes_a_ns = bandwidth;
+  const Prediction in_time = simulate_timed(request, parameters);
+  const double bytes = 32.0 * double(*in_time.total.dram_read_sectors) / double(steps);
+  const double passes_ns = bytes / bandwidth;  // loads stand behind the fills of the step before
+  const double least_ns = step_ns + way_ns + passes_ns;
+  EXPECT_NEAR(*in_time.time_us * 1000 / double(steps), least_ns, 0.05 * least_ns);
+  parameters.step.dram_late_ns = late_ns;
+  const double late_a_step = late_ns * bytes / bandwidth;  // x 1 / T
+  const double expected_ns = (least_ns + std::sqrt(least_ns * least_ns + 4 * late_a_step)) / 2;
+  EXPECT_NEAR(duration_ns(request, parameters) / double(steps), expected_ns, 0.05 * expected_ns);
+  parameters.l2.dram_bytes_a_ns = 0;  // without limit, and without load
+  EXPECT_NEAR(duration_ns(request, parameters) / double(steps), step_ns + way_ns, 1);
+}
+
+// A second item finds all in L2 that the first one has read.
+TEST(TimedBackward, WhatL2HoldsIsNotLate) {
+  constexpr int64_t steps = 500;
+  TimedParameters parameters = parameters_of(1);
+  parameters.step.stages = 1;
+  parameters.step.dram_late_ns = 30000;
+  parameters.l2.dram_bytes_a_ns = 4;
+  const double one = duration_ns(request_of(steps, 1, 1), parameters);
+  const double two = duration_ns(request_of(steps, 2, 1), parameters);
+  EXPECT_NEAR(two - one, double(steps) * (step_ns + way_ns), 3 * way_ns);
 }
 
 // All items begin at Q tile 0. Item i is in turn when the item before has computed its dQ, has sent

@@ -88,6 +88,16 @@ TEST(KernelSpeed, AStepSlowsWithWhatDramReads) {
   EXPECT_EQ(timed_parameters(load, profile(), false).dram_slowness, 0);
 }
 
+TEST(KernelSpeed, WhatDramDelaysIsOfKernelsWithoutLeads) {
+  Request load = request();
+  load.kernel.dram_late_ns = 1400;
+  EXPECT_EQ(timed_parameters(load, profile(), false).step.dram_late_ns, 1400);
+  load.without.add(Mechanism::bandwidth);
+  EXPECT_EQ(timed_parameters(load, profile(), false).step.dram_late_ns, 0);
+  load.kernel.lead_k_steps = load.kernel.lead_v_steps = 1;
+  EXPECT_THROW(timed_parameters(load, profile(), false), std::invalid_argument);
+}
+
 TEST(KernelSpeed, PagesAddToAStepOfGivenTime) {
   Request paged = request();
   paged.kernel.step_ns = 200;

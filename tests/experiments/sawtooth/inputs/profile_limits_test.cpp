@@ -182,6 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{kernel, "resident-ctas", "1", "32", "0", "33"},
                     Limits{kernel, "sm-spread", "0", "0.1", "-0.1", "0.2"},
                     Limits{kernel, "dram-slowness", "0", "1", "-0.1", "1.1"},
+                    Limits{kernel, "dram-late-ns", "0", "1e5", "-1", "1e6"},
                     Limits{kernel, "tpc-spread", "-0.2", "0.2", "-0.3", "0.3"},
                     Limits{kernel, "tpc-spread-prefetch", "-0.2", "0.2", "-0.3", "0.3"},
                     Limits{kernel, "prefetch-step-ns", "-1000", "1e5", "-1e5", "1e6"},

@@ -1,4 +1,4 @@
-"""The drawn list of the study `backward`, and rows of what `sawtooth record` has counted of other libraries."""
+"""The drawn lists of the study `backward`, and rows of what `sawtooth record` has counted of other libraries."""
 
 import csv
 import pathlib
@@ -19,7 +19,7 @@ def printed(script, *arguments):
 
 
 class Drawn(unittest.TestCase):
-    LISTS = ("drawn", "drawn_families")
+    LISTS = ("drawn", "drawn_families", "drawn_third", "drawn_fourth")
 
     def texts(self):
         for name in self.LISTS:
@@ -40,12 +40,16 @@ class Drawn(unittest.TestCase):
             self.assertEqual(len(set(points)), len(points))
             self.assertFalse({"8K", "24K", "48K"} & set(re.findall(r"^seq = (\S+)$", text, re.M)))
 
-    def test_the_later_list_takes_families_in_turns_and_none_of_the_earlier_lengths(self):
-        earlier, later = self.texts()
-        lengths = [set(re.findall(r"^seq = (\S+)$", text, re.M)) for text in (earlier, later)]
-        self.assertFalse(lengths[0] & lengths[1])
-        kernels = re.findall(r"^kernel = (\w+)$", later, re.M)
-        self.assertLessEqual(abs(kernels.count("mma") - kernels.count("hopper")), 3)
+    def test_later_lists_take_families_in_turns_and_none_of_the_earlier_lengths(self):
+        known = set()
+        for name, text in zip(self.LISTS, list(self.texts())):
+            lengths = set(re.findall(r"^seq = (\S+)$", text, re.M))
+            self.assertFalse(lengths & known)
+            known |= lengths
+            if name == "drawn":
+                continue
+            kernels = re.findall(r"^kernel = (\w+)$", text, re.M)
+            self.assertLessEqual(abs(kernels.count("mma") - kernels.count("hopper")), 3)
 
 
 class Counted(unittest.TestCase):
