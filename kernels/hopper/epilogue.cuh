@@ -67,15 +67,21 @@ __device__ inline void store_partial_row(float* row, const float (&output)[Count
   }
 }
 
-/// Adds what calls before have left at `row`, leaves the sum there and keeps it.
+/// Adds what calls before have left at `row`, leaves the sum there and keeps it. All of it is asked
+/// for before anything is stored: loads behind stores would wait for DRAM one after another.
 template <int Count>
 __device__ inline void add_row_to_running(float* row, float (&output)[Count], int half,
                                           float factor, float of_earlier, bool valid) {
   if (!valid) return;
+  float* const first = row + column_offset(threadIdx.x);
+  float2 earlier[Count / 4];
+#pragma unroll
+  for (int i = 0; i < Count / 4; ++i)
+    earlier[i] = earlier_pair(first + quad_column(4 * i + 2 * half), of_earlier);
 #pragma unroll
   for (int i = 2 * half; i < Count; i += 4) {
-    const float2 sum = add_to_running(row + quad_column(i) + column_offset(threadIdx.x),
-                                      make_float2(output[i], output[i + 1]), factor, of_earlier);
+    const float2 sum = store_sum(first + quad_column(i), make_float2(output[i], output[i + 1]),
+                                 factor, earlier[i / 4], of_earlier);
     output[i] = sum.x;
     output[i + 1] = sum.y;
   }
