@@ -4,6 +4,8 @@
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
 #   experiments/studies/ring/run.sh backward         # two GPUs: two minutes
 #   experiments/studies/ring/run.sh four             # four GPUs: two minutes
+#   experiments/studies/ring/run.sh predict-drawn    # no GPU: the drawn list, five minutes of one core
+#   experiments/studies/ring/run.sh measure-drawn N  # its rings of N GPUs (2 or 4): two minutes
 #   experiments/studies/ring/run.sh predict          # no GPU: the judged list, half an hour of one core
 #   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200, and steps of two H100; OPTIONS are simulate's
 # SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
@@ -45,6 +47,17 @@ case ${1:-} in
     "$program" ring "$here/lists/four.ini" --ring-mover "$mover" --automatic --counted off --overwrite --csv "$folder/four.csv"
     python3 "$here/ring_table.py" "$folder/four.csv"
     ;;
+  predict-drawn)
+    for gpu in h100-sxm h200; do
+      "$program" simulate "$here/lists/drawn.ini" --gpu "$gpu" --resume --csv "$here/results/drawn_${gpu%-sxm}.csv"
+    done
+    ;;
+  measure-drawn)
+    list=$folder/drawn_$gpus.ini
+    awk -v gpus="$gpus" 'BEGIN { RS = ""; ORS = "\n\n" } NR == 1 || $0 ~ "\nring = " gpus "\n"' "$here/lists/drawn.ini" >"$list"
+    "$program" ring "$list" --repetitions 1 --overwrite --csv "$folder/drawn_counters_$gpus.csv"
+    "$program" ring "$list" --counted off --overwrite --csv "$folder/drawn_times_$gpus.csv"
+    ;;
   predict)
     "$program" simulate "$here/lists/judged.ini" --resume --csv "$here/results/judged.csv"
     "$program" simulate "$here/lists/judged.ini" --gpu "$here/lists/h100.ini" --resume --csv "$here/results/judged_h100.csv"
@@ -61,7 +74,7 @@ case ${1:-} in
       "$root/experiments/data/h100/ring/backward_counters.csv" "$root/experiments/data/h100/ring/backward_times.csv"
     ;;
   *)
-    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac
