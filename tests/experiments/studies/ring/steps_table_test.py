@@ -10,6 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 PROGRAM = ROOT / "experiments/studies/ring/steps_table.py"
 RING = {
+    "ring": "2",
     "head_dim": "128",
     "seq_q": "65536",
     "mask": "none",
