@@ -3,7 +3,7 @@
 #
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
 #   experiments/studies/ring/run.sh backward         # two GPUs: two minutes
-#   experiments/studies/ring/run.sh four             # four GPUs: two minutes
+#   experiments/studies/ring/run.sh ideal GPUS       # list four on so many GPUs (4, or 2): two minutes
 #   experiments/studies/ring/run.sh predict-drawn    # no GPU: the drawn list, five minutes of one core
 #   experiments/studies/ring/run.sh measure-drawn N  # its rings of N GPUs (2 or 4): two minutes
 #   experiments/studies/ring/run.sh predict          # no GPU: the judged list, half an hour of one core
@@ -39,13 +39,14 @@ case ${1:-} in
     "$program" ring "$here/lists/backward.ini" --repetitions 1 --overwrite --csv "$folder/backward_counters.csv"
     "$program" ring "$here/lists/backward.ini" --automatic --counted off --overwrite --csv "$folder/backward_automatic.csv"
     ;;
-  four)
+  ideal)
     for pass in forward backward; do
-      "$program" ring --gpu h200 --ring 4 --seq 16K --heads 8 --head-dim 128 --mask causal --pass "$pass" --automatic \
-        --counted off --check --ring-mover "$mover" --repetitions 1 --csv /dev/null
+      "$program" ring --gpu h200 --ring "$gpus" --seq 16K --heads 8 --head-dim 128 --mask causal --pass "$pass" \
+        --automatic --counted off --check --ring-mover "$mover" --repetitions 1 --csv /dev/null
     done
-    "$program" ring "$here/lists/four.ini" --ring-mover "$mover" --automatic --counted off --overwrite --csv "$folder/four.csv"
-    python3 "$here/ring_table.py" "$folder/four.csv"
+    "$program" ring "$here/lists/four.ini" --ring "$gpus" --ring-mover "$mover" --automatic --counted off --overwrite \
+      --csv "$folder/ideal_$gpus.csv"
+    python3 "$here/ring_table.py" "$folder/ideal_$gpus.csv"
     ;;
   predict-drawn)
     for gpu in h100-sxm h200; do
