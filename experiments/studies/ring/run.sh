@@ -70,7 +70,11 @@ case ${1:-} in
     python3 "$here/ring_table.py" "$root/experiments/data/h200/ring/two_gpus_copy.csv" --predicted "$folder/recorded.csv"
     python3 "$here/steps_table.py" "$here/results/judged_h100.csv" "$root/experiments/data/h100/ring/judged_counters.csv" \
       "$root/experiments/data/h100/ring/judged_times.csv"
-    python3 "$here/ring_table.py" "$root/experiments/data/h100/ring/backward_automatic.csv"
+    python3 "$here/steps_table.py" "$here/results/drawn_h100.csv" "$root/experiments/data/h100/ring/drawn_counters.csv" \
+      "$root/experiments/data/h100/ring/drawn_times.csv"
+    for rows in four_gpus two_gpus four_gpus_backward backward_automatic; do
+      python3 "$here/ring_table.py" "$root/experiments/data/h100/ring/$rows.csv"
+    done
     python3 "$here/steps_table.py" "$here/results/backward_h100.csv" \
       "$root/experiments/data/h100/ring/backward_counters.csv" "$root/experiments/data/h100/ring/backward_times.csv"
     ;;

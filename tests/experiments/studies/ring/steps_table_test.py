@@ -97,7 +97,7 @@ class Steps(unittest.TestCase):
     def test_the_recorded_rings_of_two_h100_have_the_errors_that_the_study_says(self):
         study = ROOT / "experiments/studies/ring"
         said = (study / "README.md").read_text(encoding="utf-8")
-        for passes in ("judged", "backward"):
+        for passes in ("judged", "backward", "drawn"):
             recorded = ROOT / f"experiments/data/h100/ring/{passes}"
             done = subprocess.run(
                 [
