@@ -1,6 +1,7 @@
 """steps_table.py: which steps are compared, how those of a GPU are summed, and what is said of them."""
 
 import csv
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -121,6 +122,12 @@ class Steps(unittest.TestCase):
                 )
                 figures = row.split("|")[2:6]
                 self.assertIn(f"| {of} |" + "|".join(figures) + "|", said)
+
+    def test_the_drawn_rings_are_those_that_were_sealed(self):
+        said = (ROOT / "experiments/studies/ring/README.md").read_text(encoding="utf-8")
+        for what in ("counters", "times"):
+            rows = (ROOT / f"experiments/data/h100/ring/drawn_{what}.csv").read_bytes()
+            self.assertIn(hashlib.sha256(rows).hexdigest()[:16], said)
 
 
 if __name__ == "__main__":
