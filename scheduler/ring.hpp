@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "scheduler/host_device.hpp"
+#include "scheduler/integer_math.hpp"
 #include "scheduler/mask.hpp"
 
 namespace sawtooth {
@@ -57,6 +58,13 @@ struct Ring {
   /// Whose K and V rank `rank` has in step `step`, 0 its own.
   SAWTOOTH_HD constexpr int64_t source(int64_t rank, int64_t step) const {
     return (rank - step + ranks) % ranks;
+  }
+
+  /// Steps whose K and V begin to move beside the call of step `step`. Two buffers take turns, and
+  /// a move waits for the call that last read its buffer: two begin beside the first call.
+  SAWTOOTH_HD constexpr Range moves_beside(int64_t step) const {
+    constexpr int64_t waits = 3;  // the first move that does
+    return {step == 0 ? 1 : max_of(step + 1, waits), min_of(ranks, max_of(step + 2, waits))};
   }
 
   /// What rank `rank` does in step `step`; false: nothing, as no row sees these keys.

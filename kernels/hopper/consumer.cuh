@@ -358,14 +358,19 @@ class Consumer {
   /// O and log-sum-exp of the item together with those of the calls before.
   __device__ void store_running(Output& output, const RowSoftmax& softmax, int batch,
                                 int head) const {
+    float* lse[rows_a_thread];
+    float earlier[rows_a_thread];
+#pragma unroll
+    for (int half = 0; half < rows_a_thread; ++half) {
+      lse[half] = running_lse(results_, arguments_.problem.heads, batch, head, row(half));
+      earlier[half] = earlier_lse(results_, lse[half], row(half) < arguments_.problem.seq_q);
+    }
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
       const float sum = sum_of_quad(softmax.sum[half]);
       const bool valid = row(half) < arguments_.problem.seq_q;
-      float* const lse = running_lse(results_, arguments_.problem.heads, batch, head, row(half));
       const MergedRow merged =
-          merged_row(earlier_lse(results_, lse, valid),
-                     log_sum_exp(softmax.max[half], sum, arguments_.scale_log2));
+          merged_row(earlier[half], log_sum_exp(softmax.max[half], sum, arguments_.scale_log2));
       const int64_t first = arguments_.o_strides.offset(batch, head, row(half));
       add_row_to_running(results_.o + first, output, half, sum == 0 ? 0 : merged.of_own / sum,
                          merged.of_earlier, valid);
@@ -374,7 +379,7 @@ class Consumer {
                                       valid);
       }
       __syncwarp();
-      if (valid && threadIdx.x % 4 == 0) *lse = merged.lse;
+      if (valid && threadIdx.x % 4 == 0) *lse[half] = merged.lse;
     }
   }
 

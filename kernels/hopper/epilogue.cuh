@@ -67,17 +67,31 @@ __device__ inline void store_partial_row(float* row, const float (&output)[Count
   }
 }
 
-/// Adds what calls before have left at `row`, leaves the sum there and keeps it.
+/// Adds what calls before have left at `row`, leaves the sum there and keeps it. Loads are asked
+/// for before anything is stored: behind stores they would wait for DRAM one after another.
 template <int Count>
 __device__ inline void add_row_to_running(float* row, float (&output)[Count], int half,
                                           float factor, float of_earlier, bool valid) {
+  constexpr int pairs = Count / 4;
+  constexpr int at_once = pairs < 16 ? pairs : 16;  // all 32 of head dim 256 in one loop spill
   if (!valid) return;
+  float* const first = row + column_offset(threadIdx.x);
 #pragma unroll
-  for (int i = 2 * half; i < Count; i += 4) {
-    const float2 sum = add_to_running(row + quad_column(i) + column_offset(threadIdx.x),
-                                      make_float2(output[i], output[i + 1]), factor, of_earlier);
-    output[i] = sum.x;
-    output[i + 1] = sum.y;
+  for (int begin = 0; begin < pairs; begin += at_once) {
+    float2 earlier[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int i = 4 * (begin + k) + 2 * half;
+      earlier[k] = earlier_pair(first + quad_column(i), of_earlier);
+    }
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const int i = 4 * (begin + k) + 2 * half;
+      const float2 sum = store_sum(first + quad_column(i), make_float2(output[i], output[i + 1]),
+                                   factor, earlier[k], of_earlier);
+      output[i] = sum.x;
+      output[i + 1] = sum.y;
+    }
   }
 }
 

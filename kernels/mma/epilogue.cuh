@@ -72,9 +72,9 @@ __device__ inline void merge_running(const ForwardArguments& arguments,
 #pragma unroll
         for (int n = 0; n < Shape::head_dim / 8; ++n) {
           float(&pair)[4] = state.output[block][n];
-          const float2 sum = add_to_running(to + n * 8 + threadIdx.x % 4 * 2,
-                                            make_float2(pair[2 * half], pair[2 * half + 1]), factor,
-                                            merged.of_earlier);
+          float* const at = to + n * 8 + threadIdx.x % 4 * 2;
+          const float2 sum = store_sum(at, make_float2(pair[2 * half], pair[2 * half + 1]), factor,
+                                       earlier_pair(at, merged.of_earlier), merged.of_earlier);
           pair[2 * half] = sum.x;
           pair[2 * half + 1] = sum.y;
         }

@@ -38,15 +38,17 @@ __device__ inline float earlier_lse(const RunningResults& running, const float* 
   return valid && !running.begins ? __ldcg(lse) : -INFINITY;
 }
 
-/// Two neighbours of O: `own`, which is not normalised, times `factor`, and what was there where
-/// some key was seen. Leaves the sum there and returns it.
-__device__ inline float2 add_to_running(float* o, float2 own, float factor, float of_earlier) {
-  float2 sum = make_float2(own.x * factor, own.y * factor);
-  if (of_earlier != 0) {
-    const float2 earlier = __ldcg(reinterpret_cast<const float2*>(o));
-    sum.x += earlier.x * of_earlier;
-    sum.y += earlier.y * of_earlier;
-  }
+/// Two neighbours of O that calls before have left at `o`; 0 where they saw no key.
+__device__ inline float2 earlier_pair(const float* o, float of_earlier) {
+  return of_earlier == 0 ? make_float2(0, 0) : __ldcg(reinterpret_cast<const float2*>(o));
+}
+
+/// Leaves at `o` the sum of `own`, which is not normalised, times `factor` and of `earlier`; and
+/// returns it.
+__device__ inline float2 store_sum(float* o, float2 own, float factor, float2 earlier,
+                                   float of_earlier) {
+  const float2 sum =
+      make_float2(own.x * factor + earlier.x * of_earlier, own.y * factor + earlier.y * of_earlier);
   *reinterpret_cast<float2*>(o) = sum;
   return sum;
 }

@@ -170,7 +170,8 @@ RingTimes RingSteps::times(double whole_ms) const {
 }
 
 void RingSteps::run_step(int64_t step, const std::vector<int>& numbers) {
-  if (step + 1 < ring_.ranks) enqueue_transfer(step + 1, numbers, false);
+  const Range moves = ring_.moves_beside(step);
+  for (int64_t move = moves.begin; move < moves.end; ++move) enqueue_transfer(move, numbers, false);
   if (step > 0) enqueue_returns(step - 1, numbers);
   for (const int number : numbers) enqueue_step(step, number);
   wait_for(numbers);

@@ -116,13 +116,12 @@ std::array<Counters, tensor_count> gradient_streams(const RingRequest& ring, int
   if (is_last) {
     add_returned(ring, rank, step, streams);
     cross_link(ring, rank, step, streams);
-  } else {
-    const int64_t kv_bytes =
-        problem.batch * problem.kv_heads * ring.ring.rank_rows() * problem.row_bytes();
-    for (const Tensor tensor : {Tensor::k, Tensor::v}) {
-      streams.come(tensor, kv_bytes);
-      streams.go(tensor, kv_bytes);
-    }
+  }
+  const int64_t kv_bytes = ring.ring.moves_beside(step).size() * problem.batch * problem.kv_heads *
+                           ring.ring.rank_rows() * problem.row_bytes();
+  for (const Tensor tensor : {Tensor::k, Tensor::v}) {
+    streams.come(tensor, kv_bytes);
+    streams.go(tensor, kv_bytes);
   }
   return streams.by_tensor;
 }

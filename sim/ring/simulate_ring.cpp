@@ -251,9 +251,9 @@ class Transfers {
   /// The calls of all steps before `step` have ended, the last one at `now_ns`: adds transfers that
   /// begin before the call of `step` ends.
   void plan(int64_t step, double now_ns) {
-    // That of step s begins behind the call of step s - 2; where it needs SMs, of step s - 1.
-    const int64_t last = traffic_.copier() == Copier::sms ? step : std::max<int64_t>(2, step + 1);
-    while (next_ < ring_.ranks && next_ <= last) {
+    // Where a move needs SMs, it begins behind the call before its own.
+    const int64_t end = traffic_.copier() == Copier::sms ? step + 1 : ring_.moves_beside(step).end;
+    while (next_ < std::min(ring_.ranks, end)) {
       const double begin_ns = std::max(now_ns, end_ns_[static_cast<size_t>(next_ - 1)]);
       end_ns_[static_cast<size_t>(next_)] = begin_ns + transfer_ns_;
       traffic_.add(begin_ns, begin_ns + transfer_ns_, buffer_of_step(next_) * heads_);

@@ -22,6 +22,10 @@ int64_t held_at_once(const TimedParameters& parameters, int64_t workers) {
   return std::min(workers, parameters.resident_ctas * parameters.sms);
 }
 
+bool of_earlier_call(Tensor tensor) {
+  return tensor == Tensor::running_o || tensor == Tensor::running_lse;
+}
+
 // Streams of SMs, apart from those of workers.
 constexpr int64_t sm_salt = int64_t{1} << 33;
 constexpr int64_t phase_salt = int64_t{1} << 34;
@@ -86,8 +90,8 @@ AtomId TimedWavefront::atom(Tensor tensor, int64_t head, int64_t tile) {
   return first;
 }
 
-// What an item or the combine pass touches at its end: nothing waits for these reads, but all takes
-// L2's bandwidth, and the launch ends with the last of them.
+// What an item or the combine pass touches at its end: of these reads only those of earlier calls'
+// results are waited for, but all takes L2's bandwidth, and the launch ends with the last of them.
 auto TimedWavefront::touch_by(int64_t sm, double now_ns) {
   return [this, sm, now_ns](Tensor tensor, int64_t head, int64_t tile, Access access) {
     const AtomId tile_atom = atom(tensor, head, tile);
@@ -525,14 +529,22 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns),
-                [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
+  double merged_ns = now_ns;  // results of earlier calls are there
+  walk_.results(
+      worker.cursor.item(),
+      [&, touch = touch_by(worker.sm, now_ns)](Tensor tensor, int64_t head, int64_t tile,
+                                               Access access) {
+        const double arrival_ns = touch(tensor, head, tile, access);
+        if (parameters_.stalls && access == Access::read && of_earlier_call(tensor))
+          merged_ns = std::max(merged_ns, arrival_ns);
+      },
+      [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
   heads_.settle();
   const bool writes = !walk_.is_void(worker.cursor.item());
   const double taken_ns =
       writes ? step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)] : 0;
-  terms_of(worker)[TimeTerm::item] += taken_ns;
-  const double ended_ns = now_ns + taken_ns;
+  const double ended_ns = merged_ns + taken_ns;
+  terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
   ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);
   next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);

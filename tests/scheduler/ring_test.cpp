@@ -44,6 +44,21 @@ TEST(Ring, GivesEveryRowOfTheSequenceToOneRank) {
   });
 }
 
+// Step s reads buffer s mod 2. A move goes to it as soon as the call two steps before has read it.
+TEST(Ring, MovesKeysAsSoonAsTheirBufferIsFree) {
+  for_each_ring([](const Ring& ring) {
+    for (int64_t moved = 1; moved < ring.ranks; ++moved) {
+      const int64_t last_reader = moved - 2;  // step 0 reads the rank's own
+      const int64_t begins = last_reader <= 0 ? 0 : last_reader + 1;
+      for (int64_t step = 0; step < ring.ranks; ++step) {
+        const Range moves = ring.moves_beside(step);
+        EXPECT_EQ(moves.begin <= moved && moved < moves.end, step == begins)
+            << ring.ranks << " ranks, move " << moved << ", step " << step;
+      }
+    }
+  });
+}
+
 TEST(Ring, CoversEveryVisiblePairOnce) {
   for_each_ring([](const Ring& ring) {
     std::vector<int> times(size_t(ring.seq * ring.seq), 0);

@@ -4,7 +4,7 @@
 PREDICTED has rows of `sawtooth simulate`, MEASURED of `sawtooth ring`, of which medians over the repetitions count;
 counters may be in one file and times in another. Prints Markdown: for each counter the errors over the GPUs of all
 rings, whose steps are summed, and over single steps; then the time of steps. --by: a table for each value of a column
-(mask, ring_mover, scan, head_dim, seq_q). --lines: a line a step.
+(ring, mask, ring_mover, scan, head_dim, seq_q). --lines: a line a step.
 """
 
 import argparse
@@ -20,7 +20,8 @@ import errors  # noqa: E402  (the path above leads to it)
 import measures  # noqa: E402
 
 KEYS = (
-    "head_dim seq_q mask ring_order ring_mover scan launch tile_q tile_kv heads kv_heads q_order section"
+    "ring head_dim seq_q mask ring_order ring_mover scan launch tile_q tile_kv heads kv_heads q_order "
+    "section"
 ).split()
 COUNTERS = (
     "dram_read dram_write l2_read_miss fabric_read_miss fabric_read l2_read l2_write sm_read"
@@ -110,7 +111,7 @@ def listing(predicted, measured, counter):
         pairs(predicted, measured, counter, False), key=str
     ):
         lines.append(
-            f"{' '.join(ring[:6])} rank {rank} step {step}: {counter} predicted {ours:.6g} measured {theirs:.6g} "
+            f"{' '.join(ring[:7])} rank {rank} step {step}: {counter} predicted {ours:.6g} measured {theirs:.6g} "
             f"{100 * (ours / theirs - 1):+.1f} %"
         )
     return lines

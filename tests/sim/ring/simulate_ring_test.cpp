@@ -371,6 +371,18 @@ TEST(SimulateRing, WaitsForKeysThatComeLate) {
   EXPECT_NEAR(behind.transfer_us, 1, 1e-9);
 }
 
+// K and V of either call come from DRAM. What the first one left of its results lies in L2, 10 ns
+// away, and the second one's items wait for it at their end.
+TEST(SimulateRing, WaitsForEarlierResultsAtAnItemsEnd) {
+  RingRequest ring = ring_of(2, RingLayout::plain, MaskKind::none, 2, 2);
+  ring.request.timing = Timing::timed;
+  const std::vector<RingStep> steps = simulate_rank(ring, gpu_of(2), 0);
+  EXPECT_NEAR(*steps[1].time_us - *steps[0].time_us, 0.01, 1e-9);
+  ring.request.without = MechanismSet{static_cast<uint32_t>(Mechanism::latency)};
+  const std::vector<RingStep> at_once = simulate_rank(ring, gpu_of(2), 0);
+  EXPECT_NEAR(*at_once[1].time_us - *at_once[0].time_us, 0, 1e-9);
+}
+
 // Calls of 2000 ns each on three GPUs. The clock falls 3000 ns after a load begins: in the second
 // call of a GPU that has rested, and long before on the one that makes the plain call too.
 TEST(SimulateRing, TakesLongerWhereTheClockHasFallen) {

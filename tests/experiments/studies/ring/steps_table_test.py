@@ -1,6 +1,7 @@
 """steps_table.py: which steps are compared, how those of a GPU are summed, and what is said of them."""
 
 import csv
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 PROGRAM = ROOT / "experiments/studies/ring/steps_table.py"
 RING = {
+    "ring": "2",
     "head_dim": "128",
     "seq_q": "65536",
     "mask": "none",
@@ -96,7 +98,7 @@ class Steps(unittest.TestCase):
     def test_the_recorded_rings_of_two_h100_have_the_errors_that_the_study_says(self):
         study = ROOT / "experiments/studies/ring"
         said = (study / "README.md").read_text(encoding="utf-8")
-        for passes in ("judged", "backward"):
+        for passes in ("judged", "backward", "drawn"):
             recorded = ROOT / f"experiments/data/h100/ring/{passes}"
             done = subprocess.run(
                 [
@@ -120,6 +122,12 @@ class Steps(unittest.TestCase):
                 )
                 figures = row.split("|")[2:6]
                 self.assertIn(f"| {of} |" + "|".join(figures) + "|", said)
+
+    def test_the_drawn_rings_are_those_that_were_sealed(self):
+        said = (ROOT / "experiments/studies/ring/README.md").read_text(encoding="utf-8")
+        for what in ("counters", "times"):
+            rows = (ROOT / f"experiments/data/h100/ring/drawn_{what}.csv").read_bytes()
+            self.assertIn(hashlib.sha256(rows).hexdigest()[:16], said)
 
 
 if __name__ == "__main__":
