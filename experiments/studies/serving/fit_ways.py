@@ -3,12 +3,12 @@
 
     fit_ways.py --program SAWTOOTH --csv calibration_ways.csv --gpu h200 --forward-base mma-h200 --output FOLDER
 
-Each kernel (family, head dim, tile) has costs with which the timed model comes closest to the measured times of its launches,
-by least squares of the logarithms of their ratios: what a step takes, what a lone CTA's takes more, what a piece or an item
-takes beyond its steps, what pages add to a step, what share of DRAM's rate its loads reach, and what passes before the combine
-kernel's first read. Which of them a kernel has depends on what its launches can tell apart. Writes mma-decode-ways-GPU.ini,
-mma-tma-decode-ways-GPU.ini and mma-ways-GPU.ini, the last of which is the forward kernel's file of --forward-base with the
-sections of these tiles. Prints the ratios that are left.
+Each kernel (decode, decode with cascades, or not packed; family, head dim, tile) has costs with which the timed model comes
+closest to the measured times of its launches, by least squares of the logarithms of their ratios: what a step takes, what a
+lone CTA's takes more, what a piece or an item takes beyond its steps, what pages add to a step, what share of DRAM's rate its
+loads reach, and what passes before the combine kernel's first read. Which of them a kernel has depends on what its launches can
+tell apart. Writes FAMILY-decode-ways-GPU.ini and FAMILY-cascade-ways-GPU.ini of both families, and mma-ways-GPU.ini, which is
+the forward kernel's file of --forward-base with the sections of these tiles. Prints the ratios that are left.
 """
 
 import argparse
@@ -35,12 +35,12 @@ DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
 COMBINE = Cost("combine-ns", 3000.0, 0.0, 1e5)
 
 DECODE_HEAD = """\
-# What the decode kernels of family {family} cost on {name}: experiments/studies/serving/fit_ways.py on
+# What {what} by the decode kernels of family {family} costs on {name}: experiments/studies/serving/fit_ways.py on
 # {rows}
 # key = value; source; note
 
 [kernel]
-description = decode by kernels/decode, family {family}, on {name}
+description = {what} by kernels/decode, family {family}, on {name}
 """
 
 
@@ -54,14 +54,21 @@ def arguments():
     return parser.parse_args()
 
 
+def way_of(row):
+    if row["pack_gqa"] != "on":
+        return "alone"
+    return "cascade" if row["cascade"] == "on" else "decode"
+
+
 def launches(path):
-    """{(packed, family, head dim, tile_q, tile_kv): [(point, us)]}: the first repetition, without gaps between tensors."""
+    """{(way, family, head dim, tile_q, tile_kv): [(point, us)]} of the first repetition, without gaps
+    between tensors."""
     found = collections.defaultdict(list)
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["status"] != "ok" or row["repetition"] not in ("", "0"):
                 continue
-            shape = (row["pack_gqa"] == "on", row["kernel"]) + tuple(
+            shape = (way_of(row), row["kernel"]) + tuple(
                 int(row[key]) for key in ("head_dim", "tile_q", "tile_kv")
             )
             point = {key: row[key] for key in KEYS if row[key]}
@@ -71,10 +78,12 @@ def launches(path):
 
 def costs_of(shape, points):
     """Those that the launches of a shape tell apart."""
-    if not shape[0]:
+    if shape[0] == "alone":
         return [STEP, EXPOSED, END, COMBINE]
     paged = ["page_rows" in point for point, _ in points]
     costs = [STEP, END]
+    if shape[0] == "cascade":  # in pages all
+        return costs + [DRAM]
     # Without a prefix those of many rows lie in L2, where DRAM does not tell.
     if any(paged) and not all(paged):
         costs.append(PAGE)
@@ -207,12 +216,15 @@ def main():
     )
     texts = {}
     for shape, points in launches(options.csv).items():
-        packed, family = shape[:2]
-        file = f"{family}-decode-ways-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
-        rows = options.csv
-        head = (
-            DECODE_HEAD.format(family=family, name=name, rows=rows) + EVERY if packed else forward
-        )
+        way, family = shape[:2]
+        file = f"{family}-{way}-ways-{options.gpu}" if way != "alone" else f"mma-ways-{options.gpu}"
+        words = {"decode": "decode", "cascade": "decode with cascades"}
+        head = forward
+        if way != "alone":
+            head = DECODE_HEAD.format(
+                what=words[way], family=family, name=name, rows=os.path.relpath(options.csv)
+            )
+            head += EVERY
         head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
         model = Model(options, head, shape, points)
         costs = costs_of(shape, points)
