@@ -7,7 +7,8 @@ Each kernel (decode, decode with cascades, or not packed; family, head dim, tile
 closest to the measured times of its launches, by least squares of the logarithms of their ratios: what a step takes, what a
 lone CTA's takes more, what a piece or an item takes beyond its steps, what pages add to a step, what share of DRAM's rate its
 loads reach, and what passes before the combine kernel's first read. Which of them a kernel has depends on what its launches can
-tell apart. Writes FAMILY-decode-ways-GPU.ini and FAMILY-cascade-ways-GPU.ini of both families, and mma-ways-GPU.ini, which is
+tell apart. Of kernels that are not packed it also takes the better of keep-step on and off: CTAs of an SM that keep step end
+together, so that a last round of few CTAs goes to few SMs, in pairs. Writes FAMILY-decode-ways-GPU.ini and FAMILY-cascade-ways-GPU.ini of both families, and mma-ways-GPU.ini, which is
 the forward kernel's file of --forward-base with the sections of these tiles. Prints the ratios that are left.
 """
 
@@ -33,6 +34,10 @@ END = Cost("item-end-ns", 2000.0, 0.0, 1e5)
 PAGE = Cost("page-step-ns", 50.0, 0.0, 1e4)
 DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
 COMBINE = Cost("combine-ns", 3000.0, 0.0, 1e5)
+
+KEEP_STEP = (
+    "keep-step = on; measured; timed: last rounds of few CTAs take as long as full ones\n"
+)
 
 DECODE_HEAD = """\
 # What {what} by the decode kernels of family {family} costs on {name}: experiments/studies/serving/fit_ways.py on
@@ -99,10 +104,11 @@ def without_section(text, name):
 
 
 class Model:
-    """Times of launches by the timed model."""
+    """Times of launches by the timed model, with fixed lines of a kernel's section."""
 
-    def __init__(self, options, head, shape, points):
+    def __init__(self, options, head, shape, points, fixed=""):
         self.options = options
+        self.fixed = fixed
         self.head = head
         self.shape = shape
         self.points = points
@@ -114,7 +120,7 @@ class Model:
         for cost, value in zip(costs, values):
             digits = 3 if cost is DRAM else 1
             lines.append(f"{cost.key} = {value:.{digits}f}; measured; timed: duration")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + self.fixed
 
     def times(self, costs, values):
         text = self.head + self.section(costs, values)
@@ -205,6 +211,12 @@ def fit(model, costs):
     return values, here
 
 
+def fit_best(models, costs):
+    """(model, values, residuals) of the model that is left the least."""
+    fits = [(model, *fit(model, costs)) for model in models]
+    return min(fits, key=lambda of: sum(x * x for x in of[2]))
+
+
 def main():
     options = arguments()
     experiments = os.environ.get("SAWTOOTH_EXPERIMENTS", "experiments")
@@ -226,10 +238,12 @@ def main():
             )
             head += EVERY
         head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
-        model = Model(options, head, shape, points)
+        variants = ["", KEEP_STEP] if way == "alone" else [""]
         costs = costs_of(shape, points)
-        values, left = fit(model, costs)
-        print(shape, {cost.key: round(value, 3) for cost, value in zip(costs, values)})
+        model, values, left = fit_best(
+            [Model(options, head, shape, points, fixed) for fixed in variants], costs
+        )
+        print(shape, {cost.key: round(value, 3) for cost, value in zip(costs, values)}, model.fixed)
         for (point, us), residual in zip(points, left):
             ways = " ".join(
                 f"{key}={point[key]}" for key in KEYS[2:] if key in point and key != "page_table"
