@@ -35,9 +35,7 @@ PAGE = Cost("page-step-ns", 50.0, 0.0, 1e4)
 DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
 COMBINE = Cost("combine-ns", 3000.0, 0.0, 1e5)
 
-KEEP_STEP = (
-    "keep-step = on; measured; timed: last rounds of few CTAs take as long as full ones\n"
-)
+KEEP_STEP = "keep-step = on; measured; timed: last rounds of few CTAs take as long as full ones\n"
 
 DECODE_HEAD = """\
 # What {what} by the decode kernels of family {family} costs on {name}: experiments/studies/serving/fit_ways.py on
