@@ -1,10 +1,14 @@
 // FlashInfer's decode behind a C interface, for decode.py: the kernels that its Python package
-// would compile with nvcc at the first call, by the headers of its wheel alone.
+// would compile with nvcc at the first call, by the headers of its wheel alone, with its flags.
+//
+// Not part of the build:
 //
 //   pip download flashinfer-python==0.7.2.post1 --no-deps && unzip flashinfer_python-*.whl
-//   nvcc -shared -Xcompiler -fPIC -O3 -std=c++20 --expt-relaxed-constexpr -arch sm_90a
-//     -I CCCL/libcudacxx/include -I CCCL/cub -I CCCL/thrust -I flashinfer/data/include
-//     flashinfer_decode.cu -o libflashinfer_decode.so       (CCCL: flashinfer/data/cccl)
+//   nvcc -shared -Xcompiler -fPIC -O3 -DNDEBUG -std=c++20 --use_fast_math --expt-relaxed-constexpr
+//   \
+//     -DFLASHINFER_ENABLE_F16 -DFLASHINFER_ENABLE_BF16 -arch sm_90a -I CCCL/libcudacxx/include \
+//     -I CCCL/cub -I CCCL/thrust -I flashinfer/data/include -o libflashinfer_decode.so \
+//     flashinfer_decode.cu       (CCCL: flashinfer/data/cccl)
 //
 // bf16, head dim 128, one query a sequence, full pages by any strides. With `tensor_cores` it takes
 // FlashInfer's kernel for several queries, which its documentation advises for groups of heads.
