@@ -6,7 +6,7 @@
 Each kernel (decode, decode with cascades, or not packed; family, head dim, tile) has costs with which the timed model comes
 closest to the measured times of its launches, by least squares of the logarithms of their ratios: what a step takes, what a
 lone CTA's takes more, what a piece or an item takes beyond its steps, what pages add to a step, what share of DRAM's rate its
-loads reach, and what passes before the combine kernel's first read. Which of them a kernel has depends on what its launches can
+loads reach, what a sequence of a cascade takes to be merged, and what passes before the combine kernel's first read. Which of them a kernel has depends on what its launches can
 tell apart. Of kernels that are not packed it also takes the better of keep-step on and off: CTAs of an SM that keep step end
 together, so that a last round of few CTAs goes to few SMs, in pairs. Writes FAMILY-decode-ways-GPU.ini and FAMILY-cascade-ways-GPU.ini of both families, and mma-ways-GPU.ini, which is
 the forward kernel's file of --forward-base with the sections of these tiles. Prints the ratios that are left.
@@ -33,6 +33,7 @@ EXPOSED = Cost("exposed-ns", 300.0, 0.0, 1e5)
 END = Cost("item-end-ns", 2000.0, 0.0, 1e5)
 PAGE = Cost("page-step-ns", 50.0, 0.0, 1e4)
 DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
+MERGE = Cost("merge-ns", 2000.0, 0.0, 1e5)
 COMBINE = Cost("combine-ns", 3000.0, 0.0, 1e5)
 
 KEEP_STEP = "keep-step = on; measured; timed: last rounds of few CTAs take as long as full ones\n"
@@ -86,7 +87,7 @@ def costs_of(shape, points):
     paged = ["page_rows" in point for point, _ in points]
     costs = [STEP, END]
     if shape[0] == "cascade":  # in pages all
-        return costs + [DRAM]
+        return costs + [DRAM, MERGE]
     # Without a prefix those of many rows lie in L2, where DRAM does not tell.
     if any(paged) and not all(paged):
         costs.append(PAGE)
