@@ -110,6 +110,58 @@ class DecodeSpeed(Rows):
             lines.append("| " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
+    def _beside_flashinfer(self, **of):
+        """[(row of `of`, GB/s of contenders by name)] of the run with FlashInfer."""
+        rows = table.where(table.read(str(self._ways / "flashinfer.csv")), **of)
+        return [
+            (
+                same[0],
+                {row["kernel"] + row["options"][-2:]: table.number(row, "gb_s") for row in same},
+            )
+            for same in table.grouped(rows, "batch", "keys").values()
+        ]
+
+    def flashinfer_speeds(self):
+        """A row a shape, on an H100."""
+        heads = (
+            "mma-tma",
+            "cuDNN",
+            "FlashAttention-2",
+            "FlashInfer",
+            "its kernel for several queries",
+        )
+        lines = ["| batch x keys | K and V | " + " | ".join(heads) + " |", "|---" * 7 + "|"]
+        made = self._beside_flashinfer(part="shapes")
+        for row, rates in sorted(made, key=lambda of: kv_of_shape(of[0])):
+            cells = [f"{row['batch']} x {int(row['keys']) >> 10}K"]
+            cells += [f"{mib_of_shape((row['batch'], row['keys'])):,} MiB"]
+            names = ("sawtoothma", "cudnn", "flash", "flashinfer=0", "flashinfer=1")
+            cells += [f"{rates[name]:,.0f}" for name in names]
+            lines.append("| " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def of_flashinfer(self):
+        """Speed of mma-tma over the faster of FlashInfer's kernels, of each shape."""
+        return [
+            rates["sawtoothma"] / max(rates["flashinfer=0"], rates["flashinfer=1"])
+            for _, rates in self._beside_flashinfer(part="shapes")
+        ]
+
+    def paged_of_flashinfer(self):
+        """The same in pages, of each number of rows, order and layout."""
+        paged = table.where(table.read(str(self._ways / "flashinfer.csv")), part="pages")
+        rates = table.grouped(paged, "page_rows", "page_order", "layout")
+        quotients = []
+        for (page_rows, _, _), rows in rates.items():
+            if not page_rows:
+                continue
+            ours, theirs = (
+                max(table.number(row, "gb_s") for row in rows if row["kernel"] == kernel)
+                for kernel in ("sawtooth", "flashinfer")
+            )
+            quotients.append(ours / theirs)
+        return quotients
+
     def paged(self, rows, family="mma-tma"):
         """Time with pages of so many rows over that without, less 1, in percent: least and most."""
         tried = table.where(

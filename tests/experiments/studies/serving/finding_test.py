@@ -96,6 +96,29 @@ class Finding(unittest.TestCase):
             self.assertEqual(page.of_copy(64), [0.9])
             self.assertEqual(page.of_copy(128), [])
 
+    def test_flashinfer_is_judged_by_the_faster_of_its_kernels(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            blank = dict.fromkeys("options page_rows page_order layout".split(), "")
+            shape = dict(blank, part="shapes", batch=2, keys=8192)
+            paged = dict(blank, part="pages", batch=2, keys=8192)
+            in_pages = dict(paged, page_rows=16, page_order="shuffled", layout="heads-rows")
+            rows = []
+            for of, ours, theirs in ((shape, 3000, (2500, 2000)), (in_pages, 2900, (2000, 2900))):
+                rows.append(dict(of, kernel="sawtooth", options="family=mma-tma", gb_s=ours))
+                for cores, speed in enumerate(theirs):
+                    options = f"tensor_cores={cores}"
+                    rows.append(dict(of, kernel="flashinfer", options=options, gb_s=speed))
+            for kernel in ("cudnn", "flash"):
+                rows.append(dict(shape, kernel=kernel, gb_s=2800))
+            rows.append(dict(paged, kernel="sawtooth", options="family=mma-tma", gb_s=3100))
+            write(folder, "flashinfer", rows)
+            page = finding.Page(folder, ways=folder)
+            self.assertEqual(page.of_flashinfer(), [1.2])
+            self.assertEqual(page.paged_of_flashinfer(), [1])
+            row = "| 2 x 8K | 64 MiB | 3,000 | 2,800 | 2,800 | 2,500 | 2,000 |"
+            self.assertEqual(page.flashinfer_speeds().split("\n")[-1], row)
+
     def test_tiles_ahead_are_judged_over_the_peer_of_the_same_run_and_shape(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
