@@ -517,12 +517,14 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns),
-                [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
+  const int64_t merged =
+      walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns),
+                    [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
   heads_.settle();
   const bool writes = !walk_.is_void(worker.cursor.item());
-  const double taken_ns =
-      writes ? step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)] : 0;
+  const double taken_ns = writes ? step.item_end_ns + double(merged) * step.merge_ns +
+                                       item_late_ns_[static_cast<size_t>(worker.sm)]
+                                 : 0;
   terms_of(worker)[TimeTerm::item] += taken_ns;
   const double ended_ns = now_ns + taken_ns;
   ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;

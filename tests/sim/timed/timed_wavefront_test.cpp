@@ -34,6 +34,28 @@ TEST(TimedWavefront, TheCombineKernelBeginsWhenItIsLaunched) {
   EXPECT_LT(*simulate_timed(request, parameters).time_us, 5);
 }
 
+// Three sequences whose prefix a worker scans in two items: their own items come last, and each
+// merges its sequence.
+TEST(TimedWavefront, EachSequenceOfACascadeIsMergedOnce) {
+  const std::vector<SequenceLengths> lengths(3, {1, 128});
+  Request request = request_of(1, 128, 1);
+  request.problem.batch = 3;
+  request.tiling = {2, 64};
+  request.sequences = {
+      .lengths = lengths.data(), .order = nullptr, .prefix = {.keys = 64, .group = 3}, .pages = {}};
+  request.cascade = true;
+  TimedParameters parameters = plain_parameters(1);
+  const double free_us = *simulate_timed(request, parameters).time_us;
+  parameters.step.merge_ns = 500;
+  EXPECT_NEAR(*simulate_timed(request, parameters).time_us, free_us + 3 * 0.5, 1e-9);
+  // Another worker has the last sequence, whose merging takes no time of the first one's.
+  request.schedule.workers = 5;
+  parameters = plain_parameters(5);
+  const double five_free_us = *simulate_timed(request, parameters).time_us;
+  parameters.step.merge_ns = 500;
+  EXPECT_NEAR(*simulate_timed(request, parameters).time_us, five_free_us + 0.5, 1e-9);
+}
+
 // Of two sharers the second has lines 2 and 3 of a tile, and the last tile ends before them.
 TEST(TimedWavefront, PartsOfAPrefetchAreThoseOfAFullTile) {
   Request request = request_of(6, 6, 2);
