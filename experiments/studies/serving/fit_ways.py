@@ -30,17 +30,18 @@ KEYS = (
 Cost = collections.namedtuple("Cost", "key first least most")
 STEP = Cost("step-ns", 1000.0, 50.0, 1e5)
 EXPOSED = Cost("exposed-ns", 300.0, 0.0, 1e5)
-END = Cost("item-end-ns", 2000.0, 0.0, 1e5)
+END = Cost("item-end-ns", 2000.0, 200.0, 1e5)  # not below item-spread-ns of kernels/mma
 PAGE = Cost("page-step-ns", 50.0, 0.0, 1e4)
-DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
+DRAM = Cost("dram-share", 0.9, 0.3, 1.0)
+LOW_DRAM = DRAM._replace(first=0.45)
 MERGE = Cost("merge-ns", 2000.0, 0.0, 1e5)
 COMBINE = Cost("combine-ns", 3000.0, 0.0, 1e5)
 
 KEEP_STEP = "keep-step = on; measured; timed: last rounds of few CTAs take as long as full ones\n"
 
 DECODE_HEAD = """\
-# What {what} by the decode kernels of family {family} costs on {name}: experiments/studies/serving/fit_ways.py on
-# {rows}
+# What {what} by the kernels of family {family} costs on {name}:
+# experiments/studies/serving/fit_ways.py on {rows}
 # key = value; source; note
 
 [kernel]
@@ -55,6 +56,9 @@ def arguments():
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--forward-base", required=True, help="kernel costs of the forward kernel")
     parser.add_argument("--output", required=True, help="a folder")
+    parser.add_argument(
+        "--ways", default="decode,cascade,alone", help="the folder has the files of the others"
+    )
     return parser.parse_args()
 
 
@@ -84,16 +88,33 @@ def costs_of(shape, points):
     """Those that the launches of a shape tell apart."""
     if shape[0] == "alone":
         return [STEP, EXPOSED, END, COMBINE]
+    if shape[0] == "cascade":
+        return [END, MERGE, DRAM]
     paged = ["page_rows" in point for point, _ in points]
     costs = [STEP, END]
-    if shape[0] == "cascade":  # in pages all
-        return costs + [DRAM, MERGE]
     # Without a prefix those of many rows lie in L2, where DRAM does not tell.
     if any(paged) and not all(paged):
         costs.append(PAGE)
     if any(paged):
         costs.append(DRAM)
     return costs
+
+
+def section_of(text, name):
+    """{key: line} of a section."""
+    lines = (
+        text.split(f"\n[{name}]\n", 1)[-1].split("\n[", 1)[0].splitlines() if name in text else []
+    )
+    return {line.split(" = ")[0]: line for line in lines if " = " in line}
+
+
+def of_decode(text, shape):
+    """What a cascade's steps have of the decode kernel of its tile, whose loop they share: lines of
+    its section, and of the least tile's where the tile itself was not told apart from L2."""
+    _, _, dim, rows, kv_rows = shape
+    least = section_of(text, f"d{dim}-16x{kv_rows}")
+    own = least | section_of(text, f"d{dim}-{rows}x{kv_rows}")
+    return "".join(own[key] + "\n" for key in (STEP.key, PAGE.key) if key in own)
 
 
 def without_section(text, name):
@@ -117,7 +138,7 @@ class Model:
         _, _, dim, q_rows, kv_rows = self.shape
         lines = [f"\n[d{dim}-{q_rows}x{kv_rows}]"]
         for cost, value in zip(costs, values):
-            digits = 3 if cost is DRAM else 1
+            digits = 3 if cost.key == DRAM.key else 1
             lines.append(f"{cost.key} = {value:.{digits}f}; measured; timed: duration")
         return "\n".join(lines) + "\n" + self.fixed
 
@@ -169,7 +190,7 @@ def solve(matrix, right):
 
 
 def fit(model, costs):
-    """Levenberg's and Marquardt's method, within the bounds of each cost."""
+    """Levenberg's and Marquardt's method, within the bounds of each cost; values and residuals."""
     values = [cost.first for cost in costs]
     square = lambda r: sum(x * x for x in r)
     here = model.residuals(costs, values)
@@ -177,7 +198,7 @@ def fit(model, costs):
     for _ in range(25):
         slopes = []
         for i, cost in enumerate(costs):
-            step = max(abs(values[i]) * 0.02, 20.0 if cost is not DRAM else 0.01)
+            step = max(abs(values[i]) * 0.02, 20.0 if cost.key != DRAM.key else 0.01)
             if values[i] + step > cost.most:
                 step = -step
             moved = values[:i] + [values[i] + step] + values[i + 1 :]
@@ -205,14 +226,18 @@ def fit(model, costs):
                 values, here, damping, better = tried, there, damping / 3, True
                 break
             damping *= 4
-        if not better or gained < 1e-6:
+        if not better or gained < 1e-4:
             break
     return values, here
 
 
 def fit_best(models, costs):
-    """(model, values, residuals) of the model that is left the least."""
-    fits = [(model, *fit(model, costs)) for model in models]
+    """(model, values, residuals) of the model that is left the least; where DRAM's share is sought,
+    from a high and from a low one."""
+    starts = [costs]
+    if DRAM in costs and STEP not in costs:
+        starts.append([LOW_DRAM if cost is DRAM else cost for cost in costs])
+    fits = [(model, *fit(model, start)) for model in models for start in starts]
     return min(fits, key=lambda of: sum(x * x for x in of[2]))
 
 
@@ -226,8 +251,13 @@ def main():
         options.gpu, options.gpu
     )
     texts = {}
-    for shape, points in launches(options.csv).items():
+    shapes = launches(options.csv)
+    # Cascades have costs of decode.
+    for shape in sorted(shapes, key=lambda shape: (shape[0] == "cascade", shape)):
+        points = shapes[shape]
         way, family = shape[:2]
+        if way not in options.ways.split(","):
+            continue
         file = f"{family}-{way}-ways-{options.gpu}" if way != "alone" else f"mma-ways-{options.gpu}"
         words = {"decode": "decode", "cascade": "decode with cascades"}
         head = forward
@@ -238,6 +268,14 @@ def main():
             head += EVERY
         head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
         variants = ["", KEEP_STEP] if way == "alone" else [""]
+        if way == "cascade":
+            decode = f"{family}-decode-ways-{options.gpu}"
+            if decode not in texts:
+                with open(
+                    os.path.join(options.output, decode + ".ini"), encoding="utf-8"
+                ) as fitted:
+                    texts[decode] = fitted.read()
+            variants = [of_decode(texts[decode], shape)]
         costs = costs_of(shape, points)
         model, values, left = fit_best(
             [Model(options, head, shape, points, fixed) for fixed in variants], costs
