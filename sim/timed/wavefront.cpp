@@ -517,12 +517,12 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  const int64_t merged =
+  const bool merged =
       walk_.results(worker.cursor.item(), touch_by(worker.sm, now_ns),
                     [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
   heads_.settle();
   const bool writes = !walk_.is_void(worker.cursor.item());
-  const double taken_ns = writes ? step.item_end_ns + double(merged) * step.merge_ns +
+  const double taken_ns = writes ? step.item_end_ns + (merged ? step.merge_ns : 0) +
                                        item_late_ns_[static_cast<size_t>(worker.sm)]
                                  : 0;
   terms_of(worker)[TimeTerm::item] += taken_ns;
