@@ -66,6 +66,7 @@ struct KernelCost {
   std::optional<double> refill_ns;  // from a CTA's end to its successor's; empty: the GPU's
   double item_begin_ns = 0;         // ticket, coordinates and scan table, before Q is asked for
   double item_end_ns = 0;           // epilogue: O through shared memory
+  double merge_ns = 0;        // of an item of a cascade that comes last of some sequence's head
   double combine_ns = 0;      // from the last part of kv-split to the combine kernel's first read
   double item_spread_ns = 0;  // of an item, from the TPC of a GPC that starts first to the last
 

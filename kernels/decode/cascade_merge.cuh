@@ -1,7 +1,8 @@
 // The end of a piece in a cascade. Every piece is left in global memory. Each row group counts, for
 // each sequence whose rows it has, that they have been left; the one that comes last of a
 // sequence's K/V head adds the pieces of the prefix and of the sequence's own keys, in that order,
-// and writes its rows.
+// and writes its rows. It adds the rows of all sequences at once of which it comes last: a CTA that
+// has many stacks of a prefix would else merge every sequence by itself.
 #pragma once
 
 #include "kernels/decode/merge.cuh"
@@ -29,8 +30,10 @@ class SequenceMerge : PieceMerge<Shape> {
     const int rows = arguments_.rows();
     const int first = group_ * Shape::group_rows / rows;
     const int last = min(((group_ + 1) * Shape::group_rows - 1) / rows, work_.sequences - 1);
-    unsigned complete = come_last(first, last);
-    for (; complete != 0; complete &= complete - 1) merge(first + __ffs(int(complete)) - 1);
+    const unsigned complete = come_last(first, last);
+    const int all = __popc(complete) * rows;
+    for (int first_row = 0; first_row < all; first_row += 16)
+      merge(first, complete, first_row, min(all - first_row, 16));
   }
 
  private:
@@ -81,29 +84,31 @@ class SequenceMerge : PieceMerge<Shape> {
     return unsigned(storage_.comes_last[group_]);
   }
 
-  /// Adds up and writes the rows of the work's sequence `place`.
-  __device__ void merge(int place) {
-    const int sequence = work_.sequence + place;
+  /// Adds up and writes `rows` rows, 16 at most, from `first_row` on of those that the sequences
+  /// have, one behind the other, whose bits `complete` has; its first bit is the work's sequence
+  /// `first`. Each row has its pieces in their order, whichever sequences it is added up with.
+  __device__ void merge(int first, unsigned complete, int first_row, int rows) {
+    const int row = thread_ / 8;
+    if (row >= rows) return;
+    const int number = first_row + row;
+    for (int before = number / arguments_.rows(); before > 0; --before) complete &= complete - 1;
+    const int sequence = work_.sequence + first + __ffs(int(complete)) - 1;
+    const int in_sequence = number % arguments_.rows();
     const Parts parts = parts_of(sequence);
     const int64_t of_prefix = parts.prefix.count();
-    const int64_t last = of_prefix + parts.own.count() - 1;
-    for (int first_row = 0; first_row < arguments_.rows(); first_row += 16) {
-      const int rows = min(arguments_.rows() - first_row, 16);
-      float4 total[Base::chunks];
-      float maximum, sum;
-      this->add_rows(
-          0, last, rows,
-          [&](int64_t piece, int row) -> PieceRow {
-            if (piece < of_prefix)
-              return {this->piece_at(parts.prefix.slot(parts.prefix.of.first + piece)),
-                      parts.prefix_row + first_row + row};
-            return {this->piece_at(parts.own.slot(parts.own.of.first + piece - of_prefix)),
-                    first_row + row};
-          },
-          total, maximum, sum);
-      if (thread_ / 8 < rows)
-        this->store_row(sequence, first_row + thread_ / 8, total, maximum, sum);
-    }
+    float4 total[Base::chunks];
+    float maximum, sum;
+    this->add_team_pieces(
+        0, of_prefix + parts.own.count() - 1, in_sequence, 0, 1,
+        [&](int64_t piece, int of_sequence) -> PieceRow {
+          if (piece < of_prefix)
+            return {this->piece_at(parts.prefix.slot(parts.prefix.of.first + piece)),
+                    parts.prefix_row + of_sequence};
+          return {this->piece_at(parts.own.slot(parts.own.of.first + piece - of_prefix)),
+                  of_sequence};
+        },
+        total, maximum, sum);
+    this->store_row(sequence, in_sequence, total, maximum, sum);
   }
 
   Cascade cascade_;

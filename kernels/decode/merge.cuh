@@ -30,7 +30,8 @@ class PieceMerge {
   static constexpr int columns = 4;  // of a thread in each chunk
   static constexpr int at_once = Shape::merged_columns / chunk_columns;  // chunks in shared memory
   // On their way to a thread; so many that none spills.
-  static constexpr int pieces_at_once = Shape::head_dim <= 128 && !Shape::cascades ? 8 : 4;
+  static constexpr int pieces_at_once =
+      Shape::cascades ? (Shape::head_dim == 64 ? 4 : 2) : (Shape::head_dim <= 128 ? 8 : 4);
   using Output = float[row_blocks][Shape::head_dim / 8][4];
   using Sums = float4[row_blocks][chunks];
 

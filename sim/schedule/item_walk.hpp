@@ -134,9 +134,10 @@ class ItemWalk {
   /// What an item writes at its end. Under kv_outer O was written on the way, but for the rows that
   /// no K/V tile reached. An item in pieces is whole when the last of them has come, whose worker
   /// then reads them all. Then calls ended(Tensor::q or Tensor::k, flat head) where a head's items
-  /// have all ended and no other kernel needs it.
+  /// have all ended and no other kernel needs it. Returns whether it has merged a sequence of a
+  /// cascade.
   template <class Touch, class Ended>
-  void results(const Item& item, Touch touch, Ended ended) {
+  bool results(const Item& item, Touch touch, Ended ended) {
     const auto has_ended = [&](const Item& whole) {
       live_.item_ended(q_head(whole), kv_head(whole), [&](Tensor tensor, int64_t head) {
         if (tensor == Tensor::k) attach_.erase(head);
@@ -145,6 +146,7 @@ class ItemWalk {
     };
     if (cascade_) return cascade_results(item, touch, has_ended);
     if (write_results(item, touch) && roles_.last_touch) has_ended(item);
+    return false;
   }
 
   /// The combine kernel of kv-split: Q tile after Q tile, dealt to `workers` in turn, with
@@ -226,8 +228,9 @@ class ItemWalk {
   // Every item of a cascade leaves pieces; of the two items of a sequence's head the worker that
   // comes last reads the pieces of both, and writes results.
   template <class Touch, class HasEnded>
-  void cascade_results(const Item& item, Touch touch, HasEnded has_ended) {
+  bool cascade_results(const Item& item, Touch touch, HasEnded has_ended) {
     const int64_t own = pieces_in_cascade(item.index, item.pieces).own;
+    bool merged = false;
     for_each_sequence(item, [&](const Item& of_one, int64_t place) {
       touch(Tensor::partial_o, own, place, Access::write);
       const std::array<int64_t, 2> items{
@@ -236,6 +239,7 @@ class ItemWalk {
       const std::array<Pieces, 2> both{whole_pieces(items[0]), whole_pieces(items[1])};
       int64_t& come = pieces_come_[q_head(of_one)];
       if (++come < both[0].count + both[1].count) return;
+      merged = true;
       pieces_come_.erase(q_head(of_one));
       const std::array<int64_t, 2> places{of_one.batch - cascade_->sequences_of(items[0]).begin, 0};
       for (size_t i = 0; i < both.size(); ++i) {
@@ -245,6 +249,7 @@ class ItemWalk {
       rows(q_head(of_one), of_one.own_tile, Access::write, touch);
       has_ended(of_one);
     });
+    return merged;
   }
   /// With the numbers of a cascade: behind those of cut items each whole item has one.
   Pieces pieces_in_cascade(int64_t index, const Pieces& pieces) const {

@@ -96,6 +96,7 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.item_begin_ns = kernel.item_begin_ns;
     step.item_end_ns = kernel.item_end_ns;
     step.item_spread_ns = kernel.item_spread_ns;
+    step.merge_ns = kernel.merge_ns;
     step.combine_ns = kernel.combine_ns;
     step.refill_ns = kernel.refill_ns.value_or(gpu.refill_ns);
   }

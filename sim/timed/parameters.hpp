@@ -61,6 +61,7 @@ struct StepParameters {
   double exposed_ns = 0;
   double item_begin_ns = 0;      // ticket, coordinates and scan table, before Q is asked for
   double item_end_ns = 0;        // epilogue: O through shared memory
+  double merge_ns = 0;           // of an item that comes last of some sequence's head in a cascade
   double combine_ns = 0;         // from the last part of kv-split to the first read that adds them
   double item_spread_ns = 0;     // of an item, from the TPC of a GPC that starts first to the last
   PrefetchCost prefetch;         // of a lone CTA

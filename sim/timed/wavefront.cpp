@@ -529,21 +529,22 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
   worker.active = false;
-  double merged_ns = now_ns;  // results of earlier calls are there
-  walk_.results(
+  double summed_ns = now_ns;  // results of earlier calls are there
+  const bool merged = walk_.results(
       worker.cursor.item(),
       [&, touch = touch_by(worker.sm, now_ns)](Tensor tensor, int64_t head, int64_t tile,
                                                Access access) {
         const double arrival_ns = touch(tensor, head, tile, access);
         if (parameters_.stalls && access == Access::read && of_earlier_call(tensor))
-          merged_ns = std::max(merged_ns, arrival_ns);
+          summed_ns = std::max(summed_ns, arrival_ns);
       },
       [this](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
   heads_.settle();
   const bool writes = !walk_.is_void(worker.cursor.item());
-  const double taken_ns =
-      writes ? step.item_end_ns + item_late_ns_[static_cast<size_t>(worker.sm)] : 0;
-  const double ended_ns = merged_ns + taken_ns;
+  const double taken_ns = writes ? step.item_end_ns + (merged ? step.merge_ns : 0) +
+                                       item_late_ns_[static_cast<size_t>(worker.sm)]
+                                 : 0;
+  const double ended_ns = summed_ns + taken_ns;
   terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
   ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);

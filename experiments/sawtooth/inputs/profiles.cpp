@@ -150,6 +150,7 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
     {"item-begin-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_begin_ns>},
     {"item-end-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_end_ns>},
     {"item-spread-ns", Unit::real, -1e6, 1e6, cost<&KernelCost::item_spread_ns>},
+    {"merge-ns", Unit::real, 0, 1e6, cost<&KernelCost::merge_ns>},
     {"combine-ns", Unit::real, 0, 1e6, cost<&KernelCost::combine_ns>},
     {"dram-share", Unit::real, 0.01, 1, cost<&KernelCost::dram_share>},
     {"stages", Unit::count, 1, 8, cost<&KernelCost::stages>},

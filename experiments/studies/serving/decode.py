@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times decode of this project beside cuDNN and FlashAttention-2 (PyTorch's SDPA with enable_gqa)
-and a device copy, all in one run, on one GPU. 32 query and 8 K/V heads, head dim 128, one query.
+"""Times decode of this project beside cuDNN and FlashAttention-2 (PyTorch's SDPA with enable_gqa),
+FlashInfer where it is given, and a device copy, all in one run, on one GPU. 32 query and 8 K/V heads, head dim 128, one query.
 
 In every round each contender runs a burst of launches, a graph that follows another launch, in an order
 shuffled anew, over K and V that rotate through memory of at least four times L2. Times are medians of
 rounds, a launch each.
 
     decode.py --library LIBRARY [--library NAME=LIBRARY ...] --csv decode.csv [--part shapes,pages,lengths]
+      [--flashinfer libflashinfer_decode.so]     (flashinfer_decode.cu)
 """
 
 import argparse
@@ -16,6 +17,7 @@ import random
 import statistics
 
 import decode_call
+import flashinfer_call
 import on_gpu
 
 HEADS, KV_HEADS, DIM = 32, 8, 128
@@ -41,6 +43,7 @@ def arguments():
         "--between", action="store_true", help="a small kernel of PyTorch before each launch"
     )
     parser.add_argument("--peers", default="cudnn,flash")
+    parser.add_argument("--flashinfer", default="", help="compiled flashinfer_decode.cu")
     parser.add_argument("--shapes", default="", help="1x8,32x16: batch x keys / 1024")
     return parser.parse_args()
 
@@ -60,6 +63,9 @@ class Session:
             }
             for text in options.options
         ] or [{}]
+        self.flashinfer = None
+        if options.flashinfer:
+            self.flashinfer = flashinfer_call.Library(torch, options.flashinfer)
         self.rows = []
         self.stream_bytes = 0
         self.small = torch.zeros(32, device="cuda")
@@ -165,6 +171,17 @@ class Session:
                 ]
         return launches
 
+    def of_flashinfer(self, q, o, kvs, table=None):
+        """Of its kernel for one query, and of that for several."""
+        if self.flashinfer is None:
+            return {}
+        return {
+            ("flashinfer", f"tensor_cores={cores}"): [
+                self.flashinfer.prepare(q, k, v, o, cores, table) for k, v in kvs
+            ]
+            for cores in (0, 1)
+        }
+
     def sdpa(self, backend, q, k, v):
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -204,7 +221,8 @@ class Session:
                     continue
                 expected = result.clone() if expected is None else expected
                 contenders[peer, ""] = launches
-            for name, launches in self.ours(q, o, kvs).items():
+            made = self.ours(q, o, kvs) | self.of_flashinfer(q, o, kvs)
+            for name, launches in made.items():
                 o.fill_(float("nan"))
                 launches[0]()
                 errors[name] = self.difference(o, expected) if expected is not None else ""
@@ -236,6 +254,7 @@ class Session:
                 for layout, (shape, permutation) in layouts.items():
                     kvs = [self.kv(shape, turn, permutation) for turn in range(2)]
                     made = self.ours(q, o, kvs, table=table, keys=keys)
+                    made |= self.of_flashinfer(q, o, kvs, table)
                     for (name, options), launches in made.items():
                         contenders[name, options, rows, order, layout] = launches
         times = self.race(contenders, moved)

@@ -3,12 +3,13 @@
 
     fit_ways.py --program SAWTOOTH --csv calibration_ways.csv --gpu h200 --forward-base mma-h200 --output FOLDER
 
-Each kernel (family, head dim, tile) has costs with which the timed model comes closest to the measured times of its launches,
-by least squares of the logarithms of their ratios: what a step takes, what a lone CTA's takes more, what a piece or an item
-takes beyond its steps, what pages add to a step, what share of DRAM's rate its loads reach, and what passes before the combine
-kernel's first read. Which of them a kernel has depends on what its launches can tell apart. Writes mma-decode-ways-GPU.ini,
-mma-tma-decode-ways-GPU.ini and mma-ways-GPU.ini, the last of which is the forward kernel's file of --forward-base with the
-sections of these tiles. Prints the ratios that are left.
+Each kernel (decode, decode with cascades, or not packed; family, head dim, tile) has costs with which the timed model comes
+closest to the measured times of its launches, by least squares of the logarithms of their ratios: what a step takes, what a
+lone CTA's takes more, what a piece or an item takes beyond its steps, what pages add to a step, what share of DRAM's rate its
+loads reach, what a sequence of a cascade takes to be merged, and what passes before the combine kernel's first read. Which of them a kernel has depends on what its launches can
+tell apart. Of kernels that are not packed it also takes the better of keep-step on and off: CTAs of an SM that keep step end
+together, so that a last round of few CTAs goes to few SMs, in pairs. Writes FAMILY-decode-ways-GPU.ini and FAMILY-cascade-ways-GPU.ini of both families, and mma-ways-GPU.ini, which is
+the forward kernel's file of --forward-base with the sections of these tiles. Prints the ratios that are left.
 """
 
 import argparse
@@ -29,18 +30,22 @@ KEYS = (
 Cost = collections.namedtuple("Cost", "key first least most")
 STEP = Cost("step-ns", 1000.0, 50.0, 1e5)
 EXPOSED = Cost("exposed-ns", 300.0, 0.0, 1e5)
-END = Cost("item-end-ns", 2000.0, 0.0, 1e5)
+END = Cost("item-end-ns", 2000.0, 200.0, 1e5)  # not below item-spread-ns of kernels/mma
 PAGE = Cost("page-step-ns", 50.0, 0.0, 1e4)
-DRAM = Cost("dram-share", 0.9, 0.5, 1.0)
+DRAM = Cost("dram-share", 0.9, 0.3, 1.0)
+LOW_DRAM = DRAM._replace(first=0.45)
+MERGE = Cost("merge-ns", 2000.0, 0.0, 1e5)
 COMBINE = Cost("combine-ns", 3000.0, 0.0, 1e5)
 
+KEEP_STEP = "keep-step = on; measured; timed: last rounds of few CTAs take as long as full ones\n"
+
 DECODE_HEAD = """\
-# What the decode kernels of family {family} cost on {name}: experiments/studies/serving/fit_ways.py on
-# {rows}
+# What {what} by the kernels of family {family} costs on {name}:
+# experiments/studies/serving/fit_ways.py on {rows}
 # key = value; source; note
 
 [kernel]
-description = decode by kernels/decode, family {family}, on {name}
+description = {what} by kernels/decode, family {family}, on {name}
 """
 
 
@@ -51,17 +56,27 @@ def arguments():
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--forward-base", required=True, help="kernel costs of the forward kernel")
     parser.add_argument("--output", required=True, help="a folder")
+    parser.add_argument(
+        "--ways", default="decode,cascade,alone", help="the folder has the files of the others"
+    )
     return parser.parse_args()
 
 
+def way_of(row):
+    if row["pack_gqa"] != "on":
+        return "alone"
+    return "cascade" if row["cascade"] == "on" else "decode"
+
+
 def launches(path):
-    """{(packed, family, head dim, tile_q, tile_kv): [(point, us)]}: the first repetition, without gaps between tensors."""
+    """{(way, family, head dim, tile_q, tile_kv): [(point, us)]} of the first repetition, without gaps
+    between tensors."""
     found = collections.defaultdict(list)
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["status"] != "ok" or row["repetition"] not in ("", "0"):
                 continue
-            shape = (row["pack_gqa"] == "on", row["kernel"]) + tuple(
+            shape = (way_of(row), row["kernel"]) + tuple(
                 int(row[key]) for key in ("head_dim", "tile_q", "tile_kv")
             )
             point = {key: row[key] for key in KEYS if row[key]}
@@ -71,8 +86,10 @@ def launches(path):
 
 def costs_of(shape, points):
     """Those that the launches of a shape tell apart."""
-    if not shape[0]:
+    if shape[0] == "alone":
         return [STEP, EXPOSED, END, COMBINE]
+    if shape[0] == "cascade":
+        return [END, MERGE, DRAM]
     paged = ["page_rows" in point for point, _ in points]
     costs = [STEP, END]
     # Without a prefix those of many rows lie in L2, where DRAM does not tell.
@@ -83,6 +100,23 @@ def costs_of(shape, points):
     return costs
 
 
+def section_of(text, name):
+    """{key: line} of a section."""
+    lines = (
+        text.split(f"\n[{name}]\n", 1)[-1].split("\n[", 1)[0].splitlines() if name in text else []
+    )
+    return {line.split(" = ")[0]: line for line in lines if " = " in line}
+
+
+def of_decode(text, shape):
+    """What a cascade's steps have of the decode kernel of its tile, whose loop they share: lines of
+    its section, and of the least tile's where the tile itself was not told apart from L2."""
+    _, _, dim, rows, kv_rows = shape
+    least = section_of(text, f"d{dim}-16x{kv_rows}")
+    own = least | section_of(text, f"d{dim}-{rows}x{kv_rows}")
+    return "".join(own[key] + "\n" for key in (STEP.key, PAGE.key) if key in own)
+
+
 def without_section(text, name):
     """A file of costs without one of its sections."""
     parts = text.split("\n[")
@@ -90,10 +124,11 @@ def without_section(text, name):
 
 
 class Model:
-    """Times of launches by the timed model."""
+    """Times of launches by the timed model, with fixed lines of a kernel's section."""
 
-    def __init__(self, options, head, shape, points):
+    def __init__(self, options, head, shape, points, fixed=""):
         self.options = options
+        self.fixed = fixed
         self.head = head
         self.shape = shape
         self.points = points
@@ -103,9 +138,9 @@ class Model:
         _, _, dim, q_rows, kv_rows = self.shape
         lines = [f"\n[d{dim}-{q_rows}x{kv_rows}]"]
         for cost, value in zip(costs, values):
-            digits = 3 if cost is DRAM else 1
+            digits = 3 if cost.key == DRAM.key else 1
             lines.append(f"{cost.key} = {value:.{digits}f}; measured; timed: duration")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + self.fixed
 
     def times(self, costs, values):
         text = self.head + self.section(costs, values)
@@ -155,7 +190,7 @@ def solve(matrix, right):
 
 
 def fit(model, costs):
-    """Levenberg's and Marquardt's method, within the bounds of each cost."""
+    """Levenberg's and Marquardt's method, within the bounds of each cost; values and residuals."""
     values = [cost.first for cost in costs]
     square = lambda r: sum(x * x for x in r)
     here = model.residuals(costs, values)
@@ -163,7 +198,7 @@ def fit(model, costs):
     for _ in range(25):
         slopes = []
         for i, cost in enumerate(costs):
-            step = max(abs(values[i]) * 0.02, 20.0 if cost is not DRAM else 0.01)
+            step = max(abs(values[i]) * 0.02, 20.0 if cost.key != DRAM.key else 0.01)
             if values[i] + step > cost.most:
                 step = -step
             moved = values[:i] + [values[i] + step] + values[i + 1 :]
@@ -191,9 +226,19 @@ def fit(model, costs):
                 values, here, damping, better = tried, there, damping / 3, True
                 break
             damping *= 4
-        if not better or gained < 1e-6:
+        if not better or gained < 1e-4:
             break
     return values, here
+
+
+def fit_best(models, costs):
+    """(model, values, residuals) of the model that is left the least; where DRAM's share is sought,
+    from a high and from a low one."""
+    starts = [costs]
+    if DRAM in costs and STEP not in costs:
+        starts.append([LOW_DRAM if cost is DRAM else cost for cost in costs])
+    fits = [(model, *fit(model, start)) for model in models for start in starts]
+    return min(fits, key=lambda of: sum(x * x for x in of[2]))
 
 
 def main():
@@ -206,18 +251,36 @@ def main():
         options.gpu, options.gpu
     )
     texts = {}
-    for shape, points in launches(options.csv).items():
-        packed, family = shape[:2]
-        file = f"{family}-decode-ways-{options.gpu}" if packed else f"mma-ways-{options.gpu}"
-        rows = options.csv
-        head = (
-            DECODE_HEAD.format(family=family, name=name, rows=rows) + EVERY if packed else forward
-        )
+    shapes = launches(options.csv)
+    # Cascades have costs of decode.
+    for shape in sorted(shapes, key=lambda shape: (shape[0] == "cascade", shape)):
+        points = shapes[shape]
+        way, family = shape[:2]
+        if way not in options.ways.split(","):
+            continue
+        file = f"{family}-{way}-ways-{options.gpu}" if way != "alone" else f"mma-ways-{options.gpu}"
+        words = {"decode": "decode", "cascade": "decode with cascades"}
+        head = forward
+        if way != "alone":
+            head = DECODE_HEAD.format(
+                what=words[way], family=family, name=name, rows=os.path.relpath(options.csv)
+            )
+            head += EVERY
         head = without_section(head, "d{}-{}x{}".format(*shape[2:]))
-        model = Model(options, head, shape, points)
+        variants = ["", KEEP_STEP] if way == "alone" else [""]
+        if way == "cascade":
+            decode = f"{family}-decode-ways-{options.gpu}"
+            if decode not in texts:
+                with open(
+                    os.path.join(options.output, decode + ".ini"), encoding="utf-8"
+                ) as fitted:
+                    texts[decode] = fitted.read()
+            variants = [of_decode(texts[decode], shape)]
         costs = costs_of(shape, points)
-        values, left = fit(model, costs)
-        print(shape, {cost.key: round(value, 3) for cost, value in zip(costs, values)})
+        model, values, left = fit_best(
+            [Model(options, head, shape, points, fixed) for fixed in variants], costs
+        )
+        print(shape, {cost.key: round(value, 3) for cost, value in zip(costs, values)}, model.fixed)
         for (point, us), residual in zip(points, left):
             ways = " ".join(
                 f"{key}={point[key]}" for key in KEYS[2:] if key in point and key != "page_table"

@@ -75,6 +75,9 @@ inline float __uint_as_float(unsigned bits) {
 inline int __ffs(int value) {
   return __builtin_ffs(value);
 }
+inline int __popc(unsigned value) {
+  return __builtin_popcount(value);
+}
 inline float __fdividef(float a, float b) {
   return a / b;
 }

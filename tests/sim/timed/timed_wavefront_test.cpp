@@ -34,6 +34,34 @@ TEST(TimedWavefront, TheCombineKernelBeginsWhenItIsLaunched) {
   EXPECT_LT(*simulate_timed(request, parameters).time_us, 5);
 }
 
+// Two sequences and a third one whose prefixes a worker scans in two items, their own keys in
+// three.
+Request cascade_of_three(const SequenceLengths* lengths, int64_t prefix, int64_t workers) {
+  Request request = request_of(1, prefix + 64, workers);
+  request.problem.batch = 3;
+  request.tiling = {2, 64};
+  request.sequences = {
+      .lengths = lengths, .order = nullptr, .prefix = {.keys = prefix, .group = 3}, .pages = {}};
+  request.cascade = true;
+  return request;
+}
+
+double merging_us(const Request& request) {
+  TimedParameters parameters = plain_parameters(request.schedule.workers);
+  const double free_us = *simulate_timed(request, parameters).time_us;
+  parameters.step.merge_ns = 500;
+  return *simulate_timed(request, parameters).time_us - free_us;
+}
+
+TEST(TimedWavefront, ItemsThatComeLastInACascadeMerge) {
+  const std::vector<SequenceLengths> short_prefix(3, {1, 128}), long_prefix(3, {1, 192});
+  // One worker has the prefix first: each sequence's own item comes last.
+  EXPECT_NEAR(merging_us(cascade_of_three(short_prefix.data(), 64, 1)), 3 * 0.5, 1e-9);
+  // Each item has a worker, and the prefix takes longer: its first item merges two sequences at
+  // once.
+  EXPECT_NEAR(merging_us(cascade_of_three(long_prefix.data(), 128, 5)), 0.5, 1e-9);
+}
+
 // Of two sharers the second has lines 2 and 3 of a tile, and the last tile ends before them.
 TEST(TimedWavefront, PartsOfAPrefetchAreThoseOfAFullTile) {
   Request request = request_of(6, 6, 2);

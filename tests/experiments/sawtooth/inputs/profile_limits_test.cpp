@@ -194,6 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{kernel, "item-begin-ns", "0", "1e6", "-1", "1e7"},
                     Limits{kernel, "item-end-ns", "0", "1e6", "-1", "1e7"},
                     Limits{kernel, "item-spread-ns", "-1e6", "1e6", "-1e7", "1e7"},
+                    Limits{kernel, "merge-ns", "0", "1e6", "-1", "1e7"},
                     Limits{kernel, "combine-ns", "0", "1e6", "-1", "1e7"},
                     Limits{kernel, "dram-share", "0.01", "1", "0", "1.1"},
                     Limits{kernel, "stages", "1", "8", "0", "9"},

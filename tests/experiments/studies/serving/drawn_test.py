@@ -16,6 +16,7 @@ class Drawn(unittest.TestCase):
             ("draw_list.py", "drawn"),
             ("draw_reuse.py", "drawn_reuse"),
             ("draw_ways.py", "drawn_ways"),
+            ("draw_cascades.py", "drawn_cascades"),
         ):
             text = (STUDY / "lists" / f"{name}.ini").read_text(encoding="utf-8")
             commit = re.search(rf"{re.escape(script)} ([0-9a-f]+)", text)[1]

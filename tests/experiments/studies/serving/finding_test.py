@@ -11,7 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = ROOT / "experiments" / "studies" / "serving"
 sys.path.append(str(STUDY))
-import finding  # noqa: E402  (the path above leads to it)
+import finding  # noqa: E402  (the path above leads to them)
+import varlen  # noqa: E402
+from figures import drawn_points  # noqa: E402
 
 POINT = dict(batch=16, kv_heads=8, seq_kv=512, head_dim=128, timing="lockstep", launch="grid")
 OFF = dict(POINT, pack_gqa="", lengths="a", sequence_order="given", dram_read_sectors=600)
@@ -47,7 +49,8 @@ class Finding(unittest.TestCase):
             folder.mkdir()
             data.mkdir()
             blank = dict.fromkeys(
-                "heads kv_heads seq_q seq_kv head_dim mask prefix_group page_table".split(), ""
+                "heads kv_heads seq_q seq_kv head_dim mask prefix_group lengths page_table".split(),
+                "",
             )
             plain = dict(blank, prefix=64, pack_gqa="on", cascade="")
             once = dict(plain, cascade="on")
@@ -93,6 +96,29 @@ class Finding(unittest.TestCase):
             self.assertEqual(page.of_copy(64), [0.9])
             self.assertEqual(page.of_copy(128), [])
 
+    def test_flashinfer_is_judged_by_the_faster_of_its_kernels(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            blank = dict.fromkeys("options page_rows page_order layout".split(), "")
+            shape = dict(blank, part="shapes", batch=2, keys=8192)
+            paged = dict(blank, part="pages", batch=2, keys=8192)
+            in_pages = dict(paged, page_rows=16, page_order="shuffled", layout="heads-rows")
+            rows = []
+            for of, ours, theirs in ((shape, 3000, (2500, 2000)), (in_pages, 2900, (2000, 2900))):
+                rows.append(dict(of, kernel="sawtooth", options="family=mma-tma", gb_s=ours))
+                for cores, speed in enumerate(theirs):
+                    options = f"tensor_cores={cores}"
+                    rows.append(dict(of, kernel="flashinfer", options=options, gb_s=speed))
+            for kernel in ("cudnn", "flash"):
+                rows.append(dict(shape, kernel=kernel, gb_s=2800))
+            rows.append(dict(paged, kernel="sawtooth", options="family=mma-tma", gb_s=3100))
+            write(folder, "flashinfer", rows)
+            page = finding.Page(folder, ways=folder)
+            self.assertEqual(page.of_flashinfer(), [1.2])
+            self.assertEqual(page.paged_of_flashinfer(), [1])
+            row = "| 2 x 8K | 64 MiB | 3,000 | 2,800 | 2,800 | 2,500 | 2,000 |"
+            self.assertEqual(page.flashinfer_speeds().split("\n")[-1], row)
+
     def test_tiles_ahead_are_judged_over_the_peer_of_the_same_run_and_shape(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -118,7 +144,7 @@ class Finding(unittest.TestCase):
             results, data = Path(name) / "results", Path(name) / "data"
             results.mkdir()
             data.mkdir()
-            point = dict.fromkeys(finding.PROBLEM + finding.WAY, "")
+            point = dict.fromkeys(drawn_points.PROBLEM + drawn_points.WAY, "")
             predicted, measured = [], []
             # Named rightly, wrongly, and 4 % apart.
             for keys, guess, truth in (
@@ -158,7 +184,7 @@ class Finding(unittest.TestCase):
                 )
             ]
             write(folder, "varlen", rows)
-            lengths = "+".join(map(str, finding.varlen.lengths_of("uniform 256..8K")))
+            lengths = "+".join(map(str, varlen.lengths_of("uniform 256..8K")))
             predicted = [
                 dict(kernel=kernel, mask="none", head_dim="64", lengths=of, time_us=us)
                 for kernel in ("hopper", "mma")
@@ -181,7 +207,7 @@ class Finding(unittest.TestCase):
             results, data = Path(name) / "results", Path(name) / "data"
             results.mkdir()
             data.mkdir()
-            point = dict.fromkeys(finding.POINT, "")
+            point = dict.fromkeys(drawn_points.POINT, "")
             launches = [dict(point, seq_kv=n, dram_read_sectors=100, time_us=10) for n in range(10)]
             write(data, "drawn", launches)
             for file, step in (("drawn", 1), ("drawn_costs", 0), ("drawn_pages", 0)):
