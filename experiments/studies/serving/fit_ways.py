@@ -56,6 +56,7 @@ def arguments():
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--forward-base", required=True, help="kernel costs of the forward kernel")
     parser.add_argument("--output", required=True, help="a folder")
+    parser.add_argument("--start", help="a folder with files of costs to begin with")
     parser.add_argument(
         "--ways", default="decode,cascade,alone", help="the folder has the files of the others"
     )
@@ -231,11 +232,19 @@ def fit(model, costs):
     return values, here
 
 
+def started(costs, folder, file, shape):
+    """The costs, which begin with those of a file's section."""
+    with open(os.path.join(folder, file + ".ini"), encoding="utf-8") as fitted:
+        known = section_of(fitted.read(), "d{}-{}x{}".format(*shape[2:]))
+    first = {key: float(line.split(" = ")[1].split(";")[0]) for key, line in known.items()}
+    return [cost._replace(first=first.get(cost.key, cost.first)) for cost in costs]
+
+
 def fit_best(models, costs):
-    """(model, values, residuals) of the model that is left the least; where DRAM's share is sought,
-    from a high and from a low one."""
+    """(model, values, residuals) of the model that is left the least; where a cascade's share of DRAM
+    is sought, from a high and from a low one."""
     starts = [costs]
-    if DRAM in costs and STEP not in costs:
+    if MERGE in costs:
         starts.append([LOW_DRAM if cost is DRAM else cost for cost in costs])
     fits = [(model, *fit(model, start)) for model in models for start in starts]
     return min(fits, key=lambda of: sum(x * x for x in of[2]))
@@ -277,6 +286,8 @@ def main():
                     texts[decode] = fitted.read()
             variants = [of_decode(texts[decode], shape)]
         costs = costs_of(shape, points)
+        if options.start:
+            costs = started(costs, options.start, file, shape)
         model, values, left = fit_best(
             [Model(options, head, shape, points, fixed) for fixed in variants], costs
         )

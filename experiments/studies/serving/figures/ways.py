@@ -50,10 +50,41 @@ class Ways(Rows):
         ]
         return min(ratios), statistics.median(ratios), max(ratios)
 
-    def way_errors(self, of_list="drawn_ways"):
+    def judged_ways(self):
+        """{words: (first way's name, second way's name, pairs)} of the lists that are judged."""
+        packs_, cascades = ("packed", "not packed"), ("plain", "cascade")
+        return {
+            "first list, pack": (*packs_, self.ways("pack")),
+            "second list, pack": (*packs_, self.ways("pack", "drawn_cascades")),
+            "second list, cascade": (*cascades, self.ways("cascade", "drawn_cascades")),
+            "the same, merged at once": (*cascades, self.ways("cascade", "drawn_cascades_at_once")),
+        }
+
+    def way_errors(self):
         """Amounts of errors of all drawn ways, raw."""
         kinds = {}
-        for kind, names in (("cascade", ("plain", "cascade")), ("pack", ("packed", "not packed"))):
-            for place, name in enumerate(names):
-                kinds[name] = [pair[place] for pair in self.ways(kind, of_list)]
+        for words, (first, second, pairs) in self.judged_ways().items():
+            kinds[f"{words}: {first}"] = [pair[0] for pair in pairs]
+            kinds[f"{words}: {second}"] = [pair[1] for pair in pairs]
         return amounts.lines("ways", kinds)
+
+    def way_list_errors(self):
+        """Of the second list as it was drawn, one figure each: points, medians and 90 % as in a row."""
+        pairs = self.ways("pack", "drawn_cascades") + self.ways("cascade", "drawn_cascades_at_once")
+        return amounts.lines("second list", {"all": [of for pair in pairs for of in pair]})
+
+    def not_packed_errors(self, head_dim, of_list="drawn_cascades"):
+        """Median and worst amount of errors of time of problems that are not packed."""
+        pairs = [pair for pair in self.ways("pack", of_list) if pair[1][0]["head_dim"] == head_dim]
+        errors = amounts.amounts([pair[1] for pair in pairs], "time_us")
+        return statistics.median(errors), max(errors)
+
+    def merged_at_once(self):
+        """Times of cascades merged one by one over those merged at once: least, median, most."""
+        before = self.ways("cascade", "drawn_cascades")
+        after = self.ways("cascade", "drawn_cascades_at_once")
+        ratios = [
+            table.number(one[1][1], "time_us") / table.number(other[1][1], "time_us")
+            for one, other in zip(before, after, strict=True)
+        ]
+        return min(ratios), statistics.median(ratios), max(ratios)

@@ -72,6 +72,36 @@ class Finding(unittest.TestCase):
             self.assertEqual(page.named("pack"), (1, 1))
             self.assertEqual(page.gained("cascade"), (0.5, 100 / 104, 2))
 
+    def test_cascades_merged_at_once_are_compared_problem_by_problem(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder, data = Path(name) / "results", Path(name) / "data"
+            folder.mkdir()
+            data.mkdir()
+            problem = "heads kv_heads seq_q seq_kv head_dim mask prefix_group lengths page_table"
+            blank = dict.fromkeys(problem.split(), "")
+            plain = dict(blank, prefix=64, pack_gqa="on", cascade="")
+            alone = dict(blank, prefix="", pack_gqa="", cascade="", head_dim="128")
+            before, after, predicted = [], [], []
+            for batch, (one, other) in enumerate(((60, 40), (90, 90), (80, 100))):
+                for rows, us in ((before, one), (after, other)):
+                    rows.append(dict(plain, batch=batch, time_us=50))
+                    rows.append(dict(plain, cascade="on", batch=batch, time_us=us))
+                predicted += [dict(row, time_us=1) for row in before[-2:]]
+            for guess, us in ((110, 100), (100, 100), (80, 100)):
+                of = dict(alone, batch=us + guess)
+                pair = dict(of, pack_gqa="on")
+                before += [dict(pair, time_us=1), dict(of, time_us=us)]
+                predicted += [dict(pair, time_us=1), dict(of, time_us=guess)]
+            write(folder, "drawn_cascades", predicted)
+            write(folder, "drawn_cascades_at_once", predicted[:6])
+            write(data, "drawn_cascades", before)
+            write(data, "drawn_cascades_at_once", after)
+            page = finding.Page(folder, ways=data)
+            self.assertEqual(page.merged_at_once(), (0.8, 1, 1.5))
+            middle, worst = page.not_packed_errors("128")
+            self.assertAlmostEqual(middle, 10)
+            self.assertAlmostEqual(worst, 20)
+
     def test_speeds_are_quotients_of_the_same_shape(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -42,6 +42,27 @@ class FitWays(unittest.TestCase):
         self.assertAlmostEqual(x[0], 7 / 3)
         self.assertAlmostEqual(x[1], 2)
 
+    def test_the_model_that_is_left_the_least_is_taken(self):
+        class Doubled(Launches):  # no costs give times that do not grow with the steps
+            def times(self, step_ns, end_ns):
+                return [2 * s * step_ns / 1000 for s in (40, 10, 40)]
+
+        wrong, right = Doubled(620, 3500), Launches(620, 3500)
+        wrong.us = right.us
+        model, values, _ = fit_ways.fit_best([wrong, right], [fit_ways.STEP, fit_ways.END])
+        self.assertIs(model, right)
+        self.assertAlmostEqual(values[0], 620, delta=1)
+
+    def test_a_cascade_steps_as_decode_in_its_tile(self):
+        text = (
+            "[kernel]\na = 1\n\n[d64-16x64]\nstep-ns = 600; m\nitem-end-ns = 700; m\n"
+            "page-step-ns = 50; m\ndram-share = 0.9; m\n\n[d64-32x64]\nstep-ns = 1000; m\n"
+        )
+        many = fit_ways.of_decode(text, ("cascade", "mma", 64, 32, 64))
+        self.assertEqual(many, "step-ns = 1000; m\npage-step-ns = 50; m\n")
+        few = fit_ways.of_decode(text, ("cascade", "mma", 64, 16, 64))
+        self.assertEqual(few, "step-ns = 600; m\npage-step-ns = 50; m\n")
+
     def test_a_section_is_left_out_of_a_file_of_costs(self):
         text = "[kernel]\na = 1\n\n[d64-64x64]\nb = 2\n\n[d64-64x640]\nc = 3\n"
         self.assertEqual(
