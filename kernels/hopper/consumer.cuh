@@ -42,7 +42,9 @@ class Consumer {
         shared_(shared),
         warpgroup_(warpgroup),
         q_(rows_descriptor(shared_address(shared.q[0]) +
-                           warpgroup * warpgroup_rows * swizzle_row_bytes)) {}
+                           warpgroup * (Shape::q_boxes == 1
+                                            ? warpgroup_rows * swizzle_row_bytes
+                                            : int(Shape::q_tile_bytes) / Shape::q_boxes))) {}
 
   __device__ void run() {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
@@ -72,7 +74,7 @@ class Consumer {
     for (float& value : output) value = 0;
     RowSoftmax softmax;
     if (steps > 0) {
-      shared_.q_full[q_ring_.stage].wait(q_ring_.parity);
+      wait_for_q();
       if constexpr (Shape::q_stages == 1) q_ring_.advance();  // the same stage, so not in the steps
       Scores scores;
       Packed packed;
@@ -174,7 +176,7 @@ class Consumer {
   /// tiles pass, so that the others have the SM for themselves. Pieces are merged warp by warp, so
   /// it has none to leave.
   __device__ void stand_by(int steps) {
-    if (steps > 0) shared_.q_full[q_ring_.stage].wait(q_ring_.parity);
+    if (steps > 0) wait_for_q();
     for (int step = 0; step < steps; ++step) {
       shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
       if (Shape::overlap != Overlap::none && step > 0) pass_turn();
@@ -236,6 +238,14 @@ class Consumer {
     release_v();
   }
 
+  /// With this warpgroup's rows.
+  __device__ int q_box() const {
+    return q_ring_.stage * Shape::q_boxes + (Shape::q_boxes == 1 ? 0 : warpgroup_);
+  }
+  __device__ void wait_for_q() {
+    shared_.q_full[q_box()].wait(q_ring_.parity);
+  }
+
   __device__ TileNote wait_for_k() {
     shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
     return read(shared_.notes[k_ring_.stage]);
@@ -247,7 +257,7 @@ class Consumer {
 #pragma unroll
     for (int slice = 0; slice < Shape::head_dim / wgmma_k; ++slice) {
       Wgmma<Element, Shape::kv_rows>::from_shared(
-          scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows)),
+          scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows / Shape::q_boxes)),
           advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
     }
     wgmma_commit();
@@ -423,7 +433,7 @@ class Consumer {
     release_stage(shared_.k_empty[k_ring_.stage]);
     k_ring_.advance();
     if (last_of_item) {
-      release(shared_.q_empty[q_ring_.stage]);
+      release(shared_.q_empty[q_box()]);
       if constexpr (Shape::q_stages > 1) q_ring_.advance();
     }
   }

@@ -46,13 +46,19 @@ class Loader {
 
   __device__ void load_q(const Item& item) {
     const int stage = q_.stage;
-    shared_.q_empty[stage].wait(q_.parity);
-    q_.advance();
-    shared_.q_full[stage].arrive_expecting(Shape::q_tile_bytes);
-    load_tile(shared_.q[stage], map_of(q_map_, item), shared_.q_full[stage],
-              (int(item.own_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) *
-                  Shape::cta_q_rows,
-              int(item.head), batch_of(item), shared_.hand.arguments.policies.q);
+    for (int box = 0; box < Shape::q_boxes; ++box) {
+      constexpr int rows = Shape::cta_q_rows / Shape::q_boxes;
+      shared_.q_empty[stage * Shape::q_boxes + box].wait(q_.parity);
+      if (box + 1 == Shape::q_boxes) q_.advance();
+      shared_.q_full[stage * Shape::q_boxes + box].arrive_expecting(Shape::q_tile_bytes /
+                                                                    Shape::q_boxes);
+      load_tile(shared_.q[stage] + box * rows * Shape::head_dim, map_of(q_map_, item),
+                shared_.q_full[stage * Shape::q_boxes + box],
+                (int(item.own_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) *
+                        Shape::cta_q_rows +
+                    box * rows,
+                int(item.head), batch_of(item), shared_.hand.arguments.policies.q);
+    }
   }
 
   /// Starts the copy of the next K tile of the scan and returns its number.

@@ -137,10 +137,12 @@ struct HandOver {
 
 template <class Shape>
 struct SharedStorage {
+  // Of q_boxes boxes one behind the other.
   alignas(swizzle_group_bytes) typename Shape::Element q[Shape::q_stages][Shape::q_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element k[Shape::stages][Shape::kv_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element v[Shape::stages][Shape::kv_tile_elements];
-  Barrier q_full[Shape::q_stages], q_empty[Shape::q_stages];
+  // By stage, box by box.
+  Barrier q_full[Shape::q_stages * Shape::q_boxes], q_empty[Shape::q_stages * Shape::q_boxes];
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
   using Hand = std::conditional_t<Shape::packed, HandOver<PackedArguments, TileNote, PackedSlot>,
@@ -149,9 +151,9 @@ struct SharedStorage {
   std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
 
   __device__ void initialise_barriers() {
-    for (int stage = 0; stage < Shape::q_stages; ++stage) {
-      q_full[stage].initialise(1);
-      q_empty[stage].initialise(Shape::consumer_warps);
+    for (int box = 0; box < Shape::q_stages * Shape::q_boxes; ++box) {
+      q_full[box].initialise(1);
+      q_empty[box].initialise(Shape::consumer_warps / Shape::q_boxes);
     }
     for (int stage = 0; stage < Shape::stages; ++stage) {
       k_full[stage].initialise(1);
