@@ -74,23 +74,23 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
         EXPECT_TRUE(different.insert(identity(point)).second) << list << ": " << identity(point);
       EXPECT_GE(points.size(), 1u) << list;
     }
-  EXPECT_THAT(lists, testing::ElementsAre(
-                         "a100", "calibration", "calibration_attach", "calibration_hopper", "calibration_hopper_short",
-                         "calibration_mma_fp32", "calibration_prefetch", "calibration_short",
-                         "development", "families", "families_again", "families_fifth",
-                         "families_fourth", "families_sixth", "families_third", "gb10", "h200", "judgement",
-                         "latency", "launches", "length", "libraries", "order", "predicted",
-                         "prefetch", "scans", "schedules", "sections", "split"));
+  EXPECT_THAT(
+      lists, testing::ElementsAre(
+                 "a100", "calibration", "calibration_attach", "calibration_hopper",
+                 "calibration_hopper_short", "calibration_mma_fp32", "calibration_prefetch",
+                 "calibration_short", "development", "families", "families_again", "families_fifth",
+                 "families_fourth", "families_sixth", "families_third", "gb10", "h200", "judgement",
+                 "latency", "launches", "length", "libraries", "order", "predicted", "prefetch",
+                 "scans", "schedules", "sections", "split"));
 }
 
 TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
   const auto calibration = points_of("validation/lists/calibration");
   EXPECT_LE(calibration.size(), 12u);
-  for (const char* list :
-       {"validation/lists/development", "validation/lists/judgement", "validation/lists/families",
-        "validation/lists/families_again", "validation/lists/families_third",
-        "validation/lists/families_fourth", "validation/lists/families_fifth",
-        "validation/lists/families_sixth"}) {
+  for (const char* list : {"validation/lists/development", "validation/lists/judgement",
+                           "validation/lists/families", "validation/lists/families_again",
+                           "validation/lists/families_third", "validation/lists/families_fourth",
+                           "validation/lists/families_fifth", "validation/lists/families_sixth"}) {
     const auto judged = numbers(points_of(list), "seq-kv");
     for (const int64_t length : numbers(calibration, "seq-kv"))
       EXPECT_FALSE(judged.contains(length)) << list;
