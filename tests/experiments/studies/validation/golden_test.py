@@ -21,9 +21,9 @@ STUDY = ROOT / "experiments/studies/validation"
 # Sections of lists/judgement.ini: the launches, one and two CTAs an SM, three scans, and what is
 # recorded of them.
 POINTS = {
-    "38a": {"launch": "grid", "scan": "linear", "dram_read_sectors": 4365120},
+    "38a": {"launch": "grid", "scan": "linear", "dram_read_sectors": 4365632},
     "38b": {"launch": "static", "scan": "sawtooth", "dram_read_sectors": 6414400},
-    "38c": {"launch": "dynamic", "scan": "linear", "dram_read_sectors": 11933440},
+    "38c": {"launch": "dynamic", "scan": "linear", "dram_read_sectors": 11927424},
 }
 SECTOR = 32
 LAUNCH_DRAM_READ_SECTORS = 3008  # launch-... of the GPU's profile
