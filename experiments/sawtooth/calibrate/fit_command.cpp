@@ -1,6 +1,7 @@
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
 
 #include <iostream>
+#include <set>
 #include <sstream>
 
 #include "experiments/sawtooth/calibrate/items_command.hpp"
@@ -67,14 +68,15 @@ int calibrate_from(const Settings& settings) {
 StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& rows,
                         int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
                         std::ostream& out) {
+  const std::set<int64_t> fitted_mib = fitted_sizes_mib(rows);
   std::vector<StreamRow> half;
   for (const StreamRow& row : rows) {
-    if (fitted_half(row.point)) half.push_back(row);
+    if (fitted_mib.contains(row.point.mib)) half.push_back(row);
   }
   const StreamFit held_out = fit_streams(half, l2_bytes, sms, ways);
-  say(out, "fitted to sizes that 16 MiB divides, judged on the others",
+  say(out, "fitted to every second size, judged on the others",
       judge_streams(held_out, rows, l2_bytes,
-                    [](const StreamPoint& point) { return !fitted_half(point); }));
+                    [&](const StreamPoint& point) { return !fitted_mib.contains(point.mib); }));
   const StreamFit fit = fit_streams(rows, l2_bytes, sms, ways);
   say(out, "fitted to all sizes and judged on them",
       judge_streams(fit, rows, l2_bytes, [](const StreamPoint&) { return true; }));

@@ -7,6 +7,7 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include <Eigen/Dense>
 
@@ -282,8 +283,12 @@ StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>
   return judgement;
 }
 
-bool fitted_half(const StreamPoint& point) {
-  return point.mib % 16 == 0;
+std::set<int64_t> fitted_sizes_mib(const std::vector<StreamRow>& rows) {
+  std::set<int64_t> sizes;
+  for (const StreamRow& row : rows) sizes.insert(row.point.mib);
+  bool fitted = true;
+  std::erase_if(sizes, [&](int64_t) { return std::exchange(fitted, !fitted); });
+  return sizes;
 }
 
 }  // namespace sawtooth::experiments

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,8 +67,9 @@ StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>
                               int64_t l2_bytes,
                               const std::function<bool(const StreamPoint&)>& chosen);
 
-/// Every other size of each series: what a held-out judgement fits to; the rest is judged.
-bool fitted_half(const StreamPoint& point);
+/// Every second size in MiB, from the second smallest on: what a held-out judgement fits to; the
+/// rest is judged.
+std::set<int64_t> fitted_sizes_mib(const std::vector<StreamRow>& rows);
 
 /// Every fitted number as name, value, unit and what it is; and back. Throws std::invalid_argument
 /// for figures without one of the names.

@@ -122,5 +122,16 @@ TEST(FitStreams, ReadingsWithoutAFabricAreRefused) {
   EXPECT_THROW(fit_streams(rows, l2_bytes, sms, 16), std::invalid_argument);
 }
 
+// Of an H200 sizes that the model was first fitted to are multiples of 8 MiB; of an H100 they are
+// not.
+TEST(FittedSizes, AreEverySecondOneAndHaveSmallShiftStreamsOnEachGpu) {
+  const std::string data = SAWTOOTH_EXPERIMENTS_DIR "/data/";
+  const auto sizes_of = [&](const std::string& gpu) {
+    return fitted_sizes_mib(read_stream_csv(data + gpu + "/streams/stream_counters.csv"));
+  };
+  EXPECT_THAT(sizes_of("h200"), ElementsAre(16, 28, 36, 44, 56, 80, 128));
+  EXPECT_THAT(sizes_of("h100"), ElementsAre(13, 23, 30, 37, 47, 67, 107));
+}
+
 }  // namespace
 }  // namespace sawtooth::experiments
