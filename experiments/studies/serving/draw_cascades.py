@@ -29,11 +29,8 @@ class Cascades(draw_ways.Ways):
 
 
 def main(commit):
-    drawing = Cascades(commit)
-    print(f"# Serving in two ways each, drawn by draw_cascades.py {commit}.")
-    print("experiment = serving-ways\ntiming = timed\nl2 = halves")
-    drawn.print_points(drawing.cascade, CASCADES, "cascade", "once")
-    drawn.print_points(drawing.pair, PACKS, "pack", "not packed")
+    title = f"# Serving in two ways each, drawn by draw_cascades.py {commit}."
+    draw_ways.print_list(title, Cascades(commit), CASCADES, PACKS)
 
 
 if __name__ == "__main__":

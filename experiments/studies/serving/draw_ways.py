@@ -45,12 +45,16 @@ class Ways(draw_reuse.Drawing):
         return [plain, plain | tile | {"cascade": "on"}]
 
 
-def main(commit):
-    ways = Ways(commit)
-    print(f"# Serving in two ways each, drawn by draw_ways.py {commit}.")
+def print_list(title, ways, cascades, packs):
+    print(title)
     print("experiment = serving-ways\ntiming = timed\nl2 = halves")
-    drawn.print_points(ways.cascade, CASCADES, "cascade", "once")
-    drawn.print_points(ways.pair, PACKS, "pack", "not packed")
+    drawn.print_points(ways.cascade, cascades, "cascade", "once")
+    drawn.print_points(ways.pair, packs, "pack", "not packed")
+
+
+def main(commit):
+    title = f"# Serving in two ways each, drawn by draw_ways.py {commit}."
+    print_list(title, Ways(commit), CASCADES, PACKS)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,14 @@ class Memory {
   TimedMemory memory_;
 };
 
+void expect_counts(const Counters& counters, int64_t dram_reads, int64_t near_misses,
+                   int64_t fabric_reads, int64_t fabric_misses) {
+  EXPECT_EQ(*counters.dram_read_sectors, dram_reads);
+  EXPECT_EQ(*counters.l2_read_miss_sectors, near_misses);
+  EXPECT_EQ(*counters.fabric_read_sectors, fabric_reads);
+  EXPECT_EQ(*counters.fabric_read_miss_sectors, fabric_misses);
+}
+
 TEST(TimedMemory, AMissTakesDramsLatencyAndAHitL2s) {
   Memory memory(parameters(1));
   EXPECT_EQ(memory.read(0, 0), 400);
@@ -90,18 +98,10 @@ TEST(TimedMemory, WhatAPrefetchBringsFromDramIsNoMiss) {
   l2.lines.ways = 16;
   Memory memory(l2);
   memory.prefetch(0, 0, {});
-  const Counters prefetched = memory.counters();
-  EXPECT_EQ(*prefetched.dram_read_sectors, 512);
-  EXPECT_EQ(*prefetched.fabric_read_sectors, 256);
-  EXPECT_EQ(*prefetched.fabric_read_miss_sectors, 0);
-  EXPECT_EQ(*prefetched.l2_read_miss_sectors, 256);
+  expect_counts(memory.counters(), 512, 256, 256, 0);
   EXPECT_EQ(memory.read(5000, 0), 5150);
   memory.read(9000, 1);
-  const Counters read = memory.counters();
-  EXPECT_EQ(*read.dram_read_sectors, 512);
-  EXPECT_EQ(*read.fabric_read_sectors, 512);
-  EXPECT_EQ(*read.fabric_read_miss_sectors, 0);
-  EXPECT_EQ(*read.l2_read_miss_sectors, 512);
+  expect_counts(memory.counters(), 512, 512, 512, 0);
 }
 
 // Home's SMs ask before the prefetch of the other half has crossed: there is no miss to take back.
@@ -162,22 +162,14 @@ TEST(TimedMemory, AHalfThatLeadsReachesTheFarLinesFirst) {
   Memory memory(parameters(2));
   memory.read(0, 0);
   memory.read(5000, 1);
-  const Counters c = memory.counters();
-  EXPECT_EQ(*c.l2_read_miss_sectors, 768);
-  EXPECT_EQ(*c.fabric_read_sectors, 512);
-  EXPECT_EQ(*c.fabric_read_miss_sectors, 256);
-  EXPECT_EQ(*c.dram_read_sectors, 512);
+  expect_counts(memory.counters(), 512, 768, 512, 256);
 }
 
 TEST(TimedMemory, HalvesInStepEachMissTheirOwnLines) {
   Memory memory(parameters(2));
   memory.read(0, 0);
   memory.read(0, 1);
-  const Counters c = memory.counters();
-  EXPECT_EQ(*c.l2_read_miss_sectors, 1024);
-  EXPECT_EQ(*c.fabric_read_sectors, 512);
-  EXPECT_EQ(*c.fabric_read_miss_sectors, 0);
-  EXPECT_EQ(*c.dram_read_sectors, 512);
+  expect_counts(memory.counters(), 512, 1024, 512, 0);
 }
 
 TEST(TimedMemory, FarLinesAreFasterTheSecondTime) {

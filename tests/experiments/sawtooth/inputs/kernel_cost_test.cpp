@@ -4,6 +4,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #if defined(SAWTOOTH_HAVE_KERNELS)
 #include "kernels/attention/variants.hpp"
 #endif
@@ -56,6 +57,24 @@ TEST(KernelParameters, AreThoseOfTheTileForThisProjectsKernelsAlone) {
   const auto of_others = tpc_spread({{"kernel", "hopper"}});
   EXPECT_GT(of_others, 0.0);
   EXPECT_EQ(tpc_spread({{"system", "triton-tutorial"}}), of_others);
+}
+
+// [pace] of profiles/gpus/h100-sxm.ini; costs that a call gives are already those of its GPU.
+TEST(KernelCosts, HaveThePaceOfTheirFileOnThisGpuUnlessGiven) {
+  const auto pace = [](std::vector<std::pair<std::string, std::string>> options) {
+    options.insert(
+        options.end(),
+        {{"gpu", "h100-sxm"}, {"head-dim", "128"}, {"tile-q", "128"}, {"tile-kv", "128"}});
+    return request(std::move(options)).kernel.pace;
+  };
+  const GpuFile h100 =
+      read_gpu_file(std::string(SAWTOOTH_EXPERIMENTS_DIR) + "/profiles/gpus/h100-sxm.ini");
+  const double of_mma = h100.paces.at("mma-h200"), of_hopper = h100.paces.at("hopper-h200");
+  EXPECT_LT(of_mma, of_hopper);
+  EXPECT_EQ(pace({{"kernel", "mma"}}), of_mma);
+  EXPECT_EQ(pace({{"kernel", "hopper"}}), of_hopper);
+  EXPECT_EQ(pace({{"kernel", "hopper"}, {"step-ns", "1500"}}), 1);
+  EXPECT_EQ(pace({{"kernel", "hopper"}, {"kernel-costs", "hopper-h200"}}), 1);
 }
 
 TEST(KernelCosts, OfTheHopperKernelAreItsOwn) {
