@@ -2,7 +2,10 @@
 // registers.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/mma/backward/arguments.hpp"
+#include "kernels/mma/float_tile.hpp"
 #include "kernels/mma/shared_tile.hpp"
 #include "kernels/mma/work_item.cuh"
 #include "scheduler/dq_order.hpp"
@@ -10,7 +13,7 @@
 namespace sawtooth::kernels {
 
 /// A warp owns 16 or 32 keys of the K/V tile for S^T, dP^T, dK and dV, and for dQ a block of 32
-/// rows.
+/// rows, of fp32 16.
 template <class ElementType_, int HeadDim, int QRows, int KvRows, int Warps, int Stages,
           int ScoreColumns, int CtasPerSm>
 struct BackwardShape {
@@ -24,7 +27,8 @@ struct BackwardShape {
   static constexpr int score_columns = ScoreColumns;  // queries of S^T in registers at a time
   static constexpr int ctas_per_sm = CtasPerSm;
   static constexpr int key_blocks = KvRows / (16 * Warps);  // of 16 keys, a warp
-  static constexpr int dq_rows = 32;                        // of a warp's block of dQ
+  static constexpr bool is_fp32 = std::is_same_v<Element, float>;
+  static constexpr int dq_rows = is_fp32 ? 16 : 32;  // of a warp's block of dQ
   static constexpr int dq_row_groups = QRows / dq_rows;
   static constexpr int dq_columns = HeadDim * dq_row_groups / Warps;
   static_assert(key_blocks * 16 * Warps == KvRows && QRows % ScoreColumns == 0 &&
@@ -35,9 +39,12 @@ struct BackwardShape {
   /// Whether dq = separate has a kernel of these tiles: one for each head dim and size of a Q tile.
   static constexpr bool has_dq_kernel = KvRows == 64;
 
-  using QTile = SharedTile<QRows, HeadDim>;
-  using KvTile = SharedTile<KvRows, HeadDim>;
-  using ScoreTile = SharedTile<KvRows, QRows>;  // dS^T: a row a key
+  template <int Rows>
+  using Tile = std::conditional_t<is_fp32, FloatTile<Rows, HeadDim>, SharedTile<Rows, HeadDim>>;
+  using QTile = Tile<QRows>;
+  using KvTile = Tile<KvRows>;
+  // dS^T: a row a key, of fp32 two columns of 16 bits an element
+  using ScoreTile = SharedTile<KvRows, is_fp32 ? 2 * QRows : QRows>;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {QRows, KvRows}; }
 };
 
