@@ -50,9 +50,10 @@ __device__ constexpr bool takes_small_b(int product) {
   return product == 1;
 }
 
-/// C = A B^T over `Depth` columns. Lanes are the row_lane of A's first row block, and of the row of
-/// tile B that is C's first column.
-template <class ATile, class BTile, int Depth, int RowBlocks, int Fragments>
+/// C = A B^T over `Depth` columns, `Unroll` blocks of 16 of them at a time. Lanes are the row_lane
+/// of A's first row block, and of the row of tile B that is C's first column.
+template <class ATile, class BTile, int Depth, int Unroll = Depth / 16, int RowBlocks,
+          int Fragments>
 __device__ inline void multiply_floats_by_transposed(float (&c)[RowBlocks][Fragments][4],
                                                      uint32_t a_lane, uint32_t b_lane) {
   // Fragments of 8 columns, so that products that follow are independent.
@@ -64,7 +65,7 @@ __device__ inline void multiply_floats_by_transposed(float (&c)[RowBlocks][Fragm
     for (auto& fragment : block)
 #pragma unroll
       for (float& value : fragment) value = 0;
-#pragma unroll
+#pragma unroll Unroll
   for (int k = 0; k < Depth / 16; ++k) {
     uint32_t a[2][2][RowBlocks][4];  // big and small, of the two products
 #pragma unroll

@@ -242,8 +242,9 @@ __device__ inline void dq_cta(const DqArguments& arguments, DqStorage<Shape>& st
       const int tile = storage.scan.tile(step);
       if (threadIdx.x == 0) announce_step(arguments, work, step, tile);
       const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
-#pragma unroll
-      for (int part = 0; part < Shape::kv_rows / Shape::score_columns; ++part)
+      constexpr int parts = Shape::kv_rows / Shape::score_columns;
+#pragma unroll(Shape::is_fp32 ? 1 : parts)  // of fp32, two parts spill
+      for (int part = 0; part < parts; ++part)
         add_keys<Shape>(dq, arguments, storage, loader.slot(step), part, masked,
                         int64_t(tile) * Shape::kv_rows);
     }

@@ -8,6 +8,28 @@
 
 namespace sawtooth::kernels {
 
+/// A lane's fragments in shared memory begin where these say. They follow from the thread's number,
+/// read anew, so that none is kept in a register from one product to the next.
+template <class Shape>
+struct FloatLaneBases {
+  using QTile = typename Shape::QTile;
+  using KvTile = typename Shape::KvTile;
+
+  /// This warp's keys of K, or V.
+  __device__ static uint32_t keys(const unsigned char* tile) {
+    const int thread = thread_number();
+    return shared_address(tile) + thread / 32 * (Shape::key_blocks * 16 * KvTile::row_bytes) +
+           KvTile::row_lane(thread % 32);
+  }
+  /// Rows of Q, or dO, from `row` on as columns of the second factor, and as its rows.
+  __device__ static uint32_t by_rows(const unsigned char* tile, int row) {
+    return shared_address(tile) + row * QTile::row_bytes + QTile::row_lane(thread_number() % 32);
+  }
+  __device__ static uint32_t by_columns(const unsigned char* tile, int row) {
+    return shared_address(tile) + row * QTile::row_bytes + QTile::key_lane(thread_number() % 32);
+  }
+};
+
 /// Accumulators as a factor of the next product.
 template <int RowBlocks, int Fragments>
 __device__ inline void split_operand(SplitOperand<Fragments, RowBlocks>& a,
@@ -58,19 +80,16 @@ requires(Shape::is_fp32) __device__
                          int first_row) {
   using QTile = typename Shape::QTile;
   using KvTile = typename Shape::KvTile;
+  using At = FloatLaneBases<Shape>;
   const int first_column = part * Shape::score_columns;
-  const int part_bytes = first_column * QTile::row_bytes;
-  const int thread = thread_number();
-  const int lane = thread % 32;
-  const uint32_t own_keys =
-      uint32_t(thread / 32 * (Shape::key_blocks * 16 * KvTile::row_bytes) + KvTile::row_lane(lane));
-  const uint32_t q = shared_address(storage.tiles.q[slot]) + part_bytes;
-  const uint32_t d_o = shared_address(storage.tiles.d_o[slot]) + part_bytes;
+  const unsigned char* const q = storage.tiles.q[slot];
+  const unsigned char* const d_o = storage.tiles.d_o[slot];
+  constexpr int unroll = 2;  // more spills at head dim 128
   SplitOperand<Shape::score_columns / 8, Shape::key_blocks> factor;
 
   ScoreFragments<Shape> probabilities;
-  multiply_floats_by_transposed<KvTile, QTile, Shape::head_dim>(
-      probabilities, shared_address(storage.tiles.k) + own_keys, q + QTile::row_lane(lane));
+  multiply_floats_by_transposed<KvTile, QTile, Shape::head_dim, unroll>(
+      probabilities, At::keys(storage.tiles.k), At::by_rows(q, first_column));
   if (masked) {
     const int64_t first_key = storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>();
     hide_others(probabilities, [&](int key) {
@@ -81,16 +100,16 @@ requires(Shape::is_fp32) __device__
   to_probabilities<Shape>(probabilities, storage.tiles.lse_log2[slot] + first_column,
                           arguments.scale_log2);
   split_operand(factor, probabilities);
-  add_float_product<QTile>(gradients.dv, factor, d_o + QTile::key_lane(lane));
+  add_float_product<QTile>(gradients.dv, factor, At::by_columns(d_o, first_column));
 
   ScoreFragments<Shape> score_gradients;
-  multiply_floats_by_transposed<KvTile, QTile, Shape::head_dim>(
-      score_gradients, shared_address(storage.tiles.v) + own_keys, d_o + QTile::row_lane(lane));
+  multiply_floats_by_transposed<KvTile, QTile, Shape::head_dim, unroll>(
+      score_gradients, At::keys(storage.tiles.v), At::by_rows(d_o, first_column));
   to_score_gradients<Shape>(score_gradients, probabilities,
                             storage.tiles.row_sums[slot] + first_column);
   if constexpr (adds_dq) store_scores<Shape>(storage, score_gradients, first_column);
   split_operand(factor, score_gradients);
-  add_float_product<QTile>(gradients.dk, factor, q + QTile::key_lane(lane));
+  add_float_product<QTile>(gradients.dk, factor, At::by_columns(q, first_column));
 }
 
 template <class Shape>
