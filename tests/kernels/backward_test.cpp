@@ -103,6 +103,10 @@ TEST(AttentionBackward, NamesWhatNoKernelHas) {
   });
   expect_refusal(Status::bad_schedule, "family is 'fma'",
                  [](AttentionBackward& call) { call.family = "fma"; });
+  expect_refusal(Status::bad_schedule,
+                 "family is 'scalar-fp32', of which this build has no kernel of the backward pass; "
+                 "allowed: mma",
+                 [](AttentionBackward& call) { call.family = families::scalar_fp32; });
 }
 
 TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
