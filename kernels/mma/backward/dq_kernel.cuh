@@ -109,17 +109,13 @@ class DqLoader {
 template <class Shape>
 using KeyScores = float[1][Shape::score_columns / 8][4];
 
-/// The first row of the Q tile that this lane has in accumulators.
-__device__ inline int lane_query() {
-  const int thread = thread_number();
-  return thread / 32 * 16 + thread % 32 / 4;
-}
-
-/// Scores of keys from `first_key` on that their rows do not see become -inf.
+/// Scores of keys from `first_key` on that their rows do not see become -inf. `lane_row` is the
+/// first row of the Q tile that this lane has in accumulators.
 template <class Shape>
 __device__ inline void hide_unseen(KeyScores<Shape>& scores, const DqArguments& arguments,
-                                   const DqStorage<Shape>& storage, int64_t first_key) {
-  const int64_t first_row = storage.work.item.own_tile * Shape::q_rows + lane_query();
+                                   const DqStorage<Shape>& storage, int lane_row,
+                                   int64_t first_key) {
+  const int64_t first_row = storage.work.item.own_tile * Shape::q_rows + lane_row;
   hide_others(scores, [&](int row) {
     return seen_keys(arguments.problem, first_row + row, first_key, Shape::score_columns);
   });
@@ -129,11 +125,12 @@ __device__ inline void hide_unseen(KeyScores<Shape>& scores, const DqArguments& 
 template <class Shape>
 __device__ inline void to_gradients_of_keys(KeyScores<Shape>& gradients,
                                             const KeyScores<Shape>& scores,
-                                            const DqStorage<Shape>& storage, float scale_log2) {
+                                            const DqStorage<Shape>& storage, int lane_row,
+                                            float scale_log2) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const float lse = storage.lse_log2[lane_query() + half * 8];
-    const float sum = storage.row_sums[lane_query() + half * 8];
+    const float lse = storage.lse_log2[lane_row + half * 8];
+    const float sum = storage.row_sums[lane_row + half * 8];
 #pragma unroll
     for (int n = 0; n < Shape::score_columns / 8; ++n)
 #pragma unroll
@@ -155,6 +152,7 @@ requires(!Shape::is_fp32) __device__
   constexpr int column_blocks = Shape::score_columns / 16;
   const int thread = thread_number();
   const int lane = thread % 32;
+  const int lane_row = thread / 32 * 16 + lane / 4;
   const uint32_t own_rows =
       uint32_t(thread / 32 * 16 * QTile::row_bytes) + uint32_t(QTile::lane_offset_rows_first(lane));
   const auto load_own = [own_rows](const unsigned char* tile) {
@@ -169,12 +167,13 @@ requires(!Shape::is_fp32) __device__
   multiply_by_transposed<Element, KvTile, Shape::head_dim>(
       scores, load_own(storage.q), k_tile + as_columns, part * column_blocks);
   if (masked)
-    hide_unseen<Shape>(scores, arguments, storage, first_key + part * Shape::score_columns);
+    hide_unseen<Shape>(scores, arguments, storage, lane_row,
+                       first_key + part * Shape::score_columns);
   KeyScores<Shape> gradients;
   multiply_by_transposed<Element, KvTile, Shape::head_dim>(
       gradients, load_own(storage.d_o), shared_address(storage.v[slot]) + as_columns,
       part * column_blocks);
-  to_gradients_of_keys<Shape>(gradients, scores, storage, arguments.scale_log2);
+  to_gradients_of_keys<Shape>(gradients, scores, storage, lane_row, arguments.scale_log2);
   const uint32_t as_rows = k_tile + uint32_t(KvTile::lane_offset_rows_first(lane));
 #pragma unroll
   for (int n = 0; n < column_blocks; ++n) {
@@ -194,6 +193,7 @@ requires(Shape::is_fp32) __device__
   using KvTile = typename Shape::KvTile;
   const int thread = thread_number();
   const int lane = thread % 32;
+  const int lane_row = thread / 32 * 16 + lane / 4;
   const int own_rows = thread / 32 * 16 * QTile::row_bytes + QTile::row_lane(lane);
   const int part_bytes = part * Shape::score_columns * KvTile::row_bytes;
   const uint32_t keys = shared_address(storage.k[slot]) + part_bytes;
@@ -203,11 +203,12 @@ requires(Shape::is_fp32) __device__
   multiply_floats_by_transposed<QTile, KvTile, Shape::head_dim>(
       scores, shared_address(storage.q) + own_rows, keys + KvTile::row_lane(lane));
   if (masked)
-    hide_unseen<Shape>(scores, arguments, storage, first_key + part * Shape::score_columns);
+    hide_unseen<Shape>(scores, arguments, storage, lane_row,
+                       first_key + part * Shape::score_columns);
   KeyScores<Shape> gradients;
   multiply_floats_by_transposed<QTile, KvTile, Shape::head_dim>(
       gradients, shared_address(storage.d_o) + own_rows, values + KvTile::row_lane(lane));
-  to_gradients_of_keys<Shape>(gradients, scores, storage, arguments.scale_log2);
+  to_gradients_of_keys<Shape>(gradients, scores, storage, lane_row, arguments.scale_log2);
   SplitOperand<Shape::score_columns / 8, 1> factor;
   split_operand(factor, gradients);
   add_float_product<KvTile>(dq, factor, keys + KvTile::key_lane(lane));
