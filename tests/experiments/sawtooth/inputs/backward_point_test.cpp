@@ -98,13 +98,14 @@ TEST(BackwardPoint, TakesTheTimeOfAStepOfFp32FromTheUser) {
 
 // Twice the bytes of K, V, Q and dO a row, and as many of the sums of dQ.
 TEST(BackwardPoint, FloatsTakeTwiceTheSectorsButInTheSumsOfDq) {
-  const auto sectors = [](const std::string& dtype, const char* column) {
+  constexpr size_t reductions = result_column("l2_reduction_sectors");
+  constexpr size_t writes = result_column("l2_write_sectors");
+  const auto sectors = [](const std::string& dtype, size_t column) {
     const Point point = backward({{"dtype", dtype}, {"l2", "lru"}});
-    return std::stod(
-        predict_point(point, key_cells(point, "e", "predicted")).row[result_column(column)]);
+    return std::stod(predict_point(point, key_cells(point, "e", "predicted")).row[column]);
   };
-  EXPECT_EQ(sectors("fp32", "l2_reduction_sectors"), sectors("bf16", "l2_reduction_sectors"));
-  EXPECT_EQ(sectors("fp32", "l2_write_sectors"), 2 * sectors("bf16", "l2_write_sectors"));
+  EXPECT_EQ(sectors("fp32", reductions), sectors("bf16", reductions));
+  EXPECT_EQ(sectors("fp32", writes), 2 * sectors("bf16", writes));
 }
 
 // Five products of 1024 x 1024 x 64 elements, a product and a sum each.
