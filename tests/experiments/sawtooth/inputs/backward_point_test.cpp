@@ -101,7 +101,7 @@ TEST(BackwardPoint, FloatsTakeTwiceTheSectorsButInTheSumsOfDq) {
   constexpr size_t reductions = result_column("l2_reduction_sectors");
   constexpr size_t writes = result_column("l2_write_sectors");
   const auto sectors = [](const std::string& dtype, size_t column) {
-    const Point point = backward({{"dtype", dtype}, {"l2", "lru"}});
+    const Point point = backward({{"dtype", dtype}, {"tiles", "64x64"}, {"l2", "lru"}});
     return std::stod(predict_point(point, key_cells(point, "e", "predicted")).row[column]);
   };
   EXPECT_EQ(sectors("fp32", reductions), sectors("bf16", reductions));
