@@ -261,7 +261,7 @@ TEST(ItemPace, StaysStaggeredByItsOwnShare) {
   const Staggered staggered{.share = 0.2, .kept_share = 0.5, .gain = 0.03, .gain_spread = 0.005};
   ItemPace pace(3);
   EXPECT_EQ(pace.factor(), 1);
-  constexpr int items = 20000;
+  constexpr int items = 200000;
   int faster = 0, in_turn = 0;
   double gains = 0, squares = 0;
   bool was_faster = false;
@@ -275,7 +275,7 @@ TEST(ItemPace, StaysStaggeredByItsOwnShare) {
     squares += gain * gain;
     was_faster = is_faster;
   }
-  EXPECT_NEAR(double(faster) / items, 2.0 / 7, 0.01);
+  EXPECT_NEAR(double(faster) / items, 2.0 / 7, 0.005);
   EXPECT_NEAR(double(in_turn) / faster, 0.5, 0.02);
   const double mean = gains / faster;
   EXPECT_NEAR(mean, 0.03, 0.0005);
