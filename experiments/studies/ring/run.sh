@@ -78,6 +78,8 @@ case ${1:-} in
       "$root/experiments/data/h100/ring/judged_times.csv"
     python3 "$here/steps_table.py" "$here/results/drawn_h100.csv" "$root/experiments/data/h100/ring/drawn_counters.csv" \
       "$root/experiments/data/h100/ring/drawn_times.csv"
+    python3 "$here/steps_table.py" "$here/results/drawn_second_h100.csv" \
+      "$root/experiments/data/h100/ring/drawn_second_counters.csv" "$root/experiments/data/h100/ring/drawn_second_times.csv"
     for rows in four_gpus two_gpus four_gpus_backward backward_automatic; do
       python3 "$here/ring_table.py" "$root/experiments/data/h100/ring/$rows.csv"
     done
