@@ -53,7 +53,7 @@ Outcome suits(const AttentionBackward& call, const KernelVariant& variant) {
   if (call.schedule.dq == Dq::separate && variant.separate_function == nullptr)
     return {Status::bad_schedule,
             "dq is separate, and no kernel of these tiles computes dQ alone; allowed: atomic, "
-            "ordered, or kernels of the family mma with K/V tiles of 64 rows"};
+            "ordered, or kernels of the families mma and mma-fp32 with K/V tiles of 64 rows"};
   if (!variant.loads_by_copy_engine()) return {};
   const int64_t q_sizes[] = {problem.batch, problem.heads, problem.seq_q};
   const int64_t kv_sizes[] = {problem.batch, problem.kv_heads, problem.seq_kv};

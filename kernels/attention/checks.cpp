@@ -29,6 +29,15 @@ std::string supported_types(Variants variants, std::string_view family) {
   return text;
 }
 
+/// Families that a call may name, of those that have kernels here.
+std::string supported_families(Variants variants) {
+  std::string text;
+  for (const std::string_view name : family_names)
+    if (std::ranges::any_of(variants, [&](const KernelVariant& one) { return one.serves(name); }))
+      text.append(text.empty() ? "" : ", ").append(name);
+  return text;
+}
+
 bool has_type(Variants variants, ElementType dtype, std::string_view family) {
   return std::ranges::any_of(variants, [&](const KernelVariant& variant) {
     return variant.serves(family) && variant.dtype == dtype;
@@ -102,6 +111,12 @@ Outcome check_variant(const Problem& problem, const Tiling& tiling, std::string_
     return refuse(Status::bad_schedule,
                   "family is '" + std::string(family) + "'; allowed: " + allowed);
   }
+  if (!family.empty() &&
+      std::ranges::none_of(variants, [&](const KernelVariant& one) { return one.serves(family); }))
+    return refuse(Status::bad_schedule, "family is '" + std::string(family) +
+                                            "', of which this build has no kernel of the " +
+                                            (pass == Pass::forward ? "forward" : "backward") +
+                                            " pass; allowed: " + supported_families(variants));
   if (!has_type(variants, problem.dtype, family))
     return refuse(Status::unsupported_type, std::string("dtype is ") + name_of(problem.dtype) +
                                                 "; allowed: " + supported_types(variants, family));

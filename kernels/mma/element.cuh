@@ -27,5 +27,8 @@ __device__ inline float widened(__nv_bfloat16 value) {
 __device__ inline float widened(__half value) {
   return __half2float(value);
 }
+__device__ inline float widened(float value) {
+  return value;
+}
 
 }  // namespace sawtooth::kernels

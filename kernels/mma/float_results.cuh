@@ -1,39 +1,12 @@
-// The end of an item of fp32: O straight from the accumulators, where a lane has 16 bytes in a row
-// and a quad whole sectors (float_tile.hpp).
+// The end of an item of fp32: O straight from the accumulators.
 #pragma once
 
 #include "kernels/mma/arguments.hpp"
+#include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/row_summary.cuh"
 
 namespace sawtooth::kernels {
-
-/// Calls `use(dim, values)` for every four neighbours of O that this lane has in a row.
-template <class Shape, class Use>
-__device__ inline void for_each_chunk(WarpState<Shape>& state, int block, int half, Use use) {
-  using Tile = typename Shape::KvTile;
-#pragma unroll
-  for (int panel = 0; panel < Tile::panels; ++panel)
-#pragma unroll
-    for (int column = 0; column < 2; ++column) {
-      const int chunk = Tile::output_chunk(2 * (thread_number() % 4) + column);
-      float* values[Tile::chunk_floats];
-#pragma unroll
-      for (int f = 0; f < Tile::chunk_floats; ++f)
-        values[f] = &state.output[block][Tile::chunk_floats * panel + f][2 * half + column];
-      use(panel * Tile::panel_floats + chunk * Tile::chunk_floats, values);
-    }
-}
-
-/// O of a row, times `factor`, to `row`.
-template <class Shape>
-__device__ inline void write_float_row(WarpState<Shape>& state, int block, int half, float factor,
-                                       float* row) {
-  for_each_chunk<Shape>(state, block, half, [&](int dim, float*(&values)[4]) {
-    *reinterpret_cast<float4*>(row + dim) = make_float4(*values[0] * factor, *values[1] * factor,
-                                                        *values[2] * factor, *values[3] * factor);
-  });
-}
 
 /// O of this lane's rows from `lane_row` on, each times its sum's inverse, to `to(row)`.
 template <class Shape, class To>
@@ -46,7 +19,8 @@ __device__ inline void write_float_rows(const ForwardArguments& arguments, WarpS
     for (int half = 0; half < 2; ++half) {
       const int64_t row = lane_row + block * 16 + half * 8;
       if (row < arguments.problem.seq_q)
-        write_float_row<Shape>(state, block, half, rows[block][half].inverse_sum, to(row));
+        write_float_row<typename Shape::KvTile>(state.output[block], half,
+                                                rows[block][half].inverse_sum, to(row));
     }
 }
 

@@ -1,5 +1,5 @@
 // Where a tile of fp32 Q, K or V lies in shared memory, and which lane reads what for products of
-// m16n8k8 (tf32_products.cuh) and for scalar ones (scalar_products.cuh).
+// m16n8k8 (tf32_tiles.cuh) and for scalar ones (scalar_products.cuh).
 //
 // The bytes lie as those of a tile of 16-bit elements with twice the columns (shared_tile.hpp): a
 // panel has 32 columns, eight chunks of four. There is no ldmatrix for them, so every lane reads
@@ -7,9 +7,8 @@
 //   Q K^T   chunks 2 t + j hold the columns of lane t = lane % 4 in column block j of a panel, of
 //           16 columns: two products, for the same order of the columns in Q and in K.
 //   P V     keys 2 t and 2 t + 1 are columns t and t + 4 of a product, as the accumulators of S
-//   hold
-//           them, and four output fragments share a chunk: column g of fragment f is element f of
-//           chunk output_chunk(g).
+//           hold them, and four output fragments share a chunk: column g of fragment f is element f
+//           of chunk output_chunk(g).
 // In each eight lanes that shared memory serves at once, row r of the eight lies at chunk c ^ r,
 // and all eight are different (tests/kernels/float_tile_test.cpp).
 //
@@ -23,7 +22,8 @@ namespace sawtooth::kernels {
 template <int Rows, int HeadDim>
 struct FloatTile : SharedTile<Rows, 2 * HeadDim> {
   static_assert(HeadDim % 32 == 0);
-  static constexpr int chunk_floats = chunk_bytes / 4;
+  static constexpr int element_bytes = 4;
+  static constexpr int chunk_floats = chunk_bytes / element_bytes;
   static constexpr int panel_floats = 32;
 
   /// A lane's first chunk of rows [0, 8) in column block 0.

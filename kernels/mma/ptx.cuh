@@ -73,6 +73,12 @@ __device__ inline void reduce_add(float* to, float value) {
 __device__ inline void reduce_add(float* to, float low, float high) {
   asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(low), "f"(high) : "memory");
 }
+/// Four at once; `to` is aligned to 16 bytes.
+__device__ inline void reduce_add(float* to, const float (&values)[4]) {
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(values[0]),
+               "f"(values[1]), "f"(values[2]), "f"(values[3])
+               : "memory");
+}
 #endif
 
 /// Waits at barrier `number`, 1 to 15, for `threads` threads, whole warps.
@@ -132,6 +138,15 @@ __device__ inline uint64_t nanoseconds() {
   uint64_t time;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
   return time;
+}
+
+/// c += a b with a 16x8, b 8x8, c 16x8; tensor cores read the upper 19 bits of the numbers.
+__device__ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                                         uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /// What differs between the element types: the instruction and the rounding of pairs.

@@ -21,6 +21,7 @@ template <int Rows, int HeadDim>
 struct SharedTile {
   static_assert(HeadDim % 32 == 0 && Rows % 16 == 0);
 
+  static constexpr int element_bytes = 2;
   static constexpr int rows = Rows;
   static constexpr int panel_columns = HeadDim % 64 == 0 ? 64 : 32;
   static constexpr int panels = HeadDim / panel_columns;

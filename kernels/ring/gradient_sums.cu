@@ -7,7 +7,7 @@ namespace sawtooth::kernels {
 namespace {
 
 constexpr int threads = 256;
-constexpr int elements = 8;  // of a thread: 16 bytes of the part, two loads of the sums
+constexpr int elements = 8;  // of a thread: two loads of the sums
 
 template <class Element>
 struct alignas(16) Chunk {
@@ -51,10 +51,14 @@ __global__ __launch_bounds__(threads) void add_part_kernel(
 void add_gradient_part(const GradientPart& part, cudaStream_t stream) {
   const int64_t chunks = part.heads * part.rows.size() * part.head_dim / elements;
   const LaunchShape shape{dim3(unsigned(ceil_div(chunks, threads))), dim3(threads), 0, stream};
-  launch_kernel(
-      shape,
-      part.dtype == ElementType::bf16 ? add_part_kernel<__nv_bfloat16> : add_part_kernel<__half>,
-      part);
+  switch (part.dtype) {
+    case ElementType::bf16:
+      return launch_kernel(shape, add_part_kernel<__nv_bfloat16>, part);
+    case ElementType::fp16:
+      return launch_kernel(shape, add_part_kernel<__half>, part);
+    case ElementType::fp32:
+      return launch_kernel(shape, add_part_kernel<float>, part);
+  }
 }
 
 }  // namespace sawtooth::kernels

@@ -20,7 +20,7 @@ struct GradientPart {
   int64_t head_rows = 0;
   Range rows;
   int64_t head_dim = 0;
-  ElementType dtype = ElementType::bf16;  // of the part and of the total; not fp32
+  ElementType dtype = ElementType::bf16;  // of the part and of the total
   bool begins = false;                    // what lies in the sums is overwritten, not added to
 };
 

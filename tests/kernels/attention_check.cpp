@@ -82,7 +82,7 @@ struct BackwardTally {
   bool verbose = false;
   int points = 0;
   int failures = 0;
-  GradientErrors worst[2]{};  // by element type
+  GradientErrors worst[3]{};  // by element type
 
   void run(const BackwardPoint& point, uint64_t seed) {
     constexpr int shown_failures = 20;
@@ -117,9 +117,10 @@ int check_backward(BackwardTally tally, std::span<char*> arguments) {
   }
   std::printf(
       "%d points of the backward pass, %d failed; worst relative errors of dQ, dK, dV: "
-      "bf16 %.2e %.2e %.2e, fp16 %.2e %.2e %.2e\n",
+      "bf16 %.2e %.2e %.2e, fp16 %.2e %.2e %.2e, fp32 %.2e %.2e %.2e\n",
       tally.points, tally.failures, tally.worst[0][0], tally.worst[0][1], tally.worst[0][2],
-      tally.worst[1][0], tally.worst[1][1], tally.worst[1][2]);
+      tally.worst[1][0], tally.worst[1][1], tally.worst[1][2], tally.worst[2][0], tally.worst[2][1],
+      tally.worst[2][2]);
   return tally.points > 0 && tally.failures == 0 ? 0 : 1;
 }
 

@@ -38,9 +38,13 @@ class LineAligned {
   std::vector<unsigned char> memory_;
 };
 
+/// How memory holds an element.
 template <class Element>
-LineAligned<uint16_t> encoded(const std::vector<float>& values) {
-  LineAligned<uint16_t> bits(values.size());
+using Bits = decltype(rounded_bits(0.0f, Element()));
+
+template <class Element>
+LineAligned<Bits<Element>> encoded(const std::vector<float>& values) {
+  LineAligned<Bits<Element>> bits(values.size());
   for (size_t i = 0; i < values.size(); ++i) bits.data()[i] = rounded_bits(values[i], Element());
   return bits;
 }
@@ -129,7 +133,7 @@ void expect_gradients(uint32_t seed, bool separate = false) {
 
   auto q_bits = encoded<Element>(q), k_bits = encoded<Element>(k), v_bits = encoded<Element>(v),
        d_o_bits = encoded<Element>(d_o);
-  LineAligned<uint16_t> separate_dq{q.size()}, dk{k.size()}, dv{v.size()};
+  LineAligned<Bits<Element>> separate_dq{q.size()}, dk{k.size()}, dv{v.size()};
   BackwardArguments arguments;
   arguments.problem = problem;
   arguments.schedule = schedule;
@@ -186,8 +190,10 @@ void expect_gradients(uint32_t seed, bool separate = false) {
                [&] { dq_kernel<OfDq>(of_dq); });
     }
 
-  const double allowed = std::is_same_v<Element, __half> ? 2e-3 : 1e-2;
-  const auto element = [](LineAligned<uint16_t>& bits) {
+  const double allowed = std::is_same_v<Element, float>    ? 1e-5
+                         : std::is_same_v<Element, __half> ? 2e-3
+                                                           : 1e-2;
+  const auto element = [](LineAligned<Bits<Element>>& bits) {
     return [&](size_t i) { return double(widened_bits(bits.data()[i], Element())); };
   };
   const auto dq = [&](size_t i) {
@@ -215,6 +221,11 @@ template <class Element>
 using D128Square = BackwardShape<Element, 128, 64, 64, 4, 2, 32, 2>;
 template <class Element>
 using D128Small = BackwardShape<Element, 128, 32, 64, 4, 2, 32, 2>;
+using Fp32D32 = BackwardShape<float, 32, 64, 64, 4, 2, 32, 3>;
+using Fp32D64 = BackwardShape<float, 64, 32, 64, 4, 2, 32, 2>;
+using Fp32D128Wide = BackwardShape<float, 128, 32, 128, 8, 2, 16, 1>;
+using Fp32D128 = BackwardShape<float, 128, 32, 64, 4, 2, 16, 1>;
+using Fp32D128Small = BackwardShape<float, 128, 16, 32, 2, 2, 16, 1>;
 
 TEST(BackwardEmulated, GivesTheGradientsOfRandomProblemsUnderRandomSchedules) {
   constexpr uint32_t rounds = 2;
@@ -238,6 +249,20 @@ TEST(BackwardEmulated, GivesThemAtHeadDimsOfPanelsOf32Columns) {
     expect_gradients<D96Wide<__nv_bfloat16>>(101 + 4 * round);
     expect_gradients<D96Small<__half>>(102 + 4 * round);
     expect_gradients<D96Small<__nv_bfloat16>>(103 + 4 * round);
+  }
+}
+
+TEST(BackwardEmulated, GivesThemInFp32) {
+  constexpr uint32_t rounds = 2;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    expect_gradients<Fp32D32>(300 + 8 * round);
+    expect_gradients<Fp32D64>(301 + 8 * round);
+    expect_gradients<Fp32D128Wide>(302 + 8 * round);
+    expect_gradients<Fp32D128>(303 + 8 * round);
+    expect_gradients<Fp32D128Small>(304 + 8 * round);
+    expect_gradients<Fp32D32>(305 + 8 * round, true);
+    expect_gradients<Fp32D64>(306 + 8 * round, true);
+    expect_gradients<Fp32D128>(307 + 8 * round, true);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +15,12 @@ namespace sawtooth::kernels {
 namespace {
 
 constexpr const char* gradient_names[] = {"dQ", "dK", "dV"};
+
+std::string in_powers_of_ten(double value) {
+  std::ostringstream text;
+  text << std::scientific << std::setprecision(2) << value;
+  return text.str();
+}
 
 double scale_of(const AttentionBackward& call) {
   return call.scale > 0 ? double(call.scale) : 1 / std::sqrt(double(call.problem.head_dim));
@@ -156,7 +163,15 @@ double gradient_error(const std::vector<float>& gradient, const std::vector<doub
 }
 
 double allowed_gradient_error(ElementType dtype) {
-  return dtype == ElementType::bf16 ? 1e-2 : 2e-3;
+  switch (dtype) {
+    case ElementType::bf16:
+      return 1e-2;
+    case ElementType::fp16:
+      return 2e-3;
+    case ElementType::fp32:
+      break;
+  }
+  return 1e-4;
 }
 
 std::string run_and_judge(const BackwardPoint& point, uint64_t seed, GradientErrors& worst) {
@@ -172,7 +187,7 @@ std::string run_and_judge(const BackwardPoint& point, uint64_t seed, GradientErr
     worst[i] = std::max(worst[i], errors[i]);
     if (!(errors[i] <= allowed_gradient_error(problem.dtype)))
       wrong += std::string(wrong.empty() ? "" : "; ") + "relative error of " + gradient_names[i] +
-               " is " + std::to_string(errors[i]);
+               " is " + in_powers_of_ten(errors[i]);
   }
   if (!results.gaps_untouched) wrong += "; memory outside of the gradients was written";
   if (wrong.empty())

@@ -29,7 +29,7 @@ std::string describe(const BackwardPoint& point);
 BackwardInputs random_backward_inputs(const Problem& problem, double scale, uint64_t seed);
 
 /// The Frobenius norm of the difference over the larger of the reference's norm and
-/// 1e-2 sqrt(elements): 1e-2 for bf16, 2e-3 for fp16 is allowed of each gradient.
+/// 1e-2 sqrt(elements): 1e-2 for bf16, 2e-3 for fp16, 1e-4 for fp32 is allowed of each gradient.
 double gradient_error(const std::vector<float>& gradient, const std::vector<double>& reference);
 double allowed_gradient_error(ElementType dtype);
 

@@ -93,13 +93,20 @@ TEST(AttentionBackward, NamesBadSizes) {
 TEST(AttentionBackward, NamesWhatNoKernelHas) {
   expect_refusal(Status::unsupported_head_dim,
                  "allowed: ", [](AttentionBackward& call) { call.problem.head_dim = 72; });
-  expect_refusal(Status::unsupported_type, "fp32",
-                 [](AttentionBackward& call) { call.problem.dtype = ElementType::fp32; });
+  expect_refusal(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16",
+                 [](AttentionBackward& call) {
+                   call.problem.dtype = ElementType::fp32;
+                   call.family = families::mma;
+                 });
   expect_refusal(Status::unsupported_tiling, "tile 48x48", [](AttentionBackward& call) {
     call.tiling = {48, 48};
   });
   expect_refusal(Status::bad_schedule, "family is 'fma'",
                  [](AttentionBackward& call) { call.family = "fma"; });
+  expect_refusal(Status::bad_schedule,
+                 "family is 'scalar-fp32', of which this build has no kernel of the backward pass; "
+                 "allowed: mma",
+                 [](AttentionBackward& call) { call.family = families::scalar_fp32; });
 }
 
 TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
@@ -162,8 +169,9 @@ TEST(AttentionBackward, ComputesDqAloneWhereThereIsAKernelAndNeedsNoSumsThen) {
     call.family = variant.family;
     const std::size_t with_sums = workspace_bytes(call);
     call.schedule.dq = Dq::separate;
-    const bool can =
-        variant.family == std::string_view(families::mma) && variant.tiling.kv_rows == 64;
+    const bool on_mma = variant.family == std::string_view(families::mma) ||
+                        variant.family == std::string_view(families::mma_fp32);
+    const bool can = on_mma && variant.tiling.kv_rows == 64;
     ASSERT_EQ(variant.separate_function != nullptr, can) << variant.name;
     if (!can) {
       EXPECT_EQ(check(call).status, Status::bad_schedule) << variant.name;
@@ -188,10 +196,9 @@ TEST(AttentionBackward, RefusesAWorkspaceThatIsTooSmall) {
 TEST(BackwardVariants, HaveTheShapeAndSharedMemoryOfTheirRows) {
   ASSERT_FALSE(backward_variants().empty());
   for (const KernelVariant& variant : backward_variants()) {
-    const std::string_view type = variant.dtype == ElementType::bf16 ? "bf16_" : "fp16_";
+    const std::string type = name_of(variant.dtype) + std::string("_");
     const auto* row = std::ranges::find_if(backward_variant_list, [&](const VariantRow& one) {
-      return one.family == variant.family &&
-             std::string(type) + std::string(one.name) == variant.name;
+      return one.family == variant.family && type + std::string(one.name) == variant.name;
     });
     ASSERT_NE(row, backward_variant_list.end()) << variant.name;
     EXPECT_EQ(row->head_dim, variant.head_dim) << variant.name;
@@ -224,6 +231,27 @@ TEST(BackwardVariants, OfHopperRunPlainCallsOnTheirDeviceAlone) {
     ASSERT_EQ(choose_variant(call, h200, chosen).message, "");
     EXPECT_EQ(chosen->family, std::string_view(families::mma));
   }
+}
+
+// Tiles follow the shared memory of a block: 227 KiB, 163 KiB, and 99 KiB of sm_86, 89 and 120.
+TEST(BackwardVariants, OfFp32RunEverywhere) {
+  constexpr DeviceLimits ada{.compute_capability = 89, .shared_bytes = 101376, .sms = 142};
+  const auto tile_of = [](int64_t head_dim, const DeviceLimits& device) {
+    AttentionBackward call = good_call();
+    call.problem.head_dim = head_dim;
+    call.problem.dtype = ElementType::fp32;
+    const KernelVariant* chosen = nullptr;
+    EXPECT_EQ(choose_variant(call, device, chosen).message, "");
+    return chosen == nullptr ? Tiling{0, 0} : chosen->tiling;
+  };
+  if (find_variant(128, ElementType::fp32, {0, 0}, families::mma_fp32, Pass::backward) == nullptr)
+    GTEST_SKIP() << "this build has no backward kernels of fp32";
+  for (const int64_t head_dim : {32, 64, 128})
+    for (const DeviceLimits& device : {h200, a100, ada})
+      EXPECT_GT(tile_of(head_dim, device).q_rows, 0);
+  EXPECT_EQ(tile_of(128, h200).kv_rows, 128);
+  EXPECT_EQ(tile_of(128, a100).kv_rows, 64);
+  EXPECT_EQ(tile_of(128, ada).kv_rows, 32);
 }
 
 // Then no item waits for one that starts at the same time: with K/V tile j at its diagonal, the

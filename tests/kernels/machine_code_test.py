@@ -125,6 +125,14 @@ class Titles(unittest.TestCase):
         )
         self.assertEqual(machine_code.title(name), "fp16 mma-tma d64 128x128 4 warps 2 stages")
 
+    def test_a_backward_kernel_of_fp32_has_its_type(self):
+        name = (
+            "_ZN8sawtooth7kernels15backward_kernelINS0_13BackwardShapeIf"
+            "Li128ELi32ELi128ELi8ELi2ELi16ELi1EEELb1EEEvNS0_17BackwardArgumentsE"
+        )
+        expected = "fp32 mma backward d128 32x128 8 warps 2 stages"
+        self.assertEqual(machine_code.title(name), expected)
+
     def test_an_mma_kernel_of_fp32_has_its_type(self):
         name = (
             "_ZN8sawtooth7kernels14forward_kernelINS0_12ForwardShapeIfLi128ELi64ELi32ELi4ELi2ELi32E"

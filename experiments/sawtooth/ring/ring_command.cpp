@@ -53,6 +53,8 @@ void refuse_points(const MeasurePlan& plan) {
       throw UsageError("ring: not given; allowed: --ring N, GPUs of this host");
     if (point.point.keys.state == L2Content::warm)
       throw UsageError("state: a ring knows cold and as-is");
+    if (point.point.keys.dtype == ElementType::fp32)
+      throw UsageError("dtype: a ring's results are checked in bf16 and fp16");
   }
 }
 

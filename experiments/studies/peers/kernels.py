@@ -82,7 +82,12 @@ PEERS = {
             sdpa("CUDNN_ATTENTION"),
             prepare_backward=sdpa_backward("CUDNN_ATTENTION"),
         ),
-        Peer("sdpa-efficient", "", sdpa("EFFICIENT_ATTENTION")),
+        Peer(
+            "sdpa-efficient",
+            "",
+            sdpa("EFFICIENT_ATTENTION"),
+            prepare_backward=sdpa_backward("EFFICIENT_ATTENTION"),
+        ),
         Peer("triton", "triton-tutorial", prepare_triton, refuse_triton),
         Peer("cutile", "cutile", cutile.prepare, cutile.refusal),
         Peer("flashinfer", "", flashinfer_prefill.prepare, flashinfer_prefill.refusal),

@@ -137,7 +137,9 @@ def all_correct(reasons):
 
 
 def row(shape, name, gpu, **cells):
-    system = kernels.PEERS[name].system + ("-backward" if shape.is_backward() else "")
+    system = kernels.PEERS[name].system
+    if system and shape.is_backward():
+        system += "-backward"
     return results.row(shape, name, system, gpu, **cells)
 
 

@@ -8,10 +8,12 @@
 // (arXiv 2307.08691, algorithm 2).
 #pragma once
 
+#include "kernels/mma/backward/float_products.cuh"
 #include "kernels/mma/backward/loader.cuh"
 #include "kernels/mma/backward/paired_products.cuh"
 #include "kernels/mma/backward/products.cuh"
 #include "kernels/mma/backward/shape.cuh"
+#include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/launch_storage.cuh"
 #include "kernels/mma/row_store.cuh"
 

@@ -5,8 +5,10 @@
 // that is left with dK and dV. A warp owns 16 rows, so that dS stays in its registers as A operand.
 #pragma once
 
+#include "kernels/mma/backward/float_products.cuh"
 #include "kernels/mma/backward/loader.cuh"
 #include "kernels/mma/backward/products.cuh"
+#include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/launch_storage.cuh"
 #include "kernels/mma/mask_range.hpp"
 #include "kernels/mma/row_store.cuh"
@@ -20,6 +22,7 @@ struct DqShape {
   using Element = typename Shape::Element;
   using QTile = typename Shape::QTile;
   using KvTile = typename Shape::KvTile;
+  static constexpr bool is_fp32 = Shape::is_fp32;
   static constexpr int head_dim = Shape::head_dim;
   static constexpr int q_rows = Shape::q_rows;
   static constexpr int kv_rows = Shape::kv_rows;
@@ -27,7 +30,7 @@ struct DqShape {
   static constexpr int warps = q_rows / 16;
   static constexpr int threads = warps * 32;
   static constexpr int ctas_per_sm = Shape::ctas_per_sm;
-  static constexpr int score_columns = min_of(64, kv_rows);  // keys of S in registers at a time
+  static constexpr int score_columns = min_of(is_fp32 ? 32 : 64, kv_rows);  // keys of S at a time
   static_assert(kv_rows % score_columns == 0 && stages >= 2);
   SAWTOOTH_HD static constexpr Tiling tiling() { return Shape::tiling(); }
 };
@@ -103,16 +106,50 @@ class DqLoader {
   DqStorage<Shape>& storage_;
 };
 
+template <class Shape>
+using KeyScores = float[1][Shape::score_columns / 8][4];
+
+/// Scores of keys from `first_key` on that their rows do not see become -inf. `lane_row` is the
+/// first row of the Q tile that this lane has in accumulators.
+template <class Shape>
+__device__ inline void hide_unseen(KeyScores<Shape>& scores, const DqArguments& arguments,
+                                   const DqStorage<Shape>& storage, int lane_row,
+                                   int64_t first_key) {
+  const int64_t first_row = storage.work.item.own_tile * Shape::q_rows + lane_row;
+  hide_others(scores, [&](int row) {
+    return seen_keys(arguments.problem, first_row + row, first_key, Shape::score_columns);
+  });
+}
+
+/// dS = exp2(S - log-sum-exp) (dP - rowsum(dO * O)) in place of dP.
+template <class Shape>
+__device__ inline void to_gradients_of_keys(KeyScores<Shape>& gradients,
+                                            const KeyScores<Shape>& scores,
+                                            const DqStorage<Shape>& storage, int lane_row,
+                                            float scale_log2) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float lse = storage.lse_log2[lane_row + half * 8];
+    const float sum = storage.row_sums[lane_row + half * 8];
+#pragma unroll
+    for (int n = 0; n < Shape::score_columns / 8; ++n)
+#pragma unroll
+      for (int i = 2 * half; i < 2 * half + 2; ++i)
+        gradients[0][n][i] =
+            exp2_approximate(scores[0][n][i] * scale_log2 - lse) * (gradients[0][n][i] - sum);
+  }
+}
+
 /// The keys of `slot` that begin at `part` * score_columns: S, P, dP, dS, and dQ += dS K.
 template <class Shape>
-__device__ inline void add_keys(float (&dq)[1][Shape::head_dim / 8][4],
-                                const DqArguments& arguments, const DqStorage<Shape>& storage,
-                                int slot, int part, bool masked, int64_t first_key) {
+requires(!Shape::is_fp32) __device__
+    inline void add_keys(float (&dq)[1][Shape::head_dim / 8][4], const DqArguments& arguments,
+                         const DqStorage<Shape>& storage, int slot, int part, bool masked,
+                         int64_t first_key) {
   using Element = typename Shape::Element;
   using QTile = typename Shape::QTile;
   using KvTile = typename Shape::KvTile;
   constexpr int column_blocks = Shape::score_columns / 16;
-  using Scores = float[1][Shape::score_columns / 8][4];
   const int thread = thread_number();
   const int lane = thread % 32;
   const int lane_row = thread / 32 * 16 + lane / 4;
@@ -126,31 +163,17 @@ __device__ inline void add_keys(float (&dq)[1][Shape::head_dim / 8][4],
   const uint32_t k_tile = shared_address(storage.k[slot]);
   const uint32_t as_columns = uint32_t(KvTile::lane_offset_chunks_first(lane));
 
-  Scores scores;
+  KeyScores<Shape> scores;
   multiply_by_transposed<Element, KvTile, Shape::head_dim>(
       scores, load_own(storage.q), k_tile + as_columns, part * column_blocks);
-  if (masked) {
-    const int64_t first_row = storage.work.item.own_tile * Shape::q_rows + lane_row;
-    hide_others(scores, [&](int row) {
-      return seen_keys(arguments.problem, first_row + row, first_key + part * Shape::score_columns,
-                       Shape::score_columns);
-    });
-  }
-  Scores gradients;
+  if (masked)
+    hide_unseen<Shape>(scores, arguments, storage, lane_row,
+                       first_key + part * Shape::score_columns);
+  KeyScores<Shape> gradients;
   multiply_by_transposed<Element, KvTile, Shape::head_dim>(
       gradients, load_own(storage.d_o), shared_address(storage.v[slot]) + as_columns,
       part * column_blocks);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const float lse = storage.lse_log2[lane_row + half * 8];
-    const float sum = storage.row_sums[lane_row + half * 8];
-#pragma unroll
-    for (int n = 0; n < Shape::score_columns / 8; ++n)
-#pragma unroll
-      for (int i = 2 * half; i < 2 * half + 2; ++i)
-        gradients[0][n][i] = exp2_approximate(scores[0][n][i] * arguments.scale_log2 - lse) *
-                             (gradients[0][n][i] - sum);
-  }
+  to_gradients_of_keys<Shape>(gradients, scores, storage, lane_row, arguments.scale_log2);
   const uint32_t as_rows = k_tile + uint32_t(KvTile::lane_offset_rows_first(lane));
 #pragma unroll
   for (int n = 0; n < column_blocks; ++n) {
@@ -158,6 +181,37 @@ __device__ inline void add_keys(float (&dq)[1][Shape::head_dim / 8][4],
     as_operand<Element>(a, gradients, n);
     add_product<Element, KvTile>(dq, a, as_rows, part * column_blocks + n);
   }
+}
+
+/// The same of fp32.
+template <class Shape>
+requires(Shape::is_fp32) __device__
+    inline void add_keys(float (&dq)[1][Shape::head_dim / 8][4], const DqArguments& arguments,
+                         const DqStorage<Shape>& storage, int slot, int part, bool masked,
+                         int64_t first_key) {
+  using QTile = typename Shape::QTile;
+  using KvTile = typename Shape::KvTile;
+  const int thread = thread_number();
+  const int lane = thread % 32;
+  const int lane_row = thread / 32 * 16 + lane / 4;
+  const int own_rows = thread / 32 * 16 * QTile::row_bytes + QTile::row_lane(lane);
+  const int part_bytes = part * Shape::score_columns * KvTile::row_bytes;
+  const uint32_t keys = shared_address(storage.k[slot]) + part_bytes;
+  const uint32_t values = shared_address(storage.v[slot]) + part_bytes;
+
+  KeyScores<Shape> scores;
+  multiply_floats_by_transposed<QTile, KvTile, Shape::head_dim>(
+      scores, shared_address(storage.q) + own_rows, keys + KvTile::row_lane(lane));
+  if (masked)
+    hide_unseen<Shape>(scores, arguments, storage, lane_row,
+                       first_key + part * Shape::score_columns);
+  KeyScores<Shape> gradients;
+  multiply_floats_by_transposed<QTile, KvTile, Shape::head_dim>(
+      gradients, shared_address(storage.d_o) + own_rows, values + KvTile::row_lane(lane));
+  to_gradients_of_keys<Shape>(gradients, scores, storage, lane_row, arguments.scale_log2);
+  SplitOperand<Shape::score_columns / 8, 1> factor;
+  split_operand(factor, gradients);
+  add_float_product<KvTile>(dq, factor, keys + KvTile::key_lane(lane));
 }
 
 template <class Shape>
@@ -189,8 +243,9 @@ __device__ inline void dq_cta(const DqArguments& arguments, DqStorage<Shape>& st
       const int tile = storage.scan.tile(step);
       if (threadIdx.x == 0) announce_step(arguments, work, step, tile);
       const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
-#pragma unroll
-      for (int part = 0; part < Shape::kv_rows / Shape::score_columns; ++part)
+      constexpr int parts = Shape::kv_rows / Shape::score_columns;
+#pragma unroll(Shape::is_fp32 ? 1 : parts)  // of fp32, two parts spill
+      for (int part = 0; part < parts; ++part)
         add_keys<Shape>(dq, arguments, storage, loader.slot(step), part, masked,
                         int64_t(tile) * Shape::kv_rows);
     }

@@ -13,10 +13,10 @@ template <class Tile, int Threads>
 __device__ inline void copy_rows(unsigned char* to, const void* tensor, const Strides& strides,
                                  int64_t batch, int64_t head, int64_t first_row, int rows,
                                  uint64_t policy) {
-  copy_tile<Tile, Threads>(
-      shared_address(to),
-      static_cast<const char*>(tensor) + strides.offset(batch, head, first_row) * element_size,
-      strides.row * element_size, rows, policy);
+  copy_tile<Tile, Threads>(shared_address(to),
+                           static_cast<const char*>(tensor) +
+                               strides.offset(batch, head, first_row) * Tile::element_bytes,
+                           strides.row * Tile::element_bytes, rows, policy);
 }
 
 /// Log-sum-exp of a Q tile's rows by the first threads, row sums by the next ones.

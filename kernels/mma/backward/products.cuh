@@ -130,9 +130,10 @@ __device__ inline void store_scores(uint32_t to, const uint32_t (&a)[Shape::key_
 /// The columns that begin at query `part` * score_columns of the Q tile: S^T and P^T, dV += P^T dO,
 /// dP^T and dS^T, dK += dS^T Q, and with `adds_dq` dS^T to shared memory.
 template <class Shape, bool adds_dq>
-__device__ inline void add_part(KeyGradients<Shape>& gradients, const BackwardArguments& arguments,
-                                BackwardStorage<Shape>& storage, int slot, int part, bool masked,
-                                int first_row) {
+requires(!Shape::is_fp32) __device__
+    inline void add_part(KeyGradients<Shape>& gradients, const BackwardArguments& arguments,
+                         BackwardStorage<Shape>& storage, int slot, int part, bool masked,
+                         int first_row) {
   using Tiles = BackwardTiles<Shape>;
   using Element = typename Shape::Element;
   using QTile = typename Shape::QTile;
@@ -189,7 +190,8 @@ __device__ inline void add_part(KeyGradients<Shape>& gradients, const BackwardAr
 /// dQ += dS K: this warp's block of the Q tile, over all keys of the K/V tile, into the sums in
 /// global memory. `sums` is where the tile begins, of which `rows` rows exist.
 template <class Shape>
-__device__ inline void add_dq(const BackwardStorage<Shape>& storage, float* sums, int rows) {
+requires(!Shape::is_fp32) __device__
+    inline void add_dq(const BackwardStorage<Shape>& storage, float* sums, int rows) {
   using Element = typename Shape::Element;
   using KvTile = typename Shape::KvTile;
   using ScoreTile = typename Shape::ScoreTile;

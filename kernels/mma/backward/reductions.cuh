@@ -27,4 +27,30 @@ __device__ inline void add_row_pairs(float* to, float low, float high, int rows)
 #endif
 }
 
+/// By a warp, of fp32's accumulators: adds 8 rows of four chunks of 16 bytes, of which lane l has
+/// row l / 4 and chunk l % 4 ^ `swapped_by`. `to` is where the first chunk of the first row goes.
+template <int RowFloats>
+__device__ inline void add_row_chunks(float* to, const float (&values)[4], int swapped_by,
+                                      int rows) {
+  const int lane = thread_number() % 32;
+#if __CUDA_ARCH__ >= 900
+  if (lane / 4 < rows) reduce_add(to + lane / 4 * RowFloats + (lane % 4 ^ swapped_by) * 4, values);
+#else
+  // One float a lane: half a warp has the 16 of a row.
+  const int column = lane % 16;
+#pragma unroll
+  for (int first = 0; first < 8; first += 2) {
+    const int row = first + lane / 16;
+    const int owner = row * 4 + (column / 4 ^ swapped_by);
+    float mine = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float given = __shfl_sync(whole_warp, values[i], owner);
+      if (column % 4 == i) mine = given;
+    }
+    if (row < rows) reduce_add(to + row * RowFloats + column, mine);
+  }
+#endif
+}
+
 }  // namespace sawtooth::kernels

@@ -2,7 +2,10 @@
 // registers.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/mma/backward/arguments.hpp"
+#include "kernels/mma/float_tile.hpp"
 #include "kernels/mma/shared_tile.hpp"
 #include "kernels/mma/work_item.cuh"
 #include "scheduler/dq_order.hpp"
@@ -10,8 +13,8 @@
 namespace sawtooth::kernels {
 
 /// A warp owns 16 or 32 keys of the K/V tile for S^T, dP^T, dK and dV, and for dQ a block of 32
-/// rows. With two query groups a pair of warps shares keys: each has half of the queries of S^T and
-/// dP^T, and half of the columns of dK and dV.
+/// rows, of fp32 16. With two query groups a pair of warps shares keys: each has half of the
+/// queries of S^T and dP^T, and half of the columns of dK and dV.
 template <class ElementType_, int HeadDim, int QRows, int KvRows, int Warps, int Stages,
           int ScoreColumns, int CtasPerSm, int QueryGroups = 1>
 struct BackwardShape {
@@ -27,7 +30,8 @@ struct BackwardShape {
   static constexpr int query_groups = QueryGroups;                        // warps that share keys
   static constexpr int key_blocks = KvRows * QueryGroups / (16 * Warps);  // of 16 keys, a warp
   static constexpr int gradient_columns = HeadDim / QueryGroups;          // of dK and dV, a warp
-  static constexpr int dq_rows = 32;                                      // of a warp's block of dQ
+  static constexpr bool is_fp32 = std::is_same_v<Element, float>;
+  static constexpr int dq_rows = is_fp32 ? 16 : 32;  // of a warp's block of dQ
   static constexpr int dq_row_groups = QRows / dq_rows;
   static constexpr int dq_columns = HeadDim * dq_row_groups / Warps;
   static_assert(key_blocks * 16 * Warps == KvRows * QueryGroups && QRows % ScoreColumns == 0 &&
@@ -40,9 +44,12 @@ struct BackwardShape {
   static constexpr bool has_dq_kernel = KvRows == 64;
   static_assert(QueryGroups == 1 || !has_dq_kernel);
 
-  using QTile = SharedTile<QRows, HeadDim>;
-  using KvTile = SharedTile<KvRows, HeadDim>;
-  using ScoreTile = SharedTile<KvRows, QRows>;  // dS^T: a row a key
+  template <int Rows>
+  using Tile = std::conditional_t<is_fp32, FloatTile<Rows, HeadDim>, SharedTile<Rows, HeadDim>>;
+  using QTile = Tile<QRows>;
+  using KvTile = Tile<KvRows>;
+  // dS^T: a row a key, of fp32 two columns of 16 bits an element
+  using ScoreTile = SharedTile<KvRows, is_fp32 ? 2 * QRows : QRows>;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {QRows, KvRows}; }
 };
 

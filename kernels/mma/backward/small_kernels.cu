@@ -10,8 +10,8 @@ namespace {
 constexpr int small_threads = 256;
 constexpr float log2_of_e = 1.4426950408889634f;
 
-/// What a thread works on: 16 bytes of a row. The threads of a row are neighbours in a warp, their
-/// number is a power of two.
+/// What a thread works on: `chunk_elements` of a row. The threads of a row are neighbours in a
+/// warp, their number is a power of two.
 struct Place {
   int64_t flat_head;
   int64_t row;
@@ -140,32 +140,50 @@ __global__ __launch_bounds__(small_threads) void dq_parts_kernel(
   }
 }
 
+using Kernel = void (*)(BackwardArguments);
+
 cudaError_t launch(const BackwardArguments& arguments, int64_t rows_a_head, int64_t threads_a_row,
-                   cudaStream_t stream, void (*bf16)(BackwardArguments),
-                   void (*fp16)(BackwardArguments)) {
+                   cudaStream_t stream, Kernel kernel) {
   const Problem& problem = arguments.problem;
   const int64_t threads = problem.batch * problem.heads * rows_a_head * threads_a_row;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(unsigned(ceil_div(threads, small_threads)));
   config.blockDim = dim3(small_threads);
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, problem.dtype == ElementType::bf16 ? bf16 : fp16, arguments);
+  return cudaLaunchKernelEx(&config, kernel, arguments);
+}
+
+Kernel of_type(ElementType dtype, Kernel bf16, Kernel fp16, Kernel fp32) {
+  switch (dtype) {
+    case ElementType::bf16:
+      return bf16;
+    case ElementType::fp16:
+      return fp16;
+    case ElementType::fp32:
+      break;
+  }
+  return fp32;
 }
 
 }  // namespace
 
 cudaError_t launch_row_sums(const BackwardArguments& arguments, cudaStream_t stream) {
-  return launch(arguments, arguments.padded_rows(), lanes_a_row(arguments.problem.head_dim), stream,
-                row_sums_kernel<__nv_bfloat16>, row_sums_kernel<__half>);
+  const Problem& problem = arguments.problem;
+  return launch(arguments, arguments.padded_rows(), lanes_a_row(problem.head_dim), stream,
+                of_type(problem.dtype, row_sums_kernel<__nv_bfloat16>, row_sums_kernel<__half>,
+                        row_sums_kernel<float>));
 }
 
 cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_t stream) {
-  const int64_t chunks = arguments.problem.head_dim / chunk_elements;
-  if (arguments.dq_in_parts)  // a thread has 16 elements
-    return launch(arguments, arguments.dq_rows() / 2, chunks, stream,
-                  dq_parts_kernel<__nv_bfloat16>, dq_parts_kernel<__half>);
-  return launch(arguments, arguments.problem.seq_q, chunks, stream, dq_kernel<__nv_bfloat16>,
-                dq_kernel<__half>);
+  const Problem& problem = arguments.problem;
+  const int64_t chunks = problem.head_dim / chunk_elements;
+  if (arguments.dq_in_parts)  // a thread has 16 elements; no kernel of fp32 leaves them so
+    return launch(
+        arguments, arguments.dq_rows() / 2, chunks, stream,
+        of_type(problem.dtype, dq_parts_kernel<__nv_bfloat16>, dq_parts_kernel<__half>, nullptr));
+  return launch(
+      arguments, problem.seq_q, chunks, stream,
+      of_type(problem.dtype, dq_kernel<__nv_bfloat16>, dq_kernel<__half>, dq_kernel<float>));
 }
 
 }  // namespace sawtooth::kernels

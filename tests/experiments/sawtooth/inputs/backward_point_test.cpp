@@ -85,6 +85,28 @@ TEST(BackwardPoint, AWholeCallWithAdditionsInOrderCanBeMeasuredAndNotPredicted) 
   EXPECT_THAT(row[result_column("message")], HasSubstr("allowed: off"));
 }
 
+// Its costs are of bf16 and fp16.
+TEST(BackwardPoint, TakesTheTimeOfAStepOfFp32FromTheUser) {
+  const auto message = [](const Options& options) {
+    const Point point = backward(options);
+    return predict_point(point, key_cells(point, "e", "predicted")).row[result_column("message")];
+  };
+  EXPECT_THAT(message({{"dtype", "fp32"}, {"timing", "timed"}, {"kernel", "mma-fp32"}}),
+              HasSubstr("dtype = fp32 needs step-ns"));
+  EXPECT_EQ(message({{"dtype", "fp32"}, {"timing", "timed"}, {"step-ns", "5000"}}), "");
+}
+
+// Twice the bytes of K, V, Q and dO a row, and as many of the sums of dQ.
+TEST(BackwardPoint, FloatsTakeTwiceTheSectorsButInTheSumsOfDq) {
+  const auto sectors = [](const std::string& dtype, const char* column) {
+    const Point point = backward({{"dtype", dtype}, {"l2", "lru"}});
+    return std::stod(
+        predict_point(point, key_cells(point, "e", "predicted")).row[result_column(column)]);
+  };
+  EXPECT_EQ(sectors("fp32", "l2_reduction_sectors"), sectors("bf16", "l2_reduction_sectors"));
+  EXPECT_EQ(sectors("fp32", "l2_write_sectors"), 2 * sectors("bf16", "l2_write_sectors"));
+}
+
 // Five products of 1024 x 1024 x 64 elements, a product and a sum each.
 TEST(BackwardPoint, ItsSpeedCountsFiveProducts) {
   const Point point = backward({{"timing", "timed"}});

@@ -51,6 +51,19 @@ TEST(TileChoice, HasTilesOfItsOwnForTheBackwardPass) {
   EXPECT_EQ(tile("gb10", {{"tiles", "kernel"}, {"head-dim", "128"}, backward}), "32x64");
 }
 
+TEST(TileChoice, OfFp32FollowsTheSharedMemoryInTheBackwardPassToo) {
+  const auto fp32 = [](const std::string& gpu, const std::string& head_dim) {
+    return tile(
+        gpu,
+        {{"tiles", "kernel"}, {"pass", "backward"}, {"dtype", "fp32"}, {"head-dim", head_dim}});
+  };
+  EXPECT_EQ(fp32("h200", "32"), "64x64");
+  EXPECT_EQ(fp32("h200", "64"), "32x64");
+  EXPECT_EQ(fp32("h200", "128"), "32x128");
+  EXPECT_EQ(fp32("gb10", "64"), "32x64");
+  EXPECT_EQ(fp32("gb10", "128"), "16x32");
+}
+
 TEST(TileChoice, RefusesByNameWhatFitsNowhere) {
   const std::string message = test::message_of<UsageError>([] {
     point("gb10", {{"tiles", "kernel"}, {"head-dim", "256"}});

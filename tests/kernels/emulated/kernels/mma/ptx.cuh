@@ -1,6 +1,6 @@
 // Stands in for kernels/mma/ptx.cuh on the CPU: what each instruction does by
-// the PTX ISA, chapters "ldmatrix" and "mma.m16n8k16" for who holds which
-// element. Copies are done at once.
+// the PTX ISA, chapters "ldmatrix", "mma.m16n8k16" and "mma.m16n8k8" for who
+// holds which element. Copies are done at once.
 #pragma once
 
 #include <cmath>
@@ -78,6 +78,9 @@ inline void reduce_add(float* to, float low, float high) {
   to[0] += low;
   to[1] += high;
 }
+inline void reduce_add(float* to, const float (&values)[4]) {
+  for (int i = 0; i < 4; ++i) to[i] += values[i];
+}
 
 inline unsigned load_acquire(const unsigned* at) {
   return *at;
@@ -117,6 +120,14 @@ inline uint16_t rounded_bits(float value, __half) {
   return __half_raw(__float2half_rn(value)).x;
 }
 
+// An element of fp32 is its own bits.
+inline float widened_bits(float value, float) {
+  return value;
+}
+inline float rounded_bits(float value, float) {
+  return value;
+}
+
 template <class Element>
 struct TensorCore {
   static void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
@@ -145,5 +156,31 @@ struct TensorCore {
     return uint32_t(rounded_bits(low, Element())) | uint32_t(rounded_bits(high, Element())) << 16;
   }
 };
+
+/// c += a b with a 16x8, b 8x8, c 16x8; of the numbers the upper 19 bits count.
+inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  emulated::Cta& cta = emulated::cta;
+  auto& mailbox = cta.warp().mailbox;
+  const int lane = cta.lane();
+  std::memcpy(mailbox[lane], a, sizeof a);
+  mailbox[lane][4] = b0;
+  mailbox[lane][5] = b1;
+  cta.wait_for_warp();
+  const auto number = [&](int owner, int place) {
+    constexpr uint32_t upper_bits = 0xffffe000u;
+    const uint32_t bits = mailbox[owner][place] & upper_bits;
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  };
+  for (int i = 0; i < 4; ++i)
+    for (int k = 0; k < 8; ++k) {
+      const int row = lane / 4 + i / 2 * 8;
+      const int column = lane % 4 * 2 + i % 2;
+      c[i] += number(row % 8 * 4 + k % 4, row / 8 + 2 * (k / 4)) *
+              number(column * 4 + k % 4, 4 + k / 4);
+    }
+  cta.wait_for_warp();
+}
 
 }  // namespace sawtooth::kernels
