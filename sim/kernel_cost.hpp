@@ -26,6 +26,17 @@ struct WrongPhase {
   double met_share = 0;
 };
 
+/// An item that adds its results to those of earlier calls waits for them in each of its
+/// warpgroups. These can leave it so far apart that they compute in turn in the CTA's next item,
+/// and are faster.
+struct Staggered {
+  double share = 0;         // of the items behind one that added and was not staggered
+  double finish_share = 0;  // the same where it wrote O too
+  double kept_share = 0;    // of those behind one that added and was
+  double gain = 0;          // what their steps take less, as a share, in the mean
+  double gain_spread = 0;   // standard deviation of that, from item to item
+};
+
 struct KernelCost {
   // Rates are of the whole GPU, as the kernel's steps reach them; empty: by the shares below.
   std::optional<double> tensor_tflops;
@@ -49,7 +60,8 @@ struct KernelCost {
   std::optional<double> age_bias_prefetch;  // with prefetch; empty: as without
   bool keep_step = false;                   // they alternate: the older one gains nothing
   WrongPhase wrong_phase;                   // of those that alternate
-  int64_t resident_ctas = 0;                // that an SM holds; 0: all that there are
+  Staggered staggered;
+  int64_t resident_ctas = 0;  // that an SM holds; 0: all that there are
 
   // Standard deviation of a GPC's slowness under this kernel's load, as a share; empty: the GPU's.
   std::optional<double> sm_spread;

@@ -81,6 +81,11 @@ __device__ inline void reduce_add(float* to, const float (&values)[4]) {
 }
 #endif
 
+/// Waits at barrier `number`, 1 to 15, for `threads` threads, whole warps.
+__device__ inline void wait_for_threads(int number, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 /// What another CTA knew when it released `*at` is seen behind this.
 __device__ inline unsigned load_acquire(const unsigned* at) {
   unsigned value;
@@ -115,6 +120,12 @@ __device__ inline int thread_number() {
   int thread;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
   return thread;
+}
+
+/// The same for another value.
+__device__ inline int64_t read_anew(int64_t value) {
+  asm volatile("" : "+l"(value));
+  return value;
 }
 
 __device__ inline uint32_t sm_number() {

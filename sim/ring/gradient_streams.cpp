@@ -5,8 +5,6 @@
 namespace sawtooth::sim {
 namespace {
 
-constexpr int64_t float_bytes = 4;
-
 /// Reads, or adds to: such sectors are compulsory there.
 constexpr bool is_read_by_main(Tensor tensor) {
   return tensor == Tensor::d_o || tensor == Tensor::lse || tensor == Tensor::dq_sum;

@@ -130,10 +130,13 @@ class TimedRank {
 
   /// Returns when the call ends that is launched at `begin_ns`.
   double run(const Request& call, double begin_ns, LinkTraffic& traffic) {
-    const TimedParameters parameters = timed_parameters(call, gpu_, halves_);
+    TimedParameters parameters = timed_parameters(call, gpu_, halves_);
+    // GPCs differ at the full clock, of launches that stand apart; a call lasts as the one before.
+    parameters.step.sm_spread *= 1 - power().fallen(begin_ns, begin_ns + last_ns_);
     TimedWavefront wavefront(call, parameters, atoms_, memory_);
     const double end_ns = wavefront.run_from(begin_ns, &traffic);
     visits_ += wavefront.tile_visits();
+    last_ns_ = end_ns - begin_ns;
     return end_ns;
   }
   void wait(double until_ns, LinkTraffic& traffic) {
@@ -160,6 +163,7 @@ class TimedRank {
   TimedMemory memory_;
   HeldHeads<TimedMemory> heads_;
   int64_t visits_ = 0;
+  double last_ns_ = 0;  // that the call before took; of the first call 0
 };
 
 /// A rank's calls in lockstep. A step takes what it takes in time where nothing is waited for, and

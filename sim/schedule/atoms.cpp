@@ -19,8 +19,6 @@
 namespace sawtooth::sim {
 namespace {
 
-constexpr int64_t float_bytes = 4;
-
 AtomSize size_of_bytes(int64_t bytes, Tensor tensor, uint8_t tensors) {
   return {.lines = static_cast<uint32_t>(tensors * ceil_div(bytes, line_bytes)),
           .sectors = static_cast<uint32_t>(tensors * ceil_div(bytes, sector_bytes)),

@@ -24,6 +24,9 @@
 
 namespace sawtooth::sim {
 
+/// Of a sum, a log-sum-exp or a partial result, whatever the type of Q, K and V.
+inline constexpr int64_t float_bytes = 4;
+
 /// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
 /// of items that are cut, and items of a cascade, have partial_o, which the last of them reads.
 /// other is what a trace does not say more of; a problem has none of it. Behind it come those of

@@ -16,6 +16,13 @@ inline double noise(uint64_t& stream) {
   return scale * (double(stream >> 32) * unit + double(stream & 0xffffffffU) * unit - 1);
 }
 
+/// Evenly from 0 to 1; moves `stream` on.
+inline double uniform(uint64_t& stream) {
+  constexpr double unit = 1.0 / 9007199254740992.0;  // 2^-53
+  stream = mix_seed(stream, 0);
+  return double(stream >> 11) * unit;
+}
+
 /// An exponential distribution of mean 1; moves `stream` on.
 inline double waiting_time(uint64_t& stream) {
   constexpr double unit = 1.0 / 9007199254740992.0;  // 2^-53

@@ -115,6 +115,10 @@ StepParameters step_parameters(const Request& request, const Gpu& gpu) {
     step.jitter_in_step = kernel.jitter_in_step.value_or(step.jitter_shared);
     step.jitter_by_age = kernel.jitter_by_age;
     step.wrong_phase = kernel.wrong_phase;
+    if (request.running.on && !request.running.begins) {
+      step.staggered = kernel.staggered;
+      if (request.running.finishes) step.staggered.share = step.staggered.finish_share;
+    }
     step.phases_meet = request.problem.mask.kind != MaskKind::none;
   }
   if (on(Mechanism::sm_spread)) {

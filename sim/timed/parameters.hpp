@@ -85,6 +85,7 @@ struct StepParameters {
   std::optional<Leads> leads{};   // K and V are loads of their own
   bool in_step = false;      // CTAs of an SM alternate: none is preferred, and their jitter is one
   WrongPhase wrong_phase{};  // of CTAs that alternate
+  Staggered staggered{};     // of items behind such that add to earlier results
   bool phases_meet = false;  // items are not equally long, so each begins in a phase of its own
 };
 

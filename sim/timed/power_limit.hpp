@@ -28,8 +28,13 @@ struct PowerLimit {
 
   /// The factor on what lasts from `begin_ns` to `end_ns` of such a load at the full clock.
   double slower(double begin_ns, double end_ns) const {
-    if (slowness <= 0 || end_ns <= begin_ns) return 1;
-    return 1 + slowness * (fallen_until(end_ns) - fallen_until(begin_ns)) / (end_ns - begin_ns);
+    return 1 + slowness * fallen(begin_ns, end_ns);
+  }
+
+  /// How far the clock has fallen, of 1, in the mean from `begin_ns` to `end_ns` of such a load.
+  double fallen(double begin_ns, double end_ns) const {
+    if (slowness <= 0 || end_ns <= begin_ns) return 0;
+    return (fallen_until(end_ns) - fallen_until(begin_ns)) / (end_ns - begin_ns);
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "scheduler/permutation.hpp"
 #include "sim/kernel_cost.hpp"
+#include "sim/timed/noise.hpp"
 
 namespace sawtooth::sim {
 
@@ -62,11 +63,6 @@ class SmPhases {
   double lasts_ns(State& state) const {
     constexpr double least = 1e-9;  // of the mean; no endless loop where a phase lasts no time
     return mean_ns_[state.slipped] * std::max(least, -std::log(1 - uniform(state.random)));
-  }
-  static double uniform(uint64_t& random) {
-    constexpr double unit = 1.0 / 9007199254740992.0;  // 2^-53
-    random = mix_seed(random, 0);
-    return double(random >> 11) * unit;
   }
 
   WrongPhase wrong_;

@@ -29,6 +29,7 @@ bool of_earlier_call(Tensor tensor) {
 // Streams of SMs, apart from those of workers.
 constexpr int64_t sm_salt = int64_t{1} << 33;
 constexpr int64_t phase_salt = int64_t{1} << 34;
+constexpr int64_t pace_salt = int64_t{1} << 35;  // of a worker, beside its own
 
 // Every worker draws random numbers from a stream of its own, independent of the others.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
@@ -193,6 +194,7 @@ void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
   Worker& worker = workers_[static_cast<size_t>(w)];
   worker.sm = sm;
   worker.random = stream_of(seed_, w);
+  worker.pace = ItemPace(stream_of(seed_, pace_salt + w));
   residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
   worker.age = ctas_begun_++;
   events_.set({ns + step.item_begin_ns, static_cast<int32_t>(w)});
@@ -332,7 +334,7 @@ double TimedWavefront::step_ns(Worker& worker) {
   }
   ns *= 1 + jitter_of(worker, ctas, older);
   ns *= 1 + parameters_.dram_slowness * memory_.read_bytes_a_ns();
-  return ns * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
+  return ns * worker.pace.factor() * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
 }
 
 // What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
@@ -544,6 +546,7 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const double taken_ns = writes ? step.item_end_ns + (merged ? step.merge_ns : 0) +
                                        item_late_ns_[static_cast<size_t>(worker.sm)]
                                  : 0;
+  if (step.staggered.share > 0 && writes && !grid) worker.pace.add(step.staggered);
   const double ended_ns = summed_ns + taken_ns;
   terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
   ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;

@@ -22,6 +22,7 @@
 #include "sim/schedule/item_walk.hpp"
 #include "sim/schedule/link_traffic.hpp"
 #include "sim/timed/event_queue.hpp"
+#include "sim/timed/item_pace.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/sm_phases.hpp"
@@ -61,6 +62,7 @@ class TimedWavefront {
     bool active = false;  // computes on an item
     int64_t phase = 0;
     uint64_t random = 0;
+    ItemPace pace;
     Range prefetches;  // lines that it fetches of every tile for the wave of its item
     std::array<ReadTime, max_stages> loads{};    // of step s at s mod max_stages; of K, with leads
     std::array<ReadTime, max_stages> v_loads{};  // with leads

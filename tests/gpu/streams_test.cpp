@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include "experiments/sawtooth/calibrate/stream_campaign.hpp"
 #include "experiments/sawtooth/calibrate/stream_checks.hpp"
 #include "kernels/stream/stream.hpp"
@@ -31,12 +35,22 @@ class StreamsOnGpu : public CountersOnGpu<Campaign> {
   }
 };
 
+/// Of the replay passes of a reading: something else on the GPU reads up to 400 sectors in some of
+/// them (2 of 120 on an H100; the others have 0 to 176 of the 262,144).
+int64_t median_dram_reads(const StreamRow& row) {
+  std::vector<int64_t> passes = row.dram_read_by_pass;
+  const auto middle = passes.begin() + std::ptrdiff_t(passes.size() / 2);
+  std::ranges::nth_element(passes, middle);
+  return *middle;
+}
+
 TEST_F(StreamsOnGpu, AFirstReadIsColdAndASecondOneOfASmallBufferIsHot) {
   for (const StreamAccess access : reads()) {
     for (const StreamShape shape : {StreamShape::same, StreamShape::shift, StreamShape::all}) {
       const auto [cold, hot] = run({.access = access, .shape = shape});
       EXPECT_NEAR(double(dram_reads(cold).value()) / double(sectors), 1, 0.005);
-      EXPECT_LT(double(dram_reads(hot).value()) / double(sectors), 0.001);
+      ASSERT_GT(hot.dram_read_by_pass.size(), 2U);
+      EXPECT_LT(double(median_dram_reads(hot)) / double(sectors), 0.001);
     }
   }
 }

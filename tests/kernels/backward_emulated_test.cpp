@@ -216,7 +216,7 @@ using D64Wide = BackwardShape<Element, 64, 64, 128, 4, 2, 32, 2>;
 template <class Element>
 using D64Square = BackwardShape<Element, 64, 64, 64, 4, 2, 64, 2>;
 template <class Element>
-using D128Wide = BackwardShape<Element, 128, 64, 128, 8, 2, 64, 1>;
+using D128Wide = BackwardShape<Element, 128, 64, 128, 8, 2, 32, 1, 2>;
 template <class Element>
 using D128Square = BackwardShape<Element, 128, 64, 64, 4, 2, 32, 2>;
 template <class Element>
@@ -235,6 +235,7 @@ TEST(BackwardEmulated, GivesTheGradientsOfRandomProblemsUnderRandomSchedules) {
     expect_gradients<D64Square<__half>>(10 * round + 2);
     expect_gradients<D64Square<__nv_bfloat16>>(10 * round + 3);
     expect_gradients<D128Wide<__half>>(10 * round + 4);
+    expect_gradients<D128Wide<__nv_bfloat16>>(10 * round + 8);
     expect_gradients<D128Square<__half>>(10 * round + 5);
     expect_gradients<D128Small<__half>>(10 * round + 6);
     expect_gradients<D128Small<__nv_bfloat16>>(10 * round + 7);

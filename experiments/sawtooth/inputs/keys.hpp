@@ -1,4 +1,4 @@
-// What the keys of a point say, typed. The table of options (option_schema.cpp) reads each from its
+// What the keys of a point say, typed. The table of options (point_options.cpp) reads each from its
 // text and prints it again; nothing else does either.
 #pragma once
 

@@ -47,6 +47,9 @@ enum class OptionKind {
   text,        // anything on one line
 };
 
+/// Names that a choice allows, in their order.
+using Names = std::vector<std::string_view>;
+
 /// What a key says that leaves its value to resolve().
 inline constexpr std::string_view automatic = "auto";
 /// The value of a key of kind `part` that stands for all of them.
@@ -58,7 +61,7 @@ struct Keys;  // keys.hpp
 struct KeyField {
   void (*read)(std::string_view text, Keys& keys) = nullptr;
   std::string (*print)(const Keys& keys) = nullptr;  // empty for a key without a value
-  std::vector<std::string_view> (*choices)() = nullptr;
+  Names (*choices)() = nullptr;
 };
 
 struct OptionSpec {
@@ -71,12 +74,10 @@ struct OptionSpec {
   std::string_view description;
   int64_t low = 1;  // of a count
   int64_t high = 1;
-  std::vector<std::string_view> (*choices)() = nullptr;
+  Names (*choices)() = nullptr;
 
   /// Of a choice.
-  std::vector<std::string_view> allowed() const {
-    return choices != nullptr ? choices() : field.choices();
-  }
+  Names allowed() const { return choices != nullptr ? choices() : field.choices(); }
   /// Several values of this key make an axis of a sweep.
   constexpr bool is_axis() const {
     return group != OptionGroup::output && kind != OptionKind::path;

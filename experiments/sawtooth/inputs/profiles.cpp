@@ -21,6 +21,7 @@ using sim::Gpu;
 using sim::KernelCost;
 using sim::PrefetchTimes;
 using sim::SmLayout;
+using sim::Staggered;
 using sim::WrongPhase;
 using Unit = ProfileUnit;
 
@@ -128,6 +129,14 @@ constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
      cost<&KernelCost::wrong_phase, &WrongPhase::locked_share>},
     {"wrong-phase-met-share", Unit::real, 0, 1,
      cost<&KernelCost::wrong_phase, &WrongPhase::met_share>},
+    {"staggered-share", Unit::real, 0, 1, cost<&KernelCost::staggered, &Staggered::share>},
+    {"staggered-finish-share", Unit::real, 0, 1,
+     cost<&KernelCost::staggered, &Staggered::finish_share>},
+    {"staggered-kept-share", Unit::real, 0, 1,
+     cost<&KernelCost::staggered, &Staggered::kept_share>},
+    {"staggered-gain", Unit::real, 0, 0.5, cost<&KernelCost::staggered, &Staggered::gain>},
+    {"staggered-gain-spread", Unit::real, 0, 0.1,
+     cost<&KernelCost::staggered, &Staggered::gain_spread>},
     {"resident-ctas", Unit::count, 1, 32, cost<&KernelCost::resident_ctas>},
     {"sm-spread", Unit::real, 0, 0.1, cost<&KernelCost::sm_spread>},
     {"tpc-spread", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread>},

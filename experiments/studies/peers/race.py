@@ -6,7 +6,8 @@
 
 Every shape runs in rounds: in each round every peer and every contender of `sawtooth bench` is
 launched, in an order that is shuffled anew, so that clocks, heat and the neighbour before are the
-same for all. With --pass backward launches are whole backward passes, small kernels included. Times are CUDA events around bursts of launches; L2 is as the launch before left it.
+same for all. With --pass backward launches are whole backward passes, small kernels included. Times are CUDA
+events around bursts of launches that are queued before the GPU begins (burst.py); L2 is as the launch before left it.
 Rows have the columns of results.csv; clocks and power of every shape go to a file beside it.
 Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 PyTorch or a GPU is missing.
 """
@@ -18,6 +19,7 @@ import statistics
 import sys
 
 import bench
+import burst
 import gpu_state
 import lib_path  # noqa: F401  (makes plots/lib importable)
 import rows as results
@@ -26,7 +28,7 @@ import shapes as shaping
 import table
 
 # As in experiments/sawtooth/measure/bench_command.cpp: a burst is long beside the resolution of
-# events, and behind another launch, so that its own time on the CPU does not count.
+# events, and behind another launch.
 BURST_US = 1000
 LONG_LAUNCH_US = 5000
 # Shapes of more FLOP than this run a third of the rounds: their launches vary less and last longer.
@@ -70,13 +72,14 @@ class Contestant:
     """A peer's launches on one shape and the times of its bursts."""
 
     def __init__(self, torch, launch):
-        self.torch_, self.launch_, self.times = torch, launch, []
+        self.times = []
         session.time_us(torch, launch)
         warm = session.time_us(torch, launch)
-        self.burst_ = (max(1, int(BURST_US / warm)), warm < LONG_LAUNCH_US)
+        launches, is_short = max(1, int(BURST_US / warm)), warm < LONG_LAUNCH_US
+        self.burst_ = burst.Burst(torch, launch, launches, behind_another=is_short)
 
     def round(self):
-        self.times.append(session.time_us(self.torch_, self.launch_, *self.burst_))
+        self.times.append(self.burst_.time_us())
 
 
 def rounds_of(options, shape):

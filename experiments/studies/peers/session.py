@@ -87,17 +87,14 @@ def refusal(shape, name):
     return peer.refusal(shape)
 
 
-def time_us(torch, launch, launches=1, behind_another=False):
-    """Mean duration of `launches` in a row, by CUDA events."""
+def time_us(torch, launch):
+    """Duration of one launch, by CUDA events; of a short one, its time on the CPU may count (burst.py)."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    if behind_another:
-        launch()
     begin.record()
-    for _ in range(launches):
-        launch()
+    launch()
     end.record()
     end.synchronize()
-    return begin.elapsed_time(end) * 1000 / launches
+    return begin.elapsed_time(end) * 1000
 
 
 def difference(a, b):

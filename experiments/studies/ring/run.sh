@@ -4,8 +4,9 @@
 #   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
 #   experiments/studies/ring/run.sh backward         # two GPUs: two minutes
 #   experiments/studies/ring/run.sh ideal GPUS       # list four on so many GPUs (4, or 2): two minutes
-#   experiments/studies/ring/run.sh predict-drawn    # no GPU: the drawn list, five minutes of one core
+#   experiments/studies/ring/run.sh predict-drawn    # no GPU: the drawn list (LIST=drawn_second: the second), five minutes of one core
 #   experiments/studies/ring/run.sh measure-drawn N  # its rings of N GPUs (2 or 4): two minutes
+#   experiments/studies/ring/run.sh second-steps     # one GPU: launches that add, half a minute
 #   experiments/studies/ring/run.sh predict          # no GPU: the judged list, half an hour of one core
 #   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200, and steps of two H100; OPTIONS are simulate's
 # SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
@@ -16,6 +17,7 @@ root=$(cd "$here/../../.." && pwd)
 program=${SAWTOOTH:-$root/build/release/sawtooth}
 gpus=${2:-2}
 mover=${MOVER:-copy}
+drawn=${LIST:-drawn}
 folder=$root/runs/ring
 mkdir -p "$folder"
 case ${1:-} in
@@ -50,14 +52,18 @@ case ${1:-} in
     ;;
   predict-drawn)
     for gpu in h100-sxm h200; do
-      "$program" simulate "$here/lists/drawn.ini" --gpu "$gpu" --resume --csv "$here/results/drawn_${gpu%-sxm}.csv"
+      "$program" simulate "$here/lists/$drawn.ini" --gpu "$gpu" --resume --csv "$here/results/${drawn}_${gpu%-sxm}.csv"
     done
     ;;
   measure-drawn)
-    list=$folder/drawn_$gpus.ini
-    awk -v gpus="$gpus" 'BEGIN { RS = ""; ORS = "\n\n" } NR == 1 || $0 ~ "\nring = " gpus "\n"' "$here/lists/drawn.ini" >"$list"
-    "$program" ring "$list" --repetitions 1 --overwrite --csv "$folder/drawn_counters_$gpus.csv"
-    "$program" ring "$list" --counted off --overwrite --csv "$folder/drawn_times_$gpus.csv"
+    list=$folder/${drawn}_$gpus.ini
+    awk -v gpus="$gpus" 'BEGIN { RS = ""; ORS = "\n\n" } NR == 1 || $0 ~ "\nring = " gpus "\n"' "$here/lists/$drawn.ini" >"$list"
+    "$program" ring "$list" --repetitions 1 --overwrite --csv "$folder/${drawn}_counters_$gpus.csv"
+    "$program" ring "$list" --counted off --overwrite --csv "$folder/${drawn}_times_$gpus.csv"
+    ;;
+  second-steps)
+    "$root/build/release/experiments/studies/second_steps" "$folder"
+    python3 "$here/item_paces.py" "$folder/later_items.csv"
     ;;
   predict)
     "$program" simulate "$here/lists/judged.ini" --resume --csv "$here/results/judged.csv"
@@ -72,6 +78,8 @@ case ${1:-} in
       "$root/experiments/data/h100/ring/judged_times.csv"
     python3 "$here/steps_table.py" "$here/results/drawn_h100.csv" "$root/experiments/data/h100/ring/drawn_counters.csv" \
       "$root/experiments/data/h100/ring/drawn_times.csv"
+    python3 "$here/steps_table.py" "$here/results/drawn_second_h100.csv" \
+      "$root/experiments/data/h100/ring/drawn_second_counters.csv" "$root/experiments/data/h100/ring/drawn_second_times.csv"
     for rows in four_gpus two_gpus four_gpus_backward backward_automatic; do
       python3 "$here/ring_table.py" "$root/experiments/data/h100/ring/$rows.csv"
     done
@@ -79,7 +87,7 @@ case ${1:-} in
       "$root/experiments/data/h100/ring/backward_counters.csv" "$root/experiments/data/h100/ring/backward_times.csv"
     ;;
   *)
-    sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

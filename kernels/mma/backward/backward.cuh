@@ -10,6 +10,7 @@
 
 #include "kernels/mma/backward/float_products.cuh"
 #include "kernels/mma/backward/loader.cuh"
+#include "kernels/mma/backward/paired_products.cuh"
 #include "kernels/mma/backward/products.cuh"
 #include "kernels/mma/backward/shape.cuh"
 #include "kernels/mma/float_rows.cuh"
@@ -60,7 +61,11 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
   if (threadIdx.x == 0) work.items_before = -1;
 
   for (;;) {
-    if (threadIdx.x == 0) take_next_item(arguments, Shape::tiling(), work);
+    if (threadIdx.x == 0) {
+      BackwardArguments anew = arguments;  // what follows from it is not kept in registers
+      anew.problem.seq_q = read_anew(anew.problem.seq_q);
+      take_next_item(anew, Shape::tiling(), work);
+    }
     __syncthreads();
     if (work.next_index >=
         whole_item_count(problem, Shape::tiling(), arguments.schedule, Pass::backward))
@@ -82,13 +87,19 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
 
       const int slot = loader.slot(step);
       const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
+      if constexpr (Shape::query_groups == 1) {
 #pragma unroll 1  // unrolled, two parts spill
-      for (int part = 0; part < Shape::q_rows / Shape::score_columns; ++part)
-        add_part<Shape, adds_dq>(gradients, arguments, storage, slot, part, masked,
-                                 tile * Shape::q_rows);
+        for (int part = 0; part < Shape::q_rows / Shape::score_columns; ++part)
+          add_part<Shape, adds_dq>(gradients, arguments, storage, slot, part, masked,
+                                   tile * Shape::q_rows);
+      } else {
+        add_own_queries<Shape>(gradients, arguments, storage, slot, masked, tile * Shape::q_rows);
+      }
       if constexpr (adds_dq) {
         if (ordered && threadIdx.x == 0) await_turn(arguments, storage, step);
         __syncthreads();  // dS^T is whole
+        if constexpr (Shape::query_groups > 1)
+          add_other_queries<Shape>(gradients.dk, storage, offsetof(BackwardTiles<Shape>, q), slot);
         const int64_t flat_head =
             work.item.batch * problem.heads + work.item.head + storage.steps.head(step);
         const int64_t first_row = int64_t(storage.scan.tile(step)) * Shape::q_rows;
@@ -101,12 +112,14 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
     loader.finish_steps();
     if (ordered && work.steps > 0 && threadIdx.x == 0) end_turn(storage);
     const int64_t first_key = work.item.own_tile * Shape::kv_rows;
-    store_warp_rows<KvTile, Element>(
+    store_warp_rows<KvTile, Element, Shape::query_groups>(
         gradients.dk, [&](int, int) { return arguments.scale; }, storage.tiles.k, arguments.dk,
-        arguments.dk_strides, work.item.batch, work.item.kv_head, first_key, problem.seq_kv);
-    store_warp_rows<KvTile, Element>(
+        arguments.dk_strides, work.item.batch, work.item.kv_head, first_key, problem.seq_kv,
+        thread_number());
+    store_warp_rows<KvTile, Element, Shape::query_groups>(
         gradients.dv, [](int, int) { return 1.0f; }, storage.tiles.v, arguments.dv,
-        arguments.dv_strides, work.item.batch, work.item.kv_head, first_key, problem.seq_kv);
+        arguments.dv_strides, work.item.batch, work.item.kv_head, first_key, problem.seq_kv,
+        thread_number());
     __syncthreads();
   }
 }

@@ -24,7 +24,8 @@ struct LaneBases {
   /// This warp's keys of K, or V, as A.
   __device__ uint32_t keys(int offset) const {
     const int thread = thread_number();
-    return base + offset + thread / 32 * (Shape::key_blocks * 16 * KvTile::row_bytes) +
+    return base + offset +
+           thread / 32 / Shape::query_groups * (Shape::key_blocks * 16 * KvTile::row_bytes) +
            KvTile::lane_offset_rows_first(thread % 32);
   }
   /// Rows of Q, or dO, as columns of B.
@@ -43,7 +44,7 @@ struct LaneBases {
 template <class Shape>
 __device__ inline int lane_row() {
   const int thread = thread_number();
-  return thread / 32 * (Shape::key_blocks * 16) + thread % 32 / 4;
+  return thread / 32 / Shape::query_groups * (Shape::key_blocks * 16) + thread % 32 / 4;
 }
 
 template <class Shape>
@@ -103,6 +104,29 @@ __device__ inline void as_operand(uint32_t (&a)[RowBlocks][4],
     }
 }
 
+/// Where this lane's first score lies in a tile of scores at `tile`.
+template <class Shape>
+__device__ inline uint32_t lane_scores(uint32_t tile) {
+  return tile + uint32_t(Shape::ScoreTile::offset(0, lane_row<Shape>(), 0)) +
+         thread_number() % 4 * 4;
+}
+
+/// A fragments of queries [16 n, 16 n + 16) into the tile whose lane_scores are `to`.
+template <class Shape>
+__device__ inline void store_scores(uint32_t to, const uint32_t (&a)[Shape::key_blocks][4], int n) {
+  using ScoreTile = typename Shape::ScoreTile;
+#pragma unroll
+  for (int block = 0; block < Shape::key_blocks; ++block)
+#pragma unroll
+    for (int pair = 0; pair < 4; ++pair) {
+      const int chunk = 2 * n + pair / 2;
+      store_32_bits((to ^ (chunk % ScoreTile::row_chunks * chunk_bytes)) +
+                        chunk / ScoreTile::row_chunks * ScoreTile::panel_bytes +
+                        (block * 16 + pair % 2 * 8) * ScoreTile::row_bytes,
+                    a[block][pair]);
+    }
+}
+
 /// The columns that begin at query `part` * score_columns of the Q tile: S^T and P^T, dV += P^T dO,
 /// dP^T and dS^T, dK += dS^T Q, and with `adds_dq` dS^T to shared memory.
 template <class Shape, bool adds_dq>
@@ -114,7 +138,6 @@ requires(!Shape::is_fp32) __device__
   using Element = typename Shape::Element;
   using QTile = typename Shape::QTile;
   using KvTile = typename Shape::KvTile;
-  using ScoreTile = typename Shape::ScoreTile;
   constexpr int column_blocks = Shape::score_columns / 16;
   const int first_block = part * column_blocks;
   const int first_column = part * Shape::score_columns;
@@ -153,25 +176,13 @@ requires(!Shape::is_fp32) __device__
   to_score_gradients<Shape>(score_gradients, probabilities,
                             storage.tiles.row_sums[slot] + first_column);
   const uint32_t q_columns = at.by_columns(offsetof(Tiles, q), slot);
-  [[maybe_unused]] const uint32_t lane_scores = at.base + uint32_t(offsetof(Tiles, scores)) +
-                                                ScoreTile::offset(0, lane_row<Shape>(), 0) +
-                                                thread_number() % 4 * 4;
+  [[maybe_unused]] const uint32_t scores =
+      lane_scores<Shape>(at.base + uint32_t(offsetof(Tiles, scores)));
 #pragma unroll
   for (int n = 0; n < column_blocks; ++n) {
     uint32_t a[Shape::key_blocks][4];
     as_operand<Element>(a, score_gradients, n);
-    if constexpr (adds_dq) {
-#pragma unroll
-      for (int block = 0; block < Shape::key_blocks; ++block)
-#pragma unroll
-        for (int pair = 0; pair < 4; ++pair) {
-          const int chunk = 2 * (first_block + n) + pair / 2;
-          store_32_bits((lane_scores ^ (chunk % ScoreTile::row_chunks * chunk_bytes)) +
-                            chunk / ScoreTile::row_chunks * ScoreTile::panel_bytes +
-                            (block * 16 + pair % 2 * 8) * ScoreTile::row_bytes,
-                        a[block][pair]);
-        }
-    }
+    if constexpr (adds_dq) store_scores<Shape>(scores, a, first_block + n);
     add_product<Element, QTile>(gradients.dk, a, q_columns, first_block + n);
   }
 }

@@ -13,9 +13,10 @@
 namespace sawtooth::kernels {
 
 /// A warp owns 16 or 32 keys of the K/V tile for S^T, dP^T, dK and dV, and for dQ a block of 32
-/// rows, of fp32 16.
+/// rows, of fp32 16. With two query groups a pair of warps shares keys: each has half of the
+/// queries of S^T and dP^T, and half of the columns of dK and dV.
 template <class ElementType_, int HeadDim, int QRows, int KvRows, int Warps, int Stages,
-          int ScoreColumns, int CtasPerSm>
+          int ScoreColumns, int CtasPerSm, int QueryGroups = 1>
 struct BackwardShape {
   using Element = ElementType_;
   static constexpr int head_dim = HeadDim;
@@ -26,18 +27,22 @@ struct BackwardShape {
   static constexpr int stages = Stages;               // of Q, dO and their numbers a row
   static constexpr int score_columns = ScoreColumns;  // queries of S^T in registers at a time
   static constexpr int ctas_per_sm = CtasPerSm;
-  static constexpr int key_blocks = KvRows / (16 * Warps);  // of 16 keys, a warp
+  static constexpr int query_groups = QueryGroups;                        // warps that share keys
+  static constexpr int key_blocks = KvRows * QueryGroups / (16 * Warps);  // of 16 keys, a warp
+  static constexpr int gradient_columns = HeadDim / QueryGroups;          // of dK and dV, a warp
   static constexpr bool is_fp32 = std::is_same_v<Element, float>;
   static constexpr int dq_rows = is_fp32 ? 16 : 32;  // of a warp's block of dQ
   static constexpr int dq_row_groups = QRows / dq_rows;
   static constexpr int dq_columns = HeadDim * dq_row_groups / Warps;
-  static_assert(key_blocks * 16 * Warps == KvRows && QRows % ScoreColumns == 0 &&
+  static_assert(key_blocks * 16 * Warps == KvRows * QueryGroups && QRows % ScoreColumns == 0 &&
                 ScoreColumns % 16 == 0 && Stages >= 2);
   static_assert(dq_row_groups * dq_rows == QRows && dq_row_groups * HeadDim == Warps * dq_columns &&
                 dq_columns % 32 == 0 && Warps % dq_row_groups == 0);
+  static_assert(QueryGroups == 1 || (QueryGroups == 2 && ScoreColumns * 2 == QRows));
   static_assert(row_padding % QRows == 0 && QRows <= threads * 2);
   /// Whether dq = separate has a kernel of these tiles: one for each head dim and size of a Q tile.
   static constexpr bool has_dq_kernel = KvRows == 64;
+  static_assert(QueryGroups == 1 || !has_dq_kernel);
 
   template <int Rows>
   using Tile = std::conditional_t<is_fp32, FloatTile<Rows, HeadDim>, SharedTile<Rows, HeadDim>>;
@@ -97,11 +102,11 @@ struct BackwardStorage {
   }
 };
 
-/// A warp's gradients of its keys, before the scale.
+/// A warp's columns of the gradients of its keys, before the scale.
 template <class Shape>
 struct KeyGradients {
-  float dk[Shape::key_blocks][Shape::head_dim / 8][4];
-  float dv[Shape::key_blocks][Shape::head_dim / 8][4];
+  float dk[Shape::key_blocks][Shape::gradient_columns / 8][4];
+  float dv[Shape::key_blocks][Shape::gradient_columns / 8][4];
 };
 
 }  // namespace sawtooth::kernels

@@ -26,11 +26,11 @@ KernelVariant backward_variant(const char* family, const char* name, VariantSet 
 // Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
 // kernels/attention/variants.inc.
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \
-                         bytes, warps, stages, score_columns)                                \
+                         bytes, warps, stages, score_columns, query_groups)                  \
   namespace sawtooth::kernels {                                                              \
   KernelVariant function() {                                                                 \
     return backward_variant<BackwardShape<element_##type, head_dim, q_rows, kv_rows, warps,  \
-                                          stages, score_columns, ctas>>(                     \
+                                          stages, score_columns, ctas, query_groups>>(       \
         families::family, #type "_" #name, VariantSet::set);                                 \
   }                                                                                          \
   }

@@ -404,6 +404,24 @@ TEST(SimulateRing, TakesLongerWhereTheClockHasFallen) {
   expect_times(0, {2, 2, 2});
 }
 
+// Two GPCs, of which one is slower at the full clock. The first call takes until it ends; when the
+// second one begins the clock has fallen, and all SMs are alike.
+TEST(SimulateRing, GpcsAreAlikeWhereTheClockHasFallen) {
+  RingRequest ring = ring_of(2, RingLayout::plain, MaskKind::none, 2, 16);
+  ring.request.timing = Timing::timed;
+  ring.request.schedule.workers = 32;
+  ring.request.without = MechanismSet{static_cast<uint32_t>(Mechanism::latency) |
+                                      static_cast<uint32_t>(Mechanism::starts)};
+  ring.request.kernel.sm_spread = 0.1;
+  ring.request.kernel.power_slowness = 1e-9;
+  const std::vector<RingStep> steps = simulate_rank(ring, gpu_of(32), 1);
+  EXPECT_GT(std::abs(*steps[0].time_us - 16), 0.01);
+  EXPECT_NEAR(*steps[1].time_us, 16, 1e-6);
+  ring.request.kernel.power_slowness = 0;
+  const std::vector<RingStep> at_full_clock = simulate_rank(ring, gpu_of(32), 1);
+  EXPECT_NEAR(*at_full_clock[1].time_us, *at_full_clock[0].time_us, 1e-6);
+}
+
 // Chunks of three rows in tiles of two: the second chunk's first tile is the rank's second.
 TEST(SimulateRing, TakesChunksThatAreNoWholeTiles) {
   RingRequest ring = ring_of(2, RingLayout::zigzag, MaskKind::causal, 3, 1);

@@ -210,6 +210,22 @@ TEST(KernelSpeed, CtasThatAlternateMeetUnderAMask) {
   }
 }
 
+// Only calls that add to earlier results leave warpgroups apart; more where they write O too.
+TEST(KernelSpeed, ItemsAreStaggeredBehindSuchThatAdd) {
+  Request other = request();
+  other.kernel.staggered = {.share = 0.1, .finish_share = 0.2, .kept_share = 0.5, .gain = 0.03};
+  const auto share = [&](Running running) {
+    other.running = running;
+    return timed_parameters(other, profile(), false).step.staggered.share;
+  };
+  EXPECT_EQ(share({}), 0);
+  EXPECT_EQ(share({.on = true, .begins = true}), 0);
+  EXPECT_EQ(share({.on = true}), 0.1);
+  EXPECT_EQ(share({.on = true, .finishes = true}), 0.2);
+  other.without.add(Mechanism::jitter);
+  EXPECT_EQ(share({.on = true}), 0);
+}
+
 TEST(KernelSpeed, WithoutAgeBiasNoneIsPreferred) {
   Request other = request();
   other.without.add(Mechanism::age_bias);

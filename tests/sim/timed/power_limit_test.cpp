@@ -42,6 +42,15 @@ TEST(PowerLimit, ACallInALoadTakesTheClockOfItsTime) {
   EXPECT_EQ((PowerLimit{.delay_ns = 35 * ms}.slower(0, 70 * ms)), 1);
 }
 
+TEST(PowerLimit, SaysHowFarTheClockHasFallen) {
+  const PowerLimit limit{.delay_ns = 35 * ms, .fall_ns = 50 * ms, .slowness = 0.12};
+  EXPECT_EQ(limit.fallen(0, 35 * ms), 0);
+  EXPECT_NEAR(limit.fallen(35 * ms, 85 * ms), 0.5, 1e-12);
+  EXPECT_NEAR(limit.fallen(85 * ms, 100 * ms), 1, 1e-12);
+  EXPECT_EQ(limit.fallen(90 * ms, 90 * ms), 0);
+  EXPECT_EQ((PowerLimit{.delay_ns = 35 * ms}.fallen(0, 70 * ms)), 0);
+}
+
 // Equal steps of 1 ms, 30 of an item: the same launch at the full clock and under the limit.
 TEST(PowerLimit, MovesTheDurationAndItsTermsAndNoCount) {
   Request request;

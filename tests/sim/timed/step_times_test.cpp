@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/timed/item_pace.hpp"
 #include "sim/timed/sm_phases.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
@@ -241,6 +242,44 @@ TEST(TimedWavefront, ItemsThatMeetDrawTheirPhase) {
     slow += slowness > 0;
   }
   EXPECT_NEAR(double(slow) / items, 0.25, 0.03);
+}
+
+// Behind each item that adds, the next one is faster by a half: of three items of four steps the
+// first takes 4000 ns and the others 2000. Under grid each is a new CTA's first.
+TEST(TimedWavefront, ItemsBehindSuchThatAddAreFaster) {
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.staggered = {.share = 1, .kept_share = 1, .gain = 0.5};
+  Request request = request_of(3, 4, 1);
+  EXPECT_NEAR(duration_ns(request, parameters), (4 + 2 + 2) * step_ns, 1e-6);
+  request.schedule.launch = launch_id<GridLaunch>;
+  EXPECT_NEAR(duration_ns(request, parameters), 3 * 4 * step_ns, 1e-6);
+}
+
+// Shares of a fifth and of a half make 0.2 / (0.2 + 0.5) of the items faster, two in turn as often
+// as 0.5 of these.
+TEST(ItemPace, StaysStaggeredByItsOwnShare) {
+  const Staggered staggered{.share = 0.2, .kept_share = 0.5, .gain = 0.03, .gain_spread = 0.005};
+  ItemPace pace(3);
+  EXPECT_EQ(pace.factor(), 1);
+  constexpr int items = 200000;
+  int faster = 0, in_turn = 0;
+  double gains = 0, squares = 0;
+  bool was_faster = false;
+  for (int item = 0; item < items; ++item) {
+    pace.add(staggered);
+    const double gain = 1 - pace.factor();
+    const bool is_faster = gain > 0;
+    faster += is_faster;
+    in_turn += is_faster && was_faster;
+    gains += gain;
+    squares += gain * gain;
+    was_faster = is_faster;
+  }
+  EXPECT_NEAR(double(faster) / items, 2.0 / 7, 0.005);
+  EXPECT_NEAR(double(in_turn) / faster, 0.5, 0.02);
+  const double mean = gains / faster;
+  EXPECT_NEAR(mean, 0.03, 0.0005);
+  EXPECT_NEAR(std::sqrt(squares / faster - mean * mean), 0.005, 0.0003);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ from unittest import mock
 
 import support
 import bench
+import burst
 import gpu_state
 import race
 import session
@@ -44,13 +45,19 @@ class Measuring(unittest.TestCase):
         )
         launches = {"sdpa-flash": lambda: order.append("flash")}
 
-        def clock(_, launch, launches=1, behind_another=False):
+        def clock(_, launch):
             launch()
             return 100.0 + len(order)
+
+        class StandInBurst:
+            def __init__(self, torch, launch, launches, behind_another):
+                self.time_us = lambda: clock(torch, launch)
 
         with mock.patch.object(
             session, "ready_launches", return_value=(launches, {"sdpa-cudnn": "refused"})
         ), mock.patch.object(session, "time_us", clock), mock.patch.object(
+            burst, "Burst", StandInBurst
+        ), mock.patch.object(
             bench, "PacedBench", lambda *_: StandInBench(order, rows_of)
         ):
             rows, correct = race.raced_shape(None, options, support.shape(), lambda text: None)

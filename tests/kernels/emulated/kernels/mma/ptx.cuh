@@ -45,6 +45,14 @@ inline void load_matrices_transposed(uint32_t (&to)[4], uint32_t address) {
   load_matrices(to, address, true);
 }
 
+inline int64_t read_anew(int64_t value) {
+  return value;
+}
+
+inline void wait_for_threads(int number, int threads) {
+  emulated::cta.wait_for_named(number, threads);
+}
+
 inline void store_32_bits(uint32_t to, uint32_t value) {
   std::memcpy(emulated::cta.shared + to, &value, sizeof value);
 }
