@@ -57,8 +57,9 @@ __device__ inline int score_offset(int key, int query) {
 
 /// This lane's part of dS^T to shared memory.
 template <class Shape>
-__device__ inline void store_scores(BackwardStorage<Shape>& storage,
-                                    const ScoreFragments<Shape>& gradients, int first_column) {
+__device__ inline void store_float_scores(BackwardStorage<Shape>& storage,
+                                          const ScoreFragments<Shape>& gradients,
+                                          int first_column) {
   const int key = lane_row<Shape>();
   const int query = first_column + thread_number() % 4 * 2;
 #pragma unroll
@@ -107,7 +108,7 @@ requires(Shape::is_fp32) __device__
       score_gradients, At::keys(storage.tiles.v), At::by_rows(d_o, first_column));
   to_score_gradients<Shape>(score_gradients, probabilities,
                             storage.tiles.row_sums[slot] + first_column);
-  if constexpr (adds_dq) store_scores<Shape>(storage, score_gradients, first_column);
+  if constexpr (adds_dq) store_float_scores<Shape>(storage, score_gradients, first_column);
   split_operand(factor, score_gradients);
   add_float_product<QTile>(gradients.dk, factor, At::by_columns(q, first_column));
 }
