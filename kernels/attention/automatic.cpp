@@ -51,6 +51,7 @@ constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 64, false, 0, dynamic, linear, ascending, 0},
     {families::hopper, 0, false, 2 << 10, balanced, reverse, ascending, 0},
     {families::hopper, 0, false, 0, fixed, linear, ascending, 0},
+    {families::hopper_short, 128, true, 0, dynamic, reverse, descending, 16 * mib},
     {families::hopper_short, 0, true, 0, dynamic, linear, descending, 16 * mib},
     {families::hopper_short, 128, false, 2 << 10, balanced, linear, ascending, 0},
     {families::hopper_short, 0, false, 0, dynamic, linear, ascending, 0},
