@@ -43,10 +43,6 @@ RandomPoint covering_point(const KernelVariant& variant, int mask, int number) {
   problem.heads = 2;
   problem.seq_q = tiling.q_rows + tiling.q_rows / 2 + 1 + number % 5;
   problem.seq_kv = 2 * tiling.kv_rows + tiling.kv_rows / 3 + number % 7;
-  // Of masked kernels the one for few keys and that for more; 3 has no divisor in common with what
-  // `number` counts through.
-  if (const auto masked = masked_kernels(variant); !masked.empty() && number % 3 == 1)
-    problem.seq_kv += masked.front().most_keys;
   problem.head_dim = variant.head_dim;
   problem.dtype = variant.dtype;
   problem.mask = {MaskKind(mask), tiling.kv_rows + 3};
@@ -80,6 +76,22 @@ void add_balanced_points(std::vector<TilingFamily> tilings, std::vector<RandomPo
     point.call.schedule.scan.index = int(i) % Scans::size;
     point.call.schedule.kv_split = 1;
     points.push_back(point);
+  }
+}
+
+/// Every masked kernel with every mask, both element types.
+void add_masked_points(std::span<const KernelVariant> variants, std::vector<RandomPoint>& points) {
+  int number = 0;
+  for (const KernelVariant& variant : variants) {
+    int64_t keys_of_others = 0;
+    for (const MaskedKernel& kernel : masked_kernels(variant)) {
+      for (const MaskKind mask : {MaskKind::causal, MaskKind::window}) {
+        RandomPoint point = covering_point(variant, int(mask), number++);
+        point.call.problem.seq_kv += keys_of_others;
+        points.push_back(point);
+      }
+      keys_of_others = kernel.most_keys;
+    }
   }
 }
 
@@ -133,6 +145,7 @@ std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants
     points.push_back(covering_point(variant, mask, int(i)));
   }
   add_balanced_points(tilings, points);
+  add_masked_points(variants, points);
   add_launches_of_families(tilings, points);
   return points;
 }
