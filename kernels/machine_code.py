@@ -46,6 +46,8 @@ HOPPER_SHAPE = re.compile(
     r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E"
     r"LNS\w+?RescaleE(\d)ELi(\d+)E"
 )
+# kernels/hopper/masked_short.cuh, which fixes all else.
+MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)LNS\w+?OverlapE(\d)ELi(\d)E")
 HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
 OVERLAPS = ("no overlap", "own products", "ping-pong")
 MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d*)(\w+?)((?:L[ib]\d+E){7,8})E")
@@ -121,6 +123,16 @@ def title(symbol):
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
         shape += [f"cluster of {cluster}"] * (cluster != "1")
         shape = ["short"] * ("forward_short" in symbol) + shape
+    elif match := MASKED_SHAPE.search(symbol):
+        element, overlap, q_tiles = match.groups()
+        shape = [
+            "short",
+            "masked",
+            "d128",
+            "128x128",
+            OVERLAPS[int(overlap)],
+            f"Q tiles: {q_tiles}",
+        ]
     elif match := HOPPER_BACKWARD_SHAPE.search(symbol):
         _, element, numbers, ordered = match.groups()
         head_dim, q_rows, kv_rows, stages, part_rows = re.findall(r"Li(\d+)E", numbers)

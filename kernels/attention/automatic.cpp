@@ -38,7 +38,8 @@ constexpr int64_t mib = int64_t{1} << 20;
 // Of one H200. hopper: the fastest of experiments/data/h200/race/race.csv at each length, judged on
 // the other runs beside it (tests/kernels/automatic_test.cpp). hopper-short: short_variants.csv
 // there, and of one H100 short_calls.csv of experiments/data/h100/race; sections of 16 MiB (head
-// dim 256 too): causal_sections.csv there, where L2 keeps no more. The others: the launches of
+// dim 256 too): causal_sections.csv there, where L2 keeps no more; reverse at head dim 128:
+// masked_candidates.csv there. The others: the launches of
 // experiments/data/h200/hopper.csv, where a grid is within 2 % of the fastest and needs no state.
 // With a mask heads share a section, so that the longest items of all of them come first: a head at
 // a time is as fast over many waves (measured, 0.3 %), and predicted to take up to 1.5 times as
@@ -51,6 +52,7 @@ constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 64, false, 0, dynamic, linear, ascending, 0},
     {families::hopper, 0, false, 2 << 10, balanced, reverse, ascending, 0},
     {families::hopper, 0, false, 0, fixed, linear, ascending, 0},
+    {families::hopper_short, 128, true, 0, dynamic, reverse, descending, 16 * mib},
     {families::hopper_short, 0, true, 0, dynamic, linear, descending, 16 * mib},
     {families::hopper_short, 128, false, 2 << 10, balanced, linear, ascending, 0},
     {families::hopper_short, 0, false, 0, dynamic, linear, ascending, 0},

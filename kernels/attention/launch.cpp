@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/decode.hpp"
+#include "kernels/attention/masked_kernels.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)
 #include "kernels/tma/tensor_map.hpp"
 #endif
@@ -40,6 +41,11 @@ cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits
     if (function == nullptr) continue;
     const cudaError_t error = cudaFuncSetAttribute(
         function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
+    if (error != cudaSuccess) return error;
+  }
+  for (const MaskedKernel& kernel : masked_kernels(variant)) {
+    const cudaError_t error = cudaFuncSetAttribute(
+        kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -172,6 +178,8 @@ Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arg
                        int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
   if (Outcome bad = prepare_kernel(variant, ctas_per_sm, device, launch.shared_bytes); !bad)
     return bad;
+  const int needed = kernel_for(variant, arguments.problem).shared_bytes;
+  launch.shared_bytes = std::size_t(shared_bytes_for(variant, needed, ctas_per_sm, device));
   const Schedule& schedule = arguments.schedule;
   const int64_t items = item_count(arguments.problem, variant.tiling, schedule);
   const bool grid = schedule.launch == launch_id<GridLaunch>;
@@ -220,8 +228,9 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
   if (launch.packed())
     return enqueue_kernel(*launch.variant, launch.variant->packed_function, launch.ctas,
                           launch.shared_bytes, parameters.data(), stream);
-  const void* const function =
-      launch.running.o != nullptr ? launch.variant->running_function : launch.variant->function;
+  const void* const function = launch.running.o != nullptr
+                                   ? launch.variant->running_function
+                                   : kernel_for(*launch.variant, launch.arguments.problem).function;
   return enqueue_kernel(*launch.variant, function, launch.ctas, launch.shared_bytes,
                         parameters.data(), stream);
 }

@@ -176,7 +176,10 @@ class Consumer {
   /// tiles pass, so that the others have the SM for themselves. Pieces are merged warp by warp, so
   /// it has none to leave.
   __device__ void stand_by(int steps) {
-    if (steps > 0) wait_for_q();
+    if (steps > 0) {
+      wait_for_q();
+      if constexpr (Shape::q_stages == 1) q_ring_.advance();
+    }
     for (int step = 0; step < steps; ++step) {
       shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
       if (Shape::overlap != Overlap::none && step > 0) pass_turn();

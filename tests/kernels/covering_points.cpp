@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/attention/masked_kernels.hpp"
+
 namespace sawtooth::kernels {
 namespace {
 
@@ -77,6 +79,25 @@ void add_balanced_points(std::vector<TilingFamily> tilings, std::vector<RandomPo
   }
 }
 
+/// Every masked kernel with every mask, both element types. The last Q tile has rows for one
+/// warpgroup, so that the other lets an item pass before it has rows again.
+void add_masked_points(std::span<const KernelVariant> variants, std::vector<RandomPoint>& points) {
+  int number = 0;
+  for (const KernelVariant& variant : variants) {
+    int64_t keys_of_others = 0;
+    for (const MaskedKernel& kernel : masked_kernels(variant)) {
+      for (const MaskKind mask : {MaskKind::causal, MaskKind::window}) {
+        RandomPoint point = covering_point(variant, int(mask), number++);
+        point.call.problem.seq_q = variant.tiling.q_rows + variant.tiling.q_rows / 4 + number % 5;
+        point.call.problem.seq_kv += keys_of_others;
+        point.call.schedule.workers = 1;
+        points.push_back(point);
+      }
+      keys_of_others = kernel.most_keys;
+    }
+  }
+}
+
 bool is_of(const RandomPoint& point, std::string_view family, const LaunchAndSplit& way) {
   const Schedule& schedule = point.call.schedule;
   return point.call.family == family && schedule.launch == way.launch &&
@@ -127,6 +148,7 @@ std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants
     points.push_back(covering_point(variant, mask, int(i)));
   }
   add_balanced_points(tilings, points);
+  add_masked_points(variants, points);
   add_launches_of_families(tilings, points);
   return points;
 }

@@ -25,7 +25,7 @@ bool has_second_items(const RandomPoint& point);
 /// where it has them, every (launch, scan, split or whole) that is on the lists, with and without
 /// prefetch, every layout, and every launch of every family with second items, split and whole.
 /// Three points a tiling, and more of the last tilings when the schedules are not all through.
-/// Lengths are ragged, below three tiles.
+/// Lengths are ragged, below three tiles, but for kernels under a mask that begin at more keys.
 std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants);
 
 }  // namespace sawtooth::kernels

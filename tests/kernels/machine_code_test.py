@@ -109,6 +109,20 @@ class Titles(unittest.TestCase):
         )
         self.assertEqual(machine_code.title(name), "fp16 short d64 128x64 2 stages no overlap")
 
+    def test_one_for_launches_under_a_mask_says_so(self):
+        name = (
+            "_ZN8sawtooth7kernels6hopper13forward_shortINS1_11MaskedShapeI%sLNS1_7OverlapE%dELi%dE"
+            "EEEEv14CUtensorMap_stS7_S7_S7_NS0_16ForwardArgumentsE"
+        )
+        self.assertEqual(
+            machine_code.title(name % ("13__nv_bfloat16", 0, 2)),
+            "bf16 short masked d128 128x128 no overlap Q tiles: 2",
+        )
+        self.assertEqual(
+            machine_code.title(name % ("6__half", 2, 1)),
+            "fp16 short masked d128 128x128 ping-pong Q tiles: 1",
+        )
+
     def test_a_backward_shape_too(self):
         name = (
             "_ZN8sawtooth7kernels6hopper8backwardINS1_13BackwardShapeI13__nv_bfloat16Li64ELi128E"
