@@ -52,8 +52,10 @@ WorkspaceLayout layout_of(const Choice& choice) {
   layout.lse_log2 = layout.dq_turns + aligned(std::size_t(turns) * sizeof(unsigned), line_bytes);
   layout.row_sums = layout.lse_log2 + row_numbers;
   layout.dq_sums = layout.row_sums + row_numbers;
-  const int64_t dq_rows = choice.variant->dq_in_parts ? padded_rows : heads * problem.seq_q;
-  const std::size_t sums = std::size_t(dq_rows * problem.head_dim) * sizeof(float);
+  BackwardArguments sized;
+  sized.problem = problem;
+  sized.dq_in_parts = choice.variant->dq_in_parts;
+  const std::size_t sums = std::size_t(heads * sized.dq_rows() * problem.head_dim) * sizeof(float);
   layout.bytes = layout.dq_sums + (schedule.dq == Dq::separate ? 0 : sums);
   return layout;
 }

@@ -163,8 +163,9 @@ void expect_gradients(uint32_t seed, bool separate = false) {
     for (int64_t d = row * problem.head_dim; d < (row + 1) * problem.head_dim; ++d)
       sums.data()[at] += float(double(d_o[size_t(d)]) * forward.o[size_t(d)]);
   }
-  LineAligned<float> dq_sums(q.size());
-  std::fill_n(dq_sums.data(), q.size(), 0.0f);
+  const int64_t sums_a_head = arguments.dq_rows() * problem.head_dim;
+  LineAligned<float> dq_sums(size_t(problem.heads * sums_a_head));
+  std::fill_n(dq_sums.data(), problem.heads * sums_a_head, 0.0f);
   std::vector<unsigned> turns(size_t(problem.heads * q_tiles(problem, Shape::tiling())));
   arguments.dq_turns = turns.data();
   unsigned long long ticket = 0;
@@ -196,9 +197,15 @@ void expect_gradients(uint32_t seed, bool separate = false) {
   const auto element = [](LineAligned<Bits<Element>>& bits) {
     return [&](size_t i) { return double(widened_bits(bits.data()[i], Element())); };
   };
-  const auto dq = [&](size_t i) {
-    return separate ? element(separate_dq)(i) : double(dq_sums.data()[i]) * double(scale);
-  };
+  // Row after row, as the kernel behind writes it.
+  std::vector<double> added(q.size());
+  for (int64_t i = 0; i < problem.heads * sums_a_head; ++i) {
+    const DqPlace place = dq_place<Element>(i % sums_a_head, problem.head_dim);
+    if (place.row < problem.seq_q)
+      added[size_t((i / sums_a_head * problem.seq_q + place.row) * problem.head_dim +
+                   place.column)] = double(dq_sums.data()[i]) * double(scale);
+  }
+  const auto dq = [&](size_t i) { return separate ? element(separate_dq)(i) : added[i]; };
   EXPECT_LE(relative_error(dq, reference.dq), allowed) << "dQ, seed " << seed;
   EXPECT_LE(relative_error(element(dk), reference.dk), allowed) << "dK, seed " << seed;
   EXPECT_LE(relative_error(element(dv), reference.dv), allowed) << "dV, seed " << seed;

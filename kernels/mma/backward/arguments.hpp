@@ -6,6 +6,7 @@
 #include "kernels/common/order_trace.hpp"
 #include "kernels/common/strides.hpp"
 #include "kernels/mma/arguments.hpp"
+#include "kernels/mma/backward/dq_sums.hpp"
 #include "scheduler/integer_math.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
@@ -44,20 +45,20 @@ struct BackwardArguments {
   // nothing or do not exist, so that their probabilities are 0; and rowsum(dO * O).
   float* lse_log2 = nullptr;
   float* row_sums = nullptr;
-  float* dq_sums = nullptr;  // [batch, heads, dq_rows, head_dim], before the scale; null: none
+  float* dq_sums = nullptr;  // dq_rows * head_dim of each head, before the scale; null: none
   // State of one launch, zero when it starts.
   unsigned long long* ticket = nullptr;  // dynamic: the next item
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the Q tile last started
   unsigned* dq_turns = nullptr;          // ordered: [batch, heads, Q tiles], additions so far
   OrderTrace trace;
-  bool dq_in_parts = false;  // the sums lie as kernels/hopper/backward/dq_part.hpp says
+  bool dq_in_parts = false;  // as kernels/hopper/backward/dq_part.hpp says, not dq_sums.hpp
 
   SAWTOOTH_HD constexpr int64_t padded_rows() const {
     return ceil_div(problem.seq_q, row_padding) * row_padding;
   }
-  /// Rows that a head has in `dq_sums`: whole tiles where these lie in parts.
+  /// Rows that a head has in `dq_sums`: whole tiles where these lie in parts, else whole bands.
   SAWTOOTH_HD constexpr int64_t dq_rows() const {
-    return dq_in_parts ? padded_rows() : problem.seq_q;
+    return dq_in_parts ? padded_rows() : ceil_div(problem.seq_q, dq_band_rows) * dq_band_rows;
   }
 };
 

@@ -103,9 +103,10 @@ __device__ inline void backward_cta(const BackwardArguments& arguments,
         const int64_t flat_head =
             work.item.batch * problem.heads + work.item.head + storage.steps.head(step);
         const int64_t first_row = int64_t(storage.scan.tile(step)) * Shape::q_rows;
-        add_dq<Shape>(storage,
-                      arguments.dq_sums + (flat_head * problem.seq_q + first_row) * Shape::head_dim,
-                      int(min_of(problem.seq_q - first_row, Shape::q_rows)));
+        add_dq<Shape>(
+            storage,
+            arguments.dq_sums + (flat_head * arguments.dq_rows() + first_row) * Shape::head_dim,
+            int(min_of(problem.seq_q - first_row, Shape::q_rows)));
         if (ordered) __threadfence();
       }
     }

@@ -152,7 +152,7 @@ requires(Shape::is_fp32) __device__
     add_float_product<KvTile>(dq, a, keys + first * 8 * KvTile::row_bytes);
   }
   float* block_sums =
-      sums + int64_t(first_row) * Shape::head_dim + first_panel * KvTile::panel_floats;
+      sums + dq_block_offset(first_row, first_panel * KvTile::panel_floats, Shape::head_dim);
 #pragma unroll
   for (int panel = 0; panel < fragments / 4; ++panel)
 #pragma unroll
@@ -163,9 +163,12 @@ requires(Shape::is_fp32) __device__
         const float values[4] = {value(0), value(1), value(2), value(3)};
         // Of the panel's half `column` lanes have the chunks KvTile::output_chunk.
         constexpr int half_floats = KvTile::panel_floats / 2;
-        add_row_chunks<Shape::head_dim>(block_sums + half * 8 * Shape::head_dim +
-                                            panel * KvTile::panel_floats + column * half_floats,
-                                        values, column, rows - first_row - half * 8);
+        static_assert(half_floats == dq_block_columns<float>);
+        add_row_chunks(
+            block_sums + dq_block_offset(half * 8,
+                                         panel * KvTile::panel_floats + column * half_floats,
+                                         Shape::head_dim),
+            values, column, rows - first_row - half * 8);
       }
 }
 

@@ -220,16 +220,16 @@ requires(!Shape::is_fp32) __device__
   }
   const int first_row = row_group * Shape::dq_rows;
   float* block_sums =
-      sums + int64_t(first_row) * Shape::head_dim + column_group * Shape::dq_columns;
+      sums + dq_block_offset(first_row, column_group * Shape::dq_columns, Shape::head_dim);
 #pragma unroll
   for (int block = 0; block < row_blocks; ++block)
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll
       for (int n = 0; n < column_fragments; ++n)
-        add_row_pairs<Shape::head_dim>(
-            block_sums + (block * 16 + half * 8) * Shape::head_dim + n * 8, dq[block][n][2 * half],
-            dq[block][n][2 * half + 1], rows - first_row - block * 16 - half * 8);
+        add_row_pairs(block_sums + dq_block_offset(block * 16 + half * 8, n * 8, Shape::head_dim),
+                      dq[block][n][2 * half], dq[block][n][2 * half + 1],
+                      rows - first_row - block * 16 - half * 8);
 }
 
 }  // namespace sawtooth::kernels

@@ -80,16 +80,18 @@ __global__ __launch_bounds__(small_threads) void row_sums_kernel(
   arguments.row_sums[at] = sum;
 }
 
+/// A thread takes sums that follow each other.
 template <class Element>
 __global__ __launch_bounds__(small_threads) void dq_kernel(
     const __grid_constant__ BackwardArguments arguments) {
   const Problem& problem = arguments.problem;
-  const Place place = place_of(int(problem.head_dim) / chunk_elements, problem.seq_q);
-  if (place.flat_head >= problem.batch * problem.heads) return;
-  const int64_t column = place.chunk * chunk_elements;
-  const auto* from = reinterpret_cast<const float4*>(
-      arguments.dq_sums + (place.flat_head * problem.seq_q + place.row) * problem.head_dim +
-      column);
+  const int64_t sums_a_head = arguments.dq_rows() * problem.head_dim;
+  const int64_t first = (int64_t(blockIdx.x) * small_threads + threadIdx.x) * chunk_elements;
+  const int64_t flat_head = first / sums_a_head;
+  if (flat_head >= problem.batch * problem.heads) return;
+  const DqPlace place = dq_place<Element>(first - flat_head * sums_a_head, problem.head_dim);
+  if (place.row >= problem.seq_q) return;
+  const auto* from = reinterpret_cast<const float4*>(arguments.dq_sums + first);
   Chunk<Element> to;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
@@ -99,9 +101,9 @@ __global__ __launch_bounds__(small_threads) void dq_kernel(
     to.element[4 * i + 2] = rounded<Element>(four.z * arguments.scale);
     to.element[4 * i + 3] = rounded<Element>(four.w * arguments.scale);
   }
-  const int64_t element = arguments.dq_strides.offset(place.flat_head / problem.heads,
-                                                      place.flat_head % problem.heads, place.row) +
-                          column;
+  const int64_t element =
+      arguments.dq_strides.offset(flat_head / problem.heads, flat_head % problem.heads, place.row) +
+      place.column;
   *reinterpret_cast<Chunk<Element>*>(static_cast<Element*>(arguments.dq) + element) = to;
 }
 
@@ -182,7 +184,7 @@ cudaError_t launch_dq_conversion(const BackwardArguments& arguments, cudaStream_
         arguments, arguments.dq_rows() / 2, chunks, stream,
         of_type(problem.dtype, dq_parts_kernel<__nv_bfloat16>, dq_parts_kernel<__half>, nullptr));
   return launch(
-      arguments, problem.seq_q, chunks, stream,
+      arguments, arguments.dq_rows(), chunks, stream,
       of_type(problem.dtype, dq_kernel<__nv_bfloat16>, dq_kernel<__half>, dq_kernel<float>));
 }
 
