@@ -35,9 +35,9 @@ requires(std::is_same_v<Element, float>) __device__
     inline void store_warp_rows(const float (&values)[RowBlocks][Fragments][4], Factor factor,
                                 unsigned char*, void* tensor, const Strides& strides, int64_t batch,
                                 int64_t head, int64_t first_row, int64_t rows,
-                                int thread = int(threadIdx.x)) {
+                                unsigned thread = threadIdx.x) {
   static_assert(ColumnGroups == 1);
-  const int64_t lane_row = first_row + thread / 32 * (RowBlocks * 16) + thread % 32 / 4;
+  const int64_t lane_row = first_row + int(thread) / 32 * (RowBlocks * 16) + int(thread) % 32 / 4;
 #pragma unroll
   for (int block = 0; block < RowBlocks; ++block)
 #pragma unroll

@@ -20,12 +20,11 @@ __device__ inline void store_warp_rows(const float (&values)[RowBlocks][Fragment
                                        Factor factor, unsigned char* shared, void* tensor,
                                        const Strides& strides, int64_t batch, int64_t head,
                                        int64_t first_row, int64_t rows,
-                                       int thread = int(threadIdx.x)) {
+                                       unsigned thread = threadIdx.x) {
   using Core = TensorCore<Element>;
   constexpr int warp_rows = RowBlocks * 16;
-  const int warp = thread / 32;
-  const int warp_row = warp / ColumnGroups * warp_rows;
-  const int first_chunk = warp % ColumnGroups * Fragments;
+  const int warp_row = int(thread) / (32 * ColumnGroups) * warp_rows;
+  const int first_chunk = int(thread) / 32 % ColumnGroups * Fragments;
   const int lane = thread % 32;
 #pragma unroll
   for (int block = 0; block < RowBlocks; ++block)
