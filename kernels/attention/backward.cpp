@@ -41,8 +41,10 @@ WorkspaceLayout layout_of(const Choice& choice) {
   WorkspaceLayout layout;
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t heads = problem.batch * problem.heads;
-  const int64_t padded_rows = heads * ceil_div(problem.seq_q, row_padding) * row_padding;
-  const std::size_t row_numbers = std::size_t(padded_rows) * sizeof(float);
+  BackwardArguments sized;
+  sized.problem = problem;
+  sized.dq_in_parts = choice.variant->dq_in_parts;
+  const std::size_t row_numbers = std::size_t(heads * sized.padded_rows()) * sizeof(float);
   layout.dq_turns =
       layout.attach +
       (attach ? aligned(std::size_t(problem.batch * problem.kv_heads) * sizeof(int), line_bytes)
@@ -52,9 +54,6 @@ WorkspaceLayout layout_of(const Choice& choice) {
   layout.lse_log2 = layout.dq_turns + aligned(std::size_t(turns) * sizeof(unsigned), line_bytes);
   layout.row_sums = layout.lse_log2 + row_numbers;
   layout.dq_sums = layout.row_sums + row_numbers;
-  BackwardArguments sized;
-  sized.problem = problem;
-  sized.dq_in_parts = choice.variant->dq_in_parts;
   const std::size_t sums = std::size_t(heads * sized.dq_rows() * problem.head_dim) * sizeof(float);
   layout.bytes = layout.dq_sums + (schedule.dq == Dq::separate ? 0 : sums);
   return layout;

@@ -12,7 +12,7 @@
 
 namespace sawtooth::experiments {
 
-// A member of Keys as the table reads and prints it.
+/// A member of Keys as the table reads and prints it.
 template <auto member>
 constexpr KeyField field = [] {
   KeyField made{[](std::string_view text, Keys& keys) { read_value(text, keys.*member); },
@@ -30,7 +30,7 @@ constexpr KeyField field = [] {
   return made;
 }();
 
-// The values of a member's type, and `auto`, which leaves the member without one.
+/// The values of a member's type, and `auto`, which leaves the member without one.
 template <auto member>
 Names names_or_auto() {
   Names names{automatic};
@@ -38,7 +38,7 @@ Names names_or_auto() {
   return names;
 }
 
-// What only a backward pass has is empty in another one's rows and configurations.
+/// What only a backward pass has is empty in another one's rows and configurations.
 template <auto member>
 constexpr KeyField backward_field = [] {
   KeyField made = field<member>;
@@ -48,7 +48,7 @@ constexpr KeyField backward_field = [] {
   return made;
 }();
 
-// What only a ring has.
+/// What only a ring has.
 template <auto member>
 constexpr KeyField ring_field = [] {
   KeyField made = field<member>;
@@ -58,7 +58,7 @@ constexpr KeyField ring_field = [] {
   return made;
 }();
 
-// What heads that several GPUs share send.
+/// What heads that several GPUs share send.
 inline constexpr KeyField exchange_field = [] {
   KeyField made = field<&Keys::exchange>;
   made.print = [](const Keys& keys) {
@@ -67,7 +67,7 @@ inline constexpr KeyField exchange_field = [] {
   return made;
 }();
 
-// A rank, or a step, of a ring: without a value all of them.
+/// A rank, or a step, of a ring: without a value all of them.
 template <auto member>
 constexpr KeyField ring_part_field{[](std::string_view text, Keys& keys) {
                                      (keys.*member).reset();
@@ -80,7 +80,7 @@ constexpr KeyField ring_part_field{[](std::string_view text, Keys& keys) {
                                                          : std::string(all_parts);
                                    }};
 
-// Sequences of one length have no order.
+/// Sequences of one length have no order.
 inline constexpr KeyField sequence_order_field = [] {
   KeyField made = field<&Keys::sequence_order>;
   made.print = [](const Keys& keys) {
@@ -89,7 +89,7 @@ inline constexpr KeyField sequence_order_field = [] {
   return made;
 }();
 
-// Keys of shared prefixes and of pages are those of points that have them.
+/// Keys of shared prefixes and of pages are those of points that have them.
 template <auto member, auto of>
 constexpr KeyField field_where = [] {
   KeyField made = field<member>;
@@ -99,7 +99,7 @@ constexpr KeyField field_where = [] {
   return made;
 }();
 
-// An order from a file has no other name than that file's.
+/// An order from a file has no other name than that file's.
 inline constexpr KeyField order_field = [] {
   KeyField made = field<&Keys::q_order>;
   made.print = [](const Keys& keys) {

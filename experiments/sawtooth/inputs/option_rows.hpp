@@ -18,8 +18,8 @@ inline constexpr int64_t most_rows_of_a_tile = int64_t{1} << 20;
 inline constexpr int64_t most_small = int64_t{1} << 20;
 inline constexpr int64_t most_keys = int64_t{1} << 40;
 inline constexpr int64_t most_head_dim = 4096;
-inline constexpr int64_t most_ctas_per_sm =
-    32;  // CUDA C++ Programming Guide, "Technical Specifications"
+// CUDA C++ Programming Guide, "Technical Specifications".
+inline constexpr int64_t most_ctas_per_sm = 32;
 inline constexpr int64_t most_ring_ranks = 1024;
 inline constexpr int64_t most_threads = 4096;
 inline constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
