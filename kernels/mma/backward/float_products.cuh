@@ -91,15 +91,8 @@ requires(Shape::is_fp32) __device__
   ScoreFragments<Shape> probabilities;
   multiply_floats_by_transposed<KvTile, QTile, Shape::head_dim, unroll>(
       probabilities, At::keys(storage.tiles.k), At::by_rows(q, first_column));
-  if (masked) {
-    const int64_t first_key = storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>();
-    hide_others(probabilities, [&](int key) {
-      return seeing_rows_of(arguments.problem, first_key + key, first_row + first_column,
-                            Shape::score_columns);
-    });
-  }
-  to_probabilities<Shape>(probabilities, storage.tiles.lse_log2[slot] + first_column,
-                          arguments.scale_log2);
+  to_seen_probabilities<Shape>(probabilities, arguments, storage, slot, masked, first_row,
+                               first_column);
   split_operand(factor, probabilities);
   add_float_product<QTile>(gradients.dv, factor, At::by_columns(d_o, first_column));
 

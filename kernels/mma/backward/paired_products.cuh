@@ -113,15 +113,8 @@ __device__ inline void add_own_queries(KeyGradients<Shape>& gradients,
   multiply_by_transposed<Element, QTile, Shape::head_dim>(
       probabilities, load_keys(at.keys(offsetof(Tiles, k))),
       at.by_rows(offsetof(Tiles, q), slot) + own_rows, 0);
-  if (masked) {
-    const int64_t first_key = storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>();
-    hide_others(probabilities, [&](int key) {
-      return seeing_rows_of(arguments.problem, first_key + key, first_row + first_column,
-                            Shape::score_columns);
-    });
-  }
-  to_probabilities<Shape>(probabilities, storage.tiles.lse_log2[slot] + first_column,
-                          arguments.scale_log2);
+  to_seen_probabilities<Shape>(probabilities, arguments, storage, slot, masked, first_row,
+                               first_column);
   add_and_store<Shape>(gradients.dv, probabilities, storage, offsetof(Tiles, d_o), slot);
   wait_for_pair<Shape>();  // both have stored P^T
   add_other_queries<Shape>(gradients.dv, storage, offsetof(Tiles, d_o), slot);

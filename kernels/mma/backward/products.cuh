@@ -127,6 +127,24 @@ __device__ inline void store_scores(uint32_t to, const uint32_t (&a)[Shape::key_
     }
 }
 
+/// P in place of S: queries from `first_column` of the Q tile on, whose row `first_row` begins it;
+/// what a key is not seen by becomes 0.
+template <class Shape>
+__device__ inline void to_seen_probabilities(ScoreFragments<Shape>& probabilities,
+                                             const BackwardArguments& arguments,
+                                             BackwardStorage<Shape>& storage, int slot, bool masked,
+                                             int first_row, int first_column) {
+  if (masked) {
+    const int64_t first_key = storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>();
+    hide_others(probabilities, [&](int key) {
+      return seeing_rows_of(arguments.problem, first_key + key, first_row + first_column,
+                            Shape::score_columns);
+    });
+  }
+  to_probabilities<Shape>(probabilities, storage.tiles.lse_log2[slot] + first_column,
+                          arguments.scale_log2);
+}
+
 /// The columns that begin at query `part` * score_columns of the Q tile: S^T and P^T, dV += P^T dO,
 /// dP^T and dS^T, dK += dS^T Q, and with `adds_dq` dS^T to shared memory.
 template <class Shape, bool adds_dq>
@@ -152,15 +170,8 @@ requires(!Shape::is_fp32) __device__
   multiply_by_transposed<Element, QTile, Shape::head_dim>(
       probabilities, load_keys(at.keys(offsetof(Tiles, k))), at.by_rows(offsetof(Tiles, q), slot),
       first_block);
-  if (masked) {
-    const int64_t first_key = storage.work.item.own_tile * Shape::kv_rows + lane_row<Shape>();
-    hide_others(probabilities, [&](int key) {
-      return seeing_rows_of(arguments.problem, first_key + key, first_row + first_column,
-                            Shape::score_columns);
-    });
-  }
-  to_probabilities<Shape>(probabilities, storage.tiles.lse_log2[slot] + first_column,
-                          arguments.scale_log2);
+  to_seen_probabilities<Shape>(probabilities, arguments, storage, slot, masked, first_row,
+                               first_column);
   const uint32_t d_o_columns = at.by_columns(offsetof(Tiles, d_o), slot);
 #pragma unroll
   for (int n = 0; n < column_blocks; ++n) {
