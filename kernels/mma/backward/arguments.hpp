@@ -58,7 +58,9 @@ struct BackwardArguments {
   }
   /// Rows that a head has in `dq_sums`: whole tiles where these lie in parts, else whole bands.
   SAWTOOTH_HD constexpr int64_t dq_rows() const {
-    return dq_in_parts ? padded_rows() : ceil_div(problem.seq_q, dq_band_rows) * dq_band_rows;
+    // Powers of two: a division by one or the other would stand in every step of the main kernels.
+    const int64_t multiple = dq_in_parts ? row_padding : dq_band_rows;
+    return (problem.seq_q + multiple - 1) & -multiple;
   }
 };
 
