@@ -113,9 +113,11 @@ requires(Shape::is_fp32) __device__
   constexpr int depths = 4;  // of 8 keys, whose dS is in registers at a time
   constexpr int fragments = Shape::dq_columns / 8;
   static_assert(Shape::kv_rows % (depths * 8) == 0);
+  static_assert((Shape::dq_row_groups & (Shape::dq_row_groups - 1)) == 0);
   const int thread = thread_number();
-  const int lane = thread % 32;
-  const int row_group = thread / 32 % Shape::dq_row_groups;
+  // Shifts and bits: divisions of signed numbers take registers that are not there.
+  const int lane = thread & 31;
+  const int row_group = thread >> 5 & (Shape::dq_row_groups - 1);
   const int first_panel =
       thread / 32 / Shape::dq_row_groups * (Shape::dq_columns / KvTile::panel_floats);
   const int first_row = row_group * Shape::dq_rows;
