@@ -12,6 +12,7 @@
 #include "kernels/hopper/copied_output.cuh"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/pieces.cuh"
+#include "kernels/hopper/q_fragments.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/sight.hpp"
 #include "kernels/hopper/slot_reading.cuh"
@@ -31,6 +32,7 @@ class Consumer {
   using Scores = float[accumulators(Shape::kv_rows)];
   using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
   using Output = float[accumulators(Shape::head_dim)];
+  static constexpr int q_slices = Shape::head_dim / wgmma_k;
   static constexpr bool takes_turns = Shape::overlap == Overlap::ping_pong && Shape::consumers > 1;
 
  public:
@@ -41,10 +43,7 @@ class Consumer {
         results_(results),
         shared_(shared),
         warpgroup_(warpgroup),
-        q_(rows_descriptor(shared_address(shared.q[0]) +
-                           warpgroup * (Shape::q_boxes == 1
-                                            ? warpgroup_rows * swizzle_row_bytes
-                                            : int(Shape::q_tile_bytes) / Shape::q_boxes))) {}
+        q_(rows_descriptor(q_rows_address(shared, warpgroup))) {}
 
   __device__ void run() {
     if (takes_turns && warpgroup_ == 0) named_barrier_arrive(turn_barrier(0), turn_threads);
@@ -75,7 +74,8 @@ class Consumer {
     RowSoftmax softmax;
     if (steps > 0) {
       wait_for_q();
-      if constexpr (Shape::q_stages == 1) q_ring_.advance();  // the same stage, so not in the steps
+      if constexpr (Shape::q_in_registers) read_q();
+      begin_q();
       Scores scores;
       Packed packed;
       if constexpr (Shape::overlap == Overlap::none) {
@@ -110,7 +110,13 @@ class Consumer {
             overlapped_step<false>(scores, packed, output, softmax, note.kv_tile, last);
           }
         }
-        if (pending) finish_output(output, packed);
+        if (pending) {
+          if constexpr (std::is_same_v<Results, CopiedResults>) {
+            if (finish_item(output, packed, softmax)) return;
+          } else {
+            finish_output(output, packed);
+          }
+        }
       }
     }
     ItemEnd end;
@@ -118,7 +124,11 @@ class Consumer {
     if (end.pieces == 1 || (end.pieces > 1 && merge(end.pieces, output, softmax))) {
       read_owner<Shape::reads_together>(work(), end);
       if constexpr (std::is_same_v<Results, CopiedResults>) {
-        if (arguments_.partial_o == nullptr) return copy_out(output, softmax, end.batch, end.head);
+        if (arguments_.partial_o == nullptr) {
+          float factor[rows_a_thread];
+          leave_sums(softmax, end.batch, end.head, factor);
+          return copy_out(output, factor, end.batch, end.head);
+        }
       }
       if constexpr (std::is_same_v<Results, RunningResults>) {
         store_running(output, softmax, end.batch, end.head);
@@ -142,7 +152,7 @@ class Consumer {
     wgmma_fence();
     issue_scores(scores);
     wgmma_wait<0>();
-    pin(scores);
+    pin_scores(scores);
     release_k(last);
     if (masked) mask(scores, kv_tile);
     softmax.template update<true, Shape::lazy_rescale>(scores, arguments_.scale_log2);
@@ -178,7 +188,7 @@ class Consumer {
   __device__ void stand_by(int steps) {
     if (steps > 0) {
       wait_for_q();
-      if constexpr (Shape::q_stages == 1) q_ring_.advance();
+      begin_q();
     }
     for (int step = 0; step < steps; ++step) {
       shared_.k_full[k_ring_.stage].wait(k_ring_.parity);
@@ -216,7 +226,7 @@ class Consumer {
       named_barrier_arrive(turn_barrier(next_warpgroup()), turn_threads);
     }
     wgmma_wait<1>();
-    pin(scores);
+    pin_scores(scores);
     release_k(last);
     if constexpr (Masked) mask(scores, kv_tile);
     softmax.template update<Masked, Shape::lazy_rescale>(scores, arguments_.scale_log2);
@@ -230,15 +240,38 @@ class Consumer {
 
   /// Adds the last probabilities' product, with nothing in flight beside.
   __device__ void finish_output(Output& output, Packed& packed) {
+    begin_output(output, packed);
+    end_output(output, packed);
+  }
+  __device__ void begin_output(Output& output, Packed& packed) {
     shared_.v_full[v_ring_.stage].wait(v_ring_.parity);
     pin(output);
     pin(packed);
     wgmma_fence();
     issue_output(output, packed);
+  }
+  __device__ void end_output(Output& output, Packed& packed) {
     wgmma_wait<0>();
     pin(output);
     pin(packed);
     release_v();
+  }
+
+  /// The same at the end of an item; what of its results needs only the sums is done while the
+  /// product is in flight. True where O is on its way; a piece is left to be merged.
+  __device__ bool finish_item(Output& output, Packed& packed, const RowSoftmax& softmax) {
+    begin_output(output, packed);
+    ItemEnd end;
+    read_pieces<Shape::reads_together>(work(), end);
+    const bool whole = end.pieces == 1 && arguments_.partial_o == nullptr;
+    float factor[rows_a_thread];
+    if (whole) {
+      read_owner<Shape::reads_together>(work(), end);
+      leave_sums(softmax, end.batch, end.head, factor);
+    }
+    end_output(output, packed);
+    if (whole) copy_out(output, factor, end.batch, end.head);
+    return whole;
   }
 
   /// With this warpgroup's rows.
@@ -247,6 +280,29 @@ class Consumer {
   }
   __device__ void wait_for_q() {
     shared_.q_full[q_box()].wait(q_ring_.parity);
+  }
+
+  /// Q's tile lies there while the item's steps read it, or is left to the next item's rows.
+  __device__ void begin_q() {
+    if constexpr (Shape::q_in_registers) {
+      leave_q();
+    } else if constexpr (Shape::q_stages == 1) {
+      q_ring_.advance();  // the same stage, so not in the steps
+    }
+  }
+  __device__ void leave_q() {
+    release(shared_.q_empty[q_box()]);
+    if constexpr (Shape::q_stages > 1 || Shape::q_in_registers) q_ring_.advance();
+  }
+  __device__ static uint32_t q_rows_address(const SharedStorage<Shape>& shared, int warpgroup) {
+    return shared_address(shared.q[0]) +
+           warpgroup * (Shape::q_boxes == 1 ? warpgroup_rows * swizzle_row_bytes
+                                            : int(Shape::q_tile_bytes) / Shape::q_boxes);
+  }
+  __device__ void read_q() {
+    load_q_fragments(q_fragments_,
+                     q_rows_address(shared_, warpgroup_) + q_ring_.stage * Shape::q_tile_bytes,
+                     Shape::cta_q_rows / Shape::q_boxes * swizzle_row_bytes);
   }
 
   __device__ TileNote wait_for_k() {
@@ -258,12 +314,24 @@ class Consumer {
     const uint64_t q = Shape::q_stages == 1 ? q_ : advance(q_, q_ring_.stage * Shape::q_tile_bytes);
     const uint64_t k = rows_descriptor(shared_address(shared_.k[k_ring_.stage]));
 #pragma unroll
-    for (int slice = 0; slice < Shape::head_dim / wgmma_k; ++slice) {
-      Wgmma<Element, Shape::kv_rows>::from_shared(
-          scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows / Shape::q_boxes)),
-          advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
+    for (int slice = 0; slice < q_slices; ++slice) {
+      if constexpr (Shape::q_in_registers) {
+        Wgmma<Element, Shape::kv_rows>::from_registers_rows(
+            scores, q_fragments_[slice], advance(k, rows_slice_offset(slice, Shape::kv_rows)),
+            slice != 0);
+      } else {
+        Wgmma<Element, Shape::kv_rows>::from_shared(
+            scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows / Shape::q_boxes)),
+            advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
+      }
     }
     wgmma_commit();
+  }
+
+  /// After the wait for them: until then the product reads Q too.
+  __device__ void pin_scores(Scores& scores) {
+    pin(scores);
+    if constexpr (Shape::q_in_registers) pin(q_fragments_);
   }
 
   __device__ void issue_output(Output& output, Packed& packed) {
@@ -296,10 +364,9 @@ class Consumer {
     mask_scores<Shape::short_items>(scores, first_key, end_key);
   }
 
-  /// O and log-sum-exp of the item, O by the copy engine, which leaves out rows behind the last.
-  __device__ void copy_out(const Output& output, const RowSoftmax& softmax, int batch,
-                           int head) const {
-    float factor[rows_a_thread];
+  /// Log-sum-exp of the item, and by what its rows of O are to be multiplied.
+  __device__ void leave_sums(const RowSoftmax& softmax, int batch, int head,
+                             float (&factor)[rows_a_thread]) const {
 #pragma unroll
     for (int half = 0; half < rows_a_thread; ++half) {
       const float sum = sum_of_quad(softmax.sum[half]);
@@ -311,6 +378,10 @@ class Consumer {
             log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
       }
     }
+  }
+  /// O of the item by the copy engine, which leaves out rows behind the last.
+  __device__ void copy_out(const Output& output, const float (&factor)[rows_a_thread], int batch,
+                           int head) const {
     const int warp = int(threadIdx.x % warpgroup_threads / 32);
     copy_rows_out<Element>(results_, output, factor, warpgroup_ * 4 + warp,
                            first_row_ + warp * copied_rows, head, batch);
@@ -435,10 +506,7 @@ class Consumer {
   __device__ void release_k(bool last_of_item) {
     release_stage(shared_.k_empty[k_ring_.stage]);
     k_ring_.advance();
-    if (last_of_item) {
-      release(shared_.q_empty[q_box()]);
-      if constexpr (Shape::q_stages > 1) q_ring_.advance();
-    }
+    if (!Shape::q_in_registers && last_of_item) leave_q();
   }
   __device__ void release_v() {
     release_stage(shared_.v_empty[v_ring_.stage]);
@@ -455,8 +523,9 @@ class Consumer {
   SharedStorage<Shape>& shared_;
   int warpgroup_;
   uint64_t q_;
-  uint32_t turn_ = 0;  // items so far
-  int first_row_ = 0;  // of this warpgroup
+  uint32_t q_fragments_[q_slices][4];  // with q_in_registers
+  uint32_t turn_ = 0;                  // items so far
+  int first_row_ = 0;                  // of this warpgroup
   RingPosition<Shape::q_stages> q_ring_;
   RingPosition<Shape::stages> k_ring_;
   RingPosition<Shape::stages> v_ring_;

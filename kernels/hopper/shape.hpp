@@ -40,6 +40,7 @@ struct Shape {
   // With two Q tiles the next item's arrives while the last steps of this one still read theirs.
   static constexpr int q_stages = short_items ? 2 : 1;
   static constexpr int q_boxes = 1;  // of a Q tile, each waited for alone
+  static constexpr bool q_in_registers = false;  // of the warpgroup whose rows they are
   static constexpr bool packed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
 
@@ -84,6 +85,9 @@ struct ShortShape : Base {
   // With one Q tile at a time each warpgroup has its rows to itself: the next item's come once it
   // is done, whatever the others still read.
   static constexpr int q_boxes = Base::q_stages == 1 ? Base::consumers : 1;
+  // Where a warpgroup has the registers, and its steps overlap: without overlap it gains nothing,
+  // and nvcc 13.0 lets probabilities overwrite Q (notes.md).
+  static constexpr bool q_in_registers = CtasPerSm == 1 && Base::overlap != Overlap::none;
   static constexpr int ctas_per_sm = CtasPerSm;
   static constexpr int launch_registers = Base::launch_registers / CtasPerSm / 8 * 8;
   static constexpr int producer_registers = CtasPerSm == 1 ? Base::producer_registers : 32;

@@ -35,10 +35,16 @@ __device__ inline void pin(uint32_t (&registers)[Count]) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) asm volatile("" : "+r"(registers[i])::"memory");
 }
+template <int Slices>
+__device__ inline void pin(uint32_t (&fragments)[Slices][4]) {
+#pragma unroll
+  for (int slice = 0; slice < Slices; ++slice) pin(fragments[slice]);
+}
 
 /// The instruction with N columns. `from_shared`: A and B by descriptor, both with the contraction
 /// dimension contiguous. `from_shared_columns`: the same, but B with its columns contiguous.
-/// `from_registers`: A in registers, B with its columns contiguous.
+/// `from_registers`: A in registers, B with its columns contiguous; `from_registers_rows`: B as in
+/// `from_shared`.
 template <class Element, int N>
 struct Wgmma;
 
@@ -99,6 +105,16 @@ struct Wgmma;
                                                ", p, 1, 1, 1;\n}"                                  \
                    : SAWTOOTH_ACCUMULATORS_##N                                                     \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(1));                  \
+    }                                                                                              \
+    __device__ static void from_registers_rows(float (&d)[N / 2], const uint32_t (&a)[4],          \
+                                               uint64_t b, int accumulate) {                       \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #ACCUMULATE                                \
+                   ", 0;\n"                                                                        \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE                 \
+                   " {" SAWTOOTH_REGISTERS_##N "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B \
+                                               ", p, 1, 1, 0;\n}"                                  \
+                   : SAWTOOTH_ACCUMULATORS_##N                                                     \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));         \
     }                                                                                              \
   };
 // The six numbers are those of the operands after the accumulators.
