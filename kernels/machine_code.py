@@ -9,7 +9,9 @@ A fault is a spill (LDL, STL or a stack frame), and in programs that are read th
   - a wait after every HGMMA or two: ptxas serialises wgmma when it cannot prove that accumulators
     are left alone, and says so in a note that is no warning (C7510),
   - many WARPSYNC: the compiler no longer sees that all lanes go the same way, and moves descriptors
-    from lane to lane before every product, which costs a tenth of the speed.
+    from lane to lane before every product, which costs a tenth of the speed,
+  - registers that products with B by rows (Q K^T) and by columns (P V) both read as A: nvcc 13.0 let
+    probabilities overwrite Q (kernels/hopper/notes.md).
 
 A device program is an ELF file inside the library, uncompressed where it was built with
 -no-compress. Instructions of sm_90 have 16 bytes; the low 12 bits name the operation (read off
@@ -28,15 +30,17 @@ import table  # noqa: E402  (the path above leads to it)
 
 CUDA_MACHINE = 190  # EM_CUDA
 WARPGROUP, WARPGROUP_WAIT_BIT = 0x9C5, 1 << 47  # WARPGROUP.DEPBAR, not WARPGROUP.ARRIVE
+# The first of four registers of A, and whether B is transposed (.tnspB).
+HGMMA_OF_REGISTERS, A_REGISTER_SHIFT, A_REGISTERS, B_TRANSPOSED_BIT = 0xDF0, 24, 4, 1 << 62
 OPERATIONS = {
-    0xDF0: "hgmma",  # A in registers
+    HGMMA_OF_REGISTERS: "hgmma",
     0x9F0: "hgmma",  # A in shared memory
     0x23C: "hmma",
     0x983: "local_loads",  # LDL
     0x387: "local_stores",  # STL
     0x948: "warp_syncs",
 }
-COUNTS = ("hgmma", "waits", "hmma", "local_loads", "local_stores", "warp_syncs")
+COUNTS = ("hgmma", "waits", "hmma", "local_loads", "local_stores", "warp_syncs", "twofold_operands")
 # At the ends of roles; a kernel that had lost its uniformity had 13.
 MOST_WARP_SYNCS = 4
 # .nv.info: attributes of format 4 (a size and that many bytes) that hold a symbol and a value.
@@ -99,12 +103,17 @@ def attributes(info):
 
 def instruction_counts(code):
     counts = dict.fromkeys(COUNTS, 0)
+    operands = {0: set(), B_TRANSPOSED_BIT: set()}
     for low, _ in struct.iter_unpack("<QQ", code):
         operation = low & 0xFFF
+        if operation == HGMMA_OF_REGISTERS:
+            first = low >> A_REGISTER_SHIFT & 0xFF
+            operands[low & B_TRANSPOSED_BIT].update(range(first, first + A_REGISTERS))
         if operation == WARPGROUP:
             counts["waits"] += bool(low & WARPGROUP_WAIT_BIT)
         elif operation in OPERATIONS:
             counts[OPERATIONS[operation]] += 1
+    counts["twofold_operands"] = len(operands[0] & operands[B_TRANSPOSED_BIT])
     return counts
 
 
@@ -197,6 +206,8 @@ def faults(row):
         yield f"{row['waits']} waits for {row['hgmma']} HGMMA: serialised"
     if row["warp_syncs"] > MOST_WARP_SYNCS:
         yield f"{row['warp_syncs']} WARPSYNC: control flow is no longer seen as uniform"
+    if row["twofold_operands"]:
+        yield f"{row['twofold_operands']} registers are A of both products: one overwrites the other"
 
 
 def main():

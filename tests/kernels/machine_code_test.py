@@ -15,6 +15,8 @@ import machine_code  # noqa: E402
 # Instruction words of sm_90 as nvdisasm -hex showed them beside their names; the second word of an
 # instruction holds no part of its name.
 HGMMA_FROM_REGISTERS = 0x40E0000478587DF0  # HGMMA.64x64x16.F32.BF16 R88, R120, gdesc[UR4].tnspB
+HGMMA_BY_ROWS = 0x01E00018A0187DF0  # HGMMA.64x128x16.F32.BF16 R24, R160, gdesc[UR24], R24
+HGMMA_OF_THE_SAME_A = 0x41E00010A0587DF0  # the same, R88, R160, gdesc[UR16].tnspB, R88
 HGMMA_FROM_SHARED = 0x01E00000041879F0  # HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ
 WARPGROUP_ARRIVE = 0x00000000000079C5
 WARPGROUP_DEPBAR = 0x00008000000079C5  # WARPGROUP.DEPBAR.LE gsb0, 0x0
@@ -39,6 +41,7 @@ def row(**changes):
             local_loads=0,
             local_stores=0,
             warp_syncs=1,
+            twofold_operands=0,
         ),
         **changes,
     )
@@ -70,8 +73,15 @@ class Instructions(unittest.TestCase):
                 "local_loads": 3,
                 "local_stores": 1,
                 "warp_syncs": 2,
+                "twofold_operands": 0,
             },
         )
+
+    def test_registers_of_a_that_both_products_read_are_counted(self):
+        apart = code(HGMMA_BY_ROWS, HGMMA_FROM_REGISTERS, HGMMA_FROM_SHARED)
+        self.assertEqual(machine_code.instruction_counts(apart)["twofold_operands"], 0)
+        same = code(HGMMA_BY_ROWS, HGMMA_OF_THE_SAME_A)
+        self.assertEqual(machine_code.instruction_counts(same)["twofold_operands"], 4)
 
 
 class Faults(unittest.TestCase):
@@ -86,6 +96,7 @@ class Faults(unittest.TestCase):
             (dict(hgmma=0, waits=0), "0 HGMMA"),
             (dict(waits=24), "serialised"),
             (dict(warp_syncs=50), "uniform"),
+            (dict(twofold_operands=4), "overwrites"),
         ):
             self.assertTrue(
                 any(word in fault for fault in machine_code.faults(row(**changes))), changes
