@@ -23,8 +23,8 @@ __device__ inline void load_q_fragments(uint32_t (&q)[Slices][4], uint32_t rows,
 #pragma unroll
   for (int slice = 0; slice < Slices; ++slice) {
     const int chunk = (slice % slices_a_panel * 2 + half) ^ (row % swizzle_group_rows);
-    load_matrices(q[slice], row_address + slice / slices_a_panel * panel_bytes +
-                                chunk * chunk_bytes);
+    load_matrices(q[slice],
+                  row_address + slice / slices_a_panel * panel_bytes + chunk * chunk_bytes);
   }
 }
 

@@ -39,7 +39,7 @@ struct Shape {
   static constexpr bool reads_together = short_items;
   // With two Q tiles the next item's arrives while the last steps of this one still read theirs.
   static constexpr int q_stages = short_items ? 2 : 1;
-  static constexpr int q_boxes = 1;  // of a Q tile, each waited for alone
+  static constexpr int q_boxes = 1;              // of a Q tile, each waited for alone
   static constexpr bool q_in_registers = false;  // of the warpgroup whose rows they are
   static constexpr bool packed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
