@@ -2,12 +2,13 @@
 // is its upper 11 bits and the rest, x = big + small, and x y is taken as big_x big_y + big_x
 // small_y + small_x big_y ("3xTF32"; Markidis et al., arXiv 1803.04014; Ootomo and Yokota, arXiv
 // 2203.03341). What is left out is 2^-22 of the product. Tensor cores round their sums towards
-// zero, so sums over many steps take the product of each part of a step from accumulators that
-// begin at zero, by rounded additions. Layouts are those of float_tile.hpp.
+// zero, so sums over many steps, and those of which a nearly equal number is taken away, add up
+// parts that begin at zero, by rounded additions. Layouts are those of float_tile.hpp.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/mma/accumulators.cuh"
 #include "kernels/mma/float_chunk.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/mma/shared_tile.hpp"
@@ -50,57 +51,71 @@ __device__ constexpr bool takes_small_b(int product) {
   return product == 1;
 }
 
-/// C = A B^T over `Depth` columns, `Unroll` blocks of 16 of them at a time. Lanes are the row_lane
-/// of A's first row block, and of the row of tile B that is C's first column.
+/// C += A B^T over columns [16 k, 16 k + 16), summed up by tensor cores. Lanes are the row_lane of
+/// A's first row block, and of the row of tile B that is C's first column.
+template <class ATile, class BTile, int RowBlocks, int Fragments>
+__device__ inline void add_product_of_columns(float (&c)[RowBlocks][Fragments][4], uint32_t a_lane,
+                                              uint32_t b_lane, int k) {
+  // Fragments of 8 columns, so that products that follow are independent.
+  constexpr int together = Fragments < 4 ? Fragments : 4;
+  static_assert(Fragments % together == 0);
+  uint32_t a[2][2][RowBlocks][4];  // big and small, of the two products
+#pragma unroll
+  for (int block = 0; block < RowBlocks; ++block)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const SplitChunk chunk =
+          split_chunk_at((a_lane ^ ATile::block_xor(k)) + ATile::block_shift(k) +
+                         (block * 16 + half * 8) * ATile::row_bytes);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        a[0][i / 2][block][i % 2 * 2 + half] = chunk.big[i];
+        a[1][i / 2][block][i % 2 * 2 + half] = chunk.small[i];
+      }
+    }
+#pragma unroll
+  for (int first = 0; first < Fragments; first += together) {
+    SplitChunk columns[together];
+#pragma unroll
+    for (int n = 0; n < together; ++n)
+      columns[n] = split_chunk_at((b_lane ^ BTile::block_xor(k)) + BTile::block_shift(k) +
+                                  (first + n) * 8 * BTile::row_bytes);
+#pragma unroll
+    for (int product = 0; product < tf32_products; ++product)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int n = 0; n < together; ++n)
+#pragma unroll
+          for (int block = 0; block < RowBlocks; ++block) {
+            const auto& b = takes_small_b(product) ? columns[n].small : columns[n].big;
+            multiply_add_tf32(c[block][first + n], a[takes_small_a(product)][i][block], b[2 * i],
+                              b[2 * i + 1]);
+          }
+  }
+}
+
+/// C = A B^T over `Depth` columns, `Unroll` blocks of 16 of them at a time.
 template <class ATile, class BTile, int Depth, int Unroll = Depth / 16, int RowBlocks,
           int Fragments>
 __device__ inline void multiply_floats_by_transposed(float (&c)[RowBlocks][Fragments][4],
                                                      uint32_t a_lane, uint32_t b_lane) {
-  // Fragments of 8 columns, so that products that follow are independent.
-  constexpr int together = Fragments < 4 ? Fragments : 4;
-  static_assert(Fragments % together == 0);
-#pragma unroll
-  for (auto& block : c)
-#pragma unroll
-    for (auto& fragment : block)
-#pragma unroll
-      for (float& value : fragment) value = 0;
+  clear(c);
 #pragma unroll Unroll
+  for (int k = 0; k < Depth / 16; ++k) add_product_of_columns<ATile, BTile>(c, a_lane, b_lane, k);
+}
+
+/// The same as a sum of parts of 16 columns.
+template <class ATile, class BTile, int Depth, int RowBlocks, int Fragments>
+__device__ inline void multiply_floats_by_transposed_in_parts(float (&c)[RowBlocks][Fragments][4],
+                                                              uint32_t a_lane, uint32_t b_lane) {
+  clear(c);
+#pragma unroll 1  // more spills
   for (int k = 0; k < Depth / 16; ++k) {
-    uint32_t a[2][2][RowBlocks][4];  // big and small, of the two products
-#pragma unroll
-    for (int block = 0; block < RowBlocks; ++block)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const SplitChunk chunk =
-            split_chunk_at((a_lane ^ ATile::block_xor(k)) + ATile::block_shift(k) +
-                           (block * 16 + half * 8) * ATile::row_bytes);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          a[0][i / 2][block][i % 2 * 2 + half] = chunk.big[i];
-          a[1][i / 2][block][i % 2 * 2 + half] = chunk.small[i];
-        }
-      }
-#pragma unroll
-    for (int first = 0; first < Fragments; first += together) {
-      SplitChunk columns[together];
-#pragma unroll
-      for (int n = 0; n < together; ++n)
-        columns[n] = split_chunk_at((b_lane ^ BTile::block_xor(k)) + BTile::block_shift(k) +
-                                    (first + n) * 8 * BTile::row_bytes);
-#pragma unroll
-      for (int product = 0; product < tf32_products; ++product)
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-#pragma unroll
-          for (int n = 0; n < together; ++n)
-#pragma unroll
-            for (int block = 0; block < RowBlocks; ++block) {
-              const auto& b = takes_small_b(product) ? columns[n].small : columns[n].big;
-              multiply_add_tf32(c[block][first + n], a[takes_small_a(product)][i][block], b[2 * i],
-                                b[2 * i + 1]);
-            }
-    }
+    float part[RowBlocks][Fragments][4];
+    clear(part);
+    add_product_of_columns<ATile, BTile>(part, a_lane, b_lane, k);
+    add_fragments(c, 0, part);
   }
 }
 
@@ -144,12 +159,7 @@ __device__ inline void add_float_product(float (&c)[RowBlocks][Fragments][4],
                               small ? odd.small[f] : odd.big[f]);
           }
     }
-#pragma unroll
-    for (int block = 0; block < RowBlocks; ++block)
-#pragma unroll
-      for (int f = 0; f < 4; ++f)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) c[block][4 * panel + f][i] += sums[block][f][i];
+    add_fragments(c, 4 * panel, sums);
   }
 }
 

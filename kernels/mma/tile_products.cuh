@@ -1,6 +1,7 @@
 // Products of tiles on tensor cores; of a K/V tile its two, and the mask between them.
 #pragma once
 
+#include "kernels/mma/accumulators.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/mask_range.hpp"
 #include "kernels/mma/ptx.cuh"
@@ -18,16 +19,6 @@ __device__ inline uint32_t fragment_address(uint32_t lane_base, int row_block, i
 template <class Tile>
 __device__ inline uint32_t column_base(uint32_t lane_base, int k) {
   return (lane_base ^ Tile::column_block_xor(k)) + uint32_t(Tile::column_block_shift(k));
-}
-
-template <int RowBlocks, int Fragments>
-__device__ inline void clear(float (&matrix)[RowBlocks][Fragments][4]) {
-#pragma unroll
-  for (auto& block : matrix)
-#pragma unroll
-    for (auto& fragment : block)
-#pragma unroll
-      for (float& value : fragment) value = 0;
 }
 
 /// C = A B^T over `Depth` columns. `load_a(a, block, k)` gives A's fragment of a row block and

@@ -101,9 +101,10 @@ BackwardPoint random_backward_point(uint64_t seed, std::string_view family) {
 
 std::vector<BackwardPoint> covering_backward_points(std::string_view family) {
   constexpr int masks = 3, layouts = 3;
+  constexpr int one_key = masks * Scans::size;  // the last point of a variant: rows see one key
   std::vector<BackwardPoint> points;
   for (const KernelVariant& variant : runnable_variants(family))
-    for (int number = 0; number < masks * Scans::size; ++number) {
+    for (int number = 0; number <= one_key; ++number) {
       BackwardPoint point{.call = call_of(variant)};
       Problem& problem = point.call.problem;
       problem.batch = 1 + number % 2;
@@ -112,6 +113,7 @@ std::vector<BackwardPoint> covering_backward_points(std::string_view family) {
       problem.seq_q = 2 * variant.tiling.q_rows + variant.tiling.q_rows / 3 + number % 7;
       problem.seq_kv = variant.tiling.kv_rows + variant.tiling.kv_rows / 2 + number % 5;
       problem.mask = {MaskKind(number % masks), variant.tiling.q_rows + 3};
+      if (number == one_key) problem.mask = {MaskKind::window, 1};
       Schedule& schedule = point.call.schedule;
       schedule.launch = backward_launch(number / 2);
       schedule.scan.index = number % Scans::size;

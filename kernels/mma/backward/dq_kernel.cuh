@@ -206,7 +206,7 @@ requires(Shape::is_fp32) __device__
     hide_unseen<Shape>(scores, arguments, storage, lane_row,
                        first_key + part * Shape::score_columns);
   KeyScores<Shape> gradients;
-  multiply_floats_by_transposed<QTile, KvTile, Shape::head_dim>(
+  multiply_floats_by_transposed_in_parts<QTile, KvTile, Shape::head_dim>(
       gradients, shared_address(storage.d_o) + own_rows, values + KvTile::row_lane(lane));
   to_gradients_of_keys<Shape>(gradients, scores, storage, lane_row, arguments.scale_log2);
   SplitOperand<Shape::score_columns / 8, 1> factor;

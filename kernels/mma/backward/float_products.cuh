@@ -98,7 +98,7 @@ requires(Shape::is_fp32) __device__
   add_float_product<QTile>(gradients.dv, factor, At::by_columns(d_o, first_column));
 
   ScoreFragments<Shape> score_gradients;
-  multiply_floats_by_transposed<KvTile, QTile, Shape::head_dim, unroll>(
+  multiply_floats_by_transposed_in_parts<KvTile, QTile, Shape::head_dim>(
       score_gradients, At::keys(storage.tiles.v), At::by_rows(d_o, first_column));
   to_score_gradients<Shape>(score_gradients, probabilities,
                             storage.tiles.row_sums[slot] + first_column);

@@ -157,6 +157,12 @@ struct TensorCore {
   }
 };
 
+/// Rounded towards zero, as tensor cores round their sums.
+inline float cut_to_float(double sum) {
+  const float nearest = float(sum);
+  return std::abs(double(nearest)) > std::abs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
 /// c += a b with a 16x8, b 8x8, c 16x8; of the numbers the upper 19 bits count.
 inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   emulated::Cta& cta = emulated::cta;
@@ -173,13 +179,15 @@ inline void multiply_add_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0
     std::memcpy(&value, &bits, sizeof value);
     return value;
   };
-  for (int i = 0; i < 4; ++i)
-    for (int k = 0; k < 8; ++k) {
-      const int row = lane / 4 + i / 2 * 8;
-      const int column = lane % 4 * 2 + i % 2;
-      c[i] += number(row % 8 * 4 + k % 4, row / 8 + 2 * (k / 4)) *
-              number(column * 4 + k % 4, 4 + k / 4);
-    }
+  for (int i = 0; i < 4; ++i) {
+    const int row = lane / 4 + i / 2 * 8;
+    const int column = lane % 4 * 2 + i % 2;
+    double sum = double(c[i]);
+    for (int k = 0; k < 8; ++k)
+      sum += double(number(row % 8 * 4 + k % 4, row / 8 + 2 * (k / 4))) *
+             double(number(column * 4 + k % 4, 4 + k / 4));
+    c[i] = cut_to_float(sum);
+  }
   cta.wait_for_warp();
 }
 
