@@ -19,10 +19,16 @@ struct SplitFloat {
   uint32_t big;
   uint32_t small;
 };
-/// Infinities and NaN stay in `big`, with a rest of NaN that keeps the product NaN.
+/// How a number gets its upper bits. `nearest` takes an instruction more; the rest is half as large
+/// then and of both signs, so that what products leave out does not add up.
+enum class UpperBits { cut, nearest };
+
+/// Infinities stay in `big`, with a rest of NaN as that of NaN; it keeps the product NaN.
+template <UpperBits upper = UpperBits::cut>
 __device__ inline SplitFloat split(float x) {
   constexpr uint32_t upper_bits = 0xffffe000u;
-  const uint32_t big = __float_as_uint(x) & upper_bits;
+  constexpr uint32_t half_of_last = upper == UpperBits::nearest ? 0x1000u : 0;
+  const uint32_t big = (__float_as_uint(x) + half_of_last) & upper_bits;
   return {big, __float_as_uint(x - __uint_as_float(big))};
 }
 
@@ -30,12 +36,13 @@ struct SplitChunk {
   uint32_t big[4];
   uint32_t small[4];
 };
+template <UpperBits upper = UpperBits::cut>
 __device__ inline SplitChunk split_chunk_at(uint32_t address) {
   const FloatChunk whole = chunk_at(address);
   SplitChunk chunk;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const SplitFloat parts = split(whole.x[i]);
+    const SplitFloat parts = split<upper>(whole.x[i]);
     chunk.big[i] = parts.big;
     chunk.small[i] = parts.small;
   }
@@ -53,7 +60,7 @@ __device__ constexpr bool takes_small_b(int product) {
 
 /// C += A B^T over columns [16 k, 16 k + 16), summed up by tensor cores. Lanes are the row_lane of
 /// A's first row block, and of the row of tile B that is C's first column.
-template <class ATile, class BTile, int RowBlocks, int Fragments>
+template <class ATile, class BTile, UpperBits upper, int RowBlocks, int Fragments>
 __device__ inline void add_product_of_columns(float (&c)[RowBlocks][Fragments][4], uint32_t a_lane,
                                               uint32_t b_lane, int k) {
   // Fragments of 8 columns, so that products that follow are independent.
@@ -65,8 +72,8 @@ __device__ inline void add_product_of_columns(float (&c)[RowBlocks][Fragments][4
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const SplitChunk chunk =
-          split_chunk_at((a_lane ^ ATile::block_xor(k)) + ATile::block_shift(k) +
-                         (block * 16 + half * 8) * ATile::row_bytes);
+          split_chunk_at<upper>((a_lane ^ ATile::block_xor(k)) + ATile::block_shift(k) +
+                                (block * 16 + half * 8) * ATile::row_bytes);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         a[0][i / 2][block][i % 2 * 2 + half] = chunk.big[i];
@@ -78,8 +85,8 @@ __device__ inline void add_product_of_columns(float (&c)[RowBlocks][Fragments][4
     SplitChunk columns[together];
 #pragma unroll
     for (int n = 0; n < together; ++n)
-      columns[n] = split_chunk_at((b_lane ^ BTile::block_xor(k)) + BTile::block_shift(k) +
-                                  (first + n) * 8 * BTile::row_bytes);
+      columns[n] = split_chunk_at<upper>((b_lane ^ BTile::block_xor(k)) + BTile::block_shift(k) +
+                                         (first + n) * 8 * BTile::row_bytes);
 #pragma unroll
     for (int product = 0; product < tf32_products; ++product)
 #pragma unroll
@@ -102,10 +109,12 @@ __device__ inline void multiply_floats_by_transposed(float (&c)[RowBlocks][Fragm
                                                      uint32_t a_lane, uint32_t b_lane) {
   clear(c);
 #pragma unroll Unroll
-  for (int k = 0; k < Depth / 16; ++k) add_product_of_columns<ATile, BTile>(c, a_lane, b_lane, k);
+  for (int k = 0; k < Depth / 16; ++k)
+    add_product_of_columns<ATile, BTile, UpperBits::cut>(c, a_lane, b_lane, k);
 }
 
-/// The same as a sum of parts of 16 columns.
+/// The same to within few roundings, for a sum of which a nearly equal one is taken away: parts of
+/// 16 columns are added by additions that round to the nearest.
 template <class ATile, class BTile, int Depth, int RowBlocks, int Fragments>
 __device__ inline void multiply_floats_by_transposed_in_parts(float (&c)[RowBlocks][Fragments][4],
                                                               uint32_t a_lane, uint32_t b_lane) {
@@ -114,7 +123,7 @@ __device__ inline void multiply_floats_by_transposed_in_parts(float (&c)[RowBloc
   for (int k = 0; k < Depth / 16; ++k) {
     float part[RowBlocks][Fragments][4];
     clear(part);
-    add_product_of_columns<ATile, BTile>(part, a_lane, b_lane, k);
+    add_product_of_columns<ATile, BTile, UpperBits::nearest>(part, a_lane, b_lane, k);
     add_fragments(c, 0, part);
   }
 }
