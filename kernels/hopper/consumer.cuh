@@ -316,11 +316,11 @@ class Consumer {
 #pragma unroll
     for (int slice = 0; slice < q_slices; ++slice) {
       if constexpr (Shape::q_in_registers) {
-        Wgmma<Element, Shape::kv_rows>::from_registers_rows(
+        Wgmma<Element, Shape::kv_rows, BOrder::rows>::from_registers(
             scores, q_fragments_[slice], advance(k, rows_slice_offset(slice, Shape::kv_rows)),
             slice != 0);
       } else {
-        Wgmma<Element, Shape::kv_rows>::from_shared(
+        Wgmma<Element, Shape::kv_rows, BOrder::rows>::from_shared(
             scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows / Shape::q_boxes)),
             advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
       }
@@ -338,8 +338,8 @@ class Consumer {
     const uint64_t v = columns_descriptor(shared_address(shared_.v[v_ring_.stage]), Shape::kv_rows);
 #pragma unroll
     for (int slice = 0; slice < Shape::kv_rows / wgmma_k; ++slice) {
-      Wgmma<Element, Shape::head_dim>::from_registers(output, packed + 4 * slice,
-                                                      advance(v, columns_slice_offset(slice)));
+      Wgmma<Element, Shape::head_dim, BOrder::columns>::from_registers(
+          output, packed + 4 * slice, advance(v, columns_slice_offset(slice)), true);
     }
     wgmma_commit();
   }
