@@ -1,4 +1,4 @@
-// A consumer warpgroup: 64 query rows of each item, from scores to output.
+// A consumer warpgroup: the steps of 64 query rows of each item (consumer_item.cuh).
 //
 // In step n the products of this warpgroup overlap its softmax: Q K^T of tile n and P V of tile
 // n - 1 are issued together, and the softmax of tile n runs while P V is still in flight. With
@@ -9,9 +9,8 @@
 #include <type_traits>
 
 #include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/consumer_item.cuh"
 #include "kernels/hopper/copied_output.cuh"
-#include "kernels/hopper/epilogue.cuh"
-#include "kernels/hopper/pieces.cuh"
 #include "kernels/hopper/q_fragments.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/sight.hpp"
@@ -20,18 +19,19 @@
 #include "kernels/hopper/wgmma.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/mask_range.hpp"
-#include "kernels/mma/running_results.cuh"
 
 namespace sawtooth::kernels::hopper {
 
 /// `Results` is OwnResults, RunningResults or CopiedResults.
 template <class Shape, class Results>
-class Consumer {
-  using Arguments = typename SharedStorage<Shape>::Hand::Arguments;
-  using Element = typename Shape::Element;
+class Consumer : ConsumerItem<Shape, Results> {
+  using Item = ConsumerItem<Shape, Results>;
+  using Item::arguments_, Item::shared_, Item::warpgroup_, Item::turn_, Item::first_row_;
+  using Item::leave, Item::leave_sums, Item::copy_out;
+  using Item::work, Item::problem, Item::row;
+  using typename Item::Arguments, typename Item::Element, typename Item::Output;
   using Scores = float[accumulators(Shape::kv_rows)];
   using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
-  using Output = float[accumulators(Shape::head_dim)];
   static constexpr int q_slices = Shape::head_dim / wgmma_k;
   static constexpr bool takes_turns = Shape::overlap == Overlap::ping_pong && Shape::consumers > 1;
 
@@ -39,10 +39,7 @@ class Consumer {
   /// `warpgroup` counts consumers from 0.
   __device__ Consumer(const Arguments& arguments, const Results& results,
                       SharedStorage<Shape>& shared, int warpgroup)
-      : arguments_(arguments),
-        results_(results),
-        shared_(shared),
-        warpgroup_(warpgroup),
+      : Item(arguments, results, shared, warpgroup),
         q_(rows_descriptor(q_rows_address(shared, warpgroup))) {}
 
   __device__ void run() {
@@ -59,7 +56,7 @@ class Consumer {
       } else {
         stand_by(start.steps);
       }
-      release(shared_.hand.slot_empty[turn_ % work_slots]);
+      release_by_warp(shared_.hand.slot_empty[turn_ % work_slots]);
     }
     if constexpr (std::is_same_v<Results, CopiedResults>) finish_copies();
     // The turn that the last warpgroup has passed on is still open.
@@ -119,30 +116,7 @@ class Consumer {
         }
       }
     }
-    ItemEnd end;
-    read_pieces<Shape::reads_together>(work(), end);
-    if (end.pieces == 1 || (end.pieces > 1 && merge(end.pieces, output, softmax))) {
-      read_owner<Shape::reads_together>(work(), end);
-      if constexpr (std::is_same_v<Results, CopiedResults>) {
-        if (arguments_.partial_o == nullptr) {
-          float factor[rows_a_thread];
-          leave_sums(softmax, end.batch, end.head, factor);
-          return copy_out(output, factor, end.batch, end.head);
-        }
-      }
-      if constexpr (std::is_same_v<Results, RunningResults>) {
-        store_running(output, softmax, end.batch, end.head);
-      } else {
-        store(output, softmax, end.batch, end.head);
-      }
-    }
-  }
-
-  /// Leaves a piece of an item; true where this warp came last and has the whole now.
-  __device__ bool merge(int pieces, Output& output, RowSoftmax& softmax) const {
-    const PieceStore<Shape> store(arguments_, read(work().item.pieces.first),
-                                  int(threadIdx.x) - warpgroup_threads);
-    return store.merge(read(work().item.pieces.own), pieces, output, softmax);
+    leave(output, softmax);
   }
 
   /// Scores and probabilities of a tile, with nothing in flight beside.
@@ -258,7 +232,7 @@ class Consumer {
   }
 
   /// The same at the end of an item; what of its results needs only the sums is done while the
-  /// product is in flight. True where O is on its way; a piece is left to be merged.
+  /// product is in flight. True where O is on its way; else all is still to be left.
   __device__ bool finish_item(Output& output, Packed& packed, const RowSoftmax& softmax) {
     begin_output(output, packed);
     ItemEnd end;
@@ -291,7 +265,7 @@ class Consumer {
     }
   }
   __device__ void leave_q() {
-    release(shared_.q_empty[q_box()]);
+    release_by_warp(shared_.q_empty[q_box()]);
     if constexpr (Shape::q_stages > 1 || Shape::q_in_registers) q_ring_.advance();
   }
   __device__ static uint32_t q_rows_address(const SharedStorage<Shape>& shared, int warpgroup) {
@@ -316,11 +290,11 @@ class Consumer {
 #pragma unroll
     for (int slice = 0; slice < q_slices; ++slice) {
       if constexpr (Shape::q_in_registers) {
-        Wgmma<Element, Shape::kv_rows>::from_registers_rows(
+        Wgmma<Element, Shape::kv_rows, BOrder::rows>::from_registers(
             scores, q_fragments_[slice], advance(k, rows_slice_offset(slice, Shape::kv_rows)),
             slice != 0);
       } else {
-        Wgmma<Element, Shape::kv_rows>::from_shared(
+        Wgmma<Element, Shape::kv_rows, BOrder::rows>::from_shared(
             scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows / Shape::q_boxes)),
             advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
       }
@@ -338,8 +312,8 @@ class Consumer {
     const uint64_t v = columns_descriptor(shared_address(shared_.v[v_ring_.stage]), Shape::kv_rows);
 #pragma unroll
     for (int slice = 0; slice < Shape::kv_rows / wgmma_k; ++slice) {
-      Wgmma<Element, Shape::head_dim>::from_registers(output, packed + 4 * slice,
-                                                      advance(v, columns_slice_offset(slice)));
+      Wgmma<Element, Shape::head_dim, BOrder::columns>::from_registers(
+          output, packed + 4 * slice, advance(v, columns_slice_offset(slice)), true);
     }
     wgmma_commit();
   }
@@ -364,138 +338,10 @@ class Consumer {
     mask_scores<Shape::short_items>(scores, first_key, end_key);
   }
 
-  /// Log-sum-exp of the item, and by what its rows of O are to be multiplied.
-  __device__ void leave_sums(const RowSoftmax& softmax, int batch, int head,
-                             float (&factor)[rows_a_thread]) const {
-#pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) {
-      const float sum = sum_of_quad(softmax.sum[half]);
-      factor[half] = sum == 0 ? 0 : __fdividef(1, sum);
-      const bool valid = row(half) < arguments_.problem.seq_q;
-      if (arguments_.lse != nullptr && valid && threadIdx.x % 4 == 0) {
-        const int64_t flat_head = batch * arguments_.problem.heads + head;
-        arguments_.lse[flat_head * arguments_.problem.seq_q + row(half)] =
-            log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
-      }
-    }
-  }
-  /// O of the item by the copy engine, which leaves out rows behind the last.
-  __device__ void copy_out(const Output& output, const float (&factor)[rows_a_thread], int batch,
-                           int head) const {
-    const int warp = int(threadIdx.x % warpgroup_threads / 32);
-    copy_rows_out<Element>(results_, output, factor, warpgroup_ * 4 + warp,
-                           first_row_ + warp * copied_rows, head, batch);
-  }
-
-  /// O and log-sum-exp of the item, or with kv-split this part's.
-  __device__ void store(const Output& output, const RowSoftmax& softmax, int batch,
-                        int head) const {
-    if constexpr (Shape::packed) {
-      store_packed(output, softmax, head);
-      return;
-    }
-    const bool split = arguments_.partial_o != nullptr;
-    const int64_t flat_head = batch * arguments_.problem.heads + head;
-    const int64_t flat_part =
-        split ? flat_head * arguments_.schedule.kv_split + read(work().item.part) : flat_head;
-    float* lse = split ? arguments_.partial_lse : arguments_.lse;
-#pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) {
-      const float sum = sum_of_quad(softmax.sum[half]);
-      const float factor = sum == 0 ? 0 : __fdividef(1, sum);  // a row that saw no key gives 0
-      const bool valid = row(half) < arguments_.problem.seq_q;
-      const int64_t flat_row = flat_part * arguments_.problem.seq_q + row(half);
-      if (split) {
-        store_partial_row(arguments_.partial_o + flat_row * Shape::head_dim, output, half, factor,
-                          valid);
-      } else {
-        store_row<Shape::short_items>(static_cast<Element*>(arguments_.o) +
-                                          arguments_.o_strides.offset(batch, head, row(half)),
-                                      output, half, factor, valid);
-      }
-      if (lse != nullptr && valid && threadIdx.x % 4 == 0) {
-        lse[flat_row] = log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
-      }
-    }
-  }
-
-  /// The same of an item of a packed sequence, which has no parts.
-  __device__ void store_packed(const Output& output, const RowSoftmax& softmax, int head) const {
-    const int first_q = read(work().first_q);
-    const int seq_q = read(work().problem.seq_q);
-#pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) {
-      const float sum = sum_of_quad(softmax.sum[half]);
-      const float factor = sum == 0 ? 0 : __fdividef(1, sum);
-      const bool valid = row(half) < seq_q;
-      const int64_t packed_row = first_q + row(half);
-      store_row<Shape::short_items>(
-          static_cast<Element*>(arguments_.o) + arguments_.o_strides.offset(0, head, packed_row),
-          output, half, factor, valid);
-      if (arguments_.lse != nullptr && valid && threadIdx.x % 4 == 0) {
-        arguments_.lse[head * arguments_.q_rows + packed_row] =
-            log_sum_exp(softmax.max[half], sum, arguments_.scale_log2);
-      }
-    }
-  }
-
-  /// O and log-sum-exp of the item together with those of the calls before.
-  __device__ void store_running(Output& output, const RowSoftmax& softmax, int batch,
-                                int head) const {
-    float* lse[rows_a_thread];
-    float earlier[rows_a_thread];
-#pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) {
-      lse[half] = running_lse(results_, arguments_.problem.heads, batch, head, row(half));
-      earlier[half] = earlier_lse(results_, lse[half], row(half) < arguments_.problem.seq_q);
-    }
-#pragma unroll
-    for (int half = 0; half < rows_a_thread; ++half) {
-      const float sum = sum_of_quad(softmax.sum[half]);
-      const bool valid = row(half) < arguments_.problem.seq_q;
-      const MergedRow merged =
-          merged_row(earlier[half], log_sum_exp(softmax.max[half], sum, arguments_.scale_log2));
-      const int64_t first = arguments_.o_strides.offset(batch, head, row(half));
-      add_row_to_running(results_.o + first, output, half, sum == 0 ? 0 : merged.of_own / sum,
-                         merged.of_earlier, valid);
-      if (arguments_.o != nullptr) {
-        store_row<Shape::short_items>(static_cast<Element*>(arguments_.o) + first, output, half, 1,
-                                      valid);
-      }
-      __syncwarp();
-      if (valid && threadIdx.x % 4 == 0) *lse[half] = merged.lse;
-    }
-  }
-
-  __device__ const auto& work() const {
-    return shared_.hand.slots[turn_ % work_slots];
-  }
-
-  /// Of the item's sequence.
-  __device__ decltype(auto) problem() const {
-    if constexpr (Shape::packed) {
-      Problem of_sequence = arguments_.problem;
-      of_sequence.seq_q = read(work().problem.seq_q);
-      of_sequence.seq_kv = read(work().problem.seq_kv);
-      return of_sequence;
-    } else {
-      return (arguments_.problem);
-    }
-  }
-
-  __device__ int row(int half) const {
-    return first_row_ + first_row(threadIdx.x % warpgroup_threads) + half * row_half_distance;
-  }
-
-  // Every warp arrives for itself, once all its lanes are done.
-  __device__ void release(Barrier& barrier) const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) barrier.arrive();
-  }
   /// A stage of K or V is written by all CTAs of the cluster, so all must know that it is free.
   __device__ void release_stage(Barrier& barrier) const {
     if constexpr (Shape::cluster == 1) {
-      release(barrier);
+      release_by_warp(barrier);
     } else {
       __syncwarp();
       // The lane that has read for the warp arrives at its own CTA.
@@ -518,14 +364,8 @@ class Consumer {
     return 1 + warpgroup;
   }
 
-  const Arguments& arguments_;
-  const Results& results_;
-  SharedStorage<Shape>& shared_;
-  int warpgroup_;
   uint64_t q_;
   uint32_t q_fragments_[q_slices][4];  // with q_in_registers
-  uint32_t turn_ = 0;                  // items so far
-  int first_row_ = 0;                  // of this warpgroup
   RingPosition<Shape::q_stages> q_ring_;
   RingPosition<Shape::stages> k_ring_;
   RingPosition<Shape::stages> v_ring_;

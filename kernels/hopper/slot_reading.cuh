@@ -17,6 +17,12 @@ __device__ inline bool reads_for_warp() {
   return threadIdx.x % 32 == 0;
 }
 
+/// Every warp arrives for itself, once all its lanes are done.
+__device__ inline void release_by_warp(Barrier& barrier) {
+  __syncwarp();
+  if (reads_for_warp()) barrier.arrive();
+}
+
 template <class Number>
 __device__ int read(const Number& place) {
   return uniform(reads_for_warp() ? int(place) : 0);

@@ -154,7 +154,7 @@ class GradientConsumer {
         rows_descriptor(shared_address(rows) + part * Shape::part_rows * swizzle_row_bytes);
 #pragma unroll
     for (int slice = 0; slice < Shape::head_dim / wgmma_k; ++slice) {
-      Wgmma<Element, Shape::part_rows>::from_shared(
+      Wgmma<Element, Shape::part_rows, BOrder::rows>::from_shared(
           to, advance_low(a, rows_slice_offset(slice, Shape::kv_rows)),
           advance_low(b, rows_slice_offset(slice, Shape::q_rows)), slice != 0);
     }
@@ -167,8 +167,8 @@ class GradientConsumer {
     constexpr int slices = Shape::part_rows / wgmma_k;
 #pragma unroll
     for (int slice = 0; slice < slices; ++slice) {
-      Wgmma<Element, Shape::head_dim>::from_registers(
-          to, a + 4 * slice, advance_low(b, columns_slice_offset(part * slices + slice)));
+      Wgmma<Element, Shape::head_dim, BOrder::columns>::from_registers(
+          to, a + 4 * slice, advance_low(b, columns_slice_offset(part * slices + slice)), true);
     }
     wgmma_commit();
   }
@@ -183,7 +183,7 @@ class GradientConsumer {
         shared_address(shared_.k) + panel * Shape::kv_rows * swizzle_row_bytes, Shape::kv_rows);
 #pragma unroll
     for (int slice = 0; slice < Shape::kv_rows / wgmma_k; ++slice) {
-      Wgmma<Element, Shape::dq_columns>::from_shared_columns(
+      Wgmma<Element, Shape::dq_columns, BOrder::columns>::from_shared(
           dq, advance_low(a, rows_slice_offset(slice, Shape::q_rows)),
           advance_low(b, columns_slice_offset(slice)), slice != 0);
     }
