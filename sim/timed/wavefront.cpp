@@ -4,14 +4,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "scheduler/dq_order.hpp"
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
 #include "sim/timed/cta_order.hpp"
 #include "sim/timed/noise.hpp"
-#include "sim/timed/sm_speed.hpp"
 #include "sim/timed/start_order.hpp"
 
 namespace sawtooth::sim {
@@ -26,10 +24,7 @@ bool of_earlier_call(Tensor tensor) {
   return tensor == Tensor::running_o || tensor == Tensor::running_lse;
 }
 
-// Streams of SMs, apart from those of workers.
-constexpr int64_t sm_salt = int64_t{1} << 33;
-constexpr int64_t phase_salt = int64_t{1} << 34;
-constexpr int64_t pace_salt = int64_t{1} << 35;  // of a worker, beside its own
+constexpr int64_t pace_salt = int64_t{1} << 35;  // of a worker's pace, beside its own stream
 
 // Every worker draws random numbers from a stream of its own, independent of the others.
 uint64_t stream_of(uint64_t seed, int64_t worker) {
@@ -56,7 +51,7 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       held_(held_at_once(parameters, walk_.workers())),
       workers_(
           static_cast<size_t>(schedule_.launch == launch_id<GridLaunch> ? held_ : walk_.workers())),
-      residents_(static_cast<size_t>(parameters.sms)),
+      step_times_(parameters, cost_, schedule_.prefetch > 0, memory.placed(), seed_),
       ended_ns_(workers_.size(), 0.0),
       events_(workers_.size()) {
   if (schedule_.loop == Loop::kv_outer) {
@@ -67,13 +62,8 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
     throw std::invalid_argument("stages: " + std::to_string(parameters.step.stages) +
                                 " is not allowed; allowed: 1 to " + std::to_string(max_stages));
   }
-  if (schedule_.dq == Dq::ordered && problem_.pass == Pass::backward) {
-    turns_.resize(
-        static_cast<size_t>(problem_.batch * problem_.heads * q_tiles(problem_, tiling_)));
-    // A turn's word lies in either half.
-    const L2Parameters& l2 = parameters.l2;
-    word_ns_ = l2.lines.halves == 2 ? (l2.near_ns + l2.far_ns) / 2 : l2.near_ns;
-  }
+  if (schedule_.dq == Dq::ordered && problem_.pass == Pass::backward)
+    turns_.emplace(problem_, tiling_, schedule_.order, parameters.l2);
   if (!parameters.step.leads) return;
   if (problem_.pass == Pass::backward)
     throw std::invalid_argument("lead-k-steps: pass = backward has no leads; leave them out");
@@ -136,7 +126,7 @@ double TimedWavefront::run_from(double begin_ns, LinkTraffic* traffic) {
         break;
     }
   }
-  if (!waits_.empty())
+  if (turns_ && turns_->awaited())
     throw std::invalid_argument(
         "workers: with dq = ordered CTAs wait for some that have not begun; allowed: as many as "
         "all SMs hold at once");
@@ -148,7 +138,7 @@ double TimedWavefront::run_from(double begin_ns, LinkTraffic* traffic) {
   const double combines_ns = end_ns_ + parameters_.step.combine_ns;
   walk_.combine(static_cast<int64_t>(workers_.size()),
                 [&](int64_t w, Tensor tensor, int64_t head, int64_t tile, Access access) {
-                  const auto touch = touch_by(workers_[static_cast<size_t>(w)].sm, combines_ns);
+                  const auto touch = touch_by(workers_[static_cast<size_t>(w)].cta.sm, combines_ns);
                   end_ns_ = std::max(end_ns_, touch(tensor, head, tile, access));
                 });
   end_ns_ = std::max(end_ns_, dram_ends_ns());
@@ -172,9 +162,6 @@ void TimedWavefront::start() {
   const std::vector<double> turns = turns_of(memory_.placed(), layout.tpc_turns);
   const std::vector<double> late_ns =
       start_ns(memory_.placed(), turns, step.start_spread_ns, step.start_uneven_share, seed_);
-  slowness_ = slowness_of(memory_.placed(), step, seed_);
-  sm_phases_ = SmPhases(step.wrong_phase, cost_.shared_ns(2, 0), parameters_.sms,
-                        stream_of(seed_, phase_salt));
   item_late_ns_ = item_late_ns(turns, step.item_spread_ns);
   const bool race = parameters_.ticket_race && schedule_.launch == launch_id<DynamicLaunch>;
   const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
@@ -192,24 +179,28 @@ void TimedWavefront::start() {
 void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
   const StepParameters& step = parameters_.step;
   Worker& worker = workers_[static_cast<size_t>(w)];
-  worker.sm = sm;
-  worker.random = stream_of(seed_, w);
-  worker.pace = ItemPace(stream_of(seed_, pace_salt + w));
-  residents_[static_cast<size_t>(sm)].push_back(static_cast<int32_t>(w));
-  worker.age = ctas_begun_++;
+  worker.cta = {.sm = sm,
+                .age = ctas_begun_++,
+                .random = stream_of(seed_, w),
+                .pace = ItemPace(stream_of(seed_, pace_salt + w))};
+  step_times_.settle(worker.cta);
   events_.set({ns + step.item_begin_ns, static_cast<int32_t>(w)});
 }
 
 // A CTA has ended for good; the next one that waits takes its place.
 void TimedWavefront::end_cta(const Worker& worker, double now_ns) {
-  events_.remove(static_cast<int32_t>(&worker - workers_.data()));
+  events_.remove(number_of(worker));
   if (waiting_ >= static_cast<int64_t>(workers_.size())) return;
-  begin_cta(waiting_++, worker.sm, now_ns + parameters_.step.refill_ns);
+  begin_cta(waiting_++, worker.cta.sm, now_ns + parameters_.step.refill_ns);
+}
+
+int32_t TimedWavefront::number_of(const Worker& worker) const {
+  return static_cast<int32_t>(&worker - workers_.data());
 }
 
 void TimedWavefront::next_event(Worker& worker, Next next, double ns) {
   worker.next = next;
-  events_.set({ns, static_cast<int32_t>(&worker - workers_.data())});
+  events_.set({ns, number_of(worker)});
 }
 
 TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
@@ -253,17 +244,18 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   }
   ReadTime q;
   walk_.first_loads(worker.cursor, [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    const ReadTime of_one = memory_.read(now_ns, worker.sm, atom(tensor, head, tile));
+    const ReadTime of_one = memory_.read(now_ns, worker.cta.sm, atom(tensor, head, tile));
     if (of_one.arrival_ns > q.arrival_ns) q = of_one;
   });
   if (schedule_.prefetch > 0) {
     const PrefetchShare share =
         prefetch_share(problem_, tiling_, schedule_, worker.cursor.item().index);
     worker.prefetches = share.lines_of(prefetch_lines(problem_, tiling_));
+    worker.cta.has_lines = !worker.prefetches.empty();
   }
-  worker.active = true;
-  if (step.phases_meet) sm_phases_.meet(worker.sm);
-  if (schedule_.launch == launch_id<GridLaunch>) worker.age = ctas_begun_++;
+  worker.cta.active = true;
+  step_times_.begin_item(worker.cta.sm);
+  if (schedule_.launch == launch_id<GridLaunch>) worker.cta.age = ctas_begun_++;
   load_first(worker, now_ns);
   const ReadTime& first = worker.loads[0];
   const ReadTime& last = points_ || q.arrival_ns > first.arrival_ns ? q : first;
@@ -293,13 +285,13 @@ void TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
   for (const Tensor tensor : step_loads_)
     walk_.load(worker.cursor, tensor, ahead, Access::read,
                [&](Tensor of, int64_t head, int64_t tile, Access) {
-                 const ReadTime read = memory_.read(now_ns, worker.sm, atom(of, head, tile));
+                 const ReadTime read = memory_.read(now_ns, worker.cta.sm, atom(of, head, tile));
                  from_dram |= read.from_dram;
                  if (read.arrival_ns > last.arrival_ns) last = read;
                });
   if (from_dram && parameters_.step.dram_late_ns > 0) {
     const double late_ns =
-        parameters_.step.dram_late_ns * memory_.dram_load() * waiting_time(worker.random);
+        parameters_.step.dram_late_ns * memory_.dram_load() * waiting_time(worker.cta.random);
     last.arrival_ns += late_ns;
     last.dram_ns += late_ns;
   }
@@ -311,54 +303,15 @@ void TimedWavefront::load_tile(Worker& worker, double now_ns, size_t tensor, int
   walk_.load(worker.cursor, roles::k_v[tensor], ahead, Access::read,
              [&](Tensor of, int64_t head, int64_t tile, Access) {
                (tensor == 0 ? worker.loads : worker.v_loads)[slot] =
-                   memory_.read(now_ns, worker.sm, atom(of, head, tile));
+                   memory_.read(now_ns, worker.cta.sm, atom(of, head, tile));
              });
-}
-
-// What the next step takes on the worker's SM, with the CTAs that compute there now.
-double TimedWavefront::step_ns(Worker& worker) {
-  int ctas = 0, older = 0, with_lines = 0;
-  for (const int32_t w : residents_[static_cast<size_t>(worker.sm)]) {
-    const Worker& other = workers_[static_cast<size_t>(w)];
-    if (!other.active) continue;
-    ++ctas;
-    if (other.age < worker.age) ++older;
-    if (schedule_.prefetch > 0 && other.has_lines()) ++with_lines;
-  }
-  double ns = parameters_.sharing ? cost_.shared_ns(ctas, older) : cost_.alone_ns();
-  if (schedule_.prefetch > 0) {
-    const PrefetchCost& cost =
-        ctas < 2 ? parameters_.step.prefetch : parameters_.step.prefetch_shared;
-    const double mean = double(with_lines) / ctas;
-    ns = (ns + cost.added_ns(mean)) * cost.factor(worker.has_lines() ? 1 : 0, mean);
-  }
-  ns *= 1 + jitter_of(worker, ctas, older);
-  ns *= 1 + parameters_.dram_slowness * memory_.read_bytes_a_ns();
-  return ns * worker.pace.factor() * slowness_.of(static_cast<size_t>(worker.sm), ctas, older);
-}
-
-// What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
-// less; CTAs that alternate share one random sample per SM and step, and their phase.
-double TimedWavefront::jitter_of(Worker& worker, int ctas, int older) {
-  const StepParameters& step = parameters_.step;
-  if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(worker.random) : 0;
-  if (step.in_step) {
-    const double phase = sm_phases_.slowness(worker.sm, events_.first().ns);
-    if (step.jitter_in_step <= 0) return phase;
-    const auto now = static_cast<uint64_t>(events_.first().ns / cost_.shared_ns(ctas, 0));
-    uint64_t of_sm = mix_seed(stream_of(seed_, sm_salt + worker.sm), now);
-    return phase + step.jitter_in_step * noise(of_sm);
-  }
-  if (step.jitter_shared <= 0) return 0;
-  const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
-  return step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(worker.random);
 }
 
 // What the step takes, from its beginning on.
 double TimedWavefront::begin_computing(Worker& worker, double now_ns) {
   TimeTerms& terms = terms_of(worker);
-  if (schedule_.prefetch > 0 && worker.has_lines()) prefetch(worker, now_ns);
-  const double taken_ns = step_ns(worker);
+  if (worker.cta.has_lines) prefetch(worker, now_ns);
+  const double taken_ns = step_times_.step_ns(worker.cta, now_ns, memory_.read_bytes_a_ns());
   terms[TimeTerm::tensor] += cost_.tensor_ns;
   terms[TimeTerm::exp] += cost_.exp_ns;
   terms[TimeTerm::exposed] += cost_.fixed_ns + cost_.exposed_ns;
@@ -376,13 +329,13 @@ void TimedWavefront::begin_step(Worker& worker, double now_ns) {
     leave_step(worker, now_ns + taken_ns);
     return;
   }
-  if (turns_.empty()) {
+  if (!turns_) {
     next_event(worker, Next::add, now_ns + taken_ns);
     return;
   }
   worker.in_turn_ns = taken_ns * dq_share;
   worker.computed_ns = now_ns + taken_ns - worker.in_turn_ns;
-  next_event(worker, Next::turn, worker.computed_ns + word_ns_);
+  next_event(worker, Next::turn, worker.computed_ns + turns_->word_ns());
 }
 
 void TimedWavefront::leave_step(Worker& worker, double computed_ns) {
@@ -404,7 +357,15 @@ void TimedWavefront::leave_step(Worker& worker, double computed_ns) {
 
 // Under dq = ordered the product dQ is computed in the step's turn.
 void TimedWavefront::take_turn(Worker& worker, double now_ns) {
-  if (must_await_turn(worker, now_ns)) return;
+  const std::optional<double> seen_ns = turns_->seen_ns(worker.cursor, number_of(worker));
+  if (!seen_ns) {
+    events_.remove(number_of(worker));
+    return;
+  }
+  if (*seen_ns > now_ns) {
+    next_event(worker, Next::turn, *seen_ns);
+    return;
+  }
   terms_of(worker)[TimeTerm::turn] += now_ns - worker.computed_ns;
   next_event(worker, Next::add, now_ns + worker.in_turn_ns);
 }
@@ -415,50 +376,18 @@ void TimedWavefront::add(Worker& worker, double now_ns) {
   for (const Tensor tensor : walk_.roles().adds)
     walk_.load(worker.cursor, tensor, 0, Access::reduce,
                [&](Tensor of, int64_t head, int64_t tile, Access) {
-                 const double passed = memory_.reduce(now_ns, worker.sm, atom(of, head, tile));
+                 const double passed = memory_.reduce(now_ns, worker.cta.sm, atom(of, head, tile));
                  added_ns = std::max(added_ns, passed);
                });
-  leave_step(worker, turns_.empty() ? now_ns : end_turn(worker, now_ns, added_ns));
+  leave_step(worker, turns_ ? end_turn(worker, now_ns, added_ns) : now_ns);
 }
 
-int64_t TimedWavefront::place_of_q_tile(const Worker& worker) const {
-  const TilePair pair = worker.cursor.pair();
-  const int64_t head = worker.cursor.item().batch * problem_.heads + pair.head;
-  return head * q_tiles(problem_, tiling_) + pair.q_tile;
-}
-
-// Whether items before this one have not yet added to its Q tile, or it has not yet seen that.
-bool TimedWavefront::must_await_turn(Worker& worker, double now_ns) {
-  const int64_t place = place_of_q_tile(worker);
-  const int64_t turn = additions_before(problem_, tiling_, schedule_.order,
-                                        worker.cursor.item().own_tile, worker.cursor.pair().q_tile);
-  const Turn& so_far = turns_[static_cast<size_t>(place)];
-  if (so_far.ended == turn) {
-    if (so_far.seen_ns > now_ns) next_event(worker, Next::turn, so_far.seen_ns);
-    return so_far.seen_ns > now_ns;
-  }
-  const auto w = static_cast<int32_t>(&worker - workers_.data());
-  waits_.emplace(std::pair(place, turn), w);
-  events_.remove(w);
-  return true;
-}
-
-// The last addition goes out at `added_ns`. A fence returns when the farther half has them all, the
-// turn's word is read and, one more, written: in L2 after half a way. Who reads it again and again
-// sees that after a way, from half to one and a half. Gives when this worker goes on.
+// Gives when this worker goes on.
 double TimedWavefront::end_turn(const Worker& worker, double now_ns, double added_ns) {
-  const int64_t place = place_of_q_tile(worker);
-  const double fenced_ns = added_ns + std::max(parameters_.l2.near_ns, parameters_.l2.far_ns);
-  const double told_ns = fenced_ns + word_ns_;
-  terms_of(worker)[TimeTerm::turn] += told_ns - now_ns;
-  Turn& so_far = turns_[static_cast<size_t>(place)];
-  so_far = {so_far.ended + 1, told_ns + 1.5 * word_ns_};
-  const auto next = waits_.find({place, so_far.ended});
-  if (next == waits_.end()) return told_ns;
-  Worker& woken = workers_[static_cast<size_t>(next->second)];
-  waits_.erase(next);
-  next_event(woken, Next::turn, so_far.seen_ns);
-  return told_ns;
+  const DqTurns::End end = turns_->end(worker.cursor, added_ns);
+  terms_of(worker)[TimeTerm::turn] += end.told_ns - now_ns;
+  if (end.woken) next_event(workers_[static_cast<size_t>(*end.woken)], Next::turn, end.seen_ns);
+  return end.told_ns;
 }
 
 // One point of a step of a kernel with leads: it waits for what it uses, asks for what its leads
@@ -520,7 +449,7 @@ void TimedWavefront::prefetch(Worker& worker, double now_ns) {
     const int64_t lines = size.lines / size.tensors;
     const Range part = intersection(worker.prefetches, {0, lines});
     if (part.empty()) return;
-    memory_.prefetch(now_ns, worker.sm, tile_atom,
+    memory_.prefetch(now_ns, worker.cta.sm, tile_atom,
                      {double(part.begin) / double(lines), double(part.end) / double(lines)});
   };
   walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
@@ -530,12 +459,12 @@ void TimedWavefront::prefetch(Worker& worker, double now_ns) {
 void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
-  worker.active = false;
+  worker.cta.active = false;
   double summed_ns = now_ns;  // results of earlier calls are there
   const bool merged = walk_.results(
       worker.cursor.item(),
-      [&, touch = touch_by(worker.sm, now_ns)](Tensor tensor, int64_t head, int64_t tile,
-                                               Access access) {
+      [&, touch = touch_by(worker.cta.sm, now_ns)](Tensor tensor, int64_t head, int64_t tile,
+                                                   Access access) {
         const double arrival_ns = touch(tensor, head, tile, access);
         if (parameters_.stalls && access == Access::read && of_earlier_call(tensor))
           summed_ns = std::max(summed_ns, arrival_ns);
@@ -544,12 +473,12 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   heads_.settle();
   const bool writes = !walk_.is_void(worker.cursor.item());
   const double taken_ns = writes ? step.item_end_ns + (merged ? step.merge_ns : 0) +
-                                       item_late_ns_[static_cast<size_t>(worker.sm)]
+                                       item_late_ns_[static_cast<size_t>(worker.cta.sm)]
                                  : 0;
-  if (step.staggered.share > 0 && writes && !grid) worker.pace.add(step.staggered);
+  if (step.staggered.share > 0 && writes && !grid) worker.cta.pace.add(step.staggered);
   const double ended_ns = summed_ns + taken_ns;
   terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
-  ended_ns_[static_cast<size_t>(&worker - workers_.data())] = ended_ns;
+  ended_ns_[static_cast<size_t>(number_of(worker))] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);
   next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);
 }

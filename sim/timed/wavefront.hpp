@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,14 +20,13 @@
 #include "sim/schedule/held_heads.hpp"
 #include "sim/schedule/item_walk.hpp"
 #include "sim/schedule/link_traffic.hpp"
+#include "sim/timed/dq_turns.hpp"
 #include "sim/timed/event_queue.hpp"
-#include "sim/timed/item_pace.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
-#include "sim/timed/sm_phases.hpp"
-#include "sim/timed/sm_speed.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/step_points.hpp"
+#include "sim/timed/step_times.hpp"
 #include "sim/timed/time_terms.hpp"
 
 namespace sawtooth::sim {
@@ -57,12 +55,8 @@ class TimedWavefront {
   struct Worker {
     WorkerCursor cursor;
     Next next = Next::take;
-    int64_t sm = 0;
-    int64_t age = 0;      // lower is older, among the CTAs of an SM
-    bool active = false;  // computes on an item
+    SmCta cta;
     int64_t phase = 0;
-    uint64_t random = 0;
-    ItemPace pace;
     Range prefetches;  // lines that it fetches of every tile for the wave of its item
     std::array<ReadTime, max_stages> loads{};    // of step s at s mod max_stages; of K, with leads
     std::array<ReadTime, max_stages> v_loads{};  // with leads
@@ -71,13 +65,6 @@ class TimedWavefront {
     double step_ns = 0;                          // of its step, with leads
     double computed_ns = 0;                      // of its step, all but dQ (dq = ordered)
     double in_turn_ns = 0;                       // of its step, dQ
-
-    bool has_lines() const { return !prefetches.empty(); }
-  };
-
-  struct Turn {
-    int64_t ended = 0;
-    double seen_ns = 0;  // when the next one knows of the last
   };
 
   void start();
@@ -90,8 +77,6 @@ class TimedWavefront {
   void leave_step(Worker& worker, double computed_ns);
   void take_turn(Worker& worker, double now_ns);
   void add(Worker& worker, double now_ns);
-  int64_t place_of_q_tile(const Worker& worker) const;
-  bool must_await_turn(Worker& worker, double now_ns);
   double end_turn(const Worker& worker, double now_ns, double added_ns);
   void end_item(Worker& worker, double now_ns);
   void go_on(Worker& worker, double now_ns);
@@ -103,8 +88,7 @@ class TimedWavefront {
   void prefetch(Worker& worker, double now_ns);
   void wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const;
   void next_event(Worker& worker, Next next, double ns);
-  double step_ns(Worker& worker);
-  double jitter_of(Worker& worker, int ctas, int older);
+  int32_t number_of(const Worker& worker) const;
   TimeTerms& terms_of(const Worker& worker);
   AtomId atom(Tensor tensor, int64_t head, int64_t tile);
   auto touch_by(int64_t sm, double now_ns);
@@ -122,19 +106,14 @@ class TimedWavefront {
   std::optional<StepPoints> points_;  // with leads
   ItemWalk walk_;
   std::span<const Tensor> step_loads_;  // without leads, together; forward's K and V are one atom
-  // dq = ordered: turns so far at each Q tile of each head, and who waits for which.
-  std::vector<Turn> turns_;
-  std::map<std::pair<int64_t, int64_t>, int32_t> waits_;  // worker by tile and turn
-  double word_ns_ = 0;                                    // to read a turn from L2
-  int64_t held_ = 0;                                      // CTAs that all SMs hold at once
-  int64_t waiting_ = 0;                                   // the first CTA that has not begun
+  std::optional<DqTurns> turns_;        // dq = ordered
+  int64_t held_ = 0;                    // CTAs that all SMs hold at once
+  int64_t waiting_ = 0;                 // the first CTA that has not begun
   std::vector<Worker> workers_;
   std::vector<int64_t> sms_of_ctas_;
-  SmSlowness slowness_;
-  SmPhases sm_phases_;
-  std::vector<double> item_late_ns_;             // of an SM: what an item takes beyond the usual
-  std::vector<std::vector<int32_t>> residents_;  // workers of an SM
-  std::vector<double> ended_ns_;                 // of a worker
+  StepTimes step_times_;
+  std::vector<double> item_late_ns_;  // of an SM: what an item takes beyond the usual
+  std::vector<double> ended_ns_;      // of a worker
   EventQueue events_;
   TimePhases phases_;
   int64_t ticket_ = 0;  // of the next item that is not taken
