@@ -6,8 +6,8 @@
 #pragma once
 
 #include "kernels/mma/backward/float_products.cuh"
-#include "kernels/mma/backward/loader.cuh"
 #include "kernels/mma/backward/products.cuh"
+#include "kernels/mma/backward/tile_loads.cuh"
 #include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/launch_storage.cuh"
 #include "kernels/mma/mask_range.hpp"
@@ -50,7 +50,7 @@ struct DqStorage {
 /// Loads with cp.async: Q, dO and two numbers a row once an item, then K and V a step, `stages` - 1
 /// steps ahead.
 template <class Shape>
-class DqLoader {
+class DqLoader : public CopiedSteps<Shape::stages> {
  public:
   __device__ DqLoader(const DqArguments& arguments, DqStorage<Shape>& storage)
       : arguments_(arguments), storage_(storage) {}
@@ -58,46 +58,19 @@ class DqLoader {
   /// By all threads, once all have left the last item's tiles.
   __device__ void start_item() {
     const Item& item = storage_.work.item;
-    const int64_t first_row = item.own_tile * Shape::q_rows;
-    const int rows = int(min_of(arguments_.problem.seq_q - first_row, Shape::q_rows));
-    copy_rows<typename Shape::QTile, Shape::threads>(storage_.q, arguments_.q, arguments_.q_strides,
-                                                     item.batch, item.head, first_row, rows,
-                                                     arguments_.policies.q);
-    copy_rows<typename Shape::QTile, Shape::threads>(storage_.d_o, arguments_.d_o,
-                                                     arguments_.d_o_strides, item.batch, item.head,
-                                                     first_row, rows, arguments_.policies.q);
-    copy_row_numbers<Shape>(storage_.lse_log2, storage_.row_sums, arguments_,
-                            item.batch * arguments_.problem.heads + item.head, first_row);
+    copy_queries<Shape>(storage_.q, storage_.d_o, storage_.lse_log2, storage_.row_sums, arguments_,
+                        item, item.head, item.own_tile * Shape::q_rows);
     for (int step = 0; step < Shape::stages - 1; ++step) copy_step(step);
   }
 
-  /// From here on all threads see this step's tiles, and have left the step before.
-  __device__ void enter_step() {
-    wait_for_copies<Shape::stages - 2>();
-    __syncthreads();
-  }
   __device__ void load_ahead(int step) { copy_step(step + Shape::stages - 1); }
-  __device__ static int slot(int step) { return step % Shape::stages; }
-
-  /// From here on no copy is in flight, and all threads have left the last step.
-  __device__ void finish_steps() {
-    wait_for_copies<0>();
-    __syncthreads();
-  }
 
  private:
   __device__ void copy_step(int step) {
     if (step < storage_.work.context.tiles) {
-      const Item& item = storage_.work.item;
-      const int tile = storage_.scan.tile(step);
-      const int64_t first_key = int64_t(tile) * Shape::kv_rows;
-      const int keys = valid_keys(arguments_.problem, Shape::tiling(), tile);
-      copy_rows<typename Shape::KvTile, Shape::threads>(
-          storage_.k[slot(step)], arguments_.k, arguments_.k_strides, item.batch, item.kv_head,
-          first_key, keys, arguments_.policies.k);
-      copy_rows<typename Shape::KvTile, Shape::threads>(
-          storage_.v[slot(step)], arguments_.v, arguments_.v_strides, item.batch, item.kv_head,
-          first_key, keys, arguments_.policies.v);
+      const int slot = this->slot(step);
+      copy_keys<Shape>(storage_.k[slot], storage_.v[slot], arguments_, storage_.work.item,
+                       storage_.scan.tile(step));
     }
     commit_copies();  // an empty group too, so that the count of groups stays the same
   }
