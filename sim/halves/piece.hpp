@@ -6,7 +6,8 @@
 //   pieces(atom)                                          how many there are
 //   at_home(atom, first, home)                            those with this home
 //   units(atom, first, which)                             what these stand for
-//   touch(half, atom, first, which, access, written_back) makes them the most recent ones of
+//   independent(atom, first, which)                       the first ones, whose order does not
+//   matter touch(half, atom, first, which, access, written_back) makes them the most recent ones of
 //                                                         `half`, in their order; returns which it
 //                                                         held, and calls written_back(atom, units)
 //                                                         for dirty ones that leave or grow old
@@ -38,6 +39,15 @@ inline constexpr uint32_t pieces_a_mask = 64;
 /// The first `count` of a mask's pieces, or all of them.
 constexpr PieceMask first_pieces(uint32_t count) {
   return count >= pieces_a_mask ? ~PieceMask{0} : (PieceMask{1} << count) - 1;
+}
+
+/// How many there are (Knuth, TAOCP 4A, 7.1.3); std::popcount calls a library on CPUs of any build.
+constexpr int64_t count_pieces(PieceMask which) {
+  constexpr uint64_t pairs = 0x5555555555555555, fours = 0x3333333333333333;
+  constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f, ones = 0x0101010101010101;
+  which -= which >> 1 & pairs;
+  which = (which & fours) + (which >> 2 & fours);
+  return static_cast<int64_t>((((which + (which >> 4)) & bytes) * ones) >> 56);
 }
 
 /// function(i) for every piece of `which`, in their order.

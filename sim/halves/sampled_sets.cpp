@@ -1,6 +1,8 @@
 #include "sim/halves/sampled_sets.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <stdexcept>
 
@@ -30,6 +32,7 @@ SampledSets::SampledSets(const HalvesParameters& parameters) : parameters_(param
   const auto ways = static_cast<uint32_t>(parameters.ways);
   const auto dirty_ways =
       parameters.dirty_ways == 0 ? ways : static_cast<uint32_t>(parameters.dirty_ways);
+  line_sets_ = LineSets(static_cast<size_t>(sets_of_half_));
   sets_.assign(static_cast<size_t>(parameters.halves),
                LruSets(static_cast<uint32_t>(sets_of_half_), ways, dirty_ways,
                        static_cast<uint32_t>(reduced_sets)));
@@ -73,6 +76,7 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* 
     for (const size_t end = atom + tile.atoms; atom < end; ++atom, sizes = sizes.subspan(1)) {
       const int first_home = tile.home(i, parameters_.halves);
       atoms_[atom].first = piece;
+      line_sets_.begin_atom(piece);
       units.clear();
       lines_before += sizes.front().lines;
       // A piece is that part's which has the middle one of its lines.
@@ -87,22 +91,26 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* 
                                  ? next++
                                  : next + piece_in_memory(*keys, run.head, tile_number, tile, i) /
                                               parameters_.halves;
-        if (piece == set_of_.size()) set_of_.push_back(0);
-        set_of_[piece++] = static_cast<uint16_t>(placements_[number].set_of(line, home));
+        line_sets_.place(piece++, static_cast<uint16_t>(placements_[number].set_of(line, home)));
         units.push_back(static_cast<uint32_t>(tile.units * (i + 1) / tile.pieces -
                                               tile.units * i / tile.pieces));
       }
       const auto [known, is_new] = units_begin_.try_emplace(units, units_.size());
-      if (is_new) units_.insert(units_.end(), units.begin(), units.end());
+      if (is_new) {
+        const bool alike =
+            std::adjacent_find(units.begin(), units.end(), std::not_equal_to<>()) == units.end();
+        units_.push_back(alike && !units.empty() ? units.front() : 0);
+        units_.insert(units_.end(), units.begin(), units.end());
+      }
       atoms_[atom].units = static_cast<uint32_t>(known->second);
       atoms_[atom].first_home = static_cast<uint32_t>(first_home);
     }
-    if (set_of_.size() >= LruSets::no_line) {
+    if (line_sets_.lines() >= LruSets::no_line) {
       throw std::invalid_argument("halves: too many lines; switch the sets off (ways = 0)");
     }
   }
   if (atom + 1 == atoms_.size()) atoms_[atom].first = piece;
-  for (LruSets& sets : sets_) sets.grow(set_of_.size());
+  for (LruSets& sets : sets_) sets.grow(line_sets_.lines());
 }
 
 // Where piece `piece` of a tile lies by the middle one of its lines, in pieces from its tensor's

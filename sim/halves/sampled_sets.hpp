@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/halves/line_sets.hpp"
 #include "sim/halves/lru_sets.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
@@ -44,17 +45,23 @@ class SampledSets {
   }
 
   int64_t units(AtomId atom, uint32_t first, PieceMask which) const {
-    const uint32_t* const of = &units_[atoms_[atom].units + first];
+    const uint32_t each = units_[atoms_[atom].units];
+    if (each != 0) return count_pieces(which) * each;
+    const uint32_t* const of = &units_[atoms_[atom].units + 1 + first];
     int64_t sum = 0;
     for_each_piece(which, [&](uint32_t i) { sum += of[i]; });
     return sum;
+  }
+
+  PieceMask independent(AtomId atom, uint32_t first, PieceMask which) const {
+    return line_sets_.run(atoms_[atom].first + first, which);
   }
 
   template <class WrittenBack>
   PieceMask touch(int half, AtomId atom, uint32_t first, PieceMask which, Access access,
                   WrittenBack written_back) {
     LruSets& sets = sets_[static_cast<size_t>(half)];
-    const PieceMask held = sets.touch(set_of_.data(), atoms_[atom].first + first, which, access);
+    const PieceMask held = sets.touch(line_sets_, atoms_[atom].first + first, which, access);
     take_written_back(sets, written_back);
     return held;
   }
@@ -72,14 +79,14 @@ class SampledSets {
   void drop(int half, AtomId atom, uint32_t first, PieceMask which, WrittenBack written_back) {
     LruSets& sets = sets_[static_cast<size_t>(half)];
     for_each_piece(which,
-                   [&](uint32_t i) { sets.drop(set_of_.data(), atoms_[atom].first + first + i); });
+                   [&](uint32_t i) { sets.drop(line_sets_, atoms_[atom].first + first + i); });
     take_written_back(sets, written_back);
   }
 
   template <class WrittenBack>
   void settle(WrittenBack written_back) {
     for (LruSets& sets : sets_) {
-      sets.settle(set_of_.data());
+      sets.settle(line_sets_);
       take_written_back(sets, written_back);
     }
   }
@@ -98,7 +105,7 @@ class SampledSets {
 
   struct Atom {
     uint32_t first = 0;           // of its pieces
-    uint32_t units : 31 = 0;      // where those of its pieces begin
+    uint32_t units : 31 = 0;      // where those of its pieces are
     uint32_t first_home : 1 = 0;  // of its first piece
   };
 
@@ -128,9 +135,11 @@ class SampledSets {
   std::vector<SetPlacement> placements_;  // by allocation
   std::map<std::vector<uint32_t>, size_t> units_begin_;
   std::vector<Atom> atoms_{Atom{}};  // one more at the end
-  std::vector<uint16_t> set_of_;     // by piece
-  std::vector<uint32_t> units_;      // of the pieces of an atom; once for all atoms alike
-  std::vector<LruSets> sets_;        // of each half
+  LineSets line_sets_{0};
+  // Of the pieces of an atom: those of each where they are alike, else 0, and then piece by piece.
+  // Once for all atoms alike.
+  std::vector<uint32_t> units_;
+  std::vector<LruSets> sets_;  // of each half
 };
 
 }  // namespace sawtooth::sim

@@ -110,20 +110,22 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks, c
           part.whole() ? first_pieces(pieces - first)
                        : pieces_in(part, numbers_[atom], sizes_[atom].tensors, pieces, first);
       std::array<PieceMask, 2> lacks{};  // of those looked up in a half
-      for (const int half : {0, 1}) {
-        if (asks[half]) lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);
-      }
+      for (int half = asks[0] ? 0 : 1; half < (asks[1] ? 2 : 1); ++half)
+        lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);
       if ((lacks[0] | lacks[1]) == 0) continue;
-      for (const int home : {0, 1}) {
-        const PieceMask at_home = which & store.at_home(atom, first, home);
-        const PieceMask crossed = at_home & lacks[1 - home];
+      const std::array<PieceMask, 2> crossed{which & store.at_home(atom, first, 0) & lacks[1],
+                                             which & store.at_home(atom, first, 1) & lacks[0]};
+      if (asks[0] != asks[1]) {
         // A copy hides its line from the home half, where no reader sits.
-        if (!asks[home])
-          lacks[home] = crossed & ~touch(store, home, atom, first, crossed, Access::read);
+        const int far = asks[0] ? 1 : 0;
+        lacks[far] = crossed[far] & ~touch(store, far, atom, first, crossed[far], Access::read);
+      }
+      for (const int home : {0, 1}) {
         Missed& here = missed[home];
-        here.crossed += store.units(atom, first, crossed);
+        const PieceMask at_home = which & store.at_home(atom, first, home);
+        here.crossed += store.units(atom, first, crossed[home]);
         here.at_home += store.units(atom, first, at_home & lacks[home]);
-        if (asks[home]) here.both_asked += store.units(atom, first, crossed & lacks[home]);
+        if (asks[home]) here.both_asked += store.units(atom, first, crossed[home] & lacks[home]);
       }
     }
   };
@@ -151,19 +153,20 @@ int64_t TwoHalves::put(AtomId atom, Access access, std::array<bool, 2> copies) {
   const auto put_in = [&](auto& store) {
     const uint32_t pieces = store.pieces(atom);
     for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
-      const PieceMask at_first = store.at_home(atom, first, 0);
       // One after another: what one leaves free in the other half the next one may take.
-      for_each_piece(first_pieces(pieces - first), [&](uint32_t i) {
-        const PieceMask piece = PieceMask{1} << i;
-        const int home = (at_first & piece) != 0 ? 0 : 1;
-        if (touch(store, home, atom, first, piece, access) == 0)
-          missed += store.units(atom, first, piece);
-        if (parameters_.halves != 2) return;
-        if (copies[1 - home])
-          touch(store, 1 - home, atom, first, piece, Access::read);
-        else
-          store.drop(1 - home, atom, first, piece, count_written_back());
-      });
+      for (PieceMask left = first_pieces(pieces - first); left != 0;) {
+        const PieceMask some = store.independent(atom, first, left);
+        left &= ~some;
+        for (int home = 0; home < parameters_.halves; ++home) {
+          const PieceMask here = some & store.at_home(atom, first, home);
+          missed += store.units(atom, first, here & ~touch(store, home, atom, first, here, access));
+          if (parameters_.halves != 2) continue;
+          if (copies[1 - home])
+            touch(store, 1 - home, atom, first, here, Access::read);
+          else
+            store.drop(1 - home, atom, first, here, count_written_back());
+        }
+      }
     }
   };
   std::visit(put_in, store_);

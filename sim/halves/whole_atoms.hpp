@@ -45,6 +45,10 @@ class WholeAtoms {
     return std::popcount(which) * units_of_piece(atom);
   }
 
+  PieceMask independent(AtomId, uint32_t /*first*/, PieceMask which) const {
+    return which & -which;
+  }
+
   template <class WrittenBack>
   PieceMask touch(int half, AtomId atom, uint32_t /*first*/, PieceMask which, Access access,
                   WrittenBack written_back) {
