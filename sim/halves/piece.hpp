@@ -6,8 +6,9 @@
 //   pieces(atom)                                          how many there are
 //   at_home(atom, first, home)                            those with this home
 //   units(atom, first, which)                             what these stand for
-//   independent(atom, first, which)                       the first ones, whose order does not
-//   matter touch(half, atom, first, which, access, written_back) makes them the most recent ones of
+//   independent(atom, first, which)                       the first ones, in as many sets: their
+//                                                         order does not matter
+//   touch(half, atom, first, which, access, written_back) makes them the most recent ones of
 //                                                         `half`, in their order; returns which it
 //                                                         held, and calls written_back(atom, units)
 //                                                         for dirty ones that leave or grow old
@@ -41,7 +42,7 @@ constexpr PieceMask first_pieces(uint32_t count) {
   return count >= pieces_a_mask ? ~PieceMask{0} : (PieceMask{1} << count) - 1;
 }
 
-/// How many there are (Knuth, TAOCP 4A, 7.1.3); std::popcount calls a library on CPUs of any build.
+/// How many there are (Knuth, TAOCP 4A, 7.1.3): std::popcount is a call in builds for any x86 CPU.
 constexpr int64_t count_pieces(PieceMask which) {
   constexpr uint64_t pairs = 0x5555555555555555, fours = 0x3333333333333333;
   constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f, ones = 0x0101010101010101;

@@ -42,7 +42,7 @@ class WholeAtoms {
     return first_pieces(homes_) & PieceMask{1} << home;
   }
   int64_t units(AtomId atom, uint32_t /*first*/, PieceMask which) const {
-    return std::popcount(which) * units_of_piece(atom);
+    return count_pieces(which) * units_of_piece(atom);
   }
 
   PieceMask independent(AtomId, uint32_t /*first*/, PieceMask which) const {
