@@ -102,6 +102,25 @@ class Faults(unittest.TestCase):
                 any(word in fault for fault in machine_code.faults(row(**changes))), changes
             )
 
+    def test_a_spill_on_blackwell_is_one_of_covering_variants_alone(self):
+        covering = machine_code.covering_variants()
+
+        def spills(kernel):
+            return list(machine_code.faults(row(kernel=kernel, stack_bytes=16), covering))
+
+        for kernel, is_fault in (
+            ("sm_90 bf16 mma d64 128x128 4 warps 2 stages", True),
+            ("sm_121 bf16 mma d64 128x128 4 warps 2 stages", False),
+            ("sm_100 bf16 mma-tma d128 128x64 4 warps 2 stages", False),
+            ("sm_121 fp16 mma d64 64x64 4 warps 2 stages", True),
+            ("sm_121 fp16 mma-tma d64 64x64 4 warps 2 stages", True),
+            ("sm_121 fp16 mma backward d64 64x128 4 warps 2 stages", False),
+            ("sm_121 fp16 mma backward d32 128x64 4 warps 2 stages", True),
+            ("sm_121 fp16 mma d32 128x64 4 warps 2 stages", False),
+            ("fp16 d64 128x128 2 stages no overlap", True),
+        ):
+            self.assertEqual(bool(spills(kernel)), is_fault, kernel)
+
 
 class Titles(unittest.TestCase):
     def test_a_shape_is_read_from_its_mangled_name(self):

@@ -231,8 +231,18 @@ __device__ inline void dq_cta(const DqArguments& arguments, DqStorage<Shape>& st
   }
 }
 
+/// CTAs an SM that registers are limited for.
 template <class Shape>
-__global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void dq_kernel(
+constexpr int dq_ctas_per_sm() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+  return min_of(Shape::ctas_per_sm, 512 / Shape::threads);  // with 80 registers a thread it spills
+#else
+  return Shape::ctas_per_sm;
+#endif
+}
+
+template <class Shape>
+__global__ __launch_bounds__(Shape::threads, dq_ctas_per_sm<Shape>()) void dq_kernel(
     const __grid_constant__ DqArguments arguments) {
   extern __shared__ unsigned char raw[];
   dq_cta<Shape>(arguments, aligned_storage<DqStorage<Shape>>(raw));
