@@ -61,7 +61,7 @@ COVERING = re.compile(
     r"^(BACKWARD_)?VARIANT\((\w+), (d\d+)_(\d+x\d+), +\w+, +(?:covering|both),", re.M
 )
 BLACKWELL = 100  # and later
-TITLE = re.compile(r"sm_(\d+)\w* \w+ (\S+) (backward )?(?:scalar )?(d\d+) (\d+x\d+) ")
+TITLE = re.compile(r"sm_(\d+)\w* (\w+) (\S+) (backward )?(?:scalar )?(d\d+) (\d+x\d+) ")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
 USAGE = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
@@ -213,7 +213,8 @@ def may_spill(kernel, covering):
     match = TITLE.match(kernel)
     if not match:
         return False
-    architecture, family, backward, head_dim, tiles = match.groups()
+    architecture, element, family, backward, head_dim, tiles = match.groups()
+    family += "-fp32" if element == "fp32" else ""
     named = (family, bool(backward), head_dim, tiles)
     return int(architecture) >= BLACKWELL and named not in covering
 

@@ -116,6 +116,8 @@ class Faults(unittest.TestCase):
             ("sm_121 fp16 mma-tma d64 64x64 4 warps 2 stages", True),
             ("sm_121 fp16 mma backward d64 64x128 4 warps 2 stages", False),
             ("sm_121 fp16 mma backward d32 128x64 4 warps 2 stages", True),
+            ("sm_121 fp16 mma backward d128 32x64 4 warps 2 stages", True),
+            ("sm_121 fp32 mma backward d128 32x64 4 warps 2 stages", False),
             ("sm_121 fp16 mma d32 128x64 4 warps 2 stages", False),
             ("fp16 d64 128x128 2 stages no overlap", True),
         ):
