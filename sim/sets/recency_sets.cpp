@@ -3,14 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined operands inside its own AVX-512 intrinsics for ours (GCC bug 105593).
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#endif
+#include "sim/sets/recency_row_avx512.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -28,7 +21,7 @@ RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits
   by_vectors_ = (path == VectorPath::automatic || path == VectorPath::avx512) &&
                 ways <= vector_ways && vector_path_available(VectorPath::avx512);
   if (by_vectors_) {
-    Row row;
+    RecencyRow row;
     for (uint32_t& tag : row.tags) tag = empty_way;
     rows_.assign(partition.classes(), row);
   } else {
@@ -51,7 +44,7 @@ void RecencySets::mark_held(std::span<uint8_t> held) const {
     if (tag != empty_way) held[tag] = 1;
   };
   for (const uint32_t tag : tags_) mark(tag);
-  for (const Row& row : rows_) {
+  for (const RecencyRow& row : rows_) {
     for (const uint32_t tag : row.tags) mark(tag);
   }
 }
@@ -112,61 +105,36 @@ void RecencySets::visit_whole(std::span<const AtomId> visits, uint32_t* missed_s
 
 #if defined(__x86_64__)
 
-#define SAWTOOTH_AVX512 __attribute__((target("avx512f,bmi")))
-
-SAWTOOTH_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
-  Row* rows = rows_.data();
+SAWTOOTH_ROWS_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t count) {
+  RecencyRow* rows = rows_.data();
   const SetPartition::Part* parts = partition_.parts().data();
   uint32_t* found_ways = found_.data();
   const uint32_t ways = (1U << ways_) - 1;
-  constexpr int last_place = vector_ways - 1;
-  // One loop a policy: what the loops do is so little that a choice inside would be seen. The
-  // places up to where the tag was found, or all on a miss, take what stood before them.
+  // One loop a policy: what the loops do is so little that a choice inside would be seen.
   if (hits_move_) {
-    for (size_t i = 0; i < count; ++i) {
-      Row* row = rows + parts[tags[i]].set_class;
-      const __m512i held = _mm512_load_si512(row);
-      const __m512i own = _mm512_set1_epi32(static_cast<int>(tags[i]));
-      const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
-      const auto moving = static_cast<__mmask16>(_blsmsk_u32(found) & ways);
-      _mm512_store_si512(row, _mm512_mask_alignr_epi32(held, moving, held, own, last_place));
-      found_ways[i] = found;
-    }
+    for (size_t i = 0; i < count; ++i)
+      found_ways[i] = make_first_avx512(rows[parts[tags[i]].set_class], tags[i], ways, ways);
   } else {
-    for (size_t i = 0; i < count; ++i) {
-      Row* row = rows + parts[tags[i]].set_class;
-      const __m512i held = _mm512_load_si512(row);
-      const __m512i own = _mm512_set1_epi32(static_cast<int>(tags[i]));
-      const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
-      const auto moving = static_cast<__mmask16>(found == 0 ? ways : 0);
-      _mm512_store_si512(row, _mm512_mask_alignr_epi32(held, moving, held, own, last_place));
-      found_ways[i] = found;
-    }
+    for (size_t i = 0; i < count; ++i)
+      found_ways[i] = make_first_avx512(rows[parts[tags[i]].set_class], tags[i], ways, 0);
   }
 }
 
 /// Atoms of several parts, which look_up() cannot take apart. The policy's choice is hidden behind
 /// the loop over parts.
-SAWTOOTH_AVX512 void RecencySets::visit_parts(std::span<const AtomId> visits,
-                                              uint32_t* missed_sectors) {
+SAWTOOTH_ROWS_AVX512 void RecencySets::visit_parts(std::span<const AtomId> visits,
+                                                   uint32_t* missed_sectors) {
   const SetPartition::Part* parts = partition_.parts().data();
-  Row* rows = rows_.data();
+  RecencyRow* rows = rows_.data();
   const uint32_t ways = (1U << ways_) - 1;
   const uint32_t moved_by_hits = hits_move_ ? ways : 0;
-  constexpr int last_place = vector_ways - 1;
   for (const AtomId atom : visits) {
     uint32_t missed = 0;
     const auto [begin, end] = partition_.parts_of(atom);
     for (uint32_t tag = begin; tag < end; ++tag) {
       const SetPartition::Part part = parts[tag];
-      Row* row = &rows[part.set_class];
-      const __m512i held = _mm512_load_si512(row);
-      const __m512i own = _mm512_set1_epi32(static_cast<int>(tag));
-      const uint32_t found = _mm512_cmpeq_epi32_mask(held, own);
-      missed += found == 0 ? part.sectors : 0;
-      const uint32_t moving = _blsmsk_u32(found) & (found == 0 ? ways : moved_by_hits);
-      _mm512_store_si512(row, _mm512_mask_alignr_epi32(held, static_cast<__mmask16>(moving), held,
-                                                       own, last_place));
+      missed +=
+          make_first_avx512(rows[part.set_class], tag, ways, moved_by_hits) == 0 ? part.sectors : 0;
     }
     *missed_sectors++ = missed;
   }

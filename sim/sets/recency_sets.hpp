@@ -1,7 +1,5 @@
-// LRU and FIFO without priorities, the fast way: the tags of a set stand in the order in which they
-// leave, the last one first to go. An access is a search, and a shift of the tags before the place
-// where it was found (LRU) or of all tags (a miss). With up to 16 ways both are a few instructions
-// on one AVX-512 vector of 32-bit tags, without a branch.
+// LRU and FIFO without priorities, the fast way: with up to 16 ways and AVX-512 on rows of tags
+// (recency_row.hpp), and tag by tag without.
 #pragma once
 
 #include <array>
@@ -9,13 +7,14 @@
 #include <span>
 #include <vector>
 
+#include "sim/sets/recency_row.hpp"
 #include "sim/sets/set_engine.hpp"
 
 namespace sawtooth::sim {
 
 class RecencySets : public SetEngine {
  public:
-  static constexpr uint32_t vector_ways = 16;
+  static constexpr uint32_t vector_ways = RecencyRow::ways;
 
   /// With `hits_move` the policy is LRU, without FIFO. Throws std::invalid_argument when `path`
   /// cannot run here; sets of more than vector_ways ways take the scalar path, whatever it is.
@@ -26,9 +25,6 @@ class RecencySets : public SetEngine {
   void forget(AtomId /*atom*/) override {}
 
  private:
-  struct alignas(64) Row {
-    uint32_t tags[vector_ways];
-  };
   // Visits that are looked up in one go: few enough for what they found to stay in the L1 cache.
   static constexpr size_t slice_accesses = 512;
 
@@ -44,7 +40,7 @@ class RecencySets : public SetEngine {
   bool hits_move_;
   bool by_vectors_;
   std::vector<uint32_t> tags_;                    // set after set; scalar path
-  std::vector<Row> rows_;                         // a set each; vector path
+  std::vector<RecencyRow> rows_;                  // a set each; vector path
   std::array<uint32_t, slice_accesses> found_{};  // the way, as a bit; 0 is a miss
 };
 
