@@ -17,6 +17,8 @@ class LineSets {
 
   /// Lines placed so far are below this.
   size_t lines() const { return set_of_.size(); }
+  /// Of the first line, and then of each.
+  const uint16_t* sets() const { return set_of_.data(); }
   uint32_t of(uint32_t line) const { return set_of_[line]; }
 
   /// The next line to be placed is the first of an atom.

@@ -14,7 +14,8 @@
 //                                                         for dirty ones that leave or grow old
 //   held(half, atom, first, which)                        which it holds, untouched
 //   drop(half, atom, first, which, written_back)          forgets clean ones
-//   settle(written_back)                                  calls it for those that grew old unseen
+//   settle(written_back)                                  calls it for those that grew old
+//                                                         or left unseen
 //   begin(run)                                            gives atoms their place in memory; those
 //                                                         that had these numbers are not held
 //   holds(atom)                                           whether a half holds any of it

@@ -70,7 +70,7 @@ class SampledSets {
     const LruSets& sets = sets_[static_cast<size_t>(half)];
     PieceMask held = 0;
     for_each_piece(which, [&](uint32_t i) {
-      held |= PieceMask{sets.holds(atoms_[atom].first + first + i)} << i;
+      held |= PieceMask{sets.holds(line_sets_, atoms_[atom].first + first + i)} << i;
     });
     return held;
   }
@@ -94,7 +94,7 @@ class SampledSets {
   bool holds(AtomId atom) const {
     for (uint32_t piece = atoms_[atom].first; piece < atoms_[atom + 1].first; ++piece) {
       for (const LruSets& sets : sets_) {
-        if (sets.holds(piece)) return true;
+        if (sets.holds(line_sets_, piece)) return true;
       }
     }
     return false;

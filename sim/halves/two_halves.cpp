@@ -113,19 +113,18 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks, c
       for (int half = asks[0] ? 0 : 1; half < (asks[1] ? 2 : 1); ++half)
         lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);
       if ((lacks[0] | lacks[1]) == 0) continue;
-      const std::array<PieceMask, 2> crossed{which & store.at_home(atom, first, 0) & lacks[1],
-                                             which & store.at_home(atom, first, 1) & lacks[0]};
-      if (asks[0] != asks[1]) {
-        // A copy hides its line from the home half, where no reader sits.
-        const int far = asks[0] ? 1 : 0;
-        lacks[far] = crossed[far] & ~touch(store, far, atom, first, crossed[far], Access::read);
-      }
+      PieceMask at_home = which & store.at_home(atom, first, 0);
       for (const int home : {0, 1}) {
         Missed& here = missed[home];
-        const PieceMask at_home = which & store.at_home(atom, first, home);
-        here.crossed += store.units(atom, first, crossed[home]);
+        if (const PieceMask crossed = at_home & lacks[1 - home]; crossed != 0) {
+          here.crossed += store.units(atom, first, crossed);
+          if (asks[home])
+            here.both_asked += store.units(atom, first, crossed & lacks[home]);
+          else  // a copy hides its line from the home half, where no reader sits
+            lacks[home] = crossed & ~touch(store, home, atom, first, crossed, Access::read);
+        }
         here.at_home += store.units(atom, first, at_home & lacks[home]);
-        if (asks[home]) here.both_asked += store.units(atom, first, crossed[home] & lacks[home]);
+        at_home ^= which;
       }
     }
   };
