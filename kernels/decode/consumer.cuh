@@ -6,6 +6,7 @@
 #include "kernels/decode/merge.cuh"
 #include "kernels/decode/storage.cuh"
 #include "kernels/hopper/barrier.cuh"
+#include "kernels/mma/accumulators.cuh"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 
@@ -44,12 +45,7 @@ class Consumer {
   /// `shared` is the same work: what only the end needs takes no registers until then.
   __device__ void process(const WorkOf<Shape>& work, const WorkOf<Shape>& shared) {
     Output output;
-#pragma unroll
-    for (auto& block : output)
-#pragma unroll
-      for (auto& fragment : block)
-#pragma unroll
-        for (float& value : fragment) value = 0;
+    clear(output);
     SoftmaxState<row_blocks> softmax;
     softmax.reset();
     if (work.tiles > 0) {
@@ -190,13 +186,7 @@ class Consumer {
     constexpr int chains = row_blocks * Shape::key_blocks == 1 ? 2 : 1;
     float sums[chains][row_blocks][score_fragments][4];
 #pragma unroll
-    for (auto& chain : sums)
-#pragma unroll
-      for (auto& block : chain)
-#pragma unroll
-        for (auto& fragment : block)
-#pragma unroll
-          for (float& value : fragment) value = 0;
+    for (auto& chain : sums) clear(chain);
 #pragma unroll
     for (int k = 0; k < depth_blocks; ++k) {
       uint32_t a[row_blocks][4];

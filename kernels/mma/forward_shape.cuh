@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "kernels/mma/accumulators.cuh"
 #include "kernels/mma/float_tile.hpp"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/shared_tile.hpp"
@@ -87,12 +88,7 @@ struct WarpState {
             [Shape::q_in_registers ? Shape::head_dim / 16 : 1][4];
 
   __device__ void reset() {
-#pragma unroll
-    for (auto& block : output)
-#pragma unroll
-      for (auto& fragment : block)
-#pragma unroll
-        for (float& value : fragment) value = 0;
+    clear(output);
     softmax.reset();
   }
 };
