@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Prints the costs of a family of backward kernels, a file for experiments/profiles/kernels, from records of their items.
 
-    data=experiments/data/h200/backward
+    data=experiments/data/h100/backward
     costs.py mma $data/calibration.csv $data/calibration_items.csv.xz $data/pairs.csv $data/pairs_items.csv.xz \
-      > experiments/profiles/kernels/mma-backward-h200.ini
+      > experiments/profiles/kernels/mma-backward-h100-sxm.ini
+    data=experiments/data/h200/backward  # and mma-backward-h200.ini, of kernels/mma as it was
     costs.py hopper $data/calibration_hopper.csv $data/calibration_hopper_items.csv.xz > .../hopper-backward-h200.ini
 
 Rows and items are what `measure --csv` and `--item-trace` wrote. Steps, jitter and how two CTAs share an SM are from
@@ -19,10 +20,12 @@ import math
 import pathlib
 import statistics
 
+GPUS = {"h200": "an NVIDIA H200", "h100-sxm": "an NVIDIA H100"}
 SMS = 132
 LATENCY_DRAM_NS = 360  # profiles/gpus/h200.ini
 PORT_BYTES_A_NS = 7324 / SMS  # the same, l2-gb-per-s
 ITEM_BEGIN_NS = {"mma": 800, "hopper": 0}  # of mma as its forward kernels; hopper finds items ahead
+ITEM_SPREAD_NS = 200  # profiles/kernels/mma-h200.ini: of mma where no file says less
 ELEMENT_BYTES = 2
 SLOW = 0.1  # items that take so much longer are in the wrong phase; no other spread comes near
 LEAST_BIAS = 0.002  # of an older CTA; below it two CTAs alternate
@@ -46,6 +49,7 @@ class Launch:
     """Starts and steps of the items of each CTA of a launch, in the order of time."""
 
     def __init__(self, row, workers):
+        self.gpu = row["gpu"]
         self.mask = row["mask"]
         self.kernel = Kernel(*(int(row[name]) for name in Kernel._fields))
         self.ctas_per_sm = int(row["ctas_per_sm"])
@@ -263,13 +267,15 @@ def main():
     pairs = read_launches(*options.pairs) if options.pairs else []
     begin_ns = ITEM_BEGIN_NS[options.family]
     files = [path.name for path in (options.rows, options.items, *options.pairs)]
+    (gpu,) = {GPUS[launch.gpu] for launch in launches + pairs}
+    folder = "/".join(options.rows.resolve().parts[-4:-1])
     print(
-        f"""# What kernels of kernels/{options.family}/backward cost on an NVIDIA H200: studies/backward/costs.py {options.family}
-# on experiments/data/h200/backward: {", ".join(files)}
+        f"""# What kernels of kernels/{options.family}/backward cost on {gpu}: studies/backward/costs.py {options.family}
+# on experiments/{folder}: {", ".join(files)}
 # key = value; source; note
 
 [kernel]
-description = kernels/{options.family}/backward on an NVIDIA H200
+description = kernels/{options.family}/backward on {gpu}
 family = {options.family}-backward"""
     )
     if options.family == "hopper":
@@ -308,7 +314,10 @@ family = {options.family}-backward"""
         loads_ns = LATENCY_DRAM_NS + bytes_loaded / PORT_BYTES_A_NS
         note = f"items take {item_ns:.0f} ns beyond their steps, of which first loads are {loads_ns:.0f}"
         note += f" and item-begin-ns {begin_ns}" if begin_ns else ""
-        section.add("item-end-ns", max(0, item_ns - loads_ns - begin_ns), told + note, 0)
+        item_end_ns = max(0, item_ns - loads_ns - begin_ns)
+        section.add("item-end-ns", item_end_ns, told + note, 0)
+        if begin_ns and item_end_ns < ITEM_SPREAD_NS:
+            section.add("item-spread-ns", item_end_ns, "at most item-end-ns", 0, source="assumed")
         section.add(
             "resident-ctas",
             2 if shared else 1,

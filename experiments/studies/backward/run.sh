@@ -21,12 +21,16 @@ drawn() {
   "$program" compare "$here/results/$list.csv" "$data/$list.csv" --quiet \
     --csv "$here/results/${list}_errors.csv" --summary "$here/results/${list}_summary.csv"
 }
-drawn h200 drawn
-drawn h200 drawn_families
-drawn h100 drawn_third --gpu h100-sxm
-drawn h100 drawn_fourth --gpu h100-sxm
 parts=$(mktemp -d)
 trap 'rm -r "$parts"' EXIT
+# With the costs of kernels/mma as they were when the lists were measured.
+for gpu in h200 h100-sxm; do
+  sed 's/mma-backward-h100-sxm/mma-backward-h200/' "experiments/profiles/gpus/$gpu.ini" >"$parts/$gpu.ini"
+done
+drawn h200 drawn --gpu "$parts/h200.ini"
+drawn h200 drawn_families --gpu "$parts/h200.ini"
+drawn h100 drawn_third --gpu "$parts/h100-sxm.ini"
+drawn h100 drawn_fourth --gpu "$parts/h100-sxm.ini"
 for d in 128 64; do
   for mask in causal none; do
     "$program" simulate "experiments/studies/peers/lists/race-backward-d$d-$mask.ini" --pass backward --head-dim $d \

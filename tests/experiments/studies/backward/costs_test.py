@@ -7,14 +7,13 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 STUDY = ROOT / "experiments" / "studies" / "backward"
-DATA = ROOT / "experiments" / "data" / "h200" / "backward"
 sys.path.insert(0, str(STUDY))
 import costs  # noqa: E402  (the path above leads to it)
 
 
 def launch(paces, steps=100, mask="none", item_ns=50):
     """A launch whose CTAs take `paces` ns a step in their items."""
-    row = dict(mask=mask, head_dim="64", tile_q="64", tile_kv="64", ctas_per_sm="2")
+    row = dict(gpu="h200", mask=mask, head_dim="64", tile_q="64", tile_kv="64", ctas_per_sm="2")
     workers = {}
     for worker, of_cta in enumerate(paces):
         start, items = 0, []
@@ -68,13 +67,18 @@ class ItemTime(unittest.TestCase):
 
 class Files(unittest.TestCase):
     def test_the_recorded_costs_are_what_the_records_give(self):
-        files = {"mma": ("calibration", "pairs"), "hopper": ("calibration_hopper",)}
-        for family, names in files.items():
+        files = (
+            ("mma", "h100", "h100-sxm", ("calibration", "pairs")),
+            ("mma", "h200", "h200", ("calibration", "pairs")),
+            ("hopper", "h200", "h200", ("calibration_hopper",)),
+        )
+        for family, folder, gpu, names in files:
+            data = ROOT / "experiments" / "data" / folder / "backward"
             command = [sys.executable, STUDY / "costs.py", family]
             for name in names:
-                command += [DATA / f"{name}.csv", DATA / f"{name}_items.csv.xz"]
+                command += [data / f"{name}.csv", data / f"{name}_items.csv.xz"]
             text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            path = ROOT / "experiments" / "profiles" / "kernels" / f"{family}-backward-h200.ini"
+            path = ROOT / "experiments" / "profiles" / "kernels" / f"{family}-backward-{gpu}.ini"
             self.assertEqual(text, path.read_text(encoding="utf-8"))
 
 
