@@ -77,8 +77,8 @@ class LruSets {
   bool spares_oldest(uint32_t set) const { return (lines(set)[ways(set) - 1] & reduced) != 0; }
   uint32_t place_of(uint32_t set, uint32_t line) const;
 
-  // Makes lines the youngest, as touch() does, whose state that does not change: clean ones, or
-  // with `flag` = reduced those of reduced_. Without `spares` any oldest line may leave.
+  // Makes lines the youngest whose state a touch does not change: clean ones, or with `flag` =
+  // reduced those of reduced_. Without `spares` any oldest line may leave.
   template <class Vector>
   PieceMask renew_by(const LineSets& sets, uint32_t first, PieceMask which, uint32_t flag,
                      bool spares);

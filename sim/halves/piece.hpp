@@ -43,15 +43,6 @@ constexpr PieceMask first_pieces(uint32_t count) {
   return count >= pieces_a_mask ? ~PieceMask{0} : (PieceMask{1} << count) - 1;
 }
 
-/// How many there are (Knuth, TAOCP 4A, 7.1.3): std::popcount is a call in builds for any x86 CPU.
-constexpr int64_t count_pieces(PieceMask which) {
-  constexpr uint64_t pairs = 0x5555555555555555, fours = 0x3333333333333333;
-  constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f, ones = 0x0101010101010101;
-  which -= which >> 1 & pairs;
-  which = (which & fours) + (which >> 2 & fours);
-  return static_cast<int64_t>((((which + (which >> 4)) & bytes) * ones) >> 56);
-}
-
 /// function(i) for every piece of `which`, in their order.
 template <class Function>
 constexpr void for_each_piece(PieceMask which, Function function) {

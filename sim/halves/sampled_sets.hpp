@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/count_bits.hpp"
 #include "sim/halves/line_sets.hpp"
 #include "sim/halves/lru_sets.hpp"
 #include "sim/halves/parameters.hpp"
@@ -46,7 +47,7 @@ class SampledSets {
 
   int64_t units(AtomId atom, uint32_t first, PieceMask which) const {
     const uint32_t each = units_[atoms_[atom].units];
-    if (each != 0) return count_pieces(which) * each;
+    if (each != 0) return int64_t{count_bits(which)} * each;
     const uint32_t* const of = &units_[atoms_[atom].units + 1 + first];
     int64_t sum = 0;
     for_each_piece(which, [&](uint32_t i) { sum += of[i]; });

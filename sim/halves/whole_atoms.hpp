@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/count_bits.hpp"
 #include "sim/halves/atom_lru.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
@@ -42,7 +43,7 @@ class WholeAtoms {
     return first_pieces(homes_) & PieceMask{1} << home;
   }
   int64_t units(AtomId atom, uint32_t /*first*/, PieceMask which) const {
-    return count_pieces(which) * units_of_piece(atom);
+    return count_bits(which) * units_of_piece(atom);
   }
 
   PieceMask independent(AtomId, uint32_t /*first*/, PieceMask which) const {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/count_bits.hpp"
+
 // Functions that hold the inner loop, compiled for more than the build's own instructions.
 #define SAWTOOTH_INLINE [[gnu::always_inline]] inline
 #if defined(__x86_64__)
@@ -30,16 +32,6 @@ constexpr uint32_t lane_count = 16;  // a node's sums
 using Vector64 [[gnu::vector_size(64), gnu::may_alias]] = uint32_t;  // AVX-512
 using Vector32 [[gnu::vector_size(32), gnu::may_alias]] = uint32_t;  // AVX2
 using Vector16 [[gnu::vector_size(16), gnu::may_alias]] = uint32_t;  // SSE2, NEON
-
-/// Set bits (Knuth, TAOCP 4A, 7.1.3): what compilers turn into one instruction where there is one,
-/// while std::popcount calls a library where there is none.
-SAWTOOTH_INLINE uint32_t popcount(uint64_t bits) {
-  constexpr uint64_t pairs = 0x5555555555555555, fours = 0x3333333333333333;
-  constexpr uint64_t bytes = 0x0f0f0f0f0f0f0f0f, ones = 0x0101010101010101;
-  bits -= bits >> 1 & pairs;
-  bits = (bits & fours) + (bits >> 2 & fours);
-  return uint32_t((((bits + (bits >> 4)) & bytes) * ones) >> 56);
-}
 
 /// `count` set bits, the lowest; 1 <= count <= 64.
 SAWTOOTH_INLINE uint64_t bits(uint32_t count) {
@@ -228,7 +220,7 @@ SAWTOOTH_INLINE void StackDistance::fill_leaf(std::span<const AtomId> atoms, siz
       const uint64_t own_bits = bits(run) << slot % leaf_slots;
       uint32_t up_to_own = 0;
       for (size_t p = 0; p < planes; ++p) {
-        const uint32_t owned = popcount(leaf[p] & (own_bit | (own_bit - 1)));
+        const uint32_t owned = count_bits(leaf[p] & (own_bit | (own_bit - 1)));
         up_to_own += one_size ? owned : owned << plane[p];
         leaf[p] &= ~own_bits;
       }
@@ -274,7 +266,7 @@ void StackDistance::close_leaf() {
   uint32_t child = now_ / leaf_slots - 1;
   uint32_t weight = 0;
   for (size_t p = 0; p < planes_.size(); ++p) {
-    weight += popcount(leaves_[child * planes_.size() + p]) << planes_[p];
+    weight += count_bits(leaves_[child * planes_.size() + p]) << planes_[p];
   }
   for (int level = 0; level < level_count_; ++level, child /= fan_out) {
     Sums& sums = levels_[level][child / fan_out];
@@ -330,13 +322,13 @@ void StackDistance::drop_before(uint32_t slot, uint32_t finer) {
     uint64_t dropped = 0;
     for (size_t p = 0; p < planes_.size(); ++p) {
       uint64_t& owned = leaves_[leaf * planes_.size() + p];
-      const uint32_t weight = (popcount(owned & before) << planes_[p]) * finer;
+      const uint32_t weight = (count_bits(owned & before) << planes_[p]) * finer;
       total_ -= weight;
       forgotten_lines_ -= int64_t{weight} * unit_lines_;
       dropped |= owned & before;
       owned &= ~before;
     }
-    live_ -= popcount(dropped);
+    live_ -= count_bits(dropped);
   }
 }
 
@@ -355,7 +347,7 @@ std::vector<StackDistance::Owned> StackDistance::owned_slots() const {
     for (size_t p = 0; p < planes_.size(); ++p) {
       owned[leaf].slots |= leaves_[leaf * planes_.size() + p];
     }
-    before += popcount(owned[leaf].slots);
+    before += count_bits(owned[leaf].slots);
   }
   return owned;
 }
@@ -363,7 +355,7 @@ std::vector<StackDistance::Owned> StackDistance::owned_slots() const {
 /// How many owned slots come before `slot`.
 uint32_t StackDistance::rank(const std::vector<Owned>& owned, uint32_t slot) {
   const Owned& leaf = owned[slot / leaf_slots];
-  return leaf.before + popcount(leaf.slots & ((uint64_t{1} << slot % leaf_slots) - 1));
+  return leaf.before + count_bits(leaf.slots & ((uint64_t{1} << slot % leaf_slots) - 1));
 }
 
 std::vector<AtomId> StackDistance::recency_order() const {
