@@ -22,6 +22,12 @@ SECTOR_BYTES, GIBI = 32, 1 << 30
 ELEMENT_BYTES, SUM_BYTES = 2, 4  # of dK and dV, of dQ
 WRITES_MUCH = 0.05  # of dQ, dK and dV
 TIMINGS = ("lockstep", "timed")
+AGAIN = [  # points of kernels/mma, with its costs of then and of now
+    f"{drawn}_{part}_{costs}"
+    for drawn in ("third", "fourth")
+    for part in ("again", "times")
+    for costs in ("then", "now")
+]
 DRAWN = ("drawn", "drawn_families", "drawn_third", "drawn_fourth")  # the lists that were drawn
 JUDGED = {
     "sm_read_sectors": "sectors that SMs read",
@@ -65,6 +71,7 @@ class Page:
     def __init__(self, folder, measured=DATA):
         names = ["orders", "dash", "presets", "ordered"]
         names += [f"{drawn}_{part}" for drawn in DRAWN for part in ("errors", "summary")]
+        names += [f"{again}_errors" for again in AGAIN]
         self._rows = {name: table.read(str(folder / f"{name}.csv")) for name in names}
         self._measured = measured
         self._ordered = table.read(str(measured / "order.csv"))

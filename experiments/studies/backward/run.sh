@@ -31,6 +31,19 @@ drawn h200 drawn --gpu "$parts/h200.ini"
 drawn h200 drawn_families --gpu "$parts/h200.ini"
 drawn h100 drawn_third --gpu "$parts/h100-sxm.ini"
 drawn h100 drawn_fourth --gpu "$parts/h100-sxm.ini"
+# Points of kernels/mma that were counted, and timed, again with the kernels of now.
+mkdir "$parts/again"
+for list in third fourth; do
+  for costs in then now; do
+    gpu=h100-sxm
+    [ $costs = then ] && gpu=$parts/h100-sxm.ini
+    "$program" simulate "$here/lists/drawn_$list.ini" --gpu "$gpu" --timing timed --csv "$parts/again/$list-$costs.csv"
+    for part in again times; do
+      "$program" compare "$parts/again/$list-$costs.csv" "experiments/data/h100/backward/${list}_$part.csv" --quiet \
+        --csv "$here/results/${list}_${part}_${costs}_errors.csv"
+    done
+  done
+done
 for d in 128 64; do
   for mask in causal none; do
     "$program" simulate "experiments/studies/peers/lists/race-backward-d$d-$mask.ini" --pass backward --head-dim $d \

@@ -92,6 +92,8 @@ class Finding(unittest.TestCase):
             write(name, "drawn_errors", [*reads, *writes, lockstep])
             for other in finding.DRAWN[1:]:
                 write(name, f"{other}_errors", [*reads[:2], lockstep])
+            for again in finding.AGAIN:
+                write(name, f"{again}_errors", [*reads[1:], drawn("timed", "time_us", 8, 0.5)])
             order = dict(counter="dram_read_sectors", statistic="order")
             groups = (("lockstep, halves", 0.5), ("timed, halves", 0.75))
             for drawn_list in finding.DRAWN:
@@ -118,6 +120,8 @@ class Finding(unittest.TestCase):
         self.assertEqual(self.page.drawn_where("timed", ctas_per_sm=1), "10 / 30 / 30 % over 3")
         again = self.page.drawn_where("timed", drawn="drawn_families", ctas_per_sm=1)
         self.assertEqual(again, "20 / 30 / 30 % over 2")
+        times = self.page.drawn_where("timed", "time_us", drawn="third_times_now")
+        self.assertEqual(times, "50 / 50 / 50 % over 1")
 
     def test_order_costs_what_it_adds_to_the_best_median(self):
         times = self.page.times_of(64, "none")
