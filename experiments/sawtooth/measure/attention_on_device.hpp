@@ -55,8 +55,8 @@ class AttentionOnDevice {
                  const std::function<void()>& before = nullptr);
 
   /// One launch that records when each item began and who took it, in the order of items. Never
-  /// counted or timed, though it runs as a launch that records nothing: a record an item is a
-  /// thousandth of what a record a step is (experiments/data/h200/validation/recording.csv).
+  /// counted or timed, though it runs as a launch that records nothing: an item has hundreds of
+  /// steps, and only its first is recorded.
   std::vector<MeasuredItem> record_items();
 
   /// One launch with the order trace on, in the order of items and steps. Never counted or timed.
