@@ -84,8 +84,7 @@ SAWTOOTH_HD constexpr UnitPieces pieces_of(const KvShares& shares, int64_t begin
 /// merge.
 SAWTOOTH_HD constexpr int64_t workers_for(int64_t units, int64_t tiles, int64_t resident) {
   constexpr int64_t least_percent = 95;
-  // What a merge takes, some 4 us, in tiles of 64 KiB at 34 GB/s an SM
-  // (experiments/studies/serving, H200).
+  // What a merge takes, some 4 us, in tiles of 64 KiB at 34 GB/s an SM (H200).
   constexpr int64_t tiles_a_merge = 2;
   const int64_t all = units * tiles;
   int64_t best = resident, least = -1;

@@ -26,12 +26,11 @@
 namespace sawtooth::kernels {
 namespace {
 
-// Drawn shares were slower at every shape on an H200: each is a piece more to merge
-// (experiments/data/h200/serving/variants.csv).
+// Drawn shares were slower at every shape on an H200: each is a piece more to merge.
 constexpr DrawnShares automatic_drawn{};
 
 // Of a CTA's first piece, asked for while the launch before ends: an H200 is up to 8 % faster with
-// them, at 128 MiB of K and V, and less so with 4 (experiments/data/h200/serving/ahead.csv).
+// them, at 128 MiB of K and V, and less so with 4.
 constexpr int32_t tiles_ahead = 3;
 
 /// A call's kernel and what follows from it.

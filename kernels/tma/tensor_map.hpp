@@ -26,7 +26,7 @@ struct TensorExtent {
 
 /// What a miss in L2 brings at least (CUtensorMapL2promotion). Where every byte is read once 256
 /// bytes cost a tenth of DRAM's speed: on an H200 132 SMs read 4,073 GB/s with them and 4,593 with
-/// 128 (experiments/data/h200/serving/reading.csv).
+/// 128.
 enum class MissBytes : uint8_t { of_128, of_256 };
 
 /// Map of `tensor` (16-byte aligned, strides multiples of 8 elements) for 16-bit elements.

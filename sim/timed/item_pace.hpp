@@ -1,7 +1,7 @@
 // How fast a CTA's steps are from item to item where items add to the results of earlier calls, as
 // a ring's later steps do. Its warpgroups wait each for their own rows of these and may leave the
 // item apart; then one computes while the other has its products, and the CTA's next item is
-// faster. Source: records of items, experiments/studies/ring/README.md ("What sets CTAs apart").
+// faster. Source: records of items, docs/models/timed.md ("Staggered items").
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // CTAs that alternate on an SM do so in a right phase, in which each computes while the other loads
 // or stores, or in a wrong one, in which both are slower. They slip into the wrong one now and then
 // and leave it soon; on some SMs they stay in it for the whole launch.
-// Source: records of items, experiments/studies/backward/README.md ("How two CTAs share an SM").
+// Source: records of items, docs/models/backward.md ("In time").
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Predicts the lists of this folder, fills README.md and draws its picture. No GPU; some ten minutes of one core.
+# Predicts the lists of this folder, judges them by what was measured, and fills README.md. No GPU; three minutes of one core.
 #
 #   experiments/studies/backward/run.sh [PROGRAM]   (default: build/release/sawtooth)
 #   experiments/studies/backward/run.sh --check     has README.md the figures of results/?
@@ -7,51 +7,40 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 
 here=experiments/studies/backward
-[ "${1:-}" = --check ] && exec python3 "$here/finding.py" --check
+tables=experiments/studies/judged.py
+[ "${1:-}" = --check ] && exec python3 "$tables" page "$here" --check
 program=${1:-build/release/sawtooth}
-mkdir -p "$here/results"
-for list in orders dash presets; do
-  "$program" simulate "$here/lists/$list.ini" --resume --csv "$here/results/$list.csv"
-done
-# drawn GPU LIST OPTIONS...: a list that was drawn, beside what was counted on the GPU.
-drawn() {
-  local data=experiments/data/$1/backward list=$2
-  shift 2
-  "$program" simulate "$here/lists/$list.ini" "$@" --timing lockstep,timed --resume --csv "$here/results/$list.csv"
-  "$program" compare "$here/results/$list.csv" "$data/$list.csv" --quiet \
-    --csv "$here/results/${list}_errors.csv" --summary "$here/results/${list}_summary.csv"
+folder=runs/backward
+mkdir -p "$folder"
+
+# predict NAME LIST OPTIONS...: rows of a list.
+predict() { "$program" simulate "$here/lists/$2.ini" "${@:3}" --quiet --overwrite --csv "$folder/$1.csv"; }
+# judge ROWS NAME MEASURED CONDITIONS...: errors of predicted rows, those that meet the conditions.
+judge() {
+  "$program" compare "$folder/$2.csv" "experiments/data/$3.csv" --quiet --csv "$folder/errors.csv" >/dev/null
+  python3 "$tables" errors "$folder/errors.csv" --set "$1" --where "${@:4}" --to "$here/results/judged.csv"
 }
-parts=$(mktemp -d)
-trap 'rm -r "$parts"' EXIT
-# With the costs of kernels/mma as they were when the lists were measured.
-for gpu in h200 h100-sxm; do
-  sed 's/mma-backward-h100-sxm/mma-backward-h200/' "experiments/profiles/gpus/$gpu.ini" >"$parts/$gpu.ini"
+
+predict h100 drawn_h100 --timing lockstep,timed
+judge "H100, drawn, kernels/hopper" h100 h100/backward/drawn
+judge "H100, drawn, kernels/mma" h100 h100/backward/drawn_mma
+judge "H100, drawn, kernels/mma, timed alone" h100 h100/backward/drawn_mma_times
+predict h200 drawn_h200
+for family in hopper mma; do
+  judge "H200, development, kernels/$family" h200 h200/backward/drawn kernel=$family
 done
-drawn h200 drawn --gpu "$parts/h200.ini"
-drawn h200 drawn_families --gpu "$parts/h200.ini"
-drawn h100 drawn_third --gpu "$parts/h100-sxm.ini"
-drawn h100 drawn_fourth --gpu "$parts/h100-sxm.ini"
-# Points of kernels/mma that were counted, and timed, again with the kernels of now.
-mkdir "$parts/again"
-for list in third fourth; do
-  for costs in then now; do
-    gpu=h100-sxm
-    [ $costs = then ] && gpu=$parts/h100-sxm.ini
-    "$program" simulate "$here/lists/drawn_$list.ini" --gpu "$gpu" --timing timed --csv "$parts/again/$list-$costs.csv"
-    for part in again times; do
-      "$program" compare "$parts/again/$list-$costs.csv" "experiments/data/h100/backward/${list}_$part.csv" --quiet \
-        --csv "$here/results/${list}_${part}_${costs}_errors.csv"
-    done
-  done
+predict first first
+judge "H200, first launches" first h200/backward/first
+predict separate separate --gpu h100-sxm
+judge "H100, separate" separate h100/backward/separate
+predict libraries libraries
+judge "H200, cuDNN and FlashAttention-2" libraries h200/backward/libraries
+predict ordered ordered
+for dq in atomic ordered; do
+  judge "H200, $dq" ordered h200/backward/ordered dq=$dq
 done
-for d in 128 64; do
-  for mask in causal none; do
-    "$program" simulate "experiments/studies/peers/lists/race-backward-d$d-$mask.ini" --pass backward --head-dim $d \
-      --mask $mask --seq 8K --batch 2 --heads 16 --timing timed --csv "$parts/$d-$mask.csv"
-  done
-done
-"$program" merge "$parts"/*.csv --csv "$here/results/ordered.csv"
-python3 "$here/finding.py"
-python=python3
-$python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
-"$python" "$here/draw.py" "$here/results/orders.csv" "$here/pictures/traffic"
+predict orders orders
+python3 "$tables" keep "$folder/orders.csv" --to "$here/results/orders.csv"
+python3 "$tables" page "$here"
+"$program" plot xy "$folder/orders.csv" --x seq_kv --y dram_over_compulsory --hue scan --facet mask --log x --size 10x3.4 \
+  --where heads=1 --where q_order=ascending --where dq=atomic --format png -o "$here/traffic.png"

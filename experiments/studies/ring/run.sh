@@ -1,93 +1,58 @@
 #!/usr/bin/env bash
-# The study's steps; results go to runs/ring.
+# Predicts the lists of this folder, judges them by what was measured, and fills README.md. No GPU; five minutes of one core.
 #
-#   experiments/studies/ring/run.sh measure [GPUS]   # on a host with GPUS (2) of them: ten minutes
-#   experiments/studies/ring/run.sh backward         # two GPUs: two minutes
-#   experiments/studies/ring/run.sh ideal GPUS       # list four on so many GPUs (4, or 2): two minutes
-#   experiments/studies/ring/run.sh predict-drawn    # no GPU: the drawn list (LIST=drawn_second: the second), five minutes of one core
-#   experiments/studies/ring/run.sh measure-drawn N  # its rings of N GPUs (2 or 4): two minutes
-#   experiments/studies/ring/run.sh second-steps     # one GPU: launches that add, half a minute
-#   experiments/studies/ring/run.sh predict          # no GPU: the judged list, half an hour of one core
-#   experiments/studies/ring/run.sh judge [OPTIONS]  # the recorded rows of two H200, and steps of two H100; OPTIONS are simulate's
-# SAWTOOTH is the program (default: build/release/sawtooth); MOVER is copy or nccl (with NCCL_NVLS_ENABLE=0: no
-# NVLink multicast).
+#   experiments/studies/ring/run.sh [PROGRAM]            (default: build/release/sawtooth)
+#   experiments/studies/ring/run.sh --check              has README.md the figures of results/?
+#   experiments/studies/ring/run.sh --measure PROGRAM N  on a host with N GPUs (2 or 4): four minutes; MOVER=nccl for NCCL
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../../.." && pwd)
-program=${SAWTOOTH:-$root/build/release/sawtooth}
-gpus=${2:-2}
-mover=${MOVER:-copy}
-drawn=${LIST:-drawn}
-folder=$root/runs/ring
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
+
+here=experiments/studies/ring
+tables=experiments/studies/judged.py
+[ "${1:-}" = --check ] && exec python3 "$tables" page "$here" --check
+folder=runs/ring
 mkdir -p "$folder"
-case ${1:-} in
-  measure)
-    "$program" ring --ring "$gpus" --seq 16K --heads 8 --head-dim 128 --mask causal --automatic --counted off --check \
-      --ring-mover "$mover" --repetitions 1 --csv /dev/null
-    "$program" ring "$here/lists/times.ini" --ring "$gpus" --ring-mover "$mover" --automatic --counted off \
-      --overwrite --csv "$folder/times_$gpus.csv"
-    if [ "$gpus" = 2 ]; then
-      "$program" ring "$here/lists/judged.ini" --repetitions 1 --overwrite --csv "$folder/judged_counters.csv"
-      "$program" ring "$here/lists/judged.ini" --counted off --overwrite --csv "$folder/judged_times.csv"
-    fi
-    python3 "$here/ring_table.py" "$folder/times_$gpus.csv"
-    ;;
-  backward)
-    for mask in causal none; do
-      "$program" ring --gpu h200 --ring 2 --seq 16K --heads 8 --head-dim 128 --mask "$mask" --pass backward --automatic \
-        --counted off --check --ring-mover "$mover" --repetitions 1 --csv /dev/null
-    done
-    "$program" ring "$here/lists/backward.ini" --counted off --overwrite --csv "$folder/backward_times.csv"
-    "$program" ring "$here/lists/backward.ini" --repetitions 1 --overwrite --csv "$folder/backward_counters.csv"
-    "$program" ring "$here/lists/backward.ini" --automatic --counted off --overwrite --csv "$folder/backward_automatic.csv"
-    ;;
-  ideal)
-    for pass in forward backward; do
-      "$program" ring --gpu h200 --ring "$gpus" --seq 16K --heads 8 --head-dim 128 --mask causal --pass "$pass" \
-        --automatic --counted off --check --ring-mover "$mover" --repetitions 1 --csv /dev/null
-    done
-    "$program" ring "$here/lists/four.ini" --ring "$gpus" --ring-mover "$mover" --automatic --counted off --overwrite \
-      --csv "$folder/ideal_$gpus.csv"
-    python3 "$here/ring_table.py" "$folder/ideal_$gpus.csv"
-    ;;
-  predict-drawn)
-    for gpu in h100-sxm h200; do
-      "$program" simulate "$here/lists/$drawn.ini" --gpu "$gpu" --resume --csv "$here/results/${drawn}_${gpu%-sxm}.csv"
-    done
-    ;;
-  measure-drawn)
-    list=$folder/${drawn}_$gpus.ini
-    awk -v gpus="$gpus" 'BEGIN { RS = ""; ORS = "\n\n" } NR == 1 || $0 ~ "\nring = " gpus "\n"' "$here/lists/$drawn.ini" >"$list"
-    "$program" ring "$list" --repetitions 1 --overwrite --csv "$folder/${drawn}_counters_$gpus.csv"
-    "$program" ring "$list" --counted off --overwrite --csv "$folder/${drawn}_times_$gpus.csv"
-    ;;
-  second-steps)
-    "$root/build/release/experiments/studies/second_steps" "$folder"
-    python3 "$here/item_paces.py" "$folder/later_items.csv"
-    ;;
-  predict)
-    "$program" simulate "$here/lists/judged.ini" --resume --csv "$here/results/judged.csv"
-    "$program" simulate "$here/lists/judged.ini" --gpu "$here/lists/h100.ini" --resume --csv "$here/results/judged_h100.csv"
-    "$program" simulate "$here/lists/backward.ini" --resume --csv "$here/results/backward.csv"
-    "$program" simulate "$here/lists/backward.ini" --gpu "$here/lists/h100.ini" --resume --csv "$here/results/backward_h100.csv"
-    ;;
-  judge)
-    "$program" simulate "$here/lists/recorded.ini" "${@:2}" --overwrite --csv "$folder/recorded.csv"
-    python3 "$here/ring_table.py" "$root/experiments/data/h200/ring/two_gpus_copy.csv" --predicted "$folder/recorded.csv"
-    python3 "$here/steps_table.py" "$here/results/judged_h100.csv" "$root/experiments/data/h100/ring/judged_counters.csv" \
-      "$root/experiments/data/h100/ring/judged_times.csv"
-    python3 "$here/steps_table.py" "$here/results/drawn_h100.csv" "$root/experiments/data/h100/ring/drawn_counters.csv" \
-      "$root/experiments/data/h100/ring/drawn_times.csv"
-    python3 "$here/steps_table.py" "$here/results/drawn_second_h100.csv" \
-      "$root/experiments/data/h100/ring/drawn_second_counters.csv" "$root/experiments/data/h100/ring/drawn_second_times.csv"
-    for rows in four_gpus two_gpus four_gpus_backward backward_automatic; do
-      python3 "$here/ring_table.py" "$root/experiments/data/h100/ring/$rows.csv"
-    done
-    python3 "$here/steps_table.py" "$here/results/backward_h100.csv" \
-      "$root/experiments/data/h100/ring/backward_counters.csv" "$root/experiments/data/h100/ring/backward_times.csv"
-    ;;
-  *)
-    sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-    exit 2
-    ;;
-esac
+
+# measure PROGRAM N: results against one GPU's, shares of the ideal, then counters and times of the judged steps.
+measure() {
+  local ring=("$1" ring --overwrite --ring-mover "${MOVER:-copy}") list=$folder/drawn_$2.ini
+  for pass in forward backward; do
+    "${ring[@]}" --gpu h200 --ring "$2" --seq 16K --heads 8 --head-dim 128 --mask causal --pass "$pass" --automatic \
+      --counted off --check --repetitions 1 --csv /dev/null
+  done
+  "${ring[@]}" "$here/lists/ideal.ini" --ring "$2" --automatic --counted off --csv "$folder/ideal_$2.csv"
+  awk -v gpus="$2" 'BEGIN { RS = ""; ORS = "\n\n" } NR == 1 || $0 ~ "\nring = " gpus "\n"' "$here/lists/drawn.ini" >"$list"
+  "${ring[@]}" "$list" --repetitions 1 --csv "$folder/drawn_counters_$2.csv"
+  "${ring[@]}" "$list" --counted off --csv "$folder/drawn_times_$2.csv"
+  [ "$2" = 2 ] || return 0
+  "${ring[@]}" "$here/lists/backward.ini" --repetitions 1 --csv "$folder/backward_counters.csv"
+  "${ring[@]}" "$here/lists/backward.ini" --counted off --csv "$folder/backward_times.csv"
+}
+if [ "${1:-}" = --measure ]; then
+  measure "${2:?PROGRAM}" "${3:?number of GPUs}"
+  exit
+fi
+program=${1:-build/release/sawtooth}
+
+# predict LIST GPU MEASURED...: rows of a list, and their errors.
+predict() {
+  "$program" simulate "$here/lists/$1.ini" --gpu "$2" --quiet --overwrite --csv "$folder/$1.csv"
+  python3 "$here/steps.py" "$folder/$1.csv" "${@:3}" --csv "$folder/$1_errors.csv"
+}
+# judge SET LIST CONDITIONS...
+judge() { python3 "$tables" errors "$folder/$2_errors.csv" --set "$1" --where "${@:3}" --to "$here/results/judged.csv"; }
+
+data=experiments/data/h100/ring
+predict drawn h100-sxm "$data/drawn_counters.csv" "$data/drawn_times.csv"
+judge "H100, drawn, each GPU" drawn of=GPU
+judge "H100, drawn, each of four GPUs" drawn of=GPU ring=4
+judge "H100, drawn, each of two GPUs" drawn of=GPU ring=2
+judge "H100, drawn, each step" drawn of=step
+predict backward h100-sxm "$data/backward_counters.csv" "$data/backward_times.csv"
+judge "H100, backward, each GPU" backward of=GPU
+judge "H100, backward, each step" backward of=step
+predict recorded h200 experiments/data/h200/ring/recorded.csv
+judge "H200, whole rings" recorded of=ring
+python3 "$tables" page "$here"
+"$program" plot xy "$data/ideal.csv" --x seq_q --y of_ideal --hue ring,mask --facet pass --log x --size 9x3.4 \
+  --format png -o "$here/ideal.png"

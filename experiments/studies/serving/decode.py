@@ -1,74 +1,106 @@
 #!/usr/bin/env python3
-"""Times decode of this project beside cuDNN and FlashAttention-2 (PyTorch's SDPA with enable_gqa),
-FlashInfer where it is given, and a device copy, all in one run, on one GPU. 32 query and 8 K/V heads, head dim 128, one query.
+"""Times decode of this project beside cuDNN and FlashAttention-2 (PyTorch's SDPA with enable_gqa) and a device
+copy, all in one run, on one GPU. 32 query and 8 K/V heads, head dim 128, one query.
 
 In every round each contender runs a burst of launches, a graph that follows another launch, in an order
 shuffled anew, over K and V that rotate through memory of at least four times L2. Times are medians of
 rounds, a launch each.
 
-    decode.py --library LIBRARY [--library NAME=LIBRARY ...] --csv decode.csv [--part shapes,pages,lengths]
-      [--flashinfer libflashinfer_decode.so]     (flashinfer_decode.cu)
+    decode.py --library libsawtooth_kernels.so --csv decode.csv   (a build with -DBUILD_SHARED_LIBS=ON)
 """
 
 import argparse
 import csv
+import ctypes
 import functools
 import random
 import statistics
-
-import decode_call
-import flashinfer_call
-import on_gpu
+import sys
 
 HEADS, KV_HEADS, DIM = 32, 8, 128
 ROW_BYTES = KV_HEADS * DIM * 2  # of a key, of K or of V
 SHAPES = [(1, 8), (1, 32), (1, 128), (2, 64), (4, 8), (4, 32), (8, 8), (8, 32), (16, 8), (4, 128)]
-SHAPES += [(32, 8), (32, 16), (64, 8), (16, 32), (128, 8), (32, 32), (16, 128), (64, 32)]
+SHAPES += [(16, 32), (32, 16), (64, 8), (128, 8)]  # batch, keys / 1024
+FAMILIES = ("mma-tma", "mma")
+PEERS = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
+BF16 = 0  # sawtooth_dtype
 COLUMNS = "part batch keys lengths page_rows page_order layout kernel options us gb_s error".split()
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--library", action="append", required=True)
-    parser.add_argument("--csv", required=True)
-    parser.add_argument("--part", default="shapes,pages,lengths")
-    parser.add_argument(
-        "--options", action="append", default=[], help="drawn_percent=20,family=mma"
+class Decode(ctypes.Structure):
+    """sawtooth_decode of kernels/attention/attention.h."""
+
+    _fields_ = (
+        [("struct_size", ctypes.c_uint32), ("version", ctypes.c_uint32)]
+        + [(n, ctypes.c_int64) for n in "batch heads kv_heads seq_q seq_kv head_dim".split()]
+        + [("dtype", ctypes.c_int), ("mask", ctypes.c_int)]
+        + [(name, ctypes.c_void_p) for name in "q k v o lse".split()]
+        + [(f"{name}_strides", ctypes.c_int64 * 3) for name in "qkvo"]
+        + [("lengths", ctypes.c_void_p), ("page_table", ctypes.c_void_p)]
+        + [(name, ctypes.c_int64) for name in "table_stride page_rows page_count".split()]
+        + [("scale", ctypes.c_float), ("workspace_starts_zero", ctypes.c_int32)]
+        + [("family", ctypes.c_char_p), ("workers", ctypes.c_int64)]
     )
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument(
-        "--launches", choices=["graph", "stream"], default="graph", help="how bursts are launched"
-    )
-    parser.add_argument(
-        "--between", action="store_true", help="a small kernel of PyTorch before each launch"
-    )
-    parser.add_argument("--peers", default="cudnn,flash")
-    parser.add_argument("--flashinfer", default="", help="compiled flashinfer_decode.cu")
-    parser.add_argument("--shapes", default="", help="1x8,32x16: batch x keys / 1024")
-    return parser.parse_args()
+
+
+class Library:
+    """The calls of one libsawtooth_kernels.so on PyTorch's tensors."""
+
+    def __init__(self, torch, path):
+        self.torch = torch
+        self.library = ctypes.CDLL(path)
+        self.library.sawtooth_last_message.restype = ctypes.c_char_p
+        self.library.sawtooth_decode_plan_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+
+    def require(self, status):
+        if status != 0:
+            raise RuntimeError(self.library.sawtooth_last_message().decode())
+
+    def prepare(self, family, q, k, v, o, lengths=None, table=None, keys=None):
+        """A launch. q, o: [batch, heads, positions, dim]; k, v: [batch, kv_heads, keys, dim], or
+        with a table [sequence, page] [pages, kv_heads, page rows, dim]; by their strides."""
+        library, torch = self.library, self.torch
+        call, size, plan = Decode(), ctypes.c_size_t(), ctypes.c_void_p()
+        library.sawtooth_decode_init(ctypes.byref(call), ctypes.c_size_t(ctypes.sizeof(call)))
+        call.batch, call.heads, call.seq_q, call.head_dim = q.shape
+        call.kv_heads = k.shape[1]
+        call.dtype = BF16
+        call.workspace_starts_zero = 1
+        call.seq_kv = keys or k.shape[2]
+        for name, tensor in zip("qkvo", (q, k, v, o)):
+            setattr(call, name, tensor.data_ptr())
+            setattr(call, f"{name}_strides", (ctypes.c_int64 * 3)(*tensor.stride()[:3]))
+        if lengths is not None:
+            call.lengths = lengths.data_ptr()
+        if table is not None:
+            call.page_table, call.table_stride = table.data_ptr(), table.stride(0)
+            call.page_count, call.page_rows = k.shape[0], k.shape[2]
+        call.family = family.encode()
+        self.require(
+            library.sawtooth_decode_workspace_bytes(ctypes.byref(call), ctypes.byref(size))
+        )
+        workspace = torch.zeros(size.value, device="cuda", dtype=torch.uint8)
+        torch.cuda.synchronize()
+        place = ctypes.c_void_p(workspace.data_ptr())
+        self.require(
+            library.sawtooth_decode_plan_create(ctypes.byref(call), place, size, ctypes.byref(plan))
+        )
+
+        def launch(kept=(q, k, v, o, lengths, table, workspace)):  # the plan has their addresses
+            self.require(
+                library.sawtooth_decode_plan_run(plan, torch.cuda.current_stream().cuda_stream)
+            )
+
+        return launch
 
 
 class Session:
     def __init__(self, torch, options):
         self.torch = torch
         self.options = options
-        self.libraries = {}
-        for text in options.library:
-            name, _, path = text.rpartition("=")
-            self.libraries[name or "sawtooth"] = decode_call.Library(torch, path)
-        self.variants = [
-            {
-                key: int(value) if value.lstrip("-").isdigit() else value
-                for key, value in (pair.split("=") for pair in text.split(","))
-            }
-            for text in options.options
-        ] or [{}]
-        self.flashinfer = None
-        if options.flashinfer:
-            self.flashinfer = flashinfer_call.Library(torch, options.flashinfer)
+        self.library = Library(torch, options.library)
         self.rows = []
         self.stream_bytes = 0
-        self.small = torch.zeros(32, device="cuda")
         elements = 64 * 64 * 1024 * KV_HEADS * DIM
         self.pool = []
         for _ in "kv":
@@ -87,16 +119,14 @@ class Session:
         return [part[first : first + count].view(shape).permute(permutation) for part in self.pool]
 
     def burst(self, kernel, launches, count):
-        """`count` launches in turn, as one graph or one after the other. A copy in a graph is not by
-        SMs and slower, so copies are never captured."""
+        """`count` launches in turn, as one graph. A copy in a graph is not by SMs and slower, so copies are
+        never captured."""
 
         def in_turn():
             for i in range(count):
-                if self.options.between:
-                    self.small.add_(1)
                 launches[i % len(launches)]()
 
-        if self.options.launches == "stream" or kernel == "copy":
+        if kernel == "copy":
             return in_turn
         torch = self.torch
         for launch in launches:
@@ -161,25 +191,12 @@ class Session:
         return [functools.partial(target.copy_, source)]
 
     def ours(self, q, o, kvs, **named):
-        """Every library with every set of options."""
-        launches = {}
-        for name, library in self.libraries.items():
-            for variant in self.variants:
-                text = " ".join(f"{key}={value}" for key, value in variant.items())
-                launches[name, text] = [
-                    library.prepare(q, k, v, o, **named, **variant) for k, v in kvs
-                ]
-        return launches
-
-    def of_flashinfer(self, q, o, kvs, table=None):
-        """Of its kernel for one query, and of that for several."""
-        if self.flashinfer is None:
-            return {}
+        """Launches of every family."""
         return {
-            ("flashinfer", f"tensor_cores={cores}"): [
-                self.flashinfer.prepare(q, k, v, o, cores, table) for k, v in kvs
+            ("sawtooth", f"family={family}"): [
+                self.library.prepare(family, q, k, v, o, **named) for k, v in kvs
             ]
-            for cores in (0, 1)
+            for family in FAMILIES
         }
 
     def sdpa(self, backend, q, k, v):
@@ -199,10 +216,7 @@ class Session:
 
     def shapes(self):
         torch = self.torch
-        shapes = [
-            tuple(map(int, text.split("x"))) for text in self.options.shapes.split(",") if text
-        ]
-        for batch, kilo in shapes or SHAPES:
+        for batch, kilo in SHAPES:
             keys = kilo * 1024
             moved = 2 * batch * keys * ROW_BYTES
             l2 = torch.cuda.get_device_properties(0).L2_cache_size
@@ -211,8 +225,7 @@ class Session:
             q = torch.randn(batch, HEADS, 1, DIM, device="cuda", dtype=torch.bfloat16)
             o = torch.zeros_like(q)
             contenders, errors, expected = {("copy", ""): self.copy()}, {}, None
-            for peer in filter(None, self.options.peers.split(",")):
-                backend = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}[peer]
+            for peer, backend in PEERS.items():
                 launches = [self.sdpa(backend, q, k, v) for k, v in kvs]
                 try:
                     result = launches[0]()
@@ -221,8 +234,7 @@ class Session:
                     continue
                 expected = result.clone() if expected is None else expected
                 contenders[peer, ""] = launches
-            made = self.ours(q, o, kvs) | self.of_flashinfer(q, o, kvs)
-            for name, launches in made.items():
+            for name, launches in self.ours(q, o, kvs).items():
                 o.fill_(float("nan"))
                 launches[0]()
                 errors[name] = self.difference(o, expected) if expected is not None else ""
@@ -254,7 +266,6 @@ class Session:
                 for layout, (shape, permutation) in layouts.items():
                     kvs = [self.kv(shape, turn, permutation) for turn in range(2)]
                     made = self.ours(q, o, kvs, table=table, keys=keys)
-                    made |= self.of_flashinfer(q, o, kvs, table)
                     for (name, options), launches in made.items():
                         contenders[name, options, rows, order, layout] = launches
         times = self.race(contenders, moved)
@@ -276,8 +287,21 @@ class Session:
 
 
 def main():
-    options = arguments()
-    torch = on_gpu.torch_of("decode.py")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--csv", required=True)
+    parser.add_argument("--part", default="shapes,pages,lengths")
+    parser.add_argument("--rounds", type=int, default=11)
+    options = parser.parse_args()
+    try:
+        import torch
+    except ImportError:
+        sys.exit("decode.py: PyTorch is missing")
+    if not torch.cuda.is_available():
+        print("decode.py: no GPU", file=sys.stderr)
+        sys.exit(3)
+    torch.manual_seed(1)
+    random.seed(1)
     session = Session(torch, options)
     for part in options.part.split(","):
         getattr(session, part)()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The first recorded launches of kernels/mma/backward against the simulator, and README.md's figures of them.
+"""The first recorded launches of kernels/mma/backward against the simulator, and the errors that the study has of them.
 
 usage: first_launches_test.py SAWTOOTH
 """
 
+import csv
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -14,46 +14,34 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 STUDY = ROOT / "experiments" / "studies" / "backward"
 MEASURED = ROOT / "experiments" / "data" / "h200" / "backward" / "first.csv"
-POINTS = (
-    "--pass backward --gpu h200 --seq 8K,24K,48K --head-dim 64,128 --tile-q 64 --tile-kv 128 "
-    "--scan linear,sawtooth,shift --mask none,causal"
-).split()
-ROWS = {  # of README.md, by counter
-    "dram_read_sectors": "DRAM reads",
-    "l2_read_miss_sectors": "near misses",
-    "fabric_read_sectors": "fabric reads",
-}
 PROGRAM = ""
 
 
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 class FirstLaunches(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
+    def test_errors_are_those_of_the_study_and_what_sms_read_and_add_is_exact(self):
         with tempfile.TemporaryDirectory() as folder:
-            predicted = f"{folder}/predicted.csv"
+            predicted, errors, judged = (f"{folder}/{n}.csv" for n in ("rows", "errors", "judged"))
             run = dict(check=True, capture_output=True, text=True)
-            subprocess.run([PROGRAM, "simulate", *POINTS, "--csv", predicted], **run)
-            report = subprocess.run([PROGRAM, "compare", predicted, MEASURED], **run).stdout
-        of_all = report.split("over 1.5 x compulsory")[0]
-        # counter, points, then median, 90 % and worst in percent
-        lines = re.findall(r"^ +(\w+) +(\d+) +([\d.]+) % +([\d.]+) % +([\d.]+) %", of_all, re.M)
-        cls.errors = {name: tuple(map(float, figures)) for name, _, *figures in lines}
-        cls.points = {name: int(points) for name, points, *_ in lines}
-
-    def test_what_sms_read_and_add_is_exact(self):
-        self.assertEqual(self.points["sm_read_sectors"], 36)
-        self.assertEqual(self.errors["sm_read_sectors"], (0, 0, 0))
-        self.assertEqual(self.errors["l2_reduction_sectors"], (0, 0, 0))
-
-    def test_the_page_has_the_errors_of_the_others(self):
-        page = (STUDY / "README.md").read_text(encoding="utf-8")
-        for counter, name in ROWS.items():
-            row = re.search(
-                rf"^\| {name} \| ([\d.]+) % \| ([\d.]+) % \| ([\d.]+) % \|$", page, re.M
+            subprocess.run(
+                [PROGRAM, "simulate", STUDY / "lists/first.ini", "--csv", predicted], **run
             )
-            for figure, error in zip(row.groups(), self.errors[counter], strict=True):
-                digits = len(figure.partition(".")[2])
-                self.assertLessEqual(abs(float(figure) - error), 0.51 * 10**-digits, counter)
+            subprocess.run([PROGRAM, "compare", predicted, MEASURED, "--csv", errors], **run)
+            command = [sys.executable, STUDY.parent / "judged.py", "errors", errors]
+            name = "H200, first launches"
+            subprocess.run([*command, "--set", name, "--to", judged], **run)
+            found = rows_of(judged)
+        self.assertEqual(
+            found, [r for r in rows_of(STUDY / "results/judged.csv") if r["set"] == name]
+        )
+        for row in found:
+            self.assertLessEqual(int(row["points"]), 36)
+            if row["counter"] in ("sm_read_sectors", "l2_reduction_sectors"):
+                self.assertLess(float(row["worst"]), 1e-5)
 
 
 if __name__ == "__main__":
