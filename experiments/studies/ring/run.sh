@@ -43,12 +43,12 @@ predict() {
 judge() { python3 "$tables" errors "$folder/$2_errors.csv" --set "$1" --where "${@:3}" --to "$here/results/judged.csv"; }
 
 data=experiments/data/h100/ring
-predict drawn h100-sxm "$data/drawn_counters.csv" "$data/drawn_times.csv"
+predict drawn h100-sxm "$data"/{counters,times}.csv
 judge "H100, drawn, each GPU" drawn of=GPU
 judge "H100, drawn, each of four GPUs" drawn of=GPU ring=4
 judge "H100, drawn, each of two GPUs" drawn of=GPU ring=2
 judge "H100, drawn, each step" drawn of=step
-predict backward h100-sxm "$data/backward_counters.csv" "$data/backward_times.csv"
+predict backward h100-sxm "$data"/{counters,times}.csv
 judge "H100, backward, each GPU" backward of=GPU
 judge "H100, backward, each step" backward of=step
 predict recorded h200 experiments/data/h200/ring/recorded.csv
