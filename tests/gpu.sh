@@ -280,11 +280,11 @@ if sawtooth=$(program sawtooth); then
   step counters-list 60 "$sawtooth" counters list --chip GH100 --match lts__t_sectors
   step calibrate 300 "$sawtooth" calibrate --output "$logs/calibrate" --repetitions 1
   cd "$work" || exit 2
-  step attention-run 150 "$sawtooth" run "$root/experiments/studies/matching/lists/h200.ini"
+  step attention-run 150 "$sawtooth" run "$root/experiments/studies/orders/lists/matching.ini"
   cd "$root" || exit 2
   keep "$work/runs/matching-h200/results.csv" matching_h200.csv
   cp -r "$work"/runs "$logs/" 2>/dev/null
-  step attention-schedules 120 "$sawtooth" bench "$root/experiments/studies/matching/lists/schedules.ini"
+  step attention-schedules 120 "$sawtooth" bench "$root/experiments/studies/orders/lists/scans.ini"
   keep "$logs/attention-schedules.log" attention_schedules.txt
   if [ -n "$torch" ]; then
     step attention-peers 300 python3 experiments/studies/peers/sdpa.py --bench "$sawtooth" \

@@ -59,7 +59,7 @@ std::pair<int, double> slowness(const AttentionForward& call, const KernelVarian
     return {0, us};
   }
   // 1 to 13 % faster than mma with the same tile at two and three CTAs an SM, on one H200
-  // (experiments/data/h200/matching/times_with_tma.csv).
+  // (experiments/data/h200/orders/mma_tma.csv).
   const bool tiling_named = call.tiling.q_rows != 0;
   const bool faster_copies = tiling_named && device.compute_capability == hopper &&
                              variant.family == std::string_view(families::mma_tma);

@@ -1,7 +1,7 @@
 // Rows of a tile that lie past its tensor's end. TMA fills them with zeros and asks L2 for none,
 // but counts the whole box as received by the SM: 279,552 sectors more, exactly, where 364 items of
 // 128 x 176 at D = 128 read 265 K/V tiles of 46,592 keys
-// (experiments/data/h200/validation/families.csv).
+// (experiments/data/h200/validation/development.csv).
 #pragma once
 
 #include "sim/prediction.hpp"

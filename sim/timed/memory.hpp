@@ -76,8 +76,7 @@ class TimedMemory {
   const PlacedSm& placed(int64_t sm) const { return placed_[static_cast<size_t>(sm)]; }
 
  private:
-  // Assumed: records of items show the clock given way within the first item, 190 us
-  // (experiments/studies/validation/notes.md).
+  // Assumed: records of items show the clock given way within the first item, 190 us.
   static constexpr double clock_window_ns = 50'000;
 
   // The last time that the far half's SMs fetched lines of an atom from DRAM through their home.

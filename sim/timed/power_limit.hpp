@@ -3,8 +3,7 @@
 // A duration is that of one launch in a row, as `sawtooth measure` times them: of a launch that
 // loads the kernel and five that are timed, the middle one of these. The clock stays full for some
 // time after such a load begins, falls, and then stands where the limit holds it. Counters are read
-// in launches that stand apart, at the full clock (experiments/studies/validation/notes.md): the
-// clock moves no count.
+// in launches that stand apart, at the full clock: the clock moves no count.
 #pragma once
 
 #include <algorithm>

@@ -3,9 +3,8 @@
 // The first launch after a pass begins is another one: CTAs come to SMs in another order. On an
 // H200 eight SMs get their second CTA 32 numbers after the first instead of 80, so that two long
 // items share an SM: a launch of two CTAs an SM took up to 18 % longer and read up to 13 % more
-// from DRAM than without counters (experiments/data/h200/first_launch.csv). So what prepares
-// L2 is launched in the pass, in a range of its own that is not read. With state as-is nothing is,
-// and the attention kernel comes first.
+// from DRAM than without counters. So what prepares L2 is launched in the pass, in a range of its
+// own that is not read. With state as-is nothing is, and the attention kernel comes first.
 #pragma once
 
 #include "cupti/range_profiler.hpp"

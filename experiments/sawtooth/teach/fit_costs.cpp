@@ -17,8 +17,8 @@
 namespace sawtooth::experiments {
 namespace {
 
-// Scatter of the durations of equal launches, as a share: of the development rows in
-// experiments/data/h200/latency.
+// Scatter of the durations of equal launches, as a share: of Triton's rows in
+// experiments/data/h200/orders/gains.csv.
 constexpr double scatter = 0.01;
 // Items of the Triton kernels among them take 10 to 50 us beyond their steps, which rows of few
 // lengths hardly tell from the step: the fit starts there and leaves with rows that say otherwise.

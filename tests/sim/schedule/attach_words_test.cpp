@@ -30,7 +30,7 @@ TEST(AttachWords, EveryStepWritesASector) {
 }
 
 // kernels/hopper, 206,848 queries and keys, 192 x 128, no mask, on an H200: 1,743,126 sectors
-// beyond the tiles', and no write but O's (experiments/data/h200/validation/families.csv).
+// beyond the tiles', and no write but O's (experiments/data/h200/validation/development.csv).
 TEST(AttachWords, AnExchangedWordIsReceivedAndNotWritten) {
   Request request;
   request.problem = {.seq_q = 206'848, .seq_kv = 206'848};

@@ -5,7 +5,7 @@
 namespace sawtooth::sim {
 namespace {
 
-// Recorded on an H200 (experiments/data/h200/validation/families.csv and calibration_hopper.csv):
+// Recorded on an H200 (experiments/data/h200/validation/development.csv and calibration_hopper.csv):
 // what SMs received, less the rows that Q, K and V have.
 struct Recorded {
   int64_t seq, head_dim;

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""What do orders change, and when do they pay? Predicts pairs of schedules and fills README.md.
+
+    orders.py SAWTOOTH             predicts the pairs of CHANGES and fills README.md, minutes
+    orders.py SAWTOOTH --gains     also teaches each kernel of gains.csv from its linear scans, and predicts its launches
+                                   beyond L2: ten minutes of two cores
+    orders.py SAWTOOTH --check     does the program still give the recorded pairs of AGAIN, and has README.md the figures
+                                   of results/?
+
+Measured are medians of points in experiments/data/h200/orders; results/ has what is predicted. Standard library only.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+DATA = ROOT / "experiments" / "data" / "h200" / "orders"
+RESULTS = HERE / "results"
+sys.path.insert(0, str(ROOT / "plots" / "lib"))
+import fill  # noqa: E402  (the path above leads to it)
+import measures  # noqa: E402
+import table  # noqa: E402
+
+KIB = 1024
+MEGA = 1e6
+SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
+
+POINT = "heads seq_kv head_dim mask tile_q tile_kv section q_order launch ctas_per_sm scan".split()
+POINT += ["prefetch", "kv_split"]
+BASE = dict(heads=1, head_dim=64, mask="none", tile_q=128, tile_kv=128, section=1)
+BASE |= dict(q_order="ascending", launch="static", ctas_per_sm=1, scan="linear", prefetch=0)
+BASE |= dict(kv_split=1)
+WIDE = dict(head_dim=128, tile_kv=64)
+LONGEST = dict(mask="causal", q_order="descending", launch="dynamic")
+SAWTOOTH = dict(scan="sawtooth")
+# What changes; the point in words; what the point is beside BASE; what changes of it. Points of schedules.csv.
+CHANGES = (
+    ("sawtooth", "D=64, 128K", dict(seq_kv=128), SAWTOOTH),
+    ("sawtooth", "D=128, 128K", dict(WIDE, seq_kv=128), SAWTOOTH),
+    ("sawtooth", "D=128, 256K, causal", dict(WIDE, seq_kv=256, **LONGEST), SAWTOOTH),
+    ("longest first, tickets", "D=128, 256K", dict(WIDE, seq_kv=256, mask="causal"), LONGEST),
+    ("random scan", "D=64, 192K", dict(seq_kv=192), dict(scan="random")),
+    (
+        "2 heads at a time",
+        "8 heads, 64K",
+        dict(heads=8, seq_kv=64, launch="dynamic"),
+        dict(section=2),
+    ),
+    ("prefetch 2", "D=128, 192K", dict(WIDE, seq_kv=192), dict(prefetch=2)),
+    ("K/V in 2 parts", "D=64, 192K, sawtooth", dict(seq_kv=192, **SAWTOOTH), dict(kv_split=2)),
+)
+AGAIN = 1  # so many of CHANGES take seconds
+
+KERNEL = "kernel head_dim mask tile_q tile_kv".split()
+LAUNCH = [*KERNEL, "ctas_per_sm", "launch", "seq_kv"]
+HALF_OF_L2 = 30 << 20
+TAUGHT_BEYOND = 2  # lengths beyond L2, of which at least one is left to be predicted
+SHOWN = 0.05  # share of time from which on the sign of a change counts
+
+SHAPE = "batch heads kv_heads seq_kv mask".split()
+SCHEDULE = "launch scan q_order section".split()
+NEAR_BEST = 1.01
+
+
+def run(words):
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise table.TableError(f"{' '.join(map(str, words))}\n{done.stderr}")
+    return done.stdout
+
+
+def write(name, rows):
+    with open(RESULTS / name, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read(path):
+    return table.read(str(path))
+
+
+# Pairs of schedules.
+
+
+def pair_of(base, change):
+    """The two points of a row of CHANGES, as cells of POINT."""
+    before = {**BASE, **base, "seq_kv": base["seq_kv"] * KIB}
+    return [tuple(str(point[key]) for key in POINT) for point in (before, {**before, **change})]
+
+
+def predict_pairs(program, changes):
+    """A row a point of these pairs."""
+    points = dict.fromkeys(cells for *_, base, change in changes for cells in pair_of(base, change))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "points.ini")
+        sections = [
+            "\n".join(
+                [f"\n[{number}]"]
+                + [
+                    f"{k.replace('_', '-').replace('seq-kv', 'seq')} = {c}"
+                    for k, c in zip(POINT, p)
+                ]
+            )
+            for number, p in enumerate(points)
+        ]
+        path.write_text("gpu = h200\nseed = 1\n" + "\n".join(sections), encoding="utf-8")
+        said = run([program, "simulate", path, "--quiet", "--csv=-"])
+    columns = [*POINT, "dram_read_sectors", "cold_read_sectors", "time_us"]
+    return [{c: row[c] for c in columns} for row in csv.DictReader(said.splitlines())]
+
+
+# Gains in time, taught from linear scans.
+
+
+def taught_rows(rows):
+    """Linear rows of the first lengths, of which one at least is beyond L2, and one sawtooth row within it."""
+    rows = [row for row in rows if row["launch"] == "static"]
+    lengths = sorted({int(row["seq_kv"]) for row in rows})
+    beyond = [n for n in lengths if 4 * n * int(rows[0]["head_dim"]) > HALF_OF_L2]
+    last = beyond[: min(TAUGHT_BEYOND, max(1, len(beyond) - 1))][-1]
+    alone = min(row["ctas_per_sm"] for row in rows)
+    return [
+        row
+        for row in rows
+        if row["scan"] == "linear"
+        and int(row["seq_kv"]) <= last
+        or row["scan"] == "sawtooth"
+        and int(row["seq_kv"]) == lengths[1]
+        and row["ctas_per_sm"] == alone
+    ]
+
+
+def predict_kernel(program, rows):
+    """Rows of results/gains.csv for one kernel."""
+    with tempfile.TemporaryDirectory() as folder:
+        learnt, costs = Path(folder, "rows.csv"), Path(folder, "taught.ini")
+        table.write(str(learnt), taught_rows(rows), list(rows[0]))
+        run([program, "teach", learnt, "--output", costs, "--threads=1"])
+        made = []
+        for row in rows:
+            beyond = 4 * int(row["seq_kv"]) * int(row["head_dim"]) > HALF_OF_L2
+            if not beyond or row["scan"] not in ("linear", "sawtooth"):
+                continue
+            names = [*KERNEL[1:], "ctas_per_sm", "launch", "scan", "workers", "seq_q", "seq_kv"]
+            words = [f"--{n.replace('_', '-')}={row[n]}" for n in (*names, "q_order", "lse")]
+            words += ["--gpu=h200", f"--kernel-costs={costs}", "--threads=1", "--quiet"]
+            said = run([program, "simulate", *words, "--timing=timed", "--l2=halves", "--csv=-"])
+            found = next(csv.DictReader(said.splitlines()))
+            kept = {column: row[column] for column in ("experiment", *LAUNCH, "scan")}
+            made.append(kept | {c: found[c] for c in ("dram_read_sectors", "time_us")})
+    return made
+
+
+def predict_gains(program):
+    """Kernels of one name that are compiled for one and for two CTAs an SM (Triton's) are taught apart."""
+    kernels = {}
+    for row in read(DATA / "gains.csv"):
+        if row["experiment"] != "triton":
+            apart = row["ctas_per_sm"] if row["kernel"].startswith("triton") else ""
+            kernels.setdefault((table.cells(row, KERNEL), apart), []).append(row)
+    made = []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        running = {pool.submit(predict_kernel, program, rows): key for key, rows in kernels.items()}
+        for job in concurrent.futures.as_completed(running):
+            try:
+                made += job.result()
+            except table.TableError as error:
+                print(*running[job], "refused:", error, file=sys.stderr)
+    write("gains.csv", sorted(made, key=lambda row: [c.zfill(8) for c in row.values()]))
+
+
+def gains():
+    """A dictionary a pair linear, sawtooth: its kernel, measured and predicted change of time, and errors."""
+    rows = read(RESULTS / "gains.csv")
+    names = ("experiment", *LAUNCH, "scan")
+    measured = {table.cells(row, names): row for row in read(DATA / "gains.csv")}
+    pairs = table.grouped(rows, *names[:-1])
+    for cells, found in pairs.items():
+        if len(found) != 2:
+            continue
+        both = {row["scan"]: (measured[table.cells(row, names)], row) for row in found}
+        line = {"kernel": found[0]["kernel"], "experiment": cells[0], "times": [], "reads": []}
+        for real, made in both.values():
+            line["times"].append(abs(float(made["time_us"]) / float(real["time_us"]) - 1))
+            if real["dram_read_sectors"]:
+                ratio = float(made["dram_read_sectors"]) / float(real["dram_read_sectors"])
+                line["reads"].append(abs(ratio - 1))
+        for which, name in enumerate(("measured", "predicted")):
+            linear, sawtooth = (float(both[s][which]["time_us"]) for s in ("linear", "sawtooth"))
+            line[name] = sawtooth / linear - 1
+        yield line
+
+
+# The schedule that search chooses, against measured ones.
+
+
+def proof():
+    """Of each of the 40 shapes whose counters are whole: regret, excess of DRAM reads, lateness, gain over usual."""
+    measured = {}
+    for row in read(DATA / "proof.csv"):
+        measured.setdefault(table.cells(row, SHAPE), {})[table.cells(row, SCHEDULE)] = row
+    for shape, rows in table.grouped(read(RESULTS / "found.csv"), *SHAPE).items():
+        times = {key: float(row["time_us"]) for key, row in measured[shape].items()}
+        chosen = next(row for row in rows if row["rank"] == "1")
+        limit = NEAR_BEST * float(chosen["time_us"])
+        thrifty = [row for row in rows if row["rank"] and float(row["time_us"]) <= limit]
+        frugal = min(thrifty, key=lambda row: float(row["dram_read_sectors"]))
+        best, frugal = (table.cells(row, SCHEDULE) for row in (chosen, frugal))
+        order = "ascending" if chosen["mask"] == "none" else "descending"
+        usual, least = ("grid", "linear", order, "1"), min(times.values())
+        near = [key for key, time in times.items() if time <= NEAR_BEST * least]
+        reads = [measured[shape][key]["dram_read_sectors"] for key in (*near, frugal)]
+        if not all(reads):
+            continue
+        *near_reads, frugal_reads = map(float, reads)
+        yield {
+            "schedules": len(times),
+            "regret": times[best] / least - 1,
+            "excess": frugal_reads / min(near_reads) - 1,
+            "late": times[frugal] / least - 1,
+            "usual": times[usual] / times[best] - 1,
+        }
+
+
+def three(values, digits=1):
+    """Median, 90 % and worst in percent."""
+    found = (statistics.median(values), measures.quantile(values, 0.9), max(values))
+    return " / ".join(f"{100 * value:.{digits}f}" for value in found)
+
+
+class Page:
+    """The vocabulary of README.md."""
+
+    def __init__(self):
+        self._measured = {table.cells(row, POINT): row for row in read(DATA / "schedules.csv")}
+        path = RESULTS / "changes.csv"
+        self._predicted = {table.cells(row, POINT): row for row in read(path)}
+        self._gains, self._proof = list(gains()), list(proof())
+
+    def _change(self, rows, base, change, column):
+        before, after = (float(rows[cells][column]) for cells in pair_of(base, change))
+        return 100 * (after / before - 1)
+
+    def changes(self):
+        """A line a pair of schedules of kernels/mma: what changes in DRAM reads and in time."""
+        lines = ["| change | point | DRAM reads, M | % | predicted | time, % | predicted |"]
+        lines += ["|---" * 7 + "|"]
+        for what, point, base, change in CHANGES:
+            reads = [
+                float(self._measured[cells]["dram_read_sectors"]) for cells in pair_of(base, change)
+            ]
+            cells = [what, point, " to ".join(f"{count / MEGA:.1f}" for count in reads)]
+            for column, digits in (("dram_read_sectors", 0), ("time_us", 1)):
+                for rows in (self._measured, self._predicted):
+                    cells.append(f"{self._change(rows, base, change, column):+.{digits}f}")
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+    def kernels(self):
+        """A line a kernel: what sawtooth changes in time beyond L2, as measured and as predicted from linear scans."""
+        lines = ["| kernel | pairs | time, % | off by, median, 90 %, points | sign right |"]
+        lines += ["|---" * 5 + "|"]
+        groups = {}
+        for gain in self._gains:
+            name = gain["kernel"]
+            if name.startswith("triton"):
+                name = f"Triton, stages: {name.split('-')[1]}"
+            elif name not in ("mma-1-stage", "mma-half-step"):
+                name = "hopper, mma, mma-3-stages, mma-tma"
+            groups.setdefault(name, []).append(gain)
+        for name, found in [*sorted(groups.items()), ("all", self._gains)]:
+            measured = [100 * gain["measured"] for gain in found]
+            off = [100 * abs(gain["predicted"] - gain["measured"]) for gain in found]
+            big = [gain for gain in found if abs(gain["measured"]) > SHOWN]
+            right = sum(gain["measured"] * gain["predicted"] > 0 for gain in big)
+            cells = [name, str(len(found)), f"{min(measured):+.1f} to {max(measured):+.1f}"]
+            cells += [f"{statistics.median(off):.1f}, {measures.quantile(off, 0.9):.1f}"]
+            lines.append(f"| {' | '.join([*cells, f'{right} of {len(big)}'])} |")
+        return "\n".join(lines)
+
+    def taught(self, what):
+        """Errors (`times`, `reads`) of taught kernels' predictions: median and 90 % in percent."""
+        found = [error for gain in self._gains for error in gain[what]]
+        return (
+            f"{100 * statistics.median(found):.1f} and {100 * measures.quantile(found, 0.9):.1f} %"
+        )
+
+    def shapes(self):
+        return len(self._proof)
+
+    def of_shapes(self, what):
+        return three([row[what] for row in self._proof], 2)
+
+    def slowest_sawtooth(self):
+        """The most and the least that sawtooth changes in the time of kernels/mma, in percent, without a mask."""
+        scan, found = POINT.index("scan"), []
+        for cells, row in self._measured.items():
+            other = (*cells[:scan], "sawtooth", *cells[scan + 1 :])
+            if cells[scan] == "linear" and row["mask"] == "none" and other in self._measured:
+                found.append(float(self._measured[other]["time_us"]) / float(row["time_us"]) - 1)
+        return f"{100 * min(found):+.1f} to {100 * max(found):+.1f} % over {len(found)} pairs"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("program")
+    parser.add_argument("--gains", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    program = os.path.abspath(options.program)
+    try:
+        if options.check:
+            known = {table.cells(row, POINT): row for row in read(RESULTS / "changes.csv")}
+            for row in predict_pairs(program, CHANGES[:AGAIN]):
+                before = known[table.cells(row, POINT)]
+                for column in ("dram_read_sectors", "time_us"):
+                    if abs(float(row[column]) / float(before[column]) - 1) > SAME:
+                        raise table.TableError(f"{column} is {row[column]}, was {before[column]}")
+            return fill.study(str(HERE), Page())
+        write("changes.csv", predict_pairs(program, CHANGES))
+        if options.gains:
+            predict_gains(program)
+        return fill.study(str(HERE), Page())
+    except table.TableError as error:
+        print(f"orders.py: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

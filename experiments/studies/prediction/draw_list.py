@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Draws a list of points at random, for judging a model that has not seen them.
+
+    draw_list.py --seed N --problems 48 --step 512 --families mma hopper > LIST.ini
+
+Problems are drawn from the ranges that predictions are judged on (lengths 4K to 256K, 1 to 32 heads, D = 64 and
+128, no mask, causal, windows), schedules from all that the kernels can run; each problem has three, so that changes
+of schedule can be judged. Two problems in three have K/V of more than half an L2 in front of a wave. Lengths of the
+lists that were measured are not drawn. The same seed gives the same list. Standard library only.
+"""
+
+import argparse
+import csv
+import pathlib
+import random
+import sys
+
+DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
+KIB = 1024
+MIB = 1024 * KIB
+HALF_L2 = 30 * MIB  # of an H200
+SHORTEST = 4 * KIB  # of the lengths that predictions are judged on
+LONGEST = 256 * KIB
+ELEMENT_BYTES = 2
+SCHEDULES_A_PROBLEM = 3
+MOST_TRIES = 100_000  # a problem; where lengths are left, thousands are enough
+MOST_FLOP = 2e13  # a launch of at most 70 ms at 280 TFLOP/s, unless told otherwise
+
+# (tile-kv, ctas-per-sm) of kernels/mma for tiles of 128 queries, and what an SM holds of each
+# (experiments/profiles/kernels).
+KERNELS = {64: ((128, 1), (128, 2), (64, 1), (64, 2)), 128: ((64, 1), (64, 2), (128, 1))}
+CTAS_UNDER_GRID = {(64, 128): 2, (64, 64): 2, (128, 64): 2, (128, 128): 1}
+
+# (tile-q, tile-kv) of kernels/hopper, of which an SM holds one CTA.
+HOPPER = {64: ((192, 128), (128, 128)), 128: ((128, 128), (128, 176))}
+
+
+def known_lengths():
+    """Every length in tokens of a list that was measured."""
+    known = set()
+    for path in DATA.glob("*/validation/*.csv"):
+        with open(path, encoding="utf-8") as file:
+            known |= {int(row.get("seq_kv") or row["seq"]) for row in csv.DictReader(file)}
+    return known
+
+
+def as_written(tokens):
+    return f"{tokens // KIB}K" if tokens % KIB == 0 else str(tokens)
+
+
+def pick(source, weighted):
+    """One of the keys of `weighted`, by weight."""
+    place = source.random() * sum(weighted.values())
+    for key, weight in weighted.items():
+        place -= weight
+        if place < 0:
+            return key
+    return key
+
+
+def problem_of(mask, head_dim, heads, kv_heads, length):
+    """The keys of a list; `mask` as it is written there."""
+    problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
+    if kv_heads != heads:
+        problem["kv-heads"] = kv_heads
+    return problem
+
+
+def print_points(problems, draw_problem, draw_schedule):
+    """Sections [1a], [1b], ...: of each problem, which draw_problem(is_long) gives, as many different schedules by
+    draw_schedule(problem, number) as are wanted; no point twice. Two problems in three are long."""
+    printed = []
+    for number in range(problems):
+        problem = draw_problem(number % 3 < 2)
+        schedules = []
+        while len(schedules) < SCHEDULES_A_PROBLEM:
+            schedule = draw_schedule(problem, number)
+            if schedule not in schedules:
+                schedules.append(schedule)
+        for letter, schedule in zip("abc", schedules):
+            point = {**problem, **schedule}
+            if point in printed:
+                continue  # the same problem, drawn twice
+            printed.append(point)
+            print(f"\n[{number + 1}{letter}]")
+            for key, value in point.items():
+                print(f"{key} = {value}")
+
+
+def draw_problem(source, long_kv, known_lengths, options):
+    mask = pick(source, {"none": 9, "causal": 9, "window": 4})
+    head_dim = pick(source, {64: 1, 128: 1})
+    row_bytes = 2 * head_dim * ELEMENT_BYTES  # of K and V
+    for _ in range(MOST_TRIES):
+        heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
+        kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
+        steps = (
+            SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()
+        )  # evenly by factors
+        length = round(steps) * options.step
+        pairs = length**2 * (1 if mask == "none" else 0.5)
+        kv_bytes = kv_heads * length * row_bytes
+        if length in known_lengths or 4 * heads * head_dim * pairs > options.most_flop:
+            continue
+        if (kv_bytes > HALF_L2) != long_kv:
+            continue
+        if mask == "window":
+            share = 0.25 + 0.5 * source.random()
+            mask = f"window:{max(1, round(length / KIB * share))}K"
+        return problem_of(mask, head_dim, heads, kv_heads, length)
+    sys.exit(
+        f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
+        f"{'over' if long_kv else 'up to'} half an L2; take a smaller --step"
+    )
+
+
+def draw_schedule(source, problem, family):
+    head_dim, heads = problem["head-dim"], problem["heads"]
+    launch = pick(source, {"static": 4, "dynamic": 3, "grid": 3})
+    if family == "hopper":
+        tile_q, tile_kv = HOPPER[head_dim][int(source.random() * len(HOPPER[head_dim]))]
+        schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv, "launch": launch}
+    else:
+        tile_kv, ctas = KERNELS[head_dim][int(source.random() * len(KERNELS[head_dim]))]
+        schedule = {"tile-kv": tile_kv, "launch": launch}
+        schedule["ctas-per-sm"] = CTAS_UNDER_GRID[head_dim, tile_kv] if launch == "grid" else ctas
+    scans = {"linear": 3, "sawtooth": 3, "reverse": 1}
+    if launch != "grid":
+        scans["attach"] = 1
+    schedule["scan"] = pick(source, scans)
+    if problem["mask"] != "none":
+        schedule["q-order"] = pick(source, {"ascending": 1, "descending": 1})
+    if launch != "grid":
+        schedule["prefetch"] = pick(source, {0: 6, 2: 1, 8: 1})
+    if heads > 1:
+        schedule["section"] = pick(
+            source, {size: 1 for size in (1, 2, 4, 8, 16, 32) if size <= heads}
+        )
+    return schedule
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--problems", type=int, default=44)
+    parser.add_argument("--most-flop", type=float, default=MOST_FLOP, help="of a launch")
+    parser.add_argument("--step", type=int, default=KIB, help="between lengths, in tokens")
+    parser.add_argument(
+        "--families", nargs="*", default=["mma"], help="of the kernels, a problem each in turn"
+    )
+    options = parser.parse_args()
+    known = known_lengths()
+    source = random.Random(options.seed)
+
+    print(
+        f"""# Points drawn by draw_list.py --seed {options.seed} --problems {options.problems}, before any of them was
+# measured, to judge models that were frozen before. No parameter and no mechanism is set from them. No length
+# is one of a list that was measured before.
+experiment = judgement
+gpu = h200
+tile-q = 128"""
+    )
+    families = options.families
+    print_points(
+        options.problems,
+        lambda long_kv: draw_problem(source, long_kv, known, options),
+        lambda problem, number: draw_schedule(source, problem, families[number % len(families)]),
+    )
+
+
+if __name__ == "__main__":
+    main()

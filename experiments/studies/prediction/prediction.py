@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""How well does the program predict what GPUs counted? Judges lists of measured points and fills README.md.
+
+    prediction.py SAWTOOTH [LIST ...]     predicts and compares lists (all of LISTS: a quarter of an hour) and writes
+                                          their rows of results/figures.csv; build/prediction/LIST keeps the tables
+    prediction.py SAWTOOTH --unmeasured   the same of lists/unmeasured.ini: results/unmeasured.csv, ten minutes
+    prediction.py SAWTOOTH --check        seconds: does the program still give what is recorded of the list `calibration`,
+                                          and has README.md the figures of results/?
+
+Every list is predicted by a plain call of the best model (timed, halves; one launch, seed 0) and compared with the median
+of each point's launches. Points are those of the measured rows, or of lists/LIST.ini. Errors are raw. Standard library
+only.
+"""
+
+import argparse
+import csv
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+DATA = ROOT / "experiments" / "data"
+FIGURES, UNMEASURED = (HERE / "results" / f"{name}.csv" for name in ("figures", "unmeasured"))
+sys.path.insert(0, str(ROOT / "plots" / "lib"))
+import errors  # noqa: E402  (the path above leads to it)
+import fill  # noqa: E402
+import measures  # noqa: E402
+import table  # noqa: E402
+
+# List: GPU, measured rows, kernels.
+LISTS = {
+    "families_sixth": ("h100-sxm", "h100/validation/families_sixth.csv", "mma, hopper"),
+    "families_fifth": ("h100-sxm", "h100/validation/development.csv", "mma, hopper"),
+    "families_fourth": ("h200", "h200/validation/development.csv", "mma, hopper"),
+    "families_third": ("h200", "h200/validation/development.csv", "mma, hopper"),
+    "families_again": ("h200", "h200/validation/development.csv", "mma, hopper"),
+    "families": ("h200", "h200/validation/development.csv", "mma, hopper"),
+    "judgement": ("h200", "h200/validation/development.csv", "mma"),
+    "drawn_fourth": ("h200", "h200/validation/development.csv", "mma"),
+    "drawn_third": ("h200", "h200/validation/development.csv", "mma"),
+    "calibration": ("h200", "h200/validation/calibration.csv", "mma"),
+    "flash-attention-2": ("h200", "h200/peers/peers.csv", "library"),
+    "flash-attention-3": ("h200", "h200/peers/flash_attention_3.csv", "library"),
+    "cudnn": ("h200", "h200/peers/peers.csv", "library"),
+    "triton-tutorial": ("h200", "h200/peers/peers.csv", "library"),
+}
+LIBRARY = "seq=16K,32K,64K,128K,256K head-dim=64,128 mask=none,causal".split()
+POINT = "kernel heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch".split()
+POINT += ["ctas_per_sm", "scan", "prefetch"]
+WRITTEN = {"seq_kv": "seq"}  # as keys of a list where they are not the columns' names
+DRAM, WRITES, TIME = "dram_read_sectors", "dram_write_sectors", "time_us"
+# Counter: its name, and the goals that were set before any list was measured: median, 90 %.
+COUNTERS = {
+    DRAM: ("DRAM reads", 0.03, 0.10),
+    "l2_read_miss_sectors": ("near misses", 0.04, 0.12),
+    "fabric_read_sectors": ("fabric reads", 0.04, 0.12),
+    "fabric_read_miss_sectors": ("fabric read misses", None, None),
+    "l2_read_sectors": ("sectors let through by the coalescer", 0.08, 0.20),
+    WRITES: ("DRAM writes", None, None),
+    TIME: ("duration", 0.05, 0.12),
+}
+STATISTICS = "count median ninety worst covered half_width pairs order".split()
+AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
+SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
+
+
+def options_of(name, gpu, measured, folder):
+    """What `simulate` is told of a list: a file of points, or a library's shapes."""
+    if LISTS[name][2] == "library":
+        return [f"--system={name}", f"--gpu={gpu}", *(f"--{option}" for option in LIBRARY)]
+    kept = HERE / "lists" / f"{name}.ini"
+    if kept.exists():
+        return [str(kept), f"--gpu={gpu}"]
+    rows = [row for row in table.read(measured) if row["experiment"] in (name, "")]
+    path = folder / "points.ini"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"experiment = {name}\ngpu = {gpu}\n")
+        for number, point in enumerate(table.grouped(rows, *POINT), 1):
+            file.write(f"\n[{number}]\n")
+            for column, value in zip(POINT, point):
+                file.write(f"{WRITTEN.get(column, column.replace('_', '-'))} = {value}\n")
+    return [str(path)]
+
+
+def run(words):
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def judge(program, name):
+    """Rows of FIGURES of one list."""
+    gpu, measured, _ = LISTS[name]
+    folder = ROOT / "build" / "prediction" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    predicted, compared, summary = (folder / n for n in ("predicted.csv", "errors.csv", "all.csv"))
+    said = options_of(name, gpu, DATA / measured, folder)
+    said += ["--timing=timed", "--l2=halves", "--quiet", "--overwrite", f"--csv={predicted}"]
+    run([program, "simulate", *said])
+    found = ["--csv", compared, "--summary", summary]
+    run([program, "compare", predicted, DATA / measured, *found])
+    return figures(name, table.read(str(summary)), table.read(str(compared)))
+
+
+def figures(name, summary, compared):
+    """A row a counter: statistics of `compare` over all points and over those beyond 1.5 x compulsory, and of the
+    latter's points whose launches agree."""
+    values = {}
+    for row in summary:
+        values[row["counter"], row["points"], row["statistic"]] = row["value"]
+    agree = agreeing(compared)
+    for counter in COUNTERS:
+        if (counter, "all", "count") not in values:
+            continue
+        line = {"list": name, "counter": counter}
+        for points in ("all", "over"):
+            for statistic in STATISTICS:
+                value = values.get((counter, points, statistic), "")
+                line[f"{points}_{statistic}"] = value and f"{float(value):.5g}"
+        sizes, held = [], []
+        for row in table.where(compared, counter=counter):
+            if not errors.is_over(row) or not row["relative_error"]:
+                continue
+            if point_of(row) in agree:
+                sizes.append(abs(float(row["relative_error"])))
+            elif row["predicted_low"]:
+                low, high = (float(row[f"predicted_{end}"]) for end in ("low", "high"))
+                held.append(low <= float(row["measured"]) <= high)
+        line |= {"agree_count": len(sizes), "differ_count": len(held), "differ_covered": sum(held)}
+        line["agree_ninety"] = f"{measures.quantile(sizes, 0.9):.5g}" if sizes else ""
+        line["agree_worst"] = f"{max(sizes):.5g}" if sizes else ""
+        yield line
+
+
+def point_of(row):
+    return table.cells(row, [column for column in POINT if column in row])
+
+
+def agreeing(compared):
+    """Points whose launches differ by less than 5 % in DRAM reads."""
+    found = set()
+    for row in table.where(compared, counter=DRAM):
+        low, high, middle = (float(row[f"measured{end}"]) for end in ("_low", "_high", ""))
+        if high - low < AGREE * middle:
+            found.add(point_of(row))
+    return found
+
+
+def write(path, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def recorded(path=FIGURES):
+    return table.read(str(path)) if path.exists() else []
+
+
+def differences(now, before):
+    """A sentence for each figure that is not the recorded one."""
+    known = {(row["list"], row["counter"]): row for row in before}
+    for row in now:
+        for column, value in row.items():
+            old = known.get((row["list"], row["counter"]), {}).get(column, "")
+            try:
+                same = abs(float(value) - float(old)) <= SAME * max(1, abs(float(old)))
+            except ValueError:
+                same = str(value) == old
+            if not same:
+                yield f"{row['list']} {row['counter']} {column}: {value}, recorded {old}"
+
+
+def percent(text, digits=1):
+    return f"{100 * float(text):.{digits}f}" if text else ""
+
+
+def table_of(head, rows):
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
+
+
+class Page:
+    """The vocabulary of README.md."""
+
+    def __init__(self):
+        self._rows = {(row["list"], row["counter"]): row for row in recorded()}
+        self._elsewhere = recorded(UNMEASURED)
+
+    def of(self, name, column, counter=DRAM):
+        return float(self._rows[name, counter][column])
+
+    def counters(self, name):
+        """Errors of each counter beyond 1.5 x compulsory, goals in brackets; intervals and order of all points."""
+        rows = []
+        for counter, (said, *goals) in COUNTERS.items():
+            row = self._rows[name, counter]
+            wanted = [f" [{100 * goal:g}]" if goal else "" for goal in goals]
+            cells = [percent(row[f"over_{s}"]) + w for s, w in zip(("median", "ninety"), wanted)]
+            cells += [percent(row["agree_ninety"]), percent(row["agree_worst"], 0)]
+            cells += [percent(row["all_covered"], 0), percent(row["all_half_width"])]
+            cells += [f"{percent(row['all_order'])} of {row['all_pairs']}"]
+            rows.append([said, *cells])
+        head = ["", "median, %", "90 %, %", "launches agree: 90 %, %", "worst, %"]
+        return table_of([*head, "interval holds, %", "half width, %", "order right, %"], rows)
+
+    def lists(self):
+        """Errors of DRAM reads beyond 1.5 x compulsory and of the duration of all points, a line a list."""
+        rows = []
+        for name, (gpu, _, kernels) in LISTS.items():
+            reads, times = (self._rows[name, counter] for counter in (DRAM, TIME))
+            cells = [gpu, kernels, f"{reads['over_count']} of {reads['all_count']}"]
+            cells += [percent(reads[f"over_{s}"]) for s in ("median", "ninety")]
+            cells += [percent(reads["all_median"])]
+            cells += [percent(times[f"all_{s}"]) for s in ("median", "ninety")]
+            rows.append([name, *cells, percent(reads["all_order"])])
+        head = (
+            "list|GPU|kernels|points over 1.5 x|DRAM reads over 1.5 x: median, %|90 %|all: median"
+        )
+        return table_of([*head.split("|"), "duration: median, %", "90 %", "order right, %"], rows)
+
+    def elsewhere(self, gpu, scan, seq, mask="none", **wanted):
+        """Least and most DRAM reads (million sectors) over the launches and timings of a GPU that is not measured."""
+        rows = table.where(
+            self._elsewhere, gpu=gpu, scan=scan, seq_kv=str(seq), mask=mask, **wanted
+        )
+        reads = [float(row[DRAM]) / 1e6 for row in rows]
+        low, high = (f"{end(reads):.0f}" for end in (min, max))
+        return low if low == high else f"{low} to {high}"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("program")
+    parser.add_argument("lists", nargs="*", metavar="LIST", help=", ".join(LISTS))
+    parser.add_argument("--unmeasured", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    try:
+        for name in options.lists:
+            if name not in LISTS:
+                raise table.TableError(f"no list {name}; allowed: {', '.join(LISTS)}")
+        if options.check:
+            found = list(differences(judge(options.program, "calibration"), recorded()))
+            print("\n".join(found), end="\n" if found else "", file=sys.stderr)
+            return 1 if found else fill.study(str(HERE), Page())
+        if options.unmeasured:
+            path = ROOT / "build" / "prediction" / "unmeasured.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            words = [HERE / "lists" / "unmeasured.ini", "--quiet", "--overwrite", f"--csv={path}"]
+            run([options.program, "simulate", *words])
+            kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()
+            columns = [*kept, DRAM, "cold_read_sectors"]
+            write(UNMEASURED, [{c: row[c] for c in columns} for row in table.read(str(path))])
+        for name in options.lists or ([] if options.unmeasured else LISTS):
+            rows = list(judge(options.program, name))
+            kept = [dict(row) for row in recorded() if row["list"] != name]
+            order = list(LISTS)
+            write(FIGURES, sorted(kept + rows, key=lambda row: order.index(row["list"])))
+            print(f"{name}: build/prediction/{name}", flush=True)
+        return fill.study(str(HERE), Page())
+    except (table.TableError, subprocess.CalledProcessError) as error:
+        print(f"prediction.py: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

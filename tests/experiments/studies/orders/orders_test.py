@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""experiments/studies/orders: what is taught and judged, on rows by hand, and that the page has the recorded figures."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+STUDY = ROOT / "experiments/studies/orders"
+sys.path.insert(0, str(STUDY))
+import orders  # noqa: E402  (the path above leads to it)
+import table  # noqa: E402
+
+KERNEL = dict(kernel="mma", head_dim="64", mask="none", tile_q="64", tile_kv="64", ctas_per_sm="1")
+KERNEL |= dict(experiment="held_out", launch="static")
+SHAPE = dict(batch="1", heads="2", kv_heads="2", seq_kv="512", mask="none")
+
+
+class Folders(unittest.TestCase):
+    """Tables of a case stand in the place of the recorded ones."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.data, self.results = (pathlib.Path(folder.name, n) for n in ("data", "results"))
+        for name, path in (("DATA", self.data), ("RESULTS", self.results)):
+            path.mkdir()
+            patched = mock.patch.object(orders, name, path)
+            patched.start()
+            self.addCleanup(patched.stop)
+
+
+class Gains(Folders):
+    def row(self, scan, time, reads, seq="196608"):
+        return KERNEL | dict(scan=scan, seq_kv=seq, time_us=time, dram_read_sectors=reads)
+
+    def test_a_gain_is_the_change_of_time_and_errors_are_those_of_both_scans(self):
+        measured = [self.row("linear", "100", "1000"), self.row("sawtooth", "80", "")]
+        predicted = [self.row("linear", "110", "900"), self.row("sawtooth", "99", "500")]
+        table.write(str(self.data / "gains.csv"), measured)
+        table.write(str(self.results / "gains.csv"), predicted)
+        (gain,) = orders.gains()
+        self.assertAlmostEqual(gain["measured"], -0.2)
+        self.assertAlmostEqual(gain["predicted"], -0.1)
+        self.assertAlmostEqual(gain["times"][0], 0.1)
+        self.assertAlmostEqual(gain["times"][1], 99 / 80 - 1)
+        self.assertEqual(len(gain["reads"]), 1)  # what was not counted is no error
+        self.assertAlmostEqual(gain["reads"][0], 0.1)
+
+    def test_a_launch_without_its_other_scan_is_no_pair(self):
+        rows = [self.row("linear", "100", "1000")]
+        for folder in (self.data, self.results):
+            table.write(str(folder / "gains.csv"), rows)
+        self.assertEqual(list(orders.gains()), [])
+
+    def test_taught_are_linear_scans_that_leave_a_length_and_one_sawtooth_within_l2(self):
+        # Half of L2 holds 122,880 keys of D = 64.
+        lengths = ("32768", "65536", "131072", "196608", "262144")
+        rows = [self.row(scan, "1", "1", seq) for seq in lengths for scan in ("linear", "sawtooth")]
+        taught = [(row["scan"], row["seq_kv"]) for row in orders.taught_rows(rows)]
+        linear = [("linear", seq) for seq in lengths[:4]]
+        self.assertEqual(sorted(taught), sorted([*linear, ("sawtooth", "65536")]))
+        taught = orders.taught_rows([row for row in rows if int(row["seq_kv"]) <= 196608])
+        self.assertEqual(max(int(row["seq_kv"]) for row in taught), 131072)
+
+
+class Proof(Folders):
+    """Search takes the dynamic schedule; the static one, 0.5 % later, has the fewest predicted reads."""
+
+    def judged(self, *measured):
+        schedules = ("grid linear 1", "static linear 2", "dynamic sawtooth 2")
+        found = (("3", "110", "400"), ("2", "100.5", "100"), ("1", "100", "200"))
+        for path, rows in (("results/found.csv", found), ("data/proof.csv", measured)):
+            lines = []
+            for words, cells in zip(schedules, rows):
+                launch, scan, section = words.split()
+                row = SHAPE | dict(launch=launch, scan=scan, section=section, q_order="ascending")
+                lines.append(row | dict(zip(("rank", "time_us", "dram_read_sectors"), cells)))
+            table.write(str(self.data.parent / path), lines)
+        return list(orders.proof())
+
+    def test_regret_and_excess_are_those_of_the_choices_against_the_best_measured(self):
+        (row,) = self.judged(("", "108", "300"), ("", "100", "120"), ("", "102", "90"))
+        self.assertAlmostEqual(row["regret"], 0.02)
+        # The dynamic one reads less, but is not within 1 % of the least time.
+        self.assertAlmostEqual(row["excess"], 0)
+        self.assertAlmostEqual(row["late"], 0)
+        self.assertAlmostEqual(row["usual"], 108 / 102 - 1)
+
+    def test_a_shape_without_all_its_counters_is_left_out(self):
+        self.assertEqual(self.judged(("", "108", ""), ("", "100", "120"), ("", "100.2", "")), [])
+
+
+class Pages(unittest.TestCase):
+    def test_the_page_has_the_figures_of_the_recorded_rows(self):
+        sys.argv = ["orders.py", "--check"]
+        self.assertEqual(orders.fill.study(str(STUDY), orders.Page()), 0)
+
+    def test_a_change_is_of_one_point_of_the_measured_lists(self):
+        measured = {
+            table.cells(row, orders.POINT) for row in orders.read(orders.DATA / "schedules.csv")
+        }
+        for what, point, base, change in orders.CHANGES:
+            for cells in orders.pair_of(base, change):
+                self.assertIn(cells, measured, (what, point))
+
+
+if __name__ == "__main__":
+    unittest.main()
