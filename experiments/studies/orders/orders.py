@@ -252,7 +252,7 @@ class Page:
 
     def changes(self):
         """A line a pair of schedules of kernels/mma: what changes in DRAM reads and in time."""
-        lines = ["| change | point | DRAM reads, M | % | predicted | time, % | predicted |"]
+        lines = ["|change|point|DRAM reads, M|%|predicted|time, %|predicted|"]
         lines += ["|---" * 7 + "|"]
         for what, point, base, change in CHANGES:
             reads = [
@@ -262,12 +262,12 @@ class Page:
             for column, digits in (("dram_read_sectors", 0), ("time_us", 1)):
                 for rows in (self._measured, self._predicted):
                     cells.append(f"{self._change(rows, base, change, column):+.{digits}f}")
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(f"|{'|'.join(cells)}|")
         return "\n".join(lines)
 
     def kernels(self):
         """A line a kernel: what sawtooth changes in time beyond L2, as measured and as predicted from linear scans."""
-        lines = ["| kernel | pairs | time, % | off by, median, 90 %, points | sign right |"]
+        lines = ["|kernel|pairs|change of time, %|off by, points: median, 90 %|sign right|"]
         lines += ["|---" * 5 + "|"]
         groups = {}
         for gain in self._gains:
@@ -284,7 +284,7 @@ class Page:
             right = sum(gain["measured"] * gain["predicted"] > 0 for gain in big)
             cells = [name, str(len(found)), f"{min(measured):+.1f} to {max(measured):+.1f}"]
             cells += [f"{statistics.median(off):.1f}, {measures.quantile(off, 0.9):.1f}"]
-            lines.append(f"| {' | '.join([*cells, f'{right} of {len(big)}'])} |")
+            lines.append(f"|{'|'.join([*cells, f'{right} of {len(big)}'])}|")
         return "\n".join(lines)
 
     def taught(self, what):
