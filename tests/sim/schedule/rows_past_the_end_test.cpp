@@ -5,8 +5,8 @@
 namespace sawtooth::sim {
 namespace {
 
-// Recorded on an H200 (experiments/data/h200/validation/development.csv and calibration_hopper.csv):
-// what SMs received, less the rows that Q, K and V have.
+// Recorded on an H200 (experiments/data/h200/validation/development.csv and
+// calibration_hopper.csv): what SMs received, less the rows that Q, K and V have.
 struct Recorded {
   int64_t seq, head_dim;
   Tiling tiling;
