@@ -4,6 +4,8 @@
     prediction.py SAWTOOTH [LIST ...]     predicts and compares lists (all of LISTS: a quarter of an hour) and writes
                                           their rows of results/figures.csv; build/prediction/LIST keeps the tables
     prediction.py SAWTOOTH --unmeasured   the same of lists/unmeasured.ini: results/unmeasured.csv, ten minutes
+    prediction.py SAWTOOTH --intervals    prints how wide intervals of predictions are ([intervals] of GPU profiles), by
+                                          intervals.py on the opened lists: twenty minutes
     prediction.py SAWTOOTH --check        seconds: does the program still give what is recorded of the list `calibration`,
                                           and has README.md the figures of results/?
 
@@ -23,10 +25,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 DATA = ROOT / "experiments" / "data"
+BUILD = ROOT / "build" / "prediction"
 FIGURES, UNMEASURED = (HERE / "results" / f"{name}.csv" for name in ("figures", "unmeasured"))
-sys.path.insert(0, str(ROOT / "plots" / "lib"))
+sys.path[:0] = [str(ROOT / "plots" / "lib"), str(HERE)]
 import errors  # noqa: E402  (the path above leads to it)
 import fill  # noqa: E402
+import intervals  # noqa: E402
 import measures  # noqa: E402
 import table  # noqa: E402
 
@@ -64,7 +68,8 @@ COUNTERS = {
 }
 STATISTICS = "count median ninety worst covered half_width pairs order".split()
 AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
-SEEDS = {"families_sixth": 5, "judgement": 5}  # figures are medians over so many seeds; else seed 0
+JUDGES = "families_sixth"
+SEEDS = {JUDGES: 5, "judgement": 5}  # figures are medians over so many seeds; else seed 0
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 
 
@@ -90,6 +95,32 @@ def run(words):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
+def predict(program, name, folder, seed):
+    """The file of predictions of one list."""
+    gpu, measured, _ = LISTS[name]
+    folder.mkdir(parents=True, exist_ok=True)
+    predicted = folder / "predicted.csv"
+    said = options_of(name, gpu, DATA / measured, folder)
+    said += ["--timing=timed", "--l2=halves", "--quiet", "--overwrite", f"--csv={predicted}"]
+    run([program, "simulate", *said, f"--seed={seed}"])
+    return predicted
+
+
+def say_intervals(program):
+    """The widths that two seeds of the opened lists of both kernel families, and of drawn ones, give."""
+    names = [name for name in LISTS if name.startswith(("families", "drawn")) and name != JUDGES]
+    files = []
+    for seed in (0, 1):
+        rows = []
+        for name in names:
+            folder = BUILD / "intervals" / name
+            rows += table.read(str(predict(program, name, folder, seed)))
+        files.append(str(BUILD / "intervals" / f"seed-{seed}.csv"))
+        table.write(files[-1], rows)
+    measured = sorted({str(DATA / LISTS[name][1]) for name in names})
+    return intervals.main(["--measured", *measured, "--predicted", *files])
+
+
 def judge(program, name):
     """Rows of FIGURES of one list: medians over its seeds."""
     found = [list(judge_seed(program, name, seed)) for seed in reversed(range(SEEDS.get(name, 1)))]
@@ -106,15 +137,11 @@ def middle(cells):
 
 
 def judge_seed(program, name, seed):
-    gpu, measured, _ = LISTS[name]
-    folder = ROOT / "build" / "prediction" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    predicted, compared, summary = (folder / n for n in ("predicted.csv", "errors.csv", "all.csv"))
-    said = options_of(name, gpu, DATA / measured, folder)
-    said += ["--timing=timed", "--l2=halves", "--quiet", "--overwrite", f"--csv={predicted}"]
-    run([program, "simulate", *said, f"--seed={seed}"])
+    measured, folder = DATA / LISTS[name][1], BUILD / name
+    predicted = predict(program, name, folder, seed)
+    compared, summary = (folder / found for found in ("errors.csv", "all.csv"))
     found = ["--csv", compared, "--summary", summary]
-    run([program, "compare", predicted, DATA / measured, *found])
+    run([program, "compare", predicted, measured, *found])
     return figures(name, table.read(str(summary)), table.read(str(compared)))
 
 
@@ -253,6 +280,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("lists", nargs="*", metavar="LIST", help=", ".join(LISTS))
     parser.add_argument("--unmeasured", action="store_true")
+    parser.add_argument("--intervals", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     try:
@@ -263,9 +291,11 @@ def main():
             found = list(differences(judge(options.program, "calibration"), recorded()))
             print("\n".join(found), end="\n" if found else "", file=sys.stderr)
             return 1 if found else fill.study(str(HERE), Page())
+        if options.intervals:
+            return say_intervals(options.program)
         if options.unmeasured:
-            path = ROOT / "build" / "prediction" / "unmeasured.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
+            BUILD.mkdir(parents=True, exist_ok=True)
+            path = BUILD / "unmeasured.csv"
             words = [HERE / "lists" / "unmeasured.ini", "--quiet", "--overwrite", f"--csv={path}"]
             run([options.program, "simulate", *words])
             kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""experiments/studies/validation/intervals.py on tables whose widths can be had by hand."""
+"""experiments/studies/prediction/intervals.py on tables whose widths can be had by hand."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, *[".."] * 4)
 sys.path[:0] = [
     os.path.join(ROOT, "plots", "lib"),
-    os.path.join(ROOT, "experiments", "studies", "validation"),
+    os.path.join(ROOT, "experiments", "studies", "prediction"),
 ]
 import intervals  # noqa: E402
 import table  # noqa: E402
