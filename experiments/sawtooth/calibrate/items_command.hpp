@@ -1,4 +1,4 @@
-// `sawtooth calibrate --gpu NAME --items ROWS.csv ITEMS.csv`: what records of items say, as files.
+// `sawtooth calibrate --gpu NAME --items ...`: what records of items say, as a kernel's file.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace sawtooth::experiments {
 
-/// Writes gpu.ini, kernel.ini and die.ini into the output folder: the files of the GPU that is
-/// named with the values that the records show in the place of theirs, and the die that they are
-/// of. Needs no GPU. Throws UsageError.
+/// Writes kernel.ini into the output folder: what items of launches of one family take on the GPU
+/// that is named, the file of its kernel costs being where the constants are from. --items names
+/// launches.csv, or rows of `measure`, with their records as `items_path`; of these it writes
+/// launches.csv too. Needs no GPU. Throws UsageError.
 int calibrate_items(const Settings& settings, const std::string& items_path);
 
 }  // namespace sawtooth::experiments

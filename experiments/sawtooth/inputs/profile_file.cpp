@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
@@ -16,7 +17,8 @@ namespace {
 constexpr auto sources =
     std::to_array<std::string_view>({"datasheet", "measured", "published", "assumed"});
 constexpr auto word_keys =
-    std::to_array<std::string_view>({"description", "uuid-hash", "kernel-costs", "family"});
+    std::to_array<std::string_view>({"description", "base", "uuid-hash", "kernel-costs", "family"});
+constexpr int most_bases = 4;  // a chain of files that is longer is a circle
 
 // "value; source; note", where the note may have semicolons of its own.
 Parameter parameter_of(const IniEntry& entry, const std::string& path) {
@@ -45,16 +47,42 @@ bool take(std::string_view& text, std::string_view before, int64_t& number) {
   return true;
 }
 
-}  // namespace
-
-std::string ProfileFile::word(std::string_view key) const {
-  const auto found = std::ranges::find(words, key, &Parameter::key);
-  return found == words.end() ? std::string() : found->value;
+// Puts each of `parameters` in the place of the one of its key, or behind the others.
+void put(const std::vector<Parameter>& parameters, std::vector<Parameter>& into) {
+  for (const Parameter& parameter : parameters) {
+    const auto known = std::ranges::find(into, parameter.key, &Parameter::key);
+    if (known == into.end()) {
+      into.push_back(parameter);
+    } else {
+      *known = parameter;
+    }
+  }
 }
 
-ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
+// How good a model is on a GPU, and how its times differ from another one's, is not inherited.
+bool is_inherited(const ProfileSection& section) {
+  return !section.name.starts_with("judged") && section.name != "pace";
+}
+
+// What `file` says in the place of what its base says; notes tell which values are the base's.
+ProfileFile merged(ProfileFile base, const std::string& base_name, ProfileFile file) {
+  std::erase_if(base.sections, [](const ProfileSection& s) { return !is_inherited(s); });
+  for (ProfileSection& section : base.sections)
+    for (Parameter& parameter : section.parameters)
+      parameter.note = base_name + ": " + parameter.note;
+  for (const ProfileSection& section : file.sections) {
+    auto known = std::ranges::find(base.sections, section.name, &ProfileSection::name);
+    if (known == base.sections.end())
+      known = base.sections.insert(known, {section.name, {}, section.line});
+    known->line = section.line;
+    put(section.parameters, known->parameters);
+  }
+  put(file.words, base.words);
+  return {std::move(file.path), std::move(base.words), std::move(base.sections)};
+}
+
+ProfileFile own_lines(const std::string& path, std::string_view kind) {
   ProfileFile file{path, {}, {}};
-  ContentHash content;
   for (const IniSection& section : read_ini(path).sections) {
     if (section.name.empty() && section.entries.empty()) continue;
     const bool first = file.sections.empty();
@@ -66,8 +94,6 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
       fail_at(path, section.line, "[" + section.name + "]: given twice");
     ProfileSection& known =
         file.sections.emplace_back(ProfileSection{section.name, {}, section.line});
-    const bool counts = section.name != "judged";  // which says nothing of the GPU itself
-    if (counts) content.add_line("[" + section.name + "]");
     for (const IniEntry& entry : section.entries) {
       const bool word = first && std::ranges::find(word_keys, entry.key) != word_keys.end();
       std::vector<Parameter>& list = word ? file.words : known.parameters;
@@ -75,13 +101,44 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
         fail_at(path, entry.line, entry.key + ": given twice");
       list.push_back(word ? Parameter{entry.key, entry.value, "", "", entry.line}
                           : parameter_of(entry, path));
-      if (!word && counts) content.add_line(entry.key).add_line(list.back().value);
     }
   }
-  file.content = content.text(content_digits);
   if (file.sections.empty())
     throw UsageError(path + ": has no section [" + std::string(kind) + "]");
   return file;
+}
+
+std::string content_of(const ProfileFile& file) {
+  ContentHash content;
+  for (const ProfileSection& section : file.sections) {
+    if (section.name == "judged") continue;  // which says nothing of the GPU itself
+    content.add_line("[" + section.name + "]");
+    for (const Parameter& parameter : section.parameters)
+      content.add_line(parameter.key).add_line(parameter.value);
+  }
+  return content.text(content_digits);
+}
+
+ProfileFile with_bases(const std::string& path, std::string_view kind, int bases_left) {
+  ProfileFile file = own_lines(path, kind);
+  if (const std::string base = file.word("base"); !base.empty()) {
+    if (bases_left == 0) throw UsageError(path + ": base = " + base + ": bases form a circle");
+    const auto base_path = std::filesystem::path(path).parent_path() / (base + ".ini");
+    file = merged(with_bases(base_path.string(), kind, bases_left - 1), base, std::move(file));
+  }
+  file.content = content_of(file);
+  return file;
+}
+
+}  // namespace
+
+std::string ProfileFile::word(std::string_view key) const {
+  const auto found = std::ranges::find(words, key, &Parameter::key);
+  return found == words.end() ? std::string() : found->value;
+}
+
+ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
+  return with_bases(path, kind, most_bases);
 }
 
 std::string profile_text(const ProfileFile& file, const std::string& comment) {

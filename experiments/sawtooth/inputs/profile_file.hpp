@@ -5,10 +5,11 @@
 //   description = NVIDIA GB10 (DGX Spark)
 //   l2-bytes = 24 MiB; published; arXiv 2601.16032
 //
-// The first section has what the file is of. Files of dies and kernels go on with sections of
-// kernels: [every] for all of them, [d>64] for those above a head dim, [d128-128x64] for the kernel
-// of the file's family (kernels/mma where it names none) of head dim 128 with 128 rows of Q and 64
-// of K/V a tile.
+// The first section has what the file is of, and may name a base, a file of the same folder: what
+// no line says is as there, but for [judged], [judged-FAMILY] and [pace]. Files of dies and kernels
+// go on with sections of kernels: [every] for all of them, [d>64] for those above a head dim,
+// [d128-128x64] for the kernel of the file's family (kernels/mma where it names none) of head dim
+// 128 with 128 rows of Q and 64 of K/V a tile.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -223,10 +224,22 @@ double parse_pace(const std::string& path, const Parameter& parameter,
   return pace;
 }
 
+void put_width(const IntervalWidth& width, std::vector<IntervalWidth>& widths) {
+  const auto known = std::ranges::find(widths, width.column, &IntervalWidth::column);
+  if (known == widths.end()) {
+    widths.push_back(width);
+  } else {
+    *known = width;
+  }
+}
+
 template <class Profile>
 ProfileFile checked_file(const std::string& path, std::string_view kind,
                          std::span<const Key<Profile>> keys) {
   ProfileFile file = read_profile_file(path, kind);
+  if (const std::string base = file.word("base"); !base.empty())  // its errors name its own lines
+    checked_file((std::filesystem::path(path).parent_path() / (base + ".ini")).string(), kind,
+                 keys);
   for (const ProfileSection& section : file.sections) {
     if (section.name != kind && !parse_kernel_scope(section.name))
       fail_at(
@@ -281,8 +294,9 @@ GpuFile read_gpu_file(const std::string& path) {
       models.judged = section.parameters;
       for (const Parameter& model : models.judged) check_model(path, model);
     } else if (what == "intervals") {
+      if (&models != &gpu) models.intervals = gpu.intervals;  // those of all families
       for (const Parameter& parameter : section.parameters)
-        models.intervals.push_back(parse_interval_width(path, parameter));
+        put_width(parse_interval_width(path, parameter), models.intervals);
     } else if (section.name == "pace") {
       for (const Parameter& parameter : section.parameters)
         gpu.paces[parameter.key] = parse_pace(path, parameter, gpu.kernel_costs);

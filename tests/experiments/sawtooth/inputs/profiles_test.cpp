@@ -218,6 +218,53 @@ TEST(KernelFile, AskedForByNameItsShapesHoldForEveryFamily) {
               HasSubstr("mine.ini has no costs of d64-64x64; it has d64-80x80"));
 }
 
+TEST(KernelFile, HasWhatItsBaseHasWhereItSaysNothingElse) {
+  const TemporaryFolder folder;
+  folder.write("first.ini",
+               "[kernel]\ndescription = d\nfamily = hopper\n[every]\njitter = 0.1; measured; n\n"
+               "[d64-64x64]\nstep-ns = 500; measured; n\nitem-end-ns = 9; measured; n\n");
+  const ProfileFile file = read_kernel_file(
+      folder.write("second.ini",
+                   "[kernel]\nbase = first\n[d64-64x64]\nstep-ns = 600; measured; n\n"
+                   "[d64-32x64]\nstep-ns = 700; measured; n\n"));
+  sim::KernelCost cost;
+  set_kernel_cost(file, {64, {64, 64}, "hopper"}, cost);
+  EXPECT_EQ(cost.step_ns, 600);
+  EXPECT_EQ(cost.item_end_ns, 9);
+  EXPECT_EQ(cost.jitter, 0.1);
+  EXPECT_TRUE(has_costs_of(file, {64, {32, 64}, "hopper"}));
+  EXPECT_EQ(file.sections[1].parameters[0].note, "first: n");
+}
+
+TEST(KernelFile, ABaseThatIsWrongOrNotThereIsRefused) {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& text) {
+    const std::string path = folder.write("mine.ini", text);
+    return message_of<UsageError>([&] { read_kernel_file(path); });
+  };
+  EXPECT_THAT(refused("[kernel]\nbase = mine\n"), HasSubstr("bases form a circle"));
+  EXPECT_THAT(refused("[kernel]\nbase = none\n"), HasSubstr("none.ini"));
+  folder.write("other.ini", "[kernel]\n[every]\njitter = 2; measured; n\n");
+  EXPECT_THAT(refused("[kernel]\nbase = other\n"), HasSubstr("other.ini:3: jitter"));
+}
+
+// An H100 is an H200 with another memory; how good models are on it is its own.
+TEST(GpuFile, HasWhatItsBaseHasButForItsOwnJudgement) {
+  const TemporaryFolder folder;
+  folder.write("big.ini",
+               "[gpu]\ndescription = Big\nsms = 10; assumed; n\nl2-bytes = 1MiB; assumed; n\n"
+               "[judged]\nlockstep-lru = well; measured; n\n"
+               "[intervals]\ntime_us = 1, 1, 1, 1, 0, 7; measured; n\n");
+  const GpuFile gpu = read_gpu_file(
+      folder.write("small.ini", "[gpu]\ndescription = Small\nbase = big\nsms = 8; assumed; n\n"));
+  EXPECT_EQ(gpu.description, "Small");
+  EXPECT_EQ(gpu.profile.name, "small");
+  EXPECT_EQ(gpu.profile.sms, 8);
+  EXPECT_EQ(gpu.profile.l2_bytes, 1 << 20);
+  EXPECT_TRUE(gpu.judged.empty());
+  EXPECT_EQ(gpu.intervals.size(), 1u);
+}
+
 TEST(KernelFile, NamesWhatIsWrong) {
   const auto kernel_message = [](const std::string& text) {
     return message(read_kernel_file, text);

@@ -1,0 +1,83 @@
+// What the items of a launch took, as one row: what costs of kernels are learnt from.
+//
+// Times are as recorded, with what passes between two items in them. The end of a CTA's last item
+// is not recorded, and that item is not used.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "experiments/sawtooth/inputs/profiles.hpp"
+
+namespace sawtooth::experiments {
+
+struct RecordedLaunch;
+
+inline constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
+
+struct LaunchTimes {
+  KernelShape kernel;
+  std::string dtype = "bf16", mask = "none", launch = "static", scan = "linear";
+  int64_t workers = 0;
+  int64_t prefetch = 0;
+  double dram_tb_per_s = not_told;  // what the launch read from DRAM
+
+  int64_t least_steps = 0, most_steps = 0;  // of an item
+  double items_a_step = 0;                  // of a CTA, in the median
+  // Of a step, by SM: median and mean over the older CTAs of SMs and over the younger ones; over
+  // all items; and medians over CTAs with lines to prefetch and without.
+  double older_ns = not_told, younger_ns = not_told;
+  double older_mean_ns = not_told, younger_mean_ns = not_told, mean_ns = not_told;
+  double lines_ns = not_told, no_lines_ns = not_told;
+  // Of two CTAs with lines, or two without, on an SM; and by which share a CTA with lines beside
+  // one without takes longer.
+  double both_lines_ns = not_told, neither_lines_ns = not_told, lines_bias = not_told;
+
+  double sorted_ahead = not_told;     // by which the faster half of CTAs is faster than the mean
+  double jitter = not_told;           // of a step: from items of SMs of one GPC, robust
+  double jitter_of_all = not_told;    // from the variance of a CTA's items
+  double gpc_spread = not_told;       // standard deviation of GPCs' slowness
+  double cta_spread = not_told;       // of CTAs' beyond jitter_of_all
+  double tpc_spread = not_told;       // by which the first SM of a TPC is slower than its mean
+  double item_spread_ns = not_told;   // what an item takes longer in a GPC's last TPC
+  double start_spread_ns = not_told;  // from the first TPC of a GPC to its last
+
+  // The line through (steps, ns) of items: their number, means and sums of squares and products.
+  double line_items = 0, line_steps = 0, line_ns = 0, line_square = 0, line_product = 0;
+
+  // Two CTAs of an SM in the wrong phase of each other (docs/models/backward.md): a step in the
+  // right phase, what the others take longer, mean and variance of the share of an item's time in
+  // the wrong phase, and the share of CTAs that never leave it.
+  double phase_ns = not_told, phase_slowness = not_told, phase_share = not_told,
+         phase_variance = not_told, locked_share = not_told;
+  // Items that end while every SM still has two CTAs.
+  double early_items = 0, early_steps = 0, early_ns = 0;
+
+  int64_t element_bytes() const { return dtype == "fp32" ? 4 : 2; }
+  /// Persistent CTAs, so many on each of `sms`.
+  bool has_ctas(int64_t an_sm, int64_t sms) const {
+    return launch != "grid" && workers == an_sm * sms;
+  }
+  /// Items alike, and so long that what is between them does not count.
+  bool is_steady() const { return launch != "grid" && mask == "none" && least_steps >= 500; }
+  /// A time a step without the `item_ns` that pass between two items.
+  double without_items(double step_ns, double item_ns) const {
+    return step_ns - item_ns * items_a_step;
+  }
+  /// A share of a recorded step as a share of the step alone.
+  double of_step(double share, double item_ns) const {
+    return share * mean_ns / without_items(mean_ns, item_ns);
+  }
+};
+
+/// SMs are those of `gpu`, in the order of its layout.
+LaunchTimes launch_times(const RecordedLaunch& launch, const sim::Gpu& gpu);
+
+/// A table of launches, one a row; and back. Throws UsageError for what is no such table.
+std::string launch_times_csv(const std::vector<LaunchTimes>& launches);
+std::vector<LaunchTimes> read_launch_times(const std::string& path);
+
+}  // namespace sawtooth::experiments
