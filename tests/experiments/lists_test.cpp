@@ -48,7 +48,7 @@ std::set<int64_t> numbers(const std::vector<Point>& points, const std::string& k
 
 TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
   std::set<std::string> lists;
-  for (const std::string study : {"orders", "prediction", "validation"})
+  for (const std::string study : {"orders", "prediction"})
     for (const auto& entry :
          std::filesystem::directory_iterator(root + "/studies/" + study + "/lists")) {
       if (entry.path().extension() != ".ini") continue;
@@ -64,7 +64,7 @@ TEST(Lists, EveryPointOfEveryListResolvesAndOccursOnce) {
 }
 
 TEST(Lists, CalibrationIsSmallAndSharesNoLengthWithWhatIsJudged) {
-  const auto calibration = points_of("validation/lists/calibration");
+  const auto calibration = points_of("prediction/lists/calibration");
   EXPECT_LE(calibration.size(), 12u);
   const auto judged = numbers(points_of("prediction/lists/families_sixth"), "seq-kv");
   for (const int64_t length : numbers(calibration, "seq-kv"))

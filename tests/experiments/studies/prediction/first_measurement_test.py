@@ -113,7 +113,7 @@ class FirstMeasurement(unittest.TestCase):
         for words, wanted in (
             ([], "usage: "),
             (["measure"], "usage: "),
-            (["measure", "a999"], "no list 'a999'; allowed: a100 families_sixth gb10 unmeasured"),
+            (["measure", "a999"], "no list 'a999'; allowed: a100 calibration"),
             (["compare", "none.tar.gz"], "none.tar.gz: no such file"),
             (["compare", "mine.ini"], "mine.ini: no archive"),
         ):
