@@ -11,7 +11,7 @@ sawtooth_packages=(
 
 # What some parts of the build look for and others do without: mpirun, and a Slurm for a test.
 # shellcheck disable=SC2034
-sawtooth_optional_packages=(libopenmpi-dev openmpi-bin slurm-wlm munge)
+sawtooth_optional_packages=(libopenmpi-dev openmpi-bin)
 
 missing_packages() {
   local package

@@ -1,12 +1,10 @@
-#include "experiments/sawtooth/advise/advise_command.hpp"
-
 #include <algorithm>
 #include <array>
 #include <iostream>
 #include <thread>
 
 #include "experiments/sawtooth/advise/advice.hpp"
-#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
@@ -20,7 +18,10 @@ namespace {
 
 constexpr int seeds = 3;
 
-// What an order is, by keys whose values the table shows.
+// What a problem and what an order is, by keys whose values the table shows.
+constexpr auto problem_keys =
+    std::to_array<const char*>({"gpu", "batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim",
+                                "dtype", "mask", "tile-q", "tile-kv", "workers"});
 constexpr auto order_keys = std::to_array<const char*>({"section", "q-order", "launch", "scan"});
 
 // The order of today is the first value of each key; what is not given varies by itself.
@@ -49,8 +50,7 @@ struct Advised {
 // Orders of one problem, the first of which is today's.
 std::string problem_of(const Point& point) {
   std::string text;
-  for (const char* key : {"gpu", "batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim",
-                          "dtype", "mask", "tile-q", "tile-kv", "workers"})
+  for (const char* key : problem_keys)
     text.append(text.empty() ? "" : ", ").append(key).append(" ").append(point.text(key));
   return text;
 }
@@ -62,9 +62,7 @@ std::string signed_percent(double value) {
 
 CsvRow csv_row(const Advised& row) {
   CsvRow cells;
-  for (const char* key : {"gpu", "batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim",
-                          "dtype", "mask", "tile-q", "tile-kv", "workers"})
-    cells.push_back(row.point.text(key));
+  for (const char* key : problem_keys) cells.push_back(row.point.text(key));
   for (const char* key : order_keys) cells.push_back(row.point.text(key));
   cells.push_back(std::to_string(row.forecast.dram_read_sectors));
   for (const double value : {row.forecast.time_us, row.forecast.low_us, row.forecast.high_us})
@@ -76,31 +74,15 @@ CsvRow csv_row(const Advised& row) {
   return cells;
 }
 
-const CsvRow csv_columns{"gpu",
-                         "batch",
-                         "heads",
-                         "kv_heads",
-                         "seq_q",
-                         "seq_kv",
-                         "head_dim",
-                         "dtype",
-                         "mask",
-                         "tile_q",
-                         "tile_kv",
-                         "workers",
-                         "section",
-                         "q_order",
-                         "launch",
-                         "scan",
-                         "dram_read_sectors",
-                         "time_us",
-                         "time_us_low",
-                         "time_us_high",
-                         "dram_change_percent",
-                         "time_change_percent",
-                         "time_change_percent_low",
-                         "time_change_percent_high",
-                         "why"};
+CsvRow csv_columns() {
+  CsvRow columns(problem_keys.begin(), problem_keys.end());
+  columns.insert(columns.end(), order_keys.begin(), order_keys.end());
+  for (std::string& column : columns) std::ranges::replace(column, '-', '_');
+  columns.insert(columns.end(), {"dram_read_sectors", "time_us", "time_us_low", "time_us_high",
+                                 "dram_change_percent", "time_change_percent",
+                                 "time_change_percent_low", "time_change_percent_high", "why"});
+  return columns;
+}
 
 void print_table(const std::vector<Advised>& rows) {
   std::string problem;
@@ -164,14 +146,13 @@ void print_table(const std::vector<Advised>& rows) {
 }  // namespace
 
 int run_advise(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  const Configuration configuration =
-      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  const Settings outputs = output_settings(configuration, parsed.settings);
+  const SweepArguments arguments_given = parse_sweep_arguments(command, arguments);
+  const Configuration& configuration = arguments_given.configuration;
+  const Settings& outputs = arguments_given.outputs;
   Catalog catalog;
   std::vector<Advised> rows;
   for (const Settings& settings :
-       expand(configuration, with_orders(parsed.settings, configuration)))
+       expand(configuration, with_orders(arguments_given.command_line, configuration)))
     rows.push_back({resolve(settings, catalog), {}, {}});
   for (const Advised& row : rows)
     if (row.point.request.timing != sim::Timing::timed)
@@ -203,16 +184,9 @@ int run_advise(const Command& command, const Arguments& arguments) {
   if (!outputs.contains("csv") && is_terminal(Output::standard)) {
     print_table(rows);
   } else {
-    std::string text = csv_line(csv_columns);
+    std::string text = csv_line(csv_columns());
     for (const Advised& row : rows) text += csv_line(csv_row(row));
-    const std::string path = value_or(outputs, "csv", "-");
-    if (path == "-") {
-      std::cout << text;
-    } else {
-      OutputFile file(path);
-      file.write(text);
-      file.commit();
-    }
+    write_output(value_or(outputs, "csv", "-"), text);
   }
   if (!is_on(outputs, "quiet") && !rows.empty()) {
     const Point& point = rows.front().point;

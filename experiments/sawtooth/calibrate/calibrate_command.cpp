@@ -1,6 +1,4 @@
 // sawtooth calibrate: streams on the GPU at hand -> profile, die file, raw counters, checks.
-#include "experiments/sawtooth/calibrate/calibrate_command.hpp"
-
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -9,7 +7,7 @@
 #include "experiments/sawtooth/calibrate/calibration_profile.hpp"
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
 #include "experiments/sawtooth/calibrate/l2_half_report.hpp"
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/no_device.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"

@@ -1,5 +1,5 @@
-#include "experiments/sawtooth/calibrate/calibrate_command.hpp"
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 
 namespace sawtooth::experiments {

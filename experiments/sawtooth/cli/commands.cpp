@@ -2,24 +2,7 @@
 
 #include <array>
 
-#include "experiments/sawtooth/advise/advise_command.hpp"
-#include "experiments/sawtooth/calibrate/calibrate_command.hpp"
-#include "experiments/sawtooth/compare/compare_command.hpp"
-#include "experiments/sawtooth/counters/counters_command.hpp"
-#include "experiments/sawtooth/import_ncu/import_ncu_command.hpp"
-#include "experiments/sawtooth/list/list_commands.hpp"
-#include "experiments/sawtooth/measure/measure_command.hpp"
-#include "experiments/sawtooth/merge/merge_command.hpp"
-#include "experiments/sawtooth/order/order_command.hpp"
-#include "experiments/sawtooth/plot/plot_command.hpp"
-#include "experiments/sawtooth/record/record_command.hpp"
-#include "experiments/sawtooth/ring/ring_command.hpp"
-#include "experiments/sawtooth/run/run_command.hpp"
-#include "experiments/sawtooth/search/search_command.hpp"
-#include "experiments/sawtooth/simulate/simulate_command.hpp"
-#include "experiments/sawtooth/slurm/slurm_command.hpp"
-#include "experiments/sawtooth/teach/teach_command.hpp"
-#include "experiments/sawtooth/trace/trace_command.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 
@@ -14,5 +15,11 @@ std::span<const Command> commands();
 /// The help of the whole program, and of one command with its options by group.
 std::string program_help();
 std::string command_help(const Command& command);
+
+/// The completion of `shell`: bash, zsh or fish. Throws UsageError for another one.
+std::string completion(std::string_view shell);
+
+/// The man page, in roff, of the program (empty name) or of a command. Throws UsageError.
+std::string man_page(std::string_view command);
 
 }  // namespace sawtooth::experiments

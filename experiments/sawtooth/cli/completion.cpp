@@ -2,17 +2,11 @@
 
 #include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/cli/option_words.hpp"
-#include "experiments/sawtooth/cli/shell_words.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 /// Within single quotes of a shell; `escaped` get a backslash as well.
 std::string quoted(std::string_view text, std::string_view escaped = "") {
@@ -38,7 +32,7 @@ void for_each_option(const Command& command, Function function) {
 std::string command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
-  return joined(names);
+  return join_list(names, " ");
 }
 
 std::string bash() {
@@ -53,7 +47,7 @@ std::string bash() {
       << "' -- \"$word\")\n    return\n  fi\n"
          "  case $before in\n";
   for (const OptionSpec& option : option_table()) {
-    const std::string values = joined(listed_values(option));
+    const std::string values = join_list(listed_values(option), " ");
     if (values.empty()) continue;
     out << "    --" << option.key << ") mapfile -t COMPREPLY < <(compgen -P \"$begun\" -W '"
         << values << "' -- \"$list\"); return ;;\n";
@@ -87,7 +81,7 @@ std::string zsh() {
     out << "    " << command.name << ")\n      _arguments '*:file:_files'";
     for_each_option(command, [&](const OptionSpec& option) {
       out << " \\\n        '*--" << option.key << '[' << quoted(option.description, "[]\\") << ']';
-      const std::string values = joined(listed_values(option));
+      const std::string values = join_list(listed_values(option), " ");
       if (option.kind == OptionKind::path) {
         out << ":file:_files";
       } else if (!values.empty()) {
@@ -111,7 +105,7 @@ std::string fish() {
     for_each_option(command, [&](const OptionSpec& option) {
       out << "complete -c sawtooth -n '__fish_seen_subcommand_from " << command.name << "' -l "
           << option.key;
-      const std::string values = joined(listed_values(option));
+      const std::string values = join_list(listed_values(option), " ");
       if (option.kind == OptionKind::path) {
         out << " -r";
       } else if (option.kind != OptionKind::toggle) {

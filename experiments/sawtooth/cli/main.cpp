@@ -4,12 +4,11 @@
 #include <iostream>
 
 #include "experiments/sawtooth/cli/commands.hpp"
-#include "experiments/sawtooth/cli/shell_words.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/names.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
-#include "experiments/sawtooth/support/removed_on_signal.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

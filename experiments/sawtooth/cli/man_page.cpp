@@ -2,7 +2,6 @@
 
 #include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/cli/option_words.hpp"
-#include "experiments/sawtooth/cli/shell_words.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

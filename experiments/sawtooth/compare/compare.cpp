@@ -1,10 +1,12 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
-#include "experiments/sawtooth/inputs/interval_width.hpp"
+#include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -16,104 +18,136 @@ constexpr std::string_view dram_reads = "dram_read_sectors";
 constexpr std::string_view compulsory_reads = "cold_read_sectors";
 constexpr double low_share = 0.05;
 constexpr double high_share = 0.95;
+// Pairs of points that the search for the nearest ones looks at: about a second.
+constexpr size_t most_pairs_looked_at = size_t{4} << 20;
 
 std::optional<double> relative_error(double predicted, double measured) {
   if (measured != 0) return (predicted - measured) / measured;
   return predicted == 0 ? std::optional<double>(0.0) : std::nullopt;
 }
 
-// The median of sorted values without the one at `place`.
-double median_without(const std::vector<double>& sorted, size_t place) {
-  const auto value = [&](size_t i) { return sorted[i < place ? i : i + 1]; };
-  const QuantilePlace middle(sorted.size() - 1, median_share);
-  return middle.value(value(middle.below()), value(middle.above()));
-}
-
-std::optional<double> noise_of(const std::vector<double>& sorted) {
+std::optional<double> noise_of(const std::vector<double>& launches) {
   std::vector<double> errors;
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    const auto error = relative_error(median_without(sorted, i), sorted[i]);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    std::vector<double> others = launches;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const auto error = relative_error(median_of(std::move(others)), launches[i]);
     if (!error) return std::nullopt;
     errors.push_back(std::abs(*error));
   }
   return median_of(std::move(errors));
 }
 
-LaunchSpread launches_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return {values.size(), quantile_of(values, low_share), quantile_of(values, high_share),
-          noise_of(values)};
+LaunchSpread spread_of(const std::vector<double>& launches) {
+  if (launches.size() == 1) return {1, launches.front(), launches.front()};
+  return {launches.size(), quantile_of(launches, low_share), quantile_of(launches, high_share),
+          noise_of(launches)};
 }
 
-// Makes the errors of pairs, one after the other.
-class ErrorMaker {
- public:
-  ErrorMaker(const ComparedPoints& predicted, const ComparedPoints& measured,
-             const std::vector<std::string_view>& counters, Comparison& comparison)
-      : predicted_(predicted), measured_(measured), comparison_(comparison) {
-    for (const std::string_view counter : counters)
-      counters_.push_back({counter, place_of(counter), place_of(std::string(counter) + "_low"),
-                           place_of(std::string(counter) + "_high")});
-  }
+// The columns in which two points differ, system's among them.
+ColumnBits differences(const PointTable& predicted, const ComparedPoint& p,
+                       const PointTable& measured, const ComparedPoint& m) {
+  ColumnBits apart = 0;
+  for (size_t i = 0; i <= system_place; ++i)
+    apart |= ColumnBits{predicted.cell(p, i) != measured.cell(m, i)} << i;
+  apart &= ~(p.open | m.open);
+  constexpr size_t gpu = join_column("gpu");
+  if (predicted.cell(p, gpu).empty()) apart |= ColumnBits{1} << gpu;
+  // What was measured from outside is that system's, not any kernel's of the same problem.
+  constexpr size_t launch = join_column("launch");
+  if (measured.cell(m, launch).empty() && !measured.is_published(m) &&
+      !predicted.cell(p, launch).empty() &&
+      predicted.cell(p, system_place) != measured.cell(m, system_place))
+    apart |= ColumnBits{1} << system_place;
+  return apart;
+}
 
-  void add(const ComparedPoint& p, const ComparedPoint& m) {
-    JoinedPoint& point = comparison_.joined.emplace_back();
-    point.group = comparison_.keys->words().text(p.group);
-    point.key = PointKey(*comparison_.keys, key_of(p, m));
-    point.over_compulsory = over_compulsory(p, m);
-    for (const auto& [counter, place, low, high] : counters_) {
-      std::vector<double> predictions = predicted_.values(p, place);
-      std::vector<double> launches = measured_.values(m, place);
-      if (predictions.empty() || launches.empty()) continue;
-      PointError error{&point, counter, median_of(std::move(predictions)), median_of(launches)};
-      if (launches.size() > 1)
-        error.launches = &comparison_.launches.emplace_back(launches_of(std::move(launches)));
-      std::vector<double> lows = interval_ends(p, low), highs = interval_ends(p, high);
-      if (!lows.empty() && !highs.empty())
-        error.interval = &comparison_.intervals.emplace_back(
-            PredictedInterval{median_of(std::move(lows)), median_of(std::move(highs))});
-      comparison_.errors.push_back(error);
+std::string key_without(const PointTable& table, const ComparedPoint& point, ColumnBits open) {
+  CsvRow key;
+  for (size_t i = 0; i <= system_place; ++i)
+    key.emplace_back(open >> i & 1 ? std::string_view() : table.cell(point, i));
+  return csv_line(key);
+}
+
+// Places of points by their open columns: there are few different sets of these.
+std::map<ColumnBits, std::vector<size_t>> by_open_columns(const PointTable& table) {
+  std::map<ColumnBits, std::vector<size_t>> places;
+  for (size_t place = 0; place < table.points().size(); ++place)
+    places[table.points()[place].open].push_back(place);
+  return places;
+}
+
+// Places in both tables, ascending.
+std::vector<std::pair<size_t, size_t>> join(const PointTable& predicted,
+                                            const PointTable& measured) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  const auto ours = by_open_columns(predicted);
+  for (const auto& [their_open, m_places] : by_open_columns(measured)) {
+    for (const auto& [our_open, p_places] : ours) {
+      const ColumnBits open = our_open | their_open;
+      std::unordered_multimap<std::string, size_t> by_key;
+      for (const size_t m : m_places)
+        by_key.emplace(key_without(measured, measured.points()[m], open), m);
+      for (const size_t p : p_places) {
+        const ComparedPoint& point = predicted.points()[p];
+        const auto [begin, end] = by_key.equal_range(key_without(predicted, point, open));
+        for (auto at = begin; at != end; ++at)
+          if (differences(predicted, point, measured, measured.points()[at->second]) == 0)
+            pairs.emplace_back(p, at->second);
+      }
     }
   }
+  std::ranges::sort(pairs);
+  return pairs;
+}
 
- private:
-  struct Counter {
-    std::string_view name;
-    size_t place, low, high;  // of its values and of the ends of its interval
+void find_columns_apart(const PointTable& predicted, const PointTable& measured,
+                        const std::vector<bool>& is_joined, Comparison& comparison) {
+  if (measured.points().empty()) return;
+  const size_t most = std::max<size_t>(1, most_pairs_looked_at / measured.points().size());
+  for (size_t place = 0; place < is_joined.size() && comparison.looked_at < most; ++place) {
+    if (is_joined[place]) continue;
+    ++comparison.looked_at;
+    ColumnBits least = 0;
+    for (const ComparedPoint& m : measured.points()) {
+      const ColumnBits apart = differences(predicted, predicted.points()[place], measured, m);
+      if (least == 0 || std::popcount(apart) < std::popcount(least)) least = apart;
+      if (std::has_single_bit(least)) break;
+    }
+    for (size_t i = 0; i <= system_place; ++i)
+      if (least >> i & 1) ++comparison.apart[i == system_place ? "system" : join_columns()[i]];
+  }
+}
+
+void add_errors(const PointTable& predicted, const ComparedPoint& p, const PointTable& measured,
+                const ComparedPoint& m, const std::vector<std::string_view>& counters,
+                Comparison& comparison) {
+  JoinedPoint& point = comparison.joined.emplace_back(JoinedPoint{p.group, {}, {}});
+  for (size_t i = 0; i < join_column_count; ++i) {
+    const std::string_view cell = measured.cell(m, i);
+    point.key.emplace_back(cell.empty() ? predicted.cell(p, i) : cell);
+  }
+  point.problem = problem_of(point.key);
+  const auto median_in = [](const PointTable& table, const ComparedPoint& of,
+                            std::string_view column) -> std::optional<double> {
+    std::vector<double> values = table.values(of, column);
+    if (values.empty()) return std::nullopt;
+    return median_of(std::move(values));
   };
-
-  std::vector<double> interval_ends(const ComparedPoint& p, size_t place) const {
-    return place < predicted_.counters().size() ? predicted_.values(p, place)
-                                                : std::vector<double>();
+  const auto reads = median_in(measured, m, dram_reads);
+  const auto least = median_in(predicted, p, compulsory_reads);
+  if (reads && least.value_or(0) != 0) point.over_compulsory = *reads / *least;
+  for (const std::string_view counter : counters) {
+    const auto prediction = median_in(predicted, p, counter);
+    const std::vector<double> launches = measured.values(m, counter);
+    if (!prediction || launches.empty()) continue;
+    PointError error{&point, counter, *prediction, median_of(launches), spread_of(launches)};
+    const auto low = median_in(predicted, p, std::string(counter) + "_low");
+    const auto high = median_in(predicted, p, std::string(counter) + "_high");
+    if (low && high) error.interval = {*low, *high};
+    comparison.errors.push_back(std::move(error));
   }
-
-  size_t place_of(std::string_view counter) const {
-    const auto& columns = measured_.counters();
-    return static_cast<size_t>(std::ranges::find(columns, counter) - columns.begin());
-  }
-
-  uint32_t key_of(const ComparedPoint& p, const ComparedPoint& m) const {
-    PointKeys::Cells cells = comparison_.keys->cells(m.key);
-    const PointKeys::Cells& ours = comparison_.keys->cells(p.key);
-    for (size_t i = 0; i < cells.size(); ++i)
-      if (cells[i] == Words::empty) cells[i] = ours[i];
-    return comparison_.keys->number(cells);
-  }
-
-  std::optional<double> over_compulsory(const ComparedPoint& p, const ComparedPoint& m) const {
-    std::vector<double> reads = measured_.values(m, place_of(dram_reads));
-    std::vector<double> least = predicted_.values(p, place_of(compulsory_reads));
-    if (reads.empty() || least.empty()) return std::nullopt;
-    const double sectors = median_of(std::move(least));
-    if (sectors == 0) return std::nullopt;
-    return median_of(std::move(reads)) / sectors;
-  }
-
-  const ComparedPoints& predicted_;
-  const ComparedPoints& measured_;
-  Comparison& comparison_;
-  std::vector<Counter> counters_;
-};
+}
 
 }  // namespace
 
@@ -126,60 +160,31 @@ std::vector<std::string_view> counters_named(const std::string& list, const std:
   if (list.empty()) return known;
   std::vector<std::string_view> chosen;
   for (const std::string& counter : split_list(list)) {
-    const auto found = std::find(known.begin(), known.end(), counter);
-    if (found != known.end()) {
-      chosen.push_back(*found);
-      continue;
-    }
-    std::string allowed;
-    for (const std::string_view name : known) {
-      allowed.append(allowed.empty() ? "" : ", ").append(name);
-    }
-    throw UsageError(place + ": '" + counter + "' is no counter; allowed: " + allowed);
+    const auto found = std::ranges::find(known, counter);
+    if (found == known.end())
+      throw UsageError(place + ": '" + counter + "' is no counter; allowed: " + join_list(known));
+    chosen.push_back(*found);
   }
   return chosen;
 }
 
-std::vector<std::string> compared_columns(const std::vector<std::string_view>& counters) {
-  std::vector<std::string> columns(counters.begin(), counters.end());
-  for (const std::string_view needed : {dram_reads, compulsory_reads})
-    if (std::ranges::find(columns, needed) == columns.end()) columns.emplace_back(needed);
-  for (const std::string_view name : interval_columns) {
-    if (std::ranges::find(counters, name) == counters.end()) continue;
-    for (const char* end : {"_low", "_high"}) columns.push_back(std::string(name) + end);
-  }
-  return columns;
-}
-
-Comparison compare_points(const ComparedPoints& predicted, const ComparedPoints& measured,
+Comparison compare_tables(const CsvTable& predicted_table, const CsvTable& measured_table,
                           const std::vector<std::string_view>& counters) {
+  const PointTable predicted(predicted_table, Side::predicted);
+  const PointTable measured(measured_table, Side::measured);
   Comparison comparison;
-  comparison.keys = predicted.keys();
-  comparison.predicted_points = predicted.points().size();
-  comparison.measured_points = measured.points().size();
-  std::vector<bool> p_joined(comparison.predicted_points), m_joined(comparison.measured_points);
-  const JoinedPairs pairs = join_points(predicted, measured);
-  comparison.errors.reserve(pairs.size() * counters.size());
-  ErrorMaker errors(predicted, measured, counters, comparison);
-  for (const auto& [p, m] : pairs) {
+  std::vector<bool> p_joined(predicted.points().size()), m_joined(measured.points().size());
+  for (const auto& [p, m] : join(predicted, measured)) {
     p_joined[p] = m_joined[m] = true;
-    errors.add(predicted.points()[p], measured.points()[m]);
+    add_errors(predicted, predicted.points()[p], measured, measured.points()[m], counters,
+               comparison);
   }
-  const auto alone = [](const std::vector<bool>& joined) {
-    return static_cast<size_t>(std::count(joined.begin(), joined.end(), false));
-  };
-  comparison.predicted_alone = alone(p_joined);
-  comparison.measured_alone = alone(m_joined);
-  comparison.apart = columns_apart(predicted, measured, p_joined);
+  comparison.predicted_points = p_joined.size();
+  comparison.measured_points = m_joined.size();
+  comparison.predicted_alone = static_cast<size_t>(std::ranges::count(p_joined, false));
+  comparison.measured_alone = static_cast<size_t>(std::ranges::count(m_joined, false));
+  find_columns_apart(predicted, measured, p_joined, comparison);
   return comparison;
-}
-
-Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
-                          const std::vector<std::string_view>& counters) {
-  const auto keys = std::make_shared<PointKeys>();
-  const auto columns = compared_columns(counters);
-  return compare_points(ComparedPoints(predicted, columns, Side::predicted, keys),
-                        ComparedPoints(measured, columns, Side::measured, keys), counters);
 }
 
 }  // namespace sawtooth::experiments

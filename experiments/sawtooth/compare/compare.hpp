@@ -1,32 +1,31 @@
 // Joins two tables with the columns of results.csv and computes the errors of every counter.
 //
 // Rows join when gpu, kernel family (the name up to its first '-'), pass, all problem and schedule
-// columns and state agree, and their systems too where both name one. A prediction without a kernel
-// stands for every kernel, an empty cell of a published row means "not published", and a measured
-// row of a known system whose launch is empty was measured from outside: how it orders its work is
-// not known, and it joins the predictions of that system. Rows of one side that agree in all of
-// these are repetitions, of which the medians are compared. Predictions that differ in a column of
-// the model, or in how they were made, are groups of their own.
+// columns and state agree, and their systems too where both name one. Both have to name the gpu. A
+// prediction without a kernel stands for every kernel, an empty cell of a published row means "not
+// published", and a measured row of a known system whose launch is empty was measured from outside:
+// how it orders its work is not known, and it joins the predictions of that system. Rows of one
+// side that agree in all of these are repetitions, of which the medians are compared. Predictions
+// that differ in a column of the model, or in how they were made, are groups of their own.
 #pragma once
 
 #include <deque>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "experiments/sawtooth/compare/compared_points.hpp"
-#include "experiments/sawtooth/compare/join_points.hpp"
-#include "experiments/sawtooth/inputs/tolerances.hpp"
+#include "experiments/sawtooth/compare/point_table.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 
 namespace sawtooth::experiments {
 
 /// A point that both tables have.
 struct JoinedPoint {
-  std::string_view group;  // the model of the prediction: "lockstep, lru, 30 MiB, sawtooth 0.1.0"
-  PointKey key;            // measured cells, predicted ones where those are empty
+  std::string group;    // the model of the prediction: "lockstep, lru, 30 MiB, sawtooth 0.1.0"
+  CsvRow key;           // cells of join_columns(): measured, or predicted where those are empty
+  std::string problem;  // the same for points that differ in their schedules alone
   /// Measured DRAM reads / compulsory reads, where both are known.
   std::optional<double> over_compulsory{};
 };
@@ -47,24 +46,19 @@ struct PredictedInterval {
   double high = 0;
 };
 
-/// One counter at one joined point. Small, as long tables have millions of them.
+/// One counter at one joined point.
 struct PointError {
   const JoinedPoint* point = nullptr;
   std::string_view counter;
   double predicted = 0;
   double measured = 0;
-  const LaunchSpread* launches = nullptr;       // null for a single one
-  const PredictedInterval* interval = nullptr;  // null where the prediction has none
+  LaunchSpread launches{};
+  std::optional<PredictedInterval> interval{};
 
   /// (predicted - measured) / measured; nothing when only measured is 0.
   std::optional<double> relative() const;
-  double low() const { return launches == nullptr ? measured : launches->low; }
-  double high() const { return launches == nullptr ? measured : launches->high; }
-  std::optional<double> noise() const {
-    return launches == nullptr ? std::nullopt : launches->noise;
-  }
   /// (high - low) / measured: how far launches of this point differ from each other.
-  double spread() const { return measured == 0 ? 0 : (high() - low()) / measured; }
+  double spread() const { return measured == 0 ? 0 : (launches.high - launches.low) / measured; }
 };
 
 struct Comparison {
@@ -72,31 +66,24 @@ struct Comparison {
   Comparison(Comparison&&) = default;  // not copied: errors point into it
   Comparison& operator=(Comparison&&) = default;
 
-  std::shared_ptr<PointKeys> keys;
   std::deque<JoinedPoint> joined;  // to which errors point
-  std::deque<LaunchSpread> launches;
-  std::deque<PredictedInterval> intervals;
   std::vector<PointError> errors;
   size_t predicted_points = 0;  // after medians
   size_t measured_points = 0;
   size_t predicted_alone = 0;  // of these, without a partner
   size_t measured_alone = 0;
-  ColumnsApart apart;
+  /// What keeps predicted points without a partner from the measured ones that are nearest to them:
+  /// columns, and how many points differ there. Of a long table the first ones are looked at.
+  std::map<std::string_view, size_t> apart;
+  size_t looked_at = 0;
 };
 
 /// The counters of a comma-separated list, all that can be compared for an empty one. Throws
 /// UsageError that begins with `place` for one that cannot.
 std::vector<std::string_view> counters_named(const std::string& list, const std::string& place);
 
-/// The columns that comparing `counters` takes from both tables, where they are.
-std::vector<std::string> compared_columns(const std::vector<std::string_view>& counters);
-
-/// Compares `counters` where both sides have a value. Both sides have compared_columns(counters)
-/// and the same keys.
-Comparison compare_points(const ComparedPoints& predicted, const ComparedPoints& measured,
-                          const std::vector<std::string_view>& counters);
-/// The same for tables. Throws UsageError with file and line for a missing column or a cell that is
-/// no number.
+/// Compares `counters` where both sides have a value. Throws UsageError with file and line for a
+/// missing column or a cell that is no number.
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
                           const std::vector<std::string_view>& counters);
 

@@ -1,5 +1,5 @@
-// What the errors of many points say of a model: their size, whether it ranks points and changes of
-// schedule rightly, and whether it is worth more than a simple rule.
+// What the errors of many points say of a model: their size, and whether it predicts changes of
+// schedule rightly.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "experiments/sawtooth/compare/compare.hpp"
-#include "experiments/sawtooth/compare/schedule_pairs.hpp"
 
 namespace sawtooth::experiments {
 
@@ -16,9 +15,12 @@ namespace sawtooth::experiments {
 inline constexpr double over_compulsory_factor = 1.5;
 /// A point is steady when its launches differ by less than this share.
 inline constexpr double steady_spread = 0.05;
+/// Two schedules of one problem differ when one measures more than this share above the other.
+inline constexpr double schedule_difference = 0.10;
+/// The size of a change is right when predicted and measured ratio agree within this share.
+inline constexpr double size_tolerance = 0.10;
 
 enum class Regime { all, over_compulsory };
-bool belongs(const PointError& error, Regime regime);
 
 /// The errors of one counter over the points of a group. None is forgiven: what launches differ by
 /// among themselves stands beside them, as noise.
@@ -33,8 +35,7 @@ struct ErrorSummary {
   double worst = 0;               // largest |error|
   double worst_steady = 0;        // the same over points whose launches differ by less than 5 %
   double signed_median = 0;       // of the error itself: above 0 the model predicts too much
-  std::optional<double> noise{};  // median of PointError::noise() over the points that have it
-  std::optional<double> rank{};   // rank_correlation() of predicted and measured
+  std::optional<double> noise{};  // median of LaunchSpread::noise over the points that have it
   // Over points whose prediction has an interval: the share of them that are measured inside, and
   // the median of (high - low) / (2 predicted).
   std::optional<double> covered{};
@@ -43,47 +44,20 @@ struct ErrorSummary {
   bool has_figures() const { return points > undefined; }
 };
 
-/// The median and the 90 % mark (nearest rank) of sizes of errors, at least one.
-struct Quantiles {
-  double median;
-  double ninety;
-};
-Quantiles quantiles_of(std::vector<double> sizes);
-/// Where the 90 % mark stands among `count` sorted values.
-size_t place_of_ninety(size_t count);
-
 /// Groups in the order of their names, counters in the order of their first points.
 std::vector<ErrorSummary> summarise(const std::vector<PointError>& errors,
                                     Regime regime = Regime::all);
 
-/// Spearman's rho: the correlation of the ranks, equal values share their mean rank. Nothing for
-/// fewer than two pairs or when one side is constant.
-std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
-
 /// How changes of schedule are predicted, over all pairs of points of one gpu, kernel, problem and
-/// state.
+/// state. What was measured as 0 is in no pair.
 struct ScheduleChanges {
   std::string group;
   std::string counter;
-  PairCounts counts{};
+  size_t pairs = 0;  // whose measured values differ by more than schedule_difference; of these:
+  size_t right_order = 0;  // the smaller one is predicted smaller; equal predictions are wrong
+  size_t right_size = 0;   // the predicted ratio is within size_tolerance of the measured one
 };
+/// Those that have pairs, in the order of summarise().
 std::vector<ScheduleChanges> schedule_changes(const std::vector<PointError>& errors);
-
-/// What a model adds to a baseline at one counter: 1 - e / e0, where e and e0 are the mean of
-/// |ln(predicted / measured)| of model and baseline over the points that both have. 1 is
-/// perfect, 0 no better than the baseline.
-struct Skill {
-  std::string group;
-  std::string baseline;
-  std::string counter;
-  size_t points = 0;
-  double error = 0;           // e
-  double baseline_error = 0;  // e0
-  double value() const { return 1 - error / baseline_error; }
-};
-/// One a group, counter and baseline that has points in common, of a counter the best baseline (the
-/// smallest e0) first; baselines that make no error at all are left out.
-std::vector<Skill> skills(const std::vector<PointError>& errors,
-                          const std::vector<PointError>& baselines, Regime regime = Regime::all);
 
 }  // namespace sawtooth::experiments

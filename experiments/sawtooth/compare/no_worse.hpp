@@ -1,10 +1,11 @@
 // A test on locality: predicted counters of a table must not be above those of one that was kept.
 //
-// A row is held against the row of the same gpu, system, kernel family, problem and schedule. A
-// schedule that has changed is held against the only row of the same problem.
+// A point is held against the one of the same gpu, system, kernel family, problem and schedule. A
+// schedule that has changed is held against the only one of the same problem.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/tolerances.hpp"
@@ -18,9 +19,10 @@ struct NoWorse {
   size_t compared = 0;               // points
 };
 
-/// `tolerances` say by which share a counter may rise; without one it may not. Throws UsageError
-/// for a missing column, for several kept rows of one problem where none has the schedule, and
-/// where two rows were made by different models.
+/// Points without any of `counters` are left out. `tolerances` say by which share a counter may
+/// rise; without one it may not. Throws UsageError for a missing column, for several kept schedules
+/// of one problem where none is the point's, and where two points were predicted by different
+/// models.
 NoWorse compare_with_kept(const CsvTable& predicted, const CsvTable& kept,
                           const std::vector<std::string_view>& counters,
                           const Tolerances& tolerances);

@@ -1,22 +1,12 @@
 #include "experiments/sawtooth/counters/counter_dump.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-std::string printed(double value) {
-  constexpr double exact_below = 9007199254740992.0;  // 2^53
-  char text[40];
-  const bool whole = std::trunc(value) == value && std::abs(value) < exact_below;
-  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
-  return text;
-}
 
 CsvRow row_of(const CsvRow& key_cells, const std::string& repetition, const std::string& pass,
               const std::string& metric, const std::string& value, const std::string& unit,
@@ -43,8 +33,7 @@ std::vector<CsvRow> dump_rows(const CsvRow& key_cells, int64_t repetition,
     const auto unit = units.find(value.metric);
     const bool finite = std::isfinite(value.value);  // 0 / 0 for a ratio of nothing
     rows.push_back(row_of(key_cells, std::to_string(repetition),
-                          std::to_string(value.replay_pass + 1), value.metric,
-                          finite ? printed(value.value) : "",
+                          std::to_string(value.replay_pass + 1), value.metric, counted(value.value),
                           unit == units.end() ? "" : unit->second, finite ? "ok" : "no-value"));
   }
   return rows;
@@ -57,17 +46,6 @@ std::vector<CsvRow> missing_rows(const CsvRow& key_cells, const std::vector<std:
     rows.push_back(row_of(key_cells, "", "", metric, "", "", status));
   }
   return rows;
-}
-
-std::vector<std::string> metric_list(std::string_view text) {
-  std::vector<std::string> names = split_list(text);
-  std::erase(names, "");
-  if (names.empty()) {
-    throw UsageError(
-        "--metrics: name at least one metric with its rollup, such as "
-        "lts__t_sectors.sum; `sawtooth counters list --chip NAME` lists them");
-  }
-  return names;
 }
 
 }  // namespace sawtooth::experiments

@@ -26,7 +26,4 @@ std::vector<CsvRow> dump_rows(const CsvRow& key_cells, int64_t repetition,
 std::vector<CsvRow> missing_rows(const CsvRow& key_cells, const std::vector<std::string>& metrics,
                                  std::string_view status);
 
-/// The metrics of a comma-separated list. Throws UsageError when there is none.
-std::vector<std::string> metric_list(std::string_view text);
-
 }  // namespace sawtooth::experiments

@@ -1,13 +1,11 @@
 // sawtooth counters list: the metrics of a chip, without a GPU.
-#include "experiments/sawtooth/counters/counters_command.hpp"
-
 #include <iomanip>
 #include <iostream>
 
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/calibrate/stream_points.hpp"
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/names.hpp"
@@ -54,12 +52,12 @@ std::string chip_named(const std::string& text) {
   if (const auto found = found_name(text, views_of(names)); !found.empty()) {
     return std::string(found);
   }
-  std::string known;
+  std::vector<std::string_view> known;
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
     if (is_product(text, chip.products)) return std::string(chip.name);
-    known += std::string(known.empty() ? "" : ", ") + std::string(chip.name);
+    known.push_back(chip.name);
   }
-  throw UsageError("--chip: '" + text + "' is not known; allowed: " + known +
+  throw UsageError("--chip: '" + text + "' is not known; allowed: " + join_list(known) +
                    " and others of `sawtooth counters list`, or a GPU such as h200" +
                    did_you_mean(text, views_of(names)));
 }
@@ -81,13 +79,6 @@ int list(const Settings& settings) {
 }
 
 }  // namespace
-
-#if !defined(SAWTOOTH_HAVE_KERNELS)
-int run_counters_dump(const Command& command, const Arguments& arguments) {
-  parse_command_line(command, arguments, 1);
-  return report_not_built("counters dump");
-}
-#endif
 
 int run_counters(const Command& command, const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments.front();

@@ -1,6 +1,5 @@
-#include "experiments/sawtooth/import_ncu/import_ncu_command.hpp"
-
-#include "experiments/sawtooth/import_ncu/ncu_tables.hpp"
+#include "experiments/sawtooth/import_ncu/ncu_report.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"

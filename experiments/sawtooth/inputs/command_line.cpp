@@ -4,7 +4,9 @@
 
 #include <boost/program_options.hpp>
 
+#include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/support/names.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -35,6 +37,9 @@ std::string explained(const po::error& error, const Command& command) {
   const std::string see = "; see `sawtooth " + std::string(command.name) + " --help`";
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
     const std::string key = unknown->get_option_name();
+    const std::string removal =
+        removal_of(std::string_view(key).substr(key.find_first_not_of('-')));
+    if (!removal.empty()) return key + ": " + removal;
     return key + ": not an option of " + std::string(command.name) + see +
            did_you_mean(std::string_view(key).substr(std::min<size_t>(2, key.size())),
                         option_names(command.options));
@@ -82,6 +87,19 @@ ParsedCommandLine parse_command_line(const Command& command, const Arguments& ar
                      "sawtooth " + std::string(command.name) + " " + std::string(command.operands));
   }
   return parsed;
+}
+
+SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments) {
+  ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  SweepArguments given;
+  given.configuration =
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
+  given.outputs = output_settings(given.configuration, parsed.settings);
+  const std::string& path = given.configuration.path;
+  given.experiment =
+      value_or(given.outputs, "experiment", path.empty() ? "command-line" : stem_of(path));
+  given.command_line = std::move(parsed.settings);
+  return given;
 }
 
 }  // namespace sawtooth::experiments

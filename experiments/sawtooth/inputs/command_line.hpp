@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 
 namespace sawtooth::experiments {
 
@@ -31,5 +32,14 @@ struct ParsedCommandLine {
 /// and for more than `most_operands` operands.
 ParsedCommandLine parse_command_line(const Command& command, const Arguments& arguments,
                                      size_t most_operands);
+
+/// What a command with the operand [CONFIG] is given.
+struct SweepArguments {
+  Settings command_line;
+  Configuration configuration;  // empty without the operand
+  Settings outputs;             // output options of both
+  std::string experiment;       // the name for rows
+};
+SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments);
 
 }  // namespace sawtooth::experiments

@@ -93,10 +93,6 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
               "can time other programs in between; an empty input ends the rounds"),
     of_output("counters", text, command_compare, "",
               "counters to compare, comma-separated (default: all that both sides have)"),
-    of_output(
-        "baselines", text, command_compare, "",
-        "also judge simple rules and the skill over each of them: `computed` (compulsory, lockstep "
-        "LRU of the whole L2 and of half, halves), or CSVs of predictions, comma-separated"),
     of_output("summary", text, command_compare, "",
               "CSV of what is printed: one row a group, counter, set of points and statistic"),
     of_output("tolerance", tolerance, command_compare, "",

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -18,6 +19,8 @@ void assign(Settings& settings, const std::string& name, const std::string& text
   const std::string key(key_of_name(name));
   const OptionSpec* option = find_option(key);
   if (option == nullptr) {
+    const std::string removal = removal_of(key);
+    if (!removal.empty()) throw UsageError(place_of(key, origin) + ": " + removal);
     throw UsageError(place_of(key, origin) +
                      ": unknown key; `sawtooth COMMAND --help` lists the keys of a command" +
                      did_you_mean(key, option_names()));

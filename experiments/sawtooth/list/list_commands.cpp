@@ -1,12 +1,10 @@
 // sawtooth gpus, systems, schedules: what is known, one line each, from the tables themselves.
-#include "experiments/sawtooth/list/list_commands.hpp"
-
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sets_options.hpp"

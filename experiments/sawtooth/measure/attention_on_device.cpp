@@ -1,15 +1,10 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
-#include <span>
-#include <stdexcept>
 
 #include <cuda_runtime_api.h>
 
-#include "experiments/sawtooth/measure/checked_call.hpp"
-#include "experiments/sawtooth/measure/decode_call.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/event_pair.hpp"
@@ -29,54 +24,13 @@ void require_matching_gpu(const Point& point) {
                      "; name the profile of this GPU (see `sawtooth gpus`)");
 }
 
-kernels::CacheHints cache_hints(const Point& point) {
-  const Hints hints = point.keys.hints.value_or(Hints{});
-  return {eviction(hints.q), eviction(hints.k), eviction(hints.v)};
-}
-
-/// What both passes have in a call, with its check on addresses that pass it: the tensors follow
-/// when there is a device.
-template <class Call, class FillIn>
-Call checked_call(const Point& point, std::span<const kernels::KernelVariant> variants,
-                  FillIn fill_in) {
-  Call call;
-  call.problem = point.request.problem;
-  call.schedule = point.request.schedule;
-  call.tiling = point.request.tiling;
-  for (const kernels::KernelVariant& variant : variants)
-    if (point.keys.kernel == variant.family) call.family = variant.family;
-  if (call.family.empty() && !point.keys.kernel.empty())
-    throw UsageError("kernel: this build has no " + point.keys.kernel + " kernels of pass = " +
-                     point.text("pass") + "; see `sawtooth schedules --kernels`");
-  // Without a name the first of the table that has the tile: the same kernel on every device.
-  if (call.family.empty())
-    if (const auto* variant = kernels::find_variant(call.problem.head_dim, call.problem.dtype,
-                                                    call.tiling, {}, call.problem.pass))
-      call.family = variant->family;
-  call.ctas_per_sm = int(point.keys.ctas_per_sm);
-  call.hints = cache_hints(point);
-  Call trial = call;
-  fill_in(trial);
-  require_taken(kernels::check(trial));
-  return call;
-}
-
-PackedRowsOfPoint packed_rows(const Point& point) {
-  PackedRowsOfPoint rows;
-  if (point.sequences == nullptr || is_decode(point)) return rows;
-  const auto narrowed = [](const std::vector<int64_t>& first_rows) {
-    if (first_rows.back() > std::numeric_limits<int32_t>::max())
-      throw UsageError("lengths: all sequences together have " + std::to_string(first_rows.back()) +
-                       " rows; allowed: up to 2^31 - 1");
-    return std::vector<int32_t>(first_rows.begin(), first_rows.end());
-  };
-  return {narrowed(point.sequences->first_q), narrowed(point.sequences->first_kv)};
-}
-
-/// The same rows as a call has them.
-kernels::PackedRows packed_of(const PackedRowsOfPoint& rows, const Point& point) {
-  if (rows.q.empty()) return {};
-  return {rows.q.data(), rows.kv.data(), point.keys.sequence_order};
+template <class Value>
+DeviceBuffer on_device(const std::vector<Value>& values) {
+  const auto bytes = int64_t(values.size() * sizeof(Value));
+  DeviceBuffer buffer(bytes);
+  SAWTOOTH_CUDA_CHECK(
+      cudaMemcpy(buffer.as(), values.data(), size_t(bytes), cudaMemcpyHostToDevice));
+  return buffer;
 }
 
 /// Of calls whose order and launch are values, and which record them.
@@ -85,51 +39,7 @@ concept has_schedule = requires(Call call) {
   call.schedule;
 };
 
-void require_launched(const kernels::Outcome& outcome) {
-  if (!outcome) throw std::runtime_error(outcome.message);
-}
-
 }  // namespace
-
-AttentionCall attention_call(const Point& point) {
-  if (is_decode(point)) return decode_call(point);
-  for (const char* key : {"prefix", "page-rows", "cascade"}) {
-    if (!point.text(key).empty() && point.text(key) != "off")
-      throw UsageError(std::string(key) +
-                       ": only decode kernels read pages; allowed with pack-gqa = on");
-  }
-  if (point.keys.kv_split.shares)
-    throw UsageError(
-        "kv-split: only decode kernels walk equal shares; allowed: numbers, or pack-gqa = on");
-  alignas(16) static char place_holder[16];
-  if (point.request.problem.pass == Pass::forward) {
-    const PackedRowsOfPoint rows = packed_rows(point);
-    return checked_call<kernels::AttentionForward>(point, kernels::kernel_variants(),
-                                                   [&](kernels::AttentionForward& call) {
-                                                     call.q = call.k = call.v = place_holder;
-                                                     call.o = place_holder;
-                                                     call.packed = packed_of(rows, point);
-                                                   });
-  }
-  return checked_call<kernels::AttentionBackward>(
-      point, kernels::backward_variants(), [](kernels::AttentionBackward& call) {
-        call.q = call.k = call.v = call.o = call.d_o = place_holder;
-        call.dq = call.dk = call.dv = place_holder;
-        call.lse = reinterpret_cast<const float*>(place_holder);
-      });
-}
-
-const kernels::KernelVariant& variant_of(const AttentionCall& call) {
-  return std::visit(
-      [](const auto& one) -> const kernels::KernelVariant& {
-        if constexpr (std::is_same_v<decltype(one), const kernels::AttentionDecode&>)
-          return decode_variant(one);
-        else
-          return *kernels::find_variant(one.problem.head_dim, one.problem.dtype, one.tiling,
-                                        one.family, one.problem.pass);
-      },
-      call);
-}
 
 AttentionOnDevice::AttentionOnDevice(const Point& point,
                                      std::shared_ptr<const AttentionTensors> tensors)
@@ -140,21 +50,13 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
   require_matching_gpu(point);
   const int64_t rows = problem().batch * problem().heads * problem().seq_q;
   if (tensors_ == nullptr) tensors_ = tensors_of(point);
-  std::visit([this](auto& call) { take_tensors(call); }, call_);
+  std::visit([this](auto& call) { give_tensors(*tensors_, call); }, call_);
   if (point.request.log_sum_exp && problem().pass == Pass::forward) {
     lse_ = DeviceBuffer(rows * int64_t(sizeof(float)));
-    if (auto* forward = std::get_if<kernels::AttentionForward>(&call_))
-      forward->lse = lse_.as<float>();
-    if (auto* decode = std::get_if<kernels::AttentionDecode>(&call_))
-      decode->lse = lse_.as<float>();
+    std::visit([this](auto& call) { call.lse = lse_.as<float>(); }, call_);
   }
   if (auto* decode = std::get_if<kernels::AttentionDecode>(&call_)) take_tables(*decode, point);
-  if (order_list_ != nullptr) {
-    const auto bytes = int64_t(order_list_->size() * sizeof(WorkCoordinates));
-    order_ = DeviceBuffer(bytes);
-    SAWTOOTH_CUDA_CHECK(
-        cudaMemcpy(order_.as(), order_list_->data(), size_t(bytes), cudaMemcpyHostToDevice));
-  }
+  if (order_list_ != nullptr) order_ = on_device(*order_list_);
   if (auto* forward = std::get_if<kernels::AttentionForward>(&call_))
     forward->packed = packed_of(packed_, point);
   std::visit(
@@ -173,40 +75,7 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
                                 size_t(workspace_.bytes())));
 }
 
-void AttentionOnDevice::take_tensors(kernels::AttentionForward& call) {
-  call.q = tensors_->q.as();
-  call.k = tensors_->k.as();
-  call.v = tensors_->v.as();
-  call.o = tensors_->o.as();
-}
-
-void AttentionOnDevice::take_tensors(kernels::AttentionBackward& call) {
-  call.q = tensors_->q.as();
-  call.k = tensors_->k.as();
-  call.v = tensors_->v.as();
-  call.o = tensors_->o.as();
-  call.d_o = tensors_->d_o.as();
-  call.lse = tensors_->lse.as<float>();
-  call.dq = tensors_->dq.as();
-  call.dk = tensors_->dk.as();
-  call.dv = tensors_->dv.as();
-}
-
-void AttentionOnDevice::take_tensors(kernels::AttentionDecode& call) {
-  call.q = tensors_->q.as();
-  call.k = tensors_->k.as();
-  call.v = tensors_->v.as();
-  call.o = tensors_->o.as();
-}
-
 void AttentionOnDevice::take_tables(kernels::AttentionDecode& call, const Point& point) {
-  const auto on_device = [](const std::vector<int32_t>& values) {
-    const auto bytes = int64_t(values.size() * sizeof(int32_t));
-    DeviceBuffer buffer(bytes);
-    SAWTOOTH_CUDA_CHECK(
-        cudaMemcpy(buffer.as(), values.data(), size_t(bytes), cudaMemcpyHostToDevice));
-    return buffer;
-  };
   if (point.sequences != nullptr) {
     std::vector<int32_t> lengths;
     for (const SequenceLengths& sequence : point.sequences->lengths)
@@ -221,14 +90,7 @@ void AttentionOnDevice::take_tables(kernels::AttentionDecode& call, const Point&
 }
 
 void AttentionOnDevice::prepare_backward(kernels::AttentionBackward& call, bool small_kernels) {
-  kernels::AttentionForward forward;
-  forward.problem = call.problem;
-  forward.problem.pass = Pass::forward;
-  take_tensors(forward);
-  forward.lse = tensors_->lse.as<float>();
-  const DeviceBuffer workspace(int64_t(kernels::workspace_bytes(forward)));
-  require_launched(
-      kernels::attention_forward(forward, workspace.as(), size_t(workspace.bytes()), nullptr));
+  run_forward(*tensors_, call.problem);
   call.kernels = {.before = true, .main = false, .behind = false};
   launch();
   SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());

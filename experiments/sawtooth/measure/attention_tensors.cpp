@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,22 @@ AttentionTensors::AttentionTensors(const Problem& problem, uint64_t placement, i
   gaps[7] = gap(placement, 7);
   dq = DeviceBuffer(q_bytes(problem));
   lse = DeviceBuffer(problem.batch * problem.heads * problem.seq_q * int64_t(sizeof(float)));
+}
+
+void require_launched(const kernels::Outcome& outcome) {
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
+void run_forward(const AttentionTensors& tensors, Problem problem) {
+  problem.pass = Pass::forward;
+  kernels::AttentionForward forward;
+  forward.problem = problem;
+  give_tensors(tensors, forward);
+  forward.lse = tensors.lse.as<float>();
+  const DeviceBuffer workspace(int64_t(kernels::workspace_bytes(forward)));
+  require_launched(
+      kernels::attention_forward(forward, workspace.as(), size_t(workspace.bytes()), nullptr));
+  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 std::shared_ptr<const AttentionTensors> tensors_of(const Point& point, uint64_t placement) {

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "kernels/attention/attention.hpp"
 #include "kernels/common/device_buffer.hpp"
 #include "scheduler/problem.hpp"
 
@@ -24,6 +25,30 @@ struct AttentionTensors {
   kernels::DeviceBuffer q, k, v, o;
   kernels::DeviceBuffer d_o, lse, dq, dk, dv;  // of a backward pass; forward has not run yet
 };
+
+/// Gives a call of any kind the tensors that it reads and writes; only a backward pass gets the
+/// log-sum-exp.
+template <class Call>
+void give_tensors(const AttentionTensors& tensors, Call& call) {
+  call.q = tensors.q.as();
+  call.k = tensors.k.as();
+  call.v = tensors.v.as();
+  call.o = tensors.o.as();
+  if constexpr (requires { call.d_o; }) {
+    call.d_o = tensors.d_o.as();
+    call.lse = tensors.lse.as<float>();
+    call.dq = tensors.dq.as();
+    call.dk = tensors.dk.as();
+    call.dv = tensors.dv.as();
+  }
+}
+
+/// Throws std::runtime_error where a call was not launched.
+void require_launched(const kernels::Outcome& outcome);
+
+/// Runs the forward pass of a backward problem, which leaves O and log-sum-exp in `tensors`, to its
+/// end.
+void run_forward(const AttentionTensors& tensors, Problem problem);
 
 /// Of a point, whose K and V may lie in pages.
 std::shared_ptr<const AttentionTensors> tensors_of(const Point& point, uint64_t placement = 0);

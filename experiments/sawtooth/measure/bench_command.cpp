@@ -8,9 +8,8 @@
 #include <numeric>
 #include <random>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
-#include "experiments/sawtooth/measure/measure_command.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
@@ -81,10 +80,6 @@ void run_round(std::vector<Contender>& contenders, std::mt19937& random) {
   }
 }
 
-CsvRow refused_row(const MeasurePoint& point) {
-  return row_without_result(repetition_cells(point, 0), status_refused, point.point.refusal);
-}
-
 /// In the order of the sweep, which is that of the contenders.
 void write_rows(const std::vector<MeasurePoint>& points, const std::vector<Contender>& contenders,
                 ResultLog& log) {
@@ -129,9 +124,7 @@ int run_bench(const Command& command, const Arguments& arguments) {
     }
     write_rows(plan.points, contenders, log);
     if (for_people(plan.outputs)) std::cout << short_table(log.sweep_rows());
-    Failures failures;
-    for (const MeasurePoint& point : plan.points)
-      if (!point.point.refusal.empty()) failures.add(refused_row(point));
+    const Failures failures = refusals_of(plan);
     failures.print();
     return failures.empty() ? exit_fine : exit_check_failed;
   } catch (const kernels::CudaError& error) {

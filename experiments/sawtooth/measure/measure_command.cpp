@@ -1,7 +1,5 @@
 // sawtooth measure: runs the kernels of every point, reads counters, and times launches without
 // the profiler. With --dry-run: what would run, with which metrics and passes, without a GPU.
-#include "experiments/sawtooth/measure/measure_command.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -13,9 +11,8 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
-#include "experiments/sawtooth/measure/counted_launch.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
@@ -65,12 +62,8 @@ Pass pass_of(const MeasurePlan& plan) {
 
 /// Kernels, metrics and passes of every point on every chip of the tables.
 int dry_run(const MeasurePlan& plan) {
-  Failures refused;
   for (const MeasurePoint& point : plan.points) {
-    if (!point.point.refusal.empty()) {
-      refused.add(row_without_result(point.key_cells, status_refused, point.point.refusal));
-      continue;
-    }
+    if (!point.point.refusal.empty()) continue;
     const Problem& problem = point.point.request.problem;
     const kernels::KernelVariant& variant = variant_of(attention_call(point.point));
     std::cout << "point: seq " << problem.seq_q << "x" << problem.seq_kv << ", head_dim "
@@ -84,6 +77,7 @@ int dry_run(const MeasurePlan& plan) {
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
     print_counter_plan(std::cout, plan_results(chip.name, pass_of(plan)));
   }
+  const Failures refused = refusals_of(plan);
   refused.print();
   return refused.empty() ? exit_fine : exit_check_failed;
 }

@@ -4,11 +4,9 @@
 #include <set>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/shard.hpp"
-#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -26,17 +24,12 @@ CsvRow cells_with_kernel(const Point& point, const std::string& experiment) {
 }  // namespace
 
 MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  const Configuration configuration =
-      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  MeasurePlan plan{output_settings(configuration, parsed.settings), {}, {}, false};
-  plan.experiment =
-      value_or(plan.outputs, "experiment",
-               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  const SweepArguments given = parse_sweep_arguments(command, arguments);
+  MeasurePlan plan{given.outputs, given.experiment, {}, false};
   Catalog catalog;
   std::set<std::string> seen;
   const Shard shard = shard_of(plan.outputs);
-  const PointList list(configuration, parsed.settings);
+  const PointList list(given.configuration, given.command_line);
   for (size_t i = 0; i < list.size(); ++i) {
     MeasurePoint point{resolve_or_refuse(measured_settings(list[i]), catalog), {}};
     try {  // refuses what no kernel runs, before anything is launched
@@ -53,6 +46,17 @@ MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
   if (!plan.is_part && std::none_of(plan.points.begin(), plan.points.end(), runs))
     throw Refusal(plan.points.front().point.refusal);
   return plan;
+}
+
+CsvRow refused_row(const MeasurePoint& point) {
+  return row_without_result(repetition_cells(point, 0), status_refused, point.point.refusal);
+}
+
+Failures refusals_of(const MeasurePlan& plan) {
+  Failures refused;
+  for (const MeasurePoint& point : plan.points)
+    if (!point.point.refusal.empty()) refused.add(refused_row(point));
+  return refused;
 }
 
 CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition) {

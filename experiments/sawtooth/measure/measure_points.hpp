@@ -7,6 +7,7 @@
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
+#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 
 namespace sawtooth::experiments {
@@ -36,6 +37,10 @@ struct MeasuredCells {
   std::string message = {};  // why the status is not ok
 };
 CsvRow measured_row(const MeasurePoint& point, int64_t repetition, const MeasuredCells& cells);
+
+/// The row of a point that no kernel runs, and all of a plan.
+CsvRow refused_row(const MeasurePoint& point);
+Failures refusals_of(const MeasurePlan& plan);
 
 /// The key cells of one repetition.
 CsvRow repetition_cells(const MeasurePoint& point, int64_t repetition);

@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/merge/merge_command.hpp"
-
 #include <iostream>
 #include <limits>
 #include <unordered_set>
 
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/merge/merge_tables.hpp"
 #include "experiments/sawtooth/results/failures.hpp"

@@ -1,7 +1,6 @@
-#include "experiments/sawtooth/order/order_command.hpp"
-
 #include <iostream>
 
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/order/find_schedule.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -17,12 +16,6 @@ namespace {
 
 std::string per_cent(double share) {
   return fixed(100 * share, 1) + " %";
-}
-
-void write(const std::string& path, const std::string& text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
 }
 
 std::string order_text(const std::vector<WorkCoordinates>& order) {
@@ -61,7 +54,7 @@ int run_order(const Command&, const Arguments& arguments) {
             << drift.step_ns << " ns\n";
 
   if (options.has("order-file"))
-    write(options.value_or("order-file", ""), order_text(observed_order(stamps, found)));
+    write_output(output_path(options.value_or("order-file", "")).path, order_text(observed_order(stamps, found)));
   if (options.has("wavefront")) {
     CsvRow cells(key_column_count);
     cells[result_column("experiment")] = stem_of(path);
@@ -70,7 +63,7 @@ int run_order(const Command&, const Arguments& arguments) {
     const auto wavefront =
         sampled_wavefront(stamps.steps, options.count_or("wavefront-steps", usual_steps),
                           found.launch == GridLaunch::name);
-    write(options.value_or("wavefront", ""), wavefront_header() + wavefront_rows(cells, wavefront));
+    write_output(output_path(options.value_or("wavefront", "")).path, wavefront_header() + wavefront_rows(cells, wavefront));
   }
   return exit_fine;
 }

@@ -1,5 +1,4 @@
-#include "experiments/sawtooth/plot/plot_command.hpp"
-
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/plot/python.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

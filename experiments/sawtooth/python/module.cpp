@@ -8,7 +8,7 @@
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
-#include "experiments/sawtooth/python/comparison.hpp"
+#include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/python/simulation.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -62,6 +62,22 @@ std::pair<std::vector<ex::Predicted>, std::string> simulate(
   return {std::move(result.rows), std::move(result.note)};
 }
 
+// The table of points and the report of `sawtooth compare`, of two tables as CSV with their names.
+std::pair<std::string, std::string> compare(const std::string& predicted,
+                                            const std::string& predicted_name,
+                                            const std::string& measured,
+                                            const std::string& measured_name,
+                                            const std::string& counters) {
+  const ex::Comparison comparison = ex::compare_tables(ex::parse_csv(predicted, predicted_name),
+                                                       ex::parse_csv(measured, measured_name),
+                                                       ex::counters_named(counters, "counters"));
+  if (comparison.errors.empty())
+    throw ex::UsageError("nothing to compare: no two points join and share a counter");
+  std::ostringstream errors;
+  ex::write_error_table(errors, comparison.errors);
+  return {errors.str(), ex::report_text(comparison.errors, {})};
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -77,11 +93,5 @@ NB_MODULE(_core, m) {
   m.def("gpus", gpu_rows);
   m.def("systems", system_rows);
   m.def("simulate", simulate);
-  m.def("compare", [](const std::string& predicted, const std::string& predicted_name,
-                      const std::string& measured, const std::string& measured_name,
-                      const std::string& counters) {
-    const auto texts =
-        ex::compare_texts({predicted, predicted_name}, {measured, measured_name}, counters);
-    return std::pair(texts.errors, texts.report);
-  });
+  m.def("compare", compare);
 }

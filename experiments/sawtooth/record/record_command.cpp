@@ -1,5 +1,3 @@
-#include "experiments/sawtooth/record/record_command.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/record/recording.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -69,16 +68,6 @@ std::string find_library() {
   throw cupti::CounterError(cupti::Status::not_built, "libsawtooth_record.so is not there");
 }
 
-void write_table(const std::string& path, const std::string& table) {
-  if (path == "-") {
-    std::cout << table;
-    return;
-  }
-  OutputFile file(path);
-  file.write(table);
-  file.commit();
-}
-
 int finish(const RecordArguments& arguments, const CounterGroups& planned,
            const Recording& recording) {
   for (const std::string& note : notes_of(recording.passes)) std::cerr << "note: " << note << '\n';
@@ -99,7 +88,7 @@ int finish(const RecordArguments& arguments, const CounterGroups& planned,
   }
   const RecordLabels labels{arguments.csv == "-" ? "record" : stem_of(arguments.csv), arguments.gpu,
                             arguments.launches.flush ? "cold" : "as-is"};
-  write_table(arguments.csv, record_table(launches, planned.metrics, planned.chip, labels));
+  write_output(arguments.csv, record_table(launches, planned.metrics, planned.chip, labels));
   if (recording.interrupted) return exit_interrupted;
   const bool all_read = std::all_of(launches.begin(), launches.end(),
                                     [](const MergedLaunch& one) { return one.status == "ok"; });

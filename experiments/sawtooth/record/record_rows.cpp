@@ -1,8 +1,6 @@
 #include "experiments/sawtooth/record/record_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "cupti/metric_table.hpp"
 #include "cupti/status.hpp"
@@ -37,15 +35,6 @@ std::string drift_of(const MergedLaunch& launch,
 }
 
 }  // namespace
-
-std::string metric_text(double value) {
-  constexpr double exact_below = 9007199254740992.0;  // 2^53
-  if (!std::isfinite(value)) return "";               // 0 / 0 for a ratio of nothing
-  char text[40];
-  const bool whole = std::trunc(value) == value && std::abs(value) < exact_below;
-  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
-  return text;
-}
 
 std::map<std::string, std::string> columns_of_metrics(const std::string& chip) {
   std::map<std::string, std::string> columns;
@@ -129,7 +118,7 @@ std::string record_table(const std::vector<MergedLaunch>& launches,
       if (column == "duration_ns")
         table.set(row, "profiled_time_us", fixed(values.front() / ns_a_us, 2));
       else
-        table.set(row, column, metric_text(values.front()));
+        table.set(row, column, counted(values.front()));
     }
     if (launch.passes > 0) table.set(row, "replay_passes", std::to_string(launch.passes));
     table.set(row, "status", launch.status);

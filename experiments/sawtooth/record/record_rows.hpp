@@ -52,7 +52,4 @@ std::string record_table(const std::vector<MergedLaunch>& launches,
                          const std::vector<std::string>& metrics, const std::string& chip,
                          const RecordLabels& labels);
 
-/// Whole numbers without a point, others with nine digits.
-std::string metric_text(double value);
-
 }  // namespace sawtooth::experiments

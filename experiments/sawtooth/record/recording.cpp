@@ -1,10 +1,19 @@
 #include "experiments/sawtooth/record/recording.hpp"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -32,7 +41,90 @@ class PassFolder {
   std::string path_;
 };
 
+volatile std::sig_atomic_t stop_signal = 0;
+volatile std::sig_atomic_t running_child = 0;
+
+void on_signal(int signal) {
+  stop_signal = signal;
+  if (signal == SIGTERM && running_child > 0) kill(running_child, SIGTERM);
+}
+
+/// Takes the two signals over for its life.
+class CaughtSignals {
+ public:
+  CaughtSignals() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;  // without SA_RESTART
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~CaughtSignals() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  CaughtSignals(const CaughtSignals&) = delete;
+  CaughtSignals& operator=(const CaughtSignals&) = delete;
+
+ private:
+  struct sigaction old_int_ {
+  }, old_term_{};
+};
+
+[[noreturn]] void become(const std::vector<std::string>& command,
+                         const std::vector<std::pair<std::string, std::string>>& environment,
+                         bool quiet_output, int failure) {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  if (quiet_output) dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words.front(), words.data());
+  const int error = errno;
+  if (write(failure, &error, sizeof error) < 0) _exit(126);
+  _exit(127);
+}
+
 }  // namespace
+
+std::string CommandEnd::text() const {
+  if (signal != 0) return "ended with signal " + std::to_string(signal);
+  if (interrupted) return "was interrupted";
+  return "ended with exit code " + std::to_string(exit_code);
+}
+
+CommandEnd execute(const std::vector<std::string>& command,
+                   const std::vector<std::pair<std::string, std::string>>& environment,
+                   bool quiet_output) {
+  const CaughtSignals caught;
+  stop_signal = 0;
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error(std::string("fork failed: ") + std::strerror(errno));
+  if (child == 0) become(command, environment, quiet_output, failure[1]);
+  running_child = child;
+  close(failure[1]);
+  int error = 0;
+  ssize_t bytes;
+  do bytes = read(failure[0], &error, sizeof error);
+  while (bytes < 0 && errno == EINTR);
+  close(failure[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  running_child = 0;
+  if (bytes == static_cast<ssize_t>(sizeof error))
+    throw UsageError(command.front() + ": cannot be started: " + std::strerror(error));
+  CommandEnd end;
+  if (WIFSIGNALED(status))
+    end.signal = WTERMSIG(status);
+  else
+    end.exit_code = WEXITSTATUS(status);
+  end.interrupted = stop_signal != 0;
+  return end;
+}
 
 Recording record_command(const RecordArguments& arguments,
                          const std::vector<std::vector<std::string>>& groups,
@@ -49,7 +141,7 @@ Recording record_command(const RecordArguments& arguments,
     std::vector<std::pair<std::string, std::string>> environment{
         {"CUDA_INJECTION64_PATH", library}, {inject::folder_variable, folder.path()}};
     if (!request.nvtx.empty()) environment.emplace_back("NVTX_INJECTION64_PATH", library);
-    const CommandEnd end = run_command(arguments.command, environment, arguments.csv == "-");
+    const CommandEnd end = execute(arguments.command, environment, arguments.csv == "-");
     recording.passes.push_back({inject::read_processes(folder.path()), end.fine()});
     if (!end.fine())
       recording.ends.push_back("run " + std::to_string(run + 1) + " of the command " + end.text());

@@ -19,7 +19,6 @@
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/file_lock.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 
 namespace sawtooth::experiments {

@@ -1,5 +1,3 @@
-#include "experiments/sawtooth/ring/ring_command.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -8,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cupti/status.hpp"
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
 #include "experiments/sawtooth/measure/no_device.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
@@ -257,10 +255,7 @@ int run_ring(const Command& command, const Arguments& arguments) {
   const MeasurePlan plan = measure_plan(command, arguments);
   refuse_points(plan);
   const std::vector<RingPoints> rings = rings_of(plan);
-  Failures refused;
-  for (const MeasurePoint& point : plan.points)
-    if (!point.point.refusal.empty())
-      refused.add(row_without_result(point.key_cells, status_refused, point.point.refusal));
+  const Failures refused = refusals_of(plan);
   refused.print();
   int code = exit_fine;
   if (is_on(plan.outputs, "dry-run")) {

@@ -1,7 +1,5 @@
 #include "experiments/sawtooth/ring/ring_problem.hpp"
 
-#include <stdexcept>
-
 #include <cuda_runtime_api.h>
 
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
@@ -17,10 +15,6 @@
 
 namespace sawtooth::experiments {
 namespace {
-
-void require_launched(const kernels::Outcome& outcome) {
-  if (!outcome) throw std::runtime_error(outcome.message);
-}
 
 template <class Call>
 Call call_of(const Point& point, bool chooses) {
@@ -70,22 +64,35 @@ void poison(void* tensor, int64_t bytes) {
 }
 
 /// What both passes do.
+template <class Call, class RingPass>
 class PassOnDevices : public RingProblemOnDevices {
+ public:
+  kernels::RingPass& ring() override { return *ring_; }
+  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const override {
+    const Call* const call = ring_->call(int(rank), step);
+    return as_run_of(point_, call == nullptr ? whole_ : *call, chooses_);
+  }
+  std::pair<Point, std::string> as_run() const override {
+    return as_run_of(point_, whole_, chooses_);
+  }
+
  protected:
   PassOnDevices(const Point& point, const std::vector<int>& devices, bool chooses)
       : point_(point),
         devices_(devices),
         chooses_(chooses),
-        tensors_(on_device(devices.front(), point.request.problem)) {}
+        tensors_(on_device(devices.front(), point.request.problem)),
+        whole_(call_of<Call>(point, chooses)) {}
 
   const Problem& problem() const { return point_.request.problem; }
   const Ring& ring_shape() const { return *point_.ring; }
   int64_t q_heads() const { return problem().batch * problem().heads; }
   int64_t kv_heads() const { return problem().batch * problem().kv_heads; }
-  template <class Made, class Call>
-  Made ring_of(const Call& call) const {
+  /// The ring of the whole call, which has no tensors yet.
+  template <class Made>
+  Made ring_of_whole() const {
     return {.ring = ring_shape(),
-            .call = call,
+            .call = whole_,
             .transfer = point_.keys.ring_mover == RingMover::nccl ? kernels::RingTransfer::nccl
                                                                   : kernels::RingTransfer::copy,
             .devices = devices_};
@@ -116,7 +123,9 @@ class PassOnDevices : public RingProblemOnDevices {
   std::vector<int> devices_;
   bool chooses_;
   AttentionTensors tensors_;
+  Call whole_;
   kernels::DeviceBuffer workspace_;
+  std::unique_ptr<RingPass> ring_;
 
  private:
   static AttentionTensors on_device(int device, const Problem& problem) {
@@ -125,17 +134,13 @@ class PassOnDevices : public RingProblemOnDevices {
   }
 };
 
-class ForwardOnDevices : public PassOnDevices {
+class ForwardOnDevices : public PassOnDevices<kernels::AttentionForward, kernels::RingAttention> {
  public:
   ForwardOnDevices(const Point& point, const std::vector<int>& devices, bool chooses)
       : PassOnDevices(point, devices, chooses),
-        whole_(call_of<kernels::AttentionForward>(point, chooses)),
         lse_(q_heads() * problem().seq_q * int64_t(sizeof(float))) {
-    const auto ring = ring_of<kernels::RingProblem>(whole_);
-    whole_.q = tensors_.q.as();
-    whole_.k = tensors_.k.as();
-    whole_.v = tensors_.v.as();
-    whole_.o = tensors_.o.as();
+    const auto ring = ring_of_whole<kernels::RingProblem>();
+    give_tensors(tensors_, whole_);
     whole_.lse = lse_.as<float>();
     workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
     require_launched(plan_.make(whole_, workspace_.as(), size_t(workspace_.bytes())));
@@ -149,7 +154,6 @@ class ForwardOnDevices : public PassOnDevices {
   }
 
   void run_whole() override { require_launched(plan_.run(nullptr)); }
-  kernels::RingPass& ring() override { return *ring_; }
 
   RingCheck check() override {
     const Ring& ring = ring_shape();
@@ -173,37 +177,19 @@ class ForwardOnDevices : public PassOnDevices {
     return {difference.is_small(), difference.text()};
   }
 
-  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const override {
-    const kernels::AttentionForward* const call = ring_->call(int(rank), step);
-    return as_run_of(point_, call == nullptr ? whole_ : *call, chooses_);
-  }
-  std::pair<Point, std::string> as_run() const override {
-    return as_run_of(point_, whole_, chooses_);
-  }
-
  private:
-  kernels::AttentionForward whole_;
   kernels::DeviceBuffer lse_;
   kernels::AttentionPlan plan_;
-  std::unique_ptr<kernels::RingAttention> ring_;
 };
 
-class BackwardOnDevices : public PassOnDevices {
+class BackwardOnDevices
+    : public PassOnDevices<kernels::AttentionBackward, kernels::RingAttentionBackward> {
  public:
   BackwardOnDevices(const Point& point, const std::vector<int>& devices, bool chooses)
-      : PassOnDevices(point, devices, chooses),
-        whole_(call_of<kernels::AttentionBackward>(point, chooses)) {
-    const auto ring = ring_of<kernels::RingBackwardProblem>(whole_);
-    run_forward();
-    whole_.q = tensors_.q.as();
-    whole_.k = tensors_.k.as();
-    whole_.v = tensors_.v.as();
-    whole_.o = tensors_.o.as();
-    whole_.d_o = tensors_.d_o.as();
-    whole_.lse = tensors_.lse.as<float>();
-    whole_.dq = tensors_.dq.as();
-    whole_.dk = tensors_.dk.as();
-    whole_.dv = tensors_.dv.as();
+      : PassOnDevices(point, devices, chooses) {
+    const auto ring = ring_of_whole<kernels::RingBackwardProblem>();
+    run_forward(tensors_, problem());
+    give_tensors(tensors_, whole_);
     whole_.workspace_starts_zero = true;
     workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
     SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
@@ -223,7 +209,6 @@ class BackwardOnDevices : public PassOnDevices {
     require_launched(
         kernels::attention_backward(whole_, workspace_.as(), size_t(workspace_.bytes()), nullptr));
   }
-  kernels::RingPass& ring() override { return *ring_; }
 
   RingCheck check() override {
     const Ring& ring = ring_shape();
@@ -264,34 +249,6 @@ class BackwardOnDevices : public PassOnDevices {
     outcome.text += "allowed " + shortest(allowed_difference(problem().dtype));
     return outcome;
   }
-
-  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const override {
-    const kernels::AttentionBackward* const call = ring_->call(int(rank), step);
-    return as_run_of(point_, call == nullptr ? whole_ : *call, chooses_);
-  }
-  std::pair<Point, std::string> as_run() const override {
-    return as_run_of(point_, whole_, chooses_);
-  }
-
- private:
-  /// O and log-sum-exp, which the backward pass reads.
-  void run_forward() {
-    kernels::AttentionForward forward;
-    forward.problem = problem();
-    forward.problem.pass = Pass::forward;
-    forward.q = tensors_.q.as();
-    forward.k = tensors_.k.as();
-    forward.v = tensors_.v.as();
-    forward.o = tensors_.o.as();
-    forward.lse = tensors_.lse.as<float>();
-    const kernels::DeviceBuffer workspace(int64_t(kernels::workspace_bytes(forward)));
-    require_launched(
-        kernels::attention_forward(forward, workspace.as(), size_t(workspace.bytes()), nullptr));
-    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
-  }
-
-  kernels::AttentionBackward whole_;
-  std::unique_ptr<kernels::RingAttentionBackward> ring_;
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "experiments/sawtooth/ring/ring_run.hpp"
 
-#include "experiments/sawtooth/measure/counted_launch.hpp"
 #include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/event_pair.hpp"

@@ -1,17 +1,13 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
 // together in runs/NAME with what is needed to repeat it, and drawn where Python has matplotlib.
-#include "experiments/sawtooth/run/run_command.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
-#include "experiments/sawtooth/compare/compare_command.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/measure/measure_command.hpp"
 #include "experiments/sawtooth/plot/python.hpp"
-#include "experiments/sawtooth/simulate/simulate_command.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
@@ -25,12 +21,6 @@ namespace fs = std::filesystem;
 
 // Wavefronts of more points than this are no picture.
 constexpr size_t most_wavefronts = 8;
-
-void write_text(const fs::path& path, const std::string& text) {
-  OutputFile file(path.string());
-  file.write(text);
-  file.commit();
-}
 
 bool names_key(const Configuration& configuration, const char* key) {
   return configuration.base.contains(key) ||
@@ -52,7 +42,7 @@ void join_results(const fs::path& folder, bool measured) {
     const std::string rows = read_text_file((folder / "measured.csv").string());
     text += rows.substr(rows.find('\n') + 1);
   }
-  write_text(folder / "results.csv", text);
+  write_output((folder / "results.csv").string(), text);
 }
 
 int measure_into(const std::string& configuration, const fs::path& folder, bool with_wavefront) {
@@ -72,7 +62,7 @@ int run_run(const Command& command, const Arguments& arguments) {
   const Settings outputs = output_settings(configuration, {});
   const fs::path folder =
       output_folder("runs/" + value_or(outputs, "experiment", stem_of(configuration.path)));
-  write_text(folder / "config.ini", read_text_file(path));
+  write_output((folder / "config.ini").string(), read_text_file(path));
 
   Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};
   if (!names_key(configuration, "tiles"))  // as measure does, on any GPU
@@ -93,7 +83,7 @@ int run_run(const Command& command, const Arguments& arguments) {
 
   std::ostringstream provenance;
   write_provenance(provenance, "run", program_provenance(arguments));
-  write_text(folder / "provenance.ini", provenance.str());
+  write_output((folder / "provenance.ini").string(), provenance.str());
   std::cout << "written to " << folder.string() << "\n";
   int compared = measured;
   if (has_measured) {

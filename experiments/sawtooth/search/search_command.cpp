@@ -1,11 +1,9 @@
-#include "experiments/sawtooth/search/search_command.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
 
-#include "experiments/sawtooth/measure/measure_command.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/search/evaluations.hpp"
 #include "experiments/sawtooth/search/gaps.hpp"
 #include "experiments/sawtooth/search/measured_proof.hpp"

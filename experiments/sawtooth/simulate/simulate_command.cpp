@@ -1,6 +1,4 @@
 // sawtooth simulate: predicts every point of a sweep.
-#include "experiments/sawtooth/simulate/simulate_command.hpp"
-
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -13,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"

@@ -1,8 +1,8 @@
-#include "experiments/sawtooth/slurm/slurm_command.hpp"
-
+// sawtooth slurm: a job array for a sweep.
 #include <filesystem>
 #include <iostream>
 
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -12,6 +12,13 @@ namespace sawtooth::experiments {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct ArrayScript {
+  std::string program, configuration, table;  // absolute paths
+  std::string name;                           // of the job
+  std::string tasks;
+  std::string sbatch;  // more options of sbatch, for one #SBATCH line
+};
 
 std::string quoted(const std::string& word) {
   std::string text = "'";
@@ -77,20 +84,20 @@ case ${1:-task} in
 esac
 )bash";
 
-}  // namespace
-
+// A script for bash that is the array's task under Slurm and has commands for a person.
 std::string array_script(const ArrayScript& job) {
-  const std::string tasks = std::to_string(job.tasks);
   std::string text = "#!/bin/bash\n#SBATCH --job-name=" + job.name + "\n#SBATCH --array=1-" +
-                     tasks + "\n#SBATCH --ntasks=1\n";
+                     job.tasks + "\n#SBATCH --ntasks=1\n";
   if (!job.sbatch.empty()) text += "#SBATCH " + job.sbatch + "\n";
   text +=
       "# Written by `sawtooth slurm`. `bash SCRIPT submit` starts it and, when tasks have died or "
       "run\n# out of time, starts those again; each goes on where it was.\n";
   text += "program=" + quoted(job.program) + "\nconfiguration=" + quoted(job.configuration) +
-          "\ntable=" + quoted(job.table) + "\ntasks=" + tasks + "\n";
+          "\ntable=" + quoted(job.table) + "\ntasks=" + job.tasks + "\n";
   return text.append(script_end);
 }
+
+}  // namespace
 
 int run_slurm(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
@@ -109,7 +116,7 @@ int run_slurm(const Command& command, const Arguments& arguments) {
   job.configuration = fs::absolute(path).string();
   job.table = fs::absolute(value_or(parsed.settings, "csv", name + ".csv")).string();
   for (const char c : name) job.name += c == ' ' ? '-' : c;
-  job.tasks = std::stoll(value_or(parsed.settings, "tasks", "1"));
+  job.tasks = value_or(parsed.settings, "tasks", "1");
   job.sbatch = value_or(parsed.settings, "sbatch", "");
   std::cout << array_script(job);
   return exit_fine;

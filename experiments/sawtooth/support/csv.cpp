@@ -1,6 +1,8 @@
 #include "experiments/sawtooth/support/csv.hpp"
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -14,9 +16,6 @@ class Reader {
  public:
   Reader(std::string_view text, const std::string& path, int line = 1)
       : text_(text), path_(path), line_(line) {}
-
-  bool at_end() const { return at_ == text_.size(); }
-  int line() const { return line_; }
 
   CsvRow record() {
     CsvRow cells;
@@ -40,6 +39,7 @@ class Reader {
   }
 
  private:
+  bool at_end() const { return at_ == text_.size(); }
   bool at(char c) const { return !at_end() && text_[at_] == c; }
   bool at_line_end() const { return at('\n') || (at('\r') && text_.substr(at_, 2) == "\r\n"); }
 
@@ -133,25 +133,18 @@ std::string csv_line(const CsvRow& cells) {
   return line + '\n';
 }
 
-std::optional<size_t> CsvTable::column(std::string_view name) const {
+std::optional<size_t> column_of(const CsvRow& header, std::string_view name) {
   const auto found = std::find(header.begin(), header.end(), name);
   if (found == header.end()) return std::nullopt;
   return static_cast<size_t>(found - header.begin());
 }
 
 CsvTable parse_csv(std::string_view text, const std::string& path) {
-  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-  Reader reader(text, path);
-  if (reader.at_end()) reader.fail("the file is empty; a header is needed");
-  CsvTable table{path, reader.record(), {}, {}};
-  require_header(reader, table.header);
-  while (!reader.at_end()) {
-    const int line = reader.line();
-    CsvRow row = reader.record();
-    if (row.size() == 1 && row.front().empty()) continue;  // an empty line
-    require_length(reader, line, row, table.header);
-    table.rows.push_back(std::move(row));
-    table.line_of_row.push_back(line);
+  CsvFile file(std::make_unique<std::istringstream>(std::string(text)), path);
+  CsvTable table{path, file.header(), {}, {}};
+  while (file.next()) {
+    table.rows.push_back(file.cells());
+    table.line_of_row.push_back(file.line());
   }
   return table;
 }
@@ -165,21 +158,27 @@ CsvRow parse_csv_record(std::string_view record, const std::string& path, int li
 }
 
 CsvFile::CsvFile(const std::string& path, bool may_end_early)
-    : path_(path), file_(path, std::ios::binary), may_end_early_(may_end_early) {
+    : path_(path), may_end_early_(may_end_early) {
   refuse_folder(path);
-  if (!file_) throw UsageError(path + ": cannot be read");
-  if (!fill() && buffer_.empty() && !may_end_early)
-    throw UsageError(path + ":1:1: the file is empty; a header is needed");
-  if (buffer_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
-  if (!read_record()) return;
-  header_ = parse_csv_record(record_, path_, line_);
-  require_header(Reader(record_, path_), header_);
+  file_ = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (!*file_) throw UsageError(path + ": cannot be read");
+  read_header();
 }
 
-std::optional<size_t> CsvFile::column(std::string_view name) const {
-  const auto found = std::find(header_.begin(), header_.end(), name);
-  if (found == header_.end()) return std::nullopt;
-  return static_cast<size_t>(found - header_.begin());
+CsvFile::CsvFile(std::unique_ptr<std::istream> text, const std::string& path)
+    : path_(path), file_(std::move(text)) {
+  read_header();
+}
+
+void CsvFile::read_header() {
+  fill();
+  if (buffer_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+  if (!read_record()) {
+    if (may_end_early_) return;
+    throw UsageError(path_ + ":1:1: the file is empty; a header is needed");
+  }
+  header_ = parse_csv_record(record_, path_, line_);
+  require_header(Reader(record_, path_), header_);
 }
 
 bool CsvFile::next() {
@@ -202,8 +201,8 @@ bool CsvFile::fill() {
   at_ = 0;
   const size_t before = buffer_.size();
   buffer_.resize(before + chunk_bytes);
-  file_.read(buffer_.data() + before, static_cast<std::streamsize>(chunk_bytes));
-  buffer_.resize(before + static_cast<size_t>(file_.gcount()));
+  file_->read(buffer_.data() + before, static_cast<std::streamsize>(chunk_bytes));
+  buffer_.resize(before + static_cast<size_t>(file_->gcount()));
   return buffer_.size() > before;
 }
 

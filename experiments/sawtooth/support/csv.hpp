@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,13 +17,16 @@ using CsvRow = std::vector<std::string>;
 /// One line with its line break.
 std::string csv_line(const CsvRow& cells);
 
+/// The place of a column, if it is there.
+std::optional<size_t> column_of(const CsvRow& header, std::string_view name);
+
 struct CsvTable {
   std::string path;
   CsvRow header;
   std::vector<CsvRow> rows;      // each as long as the header
   std::vector<int> line_of_row;  // where each row begins, for messages
 
-  std::optional<size_t> column(std::string_view name) const;
+  std::optional<size_t> column(std::string_view name) const { return column_of(header, name); }
 };
 
 /// Throws UsageError "PATH:LINE:COLUMN: ..." for what is no table: a broken quote, a row that is
@@ -30,16 +34,18 @@ struct CsvTable {
 CsvTable parse_csv(std::string_view text, const std::string& path);
 CsvTable read_csv(const std::string& path);
 
-/// A table row by row, for files larger than memory; the same checks as parse_csv().
+/// A table row by row, for files larger than memory; throws as parse_csv() does.
 class CsvFile {
  public:
   /// `may_end_early`: a last line without its end was not written to its end, and is none. A file
   /// without one whole line then has no header either.
   explicit CsvFile(const std::string& path, bool may_end_early = false);
+  /// `path` is for messages.
+  CsvFile(std::unique_ptr<std::istream> text, const std::string& path);
 
   const std::string& path() const { return path_; }
   const CsvRow& header() const { return header_; }
-  std::optional<size_t> column(std::string_view name) const;
+  std::optional<size_t> column(std::string_view name) const { return column_of(header_, name); }
 
   /// Reads the next row; false at the end.
   bool next();
@@ -51,12 +57,13 @@ class CsvFile {
   size_t length() const { return record_.size(); }  // in bytes, without the line's end
 
  private:
+  void read_header();
   bool read_record();
   bool fill();
 
   std::string path_;
-  std::ifstream file_;
-  bool may_end_early_;
+  std::unique_ptr<std::istream> file_;
+  bool may_end_early_ = false;
   std::string buffer_;
   size_t at_ = 0;               // in the buffer
   uint64_t buffer_offset_ = 0;  // of the buffer in the file

@@ -1,13 +1,13 @@
 // A file that appears whole or not at all: written under a temporary name, then renamed. What is no
-// regular file (a device, a pipe, standard output) is written to as it is.
+// regular file (a device, a pipe, standard output) is written to as it is. Files that are there
+// while something is written, as temporary ones and locks, are not left behind by signals.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
-
-#include "experiments/sawtooth/support/removed_on_signal.hpp"
 
 namespace sawtooth::experiments {
 
@@ -24,6 +24,40 @@ OutputPath output_path(const std::string& path);
 /// Makes the folder, for what is written when the work is done; throws UsageError where that is not
 /// possible, or nothing can be written into it.
 std::filesystem::path output_folder(const std::string& path);
+
+class RemovedOnSignal {
+ public:
+  /// As long as this lives, SIGINT, SIGTERM and SIGHUP remove `path`.
+  explicit RemovedOnSignal(const std::string& path);
+  ~RemovedOnSignal();
+  RemovedOnSignal(const RemovedOnSignal&) = delete;
+  RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
+
+ private:
+  size_t slot_;
+};
+
+/// Lets these signals remove what is registered and end the program with 130. A command that ends
+/// cleanly by itself may replace the handlers.
+void remove_files_on_signals();
+
+/// A lock that one process holds at a time and that ends with it.
+class FileLock {
+ public:
+  /// Locks PATH.lock with flock; throws UsageError when another process has it, or when the file
+  /// cannot be made. File systems that know no locks get none.
+  explicit FileLock(const std::string& path);
+  /// Removes the file, as do signals that end the program; one that a killed process left behind is
+  /// harmless.
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  std::string lock_path_;
+  int file_ = -1;
+  std::optional<RemovedOnSignal> removed_;
+};
 
 class OutputFile {
  public:
@@ -47,5 +81,8 @@ class OutputFile {
   std::ofstream stream_;
   bool committed_ = false;
 };
+
+/// Writes all of a file, or to standard output where `path` is "-". Throws as OutputFile does.
+void write_output(const std::string& path, const std::string& text);
 
 }  // namespace sawtooth::experiments

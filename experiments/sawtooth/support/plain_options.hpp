@@ -28,4 +28,7 @@ PlainOptions parse_plain_options(std::string_view command, const std::vector<std
                                  const std::vector<std::string_view>& keys,
                                  const std::vector<std::string_view>& flags, size_t most_operands);
 
+/// The metrics of a comma-separated list. Throws UsageError when there is none.
+std::vector<std::string> metric_list(std::string_view text);
+
 }  // namespace sawtooth::experiments

@@ -1,28 +1,22 @@
 #include "experiments/sawtooth/support/provenance.hpp"
 
+#include <array>
 #include <ctime>
 #include <ostream>
 
+#include <dlfcn.h>
 #include <sys/utsname.h>
 
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "git_version.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 constexpr std::string_view unknown = "unknown";
-
-std::string joined(std::span<const std::string> words) {
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  return line;
-}
 
 std::string host_system() {
   utsname name{};
@@ -37,6 +31,67 @@ std::string installed_cupti() {
     return std::string(cupti::status_name(error.status()));
   }
 }
+
+// The driver's view of a GPU through NVML (NVML API Reference), opened at run time: the library
+// comes with the driver and is not needed to build.
+using Device = void*;
+constexpr unsigned clock_sm = 1;   // NVML_CLOCK_SM
+constexpr unsigned clock_mem = 2;  // NVML_CLOCK_MEM
+constexpr size_t text_bytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE, the largest of those used
+
+template <class... Arguments>
+using Call = int (*)(Arguments...);
+
+/// NVML's functions return 0 on success.
+class Nvml {
+ public:
+  explicit Nvml(const std::string& pci_bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
+    if (library_ == nullptr) return;
+    const auto init = find<>("nvmlInit_v2");
+    const auto handle = find<const char*, Device*>("nvmlDeviceGetHandleByPciBusId_v2");
+    if (init == nullptr || handle == nullptr || init() != 0) return;
+    if (handle(pci_bus_id.c_str(), &device_) != 0) device_ = nullptr;
+  }
+  ~Nvml() {
+    if (library_ == nullptr) return;
+    if (const auto shutdown = find<>("nvmlShutdown")) shutdown();
+    dlclose(library_);
+  }
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+
+  /// What `function` says of the device, a text or a number.
+  std::string text(const char* function) const {
+    std::array<char, text_bytes> text{};
+    return is_read<char*, unsigned>(function, text.data(), text_bytes) ? text.data() : "unknown";
+  }
+  template <class... Which>
+  std::string number(const char* function, Which... which) const {
+    unsigned value = 0;
+    return is_read<Which..., unsigned*>(function, which..., &value) ? std::to_string(value)
+                                                                    : "unknown";
+  }
+  std::string driver() const {
+    std::array<char, text_bytes> text{};
+    const auto call = find<char*, unsigned>("nvmlSystemGetDriverVersion");
+    return call != nullptr && call(text.data(), text_bytes) == 0 ? text.data() : "unknown";
+  }
+
+ private:
+  template <class... Arguments>
+  bool is_read(const char* function, Arguments... arguments) const {
+    const auto call = find<Device, Arguments...>(function);
+    return device_ != nullptr && call != nullptr && call(device_, arguments...) == 0;
+  }
+  template <class... Arguments>
+  Call<Arguments...> find(const char* name) const {
+    if (library_ == nullptr) return nullptr;
+    return reinterpret_cast<Call<Arguments...>>(dlsym(library_, name));
+  }
+
+  void* library_ = nullptr;
+  Device device_ = nullptr;
+};
 
 }  // namespace
 
@@ -57,7 +112,7 @@ Provenance program_provenance(std::span<const std::string> arguments) {
   result.add("nvcc", SAWTOOTH_NVCC);
   result.add("cuda-architectures", SAWTOOTH_ARCHITECTURES);
   result.add("cupti", installed_cupti());
-  result.add("arguments", joined(arguments));
+  result.add("arguments", join_list(arguments, " "));
   result.add("utc", utc_now());
   result.add("host", host_system());
   return result;
@@ -88,6 +143,22 @@ void write_provenance(std::ostream& out, std::string_view section, const Provena
   out << '[' << section << "]\n";
   for (const auto& [key, value] : provenance.entries) out << key << " = " << value << '\n';
   out << '\n';
+}
+
+Provenance gpu_state(const std::string& pci_bus_id) {
+  const Nvml nvml(pci_bus_id);
+  Provenance state;
+  state.add("utc", utc_now());
+  state.add("driver", nvml.driver());
+  state.add("name", nvml.text("nvmlDeviceGetName"));
+  const std::string uuid = nvml.text("nvmlDeviceGetUUID");
+  state.add("uuid-hash", uuid == "unknown" ? uuid : hashed_uuid(uuid));
+  state.add("sm-clock-mhz", nvml.number("nvmlDeviceGetClockInfo", clock_sm));
+  state.add("memory-clock-mhz", nvml.number("nvmlDeviceGetClockInfo", clock_mem));
+  state.add("max-sm-clock-mhz", nvml.number("nvmlDeviceGetMaxClockInfo", clock_sm));
+  state.add("power-mw", nvml.number("nvmlDeviceGetPowerUsage"));
+  state.add("power-limit-mw", nvml.number("nvmlDeviceGetEnforcedPowerLimit"));
+  return state;
 }
 
 }  // namespace sawtooth::experiments

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "experiments/sawtooth/support/names.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -63,12 +64,9 @@ std::string resource_path(std::string_view folder, const std::string& name,
   if (name.find('/') != std::string::npos || name.ends_with(extension)) return name;
   const auto names = resource_names(folder);
   const std::string_view found = found_name(name, views_of(names));
-  if (found.empty()) {
-    std::string known;
-    for (const auto& each : names) known += (known.empty() ? "" : ", ") + each;
-    throw UsageError(place + ": '" + name + "' is not known; allowed: " + known +
+  if (found.empty())
+    throw UsageError(place + ": '" + name + "' is not known; allowed: " + join_list(names) +
                      ", or a path to an .ini file" + did_you_mean(name, views_of(names)));
-  }
   return (root() / folder / (std::string(found) + std::string(extension))).string();
 }
 

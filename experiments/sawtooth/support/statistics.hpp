@@ -2,37 +2,30 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 namespace sawtooth::experiments {
 
-/// Where the value below which `share` of `count` sorted values lie is found among them, linearly
-/// between neighbours (type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages",
-/// 1996). At least one value.
-class QuantilePlace {
- public:
-  QuantilePlace(size_t count, double share) {
-    const double place = share * static_cast<double>(count - 1);
-    below_ = static_cast<size_t>(place);
-    above_ = std::min(below_ + 1, count - 1);
-    between_ = place - static_cast<double>(below_);
-  }
-  size_t below() const { return below_; }
-  size_t above() const { return above_; }
-  /// From the values at these two places.
-  double value(double below, double above) const { return below + between_ * (above - below); }
-
- private:
-  size_t below_, above_;
-  double between_;
-};
-
+/// The value below which `share` of at least one value lie, linearly between neighbours (type 7 of
+/// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996).
 inline double quantile_of(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  const QuantilePlace place(values.size(), share);
-  return place.value(values[place.below()], values[place.above()]);
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+inline constexpr double ninety_share = 0.9;
+/// The least of at least one value that `share` of them are not above.
+inline double nearest_rank(std::vector<double> values, double share) {
+  const auto place = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const auto found = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(place, 1) - 1);
+  std::nth_element(values.begin(), found, values.end());
+  return *found;
 }
 
 inline constexpr double median_share = 0.5;

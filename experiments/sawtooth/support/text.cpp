@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <span>
 #include <sstream>
@@ -106,6 +107,15 @@ std::string shortest(double value) {
   char digits[32];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
   return {digits, end};
+}
+
+std::string counted(double value) {
+  constexpr double exact_below = 9007199254740992.0;  // 2^53
+  if (!std::isfinite(value)) return {};               // 0 / 0 for a ratio of nothing
+  char text[40];
+  const bool whole = std::trunc(value) == value && std::abs(value) < exact_below;
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+  return text;
 }
 
 std::string json_string(std::string_view text) {

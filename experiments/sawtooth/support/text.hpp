@@ -14,6 +14,17 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 std::string_view trimmed(std::string_view text);
 /// The parts of `text` between commas, without white space around them; empty parts stay.
 std::vector<std::string> split_list(std::string_view text);
+/// "a, b, c" of any texts.
+template <class Texts>
+std::string join_list(const Texts& texts, std::string_view between = ", ") {
+  std::string list;
+  bool is_first = true;
+  for (const auto& text : texts) {
+    list.append(is_first ? std::string_view() : between).append(text);
+    is_first = false;
+  }
+  return list;
+}
 
 /// A whole number from 0 on with an optional K, M or G, or k, m or g; throws std::invalid_argument.
 int64_t parse_count(std::string_view text);
@@ -27,6 +38,8 @@ double parse_share(std::string_view text);
 std::string fixed(double value, int decimals);
 /// The fewest digits that read back as the same number.
 std::string shortest(double value);
+/// Whole numbers without a point, others with nine digits; nothing for what is not finite.
+std::string counted(double value);
 /// A JSON string with its quotes; control characters become blanks.
 std::string json_string(std::string_view text);
 

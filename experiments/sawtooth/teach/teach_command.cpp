@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/teach/teach_command.hpp"
-
 #include <algorithm>
 #include <iostream>
 #include <thread>
 
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"

@@ -1,7 +1,5 @@
 // sawtooth trace: writes the trace of one point, reads traces, converts them, and predicts from
 // them what simulate predicts from the schedule.
-#include "experiments/sawtooth/trace/trace_command.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,10 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
-#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/sampling_note.hpp"
@@ -81,8 +78,8 @@ CsvRow described_cells(const std::string& description) {
   return cells;
 }
 
-int write_point(const Configuration& configuration, const Settings& command_line,
-                const Settings& outputs, const std::string& experiment) {
+int write_point(const SweepArguments& given) {
+  const Settings& outputs = given.outputs;
   if (!outputs.contains("write")) {
     throw UsageError("--write: not given; name the trace to write, or one to --read");
   }
@@ -91,7 +88,7 @@ int write_point(const Configuration& configuration, const Settings& command_line
       throw UsageError(place_of(key, outputs.at(key).origin) + ": needs --read, or use simulate");
     }
   }
-  auto points = expand(configuration, command_line);
+  auto points = expand(given.configuration, given.command_line);
   if (points.size() != 1) {
     throw UsageError("trace: a trace is of one point, the sweep has " +
                      std::to_string(points.size()) + "; give every key one value");
@@ -106,7 +103,7 @@ int write_point(const Configuration& configuration, const Settings& command_line
     throw UsageError("l2: a trace is written without a model of L2; give l2 to --read");
   if (point.keys.sample < 1)
     throw UsageError("sample: a trace is written whole; give sample to --read");
-  const CsvRow cells = key_cells(point, experiment, "predicted");
+  const CsvRow cells = key_cells(point, given.experiment, "predicted");
   write_trace(outputs, description_of(cells),
               [&](sim::TraceWriter& writer) { sim::write_schedule(point.request, writer); });
   return exit_fine;
@@ -267,20 +264,11 @@ class ReadTrace {
 }  // namespace
 
 int run_trace(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  const Configuration configuration =
-      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  const Settings outputs = output_settings(configuration, parsed.settings);
-  if (outputs.contains("read")) {
-    if (!configuration.path.empty()) {
-      throw UsageError(configuration.path + ": has no effect with --read; the trace says it");
-    }
-    return ReadTrace(parsed.settings, outputs).run();
-  }
-  const std::string experiment =
-      value_or(outputs, "experiment",
-               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
-  return write_point(configuration, parsed.settings, outputs, experiment);
+  const SweepArguments given = parse_sweep_arguments(command, arguments);
+  if (!given.outputs.contains("read")) return write_point(given);
+  if (!given.configuration.path.empty())
+    throw UsageError(given.configuration.path + ": has no effect with --read; the trace says it");
+  return ReadTrace(given.command_line, given.outputs).run();
 }
 
 }  // namespace sawtooth::experiments

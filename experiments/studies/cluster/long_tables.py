@@ -2,10 +2,8 @@
 """What tables of many rows cost: `long_tables.py PROGRAM [--rows N] [--schedules N] [--steps LIST]`.
 
 Prints CSV: for each step the rows that it reads and writes, its time, rows a second, processor time and peak of
-memory. Tables are made from one simulated row: `--schedules` rows a problem, errors and launches of up to 10 %.
-Steps: simulate (points of some microseconds), resume (a table of which the last tenth is missing), merge (two
-overlapping tables), compare, summary (compare --summary), apart (compare of points of which none join), and
-errors (compare --csv).
+memory. Steps: simulate (points of some microseconds), resume (a table of which the last tenth is missing) and merge (two
+overlapping tables, made from one simulated row: `--schedules` rows a problem).
 """
 
 import argparse
@@ -22,15 +20,13 @@ ROW = [*POINT, "--workers", "4", "--seq", "4K", "--heads", "4", "--csv", "-"]
 COUNTERS = ("sm_read_sectors", "l2_read_sectors", "l2_read_miss_sectors", "l2_write_sectors")
 COUNTERS += ("l2_write_miss_sectors", "fabric_read_sectors", "fabric_read_miss_sectors")
 COUNTERS += ("dram_read_sectors", "dram_write_sectors", "cold_read_sectors", "time_us", "tflops")
-STEPS = ("simulate", "resume", "merge", "compare", "summary", "apart", "errors")
+STEPS = ("simulate", "resume", "merge")
 
 
 def write_table(path, row, rows, options, source):
     """`options.schedules` rows a problem; `source` says whose counts they are."""
     chance = random.Random(source)
     cells = dict(row, source=source)
-    if source == "measured":
-        cells.update({name: "" for name in ("timing", "l2", "l2_bytes", "version", "judged")})
     with open(path, "w", encoding="utf-8") as file:
         file.write(",".join(cells) + "\n")
         for i in rows:
@@ -99,15 +95,6 @@ class Steps:
             first = self.table("first.csv", range(rows * 6 // 10), "predicted")
             words = ["merge", first, first, "--csv", "merged.csv"]
             self.measure(step, 2 * (rows * 6 // 10), *words)
-        else:
-            predicted = self.table("p.csv", range(rows), "predicted")
-            if step == "apart":
-                other = self.table("other.csv", range(rows, 2 * rows), "measured")
-                self.measure(step, 2 * rows, "compare", predicted, other, codes=(1,))
-                return
-            more = {"summary": ["--summary", "s.csv"], "errors": ["--csv", "e.csv"]}.get(step, [])
-            measured = self.table("m.csv", range(rows), "measured")
-            self.measure(step, 2 * rows, "compare", predicted, measured, *more)
 
 
 def main():

@@ -15,6 +15,10 @@ except ImportError:  # a build without CUDA
     _attention = None  # type: ignore[assignment]
 
 _CUDA_DEVICES = (2, 13)  # kDLCUDA and kDLCUDAManaged of dlpack.h
+# Arguments of both passes that are options of a call by the same name.
+_OPTIONS = (
+    "causal window scale scan launch q_order section workers kv_split prefetch seed tile_q tile_kv dq"
+).split()
 _SAME_STREAM = -1  # in the array API's numbers: nothing to wait for
 _LEGACY_STREAM = 1  # the default stream in the array API's numbers, where 0 is not allowed
 
@@ -79,22 +83,7 @@ def attention(
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(out, jax.Array):
         raise UsageError("out is an array of JAX, which nothing may write; allowed: None")
-    options = _options(
-        causal=causal,
-        window=window,
-        scale=scale,
-        scan=scan,
-        launch=launch,
-        q_order=q_order,
-        section=section,
-        workers=workers,
-        kv_split=kv_split,
-        prefetch=prefetch,
-        seed=seed,
-        tile_q=tile_q,
-        tile_kv=tile_kv,
-        family=kernel,
-    )
+    options = _options(locals())
     handle = _handle(q, stream)
     torch = _torch_of(q)
     made_lse = None
@@ -148,21 +137,7 @@ def attention_backward(
     """
     tensors = dict(grad_out=grad_out, q=q, k=k, v=v, out=out, lse=lse)
     _check_devices(**tensors)
-    options = _options(
-        causal=causal,
-        window=window,
-        scale=scale,
-        dq=dq,
-        scan=scan,
-        launch=launch,
-        q_order=q_order,
-        section=section,
-        workers=workers,
-        seed=seed,
-        tile_q=tile_q,
-        tile_kv=tile_kv,
-        family=kernel,
-    )
+    options = _options(locals())
     handle = _handle(q, stream)
     torch = _torch_of(q)
     gradients: list[Any] = []
@@ -195,7 +170,8 @@ def _check_devices(**tensors: Any) -> None:
         _check_device(name, tensor)
 
 
-def _options(scale: Optional[float], **values: Any) -> Any:
+def _options(given: dict[str, Any]) -> Any:
+    scale = given["scale"]
     if scale is not None and not scale > 0:
         raise UsageError(f"scale is {scale}; allowed: above 0")
     if _attention is None:
@@ -204,9 +180,10 @@ def _options(scale: Optional[float], **values: Any) -> Any:
             "pip install . -C cmake.define.SAWTOOTH_CUDA=ON, which needs nvcc"
         )
     options = _attention.Options()
-    options.scale = scale or 0.0
-    for name, value in values.items():
-        setattr(options, name, value)
+    for name in _OPTIONS:
+        if given.get(name) is not None:
+            setattr(options, name, given[name])
+    options.family = given["kernel"]
     return options
 
 

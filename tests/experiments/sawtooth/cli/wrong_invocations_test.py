@@ -214,6 +214,10 @@ MISTAKES = [
     ),
     ("compare other.csv other.csv --tolerance lots", "--tolerance: 'lots' is not allowed; allowed"),
     ("compare other.csv other.csv --csv no/such/e.csv", "no/such/e.csv: cannot be written"),
+    (
+        "compare other.csv other.csv --baselines computed",
+        "--baselines: was removed; give compare the predictions of simple rules",
+    ),
     ("gpus h200 more", "'more' is one operand too many; usage: sawtooth gpus"),
     ("schedules --all", "--all: not an option of schedules"),
     ("counters", "usage: sawtooth counters list"),

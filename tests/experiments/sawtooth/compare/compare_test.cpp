@@ -61,10 +61,10 @@ TEST(Compare, AnIntervalIsOfThePredictionThatHasBothEnds) {
   const Comparison c = compare_tables(
       table("p", {with, half}), table("m", {measured("1", "90"), measured("2", "90")}), misses);
   ASSERT_EQ(c.errors.size(), 2u);
-  ASSERT_NE(c.errors[0].interval, nullptr);
+  ASSERT_TRUE(c.errors[0].interval.has_value());
   EXPECT_EQ(c.errors[0].interval->low, 80);
   EXPECT_EQ(c.errors[0].interval->high, 130);
-  EXPECT_EQ(c.errors[1].interval, nullptr);
+  EXPECT_FALSE(c.errors[1].interval.has_value());
 }
 
 TEST(Compare, KernelsJoinByFamilyAndStayApartOtherwise) {
@@ -115,7 +115,24 @@ TEST(Compare, RowsThatDifferInTheirScheduleDoNotJoin) {
   EXPECT_TRUE(c.errors.empty());
   EXPECT_EQ(c.predicted_alone, 1u);
   EXPECT_EQ(c.measured_alone, 1u);
-  EXPECT_EQ(c.apart.points, (std::map<std::string_view, size_t>{{"scan", 1}}));
+  EXPECT_EQ(c.apart, (std::map<std::string_view, size_t>{{"scan", 1}}));
+}
+
+TEST(Compare, RowsOfAnotherGpuOrOfNoneDoNotJoin) {
+  for (const char* gpu : {"h100-sxm", ""}) {
+    for (const char* source : {"measured", "published"}) {
+      Cells other = measured("1", "100");
+      other["gpu"] = gpu;
+      other["source"] = source;
+      const Comparison c =
+          compare_tables(table("p", {predicted("1", "100")}), table("m", {other}), misses);
+      EXPECT_TRUE(c.errors.empty());
+      EXPECT_EQ(c.apart, (std::map<std::string_view, size_t>{{"gpu", 1}}));
+    }
+  }
+  Cells p = predicted("1", "100"), m = measured("1", "100");
+  p["gpu"] = m["gpu"] = "";
+  EXPECT_TRUE(compare_tables(table("p", {p}), table("m", {m}), misses).errors.empty());
 }
 
 TEST(Compare, EmptyCellsOfPublishedRowsAgreeWithEverythingOnEitherSide) {
@@ -182,14 +199,14 @@ TEST(Compare, AnErrorInsideTheRangeOfTheLaunchesCountsAsZero) {
   const Comparison c =
       compare_tables(table("p", {predicted("1", "103")}), table("m", launches), misses);
   const PointError& error = c.errors.at(0);
-  EXPECT_DOUBLE_EQ(error.low(), 102);
-  EXPECT_DOUBLE_EQ(error.high(), 138);
-  EXPECT_EQ(error.launches->count, 5u);
+  EXPECT_DOUBLE_EQ(error.launches.low, 102);
+  EXPECT_DOUBLE_EQ(error.launches.high, 138);
+  EXPECT_EQ(error.launches.count, 5u);
   EXPECT_DOUBLE_EQ(error.spread(), 0.3);
   // Inside the range of the launches an error is an error.
   EXPECT_DOUBLE_EQ(error.relative().value(), -17.0 / 120);
   // From the others' medians 125, 125, 120, 115, 115: 25/100, 15/110, 0, 15/130 and 25/140.
-  EXPECT_DOUBLE_EQ(error.noise().value(), 15.0 / 110);
+  EXPECT_DOUBLE_EQ(error.launches.noise.value(), 15.0 / 110);
 }
 
 TEST(Compare, PointsKnowTheirMeasuredDramReadsOverTheCompulsoryOnes) {
@@ -232,7 +249,8 @@ TEST(Compare, MissingColumnsAndWordsForNumbersAreNamed) {
                 [] { compare_tables(parse_csv("a\n1\n", "p.csv"), table("m", {}), misses); }),
             "p.csv: has no column 'gpu'; both tables need the columns of results.csv");
   EXPECT_EQ(message_of<UsageError>([] {
-              compare_tables(table("p.csv", {predicted("1", "many")}), table("m", {}), misses);
+              compare_tables(table("p.csv", {predicted("1", "many")}),
+                             table("m", {measured("1", "1")}), misses);
             }),
             "p.csv:2: l2_read_miss_sectors: 'many' is not a number");
 }

@@ -89,7 +89,7 @@ TEST(NoWorse, RefusesAnotherModel) {
   EXPECT_THAT(test::message_of<UsageError>([] {
                 compared({{"1024", "linear", 1, "timed"}}, {{"1024", "linear", 1}});
               }),
-              HasSubstr("now.csv:2: timing, l2 or l2_bytes is not that of kept.csv:2"));
+              HasSubstr("now.csv:2: the model (timing, l2, l2_bytes) is not that of kept.csv:2"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/import_ncu/import_ncu_command.hpp"
-#include "experiments/sawtooth/import_ncu/ncu_tables.hpp"
+#include "experiments/sawtooth/import_ncu/ncu_report.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/cell.hpp"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/order/order_command.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/request.hpp"

@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/compare/join_points.hpp"
-
-#include <memory>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "tests/support/property.hpp"
 
@@ -29,15 +28,29 @@ CsvRow random_row(std::mt19937_64& random) {
   return row;
 }
 
+std::string family_of(const CsvRow& row) {
+  const std::string& kernel = row[result_column("kernel")];
+  return kernel.substr(0, kernel.find('-'));
+}
+
+// Rows of different points, whose duration is their number.
 CsvTable random_table(std::mt19937_64& random, const std::string& path) {
   std::string text = result_header();
-  for (size_t rows = random() % 40; rows > 0; --rows) text += csv_line(random_row(random));
+  std::set<CsvRow> seen;
+  for (size_t rows = random() % 40; rows > 0; --rows) {
+    CsvRow row = random_row(random), point = row;
+    point[result_column("kernel")] = family_of(row);
+    if (!seen.insert(point).second) continue;
+    row[result_column("time_us")] = std::to_string(seen.size());
+    text += csv_line(row);
+  }
   return parse_csv(text, path);
 }
 
 // What compare.hpp says of two rows, cell by cell.
 bool agree(const CsvRow& p, const CsvRow& m) {
   const size_t system = result_column("system"), launch = result_column("launch");
+  if (p[result_column("gpu")].empty()) return false;
   const bool outside =
       m[result_column("source")] == "measured" && !m[system].empty() && m[launch].empty();
   const bool p_outside =
@@ -46,12 +59,12 @@ bool agree(const CsvRow& p, const CsvRow& m) {
     const size_t column = static_cast<size_t>(
         std::ranges::find(result_columns, name, &ResultColumn::name) - result_columns.begin());
     const auto cell = [&](const CsvRow& row) {
-      return name == "kernel" ? row[column].substr(0, row[column].find('-')) : row[column];
+      return name == "kernel" ? family_of(row) : row[column];
     };
     const auto is_open = [&](const CsvRow& row, bool from_outside) {
       const bool of_schedule = name == "launch" || name == "scan" || name == "tile_q";
-      return cell(row).empty() && (row[result_column("source")] == "published" ||
-                                   name == "kernel" || (from_outside && of_schedule));
+      const bool published = row[result_column("source")] == "published" && name != "gpu";
+      return cell(row).empty() && (published || name == "kernel" || (from_outside && of_schedule));
     };
     if (cell(p) != cell(m) && !is_open(p, p_outside) && !is_open(m, outside)) return false;
   }
@@ -62,52 +75,34 @@ bool agree(const CsvRow& p, const CsvRow& m) {
   return !unknown || p[launch].empty();
 }
 
-struct Tables {
-  CsvTable p, m;
-  ComparedPoints predicted, measured;
-
-  explicit Tables(std::mt19937_64& random, std::shared_ptr<PointKeys> keys)
-      : p(random_table(random, "p")),
-        m(random_table(random, "m")),
-        predicted(p, {}, Side::predicted, keys),
-        measured(m, {}, Side::measured, keys) {}
-
-  // A row of a point; all of its rows agree in what joins.
-  const CsvRow& row_of(const ComparedPoint& point, const CsvTable& table) const {
-    return table.rows[point.first_row];
-  }
-};
-
-RC_GTEST_PROP(JoinPoints, FindsThePairsThatARowByRowComparisonFinds, (uint64_t seed)) {
+RC_GTEST_PROP(Join, FindsThePairsThatARowByRowComparisonFinds, (uint64_t seed)) {
   std::mt19937_64 random(seed);
-  const Tables tables(random, std::make_shared<PointKeys>());
-  JoinedPairs pairs;
-  for (uint32_t p = 0; p < tables.predicted.points().size(); ++p)
-    for (uint32_t m = 0; m < tables.measured.points().size(); ++m)
-      if (agree(tables.row_of(tables.predicted.points()[p], tables.p),
-                tables.row_of(tables.measured.points()[m], tables.m)))
-        pairs.emplace_back(p, m);
-  RC_ASSERT(join_points(tables.predicted, tables.measured) == pairs);
+  const CsvTable predicted = random_table(random, "p"), measured = random_table(random, "m");
+  std::vector<std::pair<double, double>> expected, found;
+  for (size_t p = 0; p < predicted.rows.size(); ++p)
+    for (size_t m = 0; m < measured.rows.size(); ++m)
+      if (agree(predicted.rows[p], measured.rows[m])) expected.emplace_back(p + 1, m + 1);
+  for (const PointError& error : compare_tables(predicted, measured, {"time_us"}).errors)
+    found.emplace_back(error.predicted, error.measured);
+  RC_ASSERT(found == expected);
 }
 
 // Two of the three predicted points differ from the only measured one in scan, one in scan and seq.
-TEST(ColumnsApart, CountsTheColumnsThatKeepPointsFromTheNearestOne) {
+TEST(Join, CountsTheColumnsThatKeepPointsFromTheNearestOne) {
   const auto row = [](const std::string& seq, const std::string& scan) {
     CsvRow cells(result_columns.size());
+    cells[result_column("gpu")] = "h200";
     cells[result_column("seq_q")] = seq;
     cells[result_column("scan")] = scan;
     return csv_line(cells);
   };
-  const auto keys = std::make_shared<PointKeys>();
-  const ComparedPoints measured(parse_csv(result_header() + row("1", "linear"), "m"), {},
-                                Side::measured, keys);
-  const ComparedPoints predicted(parse_csv(result_header() + row("1", "a") + row("1", "b") +
-                                               row("2", "a") + row("1", "linear"),
-                                           "p"),
-                                 {}, Side::predicted, keys);
-  const ColumnsApart apart = columns_apart(predicted, measured, {false, false, false, true});
-  EXPECT_EQ(apart.looked_at, 3u);
-  EXPECT_EQ(apart.points, (std::map<std::string_view, size_t>{{"scan", 3}, {"seq_q", 1}}));
+  const Comparison found =
+      compare_tables(parse_csv(result_header() + row("1", "a") + row("1", "b") + row("2", "a") +
+                                   row("1", "linear"),
+                               "p"),
+                     parse_csv(result_header() + row("1", "linear"), "m"), {});
+  EXPECT_EQ(found.looked_at, 3u);
+  EXPECT_EQ(found.apart, (std::map<std::string_view, size_t>{{"scan", 3}, {"seq_q", 1}}));
 }
 
 }  // namespace

@@ -1,0 +1,113 @@
+// The commands of the program: what the help says of each, the function that runs it, and the
+// options that it reads. A command is declared here; its function stands in its folder.
+#pragma once
+
+#include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/support/exit_code.hpp"
+
+namespace sawtooth::experiments {
+
+using RunCommand = int(const Command& command, const Arguments& arguments);
+RunCommand run_simulate, run_search, run_run, run_merge, run_slurm, run_compare, run_plot,
+    run_report, run_parquet, run_counters, run_calibrate, run_record, run_import_ncu, run_order,
+    run_teach, run_advise, run_trace, run_gpus, run_systems, run_schedules;
+
+#if defined(SAWTOOTH_HAVE_KERNELS)
+RunCommand run_measure, run_bench, run_ring, run_counters_dump;
+#else
+inline int run_not_built(const Command& command, const Arguments& arguments) {
+  parse_command_line(command, arguments, 1);
+  return report_not_built(command.name);
+}
+inline constexpr RunCommand *run_measure = run_not_built, *run_bench = run_not_built,
+                            *run_ring = run_not_built, *run_counters_dump = run_not_built;
+#endif
+
+inline constexpr Command simulate_command{"simulate", "[CONFIG]",
+                                          "predict the counters of every point, without a GPU",
+                                          run_simulate, command_simulate};
+inline constexpr Command measure_command{"measure", "[CONFIG]",
+                                         "run the kernels of every point and read L2 counters",
+                                         run_measure, command_measure};
+inline constexpr Command bench_command{"bench", "[CONFIG]",
+                                       "time all points against each other, interleaved", run_bench,
+                                       command_bench};
+inline constexpr Command ring_command{"ring", "[CONFIG]",
+                                      "run ring attention over several GPUs beside one of them",
+                                      run_ring, command_ring};
+inline constexpr Command search_command{"search", "[CONFIG]",
+                                        "the best schedules of a problem, and how far any could go",
+                                        run_search, command_search};
+inline constexpr Command run_command{
+    "run", "CONFIG", "simulate, measure where a GPU is, compare, draw; all into runs/NAME",
+    run_run};
+inline constexpr Command merge_command{
+    "merge", "TABLE.csv ...", "joins the parts of a sweep (--shard), and names what is missing",
+    run_merge, command_merge};
+inline constexpr Command slurm_command{
+    "slurm", "CONFIG", "prints a job array for Slurm: a shard a task, what is missing once more",
+    run_slurm, command_slurm};
+inline constexpr Command compare_command{"compare", "PREDICTED MEASURED",
+                                         "join two CSVs and print the errors of every counter",
+                                         run_compare, command_compare};
+inline constexpr Command plot_command{
+    .name = "plot",
+    .operands = "FIGURE TABLE.csv ... -o OUT",
+    .description = "draws a figure from tables; `sawtooth plot --list` has them",
+    .run = run_plot,
+    .own_help = true};
+inline constexpr Command report_command{
+    .name = "report",
+    .operands = "RUN -o FILE.html",
+    .description = "one page of a run: tables and pictures to explore, no network",
+    .run = run_report,
+    .own_help = true};
+inline constexpr Command parquet_command{
+    .name = "parquet",
+    .operands = "TABLE.csv ... -o OUT.parquet",
+    .description = "writes tables as one Parquet file with typed columns, by pyarrow",
+    .run = run_parquet,
+    .own_help = true};
+inline constexpr Command counters_command{"counters", "list | dump [CONFIG]",
+                                          "list: metrics of a chip and the passes that they take, "
+                                          "without a GPU; dump: any metrics of our kernels",
+                                          run_counters, command_counters | command_measure};
+inline constexpr Command calibrate_command{
+    "calibrate", "[ITEMS.csv]",
+    "run streams on this GPU; write its profile, its die's map and raw counters; or fit the "
+    "two-half model to recorded ones, or profile, die and kernel costs to records of items",
+    run_calibrate, command_calibrate};
+inline constexpr Command record_command_entry{
+    "record",
+    "[--kernel REGEX] [--nvtx RANGE] [--skip N] [--count N] [--metrics LIST] [--flush] "
+    "[--device N] [--gpu NAME] [--csv FILE] -- COMMAND ...",
+    "L2 counters of the launches of any CUDA program; it runs once for each replay pass",
+    run_record};
+inline constexpr Command import_ncu_command{
+    "import-ncu", "REPORT.csv [--map FILE] --csv OUT",
+    "rows of results.csv from `ncu --csv --page raw --print-units base`; other metrics go to "
+    "OUT.metrics.csv",
+    run_import_ncu};
+inline constexpr Command order_command{
+    "order", "STAMPS [--q-tiles N] [--order-file OUT] [--wavefront FILE] [--wavefront-steps N]",
+    "the schedule that best describes the stamps of a launch, and how far its CTAs drift apart",
+    run_order};
+inline constexpr Command teach_command{
+    "teach", "ROWS.csv --output KERNEL.ini [--gpu NAME]",
+    "learn a kernel's costs from durations of linear scans inside and beyond L2", run_teach};
+inline constexpr Command advise_command{
+    "advise", "[CONFIG]",
+    "what each order would change: DRAM reads, time with its interval, and why", run_advise,
+    command_simulate};
+inline constexpr Command trace_command{
+    "trace", "[CONFIG]", "write the trace of a point, or read one and predict from it", run_trace,
+    command_trace};
+inline constexpr Command gpus_command{"gpus", "[NAME]", "list the GPU profiles, or all of one",
+                                      run_gpus};
+inline constexpr Command systems_command{
+    "systems", "[NAME]", "list the known systems and what their models leave out", run_systems};
+inline constexpr Command schedules_command{
+    "schedules", "[NAME]", "list the orders, launches, scans and models, or the kernels",
+    run_schedules, command_schedules};
+
+}  // namespace sawtooth::experiments
