@@ -54,7 +54,8 @@ int run_order(const Command&, const Arguments& arguments) {
             << drift.step_ns << " ns\n";
 
   if (options.has("order-file"))
-    write_output(output_path(options.value_or("order-file", "")).path, order_text(observed_order(stamps, found)));
+    write_output(output_path(options.value_or("order-file", "")).path,
+                 order_text(observed_order(stamps, found)));
   if (options.has("wavefront")) {
     CsvRow cells(key_column_count);
     cells[result_column("experiment")] = stem_of(path);
@@ -63,7 +64,8 @@ int run_order(const Command&, const Arguments& arguments) {
     const auto wavefront =
         sampled_wavefront(stamps.steps, options.count_or("wavefront-steps", usual_steps),
                           found.launch == GridLaunch::name);
-    write_output(output_path(options.value_or("wavefront", "")).path, wavefront_header() + wavefront_rows(cells, wavefront));
+    write_output(output_path(options.value_or("wavefront", "")).path,
+                 wavefront_header() + wavefront_rows(cells, wavefront));
   }
   return exit_fine;
 }
