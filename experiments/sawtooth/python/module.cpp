@@ -1,4 +1,6 @@
 // sawtooth._core: what the Python package (sawtooth/) builds on. Tables are lists of texts here.
+#include <sstream>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
