@@ -12,45 +12,13 @@
 namespace sawtooth::cupti {
 namespace {
 
-constexpr std::array<L2CounterInfo, l2_counter_count> infos{{
-    {L2Counter::sm_read, "sm_read_sectors", "l1tex__m_xbar2l1tex_read_sectors.sum",
-     "read sectors that SMs receive"},
-    {L2Counter::l2_read, "l2_read_sectors", "lts__t_sectors_srcunit_tex_op_read.sum",
-     "reads by SMs that reach L2"},
-    {L2Counter::l2_read_miss, "l2_read_miss_sectors",
-     "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum", "near misses of reads by SMs"},
-    {L2Counter::l2_write, "l2_write_sectors", "lts__t_sectors_srcunit_tex_op_write.sum",
-     "writes by SMs"},
-    {L2Counter::l2_write_miss, "l2_write_miss_sectors",
-     "lts__t_sectors_srcunit_tex_op_write_lookup_miss.sum", "writes by SMs that allocate"},
-    {L2Counter::l2_reduction, "l2_reduction_sectors", "lts__t_sectors_op_red.sum",
-     "additions in L2"},
-    {L2Counter::fabric_read, "fabric_read_sectors", "lts__t_sectors_srcunit_ltcfabric_op_read.sum",
-     "reads looked up in the far half of L2"},
-    {L2Counter::fabric_read_hit, "fabric_read_hit_sectors",
-     "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_hit.sum", "far lookups that hit"},
-    {L2Counter::fabric_read_miss, "fabric_read_miss_sectors",
-     "lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum", "far lookups that miss"},
-    {L2Counter::all_read, "all_read_sectors", "lts__t_sectors_op_read.sum", "reads by every unit"},
-    {L2Counter::all_read_miss, "all_read_miss_sectors", "lts__t_sectors_op_read_lookup_miss.sum",
-     "read misses of every unit"},
-    {L2Counter::fill_device, "fill_device_sectors", "lts__d_sectors_fill_device.sum",
-     "fills from device memory"},
-    {L2Counter::fill_system, "fill_system_sectors", "lts__d_sectors_fill_sysmem.sum",
-     "fills from system memory"},
-    {L2Counter::dram_read, "dram_read_sectors", "dram__sectors_read.sum", "reads of device memory"},
-    {L2Counter::dram_write, "dram_write_sectors", "dram__sectors_write.sum",
-     "writes to device memory"},
-    {L2Counter::coalescer_in, "coalescer_in_sectors", "lrc__lts2lrc_sectors_op_read.sum",
-     "read sectors from L2 to the coalescer"},
-    {L2Counter::coalescer_out, "coalescer_out_sectors", "lrc__xbar2gpc_sectors_op_read.sum",
-     "read sectors from the coalescer to SMs"},
-    {L2Counter::coalescer_shared, "coalescer_shared_sectors",
-     "lrc__xbar2gpc_sectors_op_read_coalescing_achieved.sum",
-     "read sectors that the coalescer handed to several SMs at once"},
-    {L2Counter::duration_ns, "duration_ns", "gpu__time_duration.sum",
-     "time of the range under the profiler"},
-}};
+constexpr auto infos = std::to_array<L2CounterInfo>({
+#define L2_COUNTER(name, ...) {L2Counter::name, __VA_ARGS__},
+#define L2_COUNTER_ON(...)
+#include "cupti/l2_counters.inc"
+#undef L2_COUNTER
+#undef L2_COUNTER_ON
+});
 
 constexpr std::array<ChipInfo, 7> chips{{
     {"GA100", "A100, A30", "8.0", 2},
@@ -68,18 +36,13 @@ struct Exception {
   MetricChoice choice;
 };
 
-constexpr MetricChoice no_fill_system{"", "CUPTI has no lts__d_sectors_fill_sysmem on this chip"};
-constexpr MetricChoice no_dram{
-    "", "CUPTI has no dram__ metrics on this chip; fill_device and fill_system are recorded"};
-
-constexpr std::array exceptions{
-    Exception{"GB100", L2Counter::fill_system, no_fill_system},
-    Exception{"GB202", L2Counter::fill_system, no_fill_system},
-    Exception{"GB202", L2Counter::dram_read, {"dram__sectors_op_read.sum", ""}},
-    Exception{"GB202", L2Counter::dram_write, {"dram__sectors_op_write.sum", ""}},
-    Exception{"GB20B", L2Counter::dram_read, no_dram},
-    Exception{"GB20B", L2Counter::dram_write, no_dram},
-};
+constexpr auto exceptions = std::to_array<Exception>({
+#define L2_COUNTER(...)
+#define L2_COUNTER_ON(chip, name, metric, reason) {chip, L2Counter::name, {metric, reason}},
+#include "cupti/l2_counters.inc"
+#undef L2_COUNTER
+#undef L2_COUNTER_ON
+});
 
 /// Null for a chip without a table.
 const ChipInfo* chip_of_table(std::string_view chip) {
@@ -103,12 +66,13 @@ bool has_coalescer(std::string_view chip) {
   return chip == "GH100" || chip == "GB100";
 }
 
-constexpr std::array reduction_list{
-    L2Counter::l2_read_miss, L2Counter::l2_write_miss, L2Counter::fabric_read_miss,
-    L2Counter::dram_write,   L2Counter::l2_read,       L2Counter::l2_write,
-    L2Counter::fabric_read,  L2Counter::fill_device,   L2Counter::fill_system,
-    L2Counter::l2_reduction,
-};
+constexpr auto reduction_list = [] {
+  constexpr auto size = std::ranges::count_if(infos, [](auto& info) { return info.place > 0; });
+  std::array<L2Counter, size_t(size)> list{};
+  for (const L2CounterInfo& info : infos)
+    if (info.place > 0) list[size_t(info.place) - 1] = info.counter;
+  return list;
+}();
 constexpr std::span result_list = std::span(reduction_list).first(reduction_list.size() - 1);
 
 constexpr std::array witness_list{L2Counter::sm_read, L2Counter::dram_read, L2Counter::duration_ns};

@@ -14,29 +14,19 @@
 
 namespace sawtooth::cupti {
 
-/// In sectors of 32 bytes unless said otherwise.
+/// The rows of l2_counters.inc.
 enum class L2Counter : uint8_t {
-  sm_read,           // received by SMs, after the request coalescer has handed copies out
-  l2_read,           // reads by SMs that reach L2
-  l2_read_miss,      // of these, missed in the half that was asked (near)
-  l2_write,          // writes by SMs
-  l2_write_miss,     // of these, allocated at this write
-  l2_reduction,      // additions, by any unit: those that cross the fabric count twice
-  fabric_read,       // near misses looked up in the far half
-  fabric_read_hit,   // of these, found there
-  fabric_read_miss,  // of these, missed there too
-  all_read,          // reads by every unit
-  all_read_miss,
-  fill_device,  // fills from device memory
-  fill_system,  // fills from system memory; on unified memory either may be the real one
-  dram_read,
-  dram_write,
-  coalescer_in,      // L2 -> request coalescer
-  coalescer_out,     // request coalescer -> SMs
-  coalescer_shared,  // of these, one L2 sector handed to more than one SM
-  duration_ns,       // time of the range, ns
+#define L2_COUNTER(name, ...) name,
+#define L2_COUNTER_ON(...)
+#include "cupti/l2_counters.inc"
+#undef L2_COUNTER
 };
-inline constexpr int l2_counter_count = 19;
+inline constexpr int l2_counter_count = 0
+#define L2_COUNTER(...) +1
+#include "cupti/l2_counters.inc"
+#undef L2_COUNTER
+#undef L2_COUNTER_ON
+    ;
 
 /// How a chip counts one L2Counter: a metric with its rollup, or none and the reason why.
 struct MetricChoice {
@@ -47,6 +37,7 @@ struct MetricChoice {
 
 struct L2CounterInfo {
   L2Counter counter;
+  int place;                // in the passes of result_counters; 0: in none
   std::string_view column;  // name in tables, e.g. "l2_read_miss_sectors"
   std::string_view metric;  // of most chips; metric_for knows the others
   std::string_view description;
