@@ -5,17 +5,16 @@
 # out the steps that need it, by name. Every step has a time limit and a log; later steps run even
 # when an earlier one fails. FOLDER gets summary.txt, stream_counters.csv and logs.tar.gz with
 # everything. Exit code: the number of failed steps, at most 100.
-# SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, ladder, stream_selfcheck,
+# SAWTOOTH_BIN=FOLDER takes programs that were built elsewhere (sawtooth, ladder, stream_run,
 # attention_check ..., test programs test_*) where the folder has them.
 # SAWTOOTH_STEPS=REGEX runs only the steps whose names match, for instance '^(test_|ncu|calibrate)'.
 #
 # Expected of the streams: a cold read takes 1.000 +- 0.005 of its sectors from DRAM, a hot 8 MiB
 # under 0.001; DRAM = near misses - fabric reads + fabric misses within 1 %; counts agree with
-# Nsight Compute within 1 %. 200 points without growth, under 0.5 s each; on an H200 the readings of
-# tests/gpu/h200_readings.hpp are met.
+# Nsight Compute within 1 %. 200 points without growth, under 0.5 s each.
 set -u
 if [ $# -lt 1 ]; then
-  sed -n '2,16s/^# \{0,1\}//p' "$0"
+  sed -n '2,15s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 if [ -z "${CUDA_VISIBLE_DEVICES-unset}" ] || ! nvidia-smi -L 2>/dev/null | grep -q GPU; then
@@ -145,19 +144,14 @@ fi
 
 # 2. What the next steps need, then the rest of the build beside them: counters do not care about a
 # busy CPU.
-build_step build-streams 240 stream_selfcheck stream_once stream_counted lockstep_reads
+build_step build-streams 240 stream_run lockstep_reads
 build_step build-attention 300 attention_check decode_check packed_check attention_timing call_cost long_run
-[ "$capability" = 9.0 ] && build_step build-hopper-check 300 hopper_check
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
   build_pid=$!
 fi
 
 # 3. The streams, then the attention kernels: against the double-precision reference, and timed.
-if selfcheck=$(program stream_selfcheck); then
-  step stream-selfcheck 400 "$selfcheck" "$logs/streams" "${SAWTOOTH_REPETITIONS:-2}"
-  keep "$logs/streams/stream_counters.csv" stream_counters.csv
-fi
 lockstep=$(program lockstep_reads) && step lockstep-reads 90 "$lockstep" "$out/lockstep_reads.csv"
 if check=$(program attention_check); then
   step attention-check 150 "$check" 300
@@ -193,16 +187,8 @@ if [ -n "$check" ]; then
   [[ $capability =~ ^(9|1[0-9])\. ]] && sanitize mma-tma 60 racecheck "$check" --covering mma-tma
   [ "$capability" = 9.0 ] && sanitize hopper 60 racecheck "$check" --covering hopper
 fi
-# Every variant of the Hopper kernel, the rungs too: correctness, then TFLOP/s.
-if [ "$capability" != 9.0 ]; then
-  skip hopper-check "the GPU is not of compute capability 9.0"
-elif check=$(program hopper_check); then
-  step hopper-check 200 "$check"
-  keep "$logs/hopper-check.log" hopper_check.txt
-fi
 
-# 4. Nsight Compute on the same process: stream_once under ncu, stream_counted under our own profiler,
-# three times each in turn, by launches and as one range of all passes. Kernel by kernel, ncu's own
+# 4. Nsight Compute on the same process: stream_run under ncu, and under our own profiler, three times each in turn, by launches and as one range of all passes. Kernel by kernel, ncu's own
 # work between two launches displaces about 0.9 MiB of L2: a reversed second pass, which finds what the
 # first one left, is compared where nothing comes between, as a range or as one launch.
 compare_with_ncu() {
@@ -216,16 +202,15 @@ compare_with_ncu() {
     ours+=("$logs/counted-$name-$run.csv")
     ncu --replay-mode "$replay" --cache-control none --clock-control none --csv --page raw \
       --metrics dram__sectors_read.sum,lts__t_sectors_srcunit_tex_op_read.sum,lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum,lts__t_sectors_srcunit_ltcfabric_op_read.sum,lts__t_sectors_srcunit_ltcfabric_op_read_lookup_miss.sum,l1tex__m_xbar2l1tex_read_sectors.sum \
-      "$once" "$@" >"${theirs[-1]}" || return 1
-    "$counted" "$@" $together >"${ours[-1]}" || return 1
+      "$stream" "$@" >"${theirs[-1]}" || return 1
+    "$stream" "$@" counted $together >"${ours[-1]}" || return 1
   done
   python3 tests/gpu/compare_ncu.py "$tolerance" "$1" "${ours[@]}" -- "${theirs[@]}"
 }
-once=$(program stream_once)
-counted=$(program stream_counted)
+stream=$(program stream_run)
 export -f compare_with_ncu
-export logs once counted
-if have ncu && [ -n "$once" ] && [ -n "$counted" ]; then
+export logs stream
+if have ncu && [ -n "$stream" ]; then
   # 48 MiB lies on the cliff, where readings of one program may differ by 6 % (docs/models/streams.md).
   for point in "0.01 application 8 ld same linear" "0.01 application 64 ld same linear" \
     "0.01 application 64 ld same there-and-back" "0.01 application 64 ld all there-and-back" \
@@ -237,17 +222,17 @@ if have ncu && [ -n "$once" ] && [ -n "$counted" ]; then
     step "ncu-${name// /-}" 90 bash -c "compare_with_ncu $point"
   done
 else
-  skip ncu "ncu, stream_once or stream_counted is missing"
+  skip ncu "ncu or stream_run is missing"
 fi
 
 # 5. compute-sanitizer on small streams of every kind.
-if have compute-sanitizer && [ -n "$once" ]; then
+if have compute-sanitizer && [ -n "$stream" ]; then
   for point in "1 ld same linear" "1 ld all reversed" "1 ld one linear" "1 write same linear" \
     "1 tma shift reversed" "1 tma same there-and-back"; do
-    sanitize "${point// /-}" 60 "$sanitizer_tools" "$once" $point
+    sanitize "${point// /-}" 60 "$sanitizer_tools" "$stream" $point
   done
 else
-  skip compute-sanitizer "compute-sanitizer or stream_once is missing"
+  skip compute-sanitizer "compute-sanitizer or stream_run is missing"
 fi
 
 # The injected library of `sawtooth record`: memcheck where nothing is counted, then contexts and processes.
@@ -278,7 +263,8 @@ export SAWTOOTH_EXPERIMENTS=${SAWTOOTH_EXPERIMENTS:-$root/experiments}
 torch=$(python3 -c 'import torch' 2>/dev/null && echo yes)
 if sawtooth=$(program sawtooth); then
   step counters-list 60 "$sawtooth" counters list --chip GH100 --match lts__t_sectors
-  step calibrate 300 "$sawtooth" calibrate --output "$logs/calibrate" --repetitions 1
+  step calibrate 400 "$sawtooth" calibrate --output "$logs/calibrate" --repetitions "${SAWTOOTH_REPETITIONS:-1}" &&
+    keep "$logs/calibrate/stream_counters.csv" stream_counters.csv
   cd "$work" || exit 2
   step attention-run 150 "$sawtooth" run "$root/experiments/studies/orders/lists/matching.ini"
   cd "$root" || exit 2

@@ -1,13 +1,25 @@
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
 #include "kernels/common/launch.cuh"
-#include "kernels/stream/bulk_copy.cuh"
 #include "kernels/stream/sm_ranks.cuh"
 #include "kernels/stream/stream.hpp"
+#include "kernels/tma/barrier.cuh"
 
 namespace sawtooth::kernels {
 namespace {
+
+/// Starts a copy that counts on `barrier`. `bytes` is a multiple of 16, both addresses are 16-byte
+/// aligned.
+__device__ inline void bulk_copy(void* to_shared, const void* from_global, uint32_t bytes,
+                                 Barrier& barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to_shared)),
+      "l"(__cvta_generic_to_global(from_global)), "r"(bytes), "r"(shared_address(&barrier))
+      : "memory");
+}
 
 constexpr int threads = 1024;
 constexpr int vectors_per_chunk = stream_chunk_bytes / sizeof(uint4);

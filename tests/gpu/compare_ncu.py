@@ -1,7 +1,7 @@
 """Compares our profiler's counters with Nsight Compute's on the same process.
 
 compare_ncu.py TOLERANCE MIB OURS.csv... -- NCU.csv...
-OURS.csv: what stream_counted prints. NCU.csv: ncu --csv --page raw of stream_once with the same
+OURS.csv: what `stream_run ... counted` prints. NCU.csv: ncu --csv --page raw of stream_run with the same
 arguments; its read_chunks and bulk_read_chunks launches are p1, p2 in order, the one range of
 --replay-mode app-range is p1. The medians of the files are compared, because what a second pass finds depends on the pages a process got. Prints a
 line a counter and range; exit 1 when one differs by more than TOLERANCE of the larger of ncu's

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -117,6 +119,28 @@ TEST_F(StreamsOnGpu, ThereAndBackReadsEverySectorTwiceAndMemoryOnce) {
     EXPECT_NEAR(double(range.count(received).value()) / double(2 * sectors), 1, 0.002);
     EXPECT_NEAR(double(range.count(fills).value()) / double(sectors), 1, 0.005);
   }
+}
+
+// CUPTI keeps caches in host memory; device memory does not grow.
+TEST_F(StreamsOnGpu, TwoHundredPointsTakeUnderHalfASecondEachAndNoDeviceMemory) {
+  StreamCampaign& campaign = shared().streams;
+  cupti::RangeProfiler& profiler = campaign.profiler();
+  const kernels::DeviceBuffer buffer(mib << 20);
+  const cupti::MetricPlan plan = profiler.plan(
+      cupti::metrics_for(profiler.chip(), std::array{L2Counter::l2_read_miss, L2Counter::l2_read}));
+  const auto measure = [&](int points) {
+    for (int i = 0; i < points; ++i)
+      profiler.measure(
+          plan, [&] { campaign.l2().flush(); },
+          {{"run", [&] { campaign.streams().launch({}, buffer.as<>(), buffer.bytes()); }}});
+    size_t free_bytes = 0, total = 0;
+    SAWTOOTH_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
+    return free_bytes;
+  };
+  const size_t before = measure(5);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_GE(measure(200), before);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
 }
 
 TEST_F(StreamsOnGpu, SucceedAfterAFailedCallOfTheCaller) {

@@ -12,9 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/stream/l2_halves.hpp"
-#include "kernels/stream/l2_state.hpp"
-
 namespace sawtooth::kernels {
 namespace {
 
@@ -36,10 +33,9 @@ void write_row(std::ostream& out, const TileCase& what, int rounds, TileTimes ti
   }
   std::sort(times.ns.begin(), times.ns.end());
   std::sort(slowest.begin(), slowest.end());
-  out << tile_load_names[size_t(what.load)] << ',' << what.tile_bytes / kib << ',' << what.readers
-      << ',' << (what.same_tile ? "same" : "own") << ',' << tile_place_names[size_t(what.place)]
-      << ',' << what.ahead_ns << ',' << tile_background_names[size_t(what.background)] << ','
-      << rounds;
+  out << "cp.async," << what.tile_bytes / kib << ',' << what.readers << ','
+      << (what.same_tile ? "same" : "own") << ',' << tile_place_names[size_t(what.place)]
+      << ",0,none," << rounds;
   for (const double share : {0.0, 0.1, 0.5, 0.9, 0.99})
     out << ',' << std::lround(quantile(times.ns, share));
   for (const double share : {0.5, 0.9}) out << ',' << std::lround(quantile(slowest, share));
@@ -48,37 +44,23 @@ void write_row(std::ostream& out, const TileCase& what, int rounds, TileTimes ti
 
 void run(const char* path, int rounds) {
   SmRanks sms;
-  L2HalfMap map;
-  {
-    L2State l2;
-    map = map_l2_halves(sms, l2);
-  }
-  TileLatency tiles(sms, map);
+  TileLatency tiles(sms);
   std::ofstream out(path);
   out << "load,tile_kib,readers,tiles,place,ahead_ns,background,rounds,min_ns,p10_ns,median_ns,"
          "p90_ns,p99_ns,slowest_median_ns,slowest_p90_ns\n";
-  for (const TileLoad load : {TileLoad::ld, TileLoad::cp_async, TileLoad::tma})
-    for (const int64_t tile_kib : {4, 8, 16, 32, 64})
-      for (const int readers : {1, 2, 8, 33, 66, 132})
-        for (const bool same : {false, true})
-          for (const TilePlace place :
-               {TilePlace::near, TilePlace::far, TilePlace::dram, TilePlace::coming})
-            for (const TileBackground background :
-                 {TileBackground::none, TileBackground::l2, TileBackground::dram})
-              for (const int64_t ahead_ns : {0, 100, 200, 400, 800}) {
-                const TileCase what{load,  tile_kib * kib, readers, same,
-                                    place, background,     ahead_ns};
-                const bool coming = place == TilePlace::coming;
-                if (coming != (ahead_ns > 0) || (same && readers == 1)) continue;
-                if (!tiles.can_run(what)) continue;
-                // Own tiles of many readers are fewer rounds, so that all of them are new.
-                const int64_t tile_count = same ? 1 : readers;
-                const int most =
-                    static_cast<int>((int64_t{2} << 30) / (tile_kib * kib * tile_count));
-                const int now = std::min(rounds, most);
-                if (readers == 1 && tile_kib == 4 && place == TilePlace::near) tiles.run(what, now);
-                write_row(out, what, now, tiles.run(what, now));
-              }
+  for (const int64_t tile_kib : {4, 8, 16, 32, 64})
+    for (const int readers : {1, 2, 8, 33, 66, 132})
+      for (const bool same : {false, true})
+        for (const TilePlace place : {TilePlace::near, TilePlace::dram}) {
+          const TileCase what{tile_kib * kib, readers, same, place};
+          if ((same && readers == 1) || readers > sms.count()) continue;
+          // Own tiles of many readers are fewer rounds, so that all of them are new.
+          const int64_t tile_count = same ? 1 : readers;
+          const int now = std::min(
+              rounds, static_cast<int>((int64_t{2} << 30) / (tile_kib * kib * tile_count)));
+          if (readers == 1 && tile_kib == 4 && place == TilePlace::near) tiles.run(what, now);
+          write_row(out, what, now, tiles.run(what, now));
+        }
   if (!out.flush()) throw std::runtime_error(std::string(path) + ": cannot be written");
 }
 
