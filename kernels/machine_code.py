@@ -51,17 +51,17 @@ HOPPER_SHAPE = re.compile(
     r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E"
     r"LNS\w+?RescaleE(\d)ELi(\d+)E"
 )
-# kernels/hopper/masked_short.cuh, which fixes all else.
+# kernels/hopper/masked_short.cu, which fixes all else.
 MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)LNS\w+?OverlapE(\d)ELi(\d)E")
 HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
-OVERLAPS = ("no overlap", "own products", "ping-pong")
+OVERLAPS = ("no overlap", "ping-pong")
 MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d*)(\w+?)((?:L[ib]\d+E){7,8})E")
 # kernels/attention/variants.inc: variants that spill on no architecture.
 COVERING = re.compile(
     r"^(BACKWARD_)?VARIANT\((\w+), (d\d+)_(\d+x\d+), +\w+, +(?:covering|both),", re.M
 )
 BLACKWELL = 100  # and later
-TITLE = re.compile(r"sm_(\d+)\w* (\w+) (\S+) (backward )?(?:scalar )?(d\d+) (\d+x\d+) ")
+TITLE = re.compile(r"sm_(\d+)\w* (\w+) (\S+) (backward )?(d\d+) (\d+x\d+) ")
 ARCHITECTURE = re.compile(r"^arch = (sm_\w+)")
 FUNCTION = re.compile(r"^\s*Function (\S+?):?$")
 USAGE = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)")
@@ -159,7 +159,6 @@ def title(symbol):
         head_dim, q_rows, kv_rows, warps, stages, *_ = re.findall(r"L[ib](\d+)E", numbers)
         family = "mma-tma" if "forward_tma_kernel" in symbol else "mma"
         shape = [family] + ["backward"] * (pass_name == "Backward")
-        shape += ["scalar"] * ("ScalarProducts" in symbol)
         shape += [f"d{head_dim}", f"{q_rows}x{kv_rows}", f"{warps} warps {stages} stages"]
     else:
         return symbol

@@ -47,7 +47,7 @@ if(TARGET sawtooth_kernels)
                 kernels/attention/device.hpp
                 kernels/attention/tile_time.hpp kernels/attention/variants.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT libraries)
-  install(FILES kernels/common/box_extent.hpp kernels/common/order_trace.hpp
+  install(FILES kernels/common/strides.hpp kernels/common/order_trace.hpp
                 kernels/common/strides.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT libraries)
   # Programs written before the API had a folder of its own include <kernels/attention.hpp>.

@@ -4,11 +4,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/attention/arguments.hpp"
 #include "kernels/attention/automatic.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
-#include "kernels/attention/limits.hpp"
 #include "kernels/attention/packed.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/mma/combine.hpp"

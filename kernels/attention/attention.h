@@ -50,7 +50,7 @@ typedef enum sawtooth_status {
   SAWTOOTH_BAD_VERSION = 11
 } sawtooth_status;
 
-/* SAWTOOTH_FP32: forward alone. */
+/* SAWTOOTH_FP32: head dims 32, 64 and 128, in both passes. */
 typedef enum sawtooth_dtype {
   SAWTOOTH_BF16 = 0,
   SAWTOOTH_FP16 = 1,
@@ -84,8 +84,7 @@ typedef struct sawtooth_attention {
    * calls of this library used it, of whatever shape. Spares a memset, some 3 us. */
   int32_t workspace_starts_zero;
   /* The schedule. Nulls and zeros: automatic, by shape and device. */
-  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "scalar-fp32", "hopper",
-                              "hopper-short" */
+  const char* family;      /* of the kernel: "mma", "mma-tma", "mma-fp32", "hopper", "hopper-short" */
   int64_t tile_q, tile_kv; /* without a family: the fastest kernel here that has the tile */
   const char* launch;      /* "grid", "static" ...: names of `sawtooth schedules`; "balanced" needs
                               hopper or hopper-short, and at most 512 workers */
@@ -167,7 +166,6 @@ SAWTOOTH_API sawtooth_status sawtooth_plan_create(const sawtooth_attention* call
                                                   size_t workspace_bytes, sawtooth_plan** plan);
 SAWTOOTH_API sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan,
                                                struct CUstream_st* stream);
-/* What it has enqueued goes on. Null does nothing. */
 /* Other lengths of a plan whose call has packed_may_change: as many sequences, and no more rows of
  * Q and of K and V than it was made for, in host memory that is read now. They hold for what comes
  * behind it on `stream`, of runs as of replays of graphs that have captured one; lse stays
@@ -176,6 +174,7 @@ SAWTOOTH_API sawtooth_status sawtooth_plan_set_rows(const sawtooth_plan* plan,
                                                     const int32_t* packed_q,
                                                     const int32_t* packed_kv,
                                                     struct CUstream_st* stream);
+/* What the plan has enqueued goes on. Null does nothing. */
 SAWTOOTH_API void sawtooth_plan_destroy(sawtooth_plan* plan);
 
 /* Few queries against many keys: decode. `q` and `o` are [batch, heads, seq_q, dim], and K and V

@@ -1,7 +1,5 @@
 // The C API over the C++ one: names become policies, messages are kept a thread.
-#include <algorithm>
-#include <cstring>
-#include <memory>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -67,9 +65,11 @@ Outcome find_dq(const char* name, Dq& dq) {
   return {Status::bad_schedule, "dq_additions is '" + std::string(name) + "'; allowed: " + allowed};
 }
 
+}  // namespace
+
 /// What both passes have in a call: AttentionForward or AttentionBackward.
 template <class Call>
-Outcome translate(const sawtooth_attention* call, Call& to) {
+static Outcome translate(const sawtooth_attention* call, Call& to) {
   sawtooth_attention known;
   if (Outcome bad = known_part("call", call, known); !bad) return bad;
   const sawtooth_attention* const from = &known;
@@ -120,8 +120,8 @@ Outcome translate(const sawtooth_attention* call, Call& to) {
   return {};
 }
 
-Outcome translate(const sawtooth_attention* call, const sawtooth_gradients* gradients,
-                  AttentionBackward& to) {
+static Outcome translate(const sawtooth_attention* call, const sawtooth_gradients* gradients,
+                         AttentionBackward& to) {
   if (Outcome bad = translate(call, to); !bad) return bad;
   sawtooth_gradients from;
   if (Outcome bad = known_part("gradients", gradients, from); !bad) return bad;
@@ -137,21 +137,6 @@ Outcome translate(const sawtooth_attention* call, const sawtooth_gradients* grad
   return {};
 }
 
-/// What the call, an AttentionForward or AttentionBackward that is valid, needs.
-template <class Call, class... Structs>
-sawtooth_status find_workspace_bytes(size_t* bytes, const Structs*... structs) {
-  return finish([&]() -> Outcome {
-    if (bytes == nullptr) return {Status::null_pointer, "bytes is a null pointer"};
-    *bytes = 0;
-    Call call;
-    Outcome outcome = translate(structs..., call);
-    if (outcome) outcome = check(call);
-    if (outcome) *bytes = workspace_bytes(call);
-    return outcome;
-  });
-}
-
-}  // namespace
 }  // namespace sawtooth::kernels
 
 using namespace sawtooth::kernels;
@@ -185,50 +170,36 @@ size_t sawtooth_workspace_state_bytes(void) {
 
 sawtooth_status sawtooth_attention_forward(const sawtooth_attention* call, void* workspace,
                                            size_t workspace_bytes, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    AttentionForward forward;
-    if (Outcome bad = translate(call, forward); !bad) return bad;
-    return attention_forward(forward, workspace, workspace_bytes, stream);
-  });
+  return with_call<AttentionForward>(
+      [&](const AttentionForward& forward) {
+        return attention_forward(forward, workspace, workspace_bytes, stream);
+      },
+      call);
 }
 
 sawtooth_status sawtooth_attention_backward(const sawtooth_attention* call,
                                             const sawtooth_gradients* gradients, void* workspace,
                                             size_t workspace_bytes, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    AttentionBackward backward;
-    if (Outcome bad = translate(call, gradients, backward); !bad) return bad;
-    return attention_backward(backward, workspace, workspace_bytes, stream);
-  });
+  return with_call<AttentionBackward>(
+      [&](const AttentionBackward& backward) {
+        return attention_backward(backward, workspace, workspace_bytes, stream);
+      },
+      call, gradients);
 }
 
 sawtooth_status sawtooth_plan_create(const sawtooth_attention* call, void* workspace,
                                      size_t workspace_bytes, sawtooth_plan** plan) {
-  return finish([&]() -> Outcome {
-    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
-    *plan = nullptr;
-    AttentionForward forward;
-    if (Outcome bad = translate(call, forward); !bad) return bad;
-    auto made = std::make_unique<sawtooth_plan>();
-    Outcome outcome = made->plan.make(forward, workspace, workspace_bytes);
-    if (outcome) *plan = made.release();
-    return outcome;
-  });
+  return create_plan<AttentionForward>(call, workspace, workspace_bytes, plan);
 }
 
 sawtooth_status sawtooth_plan_run(const sawtooth_plan* plan, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
-    return plan->plan.run(stream);
-  });
+  return with_plan(plan, [&](const AttentionPlan& made) { return made.run(stream); });
 }
 
 sawtooth_status sawtooth_plan_set_rows(const sawtooth_plan* plan, const int32_t* packed_q,
                                        const int32_t* packed_kv, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
-    return plan->plan.set_rows(packed_q, packed_kv, stream);
-  });
+  return with_plan(
+      plan, [&](const AttentionPlan& made) { return made.set_rows(packed_q, packed_kv, stream); });
 }
 
 void sawtooth_plan_destroy(sawtooth_plan* plan) {

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/attention/limits.hpp"
 #include "kernels/attention/variant_list.hpp"
+#include "kernels/attention/workspace.hpp"
 
 namespace sawtooth::kernels {
 namespace {

@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/automatic.hpp"
-#include "kernels/attention/backward_choice.hpp"
+#include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/mma/backward/small_kernels.hpp"

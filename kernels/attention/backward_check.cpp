@@ -2,9 +2,9 @@
 #include <limits>
 
 #include "kernels/attention/backward.hpp"
-#include "kernels/attention/backward_choice.hpp"
 #include "kernels/attention/checks.hpp"
-#include "kernels/attention/limits.hpp"
+#include "kernels/attention/choice.hpp"
+#include "kernels/attention/workspace.hpp"
 #include "kernels/mma/backward/arguments.hpp"
 
 namespace sawtooth::kernels {

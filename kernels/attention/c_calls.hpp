@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -76,6 +77,57 @@ void fill_defaults(const Struct& defaults, Struct* to, std::size_t struct_size) 
   with_size.version = SAWTOOTH_API_VERSION;
   std::memset(static_cast<void*>(to), 0, struct_size);
   std::memcpy(static_cast<void*>(to), &with_size, std::min(struct_size, sizeof with_size));
+}
+
+/// Status of `use(call)`, where the structs describe the C++ call; `translate` beside each struct's
+/// calls does.
+template <class Call, class Use, class... Structs>
+sawtooth_status with_call(const Use& use, const Structs*... structs) {
+  return finish([&]() -> Outcome {
+    Call call;
+    if (Outcome bad = translate(structs..., call); !bad) return bad;
+    return use(call);
+  });
+}
+
+inline sawtooth_status refuse_null(const char* name) {
+  return finish([&] {
+    return Outcome{Status::null_pointer, std::string(name) + " is a null pointer"};
+  });
+}
+
+/// What a valid call needs; 0 bytes of another one.
+template <class Call, class... Structs>
+sawtooth_status find_workspace_bytes(std::size_t* bytes, const Structs*... structs) {
+  if (bytes == nullptr) return refuse_null("bytes");
+  *bytes = 0;
+  return with_call<Call>(
+      [&](const Call& call) {
+        Outcome outcome = check(call);
+        if (outcome) *bytes = workspace_bytes(call);
+        return outcome;
+      },
+      structs...);
+}
+
+/// `Plan` is a struct of the C API with a C++ plan.
+template <class Call, class Plan, class Struct>
+sawtooth_status create_plan(const Struct* from, void* workspace, std::size_t bytes, Plan** plan) {
+  if (plan == nullptr) return refuse_null("plan");
+  *plan = nullptr;
+  return with_call<Call>(
+      [&](const Call& call) {
+        auto made = std::make_unique<Plan>();
+        Outcome outcome = made->plan.make(call, workspace, bytes);
+        if (outcome) *plan = made.release();
+        return outcome;
+      },
+      from);
+}
+
+template <class Plan, class Use>
+sawtooth_status with_plan(const Plan* plan, const Use& use) {
+  return plan == nullptr ? refuse_null("plan") : finish([&] { return use(plan->plan); });
 }
 
 inline Outcome check_enumerators(sawtooth_dtype dtype, sawtooth_mask mask) {

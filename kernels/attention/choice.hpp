@@ -1,8 +1,15 @@
 // Which kernel runs a call.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
+
 #include "kernels/attention/attention.hpp"
+#include "kernels/attention/backward.hpp"
 #include "kernels/attention/device.hpp"
+#include "kernels/attention/variants.hpp"
+#include "scheduler/problem.hpp"
 
 namespace sawtooth::kernels {
 
@@ -22,6 +29,34 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant);
 /// is faster than others, and among such the one with the least estimated time; else the first of
 /// the table, but for tiles that mma-tma has too on an sm_90. What was wrong where there is none.
 Outcome choose_variant(const AttentionForward& call, const DeviceLimits& device,
+                       const KernelVariant*& chosen);
+
+// Forward kernels that launches under a mask run instead of their variant's own: same tile, element
+// type and tensor maps, other machine code.
+
+struct MaskedKernel {
+  const void* function = nullptr;  // for the CUDA runtime
+  int shared_bytes = 0;            // of a CTA
+  int64_t most_keys = 0;           // of a launch that runs it; 0: any number
+};
+
+/// Those of a variant, fewest keys first; none for most.
+std::span<const MaskedKernel> masked_kernels(const KernelVariant& variant);
+
+/// What a launch of this problem runs, packed sequences and running results aside: a masked kernel
+/// or the variant's own.
+MaskedKernel kernel_for(const KernelVariant& variant, const Problem& problem);
+
+/// Of family hopper-short at head dim 128 (kernels/hopper/masked_short.cu).
+std::array<MaskedKernel, 2> masked_hopper_short_bf16();
+std::array<MaskedKernel, 2> masked_hopper_short_fp16();
+
+// Which kernel runs a call of the backward pass.
+
+/// The first kernel of the table with the tiling, family, head dim and type of the call that suits
+/// it and runs on `device` (zeros: any); of these one made for the device alone (hopper) goes
+/// before others. What was wrong where there is none.
+Outcome choose_variant(const AttentionBackward& call, const DeviceLimits& device,
                        const KernelVariant*& chosen);
 
 }  // namespace sawtooth::kernels

@@ -13,10 +13,8 @@
 
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
-#include "kernels/attention/limits.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/decode/arguments.hpp"
-#include "kernels/decode/built.hpp"
 #include "scheduler/cascade.hpp"
 #include "scheduler/packing.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)

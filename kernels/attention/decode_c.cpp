@@ -1,6 +1,5 @@
 // The C API of decode over the C++ one.
 #include <cstddef>
-#include <memory>
 #include <string_view>
 
 #include "kernels/attention/c_calls.hpp"
@@ -17,9 +16,7 @@ inline constexpr std::size_t least_struct_size<sawtooth_decode> = offsetof(sawto
                                                                            drawn_shares) +
                                                                   sizeof(int32_t);
 
-namespace {
-
-Outcome translate(const sawtooth_decode* call, AttentionDecode& to) {
+static Outcome translate(const sawtooth_decode* call, AttentionDecode& to) {
   sawtooth_decode from;
   if (Outcome bad = known_part("call", call, from); !bad) return bad;
   if (Outcome bad = check_enumerators(from.dtype, from.mask); !bad) return bad;
@@ -54,7 +51,6 @@ Outcome translate(const sawtooth_decode* call, AttentionDecode& to) {
   return {};
 }
 
-}  // namespace
 }  // namespace sawtooth::kernels
 
 using namespace sawtooth::kernels;
@@ -69,53 +65,30 @@ void sawtooth_decode_init(sawtooth_decode* call, size_t struct_size) {
 }
 
 sawtooth_status sawtooth_decode_workspace_bytes(const sawtooth_decode* call, size_t* bytes) {
-  return finish([&]() -> Outcome {
-    if (bytes == nullptr) return {Status::null_pointer, "bytes is a null pointer"};
-    *bytes = 0;
-    AttentionDecode decode;
-    Outcome outcome = translate(call, decode);
-    if (outcome) outcome = check(decode);
-    if (outcome) *bytes = workspace_bytes(decode);
-    return outcome;
-  });
+  return find_workspace_bytes<AttentionDecode>(bytes, call);
 }
 
 sawtooth_status sawtooth_decode_check_tables(const sawtooth_decode* call, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    AttentionDecode decode;
-    if (Outcome bad = translate(call, decode); !bad) return bad;
-    return check_tables(decode, stream);
-  });
+  return with_call<AttentionDecode>(
+      [&](const AttentionDecode& decode) { return check_tables(decode, stream); }, call);
 }
 
 sawtooth_status sawtooth_decode_forward(const sawtooth_decode* call, void* workspace,
                                         size_t workspace_bytes, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    AttentionDecode decode;
-    if (Outcome bad = translate(call, decode); !bad) return bad;
-    return attention_decode(decode, workspace, workspace_bytes, stream);
-  });
+  return with_call<AttentionDecode>(
+      [&](const AttentionDecode& decode) {
+        return attention_decode(decode, workspace, workspace_bytes, stream);
+      },
+      call);
 }
 
 sawtooth_status sawtooth_decode_plan_create(const sawtooth_decode* call, void* workspace,
                                             size_t workspace_bytes, sawtooth_decode_plan** plan) {
-  return finish([&]() -> Outcome {
-    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
-    *plan = nullptr;
-    AttentionDecode decode;
-    if (Outcome bad = translate(call, decode); !bad) return bad;
-    auto made = std::make_unique<sawtooth_decode_plan>();
-    Outcome outcome = made->plan.make(decode, workspace, workspace_bytes);
-    if (outcome) *plan = made.release();
-    return outcome;
-  });
+  return create_plan<AttentionDecode>(call, workspace, workspace_bytes, plan);
 }
 
 sawtooth_status sawtooth_decode_plan_run(const sawtooth_decode_plan* plan, CUstream_st* stream) {
-  return finish([&]() -> Outcome {
-    if (plan == nullptr) return {Status::null_pointer, "plan is a null pointer"};
-    return plan->plan.run(stream);
-  });
+  return with_plan(plan, [&](const DecodePlan& made) { return made.run(stream); });
 }
 
 void sawtooth_decode_plan_destroy(sawtooth_decode_plan* plan) {

@@ -11,7 +11,6 @@
 #include "kernels/attention/checks.hpp"
 #include "kernels/attention/decode.hpp"
 #include "kernels/attention/launch.hpp"
-#include "kernels/attention/limits.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/decode/arguments.hpp"
 

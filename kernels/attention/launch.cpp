@@ -1,15 +1,19 @@
 #include "kernels/attention/launch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/attention/choice.hpp"
 #include "kernels/attention/decode.hpp"
-#include "kernels/attention/masked_kernels.hpp"
+#include "kernels/attention/device.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)
 #include "kernels/tma/tensor_map.hpp"
 #endif
@@ -55,7 +59,7 @@ cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits
 std::size_t number_of(const KernelVariant& variant) {
   std::size_t before = 0;
   for (const std::span<const KernelVariant> variants :
-       {built_variants(), backward_variants(), decode_variants(), cascade_variants()}) {
+       {kernel_variants(), backward_variants(), decode_variants(), cascade_variants()}) {
     if (&variant >= variants.data() && &variant < variants.data() + variants.size())
       return before + std::size_t(&variant - variants.data());
     before += variants.size();
@@ -97,7 +101,7 @@ Outcome make_maps(const KernelVariant& variant, const ForwardArguments& argument
 
 cudaError_t try_enqueue(const KernelVariant& variant, const void* function, unsigned ctas,
                         std::size_t shared_bytes, void** parameters, CUstream_st* stream) {
-  // PTX ISA, "griddepcontrol"; kernels/hopper/dependent_launch.cuh.
+  // PTX ISA, "griddepcontrol"; kernels/hopper/instructions.cuh.
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -233,6 +237,52 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
                                    : kernel_for(*launch.variant, launch.arguments.problem).function;
   return enqueue_kernel(*launch.variant, function, launch.ctas, launch.shared_bytes,
                         parameters.data(), stream);
+}
+
+namespace {
+
+constexpr int remembered_devices = 64;
+
+cudaError_t read_limits(int device, DeviceLimits& limits) {
+  int major = 0, minor = 0;
+  for (const auto& [value, attribute] :
+       {std::pair{&major, cudaDevAttrComputeCapabilityMajor},
+        std::pair{&minor, cudaDevAttrComputeCapabilityMinor},
+        std::pair{&limits.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+        std::pair{&limits.sms, cudaDevAttrMultiProcessorCount},
+        std::pair{&limits.shared_bytes_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+        std::pair{&limits.reserved_shared_bytes, cudaDevAttrReservedSharedMemoryPerBlock}})
+    if (const cudaError_t error = cudaDeviceGetAttribute(value, attribute, device);
+        error != cudaSuccess)
+      return error;
+  limits.compute_capability = 10 * major + minor;
+  limits.number = device;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+DeviceLimits current_device(int* error) {
+  static std::array<DeviceLimits, remembered_devices> known;
+  static std::array<std::atomic<bool>, remembered_devices> is_known;
+  static std::mutex writing;
+  int device = 0;
+  DeviceLimits limits;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status == cudaSuccess && device < remembered_devices &&
+      is_known[size_t(device)].load(std::memory_order_acquire))
+    return known[size_t(device)];
+  if (status == cudaSuccess) status = read_limits(device, limits);
+  if (status != cudaSuccess) {
+    if (error != nullptr) *error = status;
+    return {};
+  }
+  if (device < remembered_devices) {
+    const std::scoped_lock lock(writing);
+    if (!is_known[size_t(device)]) known[size_t(device)] = limits;
+    is_known[size_t(device)].store(true, std::memory_order_release);
+  }
+  return limits;
 }
 
 }  // namespace sawtooth::kernels

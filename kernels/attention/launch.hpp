@@ -74,4 +74,14 @@ Outcome prepare_launch(const KernelVariant& variant, const PackedArguments& argu
 /// On the thread's device; any number of threads may enqueue one launch.
 Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream);
 
+// What a call hands to its kernel.
+
+/// Of a call that passes `check`, in tiles of `tiling` and under a schedule with nothing left
+/// automatic, with a workspace of workspace_bytes(call).
+ForwardArguments arguments_of(const AttentionForward& call, const Tiling& tiling,
+                              const Schedule& schedule, char* workspace);
+
+/// Of a call with running results.
+RunningResults running_of(const AttentionForward& call);
+
 }  // namespace sawtooth::kernels

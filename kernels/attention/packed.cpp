@@ -8,7 +8,6 @@
 
 #include "kernels/attention/checks.hpp"
 #include "kernels/attention/launch.hpp"
-#include "kernels/attention/limits.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "scheduler/sequences.hpp"
 

@@ -20,7 +20,6 @@ inline constexpr const char* mma_fp32 = "mma-fp32";  // the one of fp32
 inline constexpr const char* hopper = "hopper";
 inline constexpr const char* hopper_short = "hopper-short";  // the same for short sequences
 // For studies: chosen by these names alone.
-inline constexpr const char* scalar_fp32 = "scalar-fp32";  // what mma-fp32 is compared with
 inline constexpr const char* mma_1_stage = "mma-1-stage";
 inline constexpr const char* mma_half_step = "mma-half-step";
 inline constexpr const char* mma_3_stages = "mma-3-stages";
@@ -29,8 +28,7 @@ inline constexpr const char* mma_3_stages = "mma-3-stages";
 /// All of them, the values of the option `kernel`.
 inline constexpr auto family_names = std::to_array<std::string_view>(
     {families::mma, families::mma_tma, families::mma_fp32, families::hopper, families::hopper_short,
-     families::scalar_fp32, families::mma_1_stage, families::mma_half_step,
-     families::mma_3_stages});
+     families::mma_1_stage, families::mma_half_step, families::mma_3_stages});
 
 constexpr const char* name_of(ElementType type) {
   switch (type) {
@@ -44,7 +42,7 @@ constexpr const char* name_of(ElementType type) {
   return "fp32";
 }
 
-enum class VariantSet : uint8_t { all, covering, minimal, both, rung, study };
+enum class VariantSet : uint8_t { all, covering, minimal, both, packed, study };
 
 /// Whether the row has a kernel for packed sequences too. A build takes long enough: one tile a
 /// head dim, the first that fits any length well.

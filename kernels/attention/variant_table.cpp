@@ -1,37 +1,25 @@
-#include <algorithm>
 #include <vector>
 
-#include "kernels/attention/built_variants.hpp"
+#include "kernels/attention/variants.hpp"
 
 namespace sawtooth::kernels {
-namespace {
 
-/// Those that the library offers come first.
-const std::vector<KernelVariant>& table() {
-  static const std::vector<KernelVariant> rows = [] {
-    std::vector<KernelVariant> built{
+// The functions that the translation units of this build define, one a variant and element type;
+// variants.cmake writes their list.
+#define SAWTOOTH_BUILT(function) KernelVariant function();
+#define SAWTOOTH_BUILT_BACKWARD(function) KernelVariant function();
+#include "variant_functions.inc"
+#undef SAWTOOTH_BUILT
+#undef SAWTOOTH_BUILT_BACKWARD
+std::span<const KernelVariant> kernel_variants() {
+  static const std::vector<KernelVariant> rows{
 #define SAWTOOTH_BUILT(function) function(),
 #define SAWTOOTH_BUILT_BACKWARD(function)
 #include "variant_functions.inc"
 #undef SAWTOOTH_BUILT
 #undef SAWTOOTH_BUILT_BACKWARD
-    };
-    std::ranges::stable_partition(built, [](const KernelVariant& row) { return !row.rung; });
-    return built;
-  }();
+  };
   return rows;
-}
-
-}  // namespace
-
-std::span<const KernelVariant> built_variants() {
-  return table();
-}
-
-std::span<const KernelVariant> kernel_variants() {
-  static const auto offered =
-      size_t(std::ranges::count_if(table(), [](const KernelVariant& row) { return !row.rung; }));
-  return built_variants().first(offered);
 }
 
 std::span<const KernelVariant> backward_variants() {

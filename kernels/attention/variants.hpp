@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kernels/attention/tile_time.hpp"
-#include "kernels/common/box_extent.hpp"
+#include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
@@ -46,7 +46,6 @@ struct KernelVariant {
   bool merges_pieces = false;  // of the last wave: runs the launch `balanced`
   bool fills_sm = false;       // one CTA takes all registers of an SM
   bool begins_early = false;   // under the end of the launch before
-  bool rung = false;           // a step on the way to a kernel, not offered
   bool study = false;          // run where its family is named, and not otherwise
   bool dq_in_parts = false;    // backward: how its sums of dQ lie in the workspace
   TileCost cost;               // of its tile, where measured
@@ -75,9 +74,6 @@ struct KernelVariant {
 
 /// The variants that this build offers; of one family, head dim and type the preferred one first.
 std::span<const KernelVariant> kernel_variants();
-
-/// The same, and then the rungs.
-std::span<const KernelVariant> built_variants();
 
 /// The variants of the backward pass.
 std::span<const KernelVariant> backward_variants();

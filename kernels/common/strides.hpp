@@ -25,4 +25,13 @@ constexpr Strides contiguous_strides(int64_t heads, int64_t length, int64_t head
   return {heads * length * head_dim, length * head_dim, head_dim};
 }
 
+// What one instruction of the copy engine loads.
+
+/// So many rows of so many panels of one head.
+struct BoxExtent {
+  int rows = 0;
+  int panels = 1;
+  int panel_columns = 64;  // or 32
+};
+
 }  // namespace sawtooth::kernels

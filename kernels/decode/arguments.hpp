@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "kernels/attention/variants.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/kv_shares.hpp"
 #include "scheduler/prefix.hpp"
@@ -54,5 +56,12 @@ struct DecodeArguments {
 inline constexpr int32_t most_sequences = 2048;  // with lengths of their own
 inline constexpr int32_t least_page_rows = 16;
 inline constexpr int32_t most_page_rows = 256;
+
+// The decode kernels of this build.
+
+void add_mma_variants(std::vector<KernelVariant>& variants);
+void add_mma_cascades(std::vector<KernelVariant>& variants);
+void add_mma_tma_variants(std::vector<KernelVariant>& variants);
+void add_mma_tma_cascades(std::vector<KernelVariant>& variants);
 
 }  // namespace sawtooth::kernels::decode

@@ -6,7 +6,6 @@
 #include "kernels/decode/merge.cuh"
 #include "kernels/decode/storage.cuh"
 #include "kernels/hopper/barrier.cuh"
-#include "kernels/mma/accumulators.cuh"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/decode/walk.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/tma/tma.cuh"
 

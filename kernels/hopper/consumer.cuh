@@ -10,7 +10,7 @@
 
 #include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/consumer_item.cuh"
-#include "kernels/hopper/copied_output.cuh"
+#include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/q_fragments.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/sight.hpp"

@@ -8,9 +8,8 @@
 #include <type_traits>
 
 #include "kernels/hopper/cluster.cuh"
-#include "kernels/hopper/copied_output.cuh"
 #include "kernels/hopper/epilogue.cuh"
-#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/layout.hpp"
 #include "kernels/hopper/pieces.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/slot_reading.cuh"

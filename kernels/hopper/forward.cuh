@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/hopper/consumer.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/loader.cuh"
 #include "kernels/hopper/scan_warp.cuh"
 #include "kernels/hopper/scheduler_warp.cuh"

@@ -1,11 +1,10 @@
-// A warpgroup's rows of Q as A fragments in registers (fragment.hpp). The product of scores then
+// A warpgroup's rows of Q as A fragments in registers (layout.hpp). The product of scores then
 // reads K alone from shared memory, and the tile of Q is free for the next item's rows at once.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/hopper/descriptor.hpp"
-#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/layout.hpp"
 #include "kernels/mma/ptx.cuh"
 
 namespace sawtooth::kernels::hopper {

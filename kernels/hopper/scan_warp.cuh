@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/hopper/cluster.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
 #include "kernels/mma/ptx.cuh"

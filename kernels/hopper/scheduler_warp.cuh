@@ -8,7 +8,7 @@
 
 #include "kernels/common/ticket.cuh"
 #include "kernels/hopper/cluster.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/shape.hpp"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"

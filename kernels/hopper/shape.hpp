@@ -4,15 +4,14 @@
 
 #include <cstdint>
 
-#include "kernels/hopper/descriptor.hpp"
-#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/layout.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels::hopper {
 
-/// What overlaps the softmax: nothing; this warpgroup's own next products; also the products of
-/// the other warpgroups, in turns.
-enum class Overlap : uint8_t { none, own_products, ping_pong };
+/// What overlaps the softmax: nothing, or this warpgroup's own next products and, in turns, those
+/// of the other warpgroups.
+enum class Overlap : uint8_t { none, ping_pong };
 
 /// When older sums follow a new row maximum: at once, or lazily, once it has grown enough.
 enum class Rescale : uint8_t { always, lazy };

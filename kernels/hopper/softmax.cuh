@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/layout.hpp"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 

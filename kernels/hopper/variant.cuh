@@ -29,7 +29,6 @@ KernelVariant hopper_row(const char* family, const char* name, VariantSet set,
           .merges_pieces = true,
           .fills_sm = true,
           .begins_early = true,
-          .rung = set == VariantSet::rung,
           .cost = cost};
 }
 
@@ -52,7 +51,7 @@ using element_fp16 = __half;
 
 }  // namespace sawtooth::kernels::hopper
 
-// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc.
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,     \
                          bytes, consumers, stages, overlap, rescale, cluster, us, ns, masked_us, \

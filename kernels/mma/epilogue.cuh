@@ -10,7 +10,6 @@
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/mma/row_store.cuh"
-#include "kernels/mma/row_summary.cuh"
 #include "kernels/mma/running_results.cuh"
 
 namespace sawtooth::kernels {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "kernels/mma/arguments.hpp"
-#include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/forward_shape.cuh"
-#include "kernels/mma/row_summary.cuh"
+#include "kernels/mma/online_softmax.cuh"
+#include "kernels/mma/row_store.cuh"
 
 namespace sawtooth::kernels {
 

@@ -3,7 +3,7 @@
 // A CTA takes items from its schedule (kernels/mma/work_item.cuh), and for each of them walks
 // the K/V tiles that the scan names. Per tile: S = Q K^T, online softmax, O += P V, all in
 // registers; K and V come through a ring of `stages` tiles that a loader fills: cp.async here, the
-// copy engine in forward_tma.cuh. A warp owns 16 or 32 rows of the Q tile. The structure is
+// copy engine in tma_variant.cuh. A warp owns 16 or 32 rows of the Q tile. The structure is
 // FlashAttention-2's (arXiv 2307.08691); 32 rows a warp halve the shared-memory reads of K and V a
 // row, which otherwise bound mma.sync on Hopper.
 #pragma once
@@ -12,8 +12,6 @@
 #include "kernels/mma/epilogue.cuh"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/launch_storage.cuh"
-#include "kernels/mma/scalar_products.cuh"
-#include "kernels/mma/tf32_products.cuh"
 #include "kernels/mma/tile_copy.cuh"
 #include "kernels/mma/tile_products.cuh"
 

@@ -3,8 +3,6 @@
 
 #include <type_traits>
 
-#include "kernels/mma/accumulators.cuh"
-#include "kernels/mma/float_tile.hpp"
 #include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/shared_tile.hpp"
 #include "kernels/mma/work_item.cuh"
@@ -38,7 +36,6 @@ struct ForwardShape {
                 Warps >= 2);
   static_assert(Stages >= 2 || KvRows == ScoreColumns, "K is left behind in one part of a step");
   static constexpr bool half_step_ahead = false;
-  static constexpr bool scalar = false;  // products without tensor cores, of fp32
 
   static constexpr int element_bytes = sizeof(Element);
   static constexpr bool is_fp32 = std::is_same_v<Element, float>;
@@ -54,14 +51,6 @@ template <class Shape>
 struct HalfStepAhead : Shape {
   static_assert(Shape::stages == 1);
   static constexpr bool half_step_ahead = true;
-};
-
-/// A shape of fp32 whose products are scalar (scalar_products.cuh).
-template <class Shape>
-struct ScalarProducts : Shape {
-  static_assert(Shape::is_fp32);
-  static constexpr bool scalar = true;
-  using Lanes = ScalarLanes<typename Shape::QTile, typename Shape::KvTile>;
 };
 
 template <class Shape>

@@ -1,10 +1,4 @@
-// The online softmax of one warp's rows (Milakov and Gimelshein, arXiv 1805.02867; as in
-// FlashAttention-2, arXiv 2307.08691, section 3.1), on scores in mma's accumulator layout.
-//
-// A lane holds, of each 16-row block, rows lane / 4 and lane / 4 + 8. The maximum that the
-// exponentials refer to is replaced only when a row's maximum has grown by more than
-// `lazy_growth` (in powers of two): until then the sums stay in range and the output needs no
-// rescaling (the idea of FlashAttention-4's lazy rescale).
+// A warp's accumulators: for each block of 16 rows fragments of 8 columns, four numbers a lane.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,6 +6,36 @@
 #include "kernels/mma/ptx.cuh"
 
 namespace sawtooth::kernels {
+
+template <int RowBlocks, int Fragments>
+__device__ inline void clear(float (&matrix)[RowBlocks][Fragments][4]) {
+#pragma unroll
+  for (auto& block : matrix)
+#pragma unroll
+    for (auto& fragment : block)
+#pragma unroll
+      for (float& value : fragment) value = 0;
+}
+
+/// Fragments of `c` from `first` on += part, by additions that round to the nearest.
+template <int RowBlocks, int Fragments, int PartFragments>
+__device__ inline void add_fragments(float (&c)[RowBlocks][Fragments][4], int first,
+                                     const float (&part)[RowBlocks][PartFragments][4]) {
+#pragma unroll
+  for (int block = 0; block < RowBlocks; ++block)
+#pragma unroll
+    for (int n = 0; n < PartFragments; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) c[block][first + n][i] += part[block][n][i];
+}
+
+// The online softmax of one warp's rows (Milakov and Gimelshein, arXiv 1805.02867; as in
+// FlashAttention-2, arXiv 2307.08691, section 3.1), on scores in mma's accumulator layout.
+//
+// A lane holds, of each 16-row block, rows lane / 4 and lane / 4 + 8. The maximum that the
+// exponentials refer to is replaced only when a row's maximum has grown by more than
+// `lazy_growth` (in powers of two): until then the sums stay in range and the output needs no
+// rescaling (the idea of FlashAttention-4's lazy rescale).
 
 inline constexpr float lazy_growth = 8.0f;  // probabilities stay below 2^8: exact in bf16 and fp16
 inline constexpr unsigned whole_warp = 0xffffffffu;
@@ -86,5 +110,18 @@ struct SoftmaxState {
     return maximum[block][half] == minus_infinity ? 0.0f : maximum[block][half] * scale_log2;
   }
 };
+
+/// A row's results besides O; a row that saw no key has inverse_sum 0 and lse -inf. NaN stays NaN.
+struct RowSummary {
+  float inverse_sum;
+  float lse;  // natural logarithm of the sum of the scaled scores' exponentials
+};
+
+__device__ inline RowSummary summarise_row(float maximum, float lane_sum, float scale_log2) {
+  constexpr float natural_log_of_2 = 0.69314718055994531f;
+  const float sum = sum_of_quad(lane_sum);
+  if (sum == 0.0f) return {0.0f, minus_infinity};
+  return {1.0f / sum, (maximum * scale_log2 + log2f(sum)) * natural_log_of_2};
+}
 
 }  // namespace sawtooth::kernels

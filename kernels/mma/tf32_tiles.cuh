@@ -3,13 +3,13 @@
 // small_y + small_x big_y ("3xTF32"; Markidis et al., arXiv 1803.04014; Ootomo and Yokota, arXiv
 // 2203.03341). What is left out is 2^-22 of the product. Tensor cores round their sums towards
 // zero, so sums over many steps, and those of which a nearly equal number is taken away, add up
-// parts that begin at zero, by rounded additions. Layouts are those of float_tile.hpp.
+// parts that begin at zero, by rounded additions. Layouts are those of shared_tile.hpp.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/mma/accumulators.cuh"
 #include "kernels/mma/float_chunk.cuh"
+#include "kernels/mma/online_softmax.cuh"
 #include "kernels/mma/ptx.cuh"
 #include "kernels/mma/shared_tile.hpp"
 

@@ -1,12 +1,26 @@
-// One row of the variant table for a kernel on mma.sync that loads by the copy engine.
+// The kernel on mma.sync that loads by the copy engine, and its rows of the variant table.
 #pragma once
 
-#include "kernels/mma/forward_tma.cuh"
+#include "kernels/mma/tma_loader.cuh"
 #include "kernels/mma/variant.cuh"
 
 namespace sawtooth::kernels {
 
-template <class Shape, bool>
+/// The kernel of forward.cuh with loads by the copy engine, for sm_90 and later.
+template <class Shape>
+__global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_tma_kernel(
+    const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
+    const __grid_constant__ CUtensorMap v_map, const __grid_constant__ ForwardArguments arguments) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  extern __shared__ unsigned char raw[];
+  auto& storage = aligned_storage<TmaStorage<Shape>>(raw);
+  const TensorMaps maps{q_map, k_map, v_map};
+  TmaLoader<Shape> loader(arguments, storage, maps);
+  forward_cta<Shape>(arguments, OwnResults{}, storage, loader);
+#endif
+}
+
+template <class Shape, bool, bool>
 KernelVariant tma_variant(const char* family, const char* name, VariantSet set) {
   constexpr int first_with_tma = 90;  // compute capability 9.0
   KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(

@@ -6,9 +6,11 @@
 
 namespace sawtooth::kernels {
 
-/// With loads by cp.async. `Packed`: with the kernel for packed sequences.
-template <class Shape, bool Packed>
+/// With loads by cp.async. `Packed`: with the kernel for packed sequences; `Ahead`: that asks half
+/// a step ahead.
+template <class Given, bool Packed, bool Ahead>
 KernelVariant async_variant(const char* family, const char* name, VariantSet set) {
+  using Shape = std::conditional_t<Ahead, HalfStepAhead<Given>, Given>;
   KernelVariant row = mma_variant<Shape, ForwardStorage<Shape>>(
       family, name, set, reinterpret_cast<const void*>(&forward_kernel<Shape>));
   if constexpr (!Shape::is_fp32) {
@@ -21,18 +23,10 @@ KernelVariant async_variant(const char* family, const char* name, VariantSet set
   }
   return row;
 }
-template <class Shape, bool>
-KernelVariant half_step_variant(const char* family, const char* name, VariantSet set) {
-  return async_variant<HalfStepAhead<Shape>, false>(family, name, set);
-}
-template <class Shape, bool>
-KernelVariant scalar_variant(const char* family, const char* name, VariantSet set) {
-  return async_variant<ScalarProducts<Shape>, false>(family, name, set);
-}
 
 }  // namespace sawtooth::kernels
 
-// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc; `row` makes the row from a shape.
 #define SAWTOOTH_MMA_VARIANT(row, family, function, type, name, set, head_dim, q_rows, kv_rows, \
                              ctas, warps, stages, score_columns, q_in_registers)                \
@@ -40,8 +34,9 @@ KernelVariant scalar_variant(const char* family, const char* name, VariantSet se
   KernelVariant function() {                                                                    \
     return row<ForwardShape<element_##type, head_dim, q_rows, kv_rows, warps, stages,           \
                             score_columns, q_in_registers, ctas>,                               \
-               takes_packed(families::family, #name)>(families::family, #type "_" #name,        \
-                                                      VariantSet::set);                         \
+               takes_packed(families::family, #name),                                           \
+               families::family == std::string_view(families::mma_half_step)>(                  \
+        families::family, #type "_" #name, VariantSet::set);                                    \
   }                                                                                             \
   }
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \

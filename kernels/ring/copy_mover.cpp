@@ -1,7 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/common/cuda_check.hpp"
-#include "kernels/ring/ring_mover.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 namespace sawtooth::kernels {
 namespace {

@@ -1,8 +1,7 @@
-#include "kernels/ring/ring_attention_backward.hpp"
-
 #include <algorithm>
 
 #include "kernels/ring/gradient_sums.hpp"
+#include "kernels/ring/ring_attention.hpp"
 #include "kernels/ring/ring_steps.hpp"
 
 namespace sawtooth::kernels {

@@ -11,7 +11,7 @@
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/common/device_buffer.hpp"
-#include "kernels/ring/ring_mover.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 namespace sawtooth::kernels {
 

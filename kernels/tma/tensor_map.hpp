@@ -11,7 +11,6 @@
 
 #include <cuda.h>
 
-#include "kernels/common/box_extent.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 

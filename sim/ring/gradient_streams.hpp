@@ -1,5 +1,5 @@
 // What a step of the ring's backward pass does beside its main kernel: the two small kernels around
-// it, the sums of gradients that come in parts (kernels/ring/ring_attention_backward.hpp), and what
+// it, the sums of gradients that come in parts (kernels/ring/ring_attention.hpp), and what
 // crosses the link. Each reads and writes its tensors once, one after another, and all of them are
 // larger than L2: what it reads comes from DRAM, and what it writes goes there.
 #pragma once

@@ -12,8 +12,8 @@
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
-#include "kernels/attention/limits.hpp"
 #include "kernels/attention/variant_list.hpp"
+#include "kernels/attention/workspace.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -108,22 +108,27 @@ TEST_F(ApiRefuses, MisalignedPointersAndStrides) {
   expect(SAWTOOTH_BAD_SIZE, "row stride");
 }
 
+/// A call of two heads that the variant runs.
+AttentionForward call_of(const KernelVariant& variant) {
+  alignas(16) static char memory[16];
+  AttentionForward call;
+  call.problem = {.batch = 1,
+                  .heads = 2,
+                  .kv_heads = 2,
+                  .seq_q = seq,
+                  .seq_kv = seq,
+                  .head_dim = variant.head_dim,
+                  .dtype = variant.dtype};
+  call.tiling = variant.tiling;
+  call.family = variant.family;
+  call.q = call.k = call.v = call.o = memory;
+  return call;
+}
+
 // A stride of 0 repeats a head for all: cp.async copies it, a tensor map cannot describe it.
 TEST(TensorMaps, StridesThatTheCopyEngineCannotStepOverAreRefusedByName) {
-  alignas(16) static char memory[16];
   for (const KernelVariant& variant : kernel_variants()) {
-    AttentionForward call;
-    call.problem = {.batch = 1,
-                    .heads = 2,
-                    .kv_heads = 2,
-                    .seq_q = seq,
-                    .seq_kv = seq,
-                    .head_dim = variant.head_dim,
-                    .dtype = variant.dtype,
-                    .mask = {MaskKind::none, 0}};
-    call.tiling = variant.tiling;
-    call.family = variant.family;
-    call.q = call.k = call.v = call.o = memory;
+    AttentionForward call = call_of(variant);
     ASSERT_TRUE(check(call)) << check(call).message;
     for (const int64_t head_stride : {int64_t{0}, int64_t{1} << 39}) {
       call.k_strides = {0, head_stride, variant.head_dim};
@@ -159,14 +164,8 @@ TEST_F(ApiRefuses, SchedulesThatAreNotOnTheLists) {
 }
 
 TEST(PackedHeads, AreRefusedByAllKernels) {
-  alignas(16) static char memory[16];
   for (const KernelVariant& variant : kernel_variants()) {
-    AttentionForward call;
-    call.problem = {
-        .seq_q = seq, .seq_kv = seq, .head_dim = variant.head_dim, .dtype = variant.dtype};
-    call.tiling = variant.tiling;
-    call.family = variant.family;
-    call.q = call.k = call.v = call.o = memory;
+    AttentionForward call = call_of(variant);
     EXPECT_EQ(check(call).message, "") << variant.family;
     call.tiling.rows_a_position = 2;
     EXPECT_EQ(check(call).status, Status::unsupported_tiling);
@@ -175,14 +174,8 @@ TEST(PackedHeads, AreRefusedByAllKernels) {
 }
 
 TEST(BalancedLaunch, IsRefusedByKernelsThatMergeNoPiecesUnlessKvIsSplit) {
-  alignas(16) static char memory[16];
   for (const KernelVariant& variant : kernel_variants()) {
-    AttentionForward call;
-    call.problem = {
-        .seq_q = seq, .seq_kv = seq, .head_dim = variant.head_dim, .dtype = variant.dtype};
-    call.tiling = variant.tiling;
-    call.family = variant.family;
-    call.q = call.k = call.v = call.o = memory;
+    AttentionForward call = call_of(variant);
     call.schedule.launch = launch_id<BalancedLaunch>;
     const Outcome outcome = check(call);
     if (variant.merges_pieces) {
@@ -472,9 +465,7 @@ TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {
   }
   for (const KernelVariant& variant : kernel_variants()) {
     const std::string family = variant.family;
-    EXPECT_EQ(variant.dtype == ElementType::fp32,
-              family == families::mma_fp32 || family == families::scalar_fp32)
-        << variant.name;
+    EXPECT_EQ(variant.dtype == ElementType::fp32, family == families::mma_fp32) << variant.name;
   }
 }
 

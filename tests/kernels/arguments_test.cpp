@@ -1,7 +1,5 @@
 // What a launch hands to a kernel, checked without a GPU: a schedule that the kernel knows and that
 // reaches every item, and a workspace whose parts lie apart.
-#include "kernels/attention/arguments.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -10,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/attention/limits.hpp"
+#include "kernels/attention/launch.hpp"
+#include "kernels/attention/workspace.hpp"
 
 namespace sawtooth::kernels {
 namespace {

@@ -18,8 +18,8 @@ class AttentionOnGpu : public testing::Test {
   }
 };
 
-constexpr const char* families_with_head_dim_64[] = {"mma",         "mma-tma", "mma-fp32",
-                                                     "scalar-fp32", "hopper",  "hopper-short"};
+constexpr const char* families_with_head_dim_64[] = {"mma", "mma-tma", "mma-fp32", "hopper",
+                                                     "hopper-short"};
 
 /// The preferred variant of a family at D = 64, where it runs here, or null.
 const KernelVariant* of_family(std::string_view family) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/kernels/plain_reference.hpp"
-#include "tests/kernels/random_schedule.hpp"
+#include "tests/kernels/random_points.hpp"
 
 namespace sawtooth::kernels {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/kernels/device_backward.hpp"
+#include "tests/kernels/device_attention.hpp"
 
 namespace sawtooth::kernels {
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/attention/automatic.hpp"
-#include "kernels/attention/backward_choice.hpp"
+#include "kernels/attention/choice.hpp"
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/backward_points.hpp"
 
@@ -103,10 +103,11 @@ TEST(AttentionBackward, NamesWhatNoKernelHas) {
   });
   expect_refusal(Status::bad_schedule, "family is 'fma'",
                  [](AttentionBackward& call) { call.family = "fma"; });
-  expect_refusal(Status::bad_schedule,
-                 "family is 'scalar-fp32', of which this build has no kernel of the backward pass; "
-                 "allowed: mma",
-                 [](AttentionBackward& call) { call.family = families::scalar_fp32; });
+  expect_refusal(
+      Status::bad_schedule,
+      "family is 'hopper-short', of which this build has no kernel of the backward pass; "
+      "allowed: mma",
+      [](AttentionBackward& call) { call.family = families::hopper_short; });
 }
 
 TEST(AttentionBackward, NamesSchedulesThatItDoesNotRun) {
@@ -194,22 +195,6 @@ TEST(AttentionBackward, RefusesAWorkspaceThatIsTooSmall) {
   EXPECT_EQ(attention_backward(call, tensor, sizeof tensor, nullptr).status,
             Status::workspace_too_small);
   EXPECT_EQ(attention_backward(call, nullptr, 0, nullptr).status, Status::null_pointer);
-}
-
-TEST(BackwardVariants, HaveTheShapeAndSharedMemoryOfTheirRows) {
-  ASSERT_FALSE(backward_variants().empty());
-  for (const KernelVariant& variant : backward_variants()) {
-    const std::string type = name_of(variant.dtype) + std::string("_");
-    const auto* row = std::ranges::find_if(backward_variant_list, [&](const VariantRow& one) {
-      return one.family == variant.family && type + std::string(one.name) == variant.name;
-    });
-    ASSERT_NE(row, backward_variant_list.end()) << variant.name;
-    EXPECT_EQ(row->head_dim, variant.head_dim) << variant.name;
-    EXPECT_EQ(row->tiling.q_rows, variant.tiling.q_rows) << variant.name;
-    EXPECT_EQ(row->tiling.kv_rows, variant.tiling.kv_rows) << variant.name;
-    EXPECT_EQ(row->shared_bytes, variant.shared_bytes) << variant.name;
-    EXPECT_EQ(row->ctas_per_sm, variant.ctas_per_sm) << variant.name;
-  }
 }
 
 /// What an H200 and an A100 say of themselves.

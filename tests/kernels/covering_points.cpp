@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "kernels/attention/masked_kernels.hpp"
+#include "kernels/attention/choice.hpp"
 
 namespace sawtooth::kernels {
 namespace {

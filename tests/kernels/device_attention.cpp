@@ -1,7 +1,10 @@
 #include "tests/kernels/device_attention.hpp"
 
+#include <algorithm>
 #include <random>
 #include <stdexcept>
+#include <tuple>
+#include <vector>
 
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/common/device_buffer.hpp"
@@ -90,6 +93,122 @@ bool device_available(std::string& reason) {
   if (error == cudaSuccess && devices > 0) return true;
   reason = std::string("no CUDA device: ") + cudaGetErrorString(error);
   return false;
+}
+
+namespace {
+
+/// `host` in device memory; one element at least, so that there is an address.
+template <class T>
+DeviceBuffer copied(const std::vector<T>& host) {
+  DeviceBuffer buffer(int64_t(std::max(host.size(), size_t{1}) * sizeof(T)));
+  SAWTOOTH_CUDA_CHECK(
+      cudaMemcpy(buffer.as(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+  return buffer;
+}
+
+template <class T>
+void read_back(std::vector<T>& host, const DeviceBuffer& buffer) {
+  SAWTOOTH_CUDA_CHECK(
+      cudaMemcpy(host.data(), buffer.as(), host.size() * sizeof(T), cudaMemcpyDeviceToHost));
+}
+
+}  // namespace
+
+BackwardResults run_backward(AttentionBackward call, const BackwardInputs& inputs, Layout layout) {
+  Problem& problem = call.problem;
+  problem.pass = Pass::backward;
+  const TensorShape q_shape{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
+  const TensorShape kv_shape{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
+  const ElementType dtype = problem.dtype;
+  const DeviceTensor q(q_shape, layout, &inputs.forward.q, dtype);
+  const DeviceTensor k(kv_shape, layout, &inputs.forward.k, dtype);
+  const DeviceTensor v(kv_shape, layout, &inputs.forward.v, dtype);
+  const DeviceTensor o(q_shape, layout, &inputs.o, dtype);
+  const DeviceTensor d_o(q_shape, layout, &inputs.d_o, dtype);
+  DeviceTensor dq(q_shape, layout, nullptr, dtype);
+  DeviceTensor dk(kv_shape, layout, nullptr, dtype);
+  DeviceTensor dv(kv_shape, layout, nullptr, dtype);
+  const DeviceBuffer lse = copied(inputs.lse);
+  call.q = q.data();
+  call.k = k.data();
+  call.v = v.data();
+  call.o = o.data();
+  call.d_o = d_o.data();
+  call.lse = lse.as<float>();
+  call.dq = dq.data();
+  call.dk = dk.data();
+  call.dv = dv.data();
+  call.q_strides = call.o_strides = call.d_o_strides = call.dq_strides = q.placement.strides;
+  call.k_strides = call.v_strides = call.dk_strides = call.dv_strides = k.placement.strides;
+
+  BackwardResults results;
+  const KernelVariant* variant =
+      find_variant(problem.head_dim, dtype, call.tiling, call.family, Pass::backward);
+  if (variant == nullptr) throw std::runtime_error("no such kernel variant");
+  const int64_t count = item_count(problem, variant->tiling, call.schedule);
+  results.steps_per_item = q_tiles(problem, variant->tiling) * problem.heads_per_kv_head();
+  results.items.resize(size_t(count));
+  results.steps.resize(size_t(count * results.steps_per_item));
+  const DeviceBuffer items = copied(results.items), steps = copied(results.steps);
+  call.trace = {items.as<ItemRecord>(), steps.as<StepRecord>(), results.steps_per_item};
+
+  const DeviceBuffer workspace(int64_t(workspace_bytes(call)));
+  SAWTOOTH_CUDA_CHECK(cudaMemset(workspace.as(), poison_byte, size_t(workspace.bytes())));
+  const Outcome outcome =
+      attention_backward(call, workspace.as(), size_t(workspace.bytes()), nullptr);
+  if (!outcome) throw std::runtime_error(outcome.message);
+  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  results.dq = dq.read_back(results.gaps_untouched);
+  results.dk = dk.read_back(results.gaps_untouched);
+  results.dv = dv.read_back(results.gaps_untouched);
+  read_back(results.items, items);
+  read_back(results.steps, steps);
+  return results;
+}
+
+std::string judge_trace(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+                        const RecordedTrace& trace) {
+  const int64_t heads = problem.pass == Pass::forward ? 1 : problem.heads_per_kv_head();
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  const bool fixed = strides(schedule.launch);
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> turns;  // worker, its counter, item
+  for (int64_t index = 0; index < int64_t(trace.items.size()); ++index) {
+    const ItemRecord& record = trace.items[size_t(index)];
+    const std::string where = "item " + std::to_string(index) + ": ";
+    if (record.times_started != 1)
+      return where + "started " + std::to_string(record.times_started) + " times";
+    if (grid && (record.worker != index || record.items_before != index / schedule.workers))
+      return where + "a CTA of the grid has the wrong number or wave";
+    if (fixed && (record.worker != index % schedule.workers ||
+                  record.items_before != index / schedule.workers))
+      return where + "not the worker and turn of the static launch";
+    if (!grid) turns.emplace_back(record.worker, record.items_before, index);
+
+    const Item item = item_at(problem, tiling, schedule, index);
+    const ScanContext context =
+        scan_context(schedule, item, record.items_before, record.attach_tile);
+    const int64_t steps = context.tiles * heads;
+    if (record.steps != steps) return where + "wrong number of steps";
+    for (int64_t step = 0; step < trace.steps_per_item; ++step) {
+      const StepRecord& done = trace.steps[size_t(index * trace.steps_per_item + step)];
+      const int64_t expected =
+          step < steps ? scanned_tile_at(schedule, item, context, step % context.tiles) : -1;
+      if (done.kv_tile != expected)
+        return where + "step " + std::to_string(step) + " visited tile " +
+               std::to_string(done.kv_tile) + ", expected " + std::to_string(expected);
+    }
+  }
+  // Items of one worker ascend, and its counter has no gap.
+  std::sort(turns.begin(), turns.end());
+  for (size_t i = 0; i < turns.size(); ++i) {
+    const auto& [worker, turn, item] = turns[i];
+    const bool first = i == 0 || std::get<0>(turns[i - 1]) != worker;
+    if (turn != (first ? 0 : std::get<1>(turns[i - 1]) + 1))
+      return "worker " + std::to_string(worker) + " has a gap in its item counter";
+    if (!first && item <= std::get<2>(turns[i - 1]))
+      return "worker " + std::to_string(worker) + " took items out of order";
+  }
+  return {};
 }
 
 }  // namespace sawtooth::kernels

@@ -1,17 +1,33 @@
-// Runs attention_forward on host data: for tests, where copies do not matter.
+// Runs attention_forward and attention_backward on host data, for tests, where copies do not
+// matter, and judges the order that a launch recorded.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/attention/attention.hpp"
+#include "kernels/attention/backward.hpp"
 #include "kernels/common/device_buffer.hpp"
 #include "kernels/common/order_trace.hpp"
+#include "scheduler/schedule.hpp"
 #include "tests/kernels/device_tensor.hpp"
-#include "tests/kernels/trace_judgement.hpp"
 
 namespace sawtooth::kernels {
+
+/// What a launch recorded, on the host.
+struct RecordedTrace {
+  std::span<const ItemRecord> items;
+  std::span<const StepRecord> steps;
+  int64_t steps_per_item = 0;
+};
+
+/// Empty when every item ran exactly once, by a worker that the launch allows, and every sequence
+/// of tiles equals the scan of the recorded counter and start, of the backward pass for every head
+/// of the group; else what is wrong.
+std::string judge_trace(const Problem& problem, const Tiling& tiling, const Schedule& schedule,
+                        const RecordedTrace& trace);
 
 struct AttentionInputs {
   std::vector<float> q;  // contiguous [batch, head, length, dim], representable in the dtype
@@ -40,5 +56,25 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
 
 /// Whether a CUDA device can be used; otherwise `reason` says why not.
 bool device_available(std::string& reason);
+
+struct BackwardInputs {
+  AttentionInputs forward;
+  std::vector<float> o;  // representable in the element type
+  std::vector<float> d_o;
+  std::vector<float> lse;
+};
+
+struct BackwardResults {
+  std::vector<float> dq, dk, dv;
+  std::vector<ItemRecord> items;
+  std::vector<StepRecord> steps;
+  int64_t steps_per_item = 0;
+  RecordedTrace trace() const { return {items, steps, steps_per_item}; }
+  bool gaps_untouched = true;  // padding and guard zones still hold the poison
+};
+
+/// Fills in pointers, strides and trace of `call`, launches, waits and reads back. Gradients and
+/// workspace are poisoned with NaN before the launch. Throws std::runtime_error when it fails.
+BackwardResults run_backward(AttentionBackward call, const BackwardInputs& inputs, Layout layout);
 
 }  // namespace sawtooth::kernels

@@ -25,7 +25,6 @@
 
 #include "kernels/common/device_buffer.hpp"
 #include "tests/kernels/random_points.hpp"
-#include "tests/kernels/random_schedule.hpp"
 
 namespace {
 

@@ -30,51 +30,18 @@ def code(*words):
 
 
 def row(**changes):
-    return dict(
-        dict(
-            kernel="k",
-            registers=168,
-            stack_bytes=0,
-            hgmma=24,
-            waits=7,
-            hmma=0,
-            local_loads=0,
-            local_stores=0,
-            warp_syncs=1,
-            twofold_operands=0,
-        ),
-        **changes,
-    )
+    counts = dict.fromkeys(machine_code.COUNTS, 0) | {"hgmma": 24, "waits": 7, "warp_syncs": 1}
+    return {"kernel": "k", "registers": 168, "stack_bytes": 0, **counts, **changes}
 
 
 class Instructions(unittest.TestCase):
     def test_each_is_counted_under_its_name(self):
-        counts = machine_code.instruction_counts(
-            code(
-                WARPGROUP_ARRIVE,
-                HGMMA_FROM_SHARED,
-                HGMMA_FROM_REGISTERS,
-                HGMMA_FROM_REGISTERS,
-                WARPGROUP_DEPBAR,
-                LOAD_LOCAL,
-                LOAD_LOCAL,
-                LOAD_LOCAL,
-                STORE_LOCAL,
-                WARPSYNC,
-                WARPSYNC,
-            )
-        )
+        words = [WARPGROUP_ARRIVE, HGMMA_FROM_SHARED, *[HGMMA_FROM_REGISTERS] * 2, WARPGROUP_DEPBAR]
+        words += [*[LOAD_LOCAL] * 3, STORE_LOCAL, *[WARPSYNC] * 2]
+        expected = {"hgmma": 3, "waits": 1, "local_loads": 3, "local_stores": 1, "warp_syncs": 2}
         self.assertEqual(
-            counts,
-            {
-                "hgmma": 3,
-                "waits": 1,
-                "hmma": 0,
-                "local_loads": 3,
-                "local_stores": 1,
-                "warp_syncs": 2,
-                "twofold_operands": 0,
-            },
+            machine_code.instruction_counts(code(*words)),
+            dict.fromkeys(machine_code.COUNTS, 0) | expected,
         )
 
     def test_registers_of_a_that_both_products_read_are_counted(self):
@@ -125,80 +92,57 @@ class Faults(unittest.TestCase):
 
 
 class Titles(unittest.TestCase):
-    def test_a_shape_is_read_from_its_mangled_name(self):
-        name = (
-            "_ZN8sawtooth7kernels6hopper7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
-            "LNS1_7OverlapE2ELNS1_7RescaleE1ELi2EEEEEv14CUtensorMap_st"
-        )
-        self.assertEqual(
-            machine_code.title(name), "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2"
-        )
-
-    def test_a_shape_for_short_sequences_says_so(self):
-        name = (
-            "_ZN8sawtooth7kernels6hopper13forward_shortINS1_10ShortShapeINS1_5ShapeI6__halfLi64E"
-            "Li2ELi64ELi2ELNS1_7OverlapE0ELNS1_7RescaleE0ELi1EEELi2EEEEEv14CUtensorMap_st"
-        )
-        self.assertEqual(machine_code.title(name), "fp16 short d64 128x64 2 stages no overlap")
-
-    def test_one_for_launches_under_a_mask_says_so(self):
-        name = (
-            "_ZN8sawtooth7kernels6hopper13forward_shortINS1_11MaskedShapeI%sLNS1_7OverlapE%dELi%dE"
-            "EEEEv14CUtensorMap_stS7_S7_S7_NS0_16ForwardArgumentsE"
-        )
-        self.assertEqual(
-            machine_code.title(name % ("13__nv_bfloat16", 0, 2)),
+    HOPPER = "_ZN8sawtooth7kernels6hopper"
+    MASKED = (
+        HOPPER + "13forward_shortINS1_11MaskedShapeI%sLNS1_7OverlapE%dELi%dEEEEEv14CUtensorMap_st"
+    )
+    BACKWARD = (
+        HOPPER + "8backwardINS1_13BackwardShapeI13__nv_bfloat16Li64ELi128ELi128ELi2ELi64ELb%dEEEEEv"
+    )
+    MMA = "_ZN8sawtooth7kernels"
+    NAMES = (  # mangled names and what is read from them
+        (
+            HOPPER + "7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
+            "LNS1_7OverlapE1ELNS1_7RescaleE1ELi2EEEEEv14CUtensorMap_st",
+            "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2",
+        ),
+        (
+            HOPPER + "13forward_shortINS1_10ShortShapeINS1_5ShapeI6__halfLi64ELi2ELi64ELi2E"
+            "LNS1_7OverlapE0ELNS1_7RescaleE0ELi1EEELi2EEEEEv14CUtensorMap_st",
+            "fp16 short d64 128x64 2 stages no overlap",
+        ),
+        (
+            MASKED % ("13__nv_bfloat16", 0, 2),
             "bf16 short masked d128 128x128 no overlap Q tiles: 2",
-        )
-        self.assertEqual(
-            machine_code.title(name % ("6__half", 2, 1)),
-            "fp16 short masked d128 128x128 ping-pong Q tiles: 1",
-        )
+        ),
+        (MASKED % ("6__half", 1, 1), "fp16 short masked d128 128x128 ping-pong Q tiles: 1"),
+        (BACKWARD % 0, "bf16 backward d64 128x128 2 stages parts of 64"),
+        (BACKWARD % 1, "bf16 backward d64 128x128 2 stages parts of 64 ordered"),
+        (
+            MMA + "18forward_tma_kernelINS0_12ForwardShapeI6__halfLi64ELi128ELi128E"
+            "Li4ELi2ELi128ELb0ELi2EEEEEv14CUtensorMap_stS4_S4_NS0_16ForwardArgumentsE",
+            "fp16 mma-tma d64 128x128 4 warps 2 stages",
+        ),
+        (
+            MMA + "14forward_kernelINS0_12ForwardShapeIfLi128ELi64ELi32ELi4ELi2ELi32E"
+            "Lb0ELi2EEEEEvNS0_16ForwardArgumentsE",
+            "fp32 mma d128 64x32 4 warps 2 stages",
+        ),
+        (
+            MMA + "15backward_kernelINS0_13BackwardShapeIfLi128ELi32ELi128ELi8ELi2ELi16ELi1EEE"
+            "Lb1EEEvNS0_17BackwardArgumentsE",
+            "fp32 mma backward d128 32x128 8 warps 2 stages",
+        ),
+        (
+            MMA + "15backward_kernelINS0_13BackwardShapeI13__nv_bfloat16Li64ELi64E"
+            "Li128ELi4ELi2ELi32ELi2EEEEEvNS0_17BackwardArgumentsE",
+            "bf16 mma backward d64 64x128 4 warps 2 stages",
+        ),
+    )
 
-    def test_a_backward_shape_too(self):
-        name = (
-            "_ZN8sawtooth7kernels6hopper8backwardINS1_13BackwardShapeI13__nv_bfloat16Li64ELi128E"
-            "Li128ELi2ELi64ELb%dEEEEEv14CUtensorMap_stS5_S5_S5_NS0_17BackwardArgumentsE"
-        )
-        title = "bf16 backward d64 128x128 2 stages parts of 64"
-        self.assertEqual(machine_code.title(name % 0), title)
-        self.assertEqual(machine_code.title(name % 1), title + " ordered")
-
-    def test_an_mma_kernel_has_its_family(self):
-        name = (
-            "_ZN8sawtooth7kernels18forward_tma_kernelINS0_12ForwardShapeI6__halfLi64ELi128ELi128E"
-            "Li4ELi2ELi128ELb0ELi2EEEEEv14CUtensorMap_stS4_S4_NS0_16ForwardArgumentsE"
-        )
-        self.assertEqual(machine_code.title(name), "fp16 mma-tma d64 128x128 4 warps 2 stages")
-
-    def test_a_backward_kernel_of_fp32_has_its_type(self):
-        name = (
-            "_ZN8sawtooth7kernels15backward_kernelINS0_13BackwardShapeIf"
-            "Li128ELi32ELi128ELi8ELi2ELi16ELi1EEELb1EEEvNS0_17BackwardArgumentsE"
-        )
-        expected = "fp32 mma backward d128 32x128 8 warps 2 stages"
-        self.assertEqual(machine_code.title(name), expected)
-
-    def test_an_mma_kernel_of_fp32_has_its_type(self):
-        name = (
-            "_ZN8sawtooth7kernels14forward_kernelINS0_12ForwardShapeIfLi128ELi64ELi32ELi4ELi2ELi32E"
-            "Lb0ELi2EEEEEvNS0_16ForwardArgumentsE"
-        )
-        self.assertEqual(machine_code.title(name), "fp32 mma d128 64x32 4 warps 2 stages")
-
-    def test_one_with_scalar_products_says_so(self):
-        name = (
-            "_ZN8sawtooth7kernels14forward_kernelINS0_14ScalarProductsINS0_12ForwardShapeIfLi64E"
-            "Li64ELi64ELi4ELi2ELi64ELb0ELi2EEEEEEEvNS0_16ForwardArgumentsE"
-        )
-        self.assertEqual(machine_code.title(name), "fp32 mma scalar d64 64x64 4 warps 2 stages")
-
-    def test_a_kernel_of_the_backward_pass_is_told_from_forward(self):
-        name = (
-            "_ZN8sawtooth7kernels15backward_kernelINS0_13BackwardShapeI13__nv_bfloat16Li64ELi64E"
-            "Li128ELi4ELi2ELi32ELi2EEEEEvNS0_17BackwardArgumentsE"
-        )
-        self.assertEqual(machine_code.title(name), "bf16 mma backward d64 64x128 4 warps 2 stages")
+    def test_a_shape_is_read_from_its_mangled_name(self):
+        for name, title in self.NAMES:
+            self.assertEqual(machine_code.title(name), title)
 
 
 class Usage(unittest.TestCase):

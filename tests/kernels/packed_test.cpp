@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/attention/arguments.hpp"
 #include "kernels/attention/attention.h"
+#include "kernels/attention/launch.hpp"
 #include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::kernels {

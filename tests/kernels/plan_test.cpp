@@ -100,29 +100,6 @@ AttentionForward plain_call(int64_t seq, MaskKind mask) {
   return call;
 }
 
-// Every family, launch, split and shape in turn on one workspace that was zero once: nothing that a
-// launch leaves is found by another.
-TEST_F(PlansOnGpu, CallsOfAnyShapeShareAWorkspaceThatStartedZero) {
-  constexpr uint64_t points = 200;
-  DeviceBuffer workspace(int64_t{64} << 20);
-  SAWTOOTH_CUDA_CHECK(cudaMemset(workspace.as(), 0, size_t(workspace.bytes())));
-  for (uint64_t seed = 0; seed < points; ++seed) {
-    RandomPoint point = random_point(seed);
-    point.call.workspace_starts_zero = true;
-    if (seed % 2 == 0) point.call.schedule.launch = launch_id<DynamicLaunch>;
-    ASSERT_LE(int64_t(workspace_bytes(point.call)), workspace.bytes());
-    const AttentionInputs inputs = random_inputs(point.call.problem, seed, point.spread);
-    const AttentionResults results =
-        run_attention(point.call, inputs, point.layout, true, &workspace);
-    EXPECT_EQ(judge_point(point, inputs, results), "");
-    std::vector<unsigned char> state(workspace_state_bytes);
-    SAWTOOTH_CUDA_CHECK(
-        cudaMemcpy(state.data(), workspace.as(), state.size(), cudaMemcpyDeviceToHost));
-    ASSERT_EQ(std::count(state.begin(), state.end(), 0), int64_t(state.size()))
-        << point.call.family << " leaves state after seed " << seed;
-  }
-}
-
 TEST_F(PlansOnGpu, APlainCallAgreesWithTheReference) {
   for (const int64_t head_dim : {32, 64, 96, 128, 256})
     for (const MaskKind mask : {MaskKind::none, MaskKind::causal, MaskKind::window})
@@ -138,19 +115,6 @@ TEST_F(PlansOnGpu, APlainCallAgreesWithTheReference) {
             run_attention(point.call, inputs, Layout::contiguous, false);
         EXPECT_EQ(judge_point(point, inputs, results), "") << head_dim << ", " << seq;
       }
-}
-
-TEST_F(PlansOnGpu, APlanRunsAsItsCallAsOftenAsWanted) {
-  for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
-    const Launchable one(plain_call(1000, mask));
-    ASSERT_EQ(one.launch().message, "");
-    const std::vector<uint16_t> expected = one.bits();
-    const AttentionPlan plan = one.plan();
-    for (int run = 0; run < 3; ++run) {
-      ASSERT_EQ(plan.run(nullptr).message, "");
-      EXPECT_EQ(one.bits(), expected) << run;
-    }
-  }
 }
 
 TEST_F(PlansOnGpu, ThreadsRunAPlanOneAfterAnotherAndPlansAtOnce) {

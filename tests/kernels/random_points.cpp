@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "tests/kernels/plain_reference.hpp"
-#include "tests/kernels/random_schedule.hpp"
 
 namespace sawtooth::kernels {
 namespace {

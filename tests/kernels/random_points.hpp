@@ -1,14 +1,61 @@
-// Random attention problems with random schedules, and the judgement of a kernel's results.
+// What random points of both passes draw alike, and how a point is described.
 #pragma once
 
 #include <cstdint>
+#include <ostream>
+#include <random>
 #include <string>
+#include <string_view>
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/reference/attention_reference.hpp"
+#include "scheduler/problem.hpp"
+#include "scheduler/schedule.hpp"
+#include "scheduler/tiling.hpp"
 #include "tests/kernels/device_attention.hpp"
 
 namespace sawtooth::kernels {
+
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : generator_(seed) {}
+  /// Of [low, high].
+  int64_t operator()(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(generator_);
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+/// Scan, order and workers of a schedule.
+inline void draw_order(Schedule& schedule, Draws& pick) {
+  schedule.scan.index = int(pick(0, Scans::size - 1));
+  schedule.order.q_order.index = int(pick(0, QOrders::size - 1));
+  schedule.order.section = pick(1, 5);
+  schedule.order.head_order = pick(0, 1) == 0 ? HeadOrder::batch_major : HeadOrder::head_major;
+  schedule.workers = pick(1, 20);
+}
+
+template <class Policies>
+std::string_view name_of(int index) {
+  return index < 0 ? "automatic" : Policies::info()[size_t(index)].name;
+}
+
+/// Problem, tile and the parts of a schedule that both passes have.
+inline void describe(std::ostream& text, const Problem& problem, const Tiling& tiling,
+                     const Schedule& schedule) {
+  constexpr const char* mask_names[] = {"none", "causal", "window"};
+  text << " B" << problem.batch << " H" << problem.heads << "/" << problem.kv_heads << " Sq"
+       << problem.seq_q << " Skv" << problem.seq_kv << " D" << problem.head_dim
+       << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
+       << mask_names[size_t(problem.mask.kind)] << ":" << problem.mask.window << " tile "
+       << tiling.q_rows << "x" << tiling.kv_rows << " " << name_of<Launches>(schedule.launch.index)
+       << " W" << schedule.workers << " " << name_of<Scans>(schedule.scan.index) << " "
+       << name_of<QOrders>(schedule.order.q_order.index) << " section " << schedule.order.section;
+}
+
+// Random attention problems with random schedules, and the judgement of a kernel's results.
 
 struct RandomPoint {
   AttentionForward call;

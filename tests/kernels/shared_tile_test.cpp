@@ -1,6 +1,9 @@
+// Where tiles lie in shared memory: every element once, and no bank conflict.
 #include "kernels/mma/shared_tile.hpp"
 
+#include <map>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +60,126 @@ TYPED_TEST(SharedTileMaps, GiveLanesTheRowsOfTheirMatrices) {
       EXPECT_EQ(moved(Tile::lane_offset_chunks_first(lane)),
                 Tile::offset(panel, matrix / 2 * 8 + lane % 8, chunk + matrix % 2));
     }
+}
+
+template <class T>
+class FloatTileMaps : public testing::Test {};
+using FloatTiles = testing::Types<FloatTile<64, 32>, FloatTile<64, 64>, FloatTile<32, 128>>;
+TYPED_TEST_SUITE(FloatTileMaps, FloatTiles);
+
+struct Place {
+  int row;
+  int column;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// Row and column of every float of a tile by its offset in bytes, as copy_tile writes them.
+template <class Tile>
+std::map<int, Place> places() {
+  std::map<int, Place> places;
+  for (int panel = 0; panel < Tile::panels; ++panel)
+    for (int row = 0; row < Tile::rows; ++row)
+      for (int chunk = 0; chunk < Tile::row_chunks; ++chunk)
+        for (int i = 0; i < Tile::chunk_floats; ++i)
+          places[Tile::offset(panel, row, chunk) + 4 * i] = {
+              row, panel * Tile::panel_floats + chunk * Tile::chunk_floats + i};
+  return places;
+}
+
+/// Shared memory serves loads of 16 bytes eight lanes at a time; their chunks must lie in eight
+/// different groups of four of the 32 banks.
+template <class OffsetOfLane>
+void expect_no_conflict(OffsetOfLane offset_of_lane) {
+  constexpr int bank_period_bytes = 128;
+  for (int first = 0; first < 32; first += 8) {
+    std::set<int> bank_groups;
+    for (int lane = first; lane < first + 8; ++lane)
+      bank_groups.insert(offset_of_lane(lane) % bank_period_bytes / chunk_bytes);
+    EXPECT_EQ(bank_groups.size(), 8u) << first;
+  }
+}
+
+// PTX ISA, mma.m16n8k8 of tf32: a lane's A elements are rows lane / 4 and lane / 4 + 8 of columns
+// lane % 4 and lane % 4 + 4, its B elements those columns of row lane / 4 of B^T. Elements 0 and 1
+// of a chunk are one product's two columns, elements 2 and 3 the next one's.
+TYPED_TEST(FloatTileMaps, GiveBothFactorsOfQKTheSameColumnsInEveryProduct) {
+  using Tile = TypeParam;
+  const std::map<int, Place> place = places<Tile>();
+  std::set<int> columns;
+  for (int block = 0; block < 2 * Tile::panels; ++block) {
+    const auto offset = [&](int lane) {
+      return (Tile::row_lane(lane) ^ Tile::block_xor(block)) + Tile::block_shift(block);
+    };
+    expect_no_conflict(offset);
+    for (int i = 0; i < Tile::chunk_floats; ++i)
+      for (int lane = 0; lane < 32; ++lane) {
+        const Place at = place.at(offset(lane) + 4 * i);
+        EXPECT_EQ(at.row, lane / 4);
+        EXPECT_EQ(at.column, place.at(offset(lane % 4) + 4 * i).column);  // whatever the row
+        EXPECT_EQ(place.at(offset(lane) + 8 * Tile::row_bytes + 4 * i),
+                  (Place{at.row + 8, at.column}));
+        if (lane < 4) {
+          EXPECT_TRUE(columns.insert(at.column).second);
+        }
+      }
+  }
+  EXPECT_EQ(int(columns.size()), Tile::panels * Tile::panel_floats);
+}
+
+// B elements of P V: rows lane % 4 and lane % 4 + 4 of column lane / 4, for P's keys 2 (lane % 4)
+// and 2 (lane % 4) + 1, which are what an accumulator of S holds.
+TYPED_TEST(FloatTileMaps, GivePVTheKeysOfTheAccumulatorsAndEveryColumnOnce) {
+  using Tile = TypeParam;
+  const std::map<int, Place> place = places<Tile>();
+  std::set<std::pair<int, int>> seen;  // key, column
+  for (int panel = 0; panel < Tile::panels; ++panel)
+    for (int key = 0; key < Tile::rows; key += 8) {
+      const auto even = [&](int lane) {
+        return Tile::key_lane(lane) + panel * Tile::panel_bytes + key * Tile::row_bytes;
+      };
+      const auto odd = [&](int lane) {
+        return (even(lane) ^ Tile::next_key_xor) + Tile::row_bytes;
+      };
+      expect_no_conflict(even);
+      expect_no_conflict(odd);
+      for (int lane = 0; lane < 32; ++lane)
+        for (int f = 0; f < Tile::chunk_floats; ++f) {
+          const int column =
+              panel * Tile::panel_floats + Tile::output_chunk(lane / 4) * Tile::chunk_floats + f;
+          EXPECT_EQ(place.at(even(lane) + 4 * f), (Place{key + 2 * (lane % 4), column}));
+          EXPECT_EQ(place.at(odd(lane) + 4 * f), (Place{key + 2 * (lane % 4) + 1, column}));
+          seen.emplace(key + 2 * (lane % 4), column);
+          seen.emplace(key + 2 * (lane % 4) + 1, column);
+        }
+    }
+  EXPECT_EQ(int(seen.size()), Tile::rows * Tile::panels * Tile::panel_floats);
+}
+
+// Lanes that read the same chunk are served by one reading of it.
+template <class OffsetOfLane>
+void expect_no_conflict_of_different_chunks(OffsetOfLane offset_of_lane) {
+  constexpr int bank_period_bytes = 128;
+  for (int first = 0; first < 32; first += 8) {
+    std::set<int> chunks, bank_groups;
+    for (int lane = first; lane < first + 8; ++lane) {
+      chunks.insert(offset_of_lane(lane));
+      bank_groups.insert(offset_of_lane(lane) % bank_period_bytes / chunk_bytes);
+    }
+    EXPECT_EQ(bank_groups.size(), chunks.size()) << first;
+  }
+}
+
+// Accumulators 0 and 1 of a fragment are columns 2 (lane % 4) and 2 (lane % 4) + 1.
+TEST(FloatTileOutput, LetsAQuadWriteWholeSectors) {
+  using Tile = FloatTile<64, 32>;
+  constexpr int chunks_a_sector = 2;
+  for (int accumulator = 0; accumulator < 2; ++accumulator) {
+    std::map<int, int> chunks;  // by sector
+    for (int lane = 0; lane < 4; ++lane)
+      ++chunks[Tile::output_chunk(2 * lane + accumulator) / chunks_a_sector];
+    EXPECT_EQ(chunks.size(), 2u);
+    for (const auto& [sector, count] : chunks) EXPECT_EQ(count, chunks_a_sector);
+  }
 }
 
 }  // namespace

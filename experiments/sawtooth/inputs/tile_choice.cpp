@@ -17,9 +17,7 @@ std::vector<const kernels::VariantRow*> offered(std::string_view family, const P
   const auto of_family = [&](std::string_view name) {
     std::vector<const kernels::VariantRow*> rows;
     for (const kernels::VariantRow& row : rows_of(problem.pass))
-      if (row.family == name && row.head_dim == problem.head_dim &&
-          row.set != kernels::VariantSet::rung)
-        rows.push_back(&row);
+      if (row.family == name && row.head_dim == problem.head_dim) rows.push_back(&row);
     return rows;
   };
   if (!family.empty()) return of_family(family);

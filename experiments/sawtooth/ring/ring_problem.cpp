@@ -7,11 +7,9 @@
 #include "experiments/sawtooth/ring/ring_check.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "kernels/attention/automatic.hpp"
-#include "kernels/attention/backward_choice.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/ring/ring_attention.hpp"
-#include "kernels/ring/ring_attention_backward.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -5,7 +5,7 @@
 #include "kernels/hopper/backward/consumer.cuh"
 #include "kernels/hopper/backward/dq_writer.cuh"
 #include "kernels/hopper/backward/loader.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/scan_warp.cuh"
 #include "kernels/hopper/scheduler_warp.cuh"
 

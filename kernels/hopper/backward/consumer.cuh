@@ -7,11 +7,10 @@
 // P^T dO beside dS, and behind dK the scores of the next step beside dQ's way to shared memory.
 #pragma once
 
-#include "kernels/hopper/backward/dq_part.hpp"
-#include "kernels/hopper/backward/matrix_store.cuh"
-#include "kernels/hopper/backward/score_place.hpp"
+#include "kernels/hopper/backward/shape.hpp"
 #include "kernels/hopper/backward/storage.cuh"
 #include "kernels/hopper/epilogue.cuh"
+#include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/sight.hpp"
 #include "kernels/hopper/slot_reading.cuh"
 #include "kernels/hopper/softmax.cuh"

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "kernels/hopper/backward/storage.cuh"
-#include "kernels/hopper/bulk.cuh"
-#include "kernels/hopper/dependent_launch.cuh"
+#include "kernels/hopper/instructions.cuh"
 
 namespace sawtooth::kernels::hopper {
 

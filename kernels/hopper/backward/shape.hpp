@@ -5,12 +5,47 @@
 
 #include <cstdint>
 
-#include "kernels/hopper/backward/dq_part.hpp"
-#include "kernels/hopper/descriptor.hpp"
-#include "kernels/hopper/fragment.hpp"
+#include "kernels/hopper/layout.hpp"
+#include "scheduler/host_device.hpp"
 #include "scheduler/tiling.hpp"
 
 namespace sawtooth::kernels::hopper {
+
+// How the fp32 sums of dQ lie in memory for this family: of each head parts of 64 x 64, row of
+// parts after row of parts; of a part four accumulators of every thread of a warpgroup, then the
+// next four. So a thread writes 16 bytes at a time to shared memory without bank conflicts, and one
+// bulk reduction adds a part of 16 KiB. Plain C++: tests/kernels checks it without a GPU.
+
+inline constexpr int dq_part_columns = 64;
+inline constexpr int dq_part_floats = warpgroup_rows * dq_part_columns;
+
+/// Float of a part where accumulators 4 `chunk` and the next three of thread `thread` lie: two of a
+/// row, and two of the row 8 further on.
+SAWTOOTH_HD constexpr int dq_chunk_offset(int chunk, int thread) {
+  return (chunk * warpgroup_threads + thread) * 4;
+}
+
+/// What a thread of the conversion turns into elements: columns 8 `column_block` ... + 7 of rows
+/// `row` and `row` + 8 of a part. Neighbours have neighbouring columns.
+struct DqPiece {
+  int row;
+  int column_block;
+};
+inline constexpr int dq_pieces = dq_part_floats / 16;  // of a part
+
+SAWTOOTH_HD constexpr DqPiece dq_piece(int piece) {
+  constexpr int blocks = dq_part_columns / 8;
+  const int row = piece / blocks;
+  return {row / row_half_distance * warp_rows + row % row_half_distance, piece % blocks};
+}
+/// Float of a part where the 16 floats of a piece begin: of each of four lanes two of `row` and two
+/// of the row 8 further on.
+SAWTOOTH_HD constexpr int dq_piece_offset(DqPiece piece) {
+  constexpr int warp_threads = 32;
+  const int warp = piece.row / warp_rows;
+  return dq_chunk_offset(piece.column_block,
+                         warp * warp_threads + piece.row % row_half_distance * 4);
+}
 
 template <class ElementType, int HeadDim, int QRows, int KvRows, int Stages, int PartRows,
           bool Ordered>
@@ -58,5 +93,20 @@ struct BackwardShape {
                                : QRows == warpgroup_rows && HeadDim == consumers * dq_columns);
   static_assert(HeadDim % panel_columns == 0 && KvRows % warpgroup_rows == 0);
 };
+
+// Where a warpgroup's dS^T, in accumulators, goes in shared memory as dS: panels of 64 keys, a row
+// a query, in the swizzle of wgmma's operands. Plain C++: tests/kernels checks it without a GPU.
+
+/// Byte in a panel of 64 keys where this thread's address of the first 16 queries lies; further 16
+/// queries are matrix_store_step on. Matrices 0 and 1 are keys 0 to 7 and 8 to 15 of the warp for
+/// the first 8 queries, 2 and 3 the same for the next 8: registers 4 u ... 4 u + 3 of pairwise
+/// rounded accumulators.
+SAWTOOTH_HD constexpr uint32_t matrix_store_offset(int thread_in_warpgroup) {
+  const int lane = thread_in_warpgroup % 32;
+  const int query = lane / 16 * 8 + lane % 8;
+  const int chunk = thread_in_warpgroup / 32 * 2 + lane / 8 % 2;
+  return uint32_t(query * swizzle_row_bytes + (chunk ^ query % swizzle_group_rows) * 16);
+}
+inline constexpr uint32_t matrix_store_step = 16 * swizzle_row_bytes;
 
 }  // namespace sawtooth::kernels::hopper

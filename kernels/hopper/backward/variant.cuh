@@ -39,7 +39,7 @@ using element_fp16 = __half;
 
 }  // namespace sawtooth::kernels::hopper
 
-// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc.
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \
                          bytes, stages, part_rows)                                           \

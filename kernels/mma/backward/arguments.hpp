@@ -51,7 +51,7 @@ struct BackwardArguments {
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the Q tile last started
   unsigned* dq_turns = nullptr;          // ordered: [batch, heads, Q tiles], additions so far
   OrderTrace trace;
-  bool dq_in_parts = false;  // as kernels/hopper/backward/dq_part.hpp says, not dq_sums.hpp
+  bool dq_in_parts = false;  // as kernels/hopper/backward/shape.hpp says, not dq_sums.hpp
 
   SAWTOOTH_HD constexpr int64_t padded_rows() const {
     return ceil_div(problem.seq_q, row_padding) * row_padding;

@@ -13,7 +13,6 @@
 #include "kernels/mma/backward/paired_products.cuh"
 #include "kernels/mma/backward/products.cuh"
 #include "kernels/mma/backward/shape.cuh"
-#include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/launch_storage.cuh"
 #include "kernels/mma/row_store.cuh"
 

@@ -6,9 +6,8 @@
 #pragma once
 
 #include "kernels/mma/backward/float_products.cuh"
+#include "kernels/mma/backward/loader.cuh"
 #include "kernels/mma/backward/products.cuh"
-#include "kernels/mma/backward/tile_loads.cuh"
-#include "kernels/mma/float_rows.cuh"
 #include "kernels/mma/launch_storage.cuh"
 #include "kernels/mma/mask_range.hpp"
 #include "kernels/mma/row_store.cuh"

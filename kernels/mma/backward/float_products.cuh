@@ -1,6 +1,6 @@
 // The five products of a step of fp32, each three of tf32 on tensor cores (tf32_tiles.cuh). As in
 // products.cuh a warp owns keys; accumulators lie as there, but those of dK, dV and dQ, whose
-// fragments share chunks (float_tile.hpp). dS^T goes through shared memory whole.
+// fragments share chunks (shared_tile.hpp). dS^T goes through shared memory whole.
 #pragma once
 
 #include "kernels/mma/backward/products.cuh"

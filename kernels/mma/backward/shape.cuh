@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "kernels/mma/backward/arguments.hpp"
-#include "kernels/mma/float_tile.hpp"
 #include "kernels/mma/shared_tile.hpp"
 #include "kernels/mma/work_item.cuh"
 #include "scheduler/dq_order.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/hopper/backward/dq_part.hpp"
+#include "kernels/hopper/backward/shape.hpp"
 #include "kernels/mma/backward/small_kernels.hpp"
 #include "kernels/mma/element.cuh"
 #include "kernels/mma/online_softmax.cuh"
@@ -107,7 +107,7 @@ __global__ __launch_bounds__(small_threads) void dq_kernel(
   *reinterpret_cast<Chunk<Element>*>(static_cast<Element*>(arguments.dq) + element) = to;
 }
 
-/// The same of sums that lie in parts (kernels/hopper/backward/dq_part.hpp).
+/// The same of sums that lie in parts (kernels/hopper/backward/shape.hpp).
 template <class Element>
 __global__ __launch_bounds__(small_threads) void dq_parts_kernel(
     const __grid_constant__ BackwardArguments arguments) {

@@ -23,7 +23,7 @@ KernelVariant backward_variant(const char* family, const char* name, VariantSet 
 
 }  // namespace sawtooth::kernels
 
-// Defines `function()`, which kernels/attention/built_variants.hpp declares, from the columns of
+// Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc.
 #define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \
                          bytes, warps, stages, score_columns, query_groups)                  \

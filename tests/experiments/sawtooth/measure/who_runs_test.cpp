@@ -49,7 +49,7 @@ const Case cases[] = {
      true,
      false,
      false},
-    {"fp32 by another family than mma-fp32 and scalar-fp32",
+    {"fp32 by another family than mma-fp32",
      {{"dtype", "fp32"}, {"kernel", "mma"}},
      [](AttentionForward& call) { call.problem.dtype = ElementType::fp32; },
      true,

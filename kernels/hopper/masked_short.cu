@@ -1,9 +1,7 @@
 // The kernels of head dim 128 for short sequences under a mask. Half of their steps lie on the
 // diagonal or stand between items, so what `short_items` says gains 1 to 2 % of the time; without a
 // mask it costs 1 % (notes.md), hence kernels of their own.
-#pragma once
-
-#include "kernels/attention/masked_kernels.hpp"
+#include "kernels/attention/choice.hpp"
 #include "kernels/hopper/forward.cuh"
 
 namespace sawtooth::kernels::hopper {
@@ -38,3 +36,14 @@ std::array<MaskedKernel, 2> masked_short_kernels() {
 }
 
 }  // namespace sawtooth::kernels::hopper
+
+namespace sawtooth::kernels {
+
+std::array<MaskedKernel, 2> masked_hopper_short_bf16() {
+  return hopper::masked_short_kernels<__nv_bfloat16>();
+}
+std::array<MaskedKernel, 2> masked_hopper_short_fp16() {
+  return hopper::masked_short_kernels<__half>();
+}
+
+}  // namespace sawtooth::kernels

@@ -1,5 +1,4 @@
-// Plain bulk copies of the copy engine: bytes that follow each other, without a tensor map.
-// PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.commit_group / wait_group".
+// Instructions of sm_90a beside wgmma and tensor copies.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,9 @@
 #include "kernels/hopper/barrier.cuh"
 
 namespace sawtooth::kernels::hopper {
+
+// Plain bulk copies of the copy engine: bytes that follow each other, without a tensor map.
+// PTX ISA: "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.commit_group / wait_group".
 
 /// Starts the copy of `bytes` (a multiple of 16, both ends aligned to 16), which count on
 /// `barrier`.
@@ -41,6 +43,33 @@ __device__ inline void wait_until_read() {
 /// Waits until all have added.
 __device__ inline void wait_until_added() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// The end of one launch under the beginning of the next. PTX ISA: "griddepcontrol"; CUDA C++
+// Programming Guide: "Programmatic Dependent Launch and Synchronization".
+//
+// A launch with this attribute may begin while the launch before it in the stream still runs, as
+// soon as all CTAs of that one have allowed it, and takes the SMs that become free. What it does
+// before `wait_for_launch_before` must read and write nothing that other launches write or read.
+
+/// On the device: the next launch of the stream may begin where it finds room.
+__device__ inline void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// By every thread before its first access to global memory: all launches before are over.
+__device__ inline void wait_for_launch_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+// dS^T from accumulators to shared memory as dS: a row a query, in the layout of wgmma's operands.
+// PTX ISA: "stmatrix".
+
+/// Four 8x8 matrices of 16-bit elements, each transposed on its way; lane l gives the address of
+/// row l % 8 of matrix l / 8 as it lies in memory (shape.hpp).
+__device__ inline void store_matrices_transposed(uint32_t to, const uint32_t* from) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
+               "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
+               : "memory");
 }
 
 }  // namespace sawtooth::kernels::hopper
