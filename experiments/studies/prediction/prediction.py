@@ -9,9 +9,8 @@
     prediction.py SAWTOOTH --check        seconds: does the program still give what is recorded of the list `calibration`,
                                           and has README.md the figures of results/?
 
-Every list is predicted by a plain call of the best model (timed, halves; one launch, seeds as SEEDS has them) and compared
-with the median of each point's launches. Points are those of the measured rows, or of lists/LIST.ini. Errors are raw. Standard library
-only.
+Every list is predicted by a plain call of the best model (timed, halves; one launch, seed 0) and compared with the median
+of each point's launches. Points are those of the measured rows, or of lists/LIST.ini. Errors are raw. Standard library only.
 """
 
 import argparse
@@ -69,7 +68,6 @@ COUNTERS = {
 STATISTICS = "count median ninety worst covered half_width pairs order".split()
 AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
 JUDGES = "families_sixth"
-SEEDS = {JUDGES: 5, "judgement": 5}  # figures are medians over so many seeds; else seed 0
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 
 
@@ -95,7 +93,7 @@ def run(words):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
-def predict(program, name, folder, seed):
+def predict(program, name, folder, seed=0):
     """The file of predictions of one list."""
     gpu, measured, _ = LISTS[name]
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,23 +120,9 @@ def say_intervals(program):
 
 
 def judge(program, name):
-    """Rows of FIGURES of one list: medians over its seeds."""
-    found = [list(judge_seed(program, name, seed)) for seed in reversed(range(SEEDS.get(name, 1)))]
-    for rows in zip(*found):
-        yield {column: middle([row[column] for row in rows]) for column in rows[0]}
-
-
-def middle(cells):
-    """The median of numbers; a word or an empty cell is that of all."""
-    try:
-        return f"{statistics.median(map(float, cells)):.5g}"
-    except ValueError:
-        return cells[0]
-
-
-def judge_seed(program, name, seed):
+    """Rows of FIGURES of one list."""
     measured, folder = DATA / LISTS[name][1], BUILD / name
-    predicted = predict(program, name, folder, seed)
+    predicted = predict(program, name, folder)
     compared, summary = (folder / found for found in ("errors.csv", "all.csv"))
     found = ["--csv", compared, "--summary", summary]
     run([program, "compare", predicted, measured, *found])
