@@ -51,7 +51,6 @@ FIGURES = {
         *("gain", {}, ("--y", "--column", "--base", "--where")),
         several=True,
     ),
-    "error_cdf": Figure(COMPARED, "share of the points by the size of their error", "error_cdf"),
     "miss_curve": Figure(
         "CSV of simulate --miss-curve",
         "misses at every capacity, with the GPU's; Belady's from --points",
@@ -69,19 +68,9 @@ FIGURES = {
         *("wavefront", {}, ("--points",), True),
     ),
     "validation": Figure(COMPARED, "predicted against measured, every point", "validation"),
-    "error_by_regime": Figure(COMPARED, "errors by mask, order and launch", "error_by_regime"),
-    "changes": Figure(COMPARED, "changes of schedule, predicted against measured", "changes"),
-    "ablation": Figure(
-        f"[NAME=]{COMPARED}, one a variant",
-        *("errors of several models beside each other", "ablation", {}, (), True),
-    ),
     "calibration": Figure(
         "stream_counters.csv of `sawtooth calibrate`, then optionally one more",
         *("the second pass of calibration streams", "calibration", {}, (), True),
-    ),
-    "roofline": Figure(
-        "results.csv with times",
-        *("TFLOP/s against FLOP a byte, under the GPU's roofs", "roofline", {}, ("--gpu",)),
     ),
     "run": Figure("folder of `sawtooth run`; OUT is a folder too", "all that a run allows", "run"),
 }
@@ -96,7 +85,6 @@ OPTIONS = {
     "--kind": dict(choices=("lines", "points"), help="default: lines over numbers"),
     "--column": dict(metavar="COLUMN", default="scan", help="what changes (default: scan)"),
     "--base": dict(metavar="VALUE", default="linear", help="from what (default: linear)"),
-    "--gpu": dict(metavar="NAME", help="a profile, where the table does not name one GPU"),
     "--points": dict(metavar="RESULTS", help="results.csv of the same sweep, for names"),
 }
 

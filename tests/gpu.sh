@@ -272,11 +272,6 @@ if sawtooth=$(program sawtooth); then
   cp -r "$work"/runs "$logs/" 2>/dev/null
   step attention-schedules 120 "$sawtooth" bench "$root/experiments/studies/orders/lists/scans.ini"
   keep "$logs/attention-schedules.log" attention_schedules.txt
-  if [ -n "$torch" ]; then
-    step attention-peers 300 python3 experiments/studies/peers/sdpa.py --bench "$sawtooth" \
-      --csv "$out/peers.csv"
-    keep "$logs/attention-peers.log" attention_peers.txt
-  fi
 else
   skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
 fi
@@ -292,19 +287,15 @@ else
   skip ladder "the program was not built"
 fi
 
-# 9. Peers: PyTorch's and Triton's kernels, and where the program has it its own bench, in turn.
-if [ -n "$torch" ]; then
-  bench=()
-  [ -n "$sawtooth" ] && "$sawtooth" bench --help >/dev/null 2>&1 &&
-    bench=(--sawtooth "$sawtooth" --bench-options '--tile-q 128 --tile-kv 64')
-  step peers 240 python3 experiments/studies/peers/peers.py --seq 4K,16K,128K --head-dim 64,128 \
-    --mask none,causal --rounds 9 "${bench[@]}" --csv "$logs/peers.csv"
-  if have ncu; then
-    step peers-counters 300 python3 experiments/studies/peers/peers.py --seq 128K --mask none,causal \
-      --peers sdpa-flash,triton --rounds 3 --count --csv "$logs/peers_counters.csv"
-  fi
+# 9. Plain calls beside PyTorch's back ends.
+library=$(find "$root/build" -name libsawtooth_kernels.so 2>/dev/null | head -1)
+if [ -n "$torch" ] && [ -n "$library" ]; then
+  for pass in forward backward; do
+    SAWTOOTH_LIBRARY=$library step "race-$pass" 300 python3 experiments/studies/speed/race.py run "$pass" \
+      "$logs/race_$pass.csv" --only 'bf16 long' --rounds 5
+  done
 else
-  skip peers "PyTorch is missing"
+  skip race "PyTorch or libsawtooth_kernels.so is missing"
 fi
 
 say "$failed steps failed, $((SECONDS - started)) s"

@@ -35,11 +35,10 @@ constexpr auto ascending = q_order_id<AscendingQ>;
 constexpr auto descending = q_order_id<DescendingQ>;
 constexpr int64_t mib = int64_t{1} << 20;
 
-// Of one H200. hopper: the fastest of experiments/data/h200/race/race.csv at each length, judged on
-// the other runs beside it (tests/kernels/automatic_test.cpp). hopper-short: short_variants.csv
-// there, and of one H100 short_calls.csv of experiments/data/h100/race; sections of 16 MiB (head
-// dim 256 too): causal_sections.csv there, where L2 keeps no more; reverse at head dim 128:
-// masked_candidates.csv there. The others: the launches of
+// Of one H200. hopper: the fastest of the run `race` in experiments/data/h200/race/schedules.csv at
+// each length, judged on the other runs there (tests/kernels/automatic_test.cpp). hopper-short, and
+// sections of 16 MiB (head dim 256 too), where an H100's L2 keeps no more:
+// experiments/data/h100/race/schedules.csv. The others: the launches of
 // experiments/data/h200/orders/schedules.csv, where a grid is within 2 % of the fastest and needs
 // no state. With a mask heads share a section, so that the longest items of all of them come first:
 // a head at a time is as fast over many waves (measured, 0.3 %), and predicted to take up to 1.5

@@ -7,6 +7,7 @@ import points
 import quantities
 import table
 import words
+from matplotlib.lines import Line2D
 from xy import chosen
 
 MOST_ROWS = 40
@@ -65,17 +66,20 @@ def draw(paths, y=None, column="scan", base="linear", where=None):
     return picture(lines, column, base, y)
 
 
+def look(column, value, number):
+    """(colour, mark)"""
+    if column == "scan" and value in figure.SCAN_LOOK:
+        return figure.SCAN_LOOK[value][::2]
+    return figure.SERIES[number % len(figure.SERIES)], "osD^vP*X"[number % 8]
+
+
 def picture(lines, column, base, y):
     values = list(dict.fromkeys(value for _, _, marks in lines for value in marks))
     fig, axes = figure.new_figure(figure.PAGE_INCHES, 0.8 + ROW_INCHES * len(lines))
     ends = [1.0]
     for place, (_, measured, marks) in enumerate(lines):
         for value, (middle, low, high) in marks.items():
-            number = values.index(value)
-            colour = figure.SERIES[number % len(figure.SERIES)]
-            mark = "osD^vP*X"[number % 8]
-            if column == "scan" and value in figure.SCAN_LOOK:
-                colour, _, mark = figure.SCAN_LOOK[value]
+            colour, mark = look(column, value, values.index(value))
             axes.plot([low, high], [place, place], color=colour, linewidth=1)
             face = colour if measured else "white"
             axes.plot(middle, place, mark, color=colour, markerfacecolor=face, markersize=4)
@@ -91,15 +95,11 @@ def picture(lines, column, base, y):
     axes.set_xlabel(
         f"{title}, {ratio}; base: {words.value(column, base)}; right of 1 is better; 95 % intervals"
     )
-    from matplotlib.lines import Line2D
-
     handles = []
     for number, value in enumerate(values):
-        colour, mark = figure.SERIES[number % len(figure.SERIES)], "osD^vP*X"[number % 8]
-        if column == "scan" and value in figure.SCAN_LOOK:
-            colour, _, mark = figure.SCAN_LOOK[value]
-        look = dict(color=colour, marker=mark, linestyle="none")
-        handles.append(Line2D([], [], label=words.value(column, value), **look))
+        colour, mark = look(column, value, number)
+        name = words.value(column, value)
+        handles.append(Line2D([], [], label=name, color=colour, marker=mark, linestyle="none"))
     place = dict(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(handles))
     axes.legend(handles=handles, **place)
     return fig

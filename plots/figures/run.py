@@ -4,7 +4,6 @@ the length, and the wavefront, predicted beside the recorded one."""
 import functools
 import os
 
-import error_by_regime
 import table
 import validation
 import wavefront
@@ -22,7 +21,6 @@ def figures(folder):
     found = {}
     if compared := there.get("compare.csv"):
         found["scatter"] = functools.partial(validation.draw, compared)
-        found["error_by_regime"] = functools.partial(error_by_regime.draw, compared)
     results = there.get("results.csv")
     for name, column in BY_LENGTH.items():
         if results and xy.can_draw(results, "seq_kv", column):

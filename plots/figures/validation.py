@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 COUNTERS = ("dram_read_sectors", "l2_read_miss_sectors", "time_us")
 LAUNCH_MARKER = {"static": "s", "grid": "o", "dynamic": "^", "balanced": "D"}
+MASK_COLOUR = {"none": figure.BLUE, "causal": figure.RED, "window": figure.GREEN}
 PANEL_INCHES = 2.5
 LABEL_WIDTH = 36  # characters, that a model's name is not cut off beside its panels
 MARGIN = 1.6  # of the axes beyond the outermost points
@@ -22,32 +23,45 @@ def marker_of(launch):
     return {"marker": LAUNCH_MARKER.get(launch, "D"), "linestyle": "none"}
 
 
+def look_of(row):
+    colour = MASK_COLOUR.get(errors.mask_of(row), figure.GREY)
+    return {"color": colour, "markerfacecolor": colour if errors.is_over(row) else "none"}
+
+
+def is_positive(row):
+    return min(table.number(row, "predicted"), table.number(row, "measured")) > 0
+
+
 def panel(axes, rows, counter):
     for row in rows:
-        look = figure.compared_look(row)
+        look = look_of(row)
         x, y = table.number(row, "measured"), table.number(row, "predicted")
         ends = [table.number(row, "measured_low"), table.number(row, "measured_high")]
         axes.plot(ends, [y, y], color=look["color"], linewidth=0.8)
         axes.plot(x, y, markersize=3.5, markeredgewidth=0.7, **marker_of(row["launch"]), **look)
     numbers = table.numbers(rows, "predicted") + table.numbers(rows, "measured")
     figure.equality(axes, min(numbers) / MARGIN, max(numbers) * MARGIN)
-    axes.set_title(errors.title(counter), loc="left", pad=2)
+    axes.set_title(words.label(counter), loc="left", pad=2)
     axes.set_xlabel("measured")
 
 
 def legend_handles(rows):
     for mask in dict.fromkeys(errors.mask_of(row) for row in rows):
-        colour = figure.MASK_COLOUR.get(mask, figure.GREY)
+        colour = MASK_COLOUR.get(mask, figure.GREY)
         yield Line2D([], [], color=colour, linewidth=3, label=words.value("mask", mask))
     for launch in table.values(rows, "launch"):
         yield Line2D([], [], color=figure.GREY, label=launch, **marker_of(launch))
 
 
 def draw(path):
-    rows = errors.read(path)
-    groups = errors.models_of(rows, path)
+    rows = table.read(path, ("group", "counter", "predicted", "measured"))
+    groups = [
+        group for group in table.values(rows, "group") if not group.startswith(errors.BASELINE)
+    ]
+    if not groups:
+        raise table.TableError(f"{path}: no model but baselines")
     shown = {
-        (group, counter): [row for row in found if errors.is_positive(row)]
+        (group, counter): [row for row in found if is_positive(row)]
         for (group, counter), found in table.grouped(rows, "group", "counter").items()
     }
     drawable = [c for c in COUNTERS if any(shown.get((group, c)) for group in groups)]

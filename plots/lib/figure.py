@@ -39,18 +39,11 @@ SCAN_LOOK = {
 }
 OTHER_LOOK = (BLACK, "-", "*")
 REFERENCE = dict(color="black", linewidth=0.8, linestyle=":")  # a formula beside the data
-MASK_COLOUR = {"none": BLUE, "causal": RED, "window": GREEN}
 
 
 def look(scan, **changes):
     colour, line, marker = SCAN_LOOK.get(scan, OTHER_LOOK)
     return {"color": colour, "linestyle": line, "marker": marker, **changes}
-
-
-def compared_look(row):
-    """Of a point of `sawtooth compare`: its mask's colour, hollow at most 1.5 x compulsory."""
-    colour = MASK_COLOUR.get(errors.mask_of(row), GREY)
-    return {"color": colour, "markerfacecolor": colour if errors.is_over(row) else "none"}
 
 
 def use_style():

@@ -61,4 +61,4 @@ def tflops(operations, time_us):
 
 def short(tokens):
     """128K of 131072."""
-    return f"{int(tokens) // 1024}K" if int(tokens) % 1024 == 0 else str(tokens)
+    return f"{int(tokens) // 1024}K" if int(tokens) % 1024 == 0 else str(int(tokens))

@@ -13,6 +13,7 @@ LABELS = {
     "hit_rate": "L2 hit rate of reads (%)",
     "time_us": "time (\N{MICRO SIGN}s)",
     "tflops": "TFLOP/s",
+    "ratio": "peer time / our time",
     "seq_kv": "sequence length (keys)",
     "seq_q": "sequence length (queries)",
     "l2_bytes": "L2 capacity (bytes)",

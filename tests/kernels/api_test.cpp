@@ -406,8 +406,7 @@ TEST(KernelTable, ATileOfSeveralFamiliesGoesToTheFastestThatCanRunTheStrides) {
   EXPECT_EQ(chosen_for(call, h200).family, std::string("mma"));
 }
 
-// Faster at these lengths: experiments/data/h200/race/short_variants.csv,
-// h100/race/short_calls.csv.
+// Faster at these lengths: experiments/data/h100/race/schedules.csv.
 TEST(KernelTable, ShortSequencesRunTheirOwnKernelUnlessTheCallNamesAFamily) {
   constexpr DeviceLimits h200{90, 227 * 1024, 132};
   if (find_variant(128, ElementType::bf16, {0, 0}, families::hopper_short) == nullptr)

@@ -28,20 +28,15 @@ FIGURES = {
     "hit_rate": ["ctas.csv"],
     "scans": ["scans.csv"],
     "gain": ["times.csv"],
-    "error_cdf": ["errors.csv"],
     "miss_curve": ["miss_curve.csv"],
     "reuse_histogram": ["histogram.csv"],
     "wavefront": ["wave.csv", "again=wave.csv"],
     "validation": ["errors.csv"],
-    "error_by_regime": ["errors.csv"],
-    "ablation": ["whole=errors.csv", "part=errors.csv"],
-    "changes": ["errors.csv"],
-    "roofline": ["race.csv", "--gpu", "h200"],
 }
 # figure and tables that it cannot draw -> words of the one line
 REFUSED = {
     ("hit_rate", "wave.csv"): "wave.csv: no column l2_read_sectors",
-    ("error_cdf", "scans.csv"): "scans.csv: no column group",
+    ("validation", "scans.csv"): "scans.csv: no column group",
     ("misses_by_length", "nothing.csv"): "nothing.csv: cannot be read",
     ("no_figure", "scans.csv"): "'no_figure' is no figure; allowed: xy,",
     ("xy", "scans.csv"): "needs --",
@@ -52,8 +47,6 @@ REFUSED = {
     ("gain", "times.csv", "--base", "attach"): "scan has linear, sawtooth",
     ("scans", "scans.csv", "--size", "3"): "--size 3: wanted WIDTHxHEIGHT",
     ("scans", "scans.csv", "--format", "bmp"): "allowed: pdf, png, svg",
-    ("roofline", "race.csv"): "no column gpu",
-    ("roofline", "race.csv", "--gpu", "rtx0"): "gpu rtx0 has no bf16-tflops",
     ("miss_curve", "miss_curve.csv", "scans.csv"): "takes one table",
     ("run", "scans.csv"): "is no folder",
 }

@@ -46,8 +46,8 @@ struct SearchedShape {
 };
 
 /// How many steps of `timed` count as a second of one core, whatever the machine: a budget in
-/// seconds gives the same answer everywhere (docs/reference/performance.md, 5.9 M visits a second,
-/// two visits a step).
+/// seconds gives the same answer everywhere (experiments/studies/scale/README.md, 5.9 M visits a
+/// second, two visits a step).
 inline constexpr double steps_a_second = 2.95e6;
 
 SearchedShape search_shape(const Shape& shape, const Goal& goal, const Budget& budget,

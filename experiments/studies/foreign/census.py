@@ -3,35 +3,37 @@
 
     census.py launch [LAUNCHES.csv]      launches each, the first time outside the range that is recorded; a GPU, PyTorch
     census.py measure FOLDER SAWTOOTH    records them, from a cold L2, into FOLDER/census.csv
-    census.py table FOLDER               a line a kernel; no GPU
+    census.py table FOLDER               a line a kernel at D = 128; no GPU
 
-SAWTOOTH_CUTILE, SAWTOOTH_FLASHINFER and SAWTOOTH_CUTE name what was compiled elsewhere (peers/kernels.py,
-ladder/cute_ladder.py), SAWTOOTH_FLASH_ATTENTION_3 the program of peers/flash_attention_3.cu. A kernel that cannot
-run is said and left out.
+SAWTOOTH_FLASHINFER names what was compiled elsewhere (kernels.py), SAWTOOTH_FLASH_ATTENTION_3 the program of
+flash_attention_3.cu. A kernel that cannot run is said and left out.
 """
 
 import csv
+import itertools
 import os
 import pathlib
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "peers"), str(HERE.parent / "ladder")]
+sys.path.append(str(HERE))
 
 RANGE = "census"
 SECTOR = 32
 LENGTH = 65536
-SHAPES = tuple((head_dim, mask) for head_dim in (64, 128) for mask in ("none", "causal"))
-PEERS = ("sdpa-flash", "sdpa-cudnn", "sdpa-efficient", "triton", "cutile", "flashinfer")
+SHAPES = tuple(itertools.product((64, 128), ("none", "causal")))
 COLUMNS = ("what", "seq_q", "head_dim", "mask", "cold_read_sectors", "written_sectors")
-
 KEPT = (
     *("kernel_name", "grid", "block", "shared_bytes", "registers", "time_us", "sm_read_sectors"),
     *("l2_read_sectors", "l2_read_miss_sectors", "l2_write_sectors", "l2_write_miss_sectors"),
     *("fabric_read_sectors", "fabric_read_miss_sectors", "dram_read_sectors", "dram_write_sectors"),
     "status",
 )
+
+
+def left_out(what, why):
+    print(f"census.py: {what} is left out: {why}", file=sys.stderr)
 
 
 def sectors(*tensors):
@@ -41,40 +43,17 @@ def sectors(*tensors):
 def attention(torch):
     """(cells of COLUMNS, launch) of each kernel and shape."""
     import kernels
-    from shapes import Shape
 
-    known = dict(kernels.PEERS)
-    efficient = kernels.sdpa("EFFICIENT_ATTENTION")
-    known["sdpa-efficient"] = kernels.Peer("sdpa-efficient", "", efficient)
     for head_dim, mask in SHAPES:
-        q, k, v = (
-            torch.randn(1, 1, LENGTH, head_dim, device="cuda", dtype=torch.bfloat16)
-            for _ in range(3)
-        )
-        for name in PEERS:
-            shape = Shape(1, 1, LENGTH, head_dim, mask)
-            reason = known[name].refusal(shape)
-            if reason:
-                print(f"census.py: {name} is left out: {reason}", file=sys.stderr)
+        size = (1, 1, LENGTH, head_dim)
+        q, k, v = (torch.randn(size, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+        for name, prepare in kernels.KERNELS.items():
+            try:
+                run = prepare(torch, q, k, v, mask)
+            except (ImportError, RuntimeError) as error:
+                left_out(name, error)
                 continue
-            run = known[name].prepare(torch, q, k, v, mask == "causal")
             yield (name, LENGTH, head_dim, mask, sectors(q, k, v), sectors(q)), run
-
-
-def cute_ladder(torch):
-    import cute_ladder as ladder
-
-    cubins = os.environ.get("SAWTOOTH_CUTE")
-    if not cubins:
-        print("census.py: CuteDSL is left out: SAWTOOTH_CUTE names no folder", file=sys.stderr)
-        return
-    q, k, v = (
-        torch.randn(1, 1, LENGTH, ladder.HEAD_DIM, device="cuda", dtype=torch.float16)
-        for _ in range(3)
-    )
-    o = torch.empty_like(q)
-    run = ladder.launchers(torch, pathlib.Path(cubins), q, k, v, o)[4]
-    yield ("cutedsl-ladder-4", LENGTH, ladder.HEAD_DIM, "none", sectors(q, k, v), sectors(o)), run
 
 
 def pytorch(torch):
@@ -104,21 +83,22 @@ def launch(path):
     torch.manual_seed(1)
     rows = []
     with torch.no_grad():
-        for source in (attention, cute_ladder, pytorch):
-            for cells, run in source(torch):
-                run()
-                torch.cuda.synchronize()
-                torch.cuda.nvtx.range_push(RANGE)
-                run()
-                torch.cuda.nvtx.range_pop()
-                rows.append(cells)
+        for cells, run in itertools.chain(attention(torch), pytorch(torch)):
+            run()
+            torch.cuda.synchronize()
+            torch.cuda.nvtx.range_push(RANGE)
+            run()
+            torch.cuda.nvtx.range_pop()
+            rows.append(dict(zip(COLUMNS, cells)))
         torch.cuda.synchronize()
-    write(path, COLUMNS, rows)
+    write(path, rows)
 
 
-def write(path, header, rows):
+def write(path, rows):
     with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def read(path):
@@ -137,35 +117,22 @@ def measure(folder, sawtooth):
     part, said = folder / "part.csv", folder / "launches.csv"
     command = (sys.executable, HERE / "census.py", "launch", said)
     rows = joined(record(sawtooth, ("--nvtx", RANGE), part, command), read(said))
-    keep(folder, rows)
+    write(folder / "census.csv", rows)
     program = os.environ.get("SAWTOOTH_FLASH_ATTENTION_3")
     if program:
         shapes = [word for head_dim, mask in SHAPES for word in (LENGTH, head_dim, mask)]
         launches = record(sawtooth, ("--kernel", "device_kernel"), part, (program, 1, *shapes))
-        # The program's check comes before the launch of each shape.
-        said_by_program = [
-            dict(
-                zip(
-                    COLUMNS,
-                    (
-                        *("flash-attention-3", LENGTH, head_dim, mask),
-                        *(3 * LENGTH * head_dim * 2 // SECTOR, LENGTH * head_dim * 2 // SECTOR),
-                    ),
-                )
-            )
-            for head_dim, mask in SHAPES
+        tensor = {head_dim: LENGTH * head_dim * 2 // SECTOR for head_dim, _ in SHAPES}
+        known = [
+            dict(zip(COLUMNS, ("flash-attention-3", LENGTH, d, mask, 3 * tensor[d], tensor[d])))
+            for d, mask in SHAPES
         ]
-        keep(folder, rows + joined(launches[1::2], said_by_program))
+        # The program's check comes before the launch of each shape.
+        write(folder / "census.csv", rows + joined(launches[1::2], known))
     else:
-        print(
-            "census.py: FlashAttention-3 is left out: SAWTOOTH_FLASH_ATTENTION_3 names no program"
-        )
+        left_out("FlashAttention-3", "SAWTOOTH_FLASH_ATTENTION_3 names no program")
     part.unlink()
     said.unlink()
-
-
-def keep(folder, rows):
-    write(folder / "census.csv", rows[0].keys(), [row.values() for row in rows])
 
 
 def joined(recorded, said):
@@ -173,19 +140,18 @@ def joined(recorded, said):
         names = "\n".join(row["kernel_name"] for row in recorded)
         sys.exit(f"census.py: {len(recorded)} launches where {len(said)} were made:\n{names}")
     return [
-        {**more, **{column: row[column] for column in KEPT}}
-        for row, more in zip(recorded, said, strict=True)
+        {**more, **{column: row[column] for column in KEPT}} for row, more in zip(recorded, said)
     ]
 
 
 def table(folder):
     print(
-        "| kernel | shape | time, ms | reads that reach L2, of all | of these from the own half | DRAM reads, over "
-        "compulsory | L2 writes, over output |"
+        "| kernel | shape | time, ms | reads reach L2 | in the own half | DRAM reads | L2 writes |"
     )
     print("|---" * 7 + "|")
     for row in read(folder / "census.csv"):
-        print(line(row))
+        if row["head_dim"] != "64":  # there every kernel reads its inputs about once
+            print(line(row))
 
 
 def line(row):

@@ -17,7 +17,7 @@ metrics=dram__sectors_read.sum,l1tex__m_xbar2l1tex_read_sectors.sum,lts__t_secto
 record() { # NAME PROGRAM...
   local name=$1
   shift
-  "$sawtooth" record --gpu h200 --flush --kernel 'flash_fwd|^attention' --metrics "$metrics" \
+  "$sawtooth" record --gpu h200 --flush --kernel 'flash_fwd|^persistent' --metrics "$metrics" \
     --csv "$work/$name.csv" -- python3 "$here/programs.py" "$@" "$work/launches.csv"
   python3 "$here/label.py" "$work/$name.csv" "$work/launches.csv" "$folder/$name.csv"
 }

@@ -16,43 +16,32 @@ import sys
 
 import torch
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "latency"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
 LENGTHS = (32768, 65536, 131072, 163840)  # K and V inside half of an H200's L2 and beyond
 LAUNCHES = 4  # of each length
 HEAD_DIM = 64
+TILE = 128
+WORKERS = 132
 
 
-def case():
-    from triton_stages import Case
-
-    return Case(stages=2, warps=8, head_dim=HEAD_DIM, causal=False)
-
-
-def triton_attention(q, k, v, scan, tickets):
+def triton_attention(q, k, v, scan):
     """q, k, v: [length, 64]."""
+    from triton_attention import persistent
+
     o = torch.empty_like(q)
-    case().launch((q, k, v, o, tickets), q.shape[0], scan, "static")
+    persistent(q, k, v, o, scan, stages=2, warps=8, tile=TILE, workers=WORKERS)
     return o
 
 
 def described(kernel, length, scan, **schedule):
-    row = {
-        "kernel": kernel,
-        "seq_q": length,
-        "seq_kv": length,
-        "head_dim": HEAD_DIM,
-        "dtype": "bf16",
-    }
+    row = dict(kernel=kernel, seq_q=length, seq_kv=length, head_dim=HEAD_DIM, dtype="bf16")
     return {**row, "scan": scan, **schedule}
 
 
 def triton_row(length, scan):
-    tile_q, tile_kv = case().tiles
-    shape = dict(
-        tile_q=tile_q, tile_kv=tile_kv, launch="static", workers=case().workers, ctas_per_sm=1
-    )
-    return described(case().name(), length, scan, **shape, lse="off")
+    shape = dict(tile_q=TILE, tile_kv=TILE, launch="static", workers=WORKERS, ctas_per_sm=1)
+    return described("triton-2-stages-8-warps", length, scan, **shape, lse="off")
 
 
 def sdpa_row(length):
@@ -62,20 +51,18 @@ def sdpa_row(length):
 
 
 def triton(scan):
-    tickets = torch.zeros(1, device="cuda", dtype=torch.int32)
     for length in LENGTHS:
         q, k, v = (
             torch.randn(length, HEAD_DIM, device="cuda", dtype=torch.bfloat16) for _ in range(3)
         )
         for _ in range(LAUNCHES):
-            triton_attention(q, k, v, scan, tickets)
+            triton_attention(q, k, v, scan)
             yield triton_row(length, scan)
 
 
 def pytorch(attention):
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    tickets = torch.zeros(1, device="cuda", dtype=torch.int32)
     project = torch.nn.Linear(HEAD_DIM, 3 * HEAD_DIM, device="cuda", dtype=torch.bfloat16)
     join = torch.nn.Linear(HEAD_DIM, HEAD_DIM, device="cuda", dtype=torch.bfloat16)
     digest = hashlib.sha256()
@@ -89,7 +76,7 @@ def pytorch(attention):
                     o = torch.nn.functional.scaled_dot_product_attention(*heads)[0, 0]
                     yield sdpa_row(length)
                 else:
-                    o = triton_attention(q, k, v, attention, tickets)
+                    o = triton_attention(q, k, v, attention)
                     yield triton_row(length, attention)
                 x = join(o)
         digest.update(x.float().cpu().numpy().tobytes())

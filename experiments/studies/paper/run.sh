@@ -28,47 +28,26 @@ if [[ $quick == yes ]]; then
 fi
 
 begin=$SECONDS
-step=0
-steps=13
-say() {
-  step=$((step + 1))
-  printf '[%2d/%d] %4d s  %s\n' "$step" "$steps" "$((SECONDS - begin))" "$*"
-}
 # predict CONFIG CSV [OPTION ...]
 predict() {
+  printf '%4d s  %s\n' "$((SECONDS - begin))" "$2"
   "$sawtooth" simulate "$here/lists/$1.ini" --csv "$out/$2.csv" --resume "${@:3}"
 }
 
-say "the paper's point, linear and sawtooth"
-predict point point
-say "the sectors of its raw CUDA kernel"
-predict raw_cuda raw_cuda
-say "an independent profile of another kernel"
-predict profile profile
-say "sectors against the length, for several tiles"
+for list in point raw_cuda profile ctas; do predict "$list" "$list"; done
 predict sectors sectors "${sectors_lengths[@]}"
-say "misses against the length"
 predict misses misses "${misses_lengths[@]}"
-say "hit rate against the number of CTAs"
-predict ctas ctas
-say "all scans"
 predict scans scans "${side_by_side[@]}"
-say "no mask: launches, Q orders, timings"
 predict launches launches "${side_by_side[@]}"
-say "causal: launches, Q orders, timings"
 predict causal causal "${causal[@]}"
-say "miss curve and reuse distances"
 predict curve curve --miss-curve "$out/miss_curve.csv" --histogram "$out/histogram.csv"
-say "the wavefront"
 for mask in none causal; do
   predict wavefront "wavefront_$mask" --mask "$mask" --wavefront "$out/wave_$mask.csv"
 done
 
 python=$(command -v python3 || echo /usr/bin/python3)
-say "closed forms and claims"
 "$python" "$here/closed_forms.py" "$out/closed_forms.csv" "$out/sectors.csv"
 "$python" "$here/claims.py" "$out"
-say "plots"
 if python=$(python_with_matplotlib); then
   "$python" "$here/draw.py" "$out"
 else

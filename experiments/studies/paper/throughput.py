@@ -27,35 +27,21 @@ import table  # noqa: E402  (the path above leads to it)
 # arXiv 2601.16032, TFLOP/s. leads, in steps: 0 asks for a tile when it is needed, from 1 on a miss is
 # hidden. waits: latencies in a row until a tile is there; 1 where all its loads are under way together.
 # latencies_ns: of a miss in L2. GB10's is not published; 360 is an H200's.
+LATENCIES_NS = (360, 450, 600)
 KERNELS = {
     "raw-cuda-gb10": dict(
-        tile=80,
-        mask="none",
-        linear=1.3,
-        sawtooth=2.4,
-        leads=(0,),
-        waits=(1, 16, 64),
-        latencies_ns=(360, 450, 600),
+        **dict(tile=80, mask="none", linear=1.3, sawtooth=2.4),
+        **dict(leads=(0,), waits=(1, 16, 64), latencies_ns=LATENCIES_NS),
     ),
     "cutile-gb10": dict(
-        tile=64,
-        mask="none",
-        linear=61,
-        sawtooth=69,
-        leads=(0, 0.5, 1),
-        waits=(1,),
-        latencies_ns=(360, 450, 600),
+        **dict(tile=64, mask="none", linear=61, sawtooth=69),
+        **dict(leads=(0, 0.5, 1), waits=(1,), latencies_ns=LATENCIES_NS),
     ),
 }
 CAUSAL = {
     "cutile-gb10": dict(
-        tile=64,
-        mask="causal",
-        linear=41,
-        sawtooth=66,
-        leads=(0, 1),
-        waits=(1,),
-        latencies_ns=(360,),
+        **dict(tile=64, mask="causal", linear=41, sawtooth=66),
+        **dict(leads=(0, 1), waits=(1,), latencies_ns=(360,)),
     ),
 }
 AXES = ("leads", "waits", "latencies_ns")

@@ -1,0 +1,64 @@
+"""`sawtooth order` finds the schedules behind steps that kernels wrote down on an H200."""
+
+import collections
+import csv
+import lzma
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = sys.argv.pop(1)
+RECORDED = Path(__file__).resolve().parents[4] / "experiments/data/h200/record/steps.csv.xz"
+SCHEDULE = ("launch", "section", "q_order", "scan")
+LAUNCH = ("kernel", "mask", *SCHEDULE, "q_tiles")
+STAMPS = ("cta", "item", "tile", "sm", "time_ns")
+ALL = 99.95  # per cent, as printed with one digit: another name describes the same order
+
+
+class Order(unittest.TestCase):
+    def found(self, q_tiles, steps):
+        """launch, section, q_order, scan as printed; the shares of items and steps in their places."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "stamps.csv"
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([STAMPS, *steps])
+            command = [PROGRAM, "order", path, "--q-tiles", q_tiles]
+            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found = dict(re.findall(r"^([a-z-]+) = ([\w-]+)", printed, re.MULTILINE))
+        shares = (
+            float((re.findall(rf"{what}: ([\d.]+) %", printed) or ["0"])[0])
+            for what in ("items in place", "steps in order")
+        )
+        return tuple(found.get(key.replace("_", "-"), "") for key in SCHEDULE), *shares
+
+    def test_all_recorded_launches_are_found(self):
+        launches = collections.defaultdict(list)
+        with lzma.open(RECORDED, "rt", encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                key = tuple(row[column] for column in LAUNCH)
+                launches[key].append([row[column] for column in STAMPS])
+        self.assertEqual(len(launches), 58)
+        renamed = 0
+        for launch, steps in launches.items():
+            with self.subTest(launch):
+                wanted = launch[2:6]
+                schedule, in_place, in_order = self.found(launch[-1], steps)
+                self.assertTrue(schedule[:3] == wanted[:3] or in_place >= ALL, schedule)
+                self.assertTrue(schedule[3] == wanted[3] or in_order >= ALL, schedule)
+                renamed += schedule != wanted
+        self.assertEqual(renamed, 8)
+
+    def test_lost_order_is_not_found(self):
+        steps = []
+        for place, cta, tile in ((p, c, t) for p in range(4) for c in range(2) for t in range(6)):
+            number = len(steps)  # 48 and 29 have no common factor
+            steps.append((cta, 2 * place + cta, tile, cta, 1000 * (29 * number % 48) + number))
+        _, _, in_order = self.found("8", steps)
+        self.assertLess(in_order, ALL)
+
+
+if __name__ == "__main__":
+    unittest.main()
