@@ -45,12 +45,6 @@ FIGURES = {
         curve=("1 \N{MINUS SIGN} 1/n", lambda n: 100 * (1 - 1 / n)),
     ),
     "scans": preset("misses of every scan", x="scan", y="misses_over_compulsory", facet="mask"),
-    "gain": Figure(
-        RESULTS,
-        "what each schedule gains over a base, with the interval over repetitions",
-        *("gain", {}, ("--y", "--column", "--base", "--where")),
-        several=True,
-    ),
     "miss_curve": Figure(
         "CSV of simulate --miss-curve",
         "misses at every capacity, with the GPU's; Belady's from --points",
@@ -83,8 +77,6 @@ OPTIONS = {
     "--where": dict(metavar="COLUMN=VALUE", action="append", help="keep these rows"),
     "--log": dict(choices=("x", "y", "xy", "none"), help="logarithmic axes (default: by range)"),
     "--kind": dict(choices=("lines", "points"), help="default: lines over numbers"),
-    "--column": dict(metavar="COLUMN", default="scan", help="what changes (default: scan)"),
-    "--base": dict(metavar="VALUE", default="linear", help="from what (default: linear)"),
     "--points": dict(metavar="RESULTS", help="results.csv of the same sweep, for names"),
 }
 

@@ -49,7 +49,6 @@ INSTEAD = (
         "the same search of a short problem",
     ),
     (r"cmake .* --target stack_distance_benchmark", None, "minutes of timing"),
-    (r"experiments/studies/speed/table.py .*", None, "minutes of timing"),
     (r"\./experiments/reproduce.sh --quick", None, "a stage of .ci/run"),
     (r"\./tests/run.sh", None, "it runs this test"),
     (r"ctest (?P<options>.*)", r"ctest -N \g<options>", "the tests run beside this one"),
