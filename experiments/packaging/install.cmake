@@ -48,7 +48,6 @@ if(TARGET sawtooth_kernels)
                 kernels/attention/tile_time.hpp kernels/attention/variants.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT libraries)
   install(FILES kernels/common/strides.hpp kernels/common/order_trace.hpp
-                kernels/common/strides.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT libraries)
   # Programs written before the API had a folder of its own include <kernels/attention.hpp>.
   foreach(header attention.h attention.hpp)

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/page_table.hpp"
+#include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/inputs/tolerances.hpp"
 #include "experiments/sawtooth/support/names.hpp"
@@ -174,7 +175,10 @@ std::string canonical_value(const OptionSpec& option, std::string_view text) {
   } catch (const std::logic_error&) {  // invalid_argument and out_of_range: one message for both
     std::string message =
         "'" + std::string(text) + "' is not allowed; allowed: " + allowed_values(option);
-    if (option.kind == OptionKind::choice) message += did_you_mean(text, option.allowed());
+    if (const std::string why = removal_of(text); !why.empty())
+      message += "; it " + why;
+    else if (option.kind == OptionKind::choice)
+      message += did_you_mean(text, option.allowed());
     throw std::invalid_argument(message);
   }
 }

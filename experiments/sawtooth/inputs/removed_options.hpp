@@ -1,4 +1,4 @@
-// Options and keys of profiles that earlier versions had: each is refused by its name, with what to
+// Options, their values and keys of profiles that earlier versions had: each is refused by its name, with what to
 // use instead.
 #pragma once
 
@@ -22,6 +22,7 @@ inline constexpr RemovedOption removed_options[] = {
     {"orders", "explicit orders were not better; leave it out"},
     {"port-gb-per-s", "an SM's port has its share of l2-gb-per-s; leave it out"},
     {"sample", "every tile is followed; leave it out"},
+    {"scalar-fp32", "use mma-fp32"},
 };
 
 /// The end of the message about an unknown option: ": was removed; ...", or empty.
