@@ -1,5 +1,5 @@
-// Options, their values and keys of profiles that earlier versions had: each is refused by its name, with what to
-// use instead.
+// Options, their values and keys of profiles that earlier versions had: each is refused by its
+// name, with what to use instead.
 #pragma once
 
 #include <string>
