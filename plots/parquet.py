@@ -19,7 +19,7 @@ from output import write_file  # noqa: E402  (the path above leads to it)
 COUNTS = """batch heads kv_heads seq_q seq_kv head_dim tile_q tile_kv section workers ctas_per_sm prefetch
     l2_ways launches seed repetition replay_passes sectors""".split()
 COUNT_ENDS = ("_sectors", "_bytes", "_lines")
-NUMBERS = ["sample", "tflops", "measured", "predicted", "error"]
+NUMBERS = ["tflops", "measured", "predicted", "error"]
 NUMBER_ENDS = ("_us",)
 
 

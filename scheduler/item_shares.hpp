@@ -28,9 +28,8 @@ class ItemShares {
   ItemShares() = default;
   /// `before[i]` are the tiles that all items before item i take, for 0 <= i <= items; before[0] =
   /// 0, before[items] >= 1. Not owned; memory of the side that reads it. items, workers >= 1.
-  SAWTOOTH_HD constexpr ItemShares(const int64_t* before, int64_t items, int64_t workers,
-                                   const DrawnShares& drawn = {})
-      : before_(before), items_(items), row_(before[items], workers, drawn) {}
+  SAWTOOTH_HD constexpr ItemShares(const int64_t* before, int64_t items, int64_t workers)
+      : before_(before), items_(items), row_(before[items], workers) {}
 
   SAWTOOTH_HD constexpr bool cuts() const { return before_ != nullptr; }
   SAWTOOTH_HD constexpr int64_t items() const { return items_; }

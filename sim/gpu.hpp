@@ -1,15 +1,48 @@
-// What is known of a GPU model: plain numbers from experiments/profiles/gpus/NAME.ini, where each
-// one stands with its source. An empty value is unknown, and a model that needs it must say so.
+// The link from GPU to GPU, as messages of a size find it.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/link.hpp"
-
 namespace sawtooth::sim {
+
+/// Who copies between GPUs: SMs leave in L2 what they copy, a copy engine leaves nothing
+/// (experiments/data/h200/ring/copied_lines.csv).
+enum class Copier { copy_engine, sms };
+
+/// Bandwidth of messages of `bytes`, in 10^9 bytes a second, each way while both are in use.
+struct LinkRate {
+  int64_t bytes = 0;
+  double gb_per_s = 0;
+};
+
+/// Rates of rising sizes, at least one.
+using LinkRates = std::vector<LinkRate>;
+
+/// Between two known sizes linear in the logarithm of the size, beyond them as at the ends; in
+/// bytes a nanosecond.
+inline double link_bytes_a_ns(const LinkRates& rates, int64_t bytes) {
+  const auto above = std::find_if(rates.begin(), rates.end(),
+                                  [&](const LinkRate& rate) { return rate.bytes >= bytes; });
+  if (above == rates.begin()) return above->gb_per_s;
+  if (above == rates.end()) return rates.back().gb_per_s;
+  const LinkRate& below = *(above - 1);
+  const double place = std::log(double(bytes) / double(below.bytes)) /
+                       std::log(double(above->bytes) / double(below.bytes));
+  return below.gb_per_s + place * (above->gb_per_s - below.gb_per_s);
+}
+
+/// For K and V of a rank, a message of `bytes` each.
+inline double transfer_ns(const LinkRates& rates, int64_t bytes) {
+  return 2 * double(bytes) / link_bytes_a_ns(rates, bytes);
+}
+
+// What is known of a GPU model: plain numbers from experiments/profiles/gpus/NAME.ini, where each
+// one stands with its source. An empty value is unknown, and a model that needs it must say so.
 
 /// TPCs of one GPC to whose SMs CTAs come one after another; `tpcs` 0 stands for all of the GPC.
 struct TpcRun {
@@ -21,7 +54,7 @@ struct TpcRun {
 /// Where SMs are and in which order a launch's CTAs come to them. Empty: not recorded.
 struct SmLayout {
   std::vector<int64_t> gpc_sms;             // SMs of each GPC
-  std::vector<int64_t> gpc_half;            // half of L2 that each sits at, unless the die differs
+  std::vector<int64_t> gpc_half;            // half of L2 that each sits at
   std::vector<TpcRun> cta_order;            // a run that comes again gets its second CTAs then
   std::vector<std::vector<int>> tpc_turns;  // of a GPC of so many TPCs: each one's turn to start
 };
@@ -48,9 +81,9 @@ struct Gpu {
   std::optional<int64_t> coalescer_sms;  // SMs whose requests for one line can merge
 
   std::optional<double> dram_gb_per_s;  // 10^9 bytes a second
+  // How long DRAM must have read so fast until kernels feel it; empty: they do not.
+  std::optional<double> dram_window_us;
   std::optional<double> l2_gb_per_s;
-  std::optional<double> fabric_gb_per_s;
-  std::optional<double> port_gb_per_s;  // of one SM, where all SMs read
   std::optional<double> tile_gb_per_s;  // of one SM, for a tile that its CTA waits for
   std::optional<double> sm_clock_mhz;
   std::optional<double> bf16_tflops;  // dense, tensor cores
@@ -64,7 +97,7 @@ struct Gpu {
 
   // Of the timed wavefront (docs/models/timed.md says what each does).
   SmLayout layout;
-  double sm_spread = 0;  // standard deviation of a GPC's slowness, where the die is not known
+  double sm_spread = 0;  // standard deviation of a GPC's slowness that are drawn
   double launch_ns = 0;  // from the launch to the first CTA's first instruction
   // What a launch from a cold L2 reads beside its tensors: code, constants, parameters.
   int64_t launch_dram_read_sectors = 0;

@@ -1,18 +1,26 @@
 // What the steps and items of a kernel cost on a GPU, for `timing = timed`, from the files of
-// experiments/profiles/kernels. docs/models/timed.md says what each value does.
+// experiments/profiles/kernels: to add a number, add its member and its key here.
+// docs/models/timed.md says what each value does.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
+#include "sim/profile_key.hpp"
+
 namespace sawtooth::sim {
 
-/// What prefetch adds to a step, in ns; empty: as without, or as of a lone CTA.
+/// What prefetch adds to a step, in ns; empty: as without, or as of a lone CTA. CTAs that share an
+/// SM have equal parts in what their lines cost.
 struct PrefetchTimes {
   std::optional<double> step_ns;
   std::optional<double> lines_ns;   // on top, of a CTA that has lines of its own
-  std::optional<double> scan_ns;    // on top, where the scan is not linear
+  std::optional<double> scan_ns;    // on top, where the scan turns
   std::optional<double> attach_ns;  // on top, where it attaches; empty: scan_ns
+
+  /// `share` of the CTAs on the SM have lines.
+  double added_ns(double share) const { return step_ns.value_or(0) + share * lines_ns.value_or(0); }
 };
 
 /// The wrong phase of CTAs that alternate on an SM.
@@ -71,8 +79,9 @@ struct KernelCost {
   std::optional<double> tpc_spread_prefetch;  // empty: as without
 
   PrefetchTimes prefetch;
-  PrefetchTimes prefetch_shared;   // of CTAs that share an SM
-  double prefetch_lines_bias = 0;  // of a CTA with lines beside one without
+  PrefetchTimes prefetch_shared;  // of CTAs that share an SM
+  // A CTA with lines falls behind one without, by this share of a step for the difference.
+  double prefetch_lines_bias = 0;
 
   std::optional<double> launch_ns;  // to the first CTA's first instruction; empty: the GPU's
   std::optional<double> refill_ns;  // from a CTA's end to its successor's; empty: the GPU's
@@ -114,5 +123,93 @@ struct KernelCost {
 
   int64_t spill_bytes = 0;  // of L2, that a CTA in flight keeps written all the time
 };
+
+namespace kernel_keys {
+
+using Cost = KernelCost;
+using Unit = ProfileUnit;
+template <auto... path>
+inline constexpr auto place = &place_at<KernelCost, path...>;
+
+}  // namespace kernel_keys
+
+/// Every number of a kernel's costs, as files of kernels call it.
+inline constexpr auto kernel_cost_keys = [] {
+  using namespace kernel_keys;
+  return std::to_array<ProfileKey<KernelCost>>({
+      {"tensor-tflops", Unit::real, 0.01, 1e6, place<&Cost::tensor_tflops>},
+      {"exp-tera-per-s", Unit::real, 0.001, 1e5, place<&Cost::exp_tera_per_s>},
+      {"tensor-share", Unit::real, 0, 1, place<&Cost::tensor_share>},
+      {"exp-per-clock", Unit::real, 0, 1024, place<&Cost::exp_per_clock>},
+      {"fixed-ns", Unit::real, 0, 1e6, place<&Cost::fixed_ns>},
+      {"exposed-ns", Unit::real, 0, 1e6, place<&Cost::exposed_ns>},
+      {"step-ns", Unit::real, 1, 1e9, place<&Cost::step_ns>},
+      {"page-step-ns", Unit::real, 0, 1e6, place<&Cost::page_step_ns>},
+      {"jitter", Unit::real, 0, 0.2, place<&Cost::jitter>, Mechanism::jitter},
+      {"jitter-shared", Unit::real, 0, 0.2, place<&Cost::jitter_shared>, Mechanism::jitter},
+      {"jitter-in-step", Unit::real, 0, 0.2, place<&Cost::jitter_in_step>, Mechanism::jitter},
+      {"jitter-by-age", Unit::real, 0, 1, place<&Cost::jitter_by_age>, Mechanism::jitter},
+      {"age-bias", Unit::real, -0.9, 0.9, place<&Cost::age_bias>, Mechanism::age_bias},
+      {"age-bias-prefetch", Unit::real, -0.9, 0.9, place<&Cost::age_bias_prefetch>,
+       Mechanism::age_bias},
+      {"keep-step", Unit::flag, 0, 1, place<&Cost::keep_step>},
+      {"wrong-phase-slowness", Unit::real, 0, 1, place<&Cost::wrong_phase, &WrongPhase::slowness>,
+       Mechanism::jitter},
+      {"wrong-phase-steps", Unit::real, 1, 1e6, place<&Cost::wrong_phase, &WrongPhase::steps>,
+       Mechanism::jitter},
+      {"wrong-phase-every-steps", Unit::real, 1, 1e9,
+       place<&Cost::wrong_phase, &WrongPhase::every_steps>, Mechanism::jitter},
+      {"wrong-phase-locked-share", Unit::real, 0, 1,
+       place<&Cost::wrong_phase, &WrongPhase::locked_share>, Mechanism::jitter},
+      {"wrong-phase-met-share", Unit::real, 0, 1, place<&Cost::wrong_phase, &WrongPhase::met_share>,
+       Mechanism::jitter},
+      {"staggered-share", Unit::real, 0, 1, place<&Cost::staggered, &Staggered::share>,
+       Mechanism::jitter},
+      {"staggered-finish-share", Unit::real, 0, 1,
+       place<&Cost::staggered, &Staggered::finish_share>, Mechanism::jitter},
+      {"staggered-kept-share", Unit::real, 0, 1, place<&Cost::staggered, &Staggered::kept_share>,
+       Mechanism::jitter},
+      {"staggered-gain", Unit::real, 0, 0.5, place<&Cost::staggered, &Staggered::gain>,
+       Mechanism::jitter},
+      {"staggered-gain-spread", Unit::real, 0, 0.1,
+       place<&Cost::staggered, &Staggered::gain_spread>, Mechanism::jitter},
+      {"resident-ctas", Unit::count, 1, 32, place<&Cost::resident_ctas>},
+      {"sm-spread", Unit::real, 0, 0.1, place<&Cost::sm_spread>, Mechanism::sm_spread},
+      {"tpc-spread", Unit::real, -0.2, 0.2, place<&Cost::tpc_spread>, Mechanism::sm_spread},
+      {"tpc-spread-prefetch", Unit::real, -0.2, 0.2, place<&Cost::tpc_spread_prefetch>,
+       Mechanism::sm_spread},
+      {"prefetch-step-ns", Unit::real, -1000, 1e5, place<&Cost::prefetch, &PrefetchTimes::step_ns>,
+       Mechanism::prefetch_cost},
+      {"prefetch-lines-ns", Unit::real, -1000, 1e5,
+       place<&Cost::prefetch, &PrefetchTimes::lines_ns>, Mechanism::prefetch_cost},
+      {"prefetch-scan-ns", Unit::real, -1000, 1e5, place<&Cost::prefetch, &PrefetchTimes::scan_ns>,
+       Mechanism::prefetch_cost},
+      {"prefetch-attach-ns", Unit::real, -1000, 1e5,
+       place<&Cost::prefetch, &PrefetchTimes::attach_ns>, Mechanism::prefetch_cost},
+      {"prefetch-step-shared-ns", Unit::real, -1000, 1e5,
+       place<&Cost::prefetch_shared, &PrefetchTimes::step_ns>, Mechanism::prefetch_cost},
+      {"prefetch-lines-shared-ns", Unit::real, -1000, 1e5,
+       place<&Cost::prefetch_shared, &PrefetchTimes::lines_ns>, Mechanism::prefetch_cost},
+      {"prefetch-lines-bias", Unit::real, -0.4, 0.4, place<&Cost::prefetch_lines_bias>,
+       Mechanism::prefetch_cost},
+      {"launch-ns", Unit::real, 0, 1e6, place<&Cost::launch_ns>, Mechanism::starts},
+      {"refill-ns", Unit::real, 0, 1e6, place<&Cost::refill_ns>, Mechanism::item_cost},
+      {"item-begin-ns", Unit::real, 0, 1e6, place<&Cost::item_begin_ns>, Mechanism::item_cost},
+      {"item-end-ns", Unit::real, 0, 1e6, place<&Cost::item_end_ns>, Mechanism::item_cost},
+      {"item-spread-ns", Unit::real, -1e6, 1e6, place<&Cost::item_spread_ns>, Mechanism::item_cost},
+      {"merge-ns", Unit::real, 0, 1e6, place<&Cost::merge_ns>, Mechanism::item_cost},
+      {"combine-ns", Unit::real, 0, 1e6, place<&Cost::combine_ns>, Mechanism::item_cost},
+      {"dram-share", Unit::real, 0.01, 1, place<&Cost::dram_share>, Mechanism::bandwidth},
+      {"stages", Unit::count, 1, 8, place<&Cost::stages>},
+      {"lead-k-steps", Unit::real, 0, 7, place<&Cost::lead_k_steps>},
+      {"lead-v-steps", Unit::real, 0, 7, place<&Cost::lead_v_steps>},
+      {"waits-a-tile", Unit::real, 1, 64, place<&Cost::waits_a_tile>},
+      {"exposure-error", Unit::real, 0, 10, place<&Cost::exposure_error>},
+      {"power-slowness", Unit::real, 0, 4, place<&Cost::power_slowness>, Mechanism::power},
+      {"dram-slowness", Unit::real, 0, 1, place<&Cost::dram_slowness>, Mechanism::power},
+      {"dram-late-ns", Unit::real, 0, 1e5, place<&Cost::dram_late_ns>, Mechanism::bandwidth},
+      {"spill-bytes", Unit::bytes, 1, double{1 << 30}, place<&Cost::spill_bytes>},
+  });
+}();
 
 }  // namespace sawtooth::sim

@@ -19,20 +19,6 @@ namespace sawtooth::sim {
 /// those of a sweep that goes on.
 inline constexpr int model_version = 11;
 
-/// With 95 % confidence a count lies in here.
-struct Interval {
-  int64_t low = 0;
-  int64_t high = 0;
-};
-
-/// What a prediction from a sample of tiles (sim/lru/sampled_lru.hpp) rests on.
-struct Sampling {
-  int64_t tiles = 0;  // that were followed
-  int64_t all_tiles = 0;
-  Interval l2_read_miss_sectors;
-  Interval l2_write_miss_sectors;
-};
-
 /// One of the launches that a prediction is the median of.
 struct SimulatedLaunch {
   Counters total;
@@ -53,7 +39,6 @@ struct Prediction {
   TimePhases phases;                      // where the workers' time goes (timed)
   std::vector<SimulatedLaunch> launches;  // all that were simulated (timed)
   std::string method;                     // how the model counted, where it had a choice
-  std::optional<Sampling> sampling;       // empty: the prediction is exact
 };
 
 /// Fills the counters by tensor, and their sum, with counters_of(Tensor).

@@ -9,16 +9,25 @@
 #include "scheduler/item_shares.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
+#include "scheduler/scan.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/sequences.hpp"
 #include "scheduler/tiling.hpp"
-#include "sim/die.hpp"
 #include "sim/kernel_cost.hpp"
-#include "sim/schedule/own_scan.hpp"
 #include "sim/sets/parameters.hpp"
 #include "sim/timed/mechanisms.hpp"
 
 namespace sawtooth::sim {
+
+class OwnScan {
+ public:
+  virtual ~OwnScan() = default;
+  /// What steps 0 .. tiles - 1 visit: each position of [0, context.tiles) once. The array must live
+  /// as long as this object. Called by several threads at once.
+  virtual const int32_t* positions(const ScanContext& context) = 0;
+};
+
+// What is to be predicted, as far as every L2 model needs it.
 
 /// lockstep: workers that hold an item advance one K/V tile a step and go on at once.
 /// lockstep_wave: no worker starts the next item before all items in flight have ended.
@@ -28,6 +37,12 @@ enum class Timing : uint8_t { lockstep, lockstep_wave, timed };
 /// Thrown by a replay whose `stop` was requested.
 struct Stopped : std::exception {
   const char* what() const noexcept override { return "the simulation was stopped"; }
+};
+
+/// What the GPU computes before and around what is timed, which its power limit feels.
+struct LoadBefore {
+  double launches = 0.5;   // in a row, until half of the launch that counts is over
+  double ring_rounds = 0;  // of a ring: rounds before the one that counts
 };
 
 /// Of a call over a part of the keys: results are summed in float with those of the calls over
@@ -57,19 +72,17 @@ struct Request {
   SetsParameters sets;       // of the L2 model `sets` alone
   bool bulk_loads = false;   // tiles come by TMA, as counted_in_bulk() says; of the halves alone
   bool whole_tiles = false;  // an SM receives the rows of a tile that lie past the tensor's end too
-  bool atomic_words = false;  // attach's words are exchanged (sim/schedule/attach_words.hpp)
+  bool atomic_words = false;  // attach's words are exchanged (sim/schedule/beside_tiles.hpp)
   bool log_sum_exp = false;   // also write the log-sum-exp of every row
   Running running{};
   KeyParts key_parts{};
   MechanismSet without{};  // mechanisms of `timed` that are switched off
   KernelCost kernel{};     // of `timed`
-  Die die{};               // of `timed`
+  LoadBefore load{};       // of `timed`
   int64_t launches = 1;    // of `timed` that are simulated, the middle one of which is predicted
   int64_t launch = 0;      // this one among them
-  double sample = 1;       // share of the tiles that lru follows; 1 is exact
-  OwnScan* own_scan = nullptr;  // instead of the schedule's scan; not owned
-  int64_t threads = 1;          // that one prediction may use; it is the same for any
-  std::stop_token stop{};       // looked at in every step of a replay
+  OwnScan* own_scan = nullptr;                  // instead of the schedule's scan; not owned
+  std::stop_token stop{};                       // looked at in every step of a replay
   std::atomic<int64_t>* items_begun = nullptr;  // counted up by the replay, for who watches it
   // Exact shortcuts D and C of docs/models/exactness.md, to be switched off for differential tests.
   bool merge_lockstep = true;

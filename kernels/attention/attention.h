@@ -200,9 +200,8 @@ typedef struct sawtooth_decode {
   int32_t workspace_starts_zero; /* as of sawtooth_attention, and of the same workspaces */
   const char* family;            /* "mma", "mma-tma"; null: automatic */
   int64_t workers;               /* CTAs; 0: automatic */
-  /* The end of all K/V work, in percent, is drawn by free CTAs in so many shares for each. */
-  int32_t drawn_percent; /* 0 with drawn_shares 0: automatic; negative: none */
-  int32_t drawn_shares;
+  int32_t drawn_percent; /* was removed: 0 or less */
+  int32_t drawn_shares;  /* was removed: 0 */
   /* Cascade: the first prefix_keys keys of groups of neighbouring sequences are those of the first
    * of them, and are read once for the rows of as many sequences as fit a tile; 0: none. */
   int64_t prefix_keys, prefix_group;

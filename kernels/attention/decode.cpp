@@ -24,11 +24,11 @@
 namespace sawtooth::kernels {
 namespace {
 
-// Drawn shares were slower at every shape on an H200: each is a piece more to merge.
-constexpr DrawnShares automatic_drawn{};
+// What a merge takes, some 4 us, in tiles of 64 KiB at 34 GB/s an SM (studies/serving, H200).
+constexpr int64_t tiles_a_merge = 2;
 
 // Of a CTA's first piece, asked for while the launch before ends: an H200 is up to 8 % faster with
-// them, at 128 MiB of K and V, and less so with 4.
+// them, at 128 MiB of K and V, and less so with 4 (experiments/data/h200/serving/ahead.csv).
 constexpr int32_t tiles_ahead = 3;
 
 /// A call's kernel and what follows from it.
@@ -37,7 +37,6 @@ struct DecodeChoice {
   int32_t row_tiles = 1;
   bool reads_once = true;  // each byte of K and V
   int64_t workers = 1;
-  DrawnShares drawn;
   std::size_t shared_bytes = 0;
   std::size_t bytes = 0;  // of the workspace
 };
@@ -135,18 +134,17 @@ Outcome choose(const AttentionDecode& call, const DeviceLimits& device, DecodeCh
   const int64_t resident =
       min_of(most_balanced_workers, max_of(1, device.sms * variant.ctas_per_sm));
   choice.row_tiles = int32_t(row_tiles);
-  choice.drawn = call.drawn.percent >= 0 ? call.drawn : automatic_drawn;
-  const bool equal = call.lengths == nullptr && choice.drawn.percent == 0 && !call.prefix.shared();
+  const bool equal = call.lengths == nullptr && !call.prefix.shared();
   choice.workers = min_of(all_tiles, call.workers > 0 ? call.workers
-                                     : equal          ? workers_for(units, tiles, resident)
-                                                      : resident);
+                                     : equal ? workers_for(units, tiles, resident, tiles_a_merge)
+                                             : resident);
   choice.shared_bytes = shared_bytes_of(variant, call);
-  // Lengths may be shorter than seq_kv, never longer, and the fewer tiles, the fewer shares.
-  const int64_t shares = choice.workers * (1 + choice.drawn.a_worker);
+  // Lengths may be shorter than seq_kv, never longer, and the fewer tiles, the fewer shares: one a
+  // worker.
   const int64_t whole_pieces = call.prefix.shared() ? prefix_items + units : 0;
   const int64_t piece_floats = variant.tiling.q_rows * (variant.head_dim + 2);
   choice.bytes =
-      state_size + std::size_t((2 * shares + whole_pieces) * piece_floats) * sizeof(float);
+      state_size + std::size_t((2 * choice.workers + whole_pieces) * piece_floats) * sizeof(float);
   choice.reads_once =
       row_tiles == 1 && (!call.prefix.shared() || cascade_of(call, variant.tiling).stack() >=
                                                       min_of(call.prefix.group, problem.batch));
@@ -185,10 +183,8 @@ decode::DecodeArguments arguments_of(const AttentionDecode& call, const DecodeCh
           .kv_policy = policy_of(
               call.kv_eviction.value_or(choice.reads_once ? Eviction::first : Eviction::normal)),
           .tiles_ahead = tiles_ahead,
-          .drawn = choice.drawn,
           .pieces = reinterpret_cast<float*>(workspace + state_size),
           .arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
-          .ticket = reinterpret_cast<unsigned long long*>(workspace),
           .prefix = call.prefix,
           .least_keys = int32_t(least_keys(call))};
 }

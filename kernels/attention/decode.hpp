@@ -56,7 +56,6 @@ struct AttentionDecode {
   float scale = 0;                        // of the scores, > 0; 0 stands for 1 / sqrt(head_dim)
   std::string_view family;                // of the kernel: mma, mma-tma; empty: the fastest here
   int64_t workers = 0;                    // CTAs; 0: as many as are resident, or a few less
-  DrawnShares drawn{.percent = -1};       // negative: automatic
   std::optional<Eviction> kv_eviction{};  // empty: first where each byte is read once, else normal
   bool workspace_starts_zero = false;     // as AttentionForward's, and of the same workspaces
 };

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "kernels/attention/c_calls.hpp"
+#include "kernels/attention/checks.hpp"
 #include "kernels/attention/decode.hpp"
 
 struct sawtooth_decode_plan {
@@ -44,10 +45,9 @@ static Outcome translate(const sawtooth_decode* call, AttentionDecode& to) {
         .family = from.family != nullptr ? std::string_view(from.family) : std::string_view(),
         .workers = from.workers,
         .workspace_starts_zero = from.workspace_starts_zero != 0};
-  if (from.drawn_percent < 0)
-    to.drawn = {};
-  else if (from.drawn_percent > 0 || from.drawn_shares > 0)
-    to.drawn = {.percent = from.drawn_percent, .a_worker = from.drawn_shares};
+  if (from.drawn_percent > 0 || from.drawn_shares > 0)
+    return refuse(Status::bad_schedule,
+                  "drawn_percent, drawn_shares: were removed, equal shares are faster; allowed: 0");
   return {};
 }
 

@@ -94,20 +94,10 @@ Outcome check_table(const char* name, const int32_t* table) {
 }
 
 Outcome check_shares(const AttentionDecode& call) {
-  const DrawnShares& drawn = call.drawn;
   if (call.workers < 0 || call.workers > most_balanced_workers)
     return refuse(Status::bad_schedule,
                   "workers is " + std::to_string(call.workers) + "; allowed: 1 to " +
                       std::to_string(most_balanced_workers) + ", or 0 for automatic");
-  constexpr int most_percent = 90;
-  constexpr int most_a_worker = 8;
-  if (drawn.percent > most_percent || drawn.a_worker < 0 || drawn.a_worker > most_a_worker ||
-      drawn.least_tiles < 1)
-    return refuse(Status::bad_schedule, "drawn is " + std::to_string(drawn.percent) +
-                                            " percent in " + std::to_string(drawn.a_worker) +
-                                            " shares a worker of " +
-                                            std::to_string(drawn.least_tiles) +
-                                            " tiles or more; allowed: up to 90, up to 8, from 1");
   return {};
 }
 

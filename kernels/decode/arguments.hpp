@@ -40,10 +40,8 @@ struct DecodeArguments {
   float scale_log2 = 1;  // scale * log2(e)
   uint64_t kv_policy = 0;
   int32_t tiles_ahead = 0;  // of a CTA's first piece, that L2 is asked for before the launch begins
-  DrawnShares drawn;
-  float* pieces = nullptr;               // what cut units leave for each other
-  unsigned* arrivals = nullptr;          // of pieces; zero when a launch starts and when it ends
-  unsigned long long* ticket = nullptr;  // of drawn shares; likewise
+  float* pieces = nullptr;  // what cut units leave for each other
+  unsigned* arrivals = nullptr;  // of pieces; zero when a launch starts and when it ends
   // Of the kernels for cascades: what groups of sequences share, whole K/V tiles.
   Prefix prefix;
   int32_t least_keys = 0;  // of a sequence: the prefix, and what each query sees behind it

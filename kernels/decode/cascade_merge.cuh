@@ -23,7 +23,7 @@ class SequenceMerge : PieceMerge<Shape> {
       : Base(arguments, storage, work, group),
         cascade_(cascade_of<Shape>(arguments)),
         row_(arguments, storage.tiles_before),
-        shares_(row_tiles(arguments, row_).all, gridDim.x, arguments.drawn) {}
+        shares_(row_tiles(arguments, row_).all, gridDim.x) {}
 
   /// By all threads of the row group.
   __device__ void finish() {

@@ -74,8 +74,7 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
   PageWindow window(arguments);
   const bool first_lane = thread_number() % 32 == 0;
   // Where the walk reads no memory it is under way before the launch before has ended.
-  bool waits =
-      arguments.lengths == nullptr && arguments.pages == nullptr && arguments.drawn.percent == 0;
+  bool waits = arguments.lengths == nullptr && arguments.pages == nullptr;
   if (!waits) wait_for_launch_before();
   const auto tell = [&](const WorkOf<Shape>& work) {
     storage.work_empty[slot.stage].wait(slot.parity);

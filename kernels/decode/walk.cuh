@@ -1,8 +1,7 @@
-// The walk of a CTA through its shares: from tiles of the row of all K/V work to pieces of units.
+// The walk of a CTA through its share: from tiles of the row of all K/V work to pieces of units.
 // By the loader's warp; every lane holds the same values.
 #pragma once
 
-#include "kernels/common/ticket.cuh"
 #include "kernels/decode/storage.cuh"
 #include "scheduler/cascade_row.hpp"
 
@@ -146,68 +145,55 @@ __device__ inline RowTiles row_tiles(const DecodeArguments& arguments, const Til
   }
 }
 
-/// Calls `visit(work)` for every piece of this CTA's shares, by the whole warp.
+/// Calls `visit(work)` for every piece of this CTA's share, by the whole warp.
 template <class Shape, class Visit>
 __device__ inline void walk_shares(const DecodeArguments& arguments, int32_t* tiles_before,
                                    Visit visit) {
   TileRow<Shape> row(arguments, tiles_before);
   row.sum_lengths();
   const RowTiles all = row_tiles(arguments, row);
-  const KvShares shares(all.all, gridDim.x, arguments.drawn);
-  const int64_t drawn = shares.drawn();
-  int64_t share = blockIdx.x < shares.dealt() ? int64_t(blockIdx.x) : shares.count();
-  while (true) {
-    // Asked for before the share is loaded, so that its time is hidden.
-    unsigned long long ticket = 0;
-    if (drawn > 0 && thread_number() % 32 == 0)
-      ticket = uint64_t(draw_ticket(arguments.ticket, drawn, gridDim.x));
-    if (share < shares.count()) {
-      const int64_t end = shares.begin(share + 1);
-      int64_t tile = shares.begin(share);
-      if constexpr (Shape::cascades) {
-        const Cascade cascade = cascade_of<Shape>(arguments);
-        const int64_t tiles = arguments.prefix.tiles(Shape::kv_rows);
-        while (tile < min_of(end, all.of_prefixes)) {
-          const int64_t item = tile / tiles;
-          const int64_t piece_end = min_of(end, (item + 1) * tiles);
-          visit(
-              prefix_work<Shape>(arguments, cascade, shares, item, tile, piece_end - tile, share));
-          tile = piece_end;
-        }
-      }
-      int sequence = row.sequence_of(Shape::cascades ? max_of(0, tile - all.of_prefixes) : tile);
-      while (tile < end) {
-        const int32_t tiles = row.tiles(sequence);
-        const int64_t sequence_begin =
-            all.of_prefixes + row.before(sequence) * arguments.units_a_sequence();
-        const auto unit = int32_t((tile - sequence_begin) / tiles);
-        const int64_t unit_begin = sequence_begin + int64_t(unit) * tiles;
-        const int64_t unit_end = unit_begin + tiles;
-        const int64_t piece_end = min_of(end, unit_end);
-        const UnitPieces pieces = pieces_of(shares, unit_begin, unit_end);
-        const int32_t keys = row.keys(sequence);
-        Work work{.sequence = sequence,
-                  .kv_head = unit / arguments.row_tiles,
-                  .row_tile = unit % arguments.row_tiles,
-                  .keys = keys,
-                  .first_tile = int32_t(tile - unit_begin),
-                  .tiles = keys > 0 ? int32_t(piece_end - tile) : 0,
-                  .first_share = int32_t(pieces.first),
-                  .last_share = int32_t(pieces.last),
-                  .share = int32_t(share),
-                  .ends = false};
-        if constexpr (Shape::cascades)
-          visit(behind_prefix<Shape>(arguments, shares, {unit_begin, unit_end}, work));
-        else
-          visit(work);
-        tile = piece_end;
-        if (tile == sequence_begin + int64_t(tiles) * arguments.units_a_sequence()) ++sequence;
-      }
+  const KvShares shares(all.all, gridDim.x);
+  const int64_t share = blockIdx.x;
+  if (share >= shares.count()) return;
+  const int64_t end = shares.begin(share + 1);
+  int64_t tile = shares.begin(share);
+  if constexpr (Shape::cascades) {
+    const Cascade cascade = cascade_of<Shape>(arguments);
+    const int64_t tiles = arguments.prefix.tiles(Shape::kv_rows);
+    while (tile < min_of(end, all.of_prefixes)) {
+      const int64_t item = tile / tiles;
+      const int64_t piece_end = min_of(end, (item + 1) * tiles);
+      visit(prefix_work<Shape>(arguments, cascade, shares, item, tile, piece_end - tile, share));
+      tile = piece_end;
     }
-    if (drawn == 0) return;
-    const auto next = int64_t(__shfl_sync(0xffffffff, ticket, 0));
-    if (next >= drawn) return;
-    share = shares.dealt() + next;
+  }
+  int sequence = row.sequence_of(Shape::cascades ? max_of(0, tile - all.of_prefixes) : tile);
+  while (tile < end) {
+    const int32_t tiles = row.tiles(sequence);
+    const int64_t sequence_begin =
+        all.of_prefixes + row.before(sequence) * arguments.units_a_sequence();
+    const auto unit = int32_t((tile - sequence_begin) / tiles);
+    const int64_t unit_begin = sequence_begin + int64_t(unit) * tiles;
+    const int64_t unit_end = unit_begin + tiles;
+    const int64_t piece_end = min_of(end, unit_end);
+    const UnitPieces pieces = pieces_of(shares, unit_begin, unit_end);
+    const int32_t keys = row.keys(sequence);
+    Work work{.sequence = sequence,
+              .kv_head = unit / arguments.row_tiles,
+              .row_tile = unit % arguments.row_tiles,
+              .keys = keys,
+              .first_tile = int32_t(tile - unit_begin),
+              .tiles = keys > 0 ? int32_t(piece_end - tile) : 0,
+              .first_share = int32_t(pieces.first),
+              .last_share = int32_t(pieces.last),
+              .share = int32_t(share),
+              .ends = false};
+    if constexpr (Shape::cascades)
+      visit(behind_prefix<Shape>(arguments, shares, {unit_begin, unit_end}, work));
+    else
+      visit(work);
+    tile = piece_end;
+    if (tile == sequence_begin + int64_t(tiles) * arguments.units_a_sequence()) ++sequence;
   }
 }
 

@@ -11,7 +11,7 @@ import words
 # How a prediction was made; a line style each, where the other columns have colours.
 MODEL = (
     "timing l2 l2_bytes l2_ways l2_line_bytes l2_hash l2_hash_matrix l2_policy l2_set_aside "
-    "without launches die costs sample seed"
+    "without launches costs seed"
 ).split()
 # What a point is, in the order in which words are wanted for it.
 POINT = (

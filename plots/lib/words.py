@@ -42,9 +42,7 @@ VALUES = {
     "l2_bytes": "L2 of {}",
     "l2_ways": "{} ways",
     "launches": "{} launches",
-    "die": {"": "no die file", None: "die {}"},
     "costs": "costs of {}",
-    "sample": "sample {}",
     "seed": "seed {}",
 }
 TOKENS = ("seq_q", "seq_kv")

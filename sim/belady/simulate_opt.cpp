@@ -1,9 +1,8 @@
 #include "sim/belady/simulate_opt.hpp"
 
 #include "scheduler/memory_units.hpp"
-#include "sim/belady/opt_consumer.hpp"
 #include "sim/schedule/live_atoms.hpp"
-#include "sim/schedule/merged_visits.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {

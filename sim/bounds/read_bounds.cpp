@@ -4,7 +4,6 @@
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
-#include "sim/bounds/pigeonhole.hpp"
 
 namespace sawtooth::sim {
 namespace {

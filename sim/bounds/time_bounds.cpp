@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/bounds/pigeonhole.hpp"
 #include "sim/bounds/read_bounds.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/step_cost.hpp"
@@ -17,12 +16,11 @@ constexpr double ns_a_us = 1000;
 constexpr double deviations = 4;  // of a normal sample, passed once in 30,000
 
 // The share of a step's time that stays when its random parts are lucky together: the jitter of
-// `steps` in a row, the die's fastest GPC, the faster SM of a TPC.
+// `steps` in a row, the fastest GPC, the faster SM of a TPC.
 double least_share(const StepParameters& step, double steps) {
-  const double jitter = std::max({step.jitter, step.jitter_shared, step.jitter_in_step});
-  double spread = deviations * step.sm_spread;
-  for (const auto* known : {&step.sm_slowness, &step.sm_slowness_older, &step.sm_slowness_younger})
-    for (const double slowness : *known) spread = std::max(spread, -slowness);
+  const double jitter =
+      std::max({step.jitter, step.jitter_shared.value_or(0), step.jitter_in_step.value_or(0)});
+  const double spread = deviations * step.sm_spread.value_or(0);
   const double lucky = deviations * jitter / std::sqrt(std::max(1.0, steps));
   return std::max(0.0, 1 - spread - std::abs(step.tpc_spread) - lucky);
 }
@@ -80,7 +78,7 @@ TimeBounds time_bounds(const Request& request, const Gpu& gpu) {
   for (const double ns : workers_ns) of_this = std::max(of_this, ns);
   // The first tile of all comes from DRAM; its near half was counted with its item.
   const double first_ns =
-      step.launch_ns + std::max(0.0, parameters.l2.dram_ns - parameters.l2.near_ns);
+      step.launch_ns.value_or(0) + std::max(0.0, parameters.l2.dram_ns - parameters.l2.near_ns);
   return {(first_ns + of_all) / ns_a_us, (first_ns + of_this) / ns_a_us};
 }
 

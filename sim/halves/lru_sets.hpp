@@ -11,9 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/halves/line_bits.hpp"
-#include "sim/halves/line_sets.hpp"
 #include "sim/halves/piece.hpp"
+#include "sim/halves/set_placement.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/sets/recency_row.hpp"

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "sim/count_bits.hpp"
-#include "sim/halves/line_sets.hpp"
 #include "sim/halves/lru_sets.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"

@@ -1,12 +1,11 @@
 #include "sim/halves/simulate_halves.hpp"
 
 #include "scheduler/memory_units.hpp"
-#include "sim/halves/half_visits.hpp"
-#include "sim/schedule/held_heads.hpp"
+#include "sim/halves/halves_in_step.hpp"
+#include "sim/schedule/live_heads.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
-
 namespace {
 
 struct LiveConsumer {

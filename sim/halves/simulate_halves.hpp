@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sim/gpu.hpp"
-#include "sim/halves/coalescer.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/prediction.hpp"
 #include "sim/request.hpp"

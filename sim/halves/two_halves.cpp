@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scheduler/permutation.hpp"
-#include "sim/halves/unit_interval.hpp"
+#include "sim/halves/set_placement.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "sim/counters.hpp"
+#include "sim/gpu.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/sampled_sets.hpp"
 #include "sim/halves/whole_atoms.hpp"
-#include "sim/link.hpp"
 #include "sim/schedule/atoms.hpp"
 
 namespace sawtooth::sim {

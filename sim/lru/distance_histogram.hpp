@@ -30,6 +30,16 @@ class DistanceClass {
   }
   void add_cold(int64_t sectors) { cold_ += sectors; }
   void add(const DistanceClass& more);
+  /// `workers` visit all `lines` lines of an atom one after the other, forwards, and so `times`
+  /// over: `others` lines were touched since the last of their visits; below 0: there was none.
+  void add_visits(int64_t others, int64_t lines, int64_t sectors, int64_t workers,
+                  int64_t times = 1) {
+    if (others < 0)
+      add_cold(sectors * times);
+    else
+      add(others + lines - 1, sectors * times);
+    if (workers > 1) add(lines - 1, sectors * times * (workers - 1));
+  }
 
   int64_t cold_sectors() const { return cold_; }
   size_t bin_count() const { return used_; }

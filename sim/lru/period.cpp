@@ -230,16 +230,7 @@ class Replay {
       const Tensor tensor = atoms_.tensor_of(log.atoms[i]);
       const bool written = tensor == Tensor::o || tensor == Tensor::lse;
       DistanceClass& distances = histogram_.of(tensor, written ? Access::write : Access::read);
-      if (log.distances[i] == StackDistance::cold) {
-        distances.add_cold(size.sectors * log.times);
-      } else {
-        distances.add(line_distance(log.distances[i], size.lines, 0, false),
-                      size.sectors * log.times);
-      }
-      if (log.workers[i] > 1) {
-        distances.add(line_distance(0, size.lines, 0, false),
-                      size.sectors * log.times * (log.workers[i] - 1));
-      }
+      distances.add_visits(log.distances[i], size.lines, size.sectors, log.workers[i], log.times);
       result_.tile_visits += log.workers[i] * log.times;
     }
     log.atoms.clear();
@@ -277,13 +268,9 @@ class Replay {
 
 bool has_rounds(const Request& request) {
   const Schedule& schedule = request.schedule;
-  const bool straight =
-      schedule.scan == scan_id<LinearScan> || schedule.scan == scan_id<ReverseScan> ||
-      schedule.scan == scan_id<SawtoothScan> || schedule.scan == scan_id<SawtoothItemScan> ||
-      schedule.scan == scan_id<SawtoothWaveScan>;
-  return straight && request.problem.pass == Pass::forward && request.own_scan == nullptr &&
-         schedule.loop == Loop::kv_inner && schedule.kv_split == 1 && !cuts_last_wave(schedule) &&
-         schedule.prefetch == 0 && schedule.order.list == nullptr &&
+  return traits_of(schedule.scan).straight && request.problem.pass == Pass::forward &&
+         request.own_scan == nullptr && schedule.loop == Loop::kv_inner && schedule.kv_split == 1 &&
+         !cuts_last_wave(schedule) && schedule.prefetch == 0 && schedule.order.list == nullptr &&
          request.sequences.lengths == nullptr && !request.sequences.prefix.shared() &&
          !request.shares.cuts() && request.problem.mask.kind == MaskKind::none &&
          item_count(request.problem, request.tiling, schedule) > 0;

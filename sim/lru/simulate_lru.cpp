@@ -3,14 +3,11 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/lru/chunked_histogram.hpp"
-#include "sim/lru/count_visit.hpp"
-#include "sim/lru/distance_batch.hpp"
 #include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/schedule/live_atoms.hpp"
-#include "sim/schedule/merged_visits.hpp"
+#include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -43,7 +40,8 @@ class HistogramBuilder {
  private:
   void count(const Visit& visit, int64_t others) {
     const AtomSize size = atoms_.size(visit.atom);
-    count_visit(histogram_, visit, size, others);
+    histogram_.of(static_cast<Tensor>(size.tensor), visit.access)
+        .add_visits(others, size.lines, size.sectors, visit.times);
     if (write_backs_ != nullptr) {
       const bool cold = others == StackDistance::cold;
       write_backs_->visit(visit, size, cold ? others : line_distance(others, size.lines, 0, false));
@@ -104,17 +102,11 @@ Prediction simulate_lru(const Request& request) {
     prediction.steps = replay.steps;
     prediction.tile_visits = replay.tile_visits;
   } else {
-    const auto replay = [&](auto&& histogram) {
-      prediction.steps = replay_lockstep(request, atoms, histogram);
-      histogram.flush();
-      prediction.tile_visits = histogram.visits();
-    };
-    if (backward)
-      replay(HistogramBuilder(atoms, prediction.histogram, &prediction.write_backs.emplace()));
-    else if (request.threads > 1)
-      replay(ChunkedHistogram(atoms, prediction.histogram, request.threads));
-    else
-      replay(HistogramBuilder(atoms, prediction.histogram, nullptr));
+    HistogramBuilder builder(atoms, prediction.histogram,
+                             backward ? &prediction.write_backs.emplace() : nullptr);
+    prediction.steps = replay_lockstep(request, atoms, builder);
+    builder.flush();
+    prediction.tile_visits = builder.visits();
   }
   count_all(prediction, request.l2_bytes / line_bytes);
   if (backward) know_reductions(prediction);

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/halves/half_visits.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/ring/gradient_streams.hpp"
-#include "sim/schedule/held_heads.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/schedule/link_traffic.hpp"
+#include "sim/schedule/live_heads.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/simulate_timed.hpp"
@@ -132,7 +132,8 @@ class TimedRank {
   double run(const Request& call, double begin_ns, LinkTraffic& traffic) {
     TimedParameters parameters = timed_parameters(call, gpu_, halves_);
     // GPCs differ at the full clock, of launches that stand apart; a call lasts as the one before.
-    parameters.step.sm_spread *= 1 - power().fallen(begin_ns, begin_ns + last_ns_);
+    parameters.step.sm_spread =
+        parameters.step.sm_spread.value_or(0) * (1 - power().fallen(begin_ns, begin_ns + last_ns_));
     TimedWavefront wavefront(call, parameters, atoms_, memory_);
     const double end_ns = wavefront.run_from(begin_ns, &traffic);
     visits_ += wavefront.tile_visits();
@@ -293,19 +294,18 @@ RingStep counted(const Tallies& now, const Tallies& before, bool bulk) {
   return step;
 }
 
-// Of the calls of a rank, which begin and end at these times at the full clock. `sawtooth ring`
-// runs a round that warms up and then five, of which the middle one counts: in each the first GPU
-// also makes the plain call, and the others rest meanwhile.
+// Calls of a rank begin and end at these times at the full clock. In each round the first GPU also
+// makes the plain call, and the others rest meanwhile.
 void slow_down(std::vector<RingStep>& steps, const std::vector<Interval>& calls,
-               const PowerLimit& power, int64_t rank) {
-  constexpr double rounds_before = 3;
+               const PowerLimit& power, const LoadBefore& load, int64_t rank) {
   const double ring_ns = calls.back().end_ns, ranks = double(calls.size());
   const double plain_ns = ranks * ring_ns;
-  const double load_ns = rank == 0 ? rounds_before * (plain_ns + ring_ns) + plain_ns : 0;
+  const double load_ns = rank == 0 ? load.ring_rounds * (plain_ns + ring_ns) + plain_ns : 0;
   for (size_t step = 0; step < steps.size(); ++step) {
     const auto& [begin_ns, end_ns] = calls[step];
-    *steps[step].time_us *= calls.size() == 1 ? power.slower(end_ns - begin_ns)
-                                              : power.slower(load_ns + begin_ns, load_ns + end_ns);
+    *steps[step].time_us *= calls.size() == 1
+                                ? power.slower_launch(end_ns - begin_ns, load.launches)
+                                : power.slower(load_ns + begin_ns, load_ns + end_ns);
   }
 }
 
@@ -342,7 +342,8 @@ std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t ra
     visits = replay.tile_visits();
     now_ns = end_ns;
   }
-  if constexpr (Replay::knows_time) slow_down(steps, calls, replay.power(), rank);
+  if constexpr (Replay::knows_time)
+    slow_down(steps, calls, replay.power(), ring.request.load, rank);
   return steps;
 }
 
@@ -408,7 +409,7 @@ std::vector<RingStep> replay_gradients(const RingRequest& ring, const Gpu& gpu, 
     }
     calls.push_back({begin_ns, end_ns});
   }
-  if constexpr (Replay::knows_time) slow_down(steps, calls, power, rank);
+  if constexpr (Replay::knows_time) slow_down(steps, calls, power, ring.request.load, rank);
   return steps;
 }
 

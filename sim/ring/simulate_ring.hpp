@@ -14,7 +14,6 @@
 
 #include "scheduler/ring.hpp"
 #include "sim/gpu.hpp"
-#include "sim/link.hpp"
 #include "sim/prediction.hpp"
 #include "sim/request.hpp"
 

@@ -1,7 +1,6 @@
 #include "sim/schedule/atoms.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -44,133 +43,158 @@ void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles
   }
 }
 
-}  // namespace
+/// The tiles of a tensor's heads.
+struct Shape {
+  int64_t heads = 0, rows = 0, tile_rows = 0, row_bytes = 0;
+  int64_t tiles() const { return ceil_div(rows, tile_rows); }
+};
 
-HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
+/// In the order of Tensor.
+std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceShape& pieces) {
   const Problem& problem = request.problem;
   const Tiling& tiling = request.tiling;
   const Schedule& schedule = request.schedule;
   const KeyParts& key_parts = request.key_parts;
-  const Prefix& prefix = request.sequences.prefix;
-  const Pages& pages = request.sequences.pages;
-  paged_keys_ = PagedKeys(problem, tiling, pages);
-  const bool pair_kv = kv == KvAtoms::pairs;
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads * key_parts.buffers;
   const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
-  const int64_t o_row_bytes = problem.head_dim * float_bytes;
-  const PieceShape pieces = piece_shape(request);
-  const int64_t piece_row_bytes = o_row_bytes + pieces.floats_beside_o * float_bytes;
-  require_whole_lines("tile-q", tiling.q_rows * problem.row_bytes(), q_tiles(problem, tiling));
-  require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
-
-  struct Shape {
-    int64_t heads = 0, rows = 0, tile_rows = 0, row_bytes = 0;
-  };
+  const int64_t row_bytes = problem.row_bytes(), o_row_bytes = problem.head_dim * float_bytes;
   const bool backward = problem.pass == Pass::backward;
   const bool added = backward && schedule.dq != Dq::separate;
   const bool around = backward && schedule.small_kernels;
-  const auto of_queries = [&](bool exists, int64_t row_bytes) {
-    return Shape{exists ? q_heads : 0, problem.seq_q, tiling.q_rows, row_bytes};
+  const auto of_queries = [&](bool exists, int64_t bytes) {
+    return Shape{exists ? q_heads : 0, problem.seq_q, tiling.q_rows, bytes};
   };
   const auto of_keys = [&](bool exists) {
-    return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, problem.row_bytes()};
+    return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, row_bytes};
   };
   const Shape partial_o =
-      pieces.count > 0
-          ? Shape{pieces.count, pieces.tiles * pieces.tile_rows, pieces.tile_rows, piece_row_bytes}
-          : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes};
-  // In the order of Tensor.
-  const std::array<Shape, tensor_count> shapes{{
-      of_queries(true, problem.row_bytes()),
+      pieces.count > 0 ? Shape{pieces.count, pieces.tiles * pieces.tile_rows, pieces.tile_rows,
+                               o_row_bytes + pieces.floats_beside_o * float_bytes}
+                       : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes};
+  return {{
+      of_queries(true, row_bytes),
       of_keys(true),
       of_keys(true),
-      of_queries(!backward || around, problem.row_bytes()),
+      of_queries(!backward || around, row_bytes),
       of_queries(request.log_sum_exp || backward, float_bytes),
       partial_o,
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
       of_queries(false, 0),
-      of_queries(backward, problem.row_bytes()),
+      of_queries(backward, row_bytes),
       of_queries(backward, float_bytes),
       of_queries(added, o_row_bytes),
-      of_queries(backward && (around || !added), problem.row_bytes()),
+      of_queries(backward && (around || !added), row_bytes),
       of_keys(backward),
       of_keys(backward),
       of_queries(key_parts.exist, o_row_bytes),
       of_queries(key_parts.exist, float_bytes),
   }};
-  const bool by_pages = kv == KvAtoms::runs && pages.paged() && pages.rows < tiling.kv_rows;
-  if (by_pages) {
-    const int64_t run_bytes = pages.rows * problem.row_bytes();
-    require_whole_lines("page-rows", run_bytes, tiling.kv_rows / pages.rows);
-    for (int64_t row = pages.rows; row < tiling.kv_rows; row += pages.rows)
-      cuts_.push_back(row / pages.rows * (run_bytes / line_bytes));
+}
+
+bool cuts_by_pages(const Request& request, KvAtoms kv) {
+  const Pages& pages = request.sequences.pages;
+  return kv == KvAtoms::runs && pages.paged() && pages.rows < request.tiling.kv_rows;
+}
+
+/// Lines of a K/V tile at which an atom begins.
+std::vector<int64_t> cuts_of(const Request& request, KvAtoms kv) {
+  const Problem& problem = request.problem;
+  const Tiling& tiling = request.tiling;
+  std::vector<int64_t> cuts{0};
+  if (cuts_by_pages(request, kv)) {
+    const int64_t page_rows = request.sequences.pages.rows;
+    const int64_t run_bytes = page_rows * problem.row_bytes();
+    require_whole_lines("page-rows", run_bytes, tiling.kv_rows / page_rows);
+    for (int64_t row = page_rows; row < tiling.kv_rows; row += page_rows)
+      cuts.push_back(row / page_rows * (run_bytes / line_bytes));
   } else if (kv == KvAtoms::parts || kv == KvAtoms::runs) {
-    cuts_ = prefetch_cuts(problem, tiling, schedule);
+    cuts = prefetch_cuts(problem, tiling, request.schedule);
   }
-  struct OfSequence {
-    int64_t seq_q = 0, seq_kv = 0;
-    bool owns_prefix = true;
-    auto operator<=>(const OfSequence&) const = default;
-  };
-  std::vector<OfSequence> lengths;  // of each shape
-  std::map<OfSequence, size_t> known;
+  return cuts;
+}
+
+/// The atoms of a tile: one, or one from each of `cuts` on. With `all` also those that begin behind
+/// its end, without lines: runs of pages exist beyond a sequence's end too.
+std::vector<AtomSize> atoms_of(const AtomSize& tile, std::span<const int64_t> cuts, bool all) {
+  if (cuts.size() == 1) return {tile};
+  std::vector<AtomSize> atoms;
+  for (size_t i = 0; i < cuts.size() && (all || cuts[i] < tile.lines); ++i) {
+    const int64_t end = i + 1 < cuts.size() ? cuts[i + 1] : tile.lines;
+    atoms.push_back(size_of_lines(tile, min_of(cuts[i], tile.lines), min_of(end, tile.lines)));
+  }
+  return atoms;
+}
+
+}  // namespace
+
+HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
+  const Problem& problem = request.problem;
+  const Tiling& tiling = request.tiling;
+  paged_keys_ = PagedKeys(problem, tiling, request.sequences.pages);
+  require_whole_lines("tile-q", tiling.q_rows * problem.row_bytes(), q_tiles(problem, tiling));
+  require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
+  cuts_ = cuts_of(request, kv);
+  const std::vector<OfSequence> lengths = number_shapes(request);
+  const bool all_runs = cuts_by_pages(request, kv), pair_kv = kv == KvAtoms::pairs;
+  const PieceShape pieces = piece_shape(request);
+  const auto shapes = shapes_of(request, pieces);
+  for (size_t t = 0; t < shapes.size(); ++t) {
+    const auto tensor = static_cast<Tensor>(t);
+    const Shape& shape = shapes[t];
+    const uint8_t tensors = pair_kv && tensor == Tensor::k ? 2 : 1;
+    const bool cut = tensor == Tensor::k || tensor == Tensor::v;
+    const auto cuts = std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);
+    const auto atoms_of_rows = [&](int64_t rows) {
+      return atoms_of(size_of_bytes(rows * shape.row_bytes, tensor, tensors), cuts, all_runs);
+    };
+    OfHead& head = of_[t];
+    head.heads = pair_kv && tensor == Tensor::v ? 0 : shape.heads;
+    const int64_t tiles = shape.tiles();
+    const std::vector<AtomSize> full = atoms_of_rows(shape.tile_rows);
+    head.a_tile = std::ssize(full);
+    head.count = (tiles - 1) * head.a_tile +
+                 std::ssize(atoms_of_rows(shape.rows - (tiles - 1) * shape.tile_rows));
+    if (head.heads == 0) continue;
+    require_atom_ids(head.count);
+    const bool alike = tensor == Tensor::partial_o && pieces.count > 0;  // whatever the sequence
+    for (const OfSequence& of_sequence : lengths) {
+      int64_t rows = shape.rows;
+      if (!shape_of_.empty() && !alike)
+        rows = has_key_rows(tensor) ? of_sequence.seq_kv : of_sequence.seq_q;
+      const int64_t elsewhere = has_key_rows(tensor) && !of_sequence.owns_prefix
+                                    ? request.sequences.prefix.tiles(tiling.kv_rows)
+                                    : 0;
+      std::vector<AtomSize>& sizes = head.sizes.emplace_back();
+      sizes.reserve(static_cast<size_t>(head.count));
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t left =
+            tile < elsewhere ? 0 : clamp_to(rows - tile * shape.tile_rows, 0, shape.tile_rows);
+        const std::vector<AtomSize> atoms = left == shape.tile_rows ? full : atoms_of_rows(left);
+        sizes.insert(sizes.end(), atoms.begin(), atoms.end());
+      }
+      if (alike) break;
+    }
+  }
+  if (!pair_kv) return;
+  of_[static_cast<size_t>(Tensor::v)] = of(Tensor::k);
+  of_[static_cast<size_t>(Tensor::v)].heads = 0;
+}
+
+std::vector<HeadAtoms::OfSequence> HeadAtoms::number_shapes(const Request& request) {
+  const Prefix& prefix = request.sequences.prefix;
   const bool differ = request.sequences.lengths != nullptr || prefix.shared();
-  for (int64_t batch = 0; batch < (differ ? problem.batch : 1); ++batch) {
-    const Problem of = request.sequences.of(problem, batch);
+  std::vector<OfSequence> lengths;
+  std::map<OfSequence, size_t> known;
+  for (int64_t batch = 0; batch < (differ ? request.problem.batch : 1); ++batch) {
+    const Problem of = request.sequences.of(request.problem, batch);
     const OfSequence own{of.seq_q, of.seq_kv, prefix.owns(batch)};
     const auto [shape, is_new] = known.try_emplace(own, lengths.size());
     if (differ) shape_of_.push_back(shape->second);
     if (is_new) lengths.push_back(own);
   }
   shapes_ = lengths.size();
-  for (size_t t = 0; t < shapes.size(); ++t) {
-    const auto tensor = static_cast<Tensor>(t);
-    const Shape& shape = shapes[t];
-    const bool paired = pair_kv && tensor == Tensor::k;
-    const bool cut = tensor == Tensor::k || tensor == Tensor::v;
-    const auto cuts = std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);
-    const auto atoms_of = [&](int64_t rows) {
-      const AtomSize tile = size_of_bytes(rows * shape.row_bytes, tensor, paired ? 2 : 1);
-      if (cuts.size() == 1) return std::vector<AtomSize>{tile};
-      std::vector<AtomSize> atoms;
-      // Runs of pages exist beyond a sequence's end too: there without lines.
-      for (size_t i = 0; i < cuts.size() && (by_pages || cuts[i] < tile.lines); ++i) {
-        const int64_t end = i + 1 < cuts.size() ? cuts[i + 1] : tile.lines;
-        atoms.push_back(size_of_lines(tile, min_of(cuts[i], tile.lines), min_of(end, tile.lines)));
-      }
-      return atoms;
-    };
-    OfHead& head = of_[t];
-    head.heads = pair_kv && tensor == Tensor::v ? 0 : shape.heads;
-    const int64_t tiles = ceil_div(shape.rows, shape.tile_rows);
-    const std::vector<AtomSize> full = atoms_of(shape.tile_rows);
-    head.a_tile = std::ssize(full);
-    head.count = (tiles - 1) * head.a_tile +
-                 std::ssize(atoms_of(shape.rows - (tiles - 1) * shape.tile_rows));
-    if (head.heads == 0) continue;
-    require_atom_ids(head.count);
-    const bool of_pieces = tensor == Tensor::partial_o && pieces.count > 0;
-    for (const OfSequence& of_sequence : lengths) {
-      int64_t rows = shape.rows;
-      if (differ && !of_pieces)
-        rows = has_key_rows(tensor) ? of_sequence.seq_kv : of_sequence.seq_q;
-      const int64_t elsewhere =
-          has_key_rows(tensor) && !of_sequence.owns_prefix ? prefix.tiles(tiling.kv_rows) : 0;
-      std::vector<AtomSize>& sizes = head.sizes.emplace_back();
-      sizes.reserve(static_cast<size_t>(head.count));
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        const int64_t left =
-            tile < elsewhere ? 0 : clamp_to(rows - tile * shape.tile_rows, 0, shape.tile_rows);
-        const std::vector<AtomSize> atoms = left == shape.tile_rows ? full : atoms_of(left);
-        sizes.insert(sizes.end(), atoms.begin(), atoms.end());
-      }
-      if (of_pieces) break;  // they are all alike
-    }
-  }
-  if (!pair_kv) return;
-  of_[static_cast<size_t>(Tensor::v)] = of(Tensor::k);
-  of_[static_cast<size_t>(Tensor::v)].heads = 0;
+  return lengths;
 }
 
 AtomRange HeadAtoms::part(AtomRange tile, Range lines) const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
@@ -138,6 +139,14 @@ class HeadAtoms {
     int64_t count = 0;
     std::vector<std::vector<AtomSize>> sizes;  // of each shape
   };
+  /// What shapes of heads differ in.
+  struct OfSequence {
+    int64_t seq_q = 0, seq_kv = 0;
+    bool owns_prefix = true;
+    auto operator<=>(const OfSequence&) const = default;
+  };
+  /// Of each shape; fills shape_of_ and shapes_.
+  std::vector<OfSequence> number_shapes(const Request& request);
   const OfHead& of(Tensor tensor) const { return of_[static_cast<size_t>(tensor)]; }
 
   PagedKeys paged_keys_;

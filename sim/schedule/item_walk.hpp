@@ -20,7 +20,6 @@
 #include "sim/schedule/live_heads.hpp"
 #include "sim/schedule/partial_results.hpp"
 #include "sim/schedule/roles.hpp"
-#include "sim/schedule/share_dealer.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/worker_cursor.hpp"
 
@@ -38,12 +37,10 @@ class ItemWalk {
         schedule_(request.schedule),
         sequences_(request.sequences),
         shares_(request.shares),
-        dealer_(shares_, schedule_.workers),
         own_scan_(request.own_scan),
         items_(item_count(problem_, tiling_, schedule_)),
         begun_(request.items_begun),
-        attaches_(own_scan_ != nullptr || schedule_.scan == scan_id<AttachScan> ||
-                  schedule_.scan.index > scan_id<RandomScan>.index),
+        attaches_(own_scan_ != nullptr || traits_of(schedule_.scan).attaches),
         live_(request) {
     if (!request.cascade) return;
     cascade_.emplace(problem_, tiling_, sequences_.prefix);
@@ -54,11 +51,15 @@ class ItemWalk {
   int64_t items() const { return items_; }
   /// That have an item at once, at most.
   int64_t workers() const {
-    return shares_.cuts() ? dealer_.workers() : min_of(schedule_.workers, items_);
+    return shares_.cuts() ? shares_.row().count() : min_of(schedule_.workers, items_);
   }
   /// Whether workers take pieces from next_piece(), in place of items by their numbers.
   bool has_shares() const { return shares_.cuts(); }
-  std::optional<SharedItem> next_piece(int64_t w) { return dealer_.next(w); }
+  /// The next item of which worker w, whose share is w, has a piece, where it has begun `begun`.
+  std::optional<int64_t> next_piece(int64_t w, int64_t begun) const {
+    const Range own = shares_.items_of(w);
+    return begun < own.size() ? std::optional(own.begin + begun) : std::nullopt;
+  }
 
   /// Begins item `index`, or what `share` has of it; one that sees nothing is done at once, and
   /// still has results.
@@ -293,7 +294,6 @@ class ItemWalk {
   const Schedule& schedule_;
   const Sequences& sequences_;
   const ItemShares& shares_;
-  ShareDealer dealer_;
   std::optional<Cascade> cascade_;
   std::vector<int64_t> own_items_;  // of a cascade, by query head; empty until it is asked for
   OwnScan* own_scan_;

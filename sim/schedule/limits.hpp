@@ -80,4 +80,9 @@ void require_one_length(const Request& request, const std::string& model);
 /// Throws std::invalid_argument for a backward pass, which `model` does not know.
 void require_forward(const Request& request, const std::string& model);
 
+// What equal shares, shared prefixes, cascades and pages are not defined for, or not modelled in.
+
+/// Empty where the request has none of them, or has them in a way that all wavefronts know.
+std::optional<Fault> serving_fault(const Request& request);
+
 }  // namespace sawtooth::sim

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/link.hpp"
+#include "sim/gpu.hpp"
 #include "sim/schedule/live_atoms.hpp"
 
 namespace sawtooth::sim {

@@ -12,12 +12,8 @@ namespace {
 // Without a mask all items have equally many steps, so that waves stay whole in lockstep; a head at
 // a time, its sharers are neighbours; and these scans are the same for all of a wave.
 bool sharers_keep_together(const Problem& problem, const Schedule& schedule) {
-  const bool same_scan =
-      schedule.scan == scan_id<LinearScan> || schedule.scan == scan_id<ReverseScan> ||
-      schedule.scan == scan_id<SawtoothScan> || schedule.scan == scan_id<SawtoothWaveScan> ||
-      schedule.scan == scan_id<AttachScan>;
   return problem.mask.kind == MaskKind::none && schedule.kv_split == 1 &&
-         schedule.order.section == 1 && same_scan;
+         schedule.order.section == 1 && traits_of(schedule.scan).one_a_wave;
 }
 
 }  // namespace

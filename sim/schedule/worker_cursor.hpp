@@ -8,7 +8,7 @@
 
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
-#include "sim/schedule/own_scan.hpp"
+#include "sim/request.hpp"
 
 namespace sawtooth::sim {
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "sim/sets/opt_sets.hpp"
-#include "sim/sets/policies.hpp"
 #include "sim/sets/policy_sets.hpp"
 #include "sim/sets/recency_sets.hpp"
 

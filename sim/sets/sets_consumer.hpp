@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/schedule/access_tally.hpp"
+#include "sim/schedule/visit.hpp"
 #include "sim/sets/set_engine.hpp"
 
 namespace sawtooth::sim {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/schedule/held_heads.hpp"
-#include "sim/schedule/merged_visits.hpp"
+#include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/wavefront.hpp"
 #include "sim/sets/sets_consumer.hpp"
 
 namespace sawtooth::sim {

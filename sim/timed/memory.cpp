@@ -9,7 +9,7 @@ namespace sawtooth::sim {
 TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const LiveAtoms& heads,
                          bool merging)
     : parameters_(parameters),
-      placed_(placed_sms(sms, parameters.lines.halves, parameters.layout, parameters.half_of_sms)),
+      placed_(placed_sms(sms, parameters.lines.halves, parameters.layout)),
       merging_(merging && parameters.coalescer_sms > 1),
       l2_lines_(parameters.lines, heads),
       ready_(static_cast<size_t>(parameters.lines.halves)),
@@ -17,8 +17,8 @@ TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const Live
       coalescer_of_(static_cast<size_t>(sms)),
       ports_(static_cast<size_t>(sms), BandwidthQueue(parameters.port_bytes_a_ns)),
       l2_(parameters.l2_bytes_a_ns),
-      fabric_(parameters.fabric_bytes_a_ns),
-      dram_(parameters.dram_bytes_a_ns) {
+      dram_(parameters.dram_bytes_a_ns),
+      dram_reads_(parameters.dram_window_ns) {
   for (int64_t sm = 0; sm < sms; ++sm) {
     coalescer_of_[static_cast<size_t>(sm)] = static_cast<int32_t>(sm / parameters.coalescer_sms);
   }
@@ -78,14 +78,12 @@ double TimedMemory::fetch(double now_ns, int half, AtomId atom, int home, const 
     return std::max(ready, now_ns + parameters_.near_ns);
   }
   if (home == half) return ready = pass_dram(now_ns, lacking.here, time);
-  const double crossed = fabric_.pass(now_ns, lacking.here * sector_bytes);
-  time.fabric_ns = std::max(time.fabric_ns, crossed - now_ns);
   double& home_ready = ready_[static_cast<size_t>(home)][here];
   if (lacking.anywhere == 0) {
-    return ready = std::max(home_ready, crossed + parameters_.far_ns);
+    return ready = std::max(home_ready, now_ns + parameters_.far_ns);
   }
   if (access == Access::read) far_first_[here] = {now_ns, lacking.anywhere};
-  home_ready = pass_dram(crossed, lacking.anywhere, time);
+  home_ready = pass_dram(now_ns, lacking.anywhere, time);
   return ready = home_ready + parameters_.far_ns - parameters_.near_ns;
 }
 
@@ -120,7 +118,7 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
   if (last != nullptr && !merged) last->answered_ns = arrival - now_ns;
   // Lines stream: the last one is there when the port has passed it and its own latency is over.
   time.arrival_ns = arrival + time.l2_ns;
-  time.latency_ns = time.arrival_ns - now_ns - time.l2_ns - time.fabric_ns - time.dram_ns;
+  time.latency_ns = time.arrival_ns - now_ns - time.l2_ns - time.dram_ns;
   return time;
 }
 

@@ -16,10 +16,9 @@
 
 #include "sim/counters.hpp"
 #include "sim/halves/two_halves.hpp"
-#include "sim/timed/bandwidth_queue.hpp"
+#include "sim/timed/bandwidth.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/placement.hpp"
-#include "sim/timed/traffic_rate.hpp"
 
 namespace sawtooth::sim {
 
@@ -27,7 +26,6 @@ namespace sawtooth::sim {
 struct ReadTime {
   double arrival_ns = 0;
   double l2_ns = 0;        // waiting for the SM's port and for L2's bandwidth
-  double fabric_ns = 0;    // waiting for the fabric's bandwidth
   double dram_ns = 0;      // waiting for DRAM's bandwidth
   double latency_ns = 0;   // the rest: nothing is in the way
   bool from_dram = false;  // some of its lines
@@ -76,9 +74,6 @@ class TimedMemory {
   const PlacedSm& placed(int64_t sm) const { return placed_[static_cast<size_t>(sm)]; }
 
  private:
-  // Assumed: records of items show the clock given way within the first item, 190 us.
-  static constexpr double clock_window_ns = 50'000;
-
   // The last time that the far half's SMs fetched lines of an atom from DRAM through their home.
   struct FarFirst {
     double ns = -1e300;
@@ -113,8 +108,8 @@ class TimedMemory {
   int64_t coalescers_ = 1;
   std::vector<int32_t> coalescer_of_;  // [SM]
   std::vector<BandwidthQueue> ports_;
-  BandwidthQueue l2_, fabric_, dram_;
-  TrafficRate dram_reads_{clock_window_ns};
+  BandwidthQueue l2_, dram_;
+  TrafficRate dram_reads_;
 };
 
 }  // namespace sawtooth::sim

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <variant>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/timed/step_cost.hpp"
@@ -15,6 +16,7 @@ namespace {
 constexpr double flop_per_tera = 1e12;
 constexpr double ns_a_second = 1e9;
 constexpr double ns_a_ms = 1e6;
+constexpr double ns_a_us = 1e3;
 
 double required(const std::optional<double>& value, const char* key, const Gpu& gpu) {
   if (value) return *value;
@@ -47,14 +49,13 @@ L2Parameters l2_parameters(const Request& request, const Gpu& gpu, bool halves) 
   }
   if (!request.without.has(Mechanism::bandwidth)) {
     l2.l2_bytes_a_ns = gpu.l2_gb_per_s.value_or(0);
-    l2.port_bytes_a_ns = gpu.port_gb_per_s.value_or(l2.l2_bytes_a_ns / double(gpu.sms));
-    l2.fabric_bytes_a_ns = gpu.fabric_gb_per_s.value_or(0);
+    l2.port_bytes_a_ns = l2.l2_bytes_a_ns / double(gpu.sms);
     l2.dram_bytes_a_ns = gpu.dram_gb_per_s.value_or(0) * request.kernel.dram_share;
   }
+  l2.dram_window_ns = gpu.dram_window_us.value_or(0) * ns_a_us;
   if (request.kernel.lead_k_steps && !request.without.has(Mechanism::bandwidth))
     l2.port_bytes_a_ns = gpu.tile_gb_per_s.value_or(l2.port_bytes_a_ns);
   if (l2.lines.halves == 2) l2.layout = gpu.layout;
-  l2.half_of_sms = request.die.cta_half;
   l2.coalescer_sms = static_cast<int>(gpu.coalescer_sms.value_or(1));
   return l2;
 }
@@ -72,69 +73,50 @@ void set_rates(const KernelCost& kernel, const Gpu& gpu, StepParameters& step) {
   }
 }
 
+// Without the costs of mechanisms that are switched off.
+KernelCost switched(KernelCost cost, MechanismSet without) {
+  KernelCost none;
+  for (const ProfileKey<KernelCost>& key : kernel_cost_keys) {
+    if (!key.mechanism || !without.has(*key.mechanism)) continue;
+    std::visit([&](auto* value) { *value = *std::get<decltype(value)>(key.place(none)); },
+               key.place(cost));
+  }
+  return cost;
+}
+
 // What a scan adds to the cost of prefetch.
 double scan_prefetch_ns(const PrefetchTimes& prefetch, ScanId scan) {
-  if (scan == scan_id<LinearScan>) return 0;
+  const TurnCost turn = traits_of(scan).turn;
+  if (turn == TurnCost::none) return 0;
   const double turned_ns = prefetch.scan_ns.value_or(0);
-  return scan == scan_id<AttachScan> ? prefetch.attach_ns.value_or(turned_ns) : turned_ns;
+  return turn == TurnCost::attached ? prefetch.attach_ns.value_or(turned_ns) : turned_ns;
 }
 
 StepParameters step_parameters(const Request& request, const Gpu& gpu) {
   const auto on = [&](Mechanism mechanism) { return !request.without.has(mechanism); };
-  const KernelCost& kernel = request.kernel;
   const bool prefetches = request.schedule.prefetch > 0;
-  StepParameters step;
-  set_rates(kernel, gpu, step);
-  step.fixed_ns = kernel.fixed_ns;
-  step.exposed_ns = kernel.exposed_ns;
-  step.stages = kernel.stages;
-  step.in_step = kernel.keep_step;
-  if (kernel.lead_k_steps && kernel.lead_v_steps)
-    step.leads = Leads{*kernel.lead_k_steps, *kernel.lead_v_steps};
-  if (on(Mechanism::bandwidth)) step.dram_late_ns = kernel.dram_late_ns;
-  if (on(Mechanism::item_cost)) {
-    step.item_begin_ns = kernel.item_begin_ns;
-    step.item_end_ns = kernel.item_end_ns;
-    step.item_spread_ns = kernel.item_spread_ns;
-    step.merge_ns = kernel.merge_ns;
-    step.combine_ns = kernel.combine_ns;
-    step.refill_ns = kernel.refill_ns.value_or(gpu.refill_ns);
+  StepParameters step{switched(request.kernel, request.without)};
+  set_rates(step, gpu, step);
+  if (step.lead_k_steps && step.lead_v_steps)
+    step.leads = Leads{*step.lead_k_steps, *step.lead_v_steps};
+  step.refill_ns = step.refill_ns.value_or(on(Mechanism::item_cost) ? gpu.refill_ns : 0);
+  step.prefetch.step_ns =
+      step.prefetch.step_ns.value_or(0) + scan_prefetch_ns(step.prefetch, request.schedule.scan);
+  if (!step.prefetch_shared.step_ns) step.prefetch_shared.step_ns = step.prefetch.step_ns;
+  if (!step.prefetch_shared.lines_ns) step.prefetch_shared.lines_ns = step.prefetch.lines_ns;
+  step.jitter_shared = step.jitter_shared.value_or(step.jitter);
+  step.jitter_in_step = step.jitter_in_step.value_or(*step.jitter_shared);
+  if (!request.running.on || request.running.begins) step.staggered = {};
+  if (request.running.finishes) step.staggered.share = step.staggered.finish_share;
+  step.phases_meet = on(Mechanism::jitter) && request.problem.mask.kind != MaskKind::none;
+  step.sm_spread = step.sm_spread.value_or(on(Mechanism::sm_spread) ? gpu.sm_spread : 0);
+  if (prefetches) {
+    step.tpc_spread = step.tpc_spread_prefetch.value_or(step.tpc_spread);
+    step.age_bias = step.age_bias_prefetch.value_or(step.age_bias);
   }
-  if (on(Mechanism::prefetch_cost)) {
-    step.prefetch = {.step_ns = kernel.prefetch.step_ns.value_or(0) +
-                                scan_prefetch_ns(kernel.prefetch, request.schedule.scan),
-                     .lines_ns = kernel.prefetch.lines_ns.value_or(0)};
-    step.prefetch_shared = {
-        .step_ns = kernel.prefetch_shared.step_ns.value_or(step.prefetch.step_ns),
-        .lines_ns = kernel.prefetch_shared.lines_ns.value_or(step.prefetch.lines_ns),
-        .lines_bias = kernel.prefetch_lines_bias};
-  }
-  if (on(Mechanism::jitter)) {
-    step.jitter = kernel.jitter;
-    step.jitter_shared = kernel.jitter_shared.value_or(step.jitter);
-    step.jitter_in_step = kernel.jitter_in_step.value_or(step.jitter_shared);
-    step.jitter_by_age = kernel.jitter_by_age;
-    step.wrong_phase = kernel.wrong_phase;
-    if (request.running.on && !request.running.begins) {
-      step.staggered = kernel.staggered;
-      if (request.running.finishes) step.staggered.share = step.staggered.finish_share;
-    }
-    step.phases_meet = request.problem.mask.kind != MaskKind::none;
-  }
-  if (on(Mechanism::sm_spread)) {
-    step.sm_spread = kernel.sm_spread.value_or(gpu.sm_spread);
-    if (!kernel.sm_spread) step.sm_slowness = request.die.sm_slowness;
-    step.sm_slowness_older = request.die.sm_slowness_older;
-    step.sm_slowness_younger = request.die.sm_slowness_younger;
-    step.tpc_spread = kernel.tpc_spread;
-    if (prefetches) step.tpc_spread = kernel.tpc_spread_prefetch.value_or(step.tpc_spread);
-  }
-  if (on(Mechanism::age_bias) && !step.in_step) {
-    step.age_bias = kernel.age_bias;
-    if (prefetches) step.age_bias = kernel.age_bias_prefetch.value_or(step.age_bias);
-  }
+  if (step.keep_step) step.age_bias = 0;
+  step.launch_ns = step.launch_ns.value_or(on(Mechanism::starts) ? gpu.launch_ns : 0);
   if (on(Mechanism::starts)) {
-    step.launch_ns = kernel.launch_ns.value_or(gpu.launch_ns);
     step.start_spread_ns = gpu.start_spread_ns;
     step.start_uneven_share = gpu.start_uneven_share;
   }
@@ -182,7 +164,7 @@ void set_waits(const KernelCost& kernel, L2Parameters& l2) {
 // Nothing ends before it begins.
 void check_times(const Request& request, const StepParameters& step) {
   const double alone_ns = step_cost(step, request.problem, request.tiling).alone_ns();
-  for (const PrefetchCost& cost : {step.prefetch, step.prefetch_shared}) {
+  for (const PrefetchTimes& cost : {step.prefetch, step.prefetch_shared}) {
     const double least_ns = std::min(cost.added_ns(0), cost.added_ns(1));
     if (request.schedule.prefetch == 0 || least_ns >= 0 || alone_ns + least_ns > 0) continue;
     throw std::invalid_argument("prefetch-step-ns: prefetch takes " + std::to_string(-least_ns) +
@@ -211,7 +193,6 @@ TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool ha
                              .merging = !request.without.has(Mechanism::merging),
                              .sharing = !request.without.has(Mechanism::sharing),
                              .ticket_race = !request.without.has(Mechanism::ticket_race),
-                             .ticket_half = static_cast<int>(request.die.ticket_half.value_or(0)),
                              .l2 = l2_parameters(request, gpu, halves),
                              .step = step_parameters(request, gpu)};
   if (!request.without.has(Mechanism::starts)) {

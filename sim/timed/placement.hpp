@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "sim/gpu.hpp"
+#include "sim/timed/chance.hpp"
 
 namespace sawtooth::sim {
 
@@ -27,9 +29,8 @@ inline std::pair<int, int> tpcs_of(const TpcRun& run, const SmLayout& layout) {
 }
 
 /// SM that gets CTA c, for c below `sms`. Where the layout is not recorded, GPCs have 16 SMs and
-/// those of one half are in one piece. `half_of` has the halves of a known die, in this order.
-inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, const SmLayout& layout = {},
-                                        const std::vector<int64_t>& half_of = {}) {
+/// those of one half are in one piece.
+inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, const SmLayout& layout = {}) {
   constexpr int64_t usual_sms_a_gpc = 16;
   std::vector<PlacedSm> placed;
   const auto place = [&](int64_t half, int64_t gpc, int64_t tpc) {
@@ -47,9 +48,81 @@ inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, const SmLayout&
   }
   for (auto sm = static_cast<int64_t>(placed.size()); sm < sms; ++sm)
     place(sm * halves / sms, sm / usual_sms_a_gpc, sm % usual_sms_a_gpc / sms_a_tpc);
-  for (size_t sm = 0; halves == 2 && sm < half_of.size(); ++sm)
-    placed[sm].half = static_cast<uint8_t>(half_of[sm]);
   return placed;
+}
+
+// Which SM gets which CTA of a launch with more CTAs than SMs. Under a static launch this decides
+// which SMs have two CTAs of the larger share.
+
+/// The SM (an index of `placed`) of each of `ctas` CTAs: in the recorded order of the layout, and
+/// where it says no more, round robin in the order of placement.
+inline std::vector<int64_t> sms_of_ctas(const std::vector<PlacedSm>& placed, const SmLayout& layout,
+                                        int64_t ctas) {
+  const auto sms = static_cast<int64_t>(placed.size());
+  std::vector<int64_t> order;
+  for (const TpcRun& run : layout.cta_order) {
+    if (ctas <= sms) break;  // one each, in the order of placement
+    const auto [first, end] = tpcs_of(run, layout);
+    for (int64_t sm = 0; sm < sms; ++sm) {
+      const PlacedSm& at = placed[static_cast<size_t>(sm)];
+      if (at.gpc == run.gpc && at.tpc >= first && at.tpc < end) order.push_back(sm);
+    }
+  }
+  order.resize(static_cast<size_t>(std::min(ctas, static_cast<int64_t>(order.size()))));
+  for (auto cta = static_cast<int64_t>(order.size()); cta < ctas; ++cta) order.push_back(cta % sms);
+  return order;
+}
+
+// When each SM gets its CTAs at the start of a launch, relative to the first one, and which SMs
+// are late with every item.
+//
+// All GPCs fill their TPCs at the same time, each in the order that the GPU's profile has recorded,
+// and both CTAs of an SM come together. In the same order items take longer, whatever their length.
+
+/// The place of each SM's TPC in that order, from 0, the first of its GPC, to 1, the last. GPCs of
+/// other sizes than the `recorded` ones have their TPCs in turn.
+inline std::vector<double> turns_of(const std::vector<PlacedSm>& placed,
+                                    const std::vector<std::vector<int>>& recorded) {
+  std::vector<int> tpcs;
+  for (const PlacedSm& sm : placed) {
+    if (tpcs.size() <= size_t(sm.gpc)) tpcs.resize(size_t(sm.gpc) + 1);
+    tpcs[size_t(sm.gpc)] = std::max(tpcs[size_t(sm.gpc)], sm.tpc + 1);
+  }
+  std::vector<double> turns;
+  for (const PlacedSm& sm : placed) {
+    const int all = tpcs[size_t(sm.gpc)];
+    const auto known = std::ranges::find(recorded, size_t(all), &std::vector<int>::size);
+    const int turn = known == recorded.end() ? sm.tpc : known->at(size_t(sm.tpc));
+    turns.push_back(double(turn) / std::max(1, all - 1));
+  }
+  return turns;
+}
+
+/// In nanoseconds: a GPC's last TPC comes `spread_ns` after its first. GPCs and TPCs deviate from
+/// `turns` by `uneven` parts of that, drawn from `seed`.
+inline std::vector<double> start_ns(const std::vector<PlacedSm>& placed,
+                                    const std::vector<double>& turns, double spread_ns,
+                                    double uneven, uint64_t seed) {
+  constexpr uint64_t start_salt = uint64_t{1} << 32;
+  std::vector<double> starts;
+  for (size_t i = 0; i < placed.size(); ++i) {
+    const PlacedSm& sm = placed[i];
+    const uint64_t gpc = mix_seed(mix_seed(seed, start_salt), uint64_t(sm.gpc));
+    uint64_t of_gpc = gpc, of_tpc = mix_seed(gpc, uint64_t(sm.tpc) + 1);
+    const double chance = uneven * (noise(of_gpc) + noise(of_tpc));
+    starts.push_back(spread_ns * (turns[i] + chance));
+  }
+  const double first = *std::min_element(starts.begin(), starts.end());
+  for (double& start : starts) start -= first;
+  return starts;
+}
+
+/// `late` are turns. In nanoseconds around the mean over the SMs: the last TPC of a GPC less the
+/// first is `spread_ns`.
+inline std::vector<double> item_late_ns(std::vector<double> late, double spread_ns) {
+  const double mean = std::accumulate(late.begin(), late.end(), 0.0) / double(late.size());
+  for (double& turn : late) turn = spread_ns * (turn - mean);
+  return late;
 }
 
 }  // namespace sawtooth::sim

@@ -1,9 +1,8 @@
 // How much longer a launch takes where its kernel draws more power than the GPU may.
 //
-// A duration is that of one launch in a row, as `sawtooth measure` times them: of a launch that
-// loads the kernel and five that are timed, the middle one of these. The clock stays full for some
-// time after such a load begins, falls, and then stands where the limit holds it. Counters are read
-// in launches that stand apart, at the full clock: the clock moves no count.
+// The clock stays full for some time after such a load begins, falls, and then stands where the
+// limit holds it. How long a load has lasted when a launch is timed says LoadBefore of the request.
+// Counters are of launches that stand apart, at the full clock: the clock moves no count.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +14,11 @@ struct PowerLimit {
   double fall_ns = 0;   // from there on until it stands
   double slowness = 0;  // of the kernel then: what it takes longer, as a share; 0: never
 
-  /// The factor on the duration of a launch that takes `ns` at the full clock.
-  double slower(double ns) const {
-    constexpr double launches_until_middle = 3.5;  // of the load, until half of the timed launch
+  /// The factor on the duration of a launch that takes `ns` at the full clock, half of which is
+  /// over after `launches` such launches in a row.
+  double slower_launch(double ns, double launches) const {
     if (slowness <= 0) return 1;
-    const double beyond_ns = launches_until_middle * ns - delay_ns;
+    const double beyond_ns = launches * ns - delay_ns;
     const double fallen =
         fall_ns > 0 ? std::clamp(beyond_ns / fall_ns, 0.0, 1.0) : (beyond_ns > 0 ? 1.0 : 0.0);
     return 1 + slowness * fallen;

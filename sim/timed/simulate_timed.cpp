@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/on_threads.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/wavefront.hpp"
@@ -41,7 +40,7 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;
   const double full_clock_ns = wavefront.run();
-  const double slower = parameters.power.slower(full_clock_ns);
+  const double slower = parameters.power.slower_launch(full_clock_ns, request.load.launches);
   prediction.time_us = full_clock_ns * slower / ns_a_us;
   prediction.tile_visits = wavefront.tile_visits();
   prediction.phases = wavefront.take_phases();
@@ -62,13 +61,10 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
 
 Prediction median_launch(const Request& request, const Gpu& gpu, bool halves) {
   std::vector<Prediction> launches(static_cast<size_t>(std::max<int64_t>(1, request.launches)));
-  // A scan of one's own may be no function for several threads.
-  const int64_t threads = request.own_scan == nullptr ? request.threads : 1;
-  on_threads(std::ssize(launches), threads, [&](int64_t launch) {
-    Request one = request;
-    one.launch = launch;
-    launches[static_cast<size_t>(launch)] = simulate_timed(one, timed_parameters(one, gpu, halves));
-  });
+  Request one = request;
+  for (one.launch = 0; one.launch < std::ssize(launches); ++one.launch)
+    launches[static_cast<size_t>(one.launch)] =
+        simulate_timed(one, timed_parameters(one, gpu, halves));
   std::vector<SimulatedLaunch> all;
   for (const Prediction& launch : launches) all.push_back({launch.total, *launch.time_us});
   const auto middle = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 2);

@@ -18,8 +18,8 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
 void add_launch_reads(Counters& total, const TimedParameters& parameters);
 
 /// Of request.launches launches, each with random numbers of its own, the one with the median of
-/// DRAM reads (the lower one of two), as many at a time as request.threads. Throws
-/// std::invalid_argument as timed_parameters and simulate_timed.
+/// DRAM reads (the lower one of two). Throws std::invalid_argument as timed_parameters and
+/// simulate_timed.
 Prediction median_launch(const Request& request, const Gpu& gpu, bool halves);
 
 }  // namespace sawtooth::sim

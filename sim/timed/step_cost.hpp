@@ -3,9 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 
 #include "scheduler/problem.hpp"
 #include "scheduler/tiling.hpp"
+#include "sim/schedule/roles.hpp"
 #include "sim/timed/parameters.hpp"
 
 namespace sawtooth::sim {
@@ -48,5 +52,66 @@ inline StepCost step_cost(const StepParameters& parameters, const Problem& probl
   if (cost.exp_ns > 0) cost.bias = parameters.age_bias * cost.exp_ns / cost.pipe_ns();
   return cost;
 }
+
+// Where in a step its worker asks for tiles and waits for them: K is used when the step begins, V
+// in its middle, behind the softmax, and each tile is asked for its lead before that.
+
+/// Of K or of V: at `asks_at` of a step the tile of the step `ahead` steps on is asked for.
+struct TileAsk {
+  double asks_at = 0;  // from 0 to below 1
+  int64_t ahead = 0;
+};
+
+class StepPoints {
+ public:
+  struct Point {
+    double at = 0;               // as a share of the step
+    std::array<bool, 2> asks{};  // of K and of V
+    std::array<bool, 2> uses{};  // it waits for this step's tile
+  };
+
+  explicit StepPoints(const Leads& leads)
+      : asks_{ask_of(leads.k_steps, uses_at[0]), ask_of(leads.v_steps, uses_at[1])} {
+    for (const double at : {uses_at[0], uses_at[1], asks_[0].asks_at, asks_[1].asks_at}) {
+      const auto place = std::find_if(points_.begin(), points_.begin() + count_,
+                                      [&](const Point& point) { return point.at >= at; });
+      if (place != points_.begin() + count_ && place->at == at) continue;
+      std::move_backward(place, points_.begin() + count_, points_.begin() + count_ + 1);
+      *place = Point{.at = at};
+      ++count_;
+    }
+    for (Point& point : points_) {
+      for (size_t t = 0; t < 2; ++t) {
+        point.asks[t] = point.at == asks_[t].asks_at;
+        point.uses[t] = point.at == uses_at[t];
+      }
+    }
+  }
+
+  int count() const { return count_; }
+  const Point& operator[](int point) const { return points_[static_cast<size_t>(point)]; }
+  /// From this point to the next one, or to the end of the step, as a share of it.
+  double length(int point) const {
+    return (point + 1 < count_ ? (*this)[point + 1].at : 1.0) - (*this)[point].at;
+  }
+  const TileAsk& ask(size_t tensor) const { return asks_[tensor]; }
+  /// Without lead: at the moment of its use.
+  bool asks_at_use(size_t tensor) const {
+    return asks_[tensor].ahead == 0 && asks_[tensor].asks_at == uses_at[tensor];
+  }
+
+ private:
+  static constexpr std::array<double, 2> uses_at{0.0, 0.5};
+
+  static TileAsk ask_of(double lead, double use) {
+    const double steps_before = std::ceil(lead - use);
+    const double ahead = std::max(0.0, steps_before);
+    return {ahead + use - lead, static_cast<int64_t>(ahead)};
+  }
+
+  std::array<TileAsk, 2> asks_;
+  std::array<Point, 4> points_{};
+  int count_ = 0;
+};
 
 }  // namespace sawtooth::sim

@@ -1,7 +1,7 @@
 #include "sim/timed/step_times.hpp"
 
 #include "scheduler/permutation.hpp"
-#include "sim/timed/noise.hpp"
+#include "sim/timed/chance.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -38,15 +38,15 @@ double StepTimes::step_ns(SmCta& cta, double now_ns, double read_bytes_a_ns) {
   const Company company = company_of(cta);
   double ns = parameters_.sharing ? cost_.shared_ns(company.ctas, company.older) : cost_.alone_ns();
   if (prefetches_) {
-    const PrefetchCost& cost =
+    const PrefetchTimes& cost =
         company.ctas < 2 ? parameters_.step.prefetch : parameters_.step.prefetch_shared;
     const double mean = double(company.with_lines) / company.ctas;
-    ns = (ns + cost.added_ns(mean)) * cost.factor(cta.has_lines ? 1 : 0, mean);
+    const double more = (cta.has_lines ? 1 : 0) - mean;  // than the mean of the CTAs on the SM
+    ns = (ns + cost.added_ns(mean)) * (1 + 2 * more * parameters_.step.prefetch_lines_bias);
   }
   ns *= 1 + jitter_of(cta, company, now_ns);
   ns *= 1 + parameters_.dram_slowness * read_bytes_a_ns;
-  return ns * cta.pace.factor() *
-         slowness_.of(static_cast<size_t>(cta.sm), company.ctas, company.older);
+  return ns * cta.pace.factor() * slowness_.of(static_cast<size_t>(cta.sm), company.ctas);
 }
 
 // What the step takes longer by chance, as a share. Of CTAs that share an SM older ones jitter
@@ -55,17 +55,19 @@ double StepTimes::jitter_of(SmCta& cta, const Company& company, double now_ns) {
   const StepParameters& step = parameters_.step;
   const auto [ctas, older, with_lines] = company;
   if (ctas < 2) return step.jitter > 0 ? step.jitter * noise(cta.random) : 0;
-  if (step.in_step) {
+  if (step.keep_step) {
     const double phase = phases_.slowness(cta.sm, now_ns);
-    if (step.jitter_in_step <= 0) return phase;
+    const double jitter = step.jitter_in_step.value_or(0);
+    if (jitter <= 0) return phase;
     const auto step_number = static_cast<uint64_t>(now_ns / cost_.shared_ns(ctas, 0));
     uint64_t of_sm =
         mix_seed(mix_seed(seed_, sm_salt + static_cast<uint64_t>(cta.sm)), step_number);
-    return phase + step.jitter_in_step * noise(of_sm);
+    return phase + jitter * noise(of_sm);
   }
-  if (step.jitter_shared <= 0) return 0;
+  const double jitter = step.jitter_shared.value_or(0);
+  if (jitter <= 0) return 0;
   const double youth = double(2 * older - (ctas - 1)) / double(ctas - 1);  // -1 ... 1
-  return step.jitter_shared * (1 + step.jitter_by_age * youth) * noise(cta.random);
+  return jitter * (1 + step.jitter_by_age * youth) * noise(cta.random);
 }
 
 }  // namespace sawtooth::sim

@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/timed/item_pace.hpp"
+#include "sim/timed/chance.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/placement.hpp"
-#include "sim/timed/sm_phases.hpp"
 #include "sim/timed/sm_speed.hpp"
 #include "sim/timed/step_cost.hpp"
 

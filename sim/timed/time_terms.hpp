@@ -13,14 +13,13 @@ enum class TimeTerm : uint8_t {
   exposed,
   sharing,
   l2,
-  fabric,
   dram,
   latency,
   item,
   idle,
   turn,  // of dq = ordered: until the items before have added to its Q tile
 };
-inline constexpr int time_term_count = 11;
+inline constexpr int time_term_count = 10;
 
 /// Nanoseconds by term, summed over workers.
 struct TimeTerms {

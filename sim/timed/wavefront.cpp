@@ -8,9 +8,8 @@
 #include "scheduler/memory_units.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/prefetch.hpp"
-#include "sim/timed/cta_order.hpp"
-#include "sim/timed/noise.hpp"
-#include "sim/timed/start_order.hpp"
+#include "sim/timed/chance.hpp"
+#include "sim/timed/placement.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -100,7 +99,7 @@ double TimedWavefront::run_from(double begin_ns, LinkTraffic* traffic) {
   std::fill(ended_ns_.begin(), ended_ns_.end(), begin_ns);
   const double busy_before_ns = memory_.dram_busy_ns();
   const auto dram_ends_ns = [&] {
-    return begin_ns + parameters_.step.launch_ns + memory_.dram_busy_ns() - busy_before_ns;
+    return begin_ns + launch_ns() + memory_.dram_busy_ns() - busy_before_ns;
   };
   start();
   while (!events_.empty()) {
@@ -167,9 +166,9 @@ void TimedWavefront::start() {
   const double hop_ns = race ? parameters_.ticket_hop_ns : 0;
   for (int64_t w = 0; w < held_; ++w) {
     const int64_t sm = sms_of_ctas_[static_cast<size_t>(w)];
-    const bool far = memory_.placed(sm).half != parameters_.ticket_half;
+    const bool far = memory_.placed(sm).half != 0;
     begin_cta(w, sm,
-              begin_ns_ + step.launch_ns + late_ns[static_cast<size_t>(sm)] + (far ? hop_ns : 0));
+              begin_ns_ + launch_ns() + late_ns[static_cast<size_t>(sm)] + (far ? hop_ns : 0));
   }
   waiting_ = held_;
   if (schedule_.launch == launch_id<GridLaunch>) ticket_ = held_;
@@ -191,7 +190,7 @@ void TimedWavefront::begin_cta(int64_t w, int64_t sm, double ns) {
 void TimedWavefront::end_cta(const Worker& worker, double now_ns) {
   events_.remove(number_of(worker));
   if (waiting_ >= static_cast<int64_t>(workers_.size())) return;
-  begin_cta(waiting_++, worker.cta.sm, now_ns + parameters_.step.refill_ns);
+  begin_cta(waiting_++, worker.cta.sm, now_ns + refill_ns());
 }
 
 int32_t TimedWavefront::number_of(const Worker& worker) const {
@@ -211,9 +210,9 @@ TimeTerms& TimedWavefront::terms_of(const Worker& worker) {
 // each one that ends makes room for the next; else the next ticket. False: there is no more.
 bool TimedWavefront::begin_next(int64_t w, WorkerCursor& cursor) {
   if (walk_.has_shares()) {
-    const auto piece = walk_.next_piece(w);
-    if (piece) walk_.begin(cursor, piece->item, piece->share);
-    return piece.has_value();
+    const auto item = walk_.next_piece(w, cursor.items_begun());
+    if (item) walk_.begin(cursor, *item, w);
+    return item.has_value();
   }
   const int64_t begun = cursor.items_begun();
   const bool first_of_grid = schedule_.launch == launch_id<GridLaunch> && begun == 0;
@@ -261,62 +260,6 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
   const ReadTime& last = points_ || q.arrival_ns > first.arrival_ns ? q : first;
   wait_for(last, now_ns, terms_of(worker));
   next_event(worker, Next::step, last.arrival_ns);
-}
-
-// What was asked for before an item's first step, had it had steps before.
-void TimedWavefront::load_first(Worker& worker, double now_ns) {
-  if (!points_) {
-    const int64_t stages = parameters_.step.stages;
-    for (int64_t ahead = 0; ahead < std::max<int64_t>(1, stages - 1); ++ahead)
-      load_step(worker, now_ns, ahead);
-    return;
-  }
-  worker.point = 0;
-  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor)
-    for (int64_t ahead = 0; ahead < points_->ask(tensor).ahead; ++ahead)
-      load_tile(worker, now_ns, tensor, ahead);
-}
-
-// All that a step reads is there when the last of it is; what comes from a DRAM under load is late
-// at random. Past the item's end there is nothing to load.
-void TimedWavefront::load_step(Worker& worker, double now_ns, int64_t ahead) {
-  ReadTime last;
-  bool from_dram = false;
-  for (const Tensor tensor : step_loads_)
-    walk_.load(worker.cursor, tensor, ahead, Access::read,
-               [&](Tensor of, int64_t head, int64_t tile, Access) {
-                 const ReadTime read = memory_.read(now_ns, worker.cta.sm, atom(of, head, tile));
-                 from_dram |= read.from_dram;
-                 if (read.arrival_ns > last.arrival_ns) last = read;
-               });
-  if (from_dram && parameters_.step.dram_late_ns > 0) {
-    const double late_ns =
-        parameters_.step.dram_late_ns * memory_.dram_load() * waiting_time(worker.cta.random);
-    last.arrival_ns += late_ns;
-    last.dram_ns += late_ns;
-  }
-  worker.loads[static_cast<size_t>((worker.cursor.step() + ahead) % max_stages)] = last;
-}
-
-void TimedWavefront::load_tile(Worker& worker, double now_ns, size_t tensor, int64_t ahead) {
-  const auto slot = static_cast<size_t>((worker.cursor.step() + ahead) % max_stages);
-  walk_.load(worker.cursor, roles::k_v[tensor], ahead, Access::read,
-             [&](Tensor of, int64_t head, int64_t tile, Access) {
-               (tensor == 0 ? worker.loads : worker.v_loads)[slot] =
-                   memory_.read(now_ns, worker.cta.sm, atom(of, head, tile));
-             });
-}
-
-// What the step takes, from its beginning on.
-double TimedWavefront::begin_computing(Worker& worker, double now_ns) {
-  TimeTerms& terms = terms_of(worker);
-  if (worker.cta.has_lines) prefetch(worker, now_ns);
-  const double taken_ns = step_times_.step_ns(worker.cta, now_ns, memory_.read_bytes_a_ns());
-  terms[TimeTerm::tensor] += cost_.tensor_ns;
-  terms[TimeTerm::exp] += cost_.exp_ns;
-  terms[TimeTerm::exposed] += cost_.fixed_ns + cost_.exposed_ns;
-  terms[TimeTerm::sharing] += taken_ns - cost_.alone_ns();
-  return taken_ns;
 }
 
 void TimedWavefront::begin_step(Worker& worker, double now_ns) {
@@ -390,72 +333,6 @@ double TimedWavefront::end_turn(const Worker& worker, double now_ns, double adde
   return end.told_ns;
 }
 
-// One point of a step of a kernel with leads: it waits for what it uses, asks for what its leads
-// say, and computes up to the next point. Only a tile without lead is asked for before the wait.
-void TimedWavefront::go_on(Worker& worker, double now_ns) {
-  const StepPoints& points = *points_;
-  const StepPoints::Point& point = points[worker.point];
-  if (!worker.waited && must_wait(worker, now_ns)) return;
-  worker.waited = false;
-  if (worker.point == 0) {
-    tile_visits_ += 2;
-    walk_.start_step(worker.cursor);
-  }
-  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor)
-    if (point.asks[tensor] && !points.asks_at_use(tensor))
-      load_tile(worker, now_ns, tensor, points.ask(tensor).ahead);
-  if (worker.point == 0) worker.step_ns = begin_computing(worker, now_ns);
-  const double until_ns = now_ns + points.length(worker.point) * worker.step_ns;
-  if (++worker.point < points.count()) {
-    next_event(worker, Next::step, until_ns);
-    return;
-  }
-  worker.point = 0;
-  walk_.advance(worker.cursor);
-  next_event(worker, worker.cursor.done() ? Next::end : Next::step, until_ns);
-}
-
-// Whether the worker comes to its point again when a tile is there that it uses.
-bool TimedWavefront::must_wait(Worker& worker, double now_ns) {
-  const StepPoints::Point& point = (*points_)[worker.point];
-  const auto slot = static_cast<size_t>(worker.cursor.step() % max_stages);
-  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor) {
-    if (!point.uses[tensor]) continue;
-    if (points_->asks_at_use(tensor)) load_tile(worker, now_ns, tensor, 0);
-    const ReadTime& load = (tensor == 0 ? worker.loads : worker.v_loads)[slot];
-    if (!parameters_.stalls || load.arrival_ns <= now_ns) continue;
-    wait_for(load, now_ns, terms_of(worker));
-    worker.waited = true;
-    next_event(worker, Next::step, load.arrival_ns);
-  }
-  return worker.waited;
-}
-
-// The wait is blamed on the terms of the load that it is for, each in proportion.
-void TimedWavefront::wait_for(const ReadTime& load, double computed_ns, TimeTerms& terms) const {
-  const double waited = load.arrival_ns - computed_ns;
-  const double all = load.l2_ns + load.fabric_ns + load.dram_ns + load.latency_ns;
-  if (waited <= 0 || all <= 0) return;
-  terms[TimeTerm::l2] += waited * load.l2_ns / all;
-  terms[TimeTerm::fabric] += waited * load.fabric_ns / all;
-  terms[TimeTerm::dram] += waited * load.dram_ns / all;
-  terms[TimeTerm::latency] += waited * load.latency_ns / all;
-}
-
-void TimedWavefront::prefetch(Worker& worker, double now_ns) {
-  const auto touch = [&](Tensor tensor, int64_t head, int64_t tile, Access) {
-    const AtomId tile_atom = atom(tensor, head, tile);
-    const AtomSize size = atoms_.size(tile_atom);
-    const int64_t lines = size.lines / size.tensors;
-    const Range part = intersection(worker.prefetches, {0, lines});
-    if (part.empty()) return;
-    memory_.prefetch(now_ns, worker.cta.sm, tile_atom,
-                     {double(part.begin) / double(lines), double(part.end) / double(lines)});
-  };
-  walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
-  if (points_) walk_.load(worker.cursor, Tensor::v, schedule_.prefetch, Access::prefetch, touch);
-}
-
 void TimedWavefront::end_item(Worker& worker, double now_ns) {
   const StepParameters& step = parameters_.step;
   const bool grid = schedule_.launch == launch_id<GridLaunch>;
@@ -480,7 +357,7 @@ void TimedWavefront::end_item(Worker& worker, double now_ns) {
   terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
   ended_ns_[static_cast<size_t>(number_of(worker))] = ended_ns;
   end_ns_ = std::max(end_ns_, ended_ns);
-  next_event(worker, Next::take, ended_ns + (grid ? step.refill_ns : 0) + step.item_begin_ns);
+  next_event(worker, Next::take, ended_ns + (grid ? refill_ns() : 0) + step.item_begin_ns);
 }
 
 }  // namespace sawtooth::sim

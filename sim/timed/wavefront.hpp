@@ -4,7 +4,7 @@
 // begins, its tile is there and the tile `stages - 1` steps ahead is asked for; the step then takes
 // its turn at the SM's pipes. The next step begins when this one has been computed and its own tile
 // has arrived, so what comes late makes its worker wait, and no other. A kernel with leads asks for
-// K and V apart and waits for each at its use (sim/timed/step_points.hpp). Tickets go to whoever is
+// K and V apart and waits for each at its use (sim/timed/step_cost.hpp). Tickets go to whoever is
 // first in time. In the backward pass a step's additions to dQ go out when it has been computed,
 // and under dq = ordered wait there for their turn. docs/models/timed.md explains it on two pages.
 #pragma once
@@ -17,15 +17,14 @@
 #include <vector>
 
 #include "sim/request.hpp"
-#include "sim/schedule/held_heads.hpp"
 #include "sim/schedule/item_walk.hpp"
 #include "sim/schedule/link_traffic.hpp"
+#include "sim/schedule/live_heads.hpp"
 #include "sim/timed/dq_turns.hpp"
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/step_cost.hpp"
-#include "sim/timed/step_points.hpp"
 #include "sim/timed/step_times.hpp"
 #include "sim/timed/time_terms.hpp"
 
@@ -67,6 +66,8 @@ class TimedWavefront {
     double in_turn_ns = 0;                       // of its step, dQ
   };
 
+  double launch_ns() const { return parameters_.step.launch_ns.value_or(0); }
+  double refill_ns() const { return parameters_.step.refill_ns.value_or(0); }
   void start();
   void cross_link(double ns);
   void begin_cta(int64_t w, int64_t sm, double ns);

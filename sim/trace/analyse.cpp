@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/lru/distance_batch.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
-#include "sim/trace/disjoint.hpp"
+#include "sim/trace/checks.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -68,15 +67,10 @@ class TraceHistogram {
   [[gnu::noinline]] void count_run(const Touch& touch, int64_t others) {
     const TraceAtom atom = atoms_[touch.atom];
     DistanceClass& distances = histogram_.of(atom.tensor, touch.access);
-    const bool turned = atom.lines > 1 && turns(touch);
-    if (others == StackDistance::cold) {
-      distances.add_cold(atom.sectors);
-    } else if (turned) {
-      add_turned(distances, atom, others, touch.backwards);
-    } else {
-      distances.add(others + atom.lines - 1, atom.sectors);
-    }
-    if (touch.times > 1) distances.add(atom.lines - 1, int64_t{atom.sectors} * (touch.times - 1));
+    const bool turned = atom.lines > 1 && turns(touch) && others != StackDistance::cold;
+    if (turned) add_turned(distances, atom, others, touch.backwards);
+    const int64_t again = turned ? touch.times - int64_t{1} : touch.times;
+    if (again > 0) distances.add_visits(turned ? 0 : others, atom.lines, atom.sectors, again);
     if (write_backs_ != nullptr) count_write_backs(touch, atom, others);
     require_few_bins(distances);
   }
@@ -84,12 +78,7 @@ class TraceHistogram {
   // A whole line cannot turn, and its sectors are known.
   void count_line(const Touch& touch, int64_t others) {
     DistanceClass& distances = histogram_.of(atoms_.tensor(touch.atom), touch.access);
-    if (others == StackDistance::cold) {
-      distances.add_cold(sectors_per_line);
-    } else {
-      distances.add(others, sectors_per_line);
-    }
-    if (touch.times > 1) distances.add(0, int64_t{sectors_per_line} * (touch.times - 1));
+    distances.add_visits(others, 1, sectors_per_line, touch.times);
     require_few_bins(distances);
   }
 

@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-#include "sim/trace/varint.hpp"
+#include "sim/trace/binary_format.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <zstd.h>
 
+#include "sim/trace/binary_format.hpp"
 #include "sim/trace/checks.hpp"
-#include "sim/trace/varint.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/trace/atom_index.hpp"
 #include "sim/trace/checks.hpp"
-#include "sim/trace/csv_format.hpp"
+#include "sim/trace/text_writers.hpp"
 #include "sim/trace/trace.hpp"
+#include "sim/trace/trace_atoms.hpp"
 
 namespace sawtooth::sim {
 

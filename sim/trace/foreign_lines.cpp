@@ -1,5 +1,3 @@
-#include "sim/trace/foreign_lines.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -8,6 +6,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/trace/checks.hpp"
+#include "sim/trace/foreign_reader.hpp"
 
 namespace sawtooth::sim {
 namespace {

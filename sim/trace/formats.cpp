@@ -7,7 +7,6 @@
 #include "sim/trace/text_writers.hpp"
 
 namespace sawtooth::sim {
-
 namespace {
 
 /// A reader with the stream that it reads.

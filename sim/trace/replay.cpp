@@ -5,9 +5,9 @@
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
-#include "sim/belady/opt_consumer.hpp"
+#include "sim/belady/simulate_opt.hpp"
 #include "sim/sets/sets_consumer.hpp"
-#include "sim/trace/disjoint.hpp"
+#include "sim/trace/checks.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/trace/csv_format.hpp"
 
 namespace sawtooth::sim {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/atom_index.hpp"
+#include "sim/trace/trace_atoms.hpp"
 
 namespace {
 

@@ -25,36 +25,6 @@ TEST(ShippedFiles, EveryGpuProfileIsRead) {
   }
 }
 
-// Speeds are shares of the usual one; a GPC of an H200 differs by less than 1 % from it, a TPC that
-// is apart by 3 %.
-TEST(ShippedFiles, EveryDieIsReadAndIsOfItsGpu) {
-  int with_speeds = 0;
-  for (const std::string& name : resource_names("profiles/dies")) {
-    const std::string path = resource_path("profiles/dies", name, "die");
-    sim::Die die;
-    set_die(read_die_file(path), {64, {64, 64}}, die);
-    if (die.sm_slowness.empty()) continue;
-    ++with_speeds;
-    double sum = 0;
-    for (const double slowness : die.sm_slowness) {
-      EXPECT_LT(std::abs(slowness), 0.05) << path;
-      sum += slowness;
-    }
-    EXPECT_NEAR(sum / double(die.sm_slowness.size()), 0, 1e-3) << path;
-    Catalog catalog;
-    Settings given;
-    for (const auto& [key, value] : {std::pair{"seq", "4K"}, std::pair{"timing", "timed"}})
-      assign(given, key, value, {});
-    assign(given, "die", path, {});
-    assign(given, "gpu", "h200", {});
-    assign(given, "tiles", "64x64", {});
-    EXPECT_EQ(resolve(given, catalog).request.die.sm_slowness, die.sm_slowness);
-    given["gpu"] = {{"gb10"}, {}};
-    EXPECT_THROW(resolve(given, catalog), UsageError);
-  }
-  EXPECT_GE(with_speeds, 2);
-}
-
 TEST(ShippedFiles, EverySystemResolvesOnEveryGpuForEveryMaskAndHeadDim) {
   Catalog catalog;
   const auto systems = resource_names("profiles/systems");

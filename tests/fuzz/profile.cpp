@@ -52,7 +52,7 @@ void profile(std::span<const char> bytes) {
   known.gpu({{"h200"}, {}});  // throws where no profiles are found, and nothing would be tried
   known.kernel("mma-h200", "fuzz");
   Choices choices(bytes);
-  const int64_t kind = choices.below(3);
+  const int64_t kind = choices.below(2);
   const std::string& path = file.with(choices.rest());
   Catalog catalog = known;
   try {  // once, as most inputs are refused
@@ -60,9 +60,6 @@ void profile(std::span<const char> bytes) {
       catalog.gpu({{path}, {}});
       use("gpu = " + path + "\n", "lockstep", catalog);
       use("gpu = " + path + "\n", "timed", catalog);
-    } else if (kind == 1) {
-      catalog.die(path);
-      use("gpu = h200\ndie = " + path + "\n", "timed", catalog);
     } else {
       const ProfileFile kernels = read_kernel_file(path);
       use("gpu = h200\n", "timed", catalog, &kernels);

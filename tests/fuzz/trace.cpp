@@ -2,7 +2,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/line_splitter.hpp"
+#include "sim/trace/text_writers.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/fuzz/targets.hpp"
 

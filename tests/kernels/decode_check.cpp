@@ -65,10 +65,6 @@ Point random_point(uint64_t seed, std::string_view family) {
   problem.dtype = generator() % 2 == 0 ? ElementType::bf16 : ElementType::fp16;
   problem.mask.kind = generator() % 2 == 0 ? MaskKind::none : MaskKind::causal;
   call.workers = one_of<int64_t>(generator, {0, 0, 1, 2, 7, 40});
-  if (generator() % 2 == 0)
-    call.drawn = {.percent = int32_t(generator() % 60),
-                  .a_worker = int32_t(generator() % 4),
-                  .least_tiles = 1 + int32_t(generator() % 3)};
   point.heads_inside = generator() % 2 == 0;
   const bool ragged = generator() % 4 != 0;
   KvPages& pages = call.pages;
@@ -111,13 +107,12 @@ std::string describe(const Point& point) {
   const Problem& p = point.call.problem;
   char text[256];
   std::snprintf(text, sizeof text,
-                "%s B%d H%d/%d Sq%d Skv%d D%d %s %s workers %d drawn %d%% in %d, %s pages of %d, "
+                "%s B%d H%d/%d Sq%d Skv%d D%d %s %s workers %d, %s pages of %d, "
                 "prefix %d of %d",
                 std::string(point.call.family).c_str(), int(p.batch), int(p.heads), int(p.kv_heads),
                 int(p.seq_q), int(p.seq_kv), int(p.head_dim),
                 p.dtype == ElementType::bf16 ? "bf16" : "fp16",
                 p.mask.kind == MaskKind::causal ? "causal" : "none", int(point.call.workers),
-                int(point.call.drawn.percent), int(point.call.drawn.a_worker),
                 point.table.empty() ? "no" : "shuffled", int(point.call.pages.page_rows),
                 int(point.call.prefix.keys), int(point.call.prefix.group));
   return text;

@@ -33,7 +33,6 @@ struct Point {
   std::vector<int32_t> table;
   int64_t pages = 0;
   int64_t ctas = 1;
-  DrawnShares drawn;
 };
 
 Point random_point(uint32_t seed, int64_t head_dim, int64_t tile_rows, bool cascade) {
@@ -59,7 +58,6 @@ Point random_point(uint32_t seed, int64_t head_dim, int64_t tile_rows, bool casc
   for (int64_t b = 0; b < problem.batch; ++b)
     point.lengths.push_back(int32_t(pick(0, 3) == 0 ? least : pick(least, problem.seq_kv)));
   point.ctas = pick(1, 9);
-  if (pick(0, 1) == 0) point.drawn = {int32_t(pick(1, 60)), int32_t(pick(1, 3)), 1};
   if (pick(0, 1) == 0) return point;
   point.page_rows = int64_t{16} << pick(0, 2);
   const int64_t stride = ceil_div(problem.seq_kv, point.page_rows);
@@ -101,11 +99,10 @@ void expect_attention(uint32_t seed) {
   std::vector<float> lse(size_t(problem.batch * sequence_rows));
 
   const int64_t packed_rows = problem.heads_per_kv_head() * problem.seq_q;
-  const int64_t shares = point.ctas * (1 + point.drawn.a_worker);
+  const int64_t shares = point.ctas;
   constexpr int64_t most_items = 64;
   std::vector<float> pieces(size_t((2 * shares + most_items) * Shape::piece_floats), NAN);
   std::vector<unsigned> arrivals(size_t(4 * shares + most_items), 0);
-  unsigned long long ticket = 0;
   decode::DecodeArguments arguments;
   arguments.batch = int32_t(problem.batch);
   arguments.kv_heads = int32_t(problem.kv_heads);
@@ -129,17 +126,14 @@ void expect_attention(uint32_t seed) {
   arguments.q_strides = arguments.o_strides = contiguous_strides(problem.heads, problem.seq_q, dim);
   arguments.k_strides = arguments.v_strides = contiguous_strides(problem.kv_heads, rows, dim);
   arguments.scale_log2 = scale * 1.4426950408889634f;
-  arguments.drawn = point.drawn;
   arguments.pieces = pieces.data();
   arguments.arrivals = arrivals.data();
-  arguments.ticket = &ticket;
   arguments.prefix = point.prefix;
   arguments.least_keys = int32_t(point.prefix.keys + (arguments.causal ? problem.seq_q - 1 : 0));
   for (int64_t cta = 0; cta < point.ctas; ++cta)
     emulated::cta.run(Shape::threads, unsigned(cta), unsigned(point.ctas), [&] {
       decode::decode_cta<Shape>(raw, arguments, decode::AsyncCopies<Shape>(arguments));
     });
-  EXPECT_EQ(ticket, 0u);
   EXPECT_EQ(std::ranges::count(arrivals, 0u), int64_t(arrivals.size()));
 
   const auto widened = [](const std::vector<uint16_t>& bits, int64_t from, int64_t count) {

@@ -1,4 +1,4 @@
-// The shares of kv-split = auto: every K/V tile once, equal work, pieces that no two items share.
+// Equal shares of all K/V work: every tile once, by hand and for any items.
 #include "scheduler/item_shares.hpp"
 
 #include <algorithm>
@@ -9,11 +9,39 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/kv_shares.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 
 namespace sawtooth {
 namespace {
+
+// 8 x 256 tiles: 132 workers have 15 or 16, 128 have 16 each; both merge.
+TEST(WorkersFor, AreAFewLessWhereSharesThenAreEqual) {
+  EXPECT_EQ(workers_for(8, 256, 132, 2), 128);
+}
+
+// 256 units for 128 workers are two each, and nothing is merged; 132 would cut most of them.
+TEST(WorkersFor, AreAFewLessWhereUnitsThenAreWhole) {
+  EXPECT_EQ(workers_for(256, 256, 132, 2), 128);
+}
+
+// 132 units: one each.
+TEST(WorkersFor, AreAllWhereUnitsAreWholeAnyway) {
+  EXPECT_EQ(workers_for(132, 50, 132, 2), 132);
+  EXPECT_EQ(workers_for(264, 50, 132, 2), 132);
+}
+
+// 64 units for 132 workers: 64 would do without a merge, but leave half of the GPU idle.
+TEST(WorkersFor, AreNeverLessThan95Percent) {
+  for (int64_t units = 1; units <= 300; ++units)
+    for (const int64_t tiles : {1, 7, 64, 1000}) {
+      const int64_t workers = workers_for(units, tiles, 132, 2);
+      EXPECT_GE(workers, 126) << units << " x " << tiles;  // 95 % of 132 are 125.4
+      EXPECT_LE(workers, 132) << units << " x " << tiles;
+    }
+  EXPECT_EQ(workers_for(5, 3, 1, 2), 1);
+}
 
 // Items of 5, 1, 0 and 6 tiles, 3 workers: 12 tiles, shares [0, 4) [4, 8) [8, 12). Item 0 has tiles
 // 0 to 4 of the row, item 1 tile 5, item 2 none, item 3 tiles 6 to 11.
@@ -63,15 +91,12 @@ RC_GTEST_PROP(ItemShares, HaveEveryTileOnceEveryItemAndEquallyManyTiles, ()) {
   for (int64_t i = 0; i < items; ++i)
     before.push_back(before.back() + (tests::between(0, 3) == 0 ? 0 : tests::between(0, 50)));
   if (before.back() == 0) ++before.back();
-  const DrawnShares drawn{.percent = int32_t(tests::between(0, 60)),
-                          .a_worker = int32_t(tests::between(0, 3)),
-                          .least_tiles = int32_t(tests::between(1, 4))};
-  const ItemShares shares(before.data(), items, workers, drawn);
-  const int64_t count = shares.row().count(), dealt = shares.row().dealt();
-  RC_ASSERT(dealt <= workers);
+  const ItemShares shares(before.data(), items, workers);
+  const int64_t count = shares.row().count();
+  RC_ASSERT(count <= workers);
   std::map<int64_t, std::vector<Range>> of_item;
   std::map<int64_t, std::vector<Pieces>> pieces;
-  std::array<int64_t, 2> least{before.back(), before.back()}, most{};  // of dealt, of drawn ones
+  int64_t least = before.back(), most = 0;
   for (int64_t share = 0; share < count + 3; ++share) {
     const Range own = shares.items_of(share);
     RC_ASSERT(share < count || own.empty());
@@ -85,13 +110,10 @@ RC_GTEST_PROP(ItemShares, HaveEveryTileOnceEveryItemAndEquallyManyTiles, ()) {
       tiles += positions.size();
     }
     if (share >= count) continue;
-    int64_t& fewest = least[share < dealt ? 0 : 1];
-    int64_t& largest = most[share < dealt ? 0 : 1];
-    fewest = std::min(fewest, tiles);
-    largest = std::max(largest, tiles);
+    least = std::min(least, tiles);
+    most = std::max(most, tiles);
   }
-  RC_ASSERT(most[0] - least[0] <= 1);
-  RC_ASSERT(count == dealt || most[1] - least[1] <= 1);
+  RC_ASSERT(most - least <= 1);
   std::set<int64_t> numbers;
   for (int64_t item = 0; item < items; ++item) {
     const std::vector<Range>& ranges = of_item[item];

@@ -8,7 +8,6 @@
 
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/halves/simulate_halves.hpp"
-#include "sim/lru/sampled_lru.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"
@@ -132,14 +131,6 @@ TEST(MemoryOfHeads, IsBoundedByWhatHalvesHoldInTime) {
     return simulate_timed(timed, parameters);
   };
   expect_no_growth_beyond_the_cache(simulate, bytes_a_head);
-}
-
-TEST(MemoryOfHeads, IsThatOfTheHeadsInFlightInASample) {
-  expect_no_growth_beyond_the_cache([](const Request& request) {
-    Request sampled = request;
-    sampled.sample = 0.1;
-    return simulate_sampled_lru(sampled);
-  });
 }
 
 TEST(MemoryOfHeads, IsThatOfTheHeadsInFlight) {

@@ -22,7 +22,7 @@ struct ServingProblem {
   std::vector<int64_t> before;
   std::vector<int32_t> table;
 
-  void share(const DrawnShares& drawn = {}) {
+  void share() {
     const Problem& problem = request.problem;
     const Tiling& tiling = request.tiling;
     const Schedule& schedule = request.schedule;
@@ -45,9 +45,8 @@ struct ServingProblem {
       before.resize(size_t(items) + 1);
       fill_tiles_before(problem, tiling, schedule, request.sequences, items, before.data());
     }
-    request.shares = ItemShares(before.data(), items, schedule.workers, drawn);
-    const bool draws = request.shares.row().drawn() > 0;
-    request.schedule.launch = draws ? launch_id<DynamicLaunch> : launch_id<StaticLaunch>;
+    request.shares = ItemShares(before.data(), items, schedule.workers);
+    request.schedule.launch = launch_id<StaticLaunch>;
   }
 
   /// Pages of `rows` keys in an order of their own, those of a prefix once for all.
@@ -118,10 +117,7 @@ inline void make_serving_problem(ServingProblem& serving, const Serving& what) {
   schedule.order.section = between(1, problem.batch * problem.heads * schedule.kv_split + 1);
   request.cascade = what.cascade;
   if (what.pages) serving.page(page_rows, uint64_t(between(0, 100)));
-  if (what.shares)
-    serving.share(between(0, 1) == 0 ? DrawnShares{}
-                                     : DrawnShares{int32_t(between(1, 50)), int32_t(between(1, 3)),
-                                                   int32_t(between(1, 4))});
+  if (what.shares) serving.share();
 }
 
 /// Any of them together.

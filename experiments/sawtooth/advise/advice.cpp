@@ -38,7 +38,7 @@ OrderForecast forecast_of(const Point& point, const sim::Prediction& made) {
   forecast.time_us = *made.time_us;
   forecast.compute_us = us({tensor, exp, exposed, sharing, item});
   forecast.latency_us = us({latency});
-  forecast.queues_us = us({l2, fabric, dram});
+  forecast.queues_us = us({l2, dram});
   forecast.idle_us = us({idle});
   return forecast;
 }

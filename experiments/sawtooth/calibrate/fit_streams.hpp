@@ -13,7 +13,6 @@
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
-#include "sim/halves/coalescer.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/streams.hpp"
 

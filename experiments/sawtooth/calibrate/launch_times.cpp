@@ -9,9 +9,7 @@
 #include "experiments/sawtooth/calibrate/item_records.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "scheduler/memory_units.hpp"
-#include "sim/timed/cta_order.hpp"
 #include "sim/timed/placement.hpp"
-#include "sim/timed/start_order.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -12,12 +12,6 @@ const GpuFile& Catalog::gpu(const Assignment& assignment) {
   return gpus_.emplace(name, read_gpu_file(path)).first->second;
 }
 
-const ProfileFile& Catalog::die(const std::string& path) {
-  const auto known = dies_.find(path);
-  return known != dies_.end() ? known->second
-                              : dies_.emplace(path, read_die_file(path)).first->second;
-}
-
 const ProfileFile& Catalog::kernel(const std::string& name, const std::string& place) {
   const auto known = kernels_.find(name);
   if (known != kernels_.end()) return known->second;

@@ -77,7 +77,7 @@ struct Keys {
   Dq dq{};
   bool small_kernels{};
 
-  std::string gpu, die, system, kernel, kernel_costs;
+  std::string gpu, system, kernel, kernel_costs;
   L2Content state{};
   std::optional<Hints> hints;
 
@@ -87,7 +87,6 @@ struct Keys {
   std::optional<int64_t> step_ns, step_exposed_ns, stages, spill_bytes;
   std::optional<double> age_bias;
   std::optional<int64_t> l2_bytes;
-  double sample{};
   int64_t launches{};
   std::optional<int64_t> l2_ways, l2_line_bytes, l2_set_aside;
   std::optional<sim::HashKind> l2_hash;

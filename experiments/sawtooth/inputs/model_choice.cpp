@@ -88,8 +88,8 @@ bool settle(const Point& point, const std::string& timing, const std::string& l2
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
 // commands check of a whole list.
 std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
-  std::set<std::string, std::less<>> keys{"gpu",     "system", "timing", "l2",   "loop", "dtype",
-                                          "step-ns", "sample", "state",  "pass", "dq"};
+  std::set<std::string, std::less<>> keys{"gpu",   "system",  "timing", "l2",   "loop",
+                                          "dtype", "step-ns", "state",  "pass", "dq"};
   const auto system = sweep.find("system");
   if (system == sweep.end()) return keys;
   for (const std::string& name : system->second.values)
@@ -104,8 +104,7 @@ std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog&
 }  // namespace
 
 void choose_model(const GpuFile* gpu, Keys& keys) {
-  const bool followed = keys.sample == 1 && keys.loop == Loop::kv_inner &&
-                        keys.pass == Pass::forward &&
+  const bool followed = keys.loop == Loop::kv_inner && keys.pass == Pass::forward &&
                         (keys.dtype != ElementType::fp32 || keys.step_ns);
   const auto best = followed ? judged_best(gpu) : std::nullopt;
   const bool timing_chosen = !keys.timing;
@@ -116,7 +115,7 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
   if (keys.l2 != nullptr) return;
   const bool two_halves = gpu != nullptr && gpu->profile.l2_halves.value_or(1) == 2;
   // Time without the halves that a GPU has would be a model of another GPU.
-  const bool halves = *keys.timing == Timing::timed || (two_halves && keys.sample == 1);
+  const bool halves = *keys.timing == Timing::timed || two_halves;
   keys.l2 = l2_named(halves ? "halves" : "lru");
 }
 
@@ -139,10 +138,10 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
   if (keys.has_lengths()) return {"borrowed", "kernels of one length", {}};
   if (keys.is_served()) return {"borrowed", "kernels without shares, prefixes and pages", {}};
   if (keys.ring) return {"borrowed", "launches on one GPU", {}};
-  // Intervals are of the first model as it was judged: kernels of this project, no die, all
+  // Intervals are of the first model as it was judged: kernels of this project, all
   // mechanisms, this L2.
   const bool as_judged = judged == models.judged.begin() && keys.system.empty() &&
-                         keys.die.empty() && keys.without == sim::MechanismSet{} &&
+                         keys.without == sim::MechanismSet{} &&
                          keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
   return {"measured", judged->value, as_judged ? models.intervals : std::vector<IntervalWidth>()};
 }

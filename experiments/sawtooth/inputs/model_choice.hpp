@@ -12,7 +12,7 @@ namespace sawtooth::experiments {
 
 /// Puts a model in the place of what `keys` leave open: the one that [judged] of the GPU names
 /// first; without it lockstep, with halves where L2 has two and lru elsewhere. What that model
-/// cannot do (l2 = lru alone, a sample, loop = kv-outer) is left to lockstep.
+/// cannot do (l2 = lru alone, loop = kv-outer) is left to lockstep.
 void choose_model(const GpuFile* gpu, Keys& keys);
 
 /// Words of the column `judged`. `costs_of` names whose costs the steps of a timed point have where

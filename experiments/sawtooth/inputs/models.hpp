@@ -10,11 +10,9 @@
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/gpu.hpp"
 #include "sim/halves/simulate_halves.hpp"
-#include "sim/lru/sampled_lru.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/request.hpp"
-#include "sim/schedule/attach_words.hpp"
-#include "sim/schedule/rows_past_the_end.hpp"
+#include "sim/schedule/beside_tiles.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
@@ -36,10 +34,7 @@ inline sim::Prediction predict_halves(const sim::Request& request, const sim::Gp
 
 inline constexpr auto l2_models = std::to_array<L2Model>({
     {"lru", "one block of memory, fully associative, least recently used leaves, exact",
-     [](const sim::Request& request, const sim::Gpu&) {
-       return request.sample < 1 ? sim::simulate_sampled_lru(request) : sim::simulate_lru(request);
-     },
-     true},
+     [](const sim::Request& request, const sim::Gpu&) { return sim::simulate_lru(request); }, true},
     {"sets", "hashed sets of some ways with a policy each (l2-ways, l2-hash, l2-policy, hints)",
      [](const sim::Request& request, const sim::Gpu&) { return sim::simulate_sets(request); },
      false},

@@ -44,10 +44,8 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("tasks", count, command_slurm, "", "tasks of the array, each a shard", 1, most_tasks),
     of_output("sbatch", text, command_slurm, "",
               "more options of sbatch, such as \"--time=2:00:00 --cpus-per-task=8\""),
-    of_output(
-        "threads", count, command_simulate | command_search, "",
-        "points simulated at once, and where there are fewer, threads of each (default: all cores)",
-        1, most_threads),
+    of_output("threads", count, command_simulate | command_search, "",
+              "points simulated at once (default: all cores)", 1, most_threads),
     of_output("read", path, command_trace, "",
               "a trace to analyse or convert, instead of a schedule"),
     of_output("write", path, command_trace, "", "the trace to write"),
@@ -119,15 +117,8 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
               "schedules a shape that were pruned and are decided nevertheless, drawn by seed, to "
               "see how often one of them wins",
               0, most_keys),
-    of_output("orders", count, command_search, "0",
-              "explicit orders that a local search tries from the best schedule on; a better one "
-              "is written beside --csv",
-              0, most_keys),
-    of_output(
-        "measure", toggle, command_search, "off",
-        "also run the best schedules and the usual one on the GPU: measured rank, regret, traffic"),
-    of_output("top", count, command_search, "5", "schedules a shape that are shown, and measured",
-              1, most_launches),
+    of_output("top", count, command_search, "5", "schedules a shape that are shown", 1,
+              most_launches),
     of_output("best", path, command_search, "",
               "the best schedule of each shape as a configuration, which simulate, measure and "
               "bench take"),

@@ -290,15 +290,9 @@ void resolve_model(const Layers& layers, Point& point) {
   sim::Request& request = point.request;
   const bool timed = keys.timing == sim::Timing::timed;
   request.without = keys.without;
-  request.sample = keys.sample;
-  if (keys.sample < 1 && (keys.l2 != &model_named(l2_models, "lru") || timed)) {
-    layers.fail("sample", "only l2 = lru in lockstep follows a share of the tiles; leave it out");
-  }
-  if (keys.sample < 1 && keys.has_lengths())
-    layers.fail("sample", "takes sequences of one length; leave it out");
-  if (keys.sample < 1 && (keys.kv_split.shares || keys.prefix > 0))
-    layers.fail("sample", "knows neither kv-split = auto nor prefix; leave it out");
-  if (keys.sample < 1 && keys.ring) layers.fail("sample", "takes no ring; leave it out");
+  // As `measure` and `ring` time: a launch, or a round, that loads the kernel and five that count,
+  // of which the middle one is taken.
+  request.load = {.launches = 3.5, .ring_rounds = 3};
   if (keys.launches > 1 && keys.ring) layers.fail("launches", "takes no ring; allowed: 1");
   request.launches = keys.launches;
   if (keys.launches > 1 && !timed) {
@@ -345,7 +339,6 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
   resolve_model(layers, point);
   const KernelShape kernel = kernel_of(layers, point);
   resolve_kernel(layers, kernel, gpu, catalog, point);
-  resolve_die(layers, kernel, catalog, point);
 }
 
 }  // namespace

@@ -40,8 +40,6 @@ struct Point {
   std::shared_ptr<const std::vector<int64_t>> tiles_before;  // of its shares
   sim::Gpu gpu;  // nameless, with l2_bytes only, when no gpu was given
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
-  /// Name of the die's file.
-  std::string die;
   /// What files say that the point uses, by their kind: "gpu", "order" ... -> a hash.
   std::map<std::string, std::string> contents;
   /// Of a point with a ring, whose request is the whole problem on one GPU.
@@ -66,7 +64,6 @@ class Catalog {
  public:
   /// `assignment` says where the name was written, for the message of a UsageError.
   const GpuFile& gpu(const Assignment& assignment);
-  const ProfileFile& die(const std::string& path);
   /// Of profiles/kernels, or a path; `place` says where the name was written.
   const ProfileFile& kernel(const std::string& name, const std::string& place);
   /// The system behind an alias is returned for the alias; the limits of both are in `limits`.
@@ -79,7 +76,7 @@ class Catalog {
   const SystemFile& read_system(const std::string& path);
 
   std::map<std::string, GpuFile> gpus_;
-  std::map<std::string, ProfileFile> dies_, kernels_;
+  std::map<std::string, ProfileFile> kernels_;
   std::map<std::string, SystemFile> systems_;
   std::map<std::string, std::string> limits_;
 };

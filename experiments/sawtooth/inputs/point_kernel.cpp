@@ -28,27 +28,6 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
   return kernel;
 }
 
-void resolve_die(const Layers& layers, const KernelShape& kernel, Catalog& catalog, Point& point) {
-  const std::string& path = point.keys.die;
-  if (path.empty()) return;
-  if (point.request.timing != sim::Timing::timed)
-    layers.fail("die", "has no effect without timing = timed");
-  sim::Die& die = point.request.die;
-  const ProfileFile& file = catalog.die(path);
-  point.contents["die"] = file.content;
-  set_die(file, kernel, die);
-  const auto check_count = [&](const char* what, size_t known) {
-    if (known != 0 && static_cast<int64_t>(known) != point.gpu.sms)
-      layers.fail("die", path + " has the " + what + " of " + std::to_string(known) +
-                             " SMs, gpu = " + point.gpu.name + " has " +
-                             std::to_string(point.gpu.sms));
-  };
-  for (const auto* known : {&die.sm_slowness, &die.sm_slowness_older, &die.sm_slowness_younger})
-    check_count("speeds", known->size());
-  check_count("halves", die.cta_half.size());
-  point.die = stem_of(path);
-}
-
 void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFile* gpu,
                     Catalog& catalog, Point& point) {
   sim::KernelCost& cost = point.request.kernel;

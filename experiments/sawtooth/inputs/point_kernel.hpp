@@ -1,4 +1,4 @@
-// What a point's kernel is and costs, and what is known of its die.
+// What a point's kernel is and costs.
 #pragma once
 
 #include "experiments/sawtooth/inputs/layers.hpp"
@@ -12,7 +12,6 @@ namespace sawtooth::experiments {
 KernelShape kernel_of(const Layers& layers, const Point& point);
 
 /// Facts of one GPU. Throws a Refusal, or UsageError for the file.
-void resolve_die(const Layers& layers, const KernelShape& kernel, Catalog& catalog, Point& point);
 
 /// What steps cost, from the files of all GPUs and of this one, and then what the point says. The
 /// row's costs are those that are not the preset's own: its column `system` names the preset.

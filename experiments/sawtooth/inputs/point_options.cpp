@@ -109,9 +109,6 @@ constexpr auto point_rows = std::to_array<OptionSpec>({
 
     {"gpu", where, name, field<&Keys::gpu>, sweeps | command_calibrate, "",
      "profile, see `sawtooth gpus`; or a path to one"},
-    {"die", where, path, field<&Keys::die>, sweeps, "",
-     "timing = timed: facts of the one GPU that is meant, such as the speeds of its SMs (default: "
-     "drawn by seed)"},
     {"system", where, name, field<&Keys::system>, sweeps, "",
      "known system, see `sawtooth systems`; gives defaults to all other keys"},
     {"state", where, choice, field<&Keys::state>, sweeps, "cold",
@@ -153,9 +150,6 @@ constexpr auto point_rows = std::to_array<OptionSpec>({
      "part of a step (default: as kernels/mma)"},
     {"l2-bytes", model, bytes, field<&Keys::l2_bytes>, sweeps, "",
      "capacity of L2 (default: the gpu's)", 1, int64_t{1} << 50},
-    {"sample", model, share, field<&Keys::sample>, predicts, "1",
-     "share of the tiles that l2 = lru follows, for points too large to do exactly; prints its "
-     "error"},
     {"launches", model, count, field<&Keys::launches>, command_simulate, "1",
      "launches of timing = timed, each with random samples of its own; the row is the one with the "
      "median of DRAM reads",
@@ -177,8 +171,7 @@ constexpr auto point_rows = std::to_array<OptionSpec>({
      "l2-bytes)",
      1, int64_t{1} << 50},
     {"seed", model, seed, field<&Keys::seed>, sweeps, "0",
-     "of the random scan, of l2-policy = random, of what is random in timing = timed, and of a "
-     "sample"},
+     "of the random scan, of l2-policy = random, and of what is random in timing = timed"},
 });
 
 }  // namespace

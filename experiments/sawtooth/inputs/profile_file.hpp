@@ -1,4 +1,4 @@
-// The format of what is known of a GPU, a die or a kernel (experiments/profiles): a value a line,
+// The format of what is known of a GPU or a kernel (experiments/profiles): a value a line,
 // with its source (datasheet, measured, published, assumed) and a note on where it is from.
 //
 //   [gpu]
@@ -6,7 +6,7 @@
 //   l2-bytes = 24 MiB; published; arXiv 2601.16032
 //
 // The first section has what the file is of, and may name a base, a file of the same folder: what
-// no line says is as there, but for [judged], [judged-FAMILY] and [pace]. Files of dies and kernels
+// no line says is as there, but for [judged], [judged-FAMILY] and [pace]. Files of kernels
 // go on with sections of kernels: [every] for all of them, [d>64] for those above a head dim,
 // [d128-128x64] for the kernel of the file's family (kernels/mma where it names none) of head dim
 // 128 with 128 rows of Q and 64 of K/V a tile.

@@ -10,6 +10,7 @@
 #include "experiments/sawtooth/inputs/gpu_checks.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/profile_value.hpp"
+#include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -17,37 +18,15 @@
 namespace sawtooth::experiments {
 namespace {
 
-using sim::Die;
 using sim::Gpu;
 using sim::KernelCost;
-using sim::PrefetchTimes;
 using sim::SmLayout;
-using sim::Staggered;
-using sim::WrongPhase;
 using Unit = ProfileUnit;
-
 template <class Profile>
-struct Key {
-  std::string_view name;
-  ProfileUnit unit;
-  // The least and the most of a number: a factor of some ten beyond what GPUs have had, or what
-  // the models can take.
-  double low;
-  double high;
-  ProfilePlace (*place)(Profile& profile);
-};
-
-template <class Profile, auto... path>
-ProfilePlace at(Profile& profile) {
-  return &(profile.*....*path);
-}
+using Key = sim::ProfileKey<Profile>;
 
 template <auto... path>
-constexpr auto gpu = &at<Gpu, path...>;
-template <auto... path>
-constexpr auto die = &at<Die, path...>;
-template <auto... path>
-constexpr auto cost = &at<KernelCost, path...>;
+constexpr auto gpu = &sim::place_at<Gpu, path...>;
 
 constexpr double kibi = 1024, mebi = 1024 * kibi, gibi = 1024 * mebi;
 
@@ -69,9 +48,8 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"coalescer-running-share", Unit::real, 0.001, 1, gpu<&Gpu::coalescer_running_share>},
     {"coalescer-sms", Unit::count, 1, 64, gpu<&Gpu::coalescer_sms>},
     {"dram-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::dram_gb_per_s>},
+    {"dram-window-us", Unit::real, 0.1, 1e6, gpu<&Gpu::dram_window_us>},
     {"l2-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::l2_gb_per_s>},
-    {"fabric-gb-per-s", Unit::real, 1, 1e6, gpu<&Gpu::fabric_gb_per_s>},
-    {"port-gb-per-s", Unit::real, 0.1, 1e5, gpu<&Gpu::port_gb_per_s>},
     {"tile-gb-per-s", Unit::real, 0.1, 1e5, gpu<&Gpu::tile_gb_per_s>},
     {"sm-clock-mhz", Unit::real, 10, 1e5, gpu<&Gpu::sm_clock_mhz>},
     {"bf16-tflops", Unit::real, 0.01, 1e6, gpu<&Gpu::bf16_tflops>},
@@ -96,84 +74,6 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"power-fall-ms", Unit::real, 0, 1e6, gpu<&Gpu::power_fall_ms>},
 });
 
-constexpr auto die_keys = std::to_array<Key<Die>>({
-    {"slowness", Unit::real, -0.5, 0.5, die<&Die::sm_slowness>},
-    {"slowness-older", Unit::real, -0.5, 0.5, die<&Die::sm_slowness_older>},
-    {"slowness-younger", Unit::real, -0.5, 0.5, die<&Die::sm_slowness_younger>},
-    {"cta-half", Unit::count, 0, 1, die<&Die::cta_half>},
-    {"sm-half", Unit::count, 0, 1, die<&Die::sm_half>},
-    {"ticket-half", Unit::count, 0, 1, die<&Die::ticket_half>},
-});
-
-constexpr auto kernel_keys = std::to_array<Key<KernelCost>>({
-    {"tensor-tflops", Unit::real, 0.01, 1e6, cost<&KernelCost::tensor_tflops>},
-    {"exp-tera-per-s", Unit::real, 0.001, 1e5, cost<&KernelCost::exp_tera_per_s>},
-    {"tensor-share", Unit::real, 0, 1, cost<&KernelCost::tensor_share>},
-    {"exp-per-clock", Unit::real, 0, 1024, cost<&KernelCost::exp_per_clock>},
-    {"fixed-ns", Unit::real, 0, 1e6, cost<&KernelCost::fixed_ns>},
-    {"exposed-ns", Unit::real, 0, 1e6, cost<&KernelCost::exposed_ns>},
-    {"step-ns", Unit::real, 1, 1e9, cost<&KernelCost::step_ns>},
-    {"page-step-ns", Unit::real, 0, 1e6, cost<&KernelCost::page_step_ns>},
-    {"jitter", Unit::real, 0, 0.2, cost<&KernelCost::jitter>},
-    {"jitter-shared", Unit::real, 0, 0.2, cost<&KernelCost::jitter_shared>},
-    {"jitter-in-step", Unit::real, 0, 0.2, cost<&KernelCost::jitter_in_step>},
-    {"jitter-by-age", Unit::real, 0, 1, cost<&KernelCost::jitter_by_age>},
-    {"age-bias", Unit::real, -0.9, 0.9, cost<&KernelCost::age_bias>},
-    {"age-bias-prefetch", Unit::real, -0.9, 0.9, cost<&KernelCost::age_bias_prefetch>},
-    {"keep-step", Unit::flag, 0, 1, cost<&KernelCost::keep_step>},
-    {"wrong-phase-slowness", Unit::real, 0, 1,
-     cost<&KernelCost::wrong_phase, &WrongPhase::slowness>},
-    {"wrong-phase-steps", Unit::real, 1, 1e6, cost<&KernelCost::wrong_phase, &WrongPhase::steps>},
-    {"wrong-phase-every-steps", Unit::real, 1, 1e9,
-     cost<&KernelCost::wrong_phase, &WrongPhase::every_steps>},
-    {"wrong-phase-locked-share", Unit::real, 0, 1,
-     cost<&KernelCost::wrong_phase, &WrongPhase::locked_share>},
-    {"wrong-phase-met-share", Unit::real, 0, 1,
-     cost<&KernelCost::wrong_phase, &WrongPhase::met_share>},
-    {"staggered-share", Unit::real, 0, 1, cost<&KernelCost::staggered, &Staggered::share>},
-    {"staggered-finish-share", Unit::real, 0, 1,
-     cost<&KernelCost::staggered, &Staggered::finish_share>},
-    {"staggered-kept-share", Unit::real, 0, 1,
-     cost<&KernelCost::staggered, &Staggered::kept_share>},
-    {"staggered-gain", Unit::real, 0, 0.5, cost<&KernelCost::staggered, &Staggered::gain>},
-    {"staggered-gain-spread", Unit::real, 0, 0.1,
-     cost<&KernelCost::staggered, &Staggered::gain_spread>},
-    {"resident-ctas", Unit::count, 1, 32, cost<&KernelCost::resident_ctas>},
-    {"sm-spread", Unit::real, 0, 0.1, cost<&KernelCost::sm_spread>},
-    {"tpc-spread", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread>},
-    {"tpc-spread-prefetch", Unit::real, -0.2, 0.2, cost<&KernelCost::tpc_spread_prefetch>},
-    {"prefetch-step-ns", Unit::real, -1000, 1e5,
-     cost<&KernelCost::prefetch, &PrefetchTimes::step_ns>},
-    {"prefetch-lines-ns", Unit::real, -1000, 1e5,
-     cost<&KernelCost::prefetch, &PrefetchTimes::lines_ns>},
-    {"prefetch-scan-ns", Unit::real, -1000, 1e5,
-     cost<&KernelCost::prefetch, &PrefetchTimes::scan_ns>},
-    {"prefetch-attach-ns", Unit::real, -1000, 1e5,
-     cost<&KernelCost::prefetch, &PrefetchTimes::attach_ns>},
-    {"prefetch-step-shared-ns", Unit::real, -1000, 1e5,
-     cost<&KernelCost::prefetch_shared, &PrefetchTimes::step_ns>},
-    {"prefetch-lines-shared-ns", Unit::real, -1000, 1e5,
-     cost<&KernelCost::prefetch_shared, &PrefetchTimes::lines_ns>},
-    {"prefetch-lines-bias", Unit::real, -0.4, 0.4, cost<&KernelCost::prefetch_lines_bias>},
-    {"launch-ns", Unit::real, 0, 1e6, cost<&KernelCost::launch_ns>},
-    {"refill-ns", Unit::real, 0, 1e6, cost<&KernelCost::refill_ns>},
-    {"item-begin-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_begin_ns>},
-    {"item-end-ns", Unit::real, 0, 1e6, cost<&KernelCost::item_end_ns>},
-    {"item-spread-ns", Unit::real, -1e6, 1e6, cost<&KernelCost::item_spread_ns>},
-    {"merge-ns", Unit::real, 0, 1e6, cost<&KernelCost::merge_ns>},
-    {"combine-ns", Unit::real, 0, 1e6, cost<&KernelCost::combine_ns>},
-    {"dram-share", Unit::real, 0.01, 1, cost<&KernelCost::dram_share>},
-    {"stages", Unit::count, 1, 8, cost<&KernelCost::stages>},
-    {"lead-k-steps", Unit::real, 0, 7, cost<&KernelCost::lead_k_steps>},
-    {"lead-v-steps", Unit::real, 0, 7, cost<&KernelCost::lead_v_steps>},
-    {"waits-a-tile", Unit::real, 1, 64, cost<&KernelCost::waits_a_tile>},
-    {"exposure-error", Unit::real, 0, 10, cost<&KernelCost::exposure_error>},
-    {"power-slowness", Unit::real, 0, 4, cost<&KernelCost::power_slowness>},
-    {"dram-slowness", Unit::real, 0, 1, cost<&KernelCost::dram_slowness>},
-    {"dram-late-ns", Unit::real, 0, 1e5, cost<&KernelCost::dram_late_ns>},
-    {"spill-bytes", Unit::bytes, 1, 1 * gibi, cost<&KernelCost::spill_bytes>},
-});
-
 template <class Profile>
 void store(const std::string& path, const Parameter& parameter, std::span<const Key<Profile>> keys,
            Profile& profile) {
@@ -190,7 +90,9 @@ void store(const std::string& path, const Parameter& parameter, std::span<const 
     }
     return;
   }
-  fail_at(path, parameter.line, parameter.key + ": unknown; allowed: " + names);
+  const std::string removal = removal_of(parameter.key);
+  fail_at(path, parameter.line,
+          parameter.key + ": " + (removal.empty() ? "unknown; allowed: " + names : removal));
 }
 
 // A key of [judged] is the name of a model.
@@ -266,7 +168,7 @@ template <class Profile>
 void set(const ProfileFile& file, const KernelShape& kernel, std::span<const Key<Profile>> keys,
          Profile& profile) {
   for (const ProfileSection& section : file.sections) {
-    const auto scope = parse_kernel_scope(section.name);  // none: of the die or file as a whole
+    const auto scope = parse_kernel_scope(section.name);  // none: of the file as a whole
     if (scope && !holds(*scope, file, kernel)) continue;
     for (const Parameter& parameter : section.parameters)
       store(file.path, parameter, keys, profile);
@@ -316,12 +218,8 @@ GpuFile read_gpu_file(const std::string& path) {
   return gpu;
 }
 
-ProfileFile read_die_file(const std::string& path) {
-  return checked_file(path, "die", std::span<const Key<Die>>(die_keys));
-}
-
 ProfileFile read_kernel_file(const std::string& path) {
-  return checked_file(path, "kernel", std::span<const Key<KernelCost>>(kernel_keys));
+  return checked_file(path, "kernel", std::span<const Key<KernelCost>>(sim::kernel_cost_keys));
 }
 
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel) {
@@ -348,12 +246,8 @@ void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, KernelCo
   set_kernel_cost(file, kernel, cost);
 }
 
-void set_die(const ProfileFile& file, const KernelShape& kernel, Die& die) {
-  set(file, kernel, std::span<const Key<Die>>(die_keys), die);
-}
-
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, KernelCost& cost) {
-  set(file, kernel, std::span<const Key<KernelCost>>(kernel_keys), cost);
+  set(file, kernel, std::span<const Key<KernelCost>>(sim::kernel_cost_keys), cost);
 }
 
 }  // namespace sawtooth::experiments

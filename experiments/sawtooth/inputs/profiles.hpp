@@ -1,5 +1,5 @@
-// What is known of GPUs, dies and kernels, from experiments/profiles: which key of a file is which
-// member of sim::Gpu, sim::Die and sim::KernelCost stands in one table.
+// What is known of GPUs and kernels, from experiments/profiles: which key of a file is which
+// member of sim::Gpu and sim::KernelCost stands in one table.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 #include "experiments/sawtooth/inputs/interval_width.hpp"
 #include "experiments/sawtooth/inputs/profile_file.hpp"
-#include "sim/die.hpp"
 #include "sim/gpu.hpp"
 #include "sim/kernel_cost.hpp"
 
@@ -20,7 +19,7 @@ namespace sawtooth::experiments {
 struct JudgedModels {
   /// The default first: keys are TIMING-L2, values say how well.
   std::vector<Parameter> judged;
-  /// Of what the first of these predicts without a die's file.
+  /// Of what the first of these predicts.
   std::vector<IntervalWidth> intervals;
 };
 
@@ -40,9 +39,8 @@ struct GpuFile : JudgedModels {
 /// `sms` and `l2-bytes` are required. Throws UsageError with file, line and what is allowed.
 GpuFile read_gpu_file(const std::string& path);
 
-/// Files of dies and of kernels, every key and value of which has been tried. Throw UsageError with
+/// Files of kernels, every key and value of which has been tried. Throw UsageError with
 /// file, line and what is allowed.
-ProfileFile read_die_file(const std::string& path);
 ProfileFile read_kernel_file(const std::string& path);
 
 /// The family of this project's kernels that a file's sections of shapes are of where it names
@@ -56,10 +54,9 @@ struct KernelShape {
   std::string family{usual_family};  // empty: none of this project's
 };
 
-/// Puts what `file` says of `kernel` in the place of what `die` and `cost` have: [every] first,
+/// Puts what `file` says of `kernel` in the place of what `cost` has: [every] first,
 /// then the other sections that hold, in the order of the file. Sections of shapes hold for kernels
 /// of the file's family (its word `family`).
-void set_die(const ProfileFile& file, const KernelShape& kernel, sim::Die& die);
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, sim::KernelCost& cost);
 
 /// As set_kernel_cost(), for a file that is asked for by name: its sections of shapes hold whatever

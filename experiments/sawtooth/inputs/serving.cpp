@@ -3,7 +3,7 @@
 #include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "scheduler/cascade.hpp"
-#include "sim/schedule/serving_limits.hpp"
+#include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {
 namespace {

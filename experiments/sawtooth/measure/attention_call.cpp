@@ -139,7 +139,6 @@ AttentionDecode decode_call(const Point& point) {
     throw UsageError("ctas-per-sm: allowed for this decode kernel: " +
                      std::to_string(variant.ctas_per_sm));
   call.workers = request.schedule.workers;
-  call.drawn = {};
   call.kv_eviction = eviction(hints.k);
   const Pages& pages = request.sequences.pages;
   call.pages = {.table = nullptr,

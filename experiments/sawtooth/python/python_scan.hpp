@@ -8,7 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "sim/schedule/own_scan.hpp"
+#include "sim/request.hpp"
 
 namespace sawtooth::experiments {
 

@@ -108,8 +108,12 @@ void ResultLog::take_over(const std::string& path, bool may_end_early) {
   CsvFile file(path, may_end_early);
   if (file.header().empty()) return;
   if (csv_line(file.header()) != result_header()) {
-    throw UsageError(path + ": --resume: its columns are not those of results.csv; choose " +
-                     "another --csv file, or leave --resume out to replace it");
+    const auto unknown = std::ranges::find_if(file.header(), [](const std::string& name) {
+      return std::ranges::find(result_columns, name, &ResultColumn::name) == result_columns.end();
+    });
+    throw UsageError(path + ": --resume: its columns are not those of results.csv" +
+                     (unknown == file.header().end() ? "" : ", which has no " + *unknown) +
+                     "; choose another --csv file, or leave --resume out to replace it");
   }
   const auto source = static_cast<uint32_t>(old_paths_.size());
   while (file.next()) {

@@ -53,8 +53,6 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
   leave_out(result_column("cascade"), "off");
   leave_out(result_column("without"), without_nothing);
   leave_out(result_column("launches"), "1");
-  leave_out(result_column("sample"), "1");
-  cells[result_column("die")] = point.die;
   cells[result_column("costs")] = point.costs;
   cells[result_column("judged")] = point.judgement.word;
   std::string& inputs = cells[result_column("inputs")];
@@ -102,8 +100,7 @@ std::string run_id(const CsvRow& key_cells) {
     const auto& [name, kind] = result_columns[i];
     using enum ColumnKind;
     if (kind == label || kind == ColumnKind::kernel) continue;
-    if (i == result_column("version") || i == result_column("die") || i == result_column("judged"))
-      continue;
+    if (i == result_column("version") || i == result_column("judged")) continue;
     const bool where_not_empty = kind == parameter || kind == made || kind == ColumnKind::optional;
     if (where_not_empty && key_cells[i].empty()) continue;
     if (where_not_empty) hash.add(name);

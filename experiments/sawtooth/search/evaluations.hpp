@@ -24,8 +24,6 @@ class Evaluations {
   int64_t taken_over() const { return taken_over_; }
   void finish();
 
-  size_t threads() const { return threads_; }
-
   /// The table's path without .csv, for files beside it.
   static std::string stem_of_table(const std::string& path);
   static std::string points_path(const std::string& path);

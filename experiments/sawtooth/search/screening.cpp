@@ -14,8 +14,8 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
 
 // Of timing = timed alone.
 void erase_timed_keys(Settings& settings) {
-  for (const char* key : {"die", "kernel-costs", "launches", "without", "step-ns",
-                          "step-exposed-ns", "stages", "spill-bytes", "age-bias"})
+  for (const char* key : {"kernel-costs", "launches", "without", "step-ns", "step-exposed-ns",
+                          "stages", "spill-bytes", "age-bias"})
     settings.erase(key);
 }
 

@@ -1,14 +1,10 @@
 #include <algorithm>
 #include <iostream>
-#include <memory>
 #include <optional>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/search/evaluations.hpp"
-#include "experiments/sawtooth/search/gaps.hpp"
-#include "experiments/sawtooth/search/measured_proof.hpp"
 #include "experiments/sawtooth/search/objective.hpp"
-#include "experiments/sawtooth/search/order_search.hpp"
 #include "experiments/sawtooth/search/search_table.hpp"
 #include "experiments/sawtooth/search/space.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
@@ -78,7 +74,6 @@ void write_file(const std::string& path, const std::string& text) {
   file.commit();
 }
 
-// Of all shapes; a search that has none of these steps leaves them out.
 class Search {
  public:
   Search(const Settings& outputs, std::string experiment, const std::vector<Shape>& shapes,
@@ -88,17 +83,12 @@ class Search {
         catalog_(catalog),
         goal_(goal_of(outputs)),
         budget_(budget_of(text_or_default(outputs, "budget"), place_in(outputs, "budget"))),
-        orders_(std::stoll(text_or_default(outputs, "orders"))),
         top_(static_cast<size_t>(std::stoull(text_or_default(outputs, "top")))),
-        measures_(is_on(outputs, "measure")),
         quiet_(is_on(outputs, "quiet")),
         path_(value_or(outputs, "csv", "")),
         evaluations_(outputs, path_) {
     goal_.seed = seed_of(shapes);
     if (budget_.seconds) *budget_.seconds /= double(shapes.size());
-    for (const char* key : {"orders", "measure"})
-      if (outputs.contains(key) && (path_.empty() || path_ == "-"))
-        throw UsageError(place_in(outputs, key) + ": writes files beside --csv FILE; give one");
     if (const std::string file = value_or(outputs, "best", ""); !file.empty())
       best_file_.emplace(file);
   }
@@ -106,7 +96,7 @@ class Search {
   int run() {
     if (!quiet_) print_estimate(shapes_);
     evaluations_.start(shapes_);
-    for (size_t i = 0; i < shapes_.size(); ++i) search(i);
+    for (const Shape& shape : shapes_) search(shape);
     evaluations_.finish();
     if (path_ == "-") std::cout << table_;
     if (!path_.empty() && path_ != "-") write_file(path_, table_);
@@ -114,65 +104,18 @@ class Search {
       best_file_->write(configuration_of(best_));
       best_file_->commit();
     }
-    if (exit_code_ != exit_fine) return exit_code_;
     return best_.size() == shapes_.size() ? exit_fine : exit_check_failed;
   }
 
  private:
-  void search(size_t i) {
-    searched_.push_back(
-        search_shape(shapes_[i], goal_, budget_, experiment_, catalog_, evaluations_));
-    SearchedShape& found = searched_.back();
-    if (orders_ > 0 && found.best() != nullptr) add_order(i, found);
-    const SpaceBounds bounds = bounds_of(shapes_[i]);
+  void search(const Shape& shape) {
+    const SearchedShape found =
+        search_shape(shape, goal_, budget_, experiment_, catalog_, evaluations_);
+    const SpaceBounds bounds = bounds_of(shape);
     std::ostream& people = path_ == "-" ? std::cerr : std::cout;
     if (!quiet_) people << search_summary(found, bounds, top_) << "\n";
-    MeasuredByCandidate measured;
-    if (measures_) {
-      Proof proof = prove(found, top_, stem(i), measurer());
-      if (proof.exit_code != exit_fine) exit_code_ = proof.exit_code;
-      if (!quiet_) people << proof.report << "\n";
-      measured = std::move(proof.measured);
-    }
-    table_ += search_rows(found, bounds, measured);
+    table_ += search_rows(found, bounds);
     if (found.best() != nullptr) best_.push_back(found.best()->candidate);
-  }
-
-  void add_order(size_t i, SearchedShape& found) {
-    FoundOrder order = search_orders(
-        *found.best(), goal_,
-        {.evaluations = orders_, .threads = evaluations_.threads(), .path = stem(i) + ".order"},
-        experiment_, catalog_);
-    if (order.candidate == nullptr) {
-      found.summary += "; no explicit order near the best is better";
-      return;
-    }
-    Verdict verdict;
-    verdict.candidate = order.candidate.get();
-    verdict.row = std::move(order.row);
-    verdict.evaluated_by = found.best()->evaluated_by;
-    verdict.decided = verdict.row[result_column("status")] == "ok";
-    found.verdicts.push_back(std::move(verdict));
-    rank(found.verdicts, goal_);
-    for (Verdict& ranked : found.verdicts)
-      if (ranked.candidate == order.candidate.get()) ranked.why += "; " + order.explanation;
-    found.summary += "\n" + order.explanation;
-    order_candidates_.push_back(std::move(order.candidate));
-  }
-
-  /// Of the files of shape `i` beside the table.
-  std::string stem(size_t i) const {
-    const std::string name = Evaluations::stem_of_table(path_);
-    return shapes_.size() == 1 ? name : name + "." + std::to_string(i + 1);
-  }
-
-  static Measurer measurer() {
-    return [](const std::string& configuration, const std::string& times,
-              const std::string& counters) {
-      const int timed = run_bench(bench_command, {configuration, "--overwrite", "--csv", times});
-      if (timed != exit_fine && timed != exit_check_failed) return timed;
-      return run_measure(measure_command, {configuration, "--overwrite", "--csv", counters});
-    };
   }
 
   std::string experiment_;
@@ -180,17 +123,13 @@ class Search {
   Catalog& catalog_;
   Goal goal_;
   Budget budget_;
-  int64_t orders_;
   size_t top_;
-  bool measures_, quiet_;
+  bool quiet_;
   std::string path_;
   Evaluations evaluations_;
-  std::vector<SearchedShape> searched_;
-  std::vector<std::unique_ptr<Candidate>> order_candidates_;  // that verdicts point to
   std::vector<const Candidate*> best_;
   std::optional<OutputFile> best_file_;  // opened before the work
   std::string table_ = search_header();
-  int exit_code_ = exit_fine;
 };
 
 }  // namespace

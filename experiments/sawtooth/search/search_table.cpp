@@ -1,10 +1,17 @@
 #include "experiments/sawtooth/search/search_table.hpp"
 
+#include <algorithm>
+#include <set>
 #include <sstream>
+#include <stdexcept>
+#include <tuple>
 
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "sim/belady/simulate_opt.hpp"
+#include "sim/bounds/read_bounds.hpp"
+#include "sim/bounds/time_bounds.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -17,20 +24,22 @@ std::string gap(std::optional<double> value, std::optional<double> bound) {
 }
 
 template <class Value>
+void lower(std::optional<Value>& least, Value value) {
+  least = least ? std::min(*least, value) : value;
+}
+
+template <class Value>
 std::string text_of(const std::optional<Value>& value) {
   return value ? shortest(double(*value)) : "";
 }
 
-CsvRow row_of(const Verdict& verdict, const SpaceBounds& bounds,
-              const MeasuredByCandidate& measured) {
+CsvRow row_of(const Verdict& verdict, const SpaceBounds& bounds) {
   CsvRow row = verdict.row;
   const auto reads = value_in(row, dram_objective), time = value_in(row, time_objective);
   // A replay of its own: of the winner and of what it is compared with.
   const bool compared = verdict.decided && verdict.rank <= 1;
   const auto optimal =
       compared ? optimal_replacement_reads(*verdict.candidate) : std::optional<int64_t>();
-  const auto found = measured.find(verdict.candidate);
-  const bool is_measured = found != measured.end();
   for (std::string cell :
        {verdict.rank > 0 ? std::to_string(verdict.rank) : std::string(), verdict.evaluated_by,
         verdict.why,
@@ -38,15 +47,47 @@ CsvRow row_of(const Verdict& verdict, const SpaceBounds& bounds,
                     : verdict.pareto ? "yes"
                                      : "no"),
         text_of(bounds.dram_read_sectors), gap(reads, bounds.dram_read_sectors), text_of(optimal),
-        bounds.time_us ? fixed(*bounds.time_us, 2) : "", gap(time, bounds.time_us),
-        is_measured ? std::to_string(found->second.rank) : "",
-        is_measured ? fixed(found->second.time_us, 2) : "",
-        is_measured ? text_of(found->second.dram_read_sectors) : ""})
+        bounds.time_us ? fixed(*bounds.time_us, 2) : "", gap(time, bounds.time_us)})
     row.push_back(std::move(cell));
   return row;
 }
 
 }  // namespace
+
+SpaceBounds bounds_of(const Shape& shape) {
+  SpaceBounds bounds;
+  // Order, section and scan change neither.
+  std::set<std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int32_t, Loop>> known;
+  for (const Candidate& candidate : shape.candidates) {
+    if (!candidate.point.refusal.empty()) continue;
+    const sim::Request& request = candidate.point.request;
+    const Schedule& schedule = request.schedule;
+    const bool is_new =
+        known
+            .emplace(request.tiling.q_rows, request.tiling.kv_rows, schedule.workers,
+                     schedule.kv_split, schedule.prefetch, schedule.launch.index, schedule.loop)
+            .second;
+    if (!is_new) continue;
+    lower(bounds.dram_read_sectors,
+          sim::read_bounds(request.problem, request.tiling, schedule, request.l2_bytes).all_orders);
+    try {
+      if (request.timing == sim::Timing::timed)
+        lower(bounds.time_us, sim::time_bounds(request, candidate.point.gpu).all_orders);
+    } catch (const std::invalid_argument&) {  // the profile lacks what the model of time takes
+    }
+  }
+  return bounds;
+}
+
+std::optional<int64_t> optimal_replacement_reads(const Candidate& candidate) {
+  try {
+    sim::Request request = candidate.point.request;
+    request.timing = sim::Timing::lockstep;
+    return sim::simulate_opt(request).total.dram_read_sectors;
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
 
 std::string search_header() {
   CsvRow header;
@@ -55,12 +96,10 @@ std::string search_header() {
   return csv_line(header);
 }
 
-std::string search_rows(const SearchedShape& searched, const SpaceBounds& bounds,
-                        const MeasuredByCandidate& measured) {
+std::string search_rows(const SearchedShape& searched, const SpaceBounds& bounds) {
   std::string text;
-  for (const Verdict& verdict : searched.verdicts)
-    text += csv_line(row_of(verdict, bounds, measured));
-  if (searched.usual) text += csv_line(row_of(*searched.usual, bounds, measured));
+  for (const Verdict& verdict : searched.verdicts) text += csv_line(row_of(verdict, bounds));
+  if (searched.usual) text += csv_line(row_of(*searched.usual, bounds));
   return text;
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <array>
-#include <map>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/search/gaps.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
 
 namespace sawtooth::experiments {
@@ -22,23 +22,22 @@ inline constexpr auto search_columns = std::to_array<std::string_view>({
     "opt_read_sectors",
     "time_bound_us",
     "time_gap",
-    "measured_rank",
-    "measured_time_us",
-    "measured_dram_read_sectors",
 });
 
-/// What was measured of a candidate; see measured_proof.hpp.
-struct Measured {
-  int rank = 0;
-  double time_us = 0;
-  std::optional<double> dram_read_sectors;
+/// How far a schedule is from what no schedule can beat: the least of all configurations (tiling,
+/// workers, kv-split, cut last wave) of a space; empty where a model lacks what it takes.
+struct SpaceBounds {
+  std::optional<int64_t> dram_read_sectors;
+  std::optional<double> time_us;
 };
-using MeasuredByCandidate = std::map<const Candidate*, Measured>;
+SpaceBounds bounds_of(const Shape& shape);
+
+/// DRAM reads of the candidate's own order in lockstep under Belady's replacement.
+std::optional<int64_t> optimal_replacement_reads(const Candidate& candidate);
 
 std::string search_header();
 /// The rows of a shape, ranked ones first, then the usual schedule where it is outside.
-std::string search_rows(const SearchedShape& searched, const SpaceBounds& bounds,
-                        const MeasuredByCandidate& measured);
+std::string search_rows(const SearchedShape& searched, const SpaceBounds& bounds);
 
 /// A table for people: the `most` best of a shape and the usual schedule.
 std::string search_summary(const SearchedShape& searched, const SpaceBounds& bounds, size_t most);

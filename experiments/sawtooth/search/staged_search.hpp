@@ -2,6 +2,7 @@
 // model for the best of them; all of them at once where they are few.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "experiments/sawtooth/search/space.hpp"
 
 namespace sawtooth::experiments {
+
+/// Above every value of a column.
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
 struct Goal {
   Objective minimise;
@@ -53,6 +57,12 @@ inline constexpr double steps_a_second = 2.95e6;
 SearchedShape search_shape(const Shape& shape, const Goal& goal, const Budget& budget,
                            const std::string& experiment, Catalog& catalog,
                            Evaluations& evaluations);
+
+/// "+1.25 %": how far `value` is above `best`.
+std::string percent_above(double value, double best);
+
+/// The least time that the candidate's own order can take; nothing where its model knows no time.
+std::optional<double> least_time_us(const Candidate& candidate);
 
 /// Ranks what was decided: the feasible by the objective, then the others by how far they are out.
 void rank(std::vector<Verdict>& verdicts, const Goal& goal);

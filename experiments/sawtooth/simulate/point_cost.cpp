@@ -60,7 +60,7 @@ PointCost expected_cost(const Point& point) {
   const sim::Request& request = point.request;
   const Problem& problem = request.problem;
   const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
-  const double visits = tensors_a_step(request) * pairs_of_tiles(request) * request.sample;
+  const double visits = tensors_a_step(request) * pairs_of_tiles(request);
   const auto heads = static_cast<double>(problem.batch * problem.heads);
   const double tiles =
       tensors_a_step(request) * heads *

@@ -5,7 +5,6 @@
 
 #include "experiments/sawtooth/ranks/bytes.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/results/sampling_note.hpp"
 #include "experiments/sawtooth/simulate/predicted_point.hpp"
 
 namespace sawtooth::experiments {
@@ -25,7 +24,7 @@ std::string l2_text(const CsvRow& key_cells) {
 
 std::string PointResult::bytes() const {
   ByteWriter writer;
-  writer.add(row).add(has_result).add(side_rows).add(method).add(note);
+  writer.add(row).add(has_result).add(side_rows).add(method);
   return writer.bytes();
 }
 
@@ -36,7 +35,6 @@ PointResult PointResult::of_bytes(const std::string& bytes) {
   result.has_result = reader.number<bool>();
   result.side_rows = reader.texts();
   result.method = reader.text();
-  result.note = reader.text();
   return result;
 }
 
@@ -44,7 +42,7 @@ PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
                            std::atomic<int64_t>& items_begun) {
   PredictedPoint predicted =
       predict_point(point.point, point.key_cells, &items_begun, point.rings.get());
-  PointResult result{std::move(predicted.row), false, {}, "", ""};
+  PointResult result{std::move(predicted.row), false, {}, ""};
   if (!predicted.prediction) return result;
   try {
     result.side_rows = sides.rows(point.key_cells, *predicted.prediction);
@@ -53,7 +51,6 @@ PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
     return result;
   }
   result.has_result = true;
-  result.note = sampling_note(result.row, *predicted.prediction);
   if (!predicted.prediction->method.empty())
     result.method = l2_text(point.key_cells) + ": " + predicted.prediction->method;
   return result;

@@ -17,7 +17,6 @@ struct PointResult {
   bool has_result = true;
   std::vector<std::string> side_rows;
   std::string method;
-  std::string note;  // about the error of a sample
 
   std::string bytes() const;
   static PointResult of_bytes(const std::string& bytes);

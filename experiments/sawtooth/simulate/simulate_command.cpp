@@ -76,7 +76,6 @@ class Simulation {
       work = expected_work();
     const size_t workers =
         ranks_ != nullptr ? ranks_->workers() : std::min(threads(), std::max<size_t>(1, open));
-    if (ranks_ == nullptr) threads_of_point_ = std::max<size_t>(1, threads() / workers);
     // Rows in the order of the sweep come soonest in that order.
     const bool in_order = workers == 1 || !log_.has_partial_file();
     Dispatcher<Job> dispatcher([&](std::optional<Job>& job) { return next_open(job); }, workers);
@@ -192,7 +191,6 @@ class Simulation {
       if (!point) return Supply::end;
       ++models_[model_text(point->point)];
       if (!is_old(*point)) {
-        point->point.request.threads = static_cast<int64_t>(threads_of_point_);
         job.emplace(Job{std::move(*point), std::make_shared<std::atomic<int64_t>>(0)});
         return Supply::job;
       }
@@ -237,7 +235,6 @@ class Simulation {
     if (!done.method.empty()) ++methods_[done.method];
     if (done.has_result) sides_.write(done.side_rows);
     if (!done.has_result) failures_.add(done.row);
-    notes_ += done.note;
   }
 
   void add_wavefronts() {
@@ -311,7 +308,6 @@ class Simulation {
   SideTables sides_;
   WavefrontFiles wavefronts_;
   bool started_ = false;                // the log
-  size_t threads_of_point_ = 1;         // those that points leave over, where there are few
   std::map<size_t, UnderWay> running_;  // by place
   std::map<size_t, Waiting> waiting_;
   size_t waiting_bytes_ = 0;

@@ -13,7 +13,6 @@
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/results/sampling_note.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
@@ -21,10 +20,9 @@
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/trace/trace_model.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/line_splitter.hpp"
 #include "sim/trace/replay.hpp"
-#include "sim/trace/sample.hpp"
 #include "sim/trace/schedule_trace.hpp"
+#include "sim/trace/text_writers.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -101,8 +99,6 @@ int write_point(const SweepArguments& given) {
   }
   if (point.keys.l2->name != "lru")
     throw UsageError("l2: a trace is written without a model of L2; give l2 to --read");
-  if (point.keys.sample < 1)
-    throw UsageError("sample: a trace is written whole; give sample to --read");
   const CsvRow cells = key_cells(point, given.experiment, "predicted");
   write_trace(outputs, description_of(cells),
               [&](sim::TraceWriter& writer) { sim::write_schedule(point.request, writer); });
@@ -188,7 +184,6 @@ class ReadTrace {
     log.start();
     const CsvRow row = predicted_row(cells, prediction.total);
     log.append(row);
-    std::cerr << sampling_note(row, prediction);
     sides.write(sides.rows(cells, prediction));
     log.finish();
     sides.commit();
@@ -197,15 +192,6 @@ class ReadTrace {
   sim::Prediction predict(sim::TraceReader& reader, const TraceModel& model, int64_t l2_bytes,
                           Pass pass) {
     const bool backward = pass == Pass::backward;
-    if (model.is_sampled() && backward)
-      throw UsageError("sample: does not count a backward pass; leave it out");
-    if (model.is_sampled()) {
-      try {
-        return sim::sample_trace(reader, l2_bytes, model.sample(), model.seed());
-      } catch (const std::invalid_argument& error) {  // too few tiles
-        throw UsageError(error.what());
-      }
-    }
     if (model.name() == "lru") return sim::analyse_trace(reader, l2_bytes, limits_, pass);
     if (model.name() == "opt") {
       if (backward)

@@ -14,7 +14,7 @@ namespace {
 // Hints are here because they are priorities of tensors, which rows of a trace may name.
 constexpr auto model_keys =
     std::to_array<std::string_view>({"l2", "l2-ways", "l2-line-bytes", "l2-hash", "l2-hash-matrix",
-                                     "l2-policy", "l2-set-aside", "hints", "seed", "sample"});
+                                     "l2-policy", "l2-set-aside", "hints", "seed"});
 constexpr auto replayed = std::to_array<std::string_view>({"lru", "sets", "opt"});
 
 }  // namespace
@@ -38,11 +38,8 @@ TraceModel::TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_by
   if (keys_.l2 == nullptr || std::ranges::find(replayed, keys_.l2->name) == replayed.end())
     fail("l2",
          value_or(given, "l2", "") + " needs a schedule; allowed with --read: lru, sets, opt");
-  if (is_sampled() && name() != "lru")
-    fail("sample", "only l2 = lru follows a share of a trace; leave it out");
   for (const auto& [key, assignment] : given) {
-    const bool is_read = key == "l2" || key == "sample" || (key == "seed" && is_sampled());
-    if (name() != "sets" && !is_read && is_trace_model_key(key))
+    if (name() != "sets" && key != "l2" && is_trace_model_key(key))
       fail(key, "has no effect without l2 = sets");
   }
   request_.l2_bytes = l2_bytes;
@@ -55,8 +52,7 @@ void TraceModel::describe(CsvRow& cells) const {
     std::ranges::replace(key, '_', '-');
     if (!is_trace_model_key(key)) continue;
     // A seed that nothing reads stays what the trace says.
-    if (key == "seed" && request_.sets.policy != sim::SetPolicy::random && !is_sampled()) continue;
-    if (key == "sample" && !is_sampled()) continue;
+    if (key == "seed" && request_.sets.policy != sim::SetPolicy::random) continue;
     cells[i] = find_option(key)->field.print(keys_);
   }
 }

@@ -25,8 +25,6 @@ class TraceModel {
   bool has_curve() const { return keys_.l2->has_curve; }
   const sim::SetsParameters& sets() const { return request_.sets; }
   /// Share of the lines' runs that lru follows, and the seed that chooses them.
-  double sample() const { return keys_.sample; }
-  bool is_sampled() const { return keys_.sample < 1; }
   uint64_t seed() const { return static_cast<uint64_t>(keys_.seed); }
 
   /// Puts the model into the cells of a row of results.csv.

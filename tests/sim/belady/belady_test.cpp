@@ -43,31 +43,12 @@ TEST(Belady, TextbookStringMissesNineTimesInThreeFrames) {
             (std::vector<int64_t>{1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0}));
 }
 
-TEST(Belady, TilesShareTheCacheLineByLine) {
-  // Two tiles of two lines in three. A0 A1 B0 fill it. B1: B0 is needed last of all, so it leaves.
-  // A0 A1 hit. B0: A is never needed again and gives a line. B1 hits. Whole tiles in one slot of
-  // two lines would miss 2 2 2 2.
-  EXPECT_EQ(missed_lines({{2, 8}, {2, 8}}, 3, of_digits("0101")),
-            (std::vector<int64_t>{2, 2, 0, 1}));
-}
-
 TEST(Belady, TileLargerThanTheCacheKeepsItsBeginning) {
   // Five lines in three. First 0 1 2 fill, 3 replaces 2, 4 replaces 3: 0 1 4 stay. Second visit: 0
   // 1 hit, and 2 3 replace lines that are not needed again, while 4 stays: 4 hits.
   EXPECT_EQ(missed_lines({{5, 20}}, 3, of_digits("00")), (std::vector<int64_t>{5, 2}));
   // The same as two visits in direct succession.
   EXPECT_EQ(missed_lines({{5, 20}}, 3, {{0, 2}}), (std::vector<int64_t>{7}));
-}
-
-TEST(Belady, CyclicScanKeepsAllButOneLineOfTheCache) {
-  // A cyclic scan of n lines in c: the optimum hits (c - 1) / (n - 1) of a long run (Belady 1966;
-  // one place is needed for the line that passes by). 50 tiles of 4 lines in 120 lines: 119 / 199.
-  const std::vector<AtomSize> sizes(50, AtomSize{4, 16});
-  std::vector<Visited> visits;
-  for (int i = 0; i < 200 * 50; ++i) visits.push_back({static_cast<AtomId>(i % 50), 1});
-  int64_t missed = 0;
-  for (const int64_t lines : missed_lines(sizes, 120, visits)) missed += lines;
-  EXPECT_NEAR(static_cast<double>(missed) / (200 * 200), 1 - 119.0 / 199, 0.005);
 }
 
 TEST(Belady, MemoryIsBoundedByTilesNotByVisits) {
@@ -120,28 +101,6 @@ RC_GTEST_PROP(Belady, EqualsTheDefinitionLineByLine, ()) {
     expected.push_back(missed);
   }
   RC_ASSERT(missed_lines(sizes, static_cast<int64_t>(capacity), visits) == expected);
-}
-
-int64_t misses(const Prediction& prediction) {
-  return *prediction.total.l2_read_miss_sectors + *prediction.total.l2_write_miss_sectors;
-}
-
-// Lines of equal cost, for the optimum counts lines: a row is a line, and without the log-sum-exp,
-// which the parts of an item write too, all lines are full.
-RC_GTEST_PROP(Belady, BoundsEveryReplacementOfTheSameCapacity, ()) {
-  Request request = tests::any_request();
-  request.schedule.kv_split = 1;
-  if (cuts_last_wave(request.schedule)) request.schedule.launch = launch_id<StaticLaunch>;
-  request.schedule.prefetch = between(0, 3);
-  request.log_sum_exp = false;
-  SetsParameters& sets = request.sets;
-  sets.policy = static_cast<SetPolicy>(between(0, 4));
-  sets.hash = between(0, 1) == 1 ? HashKind::balanced : HashKind::modulo;
-  sets.ways = int64_t{1} << between(0, 4);
-  request.l2_bytes = between(1, 20) * sets.ways * 128;
-  const int64_t least = misses(simulate_opt(request));
-  RC_ASSERT(least <= misses(simulate_lru(request)));
-  RC_ASSERT(least <= misses(simulate_sets(request)));
 }
 
 RC_GTEST_PROP(Belady, LockstepMergedOrNotIsTheSame, ()) {

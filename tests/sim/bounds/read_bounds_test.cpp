@@ -7,7 +7,6 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/bounds/pigeonhole.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/sim/bounds/cheapest_orders.hpp"
 #include "tests/support/generators.hpp"

@@ -5,7 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/halves/coalescer.hpp"
+#include "sim/halves/parameters.hpp"
 #include "sim/halves/set_placement.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/simulate_lru.hpp"
@@ -257,25 +257,6 @@ TEST(SampledSets, ReductionsCountAgainWhereTheyCross) {
   EXPECT_EQ(l2.tally(0).reduced, 1536 + 3 * 1024 + 3 * 512);
 }
 
-RC_GTEST_PROP(TwoHalves, DramReadsAreNearMissesLessFabricHits, ()) {
-  HalvesParameters parameters;
-  parameters.capacity_lines = *rc::gen::inRange<int64_t>(8, 60);
-  parameters.ways = *rc::gen::inRange(2, 8);
-  parameters.far_first_waiting = 0.2;
-  parameters.far_first_running = 0.4;
-  HalvesInStep l2 = l2_of(parameters, 16);
-  const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
-      rc::gen::pair(rc::gen::inRange<AtomId>(0, 16), rc::gen::inRange(1, 4)));
-  for (const auto& [atom, halves] : trace) {
-    l2.visit(by(atom, Access::read, halves & 1, halves >> 1));
-  }
-  const Counters c = l2.counters(0);
-  RC_ASSERT(c.dram_read_sectors.value_or(0) == c.l2_read_miss_sectors.value_or(0) -
-                                                   c.fabric_read_sectors.value_or(0) +
-                                                   c.fabric_read_miss_sectors.value_or(0));
-  RC_ASSERT(c.fabric_read_miss_sectors.value_or(0) <= c.fabric_read_sectors.value_or(0));
-}
-
 // 16 sectors, 8 of either home. Half 0 reads: 16 near misses; the 8 with home 1 cross and miss
 // there; all 16 come from DRAM. Half 1 reads: its 8 lines hit where the fabric left them, the other
 // 8 cross and hit.
@@ -384,49 +365,6 @@ TEST(TwoHalves, EveryWorkerMissesATileThatExceedsTheCache) {
   EXPECT_EQ(l2.counters(0).cold_read_sectors, 16);
 }
 
-// Worker by worker the same as the engine of lines, in a cache smaller than a tile and larger.
-RC_GTEST_PROP(TwoHalves, WorkersOfOneVisitCountAsOneAfterTheOther, ()) {
-  HalvesParameters parameters{.halves = 1};
-  parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
-  HalvesInStep l2 = l2_of(parameters, 12);
-  LineEngine lines(parameters.capacity_lines);
-  const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, uint32_t>>>(
-      rc::gen::pair(rc::gen::inRange<AtomId>(0, 12), rc::gen::inRange<uint32_t>(1, 5)));
-  for (const auto& [atom, times] : trace) {
-    l2.visit(by(atom, Access::read, times, 0));
-    for (uint32_t i = 0; i < times * lines_per_atom; ++i) {
-      lines.read(atom * lines_per_atom + i % lines_per_atom, 0, 0);
-    }
-  }
-  RC_ASSERT(l2.counters(0).dram_read_sectors.value_or(0) == 4 * lines.counts().dram_reads);
-}
-
-// Nothing is drawn at random: a second run and another seed (of the random scan) change no count.
-TEST(SimulateHalves, GivesTheSameCountsAgainAndForEverySeed) {
-  Request request;
-  request.problem = {.batch = 1,
-                     .heads = 1,
-                     .kv_heads = 1,
-                     .seq_q = 4096,
-                     .seq_kv = 4096,
-                     .head_dim = 64,
-                     .mask = {}};
-  request.schedule.workers = 7;
-  HalvesParameters parameters;
-  parameters.capacity_lines = 4096;
-  parameters.ways = 16;
-  const auto counts = [&] {
-    const Counters total = simulate_halves(request, parameters, {}).total;
-    return std::array{total.l2_read_sectors,     total.l2_read_miss_sectors,
-                      total.fabric_read_sectors, total.fabric_read_miss_sectors,
-                      total.dram_read_sectors,   total.dram_write_sectors};
-  };
-  const auto once = counts();
-  EXPECT_EQ(counts(), once);
-  request.schedule.seed = 12345;
-  EXPECT_EQ(counts(), once);
-}
-
 TEST(Coalescer, MergesNothingForALoneReaderAndMostForAllInStep) {
   constexpr CoalescerParameters parameters{
       .sms = 132, .waiting_share = 0.25, .running_share = 0.75};
@@ -450,20 +388,6 @@ TEST(HalvesInStep, PrefetchOfWhatFitsReadsDramOnce) {
     const Counters total = simulate_halves(request, parameters, {}).total;
     EXPECT_EQ(total.dram_read_sectors, total.cold_read_sectors) << prefetch;
   }
-}
-
-// Half of the lines cross to each half's readers, and none of them misses at home.
-TEST(HalvesInStep, WhatAPrefetchBringsFromDramIsNoMiss) {
-  HalvesParameters parameters{.halves = 2, .capacity_lines = 1000};
-  parameters.far_first_waiting = parameters.far_first_running = 0.5;
-  HalvesInStep l2 = l2_of(parameters, 1);
-  l2.visit(by(0, Access::prefetch, 1, 0));
-  l2.visit(by(0, Access::read, 1, 1));
-  const Counters counters = l2.counters(0);
-  EXPECT_EQ(counters.dram_read_sectors, 16);
-  EXPECT_EQ(counters.fabric_read_sectors, 16);
-  EXPECT_EQ(counters.fabric_read_miss_sectors, 0);
-  EXPECT_EQ(counters.l2_read_miss_sectors, 16);
 }
 
 }  // namespace

@@ -43,13 +43,6 @@ RC_GTEST_PROP(Period, MultipliedSchedulesEqualReplayedOnesBinByBin, ()) {
   expect_same(multiplied, simulate_lru(request));
 }
 
-RC_GTEST_PROP(Period, SchedulesThatCannotRepeatAreUntouched, ()) {
-  Request request = tests::any_request();
-  const Prediction with = simulate_lru(request);
-  request.use_period = false;
-  expect_same(with, simulate_lru(request));
-}
-
 RC_GTEST_PROP(Period, MergedLockstepVisitsEqualSingleOnesBinByBin, ()) {
   Request request = any_request_with_rounds();
   request.use_period = tests::between(0, 1) == 1;

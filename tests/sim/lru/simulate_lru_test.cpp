@@ -89,67 +89,6 @@ class TouchedAtoms : public WavefrontSink {
   std::vector<bool> seen_;
 };
 
-RC_GTEST_PROP(SimulateLru, MassIsTheAccessesAndColdIsTheFootprint, ()) {
-  const Request request = tests::any_request();
-  const AtomTable atoms(request);
-  TouchedAtoms touched(atoms);
-  LockstepWavefront(request, atoms, touched).run();
-  const DistanceHistogram histogram = simulate_lru(request).histogram;
-  int64_t mass = histogram.cold_sectors();
-  for (const DistanceBin& bin : histogram.merged_bins()) mass += bin.sectors;
-  RC_ASSERT(mass == touched.accessed_sectors);
-  RC_ASSERT(histogram.cold_sectors() == touched.footprint_sectors);
-}
-
-RC_GTEST_PROP(SimulateLru, MissesNeverIncreaseWithCapacity, ()) {
-  Request request = tests::any_request();
-  const Prediction prediction = simulate_lru(request);
-  int64_t larger_cache = -1;
-  for (int64_t capacity = 400; capacity >= 0; --capacity) {
-    int64_t misses = 0;
-    for (int t = 0; t < tensor_count; ++t) {
-      const Counters c = count_lru(prediction.histogram, static_cast<Tensor>(t), capacity);
-      misses += *c.l2_read_miss_sectors + *c.l2_write_miss_sectors;
-    }
-    RC_ASSERT(misses >= larger_cache);
-    larger_cache = misses;
-  }
-}
-
-RC_GTEST_PROP(SimulateLru, SectorsEqualACountOfVisiblePairs, ()) {
-  Request request = tests::any_request();
-  request.schedule.loop = Loop::kv_inner;
-  request.schedule.kv_split = 1;
-  if (cuts_last_wave(request.schedule)) request.schedule.launch = launch_id<StaticLaunch>;
-  request.log_sum_exp = false;
-  const Problem& problem = request.problem;
-  const int64_t row_sectors = problem.row_bytes() / sector_bytes;
-  int64_t reads = 0;
-  for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
-    bool sees_any = false;
-    for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv) {
-      if (!tests::tile_sees(problem, request.tiling, q, kv)) continue;
-      sees_any = true;
-      reads += 2 * row_sectors * tile_rows(kv, request.tiling.kv_rows, problem.seq_kv).size();
-    }
-    if (sees_any) reads += row_sectors * tile_rows(q, request.tiling.q_rows, problem.seq_q).size();
-  }
-  const int64_t heads = problem.batch * problem.heads;
-  const Prediction prediction = simulate_lru(request);
-  RC_ASSERT(*prediction.total.l2_read_sectors == heads * reads);
-  RC_ASSERT(*prediction.total.l2_write_sectors == heads * row_sectors * problem.seq_q);
-}
-
-TEST(SimulateLru, TheSameRequestGivesTheSamePrediction) {
-  Request request;
-  request.problem = {
-      .heads = 4, .kv_heads = 2, .seq_q = 500, .seq_kv = 700, .mask = {MaskKind::causal, 0}};
-  request.schedule.workers = 7;
-  request.schedule.scan = scan_id<RandomScan>;
-  EXPECT_EQ(simulate_lru(request).histogram.merged_bins(),
-            simulate_lru(request).histogram.merged_bins());
-}
-
 TEST(SimulateLru, TilesThatWouldShareALineAreRefused) {
   Request request;
   request.problem = {.seq_q = 10, .seq_kv = 10, .head_dim = 32};

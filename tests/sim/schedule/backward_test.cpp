@@ -47,68 +47,6 @@ RC_GTEST_PROP(Backward, EveryScheduleComputesEachVisiblePairOfTilesOnceAKernel, 
   RC_ASSERT(touches.visits == expected);
 }
 
-// Each gradient has one result a row; dQ is added to once a visible pair of tiles.
-RC_GTEST_PROP(Backward, EveryGradientIsWrittenOnceAndAddedToOnceAPair, ()) {
-  const Request request = tests::any_backward_request();
-  const Problem& problem = request.problem;
-  const AtomTable atoms(request);
-  Touches touches(atoms);
-  LockstepWavefront(request, atoms, touches).run();
-  const bool adds = request.schedule.dq != Dq::separate;
-  const bool around = request.schedule.small_kernels;
-  for (int64_t head = 0; head < problem.batch * problem.kv_heads; ++head)
-    for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
-      for (const Tensor tensor : {Tensor::dk, Tensor::dv})
-        RC_ASSERT(touches.count(tensor, head, kv, Access::write) == 1);
-  for (int64_t head = 0; head < problem.batch * problem.heads; ++head) {
-    for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
-      int seen = 0;
-      for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
-        seen += tests::tile_sees(problem, request.tiling, q, kv) ? 1 : 0;
-      if (adds) {
-        RC_ASSERT(touches.count(Tensor::dq_sum, head, q, Access::reduce) == seen);
-        RC_ASSERT(touches.count(Tensor::dq_sum, head, q, Access::write) == (around ? 1 : 0));
-        RC_ASSERT(touches.count(Tensor::dq_sum, head, q, Access::read) == (around ? 1 : 0));
-      }
-      if (!adds || around) RC_ASSERT(touches.count(Tensor::dq, head, q, Access::write) == 1);
-      // The kernel of dQ loads its own Q tile once, if it sees anything.
-      const int own = !adds && seen > 0 ? 1 : 0;
-      RC_ASSERT(touches.count(Tensor::q, head, q, Access::read) == seen + own);
-      RC_ASSERT(touches.count(Tensor::d_o, head, q, Access::read) == seen + own + (around ? 1 : 0));
-    }
-  }
-}
-
-// Sectors by tensor, from the pairs of tiles that see each other: rows of 64 two-byte elements have
-// 4 sectors, numbers a row 8 rows a sector, sums of dQ 8 sectors a row.
-RC_GTEST_PROP(Backward, SectorsEqualACountOfVisiblePairs, ()) {
-  Request request = tests::any_backward_request();
-  request.schedule.dq = Dq::atomic;
-  request.schedule.small_kernels = false;
-  const Problem& problem = request.problem;
-  int64_t reads = 0, reductions = 0, pairs = 0;
-  for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv) {
-    bool is_seen = false;
-    for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
-      if (!tests::tile_sees(problem, request.tiling, q, kv)) continue;
-      const int64_t rows = tile_rows(q, request.tiling.q_rows, problem.seq_q).size();
-      is_seen = true;
-      ++pairs;
-      reads += problem.heads * (2 * 4 * rows + 2 * ceil_div(rows, 8));
-      reductions += problem.heads * 8 * rows;
-    }
-    if (is_seen)
-      reads +=
-          problem.kv_heads * 2 * 4 * tile_rows(kv, request.tiling.kv_rows, problem.seq_kv).size();
-  }
-  const Prediction prediction = simulate_lru(request);
-  RC_ASSERT(*prediction.total.l2_read_sectors == problem.batch * reads);
-  RC_ASSERT(*prediction.total.l2_reduction_sectors == problem.batch * reductions);
-  RC_ASSERT(*prediction.total.l2_write_sectors ==
-            problem.batch * problem.kv_heads * 2 * 4 * problem.seq_kv);
-  RC_ASSERT(visited_kv_tiles(problem, request.tiling) == pairs);
-}
-
 Request small(int64_t seq, MaskKind mask, int64_t workers) {
   Request request;
   request.problem = {

@@ -1,5 +1,3 @@
-#include "sim/schedule/own_scan.hpp"
-
 #include <map>
 #include <stop_token>
 #include <utility>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/lru/simulate_lru.hpp"
+#include "sim/request.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -115,52 +115,5 @@ RC_GTEST_PROP(Serving, SetsSeeTheAddressesOfPages, ()) {
   RC_ASSERT(total.l2_write_miss_sectors == lines.write_misses);
 }
 
-RC_GTEST_PROP(Serving, FullyAssociativeCachesSeeNoPages, ()) {
-  ServingProblem serving;
-  make_serving_problem(serving, {.prefix = between(0, 1) == 1, .shares = true, .pages = true});
-  Request plain = serving.request;
-  plain.sequences.pages = {};
-  RC_ASSERT(tests::same_counters(simulate_lru(serving.request), simulate_lru(plain)));
-  RC_ASSERT(tests::same_counters(simulate_halves(serving.request, {.capacity_lines = 40}, {}),
-                                 simulate_halves(plain, {.capacity_lines = 40}, {})));
-}
-
-// A pool in the order of a contiguous tensor is that tensor: one K/V head, whole pages.
-RC_GTEST_PROP(Serving, PagesInOrderAreAContiguousTensor, ()) {
-  ServingProblem serving;
-  make_serving_problem(serving, {.shares = between(0, 1) == 1});
-  Request& request = serving.request;
-  request.problem.kv_heads = request.problem.heads = 1;
-  request.schedule.order.section = between(1, request.problem.batch);
-  const int64_t rows = int64_t{1} << between(0, 4);
-  request.problem.seq_kv = 0;
-  for (SequenceLengths& lengths : serving.lengths) {
-    lengths.seq_kv = rows * ceil_div(lengths.seq_kv, rows);
-    request.problem.seq_kv = max_of(request.problem.seq_kv, lengths.seq_kv);
-  }
-  if (request.problem.seq_kv == 0) return;
-  request.schedule.kv_split =
-      min_of(request.schedule.kv_split, kv_tiles(request.problem, request.tiling));
-  request.schedule.order.section *= request.schedule.kv_split;
-  request.tiling.rows_a_position = 1;
-  if (request.shares.cuts()) serving.share();
-  const HalvesParameters halves{.capacity_lines = 64, .ways = 4};
-  request.sets.ways = 4;
-  request.l2_bytes = 13 * 4 * 128;
-  const Prediction contiguous_sets = simulate_sets(request);
-  const Prediction contiguous = simulate_halves(request, halves, {});
-  serving.page(rows, 0);
-  std::iota(serving.table.begin(), serving.table.end(), 0);
-  // The table has a stride of the longest; count pages through as a tensor does.
-  int32_t next = 0;
-  for (int64_t b = 0; b < request.problem.batch; ++b)
-    for (int64_t i = 0; i < serving.lengths[size_t(b)].seq_kv / rows; ++i)
-      serving.table[size_t(b * request.sequences.pages.stride + i)] = next++;
-  RC_ASSERT(tests::same_counters(simulate_sets(request), contiguous_sets));
-  const Prediction paged = simulate_halves(request, halves, {});
-  RC_ASSERT(paged.total.l2_read_sectors == contiguous.total.l2_read_sectors);
-  RC_ASSERT(paged.total.cold_read_sectors == contiguous.total.cold_read_sectors);
-}
-
 }  // namespace
 }  // namespace sawtooth::sim

@@ -13,61 +13,6 @@
 namespace sawtooth::sim {
 namespace {
 
-bool same(const Prediction& one, const Prediction& other) {
-  return tests::same_counters(one, other) && one.tile_visits == other.tile_visits;
-}
-
-// What sequences may be combined with.
-Request any_request_of_sequences() {
-  Request request = tests::any_request();
-  Schedule& schedule = request.schedule;
-  schedule.loop = Loop::kv_inner;
-  if (schedule.launch == launch_id<BalancedLaunch>) schedule.launch = launch_id<StaticLaunch>;
-  return request;
-}
-
-RC_GTEST_PROP(Sequences, OfOneLengthAreTheProblemOfThatLength, ()) {
-  const Request uniform = any_request_of_sequences();
-  const std::vector<SequenceLengths> lengths(static_cast<size_t>(uniform.problem.batch),
-                                             {uniform.problem.seq_q, uniform.problem.seq_kv});
-  Request listed = uniform;
-  listed.sequences.lengths = lengths.data();
-  RC_ASSERT(same(simulate_lru(listed), simulate_lru(uniform)));
-  RC_ASSERT(same(simulate_halves(listed, {.capacity_lines = 40}, {}),
-                 simulate_halves(uniform, {.capacity_lines = 40}, {})));
-}
-
-// One worker walks a sequence after the other, so that nothing of the first is read again: at every
-// capacity the batch misses what its sequences miss alone.
-RC_GTEST_PROP(Sequences, WalkedOneAfterTheOtherAreTheSumOfTheirProblems, ()) {
-  Request request = any_request_of_sequences();
-  Problem& problem = request.problem;
-  problem.batch = 2;
-  request.schedule.workers = 1;
-  request.schedule.kv_split = 1;  // whose combine kernel comes behind both
-  request.schedule.order.head_order = HeadOrder::batch_major;
-  request.schedule.order.section = 1;
-  request.schedule.order.q_order = {static_cast<int32_t>(tests::between(0, 1))};  // not fold
-  request.schedule.scan = scan_id<SawtoothItemScan>;
-  const int64_t group = request.tiling.rows_a_position;
-  const std::vector<SequenceLengths> lengths{
-      {group * tests::between(1, 40), tests::between(1, 40)},
-      {group * tests::between(1, 40), tests::between(1, 40)}};
-  problem.seq_q = max_of(lengths[0].seq_q, lengths[1].seq_q);
-  problem.seq_kv = max_of(lengths[0].seq_kv, lengths[1].seq_kv);
-  Counters sum;
-  for (int64_t batch = 0; batch < 2; ++batch) {
-    Request alone = request;
-    alone.problem = Sequences{lengths.data(), nullptr}.of(problem, batch);
-    alone.problem.batch = 1;
-    add(sum, simulate_lru(alone).total);
-  }
-  request.sequences.lengths = lengths.data();
-  const Counters together = simulate_lru(request).total;
-  for (const CounterColumn& column : counter_columns)
-    RC_ASSERT((together.*column.member == sum.*column.member));
-}
-
 struct Trace : WavefrontSink {
   std::vector<std::tuple<int64_t, int64_t, int64_t, int64_t>> visits;  // batch, head, Q, K/V tile
   std::vector<std::pair<AtomId, Access>> touches;
@@ -154,25 +99,6 @@ TEST(Sequences, MayBeEmpty) {
     EXPECT_EQ(counters.l2_write_sectors, 2 * 8 * 4);
     EXPECT_EQ(counters.sm_read_sectors, 8 * 4 + 2 * 64 * 4);
   }
-}
-
-// What a model counts is 0 then, not unknown.
-TEST(Sequences, ALaunchOfEmptyOnesReadsNothing) {
-  const std::vector<SequenceLengths> lengths{{0, 0}, {0, 64}};
-  Request request;
-  request.problem = {.batch = 2, .seq_q = 8, .seq_kv = 64};
-  request.tiling = {8, 64};
-  request.l2_bytes = 1 << 20;
-  request.sequences.lengths = lengths.data();
-  for (const int halves : {1, 2}) {
-    const Counters counters =
-        simulate_halves(request, {.halves = halves, .capacity_lines = 4096}, {}).total;
-    EXPECT_EQ(counters.dram_read_sectors, 0);
-    EXPECT_EQ(counters.l2_read_miss_sectors, 0);
-    EXPECT_EQ(counters.l2_write_sectors, 0);
-    EXPECT_EQ(counters.fabric_read_sectors.has_value(), halves == 2);
-  }
-  EXPECT_EQ(simulate_lru(request).total.dram_read_sectors, 0);
 }
 
 TEST(Sequences, WhatTheyAreNotDefinedForIsRefusedByItsKey) {

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/lru/simulate_lru.hpp"
-#include "sim/schedule/serving_limits.hpp"
+#include "sim/schedule/limits.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "tests/support/line_histogram.hpp"
 #include "tests/support/property.hpp"
@@ -21,10 +21,6 @@ namespace {
 
 using tests::between;
 using tests::ServingProblem;
-
-const Counters& of(const Prediction& prediction, Tensor tensor) {
-  return prediction.by_tensor[static_cast<size_t>(tensor)];
-}
 
 // How often a tile of Q of a head of a sequence meets a K/V tile.
 struct Meetings : WavefrontSink {
@@ -152,101 +148,6 @@ TEST(Serving, SharesAreWalkedAndMergedAsWorkedOutByHand) {
   EXPECT_EQ(atoms.size(atoms.id(Tensor::partial_o, 0, 0)).sectors, ceil_div((64 + 2) * 4, 32));
 }
 
-// Items of 1 tile and a share that is drawn: of 6 tiles 4 are dealt to two workers and 2 drawn, one
-// at a time.
-TEST(Serving, TheLastSharesAreDrawnByWhoeverComesFirst) {
-  ServingProblem serving;
-  Request& request = serving.request;
-  request.problem = {.batch = 6, .seq_q = 1, .seq_kv = 64};
-  request.tiling = {64, 64};
-  request.schedule = {.launch = launch_id<DynamicLaunch>, .workers = 2};
-  serving.share({.percent = 34, .a_worker = 1, .least_tiles = 1});
-  ASSERT_EQ(request.shares.row().dealt(), 2);
-  ASSERT_EQ(request.shares.row().drawn(), 2);
-  const AtomTable atoms(request);
-  Meetings meetings(request);
-  LockstepWavefront wavefront(request, atoms, meetings);
-  wavefront.run();
-  EXPECT_EQ(wavefront.steps(), 3);
-  EXPECT_EQ(meetings.pairs.size(), 6u);
-}
-
-// Without a mask SMs read K and V as often as without shares, and each piece is written and read
-// once: 66 floats a row of D = 64.
-RC_GTEST_PROP(Serving, SharesAddWhatTheirPiecesTake, ()) {
-  ServingProblem serving;
-  make_serving_problem(serving, {.shares = true});
-  Request& request = serving.request;
-  Request whole = request;
-  whole.shares = {};
-  const Prediction cut = simulate_lru(request), plain = simulate_lru(whole);
-  for (const Tensor tensor : {Tensor::k, Tensor::v, Tensor::o}) {
-    RC_ASSERT(of(cut, tensor).sm_read_sectors == of(plain, tensor).sm_read_sectors);
-    RC_ASSERT(of(cut, tensor).l2_write_sectors == of(plain, tensor).l2_write_sectors);
-    RC_ASSERT(of(cut, tensor).cold_read_sectors == of(plain, tensor).cold_read_sectors);
-  }
-  int64_t pieces = 0;
-  for (int64_t share = 0; share < request.shares.row().count(); ++share) {
-    const Range items = request.shares.items_of(share);
-    for (int64_t item = items.begin; item < items.end; ++item)
-      pieces += request.shares.pieces(share, item).count > 1 ? 1 : 0;
-  }
-  const int64_t rows = min_of(request.tiling.q_rows, request.problem.seq_q);
-  RC_ASSERT(of(cut, Tensor::partial_o).l2_write_sectors == pieces * ceil_div(rows * 66 * 4, 32));
-  RC_ASSERT(of(cut, Tensor::partial_o).sm_read_sectors == pieces * ceil_div(rows * 66 * 4, 32));
-}
-
-// K and V of a group's prefix are there once, whatever reads them.
-RC_GTEST_PROP(Serving, APrefixIsColdOnceAGroup, ()) {
-  ServingProblem serving;
-  make_any_serving_problem(serving);
-  Request& request = serving.request;
-  if (!request.sequences.prefix.shared()) return;
-  request.problem.mask = {};
-  if (request.shares.cuts()) serving.share();
-  bool any_void = false;  // whose keys nothing reads
-  int64_t keys = 0;
-  for (int64_t b = 0; b < request.problem.batch; ++b) {
-    const SequenceLengths& own = serving.lengths[size_t(b)];
-    any_void |= own.seq_q == 0;
-    keys += own.seq_kv - (request.sequences.prefix.owns(b) ? 0 : request.sequences.prefix.keys);
-  }
-  if (any_void) return;
-  const Prediction prediction = simulate_lru(request);
-  RC_ASSERT(of(prediction, Tensor::k).cold_read_sectors ==
-            keys * request.problem.kv_heads * sectors_per_line);
-  request.l2_bytes = int64_t{1} << 30;
-  RC_ASSERT(simulate_lru(request).total.l2_read_miss_sectors ==
-            *simulate_lru(request).total.cold_read_sectors);
-}
-
-// SMs read the prefix once a stack, K/V head of a query head and Q tile, and the rest as plain.
-RC_GTEST_PROP(Serving, ACascadeReadsThePrefixOnceAStack, ()) {
-  ServingProblem serving;
-  make_serving_problem(serving, {.prefix = true, .cascade = true, .shares = between(0, 1) == 1});
-  Request& request = serving.request;
-  request.problem.mask = {};
-  if (request.shares.cuts()) serving.share();
-  const Prefix& prefix = request.sequences.prefix;
-  const int64_t fit = min_of(prefix.group, request.tiling.q_rows / request.problem.seq_q);
-  int64_t stacks = 0, own_rows = 0, own_items = 0;
-  for (int64_t first = 0; first < request.problem.batch; first += prefix.group)
-    stacks += ceil_div(min_of(prefix.group, request.problem.batch - first), fit);
-  for (const SequenceLengths& own : serving.lengths) {
-    own_rows += own.seq_kv - prefix.keys;
-    own_items += own.seq_kv > prefix.keys ? 1 : 0;
-  }
-  const Prediction prediction = simulate_lru(request);
-  for (const Tensor tensor : {Tensor::k, Tensor::v})
-    RC_ASSERT(of(prediction, tensor).sm_read_sectors ==
-              request.problem.heads * (stacks * prefix.keys + own_rows) * sectors_per_line);
-  // Both items of a sequence read its rows of Q, where they have tiles.
-  if (request.shares.cuts()) return;
-  const int64_t reads = request.problem.batch + own_items;
-  RC_ASSERT(*of(prediction, Tensor::q).sm_read_sectors ==
-            reads * request.problem.heads * request.problem.seq_q * sectors_per_line);
-}
-
 // Three sequences of one row share a tile of 64 keys and have one tile of their own; two rows fit
 // into a tile of Q: prefix items 0 (sequences 0, 1) and 1 (sequence 2), own items 2, 3, 4.
 TEST(Serving, ACascadeIsMergedByWhoComesLastAsWorkedOutByHand) {
@@ -281,16 +182,6 @@ TEST(Serving, ACascadeIsMergedByWhoComesLastAsWorkedOutByHand) {
       read(q, 2, 0), read(k, 2, 1), read(v, 2, 1), write(partial_o, 4, 0), read(partial_o, 1, 0),
       read(partial_o, 4, 0), write(o, 2, 0)};
   EXPECT_EQ(meetings.touches, touches);
-}
-
-// Without a common prefix a group of one is a sequence by itself.
-RC_GTEST_PROP(Serving, APrefixOfGroupsOfOneChangesNothing, ()) {
-  ServingProblem serving;
-  make_serving_problem(serving, {.prefix = true, .shares = between(0, 1) == 1});
-  serving.request.sequences.prefix.group = 1;
-  Request plain = serving.request;
-  plain.sequences.prefix = {};
-  RC_ASSERT(tests::same_counters(simulate_lru(serving.request), simulate_lru(plain)));
 }
 
 struct Case {

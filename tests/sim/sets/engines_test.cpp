@@ -157,36 +157,5 @@ RC_GTEST_PROP(SetEngines, VectorsEqualTheScalarPath, ()) {
   RC_ASSERT(by_engine(any, partition) == scalar);
 }
 
-int64_t sum(const std::vector<uint32_t>& values) {
-  int64_t total = 0;
-  for (const uint32_t value : values) total += value;
-  return total;
-}
-
-RC_GTEST_PROP(SetEngines, OptMissesNoMoreThanAnyPolicy, ()) {
-  Case any = any_case(false);
-  for (LineSpan& atom : any.atoms) atom.sectors = 4 * atom.lines;  // lines of equal cost
-  const SetPartition partition = any.partition(true);
-  const int64_t misses = sum(by_engine(any, partition));
-  any.parameters.policy = SetPolicy::opt;
-  RC_ASSERT(sum(by_engine(any, partition)) <= misses);
-}
-
-// One set is a fully associative cache: where lines lie cannot matter.
-RC_GTEST_PROP(SetEngines, RenamingLinesOfOneSetChangesNothing, ()) {
-  Case any = any_case(false);
-  any.sets = 1;
-  any.parameters.matrix.clear();
-  any.parameters.set_aside_bytes.reset();
-  Case moved = any;
-  const uint64_t key = static_cast<uint64_t>(between(0, 1 << 30));
-  const auto atoms = static_cast<int64_t>(moved.atoms.size());
-  for (int64_t i = 0; i < atoms; ++i) {
-    moved.atoms[static_cast<size_t>(i)].first =
-        static_cast<uint64_t>(permuted(i, atoms, key)) * 1000;
-  }
-  RC_ASSERT(by_engine(any, any.partition(false)) == by_engine(moved, moved.partition(false)));
-}
-
 }  // namespace
 }  // namespace sawtooth::sim

@@ -39,29 +39,6 @@ TEST(SetPartition, TilesThatDivideTheSetsStandForTheirLines) {
   EXPECT_NE(sets.parts()[5].set_class, sets.parts()[2].set_class);
 }
 
-TEST(SetPartition, LinearHashOfAlignedTilesIsTileGranular) {
-  // Inside an aligned tile the upper bits do not change, so the fold permutes 64 sets.
-  const SetPartition sets = partition(tiles(1000, 64), HashKind::exclusive_or, 256);
-  EXPECT_EQ(sets.description(), "tile-granular, 4 groups of sets");
-}
-
-TEST(SetPartition, ModuloNinetySixSplitsTilesOfSixtyFour) {
-  // Tiles cover 0-63, 64-95 and 0-31, 32-95: their borders cut the sets into three groups of 32.
-  const SetPartition sets = partition(tiles(3, 64), HashKind::modulo, 96);
-  EXPECT_FALSE(sets.whole_atoms());
-  EXPECT_EQ(sets.parts().size(), 6u);
-  EXPECT_EQ(sets.description(), "split: tiles of 64 lines into 2 parts, 3 groups of sets");
-}
-
-TEST(SetPartition, OneTileThatStartsElsewhereSplitsTheOthers) {
-  std::vector<LineSpan> spans = tiles(8, 64);
-  ASSERT_TRUE(partition(spans, HashKind::modulo, 256).whole_atoms());
-  spans.push_back({8 * 64 + 16, 64, 256});  // sets 16-79: cuts 0-63 into 16 and 48, 64-127 likewise
-  const SetPartition sets = partition(spans, HashKind::modulo, 256);
-  EXPECT_FALSE(sets.whole_atoms());
-  EXPECT_THAT(sets.description(), HasSubstr("6 groups"));
-}
-
 TEST(SetPartition, RaggedTileHasItsLinesAndSectorsOnly) {
   // 10 lines of which the last has one sector: sets 64-73 leave their group.
   std::vector<LineSpan> spans = tiles(1, 64);
@@ -80,11 +57,6 @@ TEST(SetPartition, TileLargerThanAllSetsMeetsItselfAndIsStillOneClass) {
   EXPECT_EQ(sets.parts().size(), 8u);
   EXPECT_EQ(sets.parts()[0].sectors, 64u);
   EXPECT_EQ(sets.description(), "split: tiles of 64 lines into 4 parts, 1 groups of sets");
-}
-
-TEST(SetPartition, BalancedHashKeepsChunksOfThirtyTwoLines) {
-  const SetPartition sets = partition(tiles(2000, 64), HashKind::balanced, 960);
-  EXPECT_EQ(sets.description(), "split: tiles of 64 lines into 2 parts, 30 groups of sets");
 }
 
 TEST(SetPartition, HashThatSpreadsTilesFallsBackToLines) {

@@ -22,18 +22,6 @@ TEST(SetPolicies, FifoMissesNineTimesInThreeWaysOnBeladysAnomaly) {
   EXPECT_EQ(in_one_set(anomaly, 3, fifo), "MMMMMMMHHMMH");
 }
 
-TEST(SetPolicies, FifoMissesTenTimesInFourWaysOnBeladysAnomaly) {
-  // 1 2 3 4, 1 2 hit and stay the oldest, 5(1) 1(2) 2(3) 3(4) 4(5) 5(1).
-  EXPECT_EQ(in_one_set(anomaly, 4, fifo), "MMMMHHMMMMMM");
-}
-
-TEST(SetPolicies, LruHasNoAnomalyThere) {
-  // Three ways: 1 2 3 4(1) 1(2) 2(3) 5(4), 1 2 hit, 3(5) 4(1) 5(2).
-  EXPECT_EQ(in_one_set(anomaly, 3, lru), "MMMMMMMHHMMM");
-  // Four: 1 2 3 4, 1 2 hit, 5(3), 1 2 hit, 3(4) 4(5) 5(1).
-  EXPECT_EQ(in_one_set(anomaly, 4, lru), "MMMMHHMHHMMM");
-}
-
 TEST(SetPolicies, OptKeepsWhatIsNeededSoonestThere) {
   // Three ways: 1 2 3, at the first 4 the next uses are 1 soon, 2 next, 3 last: 4(3). 1 2 hit. At 5
   // they are 1, 2, 4: 5(4). 1 2 hit. 1 and 2 are never needed again: 3(1) 4(2), 5 hits.
@@ -65,21 +53,6 @@ TEST(SetPolicies, TreePlruFollowsIntelsTable) {
   EXPECT_EQ(in_one_set("ABCDAEFABCEDA", 4, plru), "MMMMHMMHMMHMM");
 }
 
-TEST(SetPolicies, TreePlruAndLruPartAfterOneHit) {
-  // E replaces C under tree-PLRU (above), B under LRU.
-  EXPECT_EQ(in_one_set("ABCDAEBC", 4, plru), "MMMMHMHM");
-  EXPECT_EQ(in_one_set("ABCDAECB", 4, lru), "MMMMHMHM");
-}
-
-TEST(SetPolicies, TreePlruOfTwoWaysIsLru) {
-  // A B, A hits, C(B), A hits, B(C).
-  EXPECT_EQ(in_one_set("ABACAB", 2, plru), "MMHMHM");
-}
-
-TEST(SetPolicies, RandomWithOneWayHasNoChoice) {
-  EXPECT_EQ(in_one_set("ABBA", 1, random), "MMHM");
-}
-
 TEST(SetPolicies, RandomVictimsComeFromTheDocumentedSequence) {
   // Two ways in set 0, seed 7. A and B fill them. The n-th victim is way
   // mix_seed(mix_seed(7, 0), n) mod 2; C replaces A or B, and whoever stayed hits.
@@ -89,17 +62,6 @@ TEST(SetPolicies, RandomVictimsComeFromTheDocumentedSequence) {
   parameters.policy = random;
   parameters.seed = 7;
   EXPECT_EQ(hits_and_misses(first == 0 ? "ABCB" : "ABCA", 1, parameters), "MMMH");
-}
-
-TEST(SetPolicies, RandomHitsACyclicScanOneLineAboveItsSizeWhereLruNeverDoes) {
-  // 17 lines over 16 ways: one line is always absent. When the scan meets it, the victim is any of
-  // the 16 others, so the next miss is 1 to 16 accesses later, each as likely: 8.5 on average. Of
-  // 34,000 accesses 4,000 miss, with a standard deviation of sqrt(34000 x 21.25 / 8.5^3) = 34.
-  std::string scan;
-  for (int pass = 0; pass < 2000; ++pass) scan += "ABCDEFGHIJKLMNOPQ";
-  const std::string answer = in_one_set(scan, 16, random);
-  EXPECT_NEAR(static_cast<double>(std::count(answer.begin(), answer.end(), 'M')), 4000, 4 * 34);
-  EXPECT_EQ(in_one_set(scan, 16, lru).find('H'), std::string::npos);
 }
 
 // Patterson and Hennessy, "Computer Organization and Design", section "Reducing Cache Misses by

@@ -40,12 +40,6 @@ TEST(SetHash, MatrixBitsAreParities) {
   EXPECT_EQ(hash.set_of(0b00111), 1u);
 }
 
-TEST(SetHash, IdentityMatrixIsModulo) {
-  const SetHash matrix = hash_of(HashKind::exclusive_or, 8, {1, 2, 4});
-  const SetHash modulo = hash_of(HashKind::modulo, 8);
-  for (uint64_t line = 0; line < 100; ++line) EXPECT_EQ(matrix.set_of(line), modulo.set_of(line));
-}
-
 TEST(SetHash, DependentRowsAreRefusedByNumber) {
   try {
     hash_of(HashKind::exclusive_or, 8, {0b011, 0b110, 0b101});
@@ -82,20 +76,6 @@ RC_GTEST_PROP(SetHash, ImagesAreThoseOfSingleLines, ()) {
   std::vector<uint32_t> images(static_cast<size_t>(tests::between(1, 100)));
   hash.images(first, images);
   for (size_t i = 0; i < images.size(); ++i) RC_ASSERT(images[i] == hash.set_of(first + i));
-}
-
-TEST(SetHash, BalancedSpreadsAStrideThatModuloSendsToOneSet) {
-  // 96 slices: lines 96 apart share a set under modulo. 3 groups of 32 sets under `balanced`: each
-  // run of 3 chunks is dealt anew, so that a third of them is in each group; with 3000 runs, four
-  // standard deviations of a binomial share are 103.
-  const SetHash modulo = hash_of(HashKind::modulo, 96);
-  const SetHash balanced = hash_of(HashKind::balanced, 96);
-  std::array<int, 3> runs_in_group{};
-  for (uint64_t run = 0; run < 3000; ++run) {
-    EXPECT_EQ(modulo.set_of(96 * run), 0u);
-    ++runs_in_group[balanced.set_of(96 * run) / 32];
-  }
-  for (const int runs : runs_in_group) EXPECT_NEAR(runs, 1000, 103);
 }
 
 }  // namespace

@@ -103,21 +103,6 @@ RC_GTEST_PROP(SimulateSets, EqualsTheDefinitionCounterByCounter, ()) {
   }
 }
 
-RC_GTEST_PROP(SimulateSets, OneSetOfLruIsTheFullyAssociativeEngine, ()) {
-  Request request = tests::any_request();
-  request.schedule.prefetch = between(0, 3);
-  request.sets.ways = between(1, 300);
-  request.l2_bytes = request.sets.ways * 128;
-  const Prediction sets = simulate_sets(request);
-  const Prediction lru = simulate_lru(request);
-  for (size_t t = 0; t < size_t{tensor_count}; ++t) {
-    for (const CounterColumn& column : counter_columns) {
-      RC_ASSERT((sets.by_tensor[t].*column.member).value_or(0) ==
-                (lru.by_tensor[t].*column.member).value_or(0));
-    }
-  }
-}
-
 TEST(SimulateSets, SmallerLinesOfTheSameCapacityHoldTheSameBytes) {
   // K/V of one head fit, whatever the line: after the first pass nothing misses but O's first
   // write.

@@ -62,6 +62,7 @@ TEST(TimedBackward, WhatComesFromDramIsLateInProportionToItsLoad) {
   TimedParameters parameters = parameters_of(1);
   parameters.step.stages = 1;
   parameters.l2.dram_bytes_a_ns = bandwidth;
+  parameters.l2.dram_window_ns = 50'000;
   const Prediction in_time = simulate_timed(request, parameters);
   const double bytes = 32.0 * double(*in_time.total.dram_read_sectors) / double(steps);
   const double passes_ns = bytes / bandwidth;  // loads stand behind the fills of the step before
@@ -71,7 +72,8 @@ TEST(TimedBackward, WhatComesFromDramIsLateInProportionToItsLoad) {
   const double late_a_step = late_ns * bytes / bandwidth;  // x 1 / T
   const double expected_ns = (least_ns + std::sqrt(least_ns * least_ns + 4 * late_a_step)) / 2;
   EXPECT_NEAR(duration_ns(request, parameters) / double(steps), expected_ns, 0.05 * expected_ns);
-  parameters.l2.dram_bytes_a_ns = 0;  // without limit, and without load
+  parameters.l2.dram_bytes_a_ns = 0;
+  parameters.l2.dram_window_ns = 50'000;  // without limit, and without load
   EXPECT_NEAR(duration_ns(request, parameters) / double(steps), step_ns + way_ns, 1);
 }
 
@@ -82,6 +84,7 @@ TEST(TimedBackward, WhatL2HoldsIsNotLate) {
   parameters.step.stages = 1;
   parameters.step.dram_late_ns = 30000;
   parameters.l2.dram_bytes_a_ns = 4;
+  parameters.l2.dram_window_ns = 50'000;
   const double one = duration_ns(request_of(steps, 1, 1), parameters);
   const double two = duration_ns(request_of(steps, 2, 1), parameters);
   EXPECT_NEAR(two - one, double(steps) * (step_ns + way_ns), 3 * way_ns);
@@ -162,28 +165,6 @@ RC_GTEST_PROP(TimedBackward, CountsWhatLockstepCountsWhereStepsAreAllThatTakesTi
   RC_ASSERT(timed.dram_read_sectors == lockstep.dram_read_sectors);
   RC_ASSERT(timed.dram_write_sectors == lockstep.dram_write_sectors);
   RC_ASSERT(timed.cold_read_sectors == lockstep.cold_read_sectors);
-}
-
-// Order changes waits, and not what is touched.
-RC_GTEST_PROP(TimedBackward, ReadsAndAddsInOrderWhatItDoesInAnyOrder, ()) {
-  Request request = request_of(tests::between(1, 20), tests::between(1, 20), tests::between(1, 6));
-  request.problem.mask = {MaskKind(tests::between(0, 2)), tests::between(1, 9)};
-  request.schedule.launch =
-      tests::between(0, 1) == 0 ? launch_id<GridLaunch> : launch_id<DynamicLaunch>;
-  request.schedule.order.q_order.index = int(tests::between(0, QOrders::size - 1));
-  request.schedule.scan = tests::between(0, 1) == 0 ? scan_id<LinearScan> : scan_id<ShiftScan>;
-  const TimedParameters parameters = parameters_of(request.schedule.workers);
-  const Prediction atomic = simulate_timed(request, parameters);
-  request.schedule.dq = Dq::ordered;
-  const Prediction ordered = simulate_timed(request, parameters);
-  RC_ASSERT(ordered.total.sm_read_sectors == atomic.total.sm_read_sectors);
-  RC_ASSERT(ordered.total.l2_reduction_sectors == atomic.total.l2_reduction_sectors);
-  double sum = 0;
-  for (const TimeTerms& terms : ordered.phases)
-    for (const double ns : terms.ns) sum += ns;
-  const auto workers = double(std::min(
-      request.schedule.workers, item_count(request.problem, request.tiling, request.schedule)));
-  RC_ASSERT(std::abs(sum - workers * *ordered.time_us * 1000) <= 1e-6 * sum);
 }
 
 }  // namespace

@@ -68,13 +68,10 @@ TEST(KernelSpeed, GpcsAreAsFarApartAsUnderTheKernelAndElseAsOnTheGpu) {
   Gpu gpu = profile();
   gpu.sm_spread = 0.001;
   Request load = request();
-  load.die.sm_slowness.assign(132, 0.02);
   const auto step = [&] { return timed_parameters(load, gpu, false).step; };
   EXPECT_EQ(step().sm_spread, 0.001);
-  EXPECT_EQ(step().sm_slowness.size(), 132u);
   load.kernel.sm_spread = 0.006;
   EXPECT_EQ(step().sm_spread, 0.006);
-  EXPECT_TRUE(step().sm_slowness.empty()) << "a die's speeds are those of another load";
   load.without.add(Mechanism::sm_spread);
   EXPECT_EQ(step().sm_spread, 0);
 }
@@ -186,13 +183,13 @@ TEST(KernelSpeed, OfTwoCtasThatKeepStepNoneIsPreferred) {
   StepParameters step = timed_parameters(other, profile(), false).step;
   EXPECT_EQ(step.age_bias, 0.4);
   EXPECT_EQ(step.stages, 3);
-  EXPECT_FALSE(step.in_step);
+  EXPECT_FALSE(step.keep_step);
   other.kernel.keep_step = true;
   for (const int64_t prefetch : {0, 2}) {
     other.schedule.prefetch = prefetch;
     step = timed_parameters(other, profile(), false).step;
     EXPECT_EQ(step.age_bias, 0);
-    EXPECT_TRUE(step.in_step);
+    EXPECT_TRUE(step.keep_step);
   }
 }
 
@@ -204,7 +201,7 @@ TEST(KernelSpeed, CtasThatAlternateMeetUnderAMask) {
   for (const MaskKind mask : {MaskKind::none, MaskKind::causal}) {
     other.problem.mask.kind = mask;
     const StepParameters step = timed_parameters(other, profile(), false).step;
-    EXPECT_TRUE(step.in_step);
+    EXPECT_TRUE(step.keep_step);
     EXPECT_EQ(step.wrong_phase.met_share, 0.5);
     EXPECT_EQ(step.phases_meet, mask == MaskKind::causal);
   }
@@ -277,12 +274,10 @@ TEST(KernelSpeed, PrefetchHasABiasOfItsOwnAndOtherCostsWhereCtasShareAnSm) {
   EXPECT_EQ(step.age_bias, 0.7);
   EXPECT_EQ(step.prefetch.added_ns(0), 50);
   EXPECT_EQ(step.prefetch.added_ns(1), 140);
-  EXPECT_EQ(step.prefetch.factor(1, 1), 1);
-  const PrefetchCost& shared = step.prefetch_shared;
+  const PrefetchTimes& shared = step.prefetch_shared;
   EXPECT_EQ(shared.added_ns(1), 100);
   EXPECT_EQ(shared.added_ns(0.5), 70) << "one of two has lines";
-  EXPECT_NEAR(shared.factor(1, 0.5), 1.05, 1e-12);
-  EXPECT_NEAR(shared.factor(0, 0.5), 0.95, 1e-12);
+  EXPECT_EQ(step.prefetch_lines_bias, 0.05);
   asked.without.add(Mechanism::prefetch_cost);
   EXPECT_EQ(parameters().prefetch_shared.added_ns(1), 0);
 }

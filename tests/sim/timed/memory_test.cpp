@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/timed/bandwidth.hpp"
+
 namespace sawtooth::sim {
 namespace {
 
@@ -143,17 +145,6 @@ TEST(TimedMemory, AdditionsHoldUpOtherSmsForWhatTheyTakeOfL2Alone) {
   EXPECT_EQ(memory.read(0, 0), 400 + 2 * bytes / 16);
 }
 
-// Half of a tile's lines are at home in the other half and come to 8192 bytes, which cross in 512
-// ns. The second tile's cross after the first one's, and ask DRAM when they have crossed.
-TEST(TimedMemory, FarLinesCrossTheFabricOneTileAfterTheOther) {
-  L2Parameters l2 = parameters(2);
-  l2.fabric_bytes_a_ns = 16;
-  Memory memory(l2);
-  const double crossed = bytes / 2 / 16, way_back = l2.far_ns - l2.near_ns;
-  EXPECT_EQ(memory.read(0, 0, 0), crossed + 400 + way_back);
-  EXPECT_EQ(memory.read(0, 0, 1), 2 * crossed + 400 + way_back);
-}
-
 // facts of the counters: a line that both halves want is near misses 2 - f, fabric reads 1, fabric
 // misses f, DRAM reads 1, with f the share that the far half's request reaches first. One half
 // ahead of the other by more than a hop fetches its far lines first: f = 1/2. Both at once: each
@@ -189,6 +180,17 @@ TEST(TimedMemory, NeighboursRequestsMergeWhileTheFirstIsOutstanding) {
   memory.read(1150, 1);  // not merged: the answer is there
   EXPECT_EQ(*memory.counters().sm_read_sectors, 4 * 512);
   EXPECT_EQ(*memory.counters().l2_read_sectors, 3 * 512);
+}
+
+TEST(TrafficRate, IsThatOfTheLastWholeWindow) {
+  TrafficRate rate(100);
+  EXPECT_EQ(rate.bytes_a_ns(), 0);
+  for (int ns = 0; ns < 100; ++ns) rate.add(ns, 3);
+  EXPECT_EQ(rate.bytes_a_ns(), 0) << "the first window has not ended";
+  rate.add(100, 5);
+  EXPECT_DOUBLE_EQ(rate.bytes_a_ns(), 3);
+  rate.add(350, 0);  // 5 bytes in 250 ns
+  EXPECT_DOUBLE_EQ(rate.bytes_a_ns(), 0.02);
 }
 
 }  // namespace

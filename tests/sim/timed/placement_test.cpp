@@ -1,15 +1,16 @@
-// Where SMs are, how fast, and when they get their first CTAs.
+// Where CTAs are placed, when they start, and how they share an SM.
 #include "sim/timed/placement.hpp"
 
 #include <cmath>
 #include <map>
 #include <set>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/timed/simulate_timed.hpp"
 #include "sim/timed/sm_speed.hpp"
-#include "sim/timed/start_order.hpp"
 #include "tests/support/recorded_layout.hpp"
 
 namespace sawtooth::sim {
@@ -42,18 +43,6 @@ TEST(Placement, WithoutALayoutHalvesAreInOnePieceAndGpcsHave16Sms) {
   }
 }
 
-TEST(Placement, AKnownDieHasItsOwnHalves) {
-  std::vector<int64_t> halves(132, 1);
-  halves[5] = 0;
-  const std::vector<PlacedSm> usual = placed_sms(132, 2, recorded),
-                              known = placed_sms(132, 2, recorded, halves);
-  for (size_t sm = 0; sm < usual.size(); ++sm) {
-    EXPECT_EQ(known[sm].half, sm == 5 ? 0 : 1);
-    EXPECT_EQ(known[sm].gpc, usual[sm].gpc);
-  }
-  for (const PlacedSm& sm : placed_sms(132, 1, {}, halves)) EXPECT_EQ(sm.half, 0) << "one block";
-}
-
 TEST(Placement, EveryTpcHasTwoSms) {
   for (const int64_t sms : {132, 48, 108}) {
     std::map<std::pair<int, int>, int> sms_of_tpc;
@@ -64,33 +53,13 @@ TEST(Placement, EveryTpcHasTwoSms) {
   }
 }
 
-TEST(SmSpeed, OfADieIsThatOfItsFileAndOfItsTpcs) {
-  StepParameters step;
-  step.sm_spread = 0.5;  // has no effect where the speeds are known
-  for (int sm = 0; sm < 132; ++sm) step.sm_slowness.push_back(sm * 1e-5);
-  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
-  EXPECT_NEAR(slowness_of(placed, step, 0).alone[100], 1.001, 1e-12);
-  step.tpc_spread = 0.01;
-  EXPECT_NEAR(slowness_of(placed, step, 0).alone[100], 1.011, 1e-12);
-  EXPECT_NEAR(slowness_of(placed, step, 0).alone[101], 0.99101, 1e-12);
-}
-
-TEST(SmSpeed, OfTwoCtasIsThatOfEachWhereTheDieKnowsItAndHasNoTpcs) {
+TEST(SmSpeed, OfALoneCtaIsThatOfItsTpcToo) {
   StepParameters step;
   step.tpc_spread = 0.01;
-  step.sm_slowness.assign(132, 0.001);
-  const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
-  SmSlowness known = slowness_of(placed, step, 0);
-  EXPECT_NEAR(known.of(7, 1, 0), 0.991, 1e-12);
-  EXPECT_NEAR(known.of(7, 2, 0), 1.001, 1e-12);
-  EXPECT_NEAR(known.of(7, 2, 1), 1.001, 1e-12);
-  step.sm_slowness_older.assign(132, 0.03);
-  step.sm_slowness_younger.assign(132, -0.02);
-  known = slowness_of(placed, step, 0);
-  EXPECT_NEAR(known.of(7, 1, 0), 0.991, 1e-12);
-  EXPECT_NEAR(known.of(7, 2, 0), 1.03, 1e-12);
-  EXPECT_NEAR(known.of(7, 2, 1), 0.98, 1e-12);
-  EXPECT_NEAR(known.of(7, 3, 2), 0.98, 1e-12) << "all but the oldest are younger ones";
+  const SmSlowness known = slowness_of(placed_sms(132, 2, recorded), step, 0);
+  EXPECT_NEAR(known.of(6, 1), 1.01, 1e-12);
+  EXPECT_NEAR(known.of(7, 1), 0.99, 1e-12);
+  EXPECT_NEAR(known.of(7, 2), 1, 1e-12);
 }
 
 TEST(Starts, ItemsAreLateInTheOrderOfStartsAndNotOnTheWhole) {
@@ -125,8 +94,8 @@ TEST(SmSpeed, DrawnSpeedsAreThoseOfGpcs) {
     }
   }
   constexpr double draws = seeds * 8;
-  EXPECT_NEAR(sum / draws, 0, 5 * step.sm_spread / std::sqrt(draws));
-  EXPECT_NEAR(std::sqrt(squares / draws), step.sm_spread, 0.1 * step.sm_spread);
+  EXPECT_NEAR(sum / draws, 0, 5 * *step.sm_spread / std::sqrt(draws));
+  EXPECT_NEAR(std::sqrt(squares / draws), *step.sm_spread, 0.1 * *step.sm_spread);
   EXPECT_EQ(slowness_of(placed, step, 3).alone, slowness_of(placed, step, 3).alone);
 }
 
@@ -154,6 +123,102 @@ TEST(StartOrder, WithoutSpreadAllStartAtOnce) {
   const std::vector<PlacedSm> placed = placed_sms(132, 2, recorded);
   const std::vector<double> turns = turns_of(placed, recorded.tpc_turns);
   for (const double start : start_ns(placed, turns, 0, 0.07, 5)) EXPECT_EQ(start, 0);
+}
+
+// One line a row, one row a tile.
+Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, const char* launch) {
+  Request request;
+  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64};
+  request.tiling = {1, 1};
+  request.schedule.workers = workers;
+  request.schedule.launch = {*Launches::find(launch)};
+  request.timing = Timing::timed;
+  return request;
+}
+
+// One SM; a step has 500 ns of products (2 x 2 x 64 FLOP) and 500 of exponentials (one).
+TimedParameters one_sm() {
+  TimedParameters parameters;
+  parameters.sms = 1;
+  parameters.l2.lines.capacity_lines = 1'000'000'000;
+  parameters.step.tensor_flop_a_ns = 256.0 / 500;
+  parameters.step.exp_a_ns = 1.0 / 500;
+  return parameters;
+}
+
+double duration_ns(const Request& request, const TimedParameters& parameters) {
+  return *simulate_timed(request, parameters).time_us * 1000;
+}
+
+// A bias of half of the exponentials' half: of two CTAs the older one takes 2000 / 1.25 = 1600 ns a
+// step and the younger one 2000 / 0.75 = 2666 2/3; alone it takes 1000. Four items of three steps.
+// A persistent CTA stays the older one: its items end at 4800 and 9600. The younger one has begun
+// steps at 0, 2666 2/3, 5333 1/3 and 8000; the one that begins at 10666 2/3 and the next are alone.
+TEST(SmSharing, APersistentCtaStaysTheOlderOneFromItemToItem) {
+  TimedParameters parameters = one_sm();
+  parameters.step.age_bias = 0.5;
+  EXPECT_NEAR(duration_ns(request_of(4, 3, 2, "static"), parameters), 32000.0 / 3 + 2000, 1e-6);
+}
+
+// Under grid the first CTA ends at 4800 and its successor is the younger one of the two: the second
+// CTA's last step, begun at 5333 1/3, takes 1600. Item 2 takes 2666 2/3 from 4800, then 1600 twice
+// (item 3 began at 6933 1/3, after it) and ends at 10666 2/3; item 3 begins steps at 6933 1/3 and
+// 9600 as the younger one, and the last one, at 12266 2/3, alone.
+TEST(SmSharing, UnderGridTheSuccessorOfTheOlderCtaIsTheYoungerOne) {
+  TimedParameters parameters = one_sm();
+  parameters.step.age_bias = 0.5;
+  EXPECT_NEAR(duration_ns(request_of(4, 3, 2, "grid"), parameters), 36800.0 / 3 + 1000, 1e-6);
+}
+
+// Three items of four steps for three CTAs. Two share the SM at 2000 ns a step; the third one
+// begins 100 ns after they have ended, alone, at 1500 with the exposed time. An SM that holds all
+// three has each at 3000 a step.
+TEST(SmSharing, CtasThatDoNotFitBeginWhenOthersEnd) {
+  TimedParameters parameters = one_sm();
+  parameters.step.exposed_ns = 500;
+  parameters.step.refill_ns = 100;
+  for (const char* launch : {"static", "grid"}) {
+    parameters.resident_ctas = 2;
+    EXPECT_NEAR(duration_ns(request_of(3, 4, 3, launch), parameters), 4 * 2000 + 100 + 4 * 1500,
+                1e-6)
+        << launch;
+    parameters.resident_ctas = 0;
+    EXPECT_NEAR(duration_ns(request_of(3, 4, 3, launch), parameters), 4 * 3000, 1e-6) << launch;
+  }
+  // Tickets: who has none left ends, and so does the third one, which finds none.
+  parameters.resident_ctas = 2;
+  EXPECT_NEAR(duration_ns(request_of(3, 4, 3, "dynamic"), parameters), 4 * 2000 + 4 * 1500, 1e-6);
+}
+
+// Of two CTAs of an SM the first one is faster: CTAs 80 to 87 and 140 to 263 were the slower ones
+// in every recorded launch of 264. So 0 to 7 share with 80 to 87; GPCs follow each other both
+// times.
+TEST(CtaOrder, PairsAreThoseOfRecordedLaunches) {
+  const SmLayout layout = tests::recorded_layout();
+  const std::vector<int64_t> sms = sms_of_ctas(placed_sms(132, 2, layout), layout, 264);
+  ASSERT_EQ(sms.size(), 264u);
+  std::vector<bool> has_one(132, false);
+  for (size_t cta = 0; cta < 264; ++cta) {
+    const bool second = has_one.at(size_t(sms[cta]));
+    EXPECT_EQ(second, (cta >= 80 && cta < 88) || cta >= 140) << cta;
+    has_one[size_t(sms[cta])] = true;
+  }
+  for (size_t cta = 0; cta < 132; ++cta) {
+    if (cta >= 80 && cta < 88) continue;
+    const size_t second = cta < 8 ? cta + 80 : cta < 80 ? cta + 132 : cta + 124;
+    EXPECT_EQ(sms[cta], sms[second]) << cta;
+  }
+}
+
+TEST(CtaOrder, EverySmGetsAsManyAsTheOthers) {
+  const SmLayout layout = tests::recorded_layout();
+  const std::vector<PlacedSm> placed = placed_sms(132, 2, layout);
+  for (const int64_t an_sm : {1, 2, 3}) {
+    std::vector<int64_t> ctas(132, 0);
+    for (const int64_t sm : sms_of_ctas(placed, layout, 132 * an_sm)) ++ctas.at(size_t(sm));
+    EXPECT_EQ(ctas, std::vector<int64_t>(132, an_sm));
+  }
+  EXPECT_EQ(sms_of_ctas(placed_sms(3, 1), {}, 7), (std::vector<int64_t>{0, 1, 2, 0, 1, 2, 0}));
 }
 
 }  // namespace

@@ -12,21 +12,21 @@ constexpr double ms = 1e6;
 // Half of the timed launch is over after 3.5 launches: of 10 ms after 35 ms, of 20 ms after 70 ms.
 TEST(PowerLimit, TheClockIsFullUntilTheDelayAndStandsAfterTheFall) {
   const PowerLimit limit{.delay_ns = 35 * ms, .fall_ns = 50 * ms, .slowness = 0.12};
-  EXPECT_EQ(limit.slower(1 * ms), 1);
-  EXPECT_EQ(limit.slower(10 * ms), 1);
-  EXPECT_NEAR(limit.slower(20 * ms), 1 + 0.12 * 35 / 50, 1e-12);
-  EXPECT_NEAR(limit.slower(25 * ms), 1.12, 1e-12);
-  EXPECT_NEAR(limit.slower(100 * ms), 1.12, 1e-12);
+  EXPECT_EQ(limit.slower_launch(1 * ms, 3.5), 1);
+  EXPECT_EQ(limit.slower_launch(10 * ms, 3.5), 1);
+  EXPECT_NEAR(limit.slower_launch(20 * ms, 3.5), 1 + 0.12 * 35 / 50, 1e-12);
+  EXPECT_NEAR(limit.slower_launch(25 * ms, 3.5), 1.12, 1e-12);
+  EXPECT_NEAR(limit.slower_launch(100 * ms, 3.5), 1.12, 1e-12);
 }
 
 TEST(PowerLimit, AKernelBelowItTakesItsTime) {
-  EXPECT_EQ((PowerLimit{.delay_ns = 35 * ms, .fall_ns = 50 * ms}.slower(100 * ms)), 1);
+  EXPECT_EQ((PowerLimit{.delay_ns = 35 * ms, .fall_ns = 50 * ms}.slower_launch(100 * ms, 3.5)), 1);
 }
 
 TEST(PowerLimit, WithoutAFallTheClockFallsAtOnce) {
   const PowerLimit limit{.delay_ns = 35 * ms, .slowness = 0.1};
-  EXPECT_EQ(limit.slower(10 * ms), 1);
-  EXPECT_DOUBLE_EQ(limit.slower(11 * ms), 1.1);
+  EXPECT_EQ(limit.slower_launch(10 * ms, 3.5), 1);
+  EXPECT_DOUBLE_EQ(limit.slower_launch(11 * ms, 3.5), 1.1);
 }
 
 // The clock is full for 35 ms and has fallen by (t - 35) / 50 until 85 ms: on average by half of it
@@ -57,6 +57,7 @@ TEST(PowerLimit, MovesTheDurationAndItsTermsAndNoCount) {
   request.problem = {.seq_q = 64, .seq_kv = 30 * 64};
   request.timing = Timing::timed;
   request.l2_bytes = int64_t{1} << 20;
+  request.load.launches = 3.5;
   TimedParameters parameters;
   parameters.sms = 1;
   parameters.l2.lines.capacity_lines = 8192;

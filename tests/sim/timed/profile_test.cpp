@@ -23,7 +23,6 @@ Gpu two_halves() {
   gpu.latency_near_ns = 150;
   gpu.latency_far_ns = 250;
   gpu.latency_dram_ns = 400;
-  gpu.fabric_gb_per_s = 2500;
   gpu.launch_ns = 4000;
   gpu.refill_ns = 700;
   return gpu;
@@ -45,13 +44,6 @@ TEST(TimedProfile, ScatteredPagesAreThoseOfTheGpu) {
   const HalvesParameters without = timed_parameters(request, two_halves(), true).l2.lines;
   EXPECT_EQ(without.scattered, 0);
   EXPECT_TRUE(without.one_allocation);
-}
-
-TEST(TimedProfile, TheTicketCounterLiesWhereTheDieHasIt) {
-  Request request = timed();
-  EXPECT_EQ(timed_parameters(request, two_halves(), true).ticket_half, 0);
-  request.die.ticket_half = 1;
-  EXPECT_EQ(timed_parameters(request, two_halves(), true).ticket_half, 1);
 }
 
 TEST(TimedProfile, LaunchesAndTheirCtasBeginWithTheGapsOfTheGpu) {
@@ -98,14 +90,6 @@ TEST(TimedProfile, ALaunchReadsMoreThanItsTensors) {
   EXPECT_LT(*without.total.dram_read_sectors, *before.total.dram_read_sectors + 3000);
 }
 
-// 2500 GB a second are 2500 bytes a nanosecond.
-TEST(TimedProfile, TheFabricHasTheBandwidthOfTheGpu) {
-  Request request = timed();
-  EXPECT_EQ(timed_parameters(request, two_halves(), true).l2.fabric_bytes_a_ns, 2500);
-  request.without.add(Mechanism::bandwidth);
-  EXPECT_EQ(timed_parameters(request, two_halves(), true).l2.fabric_bytes_a_ns, 0);
-}
-
 TEST(TimedProfile, ItemsAndPrefetchesTakeWhatTheKernelSays) {
   Request request = timed();
   request.schedule.prefetch = 1;
@@ -114,7 +98,7 @@ TEST(TimedProfile, ItemsAndPrefetchesTakeWhatTheKernelSays) {
   request.kernel.prefetch_lines_bias = 0.05;
   const StepParameters step = timed_parameters(request, two_halves(), true).step;
   EXPECT_EQ(step.item_spread_ns, 350);
-  EXPECT_EQ(step.prefetch_shared.lines_bias, 0.05);
+  EXPECT_EQ(step.prefetch_lines_bias, 0.05);
 }
 
 /// What is said against `request` on `gpu`; empty where nothing is.

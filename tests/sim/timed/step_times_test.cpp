@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/timed/item_pace.hpp"
-#include "sim/timed/sm_phases.hpp"
+#include "sim/timed/chance.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
 
@@ -137,7 +136,7 @@ TEST(StepCost, SharesOfAnSmAreUnequalAndAddUpToIt) {
 // is then in its ninth step of 2200 ns, to 19800 ns, and takes three more alone.
 TEST(TimedWavefront, ACtaWithPrefetchesOfItsOwnFallsBehindOneWithout) {
   TimedParameters parameters = plain_parameters(1);
-  parameters.step.prefetch_shared.lines_bias = 0.1;
+  parameters.step.prefetch_lines_bias = 0.1;
   Request request = request_of(2, 12, 2);
   request.problem.mask.kind = MaskKind::causal;
   request.schedule.prefetch = 1;
@@ -167,7 +166,7 @@ TEST(TimedWavefront, CtasInStepHaveOneLuck) {
   const auto spread_of_ends = [&](bool in_step) {
     TimedParameters parameters = plain_parameters(1);
     parameters.step.jitter_in_step = parameters.step.jitter_shared = 0.2;
-    parameters.step.in_step = in_step;
+    parameters.step.keep_step = in_step;
     double sum = 0, squares = 0;
     constexpr int seeds = 64;
     for (int seed = 0; seed < seeds; ++seed) {
@@ -186,7 +185,7 @@ TEST(TimedWavefront, CtasInStepHaveOneLuck) {
 
 double mean_duration_ns(Request request, const WrongPhase& wrong) {
   TimedParameters parameters = plain_parameters(1);
-  parameters.step.in_step = true;
+  parameters.step.keep_step = true;
   parameters.step.wrong_phase = wrong;
   constexpr int seeds = 64;
   double sum = 0;
@@ -211,7 +210,7 @@ TEST(TimedWavefront, CtasThatAlternateAreSlowerWhenTheySlip) {
 // Items of one length keep the phase that their SM began with.
 TEST(TimedWavefront, ALockedPhaseLasts) {
   TimedParameters parameters = plain_parameters(1);
-  parameters.step.in_step = true;
+  parameters.step.keep_step = true;
   Request request = request_of(2, 256, 2);
   const double right_ns = duration_ns(request, parameters);
   parameters.step.wrong_phase = {

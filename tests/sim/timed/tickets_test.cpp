@@ -1,14 +1,55 @@
-// Which CTA takes which item, and at which half of L2 it sits.
+// Who is first: the queue of events, and tickets.
+#include <map>
 #include <string_view>
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/timed/event_queue.hpp"
 #include "sim/timed/placement.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
 
 namespace sawtooth::sim {
 namespace {
+
+TEST(EventQueue, OfEqualTimesTheLowerWorkerIsFirst) {
+  EventQueue events(3);
+  EXPECT_TRUE(events.empty());
+  events.set({5, 2});
+  events.set({5, 1});
+  EXPECT_EQ(events.first().worker, 1);
+  events.remove(1);
+  EXPECT_EQ(events.first().worker, 2);
+  events.remove(2);
+  EXPECT_TRUE(events.empty());
+}
+
+// Any events are set anew and removed; the first one is that of a search through all.
+RC_GTEST_PROP(EventQueue, FirstIsTheFirstOfAll, ()) {
+  const auto workers = *rc::gen::inRange<int32_t>(1, 20);
+  EventQueue events(static_cast<size_t>(workers));
+  std::map<int32_t, double> of_worker;
+  const auto changes = *rc::gen::container<std::vector<std::tuple<int32_t, int, bool>>>(
+      rc::gen::tuple(rc::gen::inRange<int32_t>(0, workers), rc::gen::inRange(0, 10),
+                     rc::gen::arbitrary<bool>()));
+  for (const auto& [worker, ns, stays] : changes) {
+    if (stays) {
+      events.set({double(ns), worker});
+      of_worker[worker] = ns;
+    } else {
+      events.remove(worker);
+      of_worker.erase(worker);
+    }
+    RC_ASSERT(events.empty() == of_worker.empty());
+    if (of_worker.empty()) continue;
+    std::pair<double, int32_t> first{1e9, 0};
+    for (const auto& [w, time] : of_worker) first = std::min(first, {time, w});
+    RC_ASSERT(events.first().ns == first.first);
+    RC_ASSERT(events.first().worker == first.second);
+  }
+}
 
 // Causal, one row a tile: items of 1, 2, 3 and 4 steps, two workers, longest first. By tickets
 // they take 4 | 3, then 2 goes to the second at 3000 and 1 to the first at 4000: 5000. By stride
@@ -68,34 +109,6 @@ TEST(TimedWavefront, FirstTicketsGoToTheNearHalfUnlessCtasBeginFurtherApart) {
   EXPECT_EQ(crossed(), sectors / 2);
   parameters.ticket_race = false;
   EXPECT_EQ(crossed(), sectors);
-}
-
-// As above, but the die has every second SM at half 1, and the counter there: SMs of half 1 are the
-// first, whatever the usual halves are.
-TEST(TimedWavefront, FirstTicketsGoToTheNearHalfOfAKnownDie) {
-  const Request request = head_an_sm(2, "dynamic");
-  TimedParameters parameters = two_halves();
-  for (int sm = 0; sm < 132; ++sm) parameters.l2.half_of_sms.push_back(sm % 2);
-  parameters.ticket_half = 1;
-  EXPECT_EQ(kv_sectors_that_cross(request, parameters), 2 * 2 * 4 / 2);
-  parameters.ticket_hop_ns = 0;
-  EXPECT_EQ(kv_sectors_that_cross(request, parameters), 2 * 2 * 4);
-}
-
-// 132 causal items, the longest first, with 132 steps. The SMs of half 1 are slower by a tenth, so
-// the launch is as long as that item on the half that draws the first ticket.
-TEST(TimedWavefront, TheFirstTicketIsDrawnInTheHalfOfTheCounter) {
-  Request request = request_of(132, 132, 132);
-  request.problem.mask.kind = MaskKind::causal;
-  request.schedule.order.q_order = {*QOrders::find("descending")};
-  request.schedule.launch = {*Launches::find("dynamic")};
-  TimedParameters parameters = two_halves();
-  for (const PlacedSm& sm : placed_sms(132, 2))
-    parameters.step.sm_slowness.push_back(sm.half == 1 ? 0.1 : 0);
-  for (const int half : {0, 1}) {
-    parameters.ticket_half = half;
-    EXPECT_NEAR(duration_ns(request, parameters), 132 * step_ns * (half == 1 ? 1.1 : 1), 100);
-  }
 }
 
 // Whoever begins first, CTA w of a grid is item w. Four heads that follow each other share a K/V

@@ -2,8 +2,8 @@
 #include "sim/trace/analyse.hpp"
 
 #include "sim/lru/simulate_lru.hpp"
-#include "sim/trace/line_splitter.hpp"
 #include "sim/trace/schedule_trace.hpp"
+#include "sim/trace/text_writers.hpp"
 #include "tests/support/mattson_stack.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"

@@ -3,7 +3,6 @@
 #include <zstd.h>
 
 #include "sim/trace/binary_format.hpp"
-#include "sim/trace/varint.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"
 

@@ -14,7 +14,7 @@ Row = dict[str, Value]
 Column = Union["array.array[int]", list[str]]
 
 # Texts, even where their characters are digits.
-_TEXTS = {"run_id", "version", "gpu", "system", "kernel", "experiment", "costs", "die", "message"}
+_TEXTS = {"run_id", "version", "gpu", "system", "kernel", "experiment", "costs", "message"}
 
 
 def value_of(column: str, text: str) -> Value:

@@ -14,8 +14,7 @@
 #include "experiments/sawtooth/calibrate/item_records.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "sim/timed/cta_order.hpp"
-#include "sim/timed/start_order.hpp"
+#include "sim/timed/placement.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 #include "tests/support/recorded_layout.hpp"
 

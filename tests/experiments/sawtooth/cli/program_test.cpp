@@ -91,7 +91,7 @@ TEST(Program, PrintsTheColumnsOfResults) {
 TEST(Simulate, FactsOfAPredictionHaveColumnsOfTheirOwn) {
   const std::string point = "simulate --gpu h200 --seq 1K --timing timed --quiet ";
   auto plain = rows_of(run_program(point).out)[0];
-  for (const char* name : {"without", "launches", "die", "costs", "sample"}) {
+  for (const char* name : {"without", "launches", "costs"}) {
     EXPECT_EQ(plain[name], "") << name;
   }
   auto row = rows_of(
@@ -102,27 +102,6 @@ TEST(Simulate, FactsOfAPredictionHaveColumnsOfTheirOwn) {
   EXPECT_EQ(row["launches"], "3");
   EXPECT_EQ(row["costs"], "step-ns=900 stages=3");
   EXPECT_NE(row["run_id"], plain["run_id"]);
-}
-
-TEST(Simulate, ASamplePrintsItsIntervalAndItsShare) {
-  const std::string point = "simulate --gpu gb10 --seq 16K --mask causal --l2-bytes 1MiB --csv - ";
-  const Outcome exact = run_program(point);
-  const Outcome sampled = run_program(point + "--sample 20%");
-  ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
-  auto row = rows_of(sampled.out)[0];
-  EXPECT_EQ(row["sample"], "0.2");
-  EXPECT_EQ(rows_of(exact.out)[0]["sample"], "");
-  EXPECT_EQ(row["l2_read_sectors"], rows_of(exact.out)[0]["l2_read_sectors"]);
-  EXPECT_EQ(row["status"], "ok");
-  const std::string sentence = "l2_read_miss_sectors " + row["l2_read_miss_sectors"];
-  EXPECT_THAT(sampled.err, HasSubstr(sentence + ", 95 % interval "));
-  int64_t low = 0;
-  int64_t high = 0;
-  const size_t at = sampled.err.find("interval ") + std::string("interval ").size();
-  ASSERT_EQ(std::sscanf(sampled.err.c_str() + at, "%ld to %ld", &low, &high), 2);
-  const int64_t truth = std::stoll(rows_of(exact.out)[0]["l2_read_miss_sectors"]);
-  EXPECT_LE(low, truth);
-  EXPECT_GE(high, truth);
 }
 
 TEST(Simulate, ThePrintedConfigurationGivesTheSameRows) {

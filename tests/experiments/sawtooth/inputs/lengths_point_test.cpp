@@ -114,8 +114,6 @@ TEST(LengthsPoint, WhatTheyContradictIsRefusedByItsKey) {
   refused({{"lengths", "4K+1K"}, {"prefetch", "1"}}, "prefetch: is not modelled with lengths");
   refused({{"lengths", "4K+1K"}, {"launch", "balanced"}}, "launch: balanced cuts items of one");
   refused({{"lengths", "4K+1K"}, {"loop", "kv-outer"}}, "loop: kv-outer takes sequences of one");
-  refused({{"lengths", "4K+1K"}, {"sample", "0.5"}, {"timing", "lockstep"}, {"l2", "lru"}},
-          "sample: takes sequences of one length");
   refused({{"seq", "4K"}, {"sequence-order", "longest"}}, "sequence-order: has no effect without");
 }
 

@@ -41,7 +41,6 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"l2", "lru"}}), "lockstep lru measured");
   EXPECT_EQ(model({{"gpu", "h200"}, {"timing", "lockstep"}}), "lockstep halves measured");
   EXPECT_EQ(model({{"gpu", "h200"}, {"loop", "kv-outer"}}), "lockstep halves measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"sample", "50%"}}), "lockstep lru measured");
   EXPECT_EQ(model({{"gpu", "h200"}, {"dtype", "fp32"}}), "lockstep halves measured");
 }
 
@@ -67,11 +66,9 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}}));
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}));
-  const std::string die = SAWTOOTH_EXPERIMENTS_DIR "/profiles/dies/h200-judgement.ini";
   for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
                              {{"kernel", "mma-1-stage"}},
                              {{"system", "flash-attention-3"}},
-                             {{"die", die}},
                              {{"without", "stalls"}},
                              {{"l2-bytes", "30MiB"}}}) {
     Pairs pairs{{"gpu", "h200"}};

@@ -48,7 +48,6 @@ void expect_counts(const Point& point) {
   const sim::Counters& all = prediction.total;
   for (const sim::CounterColumn& column : sim::counter_columns)
     EXPECT_GE((all.*column.member).value_or(0), 0) << column.name;
-  if (point.request.sample < 1) return;
   // Each row of Q, K and V comes from memory once at least.
   const Problem& problem = point.request.problem;
   const int64_t rows = problem.heads * problem.seq_q + 2 * problem.kv_heads * problem.seq_kv;
@@ -106,7 +105,6 @@ TEST(OptionEnds, BothArePredictedOrNameWhatIsAllowed) {
 TEST(OptionEnds, WindowsSharesSeedsAndSectionsToo) {
   for (const auto& [key, value] : {std::pair<std::string, std::string>{"mask", "window:1"},
                                    {"mask", "window:1024G"},
-                                   {"sample", "1"},
                                    {"age-bias", "1"},
                                    {"age-bias", "1e-9"},
                                    {"seed", "0"},

@@ -9,6 +9,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
@@ -21,12 +22,12 @@ using testing::AnyOf;
 using testing::HasSubstr;
 
 struct Limits {
-  const char* file;  // of experiments/profiles; the value replaces the one that it has
-  const char* key;
-  const char* least;
-  const char* most;
-  const char* below;
-  const char* above;
+  std::string file;  // of experiments/profiles; the value replaces the one that it has
+  std::string key;
+  std::string least;
+  std::string most;
+  std::string below;
+  std::string above;
 };
 
 void PrintTo(const Limits& limits, std::ostream* out) {
@@ -35,7 +36,6 @@ void PrintTo(const Limits& limits, std::ostream* out) {
 
 constexpr const char* gpu = "gpus/h200";
 constexpr const char* kernel = "kernels/mma-h200";
-constexpr const char* die = "dies/h200-judgement";
 const std::string profiles = SAWTOOTH_EXPERIMENTS_DIR "/profiles/";
 
 std::string text_of(const std::string& path) {
@@ -47,11 +47,8 @@ std::string text_of(const std::string& path) {
 // The shipped file with `value`: in all sections that have the key, else in the last one.
 std::string with(const Limits& limits, const std::string& value) {
   const std::string text = text_of(profiles + limits.file + ".ini");
-  std::string list = value;  // of a die, where one value stands for all SMs
-  const bool of_sms = limits.file == die && std::string_view(limits.key) != "ticket-half";
-  for (int sm = 1; of_sms && sm < 132; ++sm) list += "," + value;
-  const std::string line = std::string(limits.key) + " = " + list + "; assumed; test";
-  const std::regex found("(^|\n)" + std::string(limits.key) + " = [^\n]*");
+  const std::string line = limits.key + " = " + value + "; assumed; test";
+  const std::regex found("(^|\n)" + limits.key + " = [^\n]*");
   if (std::regex_search(text, found)) return std::regex_replace(text, found, "$1" + line);
   const size_t kernels = text.find("\n[every]");
   const std::string place = kernels == std::string::npos ? text + "\n" : text.substr(0, kernels);
@@ -74,7 +71,6 @@ Point point_with(const TemporaryFolder& folder, const Limits& limits, const std:
     text.replace(text.find("mma-h200"), 8, path);
     settings["gpu"].values = {folder.write("gpu.ini", text)};
   }
-  if (limits.file == die) set("die", path);
   for (const auto& [key, text] : {std::pair{"seq", "1K"},
                                   {"heads", "4"},
                                   {"head-dim", "64"},
@@ -84,7 +80,7 @@ Point point_with(const TemporaryFolder& folder, const Limits& limits, const std:
                                   {"prefetch", "2"},
                                   {"scan", "sawtooth"}})
     set(key, text);
-  if (std::string_view(limits.key) == "step-ns") set("ctas-per-sm", "2");
+  if (limits.key == "step-ns") set("ctas-per-sm", "2");
   Catalog catalog;
   return resolve(settings, catalog);
 }
@@ -93,17 +89,17 @@ class ProfileLimits : public testing::TestWithParam<Limits> {};
 
 TEST_P(ProfileLimits, WhatIsBeyondIsRefusedByName) {
   const TemporaryFolder folder;
-  for (const char* value : {GetParam().below, GetParam().above}) {
+  for (const std::string& value : {GetParam().below, GetParam().above}) {
     const std::string message =
         message_of<UsageError>([&] { point_with(folder, GetParam(), value); });
-    EXPECT_THAT(message, HasSubstr(std::string(GetParam().key) + ": ")) << value;
+    EXPECT_THAT(message, HasSubstr(GetParam().key + ": ")) << value;
     EXPECT_THAT(message, HasSubstr("allowed: ")) << value;
   }
 }
 
 TEST_P(ProfileLimits, WhatIsWithinGivesATimeOrIsRefusedByAName) {
   const TemporaryFolder folder;
-  for (const char* value : {GetParam().least, GetParam().most}) {
+  for (const std::string& value : {GetParam().least, GetParam().most}) {
     try {
       const Point point = point_with(folder, GetParam(), value);
       const sim::Prediction made = predict(point.request, point.gpu, *point.keys.l2);
@@ -136,8 +132,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "coalescer-sms", "1", "64", "0", "65"},
                     Limits{gpu, "dram-gb-per-s", "1", "1e6", "0", "inf"},
                     Limits{gpu, "l2-gb-per-s", "1", "1e6", "0", "nan"},
-                    Limits{gpu, "fabric-gb-per-s", "1", "1e6", "-1", "1e7"},
-                    Limits{gpu, "port-gb-per-s", "0.1", "1e5", "0", "1e300"},
                     Limits{gpu, "tile-gb-per-s", "0.1", "1e5", "0", "1e300"},
                     Limits{gpu, "sm-clock-mhz", "10", "1e5", "0", "1e9"},
                     Limits{gpu, "bf16-tflops", "0.01", "1e6", "0", "1e9"},
@@ -158,65 +152,23 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "refill-ns", "0", "1e6", "-1", "1e7"},
                     Limits{gpu, "ticket-hop-ns", "0", "1e5", "-1", "1e6"}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Kernels, ProfileLimits,
-    testing::Values(Limits{kernel, "tensor-tflops", "0.01", "1e6", "0", "1e7"},
-                    Limits{kernel, "exp-tera-per-s", "0.001", "1e5", "0", "1e7"},
-                    Limits{kernel, "tensor-share", "0", "1", "-1", "1.1"},
-                    Limits{kernel, "exp-per-clock", "0", "1024", "-1", "1025"},
-                    Limits{kernel, "fixed-ns", "0", "1e6", "-1", "1e7"},
-                    Limits{kernel, "exposed-ns", "0", "1e6", "-1", "1e7"},
-                    Limits{kernel, "step-ns", "1", "1e9", "0", "1e10"},
-                    Limits{kernel, "jitter", "0", "0.2", "-0.1", "1e9"},
-                    Limits{kernel, "jitter-shared", "0", "0.2", "-0.1", "1"},
-                    Limits{kernel, "jitter-in-step", "0", "0.2", "-0.1", "1"},
-                    Limits{kernel, "wrong-phase-slowness", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "wrong-phase-every-steps", "1", "1e9", "0", "1e10"},
-                    Limits{kernel, "wrong-phase-locked-share", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "wrong-phase-met-share", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "wrong-phase-steps", "1", "1e6", "0", "1e7"},
-                    Limits{kernel, "staggered-share", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "staggered-finish-share", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "staggered-kept-share", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "staggered-gain", "0", "0.5", "-0.1", "0.6"},
-                    Limits{kernel, "staggered-gain-spread", "0", "0.1", "-0.1", "0.2"},
-                    Limits{kernel, "jitter-by-age", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "age-bias", "-0.9", "0.9", "-1", "1"},
-                    Limits{kernel, "age-bias-prefetch", "-0.9", "0.9", "-1", "1"},
-                    Limits{kernel, "keep-step", "off", "on", "0", "yes"},
-                    Limits{kernel, "resident-ctas", "1", "32", "0", "33"},
-                    Limits{kernel, "sm-spread", "0", "0.1", "-0.1", "0.2"},
-                    Limits{kernel, "dram-slowness", "0", "1", "-0.1", "1.1"},
-                    Limits{kernel, "dram-late-ns", "0", "1e5", "-1", "1e6"},
-                    Limits{kernel, "tpc-spread", "-0.2", "0.2", "-0.3", "0.3"},
-                    Limits{kernel, "tpc-spread-prefetch", "-0.2", "0.2", "-0.3", "0.3"},
-                    Limits{kernel, "prefetch-step-ns", "-1000", "1e5", "-1e5", "1e6"},
-                    Limits{kernel, "prefetch-lines-ns", "-1000", "1e5", "-1e5", "1e6"},
-                    Limits{kernel, "prefetch-scan-ns", "-1000", "1e5", "-1e5", "1e6"},
-                    Limits{kernel, "prefetch-step-shared-ns", "-1000", "1e5", "-1e5", "1e6"},
-                    Limits{kernel, "prefetch-lines-shared-ns", "-1000", "1e5", "-1e5", "1e6"},
-                    Limits{kernel, "prefetch-lines-bias", "-0.4", "0.4", "-0.5", "0.5"},
-                    Limits{kernel, "item-begin-ns", "0", "1e6", "-1", "1e7"},
-                    Limits{kernel, "item-end-ns", "0", "1e6", "-1", "1e7"},
-                    Limits{kernel, "item-spread-ns", "-1e6", "1e6", "-1e7", "1e7"},
-                    Limits{kernel, "merge-ns", "0", "1e6", "-1", "1e7"},
-                    Limits{kernel, "combine-ns", "0", "1e6", "-1", "1e7"},
-                    Limits{kernel, "dram-share", "0.01", "1", "0", "1.1"},
-                    Limits{kernel, "stages", "1", "8", "0", "9"},
-                    Limits{kernel, "lead-k-steps", "0", "7", "-0.1", "7.1"},
-                    Limits{kernel, "lead-v-steps", "0", "7", "-0.1", "7.1"},
-                    Limits{kernel, "waits-a-tile", "1", "64", "0.9", "65"},
-                    Limits{kernel, "exposure-error", "0", "10", "-0.1", "11"},
-                    Limits{kernel, "spill-bytes", "1", "1GiB", "0", "2GiB"}));
+// Of every number of a kernel's costs.
+std::vector<Limits> limits_of_kernels() {
+  std::vector<Limits> all;
+  for (const auto& key : sim::kernel_cost_keys) {
+    const std::string name(key.name);
+    if (key.unit == sim::ProfileUnit::flag) {
+      all.push_back({kernel, name, "off", "on", "0", "yes"});
+      continue;
+    }
+    const double beyond = key.unit == sim::ProfileUnit::real ? 0.1 : 1;
+    all.push_back({kernel, name, shortest(key.low), shortest(key.high), shortest(key.low - beyond),
+                   shortest(key.high + beyond)});
+  }
+  return all;
+}
 
-INSTANTIATE_TEST_SUITE_P(
-    Dies, ProfileLimits,
-    testing::Values(Limits{die, "slowness", "-0.5", "0.5", "-0.6", "0.6"},
-                    Limits{die, "slowness-older", "-0.5", "0.5", "-0.6", "0.6"},
-                    Limits{die, "slowness-younger", "-0.5", "0.5", "-0.6", "0.6"},
-                    Limits{die, "cta-half", "0", "1", "-1", "2"},
-                    Limits{die, "sm-half", "0", "1", "-1", "2"},
-                    Limits{die, "ticket-half", "0", "1", "-1", "2"}));
+INSTANTIATE_TEST_SUITE_P(Kernels, ProfileLimits, testing::ValuesIn(limits_of_kernels()));
 
 }  // namespace
 }  // namespace sawtooth::experiments

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/inputs/removed_options.hpp"
+#include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 #include "tests/support/recorded_layout.hpp"
@@ -30,13 +32,6 @@ std::string message(Read read, const std::string& text) {
 
 std::string gpu_message(const std::string& text) {
   return message(read_gpu_file, text);
-}
-
-sim::Die die_of(const std::string& text, const KernelShape& kernel) {
-  const TemporaryFolder folder;
-  sim::Die die;
-  set_die(read_die_file(folder.write("die.ini", text)), kernel, die);
-  return die;
 }
 
 sim::KernelCost cost_of(const std::string& text, const KernelShape& kernel) {
@@ -276,77 +271,30 @@ TEST(KernelFile, NamesWhatIsWrong) {
   EXPECT_EQ(kernel_message("[gpu]\n"), ":1: the first section, and it alone, is [kernel]");
 }
 
-TEST(DieFile, HasSpeedsAndTheHalfOfTickets) {
-  const sim::Die die = die_of(
-      "[die]\ndescription = NVIDIA H200\nsm-half = 0,1; measured; n\ncta-half = 0,1,1; measured; "
-      "n\nticket-half = 1; measured; n\n[every]\nslowness = 0.001,-0.0005,0; measured; by hand\n",
-      narrow);
-  EXPECT_THAT(die.sm_slowness, ElementsAre(0.001, -0.0005, 0));
-  EXPECT_THAT(die.cta_half, ElementsAre(0, 1, 1));
-  EXPECT_EQ(die.ticket_half, 1);
-}
-
-TEST(DieFile, MayLackThem) {
-  const sim::Die die = die_of("[die]\ndescription = NVIDIA H200\n", narrow);
-  EXPECT_TRUE(die.sm_slowness.empty());
-  EXPECT_TRUE(die.cta_half.empty());
-  EXPECT_EQ(die.ticket_half, std::nullopt);
-}
-
-TEST(DieFile, HasSpeedsOfOneKernelAndOfTwoCtas) {
-  const std::string text =
-      "[die]\n[every]\nslowness = 0,0; measured; n\n[d64-128x128]\nslowness = 0.03,0; measured; "
-      "n\nslowness-older = 0.02,0; measured; n\nslowness-younger = -0.01,0; measured; n\n";
-  const sim::Die known = die_of(text, narrow);
-  EXPECT_THAT(known.sm_slowness, ElementsAre(0.03, 0));
-  EXPECT_THAT(known.sm_slowness_older, ElementsAre(0.02, 0));
-  EXPECT_THAT(known.sm_slowness_younger, ElementsAre(-0.01, 0));
-  const sim::Die others = die_of(text, {64, {128, 64}});
-  EXPECT_THAT(others.sm_slowness, ElementsAre(0, 0));
-  EXPECT_TRUE(others.sm_slowness_older.empty());
-}
-
-TEST(DieFile, OfAKernelThatItKnowsInPartHasTheRestOfAll) {
-  const sim::Die known = die_of(
-      "[die]\n[every]\nslowness = 0.01,0; measured; n\n"
-      "[d64-128x128]\nslowness-older = 0.02,0; measured; n\n",
-      narrow);
-  EXPECT_THAT(known.sm_slowness, ElementsAre(0.01, 0));
-  EXPECT_THAT(known.sm_slowness_older, ElementsAre(0.02, 0));
-  EXPECT_TRUE(known.sm_slowness_younger.empty());
-}
-
-TEST(DieFile, NamesWhatIsWrong) {
-  const auto refusal = [](const std::string& text) { return message(read_die_file, text); };
-  const auto value = [](const std::string& text) { return "[die]\n" + text + "; measured; n\n"; };
-  EXPECT_THAT(refusal("[die]\n[d64]\n"), HasSubstr("[d64] is no kernel"));
-  EXPECT_THAT(refusal(value("slowness = 0.001,fast")),
-              HasSubstr(":2: slowness: number 2 is not allowed"));
-  EXPECT_THAT(refusal(value("slowness = 0.001,")), HasSubstr("number 2"));
-  EXPECT_THAT(refusal(value("slowness = 7")),
-              HasSubstr("numbers from -0.5 to 0.5, separated by commas"));
-  EXPECT_THAT(
-      refusal(value("ticket-half = 2")),
-      HasSubstr(":2: ticket-half: '2' is not allowed; allowed: a whole number from 0 to 1"));
-  for (const char* halves : {"0,2", "0,", "0 1", "0,01"})
-    EXPECT_THAT(refusal(value(std::string("cta-half = ") + halves)), HasSubstr("cta-half: number"))
-        << halves;
-  EXPECT_THAT(refusal(value("sm-speed = 2")), HasSubstr("sm-speed: unknown"));
-  EXPECT_THAT(refusal("[every]\nslowness = 0; measured; n\n"),
-              HasSubstr("the first section, and it alone, is [die]"));
+TEST(RemovedOptions, AreRefusedByNameWithWhatToUseInstead) {
+  for (const RemovedOption& option : removed_options) {
+    Settings settings;
+    const std::string name(option.name);
+    EXPECT_EQ(message_of<UsageError>([&] {
+                assign(settings, name, "1", {"c.ini", 3});
+              }),
+              "c.ini:3: " + name + ": was removed; " + std::string(option.instead));
+  }
+  EXPECT_THAT(gpu_message(head + "port-gb-per-s = 60; measured; n\n"),
+              HasSubstr("port-gb-per-s: was removed; an SM's port has its share"));
 }
 
 TEST(ProfileText, IsReadBackAsItWasWritten) {
   const TemporaryFolder folder;
   const ProfileFile file{"",
-                         {{"description", "a die", "", ""}},
-                         {{"die", {{"ticket-half", "1", "measured", "first; second"}}},
-                          {"every", {{"slowness", "0.1,-0.1", "measured", "n"}}}}};
-  const ProfileFile again = read_die_file(folder.write("d.ini", profile_text(file, "comment")));
-  EXPECT_EQ(again.word("description"), "a die");
+                         {{"description", "a kernel", "", ""}},
+                         {{"kernel", {{"stages", "3", "measured", "first; second"}}},
+                          {"every", {{"jitter", "0.1", "measured", "n"}}}}};
+  const ProfileFile again = read_kernel_file(folder.write("d.ini", profile_text(file, "comment")));
+  EXPECT_EQ(again.word("description"), "a kernel");
   ASSERT_EQ(again.sections.size(), 2u);
   EXPECT_EQ(again.sections[0].parameters.at(0).note, "first; second");
-  EXPECT_EQ(again.sections[1].parameters.at(0).value, "0.1,-0.1");
+  EXPECT_EQ(again.sections[1].parameters.at(0).value, "0.1");
 }
 
 TEST(ShippedLayout, IsThatOfRecordedLaunches) {

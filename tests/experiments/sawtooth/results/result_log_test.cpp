@@ -148,7 +148,7 @@ TEST(ResultLog, ASecondOneOnTheSameFileIsRefusedUntilTheFirstHasEnded) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
-// A row of seq 1 that was made with the die that `inputs` names.
+// A row of seq 1 that was made with the file that `inputs` names.
 CsvRow made_with(const std::string& inputs) {
   CsvRow cells = keys("1");
   cells[result_column("inputs")] = inputs;
@@ -165,7 +165,7 @@ TEST(ResultLog, ResumeSaysWhatHasChangedAndRefuses) {
     EXPECT_EQ(folder.read("r.csv"), old);
     return message;
   };
-  EXPECT_NE(refusal(made_with("die=1 gpu=2"), made_with("die=9 gpu=2")).find("another die;"),
+  EXPECT_NE(refusal(made_with("costs=1 gpu=2"), made_with("costs=9 gpu=2")).find("another costs;"),
             std::string::npos);
   EXPECT_NE(refusal(made_with("gpu=2"), made_with("gpu=3 order=1")).find("another gpu, order;"),
             std::string::npos);

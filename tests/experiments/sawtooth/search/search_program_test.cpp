@@ -102,34 +102,13 @@ TEST(SearchProgram, KeepsConstraints) {
   EXPECT_LE(number(table, 0, "time_us"), 1.01 * fastest);
 }
 
-TEST(SearchProgram, FindsAnExplicitOrderThatSimulateTakes) {
-  const TemporaryFolder folder;
-  // Ascending causal items under a stride: some worker has the long ones, which any order mends.
-  ASSERT_EQ(
-      run_program("search --gpu gb10 --seq 8K --mask causal --launch static --q-order ascending "
-                  "--scan linear,sawtooth --orders 64 --quiet --csv " +
-                  folder.path("r.csv") + " --best " + folder.path("best.ini"))
-          .exit_code,
-      0);
-  const auto table = experiments::read_csv(folder.path("r.csv"));
-  EXPECT_THAT(table.rows[0][*table.column("q_order")], HasSubstr("r.order"));
-  EXPECT_THAT(table.rows[0][*table.column("why")], HasSubstr("local search: "));
-  EXPECT_LT(number(table, 0, "time_us"), number(table, 1, "time_us"));
-  ASSERT_EQ(run_program("simulate " + folder.path("best.ini") + " --timing timed --quiet --csv " +
-                        folder.path("again.csv"))
-                .exit_code,
-            0);
-  EXPECT_EQ(number(experiments::read_csv(folder.path("again.csv")), 0, "time_us"),
-            number(table, 0, "time_us"));
-}
-
 TEST(SearchProgram, SaysWhatIsWrong) {
   EXPECT_THAT(run_program(problem + "--budget lots").err, HasSubstr("--budget: 'lots' is not"));
   EXPECT_THAT(run_program(problem + "--minimise gpu").err, HasSubstr("--minimise: 'gpu' is no"));
   EXPECT_THAT(run_program(problem + "--subject-to time").err,
               HasSubstr("--subject-to: 'time' has"));
   const Outcome outcome = run_program(problem + "--orders 8");
-  EXPECT_THAT(outcome.err, HasSubstr("--orders: writes files beside --csv FILE"));
+  EXPECT_THAT(outcome.err, HasSubstr("--orders: was removed; "));
   EXPECT_EQ(outcome.exit_code, 2);
 }
 

@@ -8,8 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/search/gaps.hpp"
-#include "experiments/sawtooth/search/measured_proof.hpp"
 #include "experiments/sawtooth/search/objective.hpp"
 #include "experiments/sawtooth/search/screening.hpp"
 #include "experiments/sawtooth/search/search_table.hpp"
@@ -176,67 +174,6 @@ TEST_F(Ranking, MarksTheParetoFrontOfTimeAndReads) {
   ranked("time", "");
   for (const Verdict& verdict : verdicts_)
     EXPECT_EQ(verdict.pareto, verdict.candidate->point.text("scan") != "attach");
-}
-
-// A measurer that answers from the configuration that it is given: the second point is the fastest.
-TEST(MeasuredProof, SaysMeasuredRanksAndRegret) {
-  const auto shapes = shapes_of("gpu = gb10\nseq = 256\nscan = linear,reverse,sawtooth\n");
-  SearchedShape searched;
-  searched.shape = &shapes.front();
-  for (const Candidate& candidate : shapes.front().candidates) {
-    Verdict verdict;
-    verdict.candidate = &candidate;
-    verdict.row = row_without_result(candidate.key_cells, "ok", "");
-    verdict.rank = static_cast<int>(searched.verdicts.size()) + 1;
-    verdict.decided = verdict.feasible = true;
-    searched.verdicts.push_back(verdict);
-  }
-  const test::TemporaryFolder folder;
-  const Measurer fake = [](const std::string& path, const std::string& times,
-                           const std::string& counters) {
-    Catalog catalog;
-    std::string time_rows = result_header(), counter_rows = result_header();
-    const double of_point[] = {102, 100, 150};
-    size_t point = 0;
-    for (const Settings& settings : expand(read_configuration(path), {})) {
-      CsvRow row = row_without_result(key_cells(resolve(settings, catalog), "measured", "measured"),
-                                      "ok", "");
-      row[result_column("kernel")] = "mma";  // a prediction leaves it open
-      for (const double off : {-1.0, 0.0, 1.0}) {
-        row[result_column("time_us")] = std::to_string(of_point[point] + off);
-        time_rows += csv_line(row);
-      }
-      row[result_column("time_us")].clear();
-      row[result_column("dram_read_sectors")] = std::to_string(1000 * (point + 1));
-      counter_rows += csv_line(row);
-      ++point;
-    }
-    EXPECT_EQ(point, 3u);
-    std::ofstream(times) << time_rows;
-    std::ofstream(counters) << counter_rows;
-    return 0;
-  };
-  const Proof proof = prove(searched, 3, folder.path("found"), fake);
-  EXPECT_EQ(proof.exit_code, 0);
-  ASSERT_EQ(proof.measured.size(), 3u);
-  const auto& first = proof.measured.at(&shapes.front().candidates[0]);
-  EXPECT_EQ(first.rank, 2);
-  EXPECT_DOUBLE_EQ(first.time_us, 102);
-  EXPECT_EQ(first.dram_read_sectors, 1000);
-  EXPECT_EQ(proof.measured.at(&shapes.front().candidates[1]).rank, 1);
-  EXPECT_NEAR(proof.regret, 0.02, 1e-12);
-  EXPECT_THAT(proof.report, HasSubstr("regret 2.00 %"));
-}
-
-TEST(MeasuredProof, WithoutADeviceMeasuresNothing) {
-  const auto shapes = shapes_of("gpu = gb10\nseq = 256\nscan = linear,reverse\n");
-  SearchedShape searched;
-  searched.shape = &shapes.front();
-  const test::TemporaryFolder folder;
-  const Proof proof = prove(searched, 3, folder.path("found"),
-                            [](const auto&, const auto&, const auto&) { return 3; });
-  EXPECT_EQ(proof.exit_code, 3);
-  EXPECT_TRUE(proof.measured.empty());
 }
 
 TEST(SearchTable, BestConfigurationResolvesToTheSamePoints) {

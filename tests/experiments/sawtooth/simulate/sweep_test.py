@@ -95,12 +95,6 @@ class Identity(Sweep):
         text = (self.folder / "my.ini").read_text(encoding="utf-8").replace("= 16", "= 8")
         self.change("gpu", "--gpu", "my.ini", "--seq", "1K", file="my.ini", text=text)
 
-    def test_resume_names_a_changed_die(self):
-        die = "[die]\n[every]\nslowness = " + ",".join(["{}"] * 132) + "; assumed; test\n"
-        self.write("die.ini", die.replace("{}", "0"))
-        options = ["--gpu", "h200", "--seq", "1K", "--timing", "timed", "--die", "die.ini"]
-        self.change("die", *options, file="die.ini", text=die.replace("{}", "0.1"))
-
     def test_resume_names_changed_costs_of_kernels(self):
         costs = "[kernel]\ndescription = mine\n[every]\nexposed-ns = {}; assumed; test\n"
         self.write("costs.ini", costs.replace("{}", "100"))
@@ -189,23 +183,6 @@ class Refused(Sweep):
         self.assertIn("batch 262144", ended.stderr)
         self.assertEqual(self.simulate(*options, "--resume").returncode, 0)
         self.assertEqual(self.column("status"), ["ok", "ok"])
-
-
-class ThreadsOfOnePoint(Sweep):
-    def test_change_no_byte(self):
-        # Some two million visits, and three launches.
-        stack = ["--gpu", "h200", "--timing", "lockstep", "--l2", "lru", "--seq", "256K"]
-        stack += ["--mask", "causal", "--histogram", "h.csv"]
-        launches = ["--gpu", "h200", "--timing", "timed", "--seq", "2K", "--launches", "3"]
-        for point in (stack, launches):
-            tables = []
-            for threads in ("1", "2", "5"):
-                ended = self.simulate(*point, "--threads", threads, "--overwrite")
-                self.assertEqual(ended.returncode, 0, ended.stderr)
-                names = [name for name in ("r.csv", "h.csv") if (self.folder / name).exists()]
-                tables.append([(self.folder / name).read_bytes() for name in names])
-            self.assertEqual(tables[1], tables[0])
-            self.assertEqual(tables[2], tables[0])
 
 
 class NothingLost(Sweep):

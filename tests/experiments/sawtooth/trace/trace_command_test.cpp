@@ -93,19 +93,6 @@ TEST(Trace, OtherModelsOfL2GiveTheRowsOfSimulate) {
   }
 }
 
-TEST(Trace, AShareOfTheTilesSaysItsError) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(run_program("trace " + point + "--write " + folder.path("t")).exit_code, 0);
-  const Outcome read = run_program("trace --read " + folder.path("t") + " --csv - --sample 0.9");
-  ASSERT_EQ(read.exit_code, 0) << read.err;
-  EXPECT_THAT(read.err, HasSubstr("tiles; l2_read_miss_sectors "));
-  EXPECT_THAT(read.err, HasSubstr("95 % interval"));
-  const Outcome sets =
-      run_program("trace --read " + folder.path("t") + " --csv - --l2 sets --sample 0.9");
-  EXPECT_EQ(sets.exit_code, 2);
-  EXPECT_THAT(sets.err, HasSubstr("only l2 = lru follows a share of a trace"));
-}
-
 struct TraceMistake {
   const char* options;  // T is a trace, X a file that is none, C a CSV
   const char* message;  // in the one line on standard error
@@ -158,8 +145,6 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         TraceMistake{"--gpu gb10 --seq 64", "--write: not given"},
         TraceMistake{"--gpu gb10 --seq 64,128 --write n", "a trace is of one point"},
-        TraceMistake{"--gpu gb10 --seq 64 --sample 0.5 --write n",
-                     "sample: a trace is written whole"},
         TraceMistake{"--gpu gb10 --seq 64 --write n --csv r", "--csv: needs --read"},
         TraceMistake{"--gpu h200 --seq 64 --l2 halves --write n",
                      "l2: a trace is written without a model of L2"},

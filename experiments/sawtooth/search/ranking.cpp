@@ -1,0 +1,120 @@
+// How verdicts of a search are ranked, and why those behind the first lost.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include "experiments/sawtooth/search/staged_search.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "sim/bounds/time_bounds.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// How far beyond the constraints a row is: 0 where it keeps them all, and in words.
+double excess(const CsvRow& row, const Goal& goal, const std::vector<double>& limits,
+              std::string& words) {
+  double most = 0;
+  for (size_t c = 0; c < goal.constraints.size(); ++c) {
+    const Objective& objective = goal.constraints[c].objective;
+    const double value = value_in(row, objective).value_or(infinite);
+    if (value <= limits[c]) continue;
+    const double share = value / limits[c] - 1;
+    if (share <= most) continue;
+    most = share;
+    words = objective.name + " " + percent_above(value, limits[c]) + " beyond its limit";
+  }
+  return most;
+}
+
+// What made it slower, where the costs of its busiest worker alone explain half of it.
+std::string reason(const Verdict& loser, const Verdict& best, const Goal& goal) {
+  const double value = *value_in(loser.row, goal.minimise);
+  const double least = *value_in(best.row, goal.minimise);
+  std::string text =
+      goal.minimise.name + " " +
+      (least > 0 ? percent_above(value, least) : std::to_string(int64_t(value)) + " instead of 0");
+  if (goal.minimise.name != time_objective.name) return text;
+  const auto own = least_time_us(*loser.candidate), others = least_time_us(*best.candidate);
+  if (own && others && *own - *others > (value - least) / 2)
+    return text + ": its busiest worker has " + fixed(*own - *others, 2) + " us more";
+  const auto reads = value_in(loser.row, dram_objective),
+             best_reads = value_in(best.row, dram_objective);
+  constexpr double worth_saying = 1.01;
+  if (reads && best_reads && *reads > worth_saying * *best_reads)
+    text.append(", DRAM reads x ").append(fixed(*reads / *best_reads, 2));
+  return text;
+}
+
+void mark_pareto(std::vector<Verdict>& verdicts) {
+  for (Verdict& verdict : verdicts) {
+    const auto time = value_in(verdict.row, time_objective);
+    const auto reads = value_in(verdict.row, dram_objective);
+    if (!verdict.decided || !time || !reads) continue;
+    verdict.pareto = std::ranges::none_of(verdicts, [&](const Verdict& other) {
+      const auto t = value_in(other.row, time_objective), r = value_in(other.row, dram_objective);
+      return other.decided && t && r && *t <= *time && *r <= *reads && (*t < *time || *r < *reads);
+    });
+  }
+}
+
+}  // namespace
+
+std::string percent_above(double value, double best) {
+  return std::string("+").append(fixed(100 * (value / best - 1), 2)).append(" %");
+}
+
+std::optional<double> least_time_us(const Candidate& candidate) {
+  try {
+    return sim::time_bounds(candidate.point.request, candidate.point.gpu).this_order;
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+const Verdict* SearchedShape::usual_verdict() const {
+  if (usual) return &*usual;
+  if (!shape->usual_index) return nullptr;
+  const Candidate* candidate = shape->usual();
+  const auto found = std::ranges::find(verdicts, candidate, &Verdict::candidate);
+  return found == verdicts.end() ? nullptr : &*found;
+}
+
+void rank(std::vector<Verdict>& verdicts, const Goal& goal) {
+  std::vector<double> limits;
+  for (const Constraint& constraint : goal.constraints) {
+    double best = infinite;
+    for (const Verdict& verdict : verdicts)
+      if (verdict.decided)
+        best = std::min(best, value_in(verdict.row, constraint.objective).value_or(infinite));
+    limits.push_back(constraint.of_best ? constraint.limit * best : constraint.limit);
+  }
+  std::map<const Candidate*, std::pair<double, std::string>> beyond;
+  for (const Verdict& verdict : verdicts) {
+    auto& [share, words] = beyond[verdict.candidate];
+    if (verdict.decided) share = excess(verdict.row, goal, limits, words);
+  }
+  // Ties go to the one that reads less, then to the one that comes first in the space.
+  const auto key = [&](const Verdict& verdict) {
+    const double value = verdict.decided ? *value_in(verdict.row, goal.minimise)
+                                         : verdict.screened.value_or(infinite);
+    const double reads = value_in(verdict.row, dram_objective).value_or(infinite);
+    return std::tuple(!verdict.decided, beyond[verdict.candidate].first, value, reads);
+  };
+  std::ranges::stable_sort(verdicts, {}, key);
+  mark_pareto(verdicts);
+  int next = 1;
+  for (Verdict& verdict : verdicts) {
+    if (!verdict.decided) continue;
+    verdict.rank = next++;
+    const std::string& words = beyond[verdict.candidate].second;
+    verdict.feasible = words.empty();
+    if (!words.empty()) {
+      verdict.why = words;
+    } else {
+      verdict.why = verdict.rank == 1 ? "best" : reason(verdict, verdicts.front(), goal);
+    }
+  }
+}
+
+}  // namespace sawtooth::experiments
