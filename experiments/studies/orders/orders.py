@@ -126,6 +126,8 @@ def taught_rows(rows):
     rows = [row for row in rows if row["launch"] == "static"]
     lengths = sorted({int(row["seq_kv"]) for row in rows})
     beyond = [n for n in lengths if 4 * n * int(rows[0]["head_dim"]) > HALF_OF_L2]
+    if not beyond or len(lengths) < 2:
+        raise table.TableError("lengths within and beyond L2 are needed")
     last = beyond[: min(TAUGHT_BEYOND, max(1, len(beyond) - 1))][-1]
     alone = min(row["ctas_per_sm"] for row in rows)
     return [
@@ -166,7 +168,8 @@ def predict_gains(program):
     for row in read(DATA / "gains.csv"):
         if row["experiment"] != "triton":
             apart = row["ctas_per_sm"] if row["kernel"].startswith("triton") else ""
-            kernels.setdefault((table.cells(row, KERNEL), apart), []).append(row)
+            names = table.cells(row, ("experiment", *KERNEL))
+            kernels.setdefault((*names, apart), []).append(row)
     made = []
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         running = {pool.submit(predict_kernel, program, rows): key for key, rows in kernels.items()}
