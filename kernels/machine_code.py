@@ -48,8 +48,7 @@ MOST_WARP_SYNCS = 4
 SIZED_VALUE, FRAME_SIZE, REGISTER_COUNT = 4, 0x11, 0x2F
 # Itanium ABI: the template arguments of a shape, type first.
 HOPPER_SHAPE = re.compile(
-    r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E"
-    r"LNS\w+?RescaleE(\d)ELi(\d+)E"
+    r"ShapeI(\d+)(\w+?)Li(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELNS\w+?OverlapE(\d)E" r"LNS\w+?RescaleE(\d)E"
 )
 # kernels/hopper/masked_short.cu, which fixes all else.
 MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)LNS\w+?OverlapE(\d)ELi(\d)E")
@@ -134,10 +133,9 @@ def type_name(element):
 def title(symbol):
     """The shape in a mangled name as text; the name itself when it has none."""
     if match := HOPPER_SHAPE.search(symbol):
-        _, element, head_dim, consumers, kv_rows, stages, overlap, lazy, cluster = match.groups()
-        shape = [f"d{head_dim}", f"{int(cluster) * int(consumers) * 64}x{kv_rows}"]
+        _, element, head_dim, consumers, kv_rows, stages, overlap, lazy = match.groups()
+        shape = [f"d{head_dim}", f"{int(consumers) * 64}x{kv_rows}"]
         shape += [f"{stages} stages", OVERLAPS[int(overlap)]] + ["lazy"] * int(lazy)
-        shape += [f"cluster of {cluster}"] * (cluster != "1")
         shape = ["short"] * ("forward_short" in symbol) + shape
     elif match := MASKED_SHAPE.search(symbol):
         element, overlap, q_tiles = match.groups()

@@ -91,7 +91,7 @@ typedef struct sawtooth_attention {
   const char* scan;        /* "linear", "sawtooth", "attach" ... */
   const char* q_order;     /* "ascending", "descending", "fold" */
   int64_t section;         /* heads walked together */
-  int64_t workers;         /* persistent CTAs, or clusters of them */
+  int64_t workers;         /* persistent CTAs */
   int64_t kv_split;        /* parts of the K/V range */
   int64_t prefetch;        /* steps; 0 is off */
   uint64_t seed;           /* of the scan "random" */

@@ -79,14 +79,14 @@ const Rule& rule_for(const Problem& problem, const KernelVariant& variant) {
   });
 }
 
-/// Persistent CTAs, or clusters of them, that `device` holds at once.
+/// Persistent CTAs that `device` holds at once.
 int64_t resident_workers(const KernelVariant& variant, const DeviceLimits& device,
                          int ctas_per_sm) {
   const int most =
       device.shared_bytes_per_sm / (variant.shared_bytes + device.reserved_shared_bytes);
   int resident = std::min(variant.ctas_per_sm, most);
   if (ctas_per_sm > 0) resident = std::min(resident, ctas_per_sm);
-  return max_of(1, int64_t{device.sms} * max_of(1, resident) / variant.cluster);
+  return max_of(1, int64_t{device.sms} * max_of(1, resident));
 }
 
 template <class Id>

@@ -53,7 +53,7 @@ std::pair<int, double> slowness(const AttentionForward& call, const KernelVarian
                                 const DeviceLimits& device) {
   constexpr int hopper = 90;
   if (variant.compute_capability != 0) {
-    // Without a known cost: the only tile of a head dim, or one of two CTAs, which never wins.
+    // Without a known cost: the only tile of a head dim.
     const double us = variant.cost.measured() ? estimated_us(call.problem, variant.tiling,
                                                              variant.cost, max_of(1, device.sms))
                                               : std::numeric_limits<double>::infinity();
@@ -123,8 +123,8 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
   if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;
   constexpr int64_t largest_grid = std::numeric_limits<int32_t>::max();
   if (!product_within(largest_grid, {problem.batch, problem.heads, schedule.kv_split,
-                                     q_tiles(problem, variant.tiling), variant.cluster}) ||
-      item_count(problem, variant.tiling, schedule) > largest_grid / variant.cluster)
+                                     q_tiles(problem, variant.tiling)}) ||
+      item_count(problem, variant.tiling, schedule) > largest_grid)
     return {Status::bad_size, "the problem has more than 2^31 - 1 items"};
   return {};
 }

@@ -105,14 +105,9 @@ cudaError_t try_enqueue(const KernelVariant& variant, const void* function, unsi
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {.x = unsigned(variant.cluster), .y = 1, .z = 1};
-  cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};
-  if (variant.begins_early) attributes[config.numAttrs++] = early;
-  if (variant.cluster > 1) attributes[config.numAttrs++] = cluster;
-  config.attrs = attributes;
+  config.attrs = &early;
+  config.numAttrs = variant.begins_early ? 1 : 0;
   config.gridDim = dim3(ctas);
   config.blockDim = dim3(unsigned(variant.threads_of(function)));
   config.dynamicSmemBytes = shared_bytes;
@@ -189,7 +184,7 @@ Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arg
   const bool grid = schedule.launch == launch_id<GridLaunch>;
   const int64_t workers = grid ? items : std::min(items, schedule.workers);
   launch.variant = &variant;
-  launch.ctas = unsigned(workers * variant.cluster);
+  launch.ctas = unsigned(workers);
   static_cast<ForwardArguments&>(launch.arguments) = arguments;
   return make_maps(variant, arguments, launch.maps);
 }

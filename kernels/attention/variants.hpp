@@ -30,7 +30,6 @@ struct KernelVariant {
   int stages = 0;       // K/V tiles in shared memory
   int ctas_per_sm = 0;  // that the registers were limited for
   int shared_bytes = 0;
-  int cluster = 1;  // CTAs that work on one item together; a worker is such a cluster
   const void* function = nullptr;           // the kernel, for the CUDA runtime
   const void* running_function = nullptr;   // the same for running results; null: none
   const void* packed_function = nullptr;    // the same for packed sequences; null: none

@@ -44,7 +44,7 @@ constexpr int64_t most_pieces(int64_t workers) {
 }
 
 // Of pieces of the last wave (kernels/hopper/pieces.cuh).
-inline constexpr int64_t most_q_rows = 256;     // of a tile: two CTAs that work together
+inline constexpr int64_t most_q_rows = 256;     // of a tile, and room for a larger one
 inline constexpr int64_t piece_warp_rows = 16;  // of a wgmma accumulator
 
 // The state that launches find and leave as zeros: the ticket, in a line of its own, and an arrival

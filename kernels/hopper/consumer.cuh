@@ -8,7 +8,6 @@
 
 #include <type_traits>
 
-#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/consumer_item.cuh"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/q_fragments.cuh"
@@ -48,9 +47,7 @@ class Consumer : ConsumerItem<Shape, Results> {
       shared_.hand.slot_full[turn_ % work_slots].wait(turn_ / work_slots % 2);
       ItemStart start;
       if (!read_start<Shape::reads_together>(work(), start)) break;
-      first_row_ =
-          (start.q_tile * Shape::cluster + rank_in_cluster<Shape::cluster>()) * Shape::cta_q_rows +
-          warpgroup_ * warpgroup_rows;
+      first_row_ = start.q_tile * Shape::q_rows + warpgroup_ * warpgroup_rows;
       if (!Shape::short_items || first_row_ < problem().seq_q) {
         process(start.steps);
       } else {
@@ -276,7 +273,7 @@ class Consumer : ConsumerItem<Shape, Results> {
   __device__ void read_q() {
     load_q_fragments(q_fragments_,
                      q_rows_address(shared_, warpgroup_) + q_ring_.stage * Shape::q_tile_bytes,
-                     Shape::cta_q_rows / Shape::q_boxes * swizzle_row_bytes);
+                     Shape::q_rows / Shape::q_boxes * swizzle_row_bytes);
   }
 
   __device__ TileNote wait_for_k() {
@@ -295,7 +292,7 @@ class Consumer : ConsumerItem<Shape, Results> {
             slice != 0);
       } else {
         Wgmma<Element, Shape::kv_rows, BOrder::rows>::from_shared(
-            scores, advance(q, rows_slice_offset(slice, Shape::cta_q_rows / Shape::q_boxes)),
+            scores, advance(q, rows_slice_offset(slice, Shape::q_rows / Shape::q_boxes)),
             advance(k, rows_slice_offset(slice, Shape::kv_rows)), slice != 0);
       }
     }
@@ -338,24 +335,13 @@ class Consumer : ConsumerItem<Shape, Results> {
     mask_scores<Shape::short_items>(scores, first_key, end_key);
   }
 
-  /// A stage of K or V is written by all CTAs of the cluster, so all must know that it is free.
-  __device__ void release_stage(Barrier& barrier) const {
-    if constexpr (Shape::cluster == 1) {
-      release_by_warp(barrier);
-    } else {
-      __syncwarp();
-      // The lane that has read for the warp arrives at its own CTA.
-      const uint32_t lane = threadIdx.x % 32;
-      if (lane < Shape::cluster) arrive_at(barrier, (cluster_rank() + lane) % Shape::cluster);
-    }
-  }
   __device__ void release_k(bool last_of_item) {
-    release_stage(shared_.k_empty[k_ring_.stage]);
+    release_by_warp(shared_.k_empty[k_ring_.stage]);
     k_ring_.advance();
     if (!Shape::q_in_registers && last_of_item) leave_q();
   }
   __device__ void release_v() {
-    release_stage(shared_.v_empty[v_ring_.stage]);
+    release_by_warp(shared_.v_empty[v_ring_.stage]);
     v_ring_.advance();
   }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/epilogue.cuh"
 #include "kernels/hopper/layout.hpp"
 #include "kernels/hopper/pieces.cuh"

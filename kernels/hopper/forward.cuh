@@ -27,16 +27,6 @@ __device__ void produce(SharedStorage<Shape>& shared, const CUtensorMap& q_map,
   __syncwarp();
 }
 
-/// All threads of the cluster.
-template <int Cluster>
-__device__ void meet() {
-  if constexpr (Cluster > 1) {
-    cluster_sync();
-  } else {
-    __syncthreads();
-  }
-}
-
 template <class Shape, class Arguments, class Results>
 __device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUtensorMap& k_map,
                                             const CUtensorMap& v_map, const Arguments& arguments,
@@ -56,7 +46,7 @@ __device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUte
     shared.hand.arguments = arguments;
     fence_initialised_barriers();
   }
-  meet<Shape::cluster>();
+  __syncthreads();
 
   const int warpgroup = __shfl_sync(0xffffffff, threadIdx.x / warpgroup_threads, 0);
   if (warpgroup == 0) {
@@ -67,8 +57,6 @@ __device__ __forceinline__ void forward_cta(const CUtensorMap& q_map, const CUte
     wait_for_launch_before();
     Consumer<Shape, Results>(arguments, results, shared, warpgroup - 1).run();
   }
-  // Nobody leaves while the others may still write into its shared memory.
-  if constexpr (Shape::cluster > 1) cluster_sync();
 }
 
 template <class Shape>

@@ -72,4 +72,12 @@ __device__ inline void store_matrices_transposed(uint32_t to, const uint32_t* fr
                : "memory");
 }
 
+/// Number of this CTA in the grid, read anew where it is called: producers have no register to keep
+/// it in.
+__device__ inline uint32_t cta_number() {
+  uint32_t cta;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(cta));
+  return cta;
+}
+
 }  // namespace sawtooth::kernels::hopper

@@ -1,9 +1,7 @@
 // The loader: one thread that starts the copies of each item's tiles, in the order in which the
-// scan names them, as soon as stages are free. In a cluster every CTA loads its part of a K/V tile
-// and sends it to all.
+// scan names them, as soon as stages are free.
 #pragma once
 
-#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
@@ -47,17 +45,15 @@ class Loader {
   __device__ void load_q(const Item& item) {
     const int stage = q_.stage;
     for (int box = 0; box < Shape::q_boxes; ++box) {
-      constexpr int rows = Shape::cta_q_rows / Shape::q_boxes;
+      constexpr int rows = Shape::q_rows / Shape::q_boxes;
       shared_.q_empty[stage * Shape::q_boxes + box].wait(q_.parity);
       if (box + 1 == Shape::q_boxes) q_.advance();
       shared_.q_full[stage * Shape::q_boxes + box].arrive_expecting(Shape::q_tile_bytes /
                                                                     Shape::q_boxes);
       load_tile(shared_.q[stage] + box * rows * Shape::head_dim, map_of(q_map_, item),
                 shared_.q_full[stage * Shape::q_boxes + box],
-                (int(item.own_tile) * Shape::cluster + rank_in_cluster<Shape::cluster>()) *
-                        Shape::cta_q_rows +
-                    box * rows,
-                int(item.head), batch_of(item), shared_.hand.arguments.policies.q);
+                int(item.own_tile) * Shape::q_rows + box * rows, int(item.head), batch_of(item),
+                shared_.hand.arguments.policies.q);
     }
   }
 
@@ -68,36 +64,26 @@ class Loader {
     shared_.hand.step_empty[step_.stage].arrive();
     step_.advance();
     const int stage = k_.stage;
-    wait_for_cluster<Shape::cluster>(shared_.k_empty[stage], k_.parity);
+    shared_.k_empty[stage].wait(k_.parity);
     shared_.notes[stage] = note;
-    load_part(shared_.k[stage], map_of(k_map_, item), shared_.k_full[stage], item, note.kv_tile,
-              shared_.hand.arguments.policies.k);
+    load_kv(shared_.k[stage], map_of(k_map_, item), shared_.k_full[stage], item, note.kv_tile,
+            shared_.hand.arguments.policies.k);
     k_.advance();
     return note.kv_tile;
   }
 
   __device__ void load_v(const Item& item, int tile) {
     const int stage = v_.stage;
-    wait_for_cluster<Shape::cluster>(shared_.v_empty[stage], v_.parity);
-    load_part(shared_.v[stage], map_of(v_map_, item), shared_.v_full[stage], item, tile,
-              shared_.hand.arguments.policies.v);
+    shared_.v_empty[stage].wait(v_.parity);
+    load_kv(shared_.v[stage], map_of(v_map_, item), shared_.v_full[stage], item, tile,
+            shared_.hand.arguments.policies.v);
     v_.advance();
   }
 
-  /// This CTA's panels of a K or V tile, for all CTAs of the cluster; the barrier waits for all
-  /// panels.
-  __device__ void load_part(typename Shape::Element* to, const CUtensorMap& map, Barrier& full,
-                            const Item& item, int tile, uint64_t policy) {
+  __device__ void load_kv(typename Shape::Element* to, const CUtensorMap& map, Barrier& full,
+                          const Item& item, int tile, uint64_t policy) {
     full.arrive_expecting(Shape::kv_tile_bytes);
-    const int row = tile * Shape::kv_rows;
-    if constexpr (Shape::cluster == 1) {
-      load_tile(to, map, full, row, int(item.kv_head), batch_of(item), policy);
-    } else {
-      constexpr uint16_t all_ctas = (1 << Shape::cluster) - 1;
-      const int panel = rank_in_cluster<Shape::cluster>() * Shape::panels_a_load;
-      load_panels_to_cluster(to + panel * Shape::kv_rows * panel_columns, map, full, row, panel,
-                             int(item.kv_head), int(item.batch), all_ctas, policy);
-    }
+    load_tile(to, map, full, tile * Shape::kv_rows, int(item.kv_head), batch_of(item), policy);
   }
 
   /// Of the item's sequence, and its batch coordinate there.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/shape.hpp"
 #include "kernels/hopper/softmax.cuh"
 #include "kernels/mma/arguments.hpp"
@@ -55,9 +54,7 @@ class PieceStore {
   /// next launch.
   __device__ bool comes_last(int count) const {
     constexpr int warps = threads / 32;
-    unsigned* const arrivals =
-        arguments_.piece_arrivals +
-        (first_ * Shape::cluster + rank_in_cluster<Shape::cluster>()) * warps + thread_ / 32;
+    unsigned* const arrivals = arguments_.piece_arrivals + first_ * warps + thread_ / 32;
     int last = 0;
     if (thread_ % 32 == 0) {
       last = int(atomicAdd(arrivals, 1u)) + 1 == count;
@@ -97,8 +94,8 @@ class PieceStore {
 
   /// This thread's first chunk; the next ones follow at a distance of all threads.
   __device__ float4* chunks_of(int piece) const {
-    const int64_t cta = int64_t(piece) * Shape::cluster + rank_in_cluster<Shape::cluster>();
-    return reinterpret_cast<float4*>(arguments_.pieces) + cta * chunks * threads + thread_;
+    return reinterpret_cast<float4*>(arguments_.pieces) + int64_t(piece) * chunks * threads +
+           thread_;
   }
 
   const ForwardArguments& arguments_;

@@ -3,7 +3,6 @@
 // this worker's part of the tiles that come later (wave prefetch).
 #pragma once
 
-#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/mma/arguments.hpp"
@@ -87,15 +86,15 @@ class ScanWarp {
   template <class Slot>
   __device__ void start_item(Slot& work) const {
     if (arguments().schedule.scan == scan_id<AttachScan>) {
-      read_attach_tile(work);
+      work.attach_tile = atomicAdd(attach_word(arguments(), work.item), 0);
       const Range tiles = work.item.scanned;
       work.scan.attach_position =
           clamp_to(work.attach_tile, tiles.begin, max_of(tiles.begin, tiles.end - 1)) - tiles.begin;
     }
-    if (arguments().trace.items == nullptr || !speaks_for_worker()) return;
+    if (arguments().trace.items == nullptr) return;
     ItemRecord& record = arguments().trace.items[work.item.index];
     record.start_ns = nanoseconds();
-    record.worker = cluster_number<Shape::cluster>();
+    record.worker = cta_number();
     record.items_before = work.scan.items_before;
     record.attach_tile = arguments().schedule.scan == scan_id<AttachScan> ? work.attach_tile : 0;
     if constexpr (forward) {
@@ -106,21 +105,8 @@ class ScanWarp {
     atomicAdd(&record.times_started, 1u);
   }
 
-  /// One CTA of a cluster reads the word, so that all walk the same tiles.
-  __device__ void read_attach_tile(WorkSlot& work) const {
-    Mail& mail = shared_.attach_tiles[shared_.scan_ring.stage];
-    if (!speaks_for_worker()) {
-      work.attach_tile = receive(mail, shared_.scan_ring.parity);
-      return;
-    }
-    work.attach_tile = atomicAdd(attach_word(arguments(), work.item), 0);
-    if (Shape::cluster > 1)
-      post<Shape::cluster>(mail, work.attach_tile, shared_.scan_ring.parity ^ 1);
-  }
-
   /// Leaves the word that attach reads and the trace's record of a step.
   __device__ void announce_step(const Item& item, int step, int tile) const {
-    if (!speaks_for_worker()) return;
     if (arguments().schedule.scan == scan_id<AttachScan>) {
       atomicExch(attach_word(arguments(), item), tile);
     }
@@ -129,12 +115,9 @@ class ScanWarp {
         .start_ns = nanoseconds(), .kv_tile = tile, .sm = int(sm_number())};
   }
 
-  /// The first CTA of a cluster does what its worker does once.
-  __device__ static bool speaks_for_worker() { return Shape::cluster == 1 || cluster_rank() == 0; }
-
   __device__ void prefetch_step(const WorkSlot& work, int step) const {
     const int ahead = step + int(arguments().schedule.prefetch);
-    if (ahead >= int(work.scan.tiles) || !speaks_for_worker()) return;
+    if (ahead >= int(work.scan.tiles)) return;
     const int tile = tile_at(work, ahead);
     prefetch_rows(arguments().k, arguments().k_strides, work, tile);
     prefetch_rows(arguments().v, arguments().v_strides, work, tile);

@@ -1,13 +1,9 @@
 // The scheduler: one thread that turns the launch rule into items and hands them on through three
 // slots. It works up to two items ahead of the others, and draws a ticket when the item before
 // ends, so index arithmetic and tickets cost no time.
-//
-// The CTAs of a cluster are one worker. What each can work out for itself it does; a ticket is
-// drawn by the first of them and sent to the others.
 #pragma once
 
 #include "kernels/common/ticket.cuh"
-#include "kernels/hopper/cluster.cuh"
 #include "kernels/hopper/instructions.cuh"
 #include "kernels/hopper/shape.hpp"
 #include "kernels/hopper/shared_storage.cuh"
@@ -33,14 +29,7 @@ class SchedulerWarp {
     for (shared_.scratch.turn = 0;; ++shared_.scratch.turn) {
       shared_.slot_empty[stage()].wait(parity());
       auto& slot = shared_.slots[stage()];
-      if (!sends_tickets()) {
-        slot.item.index = next_item(shared_.scratch.turn);
-      } else if (rank() == 0) {
-        slot.item.index = next_item(shared_.scratch.turn);
-        post<Shape::cluster>(shared_.tickets[stage()], slot.item.index, parity());
-      } else {
-        slot.item.index = receive(shared_.tickets[stage()], parity() ^ 1);
-      }
+      slot.item.index = next_item(shared_.scratch.turn);
       describe_item(slot);
       shared_.slot_full[stage()].arrive();
       if (slot.last) return;
@@ -50,7 +39,7 @@ class SchedulerWarp {
  private:
   /// Item number `turn` of this worker, or at least the item count when there is none.
   __device__ int64_t next_item(int64_t turn) const {
-    const int64_t worker = cluster_number<Shape::cluster>();
+    const int64_t worker = cta_number();
     if (schedule().launch == launch_id<DynamicLaunch>) {
       if constexpr (begins_without_ticket<Shape>) {
         if (turn == 0) return worker;
@@ -59,8 +48,7 @@ class SchedulerWarp {
         return draw_later_ticket(shared_.arguments.ticket, shared_.scratch.items, gridDim.x);
       }
       if (shared_.scratch.draws_late) wait_for_end_of_items();
-      return draw_ticket(shared_.arguments.ticket, shared_.scratch.items,
-                         gridDim.x / Shape::cluster);
+      return draw_ticket(shared_.arguments.ticket, shared_.scratch.items, gridDim.x);
     }
     if (strides(schedule().launch)) return worker + turn * schedule().workers;
     return turn == 0 ? worker : INT64_MAX;
@@ -109,9 +97,7 @@ class SchedulerWarp {
     slot.scan = scan_context_after(slot.scan.items_before, schedule(), slot.item, 0);
     forget_registers();
     if constexpr (forward) {
-      // Each CTA masks by its own rows.
-      slot.unmasked = unmasked_kv_tiles(problem, {Shape::cta_q_rows, Shape::kv_rows},
-                                        slot.item.own_tile * Shape::cluster + rank());
+      slot.unmasked = unmasked_kv_tiles(problem, Shape::tiling(), slot.item.own_tile);
       forget_registers();
       if (schedule().prefetch > 0) share_prefetch(slot);
       scratch.steps += uint32_t(slot.scan.tiles);
@@ -243,14 +229,9 @@ class SchedulerWarp {
            schedule().order.list != nullptr;
   }
 
-  __device__ bool sends_tickets() const {
-    return Shape::cluster > 1 && schedule().launch == launch_id<DynamicLaunch>;
-  }
-
   __device__ uint32_t stage() const { return shared_.scratch.turn % work_slots; }
   /// What a producer waits for in this turn: 1 at first.
   __device__ uint32_t parity() const { return shared_.scratch.turn / work_slots % 2 ^ 1; }
-  __device__ static int rank() { return rank_in_cluster<Shape::cluster>(); }
   __device__ static void forget_registers() { asm volatile("" ::: "memory"); }
   __device__ const Schedule& schedule() const { return shared_.arguments.schedule; }
 

@@ -17,14 +17,12 @@ enum class Overlap : uint8_t { none, ping_pong };
 enum class Rescale : uint8_t { always, lazy };
 
 template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages, Overlap Mode,
-          Rescale RescaleMode = Rescale::always, int Cluster = 1>
+          Rescale RescaleMode = Rescale::always>
 struct Shape {
   using Element = ElementType;
   static constexpr int head_dim = HeadDim;
   static constexpr int consumers = Consumers;  // warpgroups that multiply, 64 query rows each
-  static constexpr int cluster = Cluster;      // CTAs that work on one item and share its K/V tiles
-  static constexpr int cta_q_rows = Consumers * warpgroup_rows;
-  static constexpr int q_rows = Cluster * cta_q_rows;
+  static constexpr int q_rows = Consumers * warpgroup_rows;
   static constexpr int kv_rows = KvRows;
   static constexpr int stages = Stages;  // of K and of V
   static constexpr Overlap overlap = Mode;
@@ -55,10 +53,7 @@ struct Shape {
                 (Consumers + 1) * launch_registers);
 
   static constexpr int panels = HeadDim / panel_columns;
-  static constexpr int panels_a_load =
-      panels / Cluster;  // of K/V by one CTA, for the whole cluster
-  static_assert(panels % Cluster == 0);
-  static constexpr int q_tile_elements = cta_q_rows * HeadDim;
+  static constexpr int q_tile_elements = q_rows * HeadDim;
   static constexpr int kv_tile_elements = KvRows * HeadDim;
   static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
   static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);
@@ -70,7 +65,6 @@ struct Shape {
 /// The same shape for packed sequences of different lengths.
 template <class Base>
 struct PackedShape : Base {
-  static_assert(Base::cluster == 1);
   static constexpr bool packed = true;
 };
 
@@ -79,7 +73,6 @@ struct PackedShape : Base {
 /// one multiplies while another begins or ends an item.
 template <class Base, int CtasPerSm>
 struct ShortShape : Base {
-  static_assert(Base::cluster == 1);
   static constexpr bool reads_together = true;
   // With one Q tile at a time each warpgroup has its rows to itself: the next item's come once it
   // is done, whatever the others still read.

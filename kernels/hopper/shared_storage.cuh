@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/hopper/cluster.cuh"
+#include "kernels/hopper/barrier.cuh"
 #include "kernels/hopper/shape.hpp"
 #include "kernels/mma/arguments.hpp"
 #include "scheduler/prefetch.hpp"
@@ -69,30 +69,6 @@ struct PackedNote {
   }
 };
 
-/// From the first CTA of a cluster to the others, a slot for each item: 8 bytes that count on
-/// `full`.
-struct Mail {
-  int64_t value;
-  Barrier full, empty;
-};
-
-/// In the first CTA of a cluster of `Cluster`: to all others. `parity` is that of a ring's
-/// producer.
-template <int Cluster>
-__device__ inline void post(Mail& mail, int64_t value, uint32_t parity) {
-  mail.empty.wait(parity);
-  for (uint32_t to = 1; to < Cluster; ++to) send(mail.value, value, mail.full, to);
-}
-
-/// In the others: what the first has posted. `parity` is that of a ring's consumer.
-__device__ inline int64_t receive(Mail& mail, uint32_t parity) {
-  mail.full.arrive_expecting(sizeof mail.value);
-  mail.full.wait(parity);
-  const int64_t value = mail.value;
-  arrive_at(mail.empty, 0);
-  return value;
-}
-
 /// The word of the item's K/V head that attach reads and leaves.
 template <class Arguments>
 __device__ inline int* attach_word(const Arguments& arguments, const Item& item) {
@@ -113,20 +89,14 @@ struct HandOver {
   RingPosition<work_slots> scan_ring;  // where the scan stands
   uint32_t scan_steps;                 // steps that it has named
   Note steps[step_slots];
-  Mail tickets[work_slots];       // by the scheduler
-  Mail attach_tiles[work_slots];  // by the scan, when the item starts
   // A copy for the producer, whose few registers it would otherwise fill with loop constants.
   Arguments arguments;
 
   /// `readers` of a slot arrive when they have left it.
-  __device__ void initialise_barriers(int readers, int cluster) {
+  __device__ void initialise_barriers(int readers) {
     for (int slot = 0; slot < work_slots; ++slot) {
       slot_full[slot].initialise(1);
       slot_empty[slot].initialise(readers);
-      for (Mail* mail : {&tickets[slot], &attach_tiles[slot]}) {
-        mail->full.initialise(1);
-        mail->empty.initialise(cluster > 1 ? cluster - 1 : 1);
-      }
     }
     for (int slot = 0; slot < step_slots; ++slot) {
       step_full[slot].initialise(1);
@@ -158,10 +128,10 @@ struct SharedStorage {
     for (int stage = 0; stage < Shape::stages; ++stage) {
       k_full[stage].initialise(1);
       v_full[stage].initialise(1);
-      k_empty[stage].initialise(Shape::cluster * Shape::consumer_warps);
-      v_empty[stage].initialise(Shape::cluster * Shape::consumer_warps);
+      k_empty[stage].initialise(Shape::consumer_warps);
+      v_empty[stage].initialise(Shape::consumer_warps);
     }
-    hand.initialise_barriers(Shape::consumer_warps + 2, Shape::cluster);  // the scan and the loader
+    hand.initialise_barriers(Shape::consumer_warps + 2);  // the scan and the loader
   }
 };
 

@@ -22,10 +22,9 @@ KernelVariant hopper_row(const char* family, const char* name, VariantSet set,
           .stages = Shape::stages,
           .ctas_per_sm = 1,
           .shared_bytes = shared_bytes<Shape>,
-          .cluster = Shape::cluster,
           .compute_capability = hopper,
-          .q_box = {Shape::cta_q_rows / Shape::q_boxes, Shape::panels},
-          .kv_box = {Shape::kv_rows, Shape::panels_a_load},
+          .q_box = {Shape::q_rows / Shape::q_boxes, Shape::panels},
+          .kv_box = {Shape::kv_rows, Shape::panels},
           .merges_pieces = true,
           .fills_sm = true,
           .begins_early = true,
@@ -53,15 +52,14 @@ using element_fp16 = __half;
 
 // Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc.
-#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,     \
-                         bytes, consumers, stages, overlap, rescale, cluster, us, ns, masked_us, \
-                         masked_ns)                                                              \
-  namespace sawtooth::kernels {                                                                  \
-  KernelVariant function() {                                                                     \
-    using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,    \
-                                hopper::Overlap::overlap, hopper::Rescale::rescale, cluster>;    \
-    static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer of each CTA");       \
-    return hopper::hopper_variant<Shape, takes_packed(families::family, #name)>(                 \
-        families::family, #type "_" #name, VariantSet::set, {{us, ns}, {masked_us, masked_ns}}); \
-  }                                                                                              \
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,       \
+                         bytes, consumers, stages, overlap, rescale, us, ns, masked_us, masked_ns) \
+  namespace sawtooth::kernels {                                                                    \
+  KernelVariant function() {                                                                       \
+    using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,      \
+                                hopper::Overlap::overlap, hopper::Rescale::rescale>;               \
+    static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
+    return hopper::hopper_variant<Shape, takes_packed(families::family, #name)>(                   \
+        families::family, #type "_" #name, VariantSet::set, {{us, ns}, {masked_us, masked_ns}});   \
+  }                                                                                                \
   }

@@ -103,12 +103,12 @@ class Titles(unittest.TestCase):
     NAMES = (  # mangled names and what is read from them
         (
             HOPPER + "7forwardINS1_5ShapeI13__nv_bfloat16Li128ELi2ELi176ELi2E"
-            "LNS1_7OverlapE1ELNS1_7RescaleE1ELi2EEEEEv14CUtensorMap_st",
-            "bf16 d128 256x176 2 stages ping-pong lazy cluster of 2",
+            "LNS1_7OverlapE1ELNS1_7RescaleE1EEEEEv14CUtensorMap_st",
+            "bf16 d128 128x176 2 stages ping-pong lazy",
         ),
         (
             HOPPER + "13forward_shortINS1_10ShortShapeINS1_5ShapeI6__halfLi64ELi2ELi64ELi2E"
-            "LNS1_7OverlapE0ELNS1_7RescaleE0ELi1EEELi2EEEEEv14CUtensorMap_st",
+            "LNS1_7OverlapE0ELNS1_7RescaleE0EEELi2EEEEEv14CUtensorMap_st",
             "fp16 short d64 128x64 2 stages no overlap",
         ),
         (

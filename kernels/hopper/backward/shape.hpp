@@ -55,8 +55,7 @@ struct BackwardShape {
   static constexpr int q_rows = QRows;
   static constexpr int kv_rows = KvRows;
   static constexpr int consumers = KvRows / warpgroup_rows;  // warpgroups of 64 keys each
-  static constexpr int cluster = 1;
-  static constexpr int stages = Stages;  // of Q, and of dO
+  static constexpr int stages = Stages;                      // of Q, and of dO
   static constexpr int notes = 2 * Stages;
   static constexpr bool ordered = Ordered;  // adds to dQ in turn
   // Of a Q tile, whose scores a warpgroup has in registers at a time; while it works on one part

@@ -77,7 +77,7 @@ struct BackwardStorage {
       for (Barrier& barrier : note_full) barrier.initialise(1);
     for (ConsumerState& state : consumers) state = {};
     // The scan, the loader and the writer of dQ beside the consumers.
-    hand.initialise_barriers(Shape::consumer_warps + 3, Shape::cluster);
+    hand.initialise_barriers(Shape::consumer_warps + 3);
   }
 };
 
