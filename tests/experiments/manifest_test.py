@@ -53,7 +53,7 @@ class Manifest(unittest.TestCase):
         for row in self.rows:
             for reader in row["read_by"].split(";"):
                 with self.subTest(file=row["file"], reader=reader):
-                    self.assertIn(reader, self.tracked)
+                    self.assertTrue(reader in self.tracked, "no tracked file")
                     text = (ROOT / reader).read_text(encoding="utf-8")
                     self.assertTrue(names(text, Path(row["file"])), "does not name the file")
 
