@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "cupti/inject/context_recorder.hpp"
-#include "cupti/inject/launch_filter.hpp"
+#include "cupti/inject/pass_file.hpp"
 #if defined(SAWTOOTH_HAVE_NVTX)
 #include "cupti/inject/nvtx_ranges.hpp"
 #endif

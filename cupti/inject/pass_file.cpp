@@ -1,10 +1,14 @@
 #include "cupti/inject/pass_file.hpp"
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
+
+#include <cxxabi.h>
 
 namespace sawtooth::inject {
 namespace {
@@ -196,6 +200,45 @@ std::vector<ProcessRecord> read_processes(const std::string& folder) {
     // A process that was killed at its very start has written nothing.
     processes.push_back(text.size() < version_line.size() ? ProcessRecord{} : parse_process(text));
   }
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : symbol;
+  std::free(text);
+  return name;
+}
+
+LaunchFilter::LaunchFilter(PassRequest request) : request_(std::move(request)) {
+  const int error = regcomp(&expression_, request_.kernel.c_str(), REG_EXTENDED | REG_NOSUB);
+  if (error == 0) return;
+  char reason[128];
+  regerror(error, &expression_, reason, sizeof reason);
+  throw std::invalid_argument("'" + request_.kernel + "' is no regular expression: " + reason);
+}
+
+LaunchFilter::~LaunchFilter() {
+  regfree(&expression_);
+}
+
+bool LaunchFilter::matches(std::string_view symbol) {
+  if (request_.kernel.empty()) return true;
+  std::string key(symbol);
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  const bool match = regexec(&expression_, demangled(key.c_str()).c_str(), 0, nullptr, 0) == 0;
+  known_.emplace(std::move(key), match);
+  return match;
+}
+
+bool LaunchFilter::takes(std::string_view symbol, bool range_open) {
+  ++launches_;
+  if (!request_.nvtx.empty() && !range_open) return false;
+  if (!matches(symbol)) return false;
+  const int64_t number = matching_++;
+  return number >= request_.skip &&
+         (request_.count == 0 || number < request_.skip + request_.count);
 }
 
 }  // namespace sawtooth::inject

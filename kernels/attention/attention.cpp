@@ -9,7 +9,7 @@
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/packed.hpp"
 #include "kernels/attention/workspace.hpp"
-#include "kernels/mma/combine.hpp"
+#include "kernels/mma/small_kernels.hpp"
 
 namespace sawtooth::kernels {
 namespace {

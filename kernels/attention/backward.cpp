@@ -12,7 +12,7 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/workspace.hpp"
-#include "kernels/mma/backward/small_kernels.hpp"
+#include "kernels/mma/small_kernels.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::kernels {

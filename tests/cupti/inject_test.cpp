@@ -15,7 +15,6 @@
 
 #include "cupti/inject/counter_lease.hpp"
 #include "cupti/inject/device_kernels.hpp"
-#include "cupti/inject/launch_filter.hpp"
 #include "cupti/inject/pass_file.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "cupti/inject/launch_filter.hpp"
+#include "cupti/inject/pass_file.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
