@@ -3,7 +3,7 @@
 
     orders.py SAWTOOTH             predicts the pairs of CHANGES and fills README.md, minutes
     orders.py SAWTOOTH --gains     also teaches each kernel of gains.csv from its linear scans, and predicts its launches
-                                   beyond L2: ten minutes of two cores
+                                   beyond L2: half an hour of two cores
     orders.py SAWTOOTH --check     does the program still give the recorded pairs of AGAIN, and has README.md the figures
                                    of results/?
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Predicts the pairs of schedules of README.md, fills its figures and draws its picture. No GPU; two minutes.
 #
-#   experiments/studies/orders/run.sh                   with --gains also what taught kernels gain: ten minutes more
+#   experiments/studies/orders/run.sh                   with --gains also what taught kernels gain: half an hour
 #   experiments/studies/orders/run.sh --check           seconds: is what is recorded what the program gives?
 #   experiments/studies/orders/run.sh --measure FOLDER  measures the lists, half an hour on an H200; goes on where it stopped
 # $SAWTOOTH is the program (default: build/release/sawtooth).
