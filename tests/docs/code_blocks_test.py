@@ -20,7 +20,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.M | re.S)
 NEEDS_GPU = "# needs a GPU"
-NO_CODE = ("bibtex",)
+NO_CODE = ("text",)  # what a command prints
 SECONDS = 300  # of a command
 OWN_SCAN = "sawtooth-own-scan"  # the program with the scan of the tutorial, which the build makes
 

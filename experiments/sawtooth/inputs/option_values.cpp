@@ -173,12 +173,11 @@ std::string canonical_value(const OptionSpec& option, std::string_view text) {
   try {
     return canonical(option, text);
   } catch (const std::logic_error&) {  // invalid_argument and out_of_range: one message for both
-    std::string message =
-        "'" + std::string(text) + "' is not allowed; allowed: " + allowed_values(option);
+    std::string message = "'" + std::string(text) + "' ";
     if (const std::string why = removal_of(text); !why.empty())
-      message += "; it " + why;
-    else if (option.kind == OptionKind::choice)
-      message += did_you_mean(text, option.allowed());
+      throw std::invalid_argument(message + why);
+    message += "is not allowed; allowed: " + allowed_values(option);
+    if (option.kind == OptionKind::choice) message += did_you_mean(text, option.allowed());
     throw std::invalid_argument(message);
   }
 }

@@ -51,7 +51,10 @@ TIMED = "simulate --seq 1K --timing timed --csv new.csv --gpu "
 MISTAKES = [
     # Values of keys.
     (SIMULATE + "--seq 64 --head-dim 0", "--head-dim: '0' is not allowed; allowed: a whole number"),
-    (SIMULATE + "--seq 64 --kernel scalar-fp32", "it was removed; use mma-fp32"),
+    (
+        SIMULATE + "--seq 64 --kernel scalar-fp32",
+        "--kernel: 'scalar-fp32' was removed; use mma-fp32",
+    ),
     (SIMULATE + "--seq 64 --tile-kv 1048577", "--tile-kv: '1048577' is not allowed; allowed: "),
     (SIMULATE + "--seq 64 --tile-q 1e3", "--tile-q: '1e3' is not allowed; allowed: "),
     (SIMULATE + "--seq 64 --workers 0", "--workers: '0' is not allowed; allowed: "),
