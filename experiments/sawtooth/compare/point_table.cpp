@@ -30,7 +30,8 @@ void name_model(const CsvRow& row, const std::map<std::string_view, size_t>& col
   const auto add = [&point](std::string_view separator, std::string_view text) {
     point.group.append(point.group.empty() ? "" : separator).append(text);
   };
-  for (const auto& [name, kind] : result_columns) {
+  for (const ResultColumn& column_of_results : result_columns) {
+    const auto [name, kind] = std::pair(column_of_results.name, column_of_results.kind);
     if (kind != ColumnKind::model && kind != ColumnKind::parameter && kind != ColumnKind::made)
       continue;
     if (name == "judged") continue;  // what is said of a model is no part of it
@@ -66,8 +67,9 @@ PointTable::PointTable(const CsvTable& table, Side side) : table_(table) {
   source_ = required("source");
   if (side == Side::predicted) {
     // A table may be older than a column that says how a row was made.
-    for (const auto& [name, kind] : result_columns)
-      if (kind == ColumnKind::model || kind == ColumnKind::parameter) required(name);
+    for (const ResultColumn& known : result_columns)
+      if (known.kind == ColumnKind::model || known.kind == ColumnKind::parameter)
+        required(known.name);
     required("version");
     required("seed");
   }

@@ -1,8 +1,7 @@
-#include "experiments/sawtooth/inputs/gpu_checks.hpp"
-
 #include <cstdint>
 #include <vector>
 
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/timed/placement.hpp"

@@ -1,4 +1,4 @@
-// Typed values of keys from text and back, and the names of those that have names.
+// Typed values of keys from text and back, as fields of the table of options.
 #pragma once
 
 #include <charconv>
@@ -9,65 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
-#include "scheduler/dq_names.hpp"
+#include "scheduler/schedule.hpp"
 
 namespace sawtooth::experiments {
 
 template <class Value>
 using ValueNames = std::vector<std::pair<std::string_view, Value>>;
 
-inline ValueNames<bool> value_names(bool*) {
-  return {{"off", false}, {"on", true}};
-}
-inline ValueNames<ElementType> value_names(ElementType*) {
-  return {{"bf16", ElementType::bf16}, {"fp16", ElementType::fp16}, {"fp32", ElementType::fp32}};
-}
-inline ValueNames<Pass> value_names(Pass*) {
-  return {{"forward", Pass::forward}, {"backward", Pass::backward}};
-}
-inline ValueNames<RingLayout> value_names(RingLayout*) {
-  return {{"zigzag", RingLayout::zigzag}, {"plain", RingLayout::plain}};
-}
-inline ValueNames<Exchange> value_names(Exchange*) {
-  return {
-      {"none", Exchange::none}, {"megatron", Exchange::megatron}, {"ulysses", Exchange::ulysses}};
-}
-inline ValueNames<RingMover> value_names(RingMover*) {
-  return {{"copy", RingMover::copy}, {"nccl", RingMover::nccl}};
-}
-inline ValueNames<Tiles> value_names(Tiles*) {
-  return {{"64x64", Tiles::of_64}, {"kernel", Tiles::of_the_kernel}};
-}
-inline ValueNames<HeadOrder> value_names(HeadOrder*) {
-  return {{"batch-major", HeadOrder::batch_major}, {"head-major", HeadOrder::head_major}};
-}
-inline ValueNames<Loop> value_names(Loop*) {
-  return {{"kv-inner", Loop::kv_inner}, {"kv-outer", Loop::kv_outer}};
-}
-inline ValueNames<L2Content> value_names(L2Content*) {
-  return {{"cold", L2Content::cold}, {"warm", L2Content::warm}, {"as-is", L2Content::as_is}};
-}
-inline ValueNames<Hints> value_names(Hints*) {
-  constexpr auto first = sim::Priority::evict_first, last = sim::Priority::evict_last;
-  return {{"q-first", {.q = first}},
-          {"k-last-v-last", {.k = last, .v = last}},
-          {"q-first-k-last-v-last", {.q = first, .k = last, .v = last}},
-          {"k-first-v-first", {.k = first, .v = first}}};
-}
-inline ValueNames<sim::MechanismSet> value_names(sim::MechanismSet*) {
-  ValueNames<sim::MechanismSet> names{{without_nothing, {}}};
-  for (const auto& entry : sim::mechanism_names) {
-    names.emplace_back(entry.name, sim::MechanismSet{static_cast<uint32_t>(entry.mechanism)});
-  }
-  return names;
-}
-inline ValueNames<const L2Model*> value_names(const L2Model**) {
-  ValueNames<const L2Model*> names;
-  for (const L2Model& model : l2_models) names.emplace_back(model.name, &model);
-  return names;
-}
+/// The names of a type's values: a specialisation, where the type's keys are, has all().
+template <class Value>
+struct NamesOf;
 
 template <class Value, class Table, class Member>
 ValueNames<Value> names_from(const Table& table, Member member) {
@@ -75,43 +27,25 @@ ValueNames<Value> names_from(const Table& table, Member member) {
   for (const auto& entry : table) names.emplace_back(entry.name, entry.*member);
   return names;
 }
-inline ValueNames<Dq> value_names(Dq*) {
-  return names_from<Dq>(dq_names, &DqName::dq);
-}
-inline ValueNames<sim::Timing> value_names(sim::Timing*) {
-  return names_from<sim::Timing>(timing_models, &TimingModel::timing);
-}
-inline ValueNames<sim::HashKind> value_names(sim::HashKind*) {
-  return names_from<sim::HashKind>(l2_hashes, &HashName::hash);
-}
-inline ValueNames<sim::SetPolicy> value_names(sim::SetPolicy*) {
-  return names_from<sim::SetPolicy>(l2_policies, &PolicyName::policy);
-}
-
+/// Of an id of a list of policies (scheduler/policy_list.hpp).
 template <class Id, class List>
-ValueNames<Id> names_of_policies() {
-  ValueNames<Id> names;
-  for (const PolicyInfo& policy : List::info()) {
-    names.emplace_back(policy.name, Id{static_cast<int32_t>(names.size())});
+struct NamesOfPolicies {
+  static ValueNames<Id> all() {
+    ValueNames<Id> names;
+    for (const PolicyInfo& policy : List::info())
+      names.emplace_back(policy.name, Id{static_cast<int32_t>(names.size())});
+    return names;
   }
-  return names;
-}
-inline ValueNames<QOrderId> value_names(QOrderId*) {
-  return names_of_policies<QOrderId, QOrders>();
-}
-inline ValueNames<SequenceOrderId> value_names(SequenceOrderId*) {
-  return names_of_policies<SequenceOrderId, SequenceOrders>();
-}
-inline ValueNames<LaunchId> value_names(LaunchId*) {
-  return names_of_policies<LaunchId, Launches>();
-}
-inline ValueNames<ScanId> value_names(ScanId*) {
-  return names_of_policies<ScanId, Scans>();
-}
+};
+
+template <>
+struct NamesOf<bool> {
+  static ValueNames<bool> all() { return {{"off", false}, {"on", true}}; }
+};
 
 template <class Value>
-concept HasNames = requires(Value* value) {
-  value_names(value);
+concept HasNames = requires {
+  NamesOf<Value>::all();
 };
 
 /// What stands in an optional.
@@ -128,13 +62,13 @@ struct ValueOf<std::optional<Value>> {
 /// its names cannot be read.
 template <HasNames Value>
 void read_value(std::string_view text, Value& value) {
-  for (const auto& [name, named] : value_names(&value)) {
+  for (const auto& [name, named] : NamesOf<Value>::all()) {
     if (name == text) value = named;
   }
 }
 template <HasNames Value>
 std::string value_text(const Value& value) {
-  for (const auto& [name, named] : value_names(static_cast<Value*>(nullptr))) {
+  for (const auto& [name, named] : NamesOf<Value>::all()) {
     if (named == value) return std::string(name);
   }
   return {};
@@ -180,15 +114,6 @@ inline std::string value_text(const Section& section) {
   return std::to_string(section.heads);
 }
 
-inline void read_value(std::string_view text, KvSplit& split) {
-  split = {};
-  split.shares = text == automatic;
-  if (!split.shares) read_value(text, split.parts);
-}
-inline std::string value_text(const KvSplit& split) {
-  return split.shares ? std::string(automatic) : std::to_string(split.parts);
-}
-
 template <class Value>
 void read_value(std::string_view text, std::optional<Value>& value) {
   value.reset();
@@ -197,6 +122,44 @@ void read_value(std::string_view text, std::optional<Value>& value) {
 template <class Value>
 std::string value_text(const std::optional<Value>& value) {
   return value ? value_text(*value) : std::string();
+}
+
+/// A member of Keys as the table reads and prints it.
+template <class Keys, auto member>
+constexpr KeyField field_of() {
+  KeyField made{[](std::string_view text, Keys& keys) { read_value(text, keys.*member); },
+                [](const Keys& keys) { return value_text(keys.*member); }};
+  using Member = std::remove_cvref_t<decltype(std::declval<Keys&>().*member)>;
+  using Value = typename ValueOf<Member>::Type;
+  if constexpr (HasNames<Value>) {
+    made.choices = [] {
+      Names names;
+      for (const auto& [name, value] : NamesOf<Value>::all()) names.push_back(name);
+      return names;
+    };
+  }
+  return made;
+}
+
+/// The same of a member that has an effect only where `Condition::met()`, without `Condition::what`
+/// of the keys.
+template <class Keys, auto member, class Condition>
+constexpr KeyField field_with() {
+  KeyField made = field_of<Keys, member>();
+  made.needs = Condition::what;
+  made.met = [](const Keys& keys) { return Condition::met(keys); };
+  made.print = [](const Keys& keys) {
+    return Condition::met(keys) ? value_text(keys.*member) : std::string();
+  };
+  return made;
+}
+
+/// The values of a type that has names, and `auto`, which leaves the key without one.
+template <class Value>
+Names names_or_auto() {
+  Names names{automatic};
+  for (const auto& [name, value] : NamesOf<Value>::all()) names.push_back(name);
+  return names;
 }
 
 }  // namespace sawtooth::experiments

@@ -1,12 +1,8 @@
 #include "experiments/sawtooth/inputs/layers.hpp"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
-#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -52,36 +48,10 @@ void Layers::refuse(std::string_view key, const std::string& what) const {
   throw UsageError(place_of(std::string(key), merged_.find(key)->second.origin) + ": " + what);
 }
 
-void Layers::complete_lengths() {
-  constexpr std::pair<std::string_view, std::string_view> keys[] = {{"lengths", "seq-kv"},
-                                                                    {"q-lengths", "seq-q"}};
-  if (!has("lengths") && !has("q-lengths")) return;
-  if (has("lengths") && has("seq")) refuse("seq", "has no effect beside lengths; leave one out");
-  if (!has("q-lengths") && !has("seq-q")) set_if_missing("q-lengths", text("lengths"));
-  for (const auto& [key, longest] : keys) {
-    if (!has(key)) continue;
-    const auto listed = listed_sequences(text(key));
-    if (!listed) continue;
-    const std::string sequences = std::to_string(*listed);
-    set_if_missing("batch", sequences);
-    if (text("batch") != sequences)
-      refuse(key, "has " + sequences + " sequences, batch = " + text("batch") +
-                      "; the lists of both lengths and batch must agree");
-  }
-  set_if_missing("batch", "1");
-  for (const auto& [key, longest] : keys) {
-    if (!has(key)) continue;
-    if (has(longest))
-      refuse(longest, "has no effect beside " + std::string(key) + "; leave one out");
-    const std::vector<int64_t> all = lengths_of(text(key), std::stoll(text("batch")));
-    const int64_t most = *std::ranges::max_element(all);
-    if (most == 0) refuse(key, "all sequences are empty; allowed: one of 1 or more");
-    set_if_missing(longest, std::to_string(most));
-  }
-}
-
 void Layers::complete_problem() {
-  complete_lengths();
+  for_each_feature([&]<class Feature>(Feature*) {
+    if constexpr (requires { Feature::complete_text(*this); }) Feature::complete_text(*this);
+  });
   for (const char* key : {"seq-q", "seq-kv"}) {
     if (has(key)) continue;
     if (!has("seq")) {

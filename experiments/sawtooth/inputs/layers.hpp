@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
 
 namespace sawtooth::experiments {
 
 class Catalog;
+struct Keys;
 
 /// And messages that name the place of a key.
 class Layers {
@@ -33,17 +33,16 @@ class Layers {
   /// All keys with their defaults.
   Keys keys() const;
 
- private:
-  void set_if_missing(std::string_view key, std::string_view value) {
-    merged_.try_emplace(std::string(key), Assignment{{std::string(value)}, {"default", 0}});
-  }
+  // For features that complete texts: of a key that is there; a key that is not; a UsageError.
   const std::string& text(std::string_view key) const {
     return merged_.find(key)->second.values.front();
   }
+  void set_if_missing(std::string_view key, std::string_view value) {
+    merged_.try_emplace(std::string(key), Assignment{{std::string(value)}, {"default", 0}});
+  }
   [[noreturn]] void refuse(std::string_view key, const std::string& what) const;
-  // Lists say how many sequences there are, and lengths which is the longest. Sequences without
-  // lengths of their queries have as many as keys.
-  void complete_lengths();
+
+ private:
   // seq becomes seq-q and seq-kv, and every problem key that is left out its default.
   void complete_problem();
 

@@ -134,10 +134,12 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
     return {"none", "costs of its own, predictions not judged", {}};
   const JudgedModels& models = usual ? *gpu : family->second;
   const auto judged = judged_in(models);
-  if (keys.pack_gqa) return {"borrowed", "kernels that do not pack", {}};
-  if (keys.has_lengths()) return {"borrowed", "kernels of one length", {}};
-  if (keys.is_served()) return {"borrowed", "kernels without shares, prefixes and pages", {}};
-  if (keys.ring) return {"borrowed", "launches on one GPU", {}};
+  std::string_view unjudged;
+  for_each_feature([&]<class Feature>(Feature*) {
+    if constexpr (requires { Feature::unjudged; })
+      if (unjudged.empty() && keys.Feature::in_use()) unjudged = Feature::unjudged;
+  });
+  if (!unjudged.empty()) return {"borrowed", std::string(unjudged), {}};
   // Intervals are of the first model as it was judged: kernels of this project, all
   // mechanisms, this L2.
   const bool as_judged = judged == models.judged.begin() && keys.system.empty() &&

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/option_rows.hpp"
 #include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 
@@ -11,9 +10,8 @@ namespace sawtooth::experiments {
 
 std::span<const OptionSpec> option_table() {
   static const std::vector<OptionSpec> table = [] {
-    std::vector<OptionSpec> rows;
-    for (const auto part : {point_options(), output_options()})
-      rows.insert(rows.end(), part.begin(), part.end());
+    std::vector<OptionSpec> rows = point_options();
+    rows.insert(rows.end(), output_options().begin(), output_options().end());
     return rows;
   }();
   return table;

@@ -62,6 +62,9 @@ struct KeyField {
   void (*read)(std::string_view text, Keys& keys) = nullptr;
   std::string (*print)(const Keys& keys) = nullptr;  // empty for a key without a value
   Names (*choices)() = nullptr;
+  /// What a key asks of others: without it, it has no effect, and may not be given.
+  std::string_view needs = {};
+  bool (*met)(const Keys& keys) = nullptr;
 };
 
 struct OptionSpec {
@@ -106,5 +109,34 @@ const OptionSpec* find_option(std::string_view key);
 
 /// What the option allows, as the end of an error message: "one of none, causal ...".
 std::string allowed_values(const OptionSpec& option);
+
+// The two parts of the table, and what their rows share.
+
+/// Keys of points: the problem, the schedule, where it runs and the model.
+std::vector<OptionSpec> point_options();
+/// What commands write and how they go about it.
+std::span<const OptionSpec> output_options();
+
+// A tile or a section beyond these bounds is a typing error rather than an experiment.
+inline constexpr int64_t most_rows_of_a_tile = int64_t{1} << 20;
+inline constexpr int64_t most_small = int64_t{1} << 20;
+inline constexpr int64_t most_keys = int64_t{1} << 40;
+inline constexpr int64_t most_head_dim = 4096;
+// CUDA C++ Programming Guide, "Technical Specifications".
+inline constexpr int64_t most_ctas_per_sm = 32;
+inline constexpr int64_t most_ring_ranks = 1024;
+inline constexpr int64_t most_threads = 4096;
+inline constexpr int64_t most_atoms = int64_t{1} << 30;  // as many as the engine weighs
+inline constexpr int64_t most_tasks = 4'000'000;  // as many as MaxArraySize of slurm.conf may say
+inline constexpr int64_t most_ways = 4096;
+inline constexpr int64_t most_launches = 999;
+inline constexpr int64_t most_ns = 1'000'000'000;  // a second
+
+inline constexpr CommandSet measure_commands = command_measure | command_bench;
+inline constexpr CommandSet ring_commands = command_simulate | command_ring;
+inline constexpr CommandSet sweep_commands =
+    command_simulate | measure_commands | command_trace | command_search | command_ring;
+inline constexpr CommandSet both_commands = sweep_commands | command_compare;
+inline constexpr CommandSet predict_commands = command_simulate | command_trace;
 
 }  // namespace sawtooth::experiments

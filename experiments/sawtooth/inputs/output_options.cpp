@@ -2,7 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "experiments/sawtooth/inputs/option_rows.hpp"
+#include "experiments/sawtooth/inputs/option_schema.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -17,13 +17,14 @@ constexpr OptionSpec of_output(std::string_view key, OptionKind kind, CommandSet
 }
 
 constexpr auto output_rows = std::to_array<OptionSpec>({
-    of_output("experiment", text, sweeps, "", "name in the CSV (default: the configuration's)"),
-    of_output("csv", path, both | command_merge | command_slurm, "",
+    of_output("experiment", text, sweep_commands, "",
+              "name in the CSV (default: the configuration's)"),
+    of_output("csv", path, both_commands | command_merge | command_slurm, "",
               "results, one row a point (default: -, standard output); compare: the error of every "
               "joined point and counter"),
-    of_output("by-tensor", path, predicts, "", "the counters of Q, K, V, O ... one a row"),
-    of_output("miss-curve", path, predicts, "", "misses at every capacity"),
-    of_output("histogram", path, predicts, "", "reuse distances by tensor and access"),
+    of_output("by-tensor", path, predict_commands, "", "the counters of Q, K, V, O ... one a row"),
+    of_output("miss-curve", path, predict_commands, "", "misses at every capacity"),
+    of_output("histogram", path, predict_commands, "", "reuse distances by tensor and access"),
     of_output("timeline", path, command_simulate, "",
               "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"),
     of_output("wavefront", path, command_simulate | command_measure, "",
@@ -35,7 +36,7 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("wavefront-steps", count, command_simulate | command_measure, "",
               "steps that wavefront and timeline cover (default: those of the first two waves)", 1,
               most_keys),
-    of_output("shard", text, command_simulate | measuring, "",
+    of_output("shard", text, command_simulate | measure_commands, "",
               "I/N: the points of part I of N, from 1 on; which part a point is in follows from "
               "its run_id"),
     of_output(
@@ -68,9 +69,9 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("metrics", text, command_counters, "",
               "metrics to dump, comma-separated, each with its rollup (.sum, .avg, .pct ...)"),
     of_output("output", path, command_calibrate, "runs/calibrate", "folder of all that is written"),
-    of_output(
-        "from", path, command_calibrate, "",
-        "fit the two-half model to this stream_counters.csv instead of measuring; needs no GPU"),
+    of_output("from", path, command_calibrate, "",
+              "fit the two-half model to this stream_counters.csv instead of measure_commands; "
+              "needs no GPU"),
     of_output("items", path, command_calibrate, "",
               "write files of the GPU, die and kernels from this CSV of measure and, behind it, "
               "its --item-trace; needs no GPU"),
@@ -84,7 +85,7 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
               "compare O and log-sum-exp of every row, or the gradients, with the plain call on "
               "one GPU; exit code 1 where they differ by more than rounding"),
     of_output("counted", on_off, command_ring, "on", "off: times alone, no L2 counters"),
-    of_output("repetitions", count, command_calibrate | measuring | command_ring, "3",
+    of_output("repetitions", count, command_calibrate | measure_commands | command_ring, "3",
               "measurements of each point (bench: 15, ring: 5 rounds)", 1, 1000),
     of_output("paced", toggle, command_bench, "off",
               "one round for every line of standard input, answered by a line, so that a script "
@@ -127,10 +128,10 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("resume", toggle, command_simulate | command_measure | command_search, "off",
               "keep the rows that --csv has, do the rest"),
     of_output("overwrite", toggle,
-              command_simulate | measuring | command_trace | command_search | command_ring, "off",
-              "leave the rows of a sweep that was interrupted"),
-    of_output("quiet", toggle, both | command_calibrate | command_merge | command_ring, "off",
-              "no notes and no progress on standard error"),
+              command_simulate | measure_commands | command_trace | command_search | command_ring,
+              "off", "leave the rows of a sweep that was interrupted"),
+    of_output("quiet", toggle, both_commands | command_calibrate | command_merge | command_ring,
+              "off", "no notes and no progress on standard error"),
 });
 
 }  // namespace

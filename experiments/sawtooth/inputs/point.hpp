@@ -24,14 +24,6 @@ struct Judgement {
   std::vector<IntervalWidth> intervals;  // of the prediction's columns; empty: none is known
 };
 
-/// What a request's `sequences` point to.
-struct SequenceLists {
-  std::vector<SequenceLengths> lengths;
-  std::vector<int64_t> order;
-  // Where the rows of each sequence begin if they are packed one after another, and where all end.
-  std::vector<int64_t> first_q{0}, first_kv{0};
-};
-
 struct Point {
   Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`

@@ -36,6 +36,10 @@ struct GpuFile : JudgedModels {
   std::string content;  // ProfileFile's
 };
 
+/// What values of a profile ask of each other. Throws UsageError that begins with `path` and names
+/// the key and what is allowed.
+void check_gpu(const sim::Gpu& gpu, const std::string& path);
+
 /// `sms` and `l2-bytes` are required. Throws UsageError with file, line and what is allowed.
 GpuFile read_gpu_file(const std::string& path);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -37,22 +38,18 @@ void reject_outputs(const Settings& settings) {
   }
 }
 
-// A ring without ring-rank and ring-step stands for the whole and for each step of each GPU.
-std::vector<Settings> with_ring_parts(const Settings& sweep) {
-  const auto ring = sweep.find("ring");
-  if (ring == sweep.end() || sweep.contains("ring-rank") || sweep.contains("ring-step"))
-    return {sweep};
-  std::vector<Settings> parts;
-  for (const std::string& ranks : ring->second.values) {
-    Settings& whole = parts.emplace_back(sweep);
-    whole["ring"].values = {ranks};
-    Settings& each = parts.emplace_back(whole);
-    Assignment numbers{{}, ring->second.origin};
-    for (int64_t number = 0; number < std::stoll(ranks); ++number)
-      numbers.values.push_back(std::to_string(number));
-    each["ring-rank"] = each["ring-step"] = numbers;
-  }
-  return parts;
+// What features make of a sweep that has their keys.
+std::vector<Settings> with_parts(const Settings& sweep) {
+  std::vector<Settings> sweeps{sweep};
+  for_each_feature([&]<class Feature>(Feature*) {
+    if constexpr (requires { Feature::parts(sweep); }) {
+      std::vector<Settings> all;
+      for (const Settings& whole : sweeps)
+        for (Settings& part : Feature::parts(whole)) all.push_back(std::move(part));
+      sweeps = std::move(all);
+    }
+  });
+  return sweeps;
 }
 
 }  // namespace
@@ -84,7 +81,7 @@ PointList::PointList(const Configuration& configuration, const Settings& command
     Settings merged;
     overlay(merged, sweep.settings);
     overlay(merged, command_line);
-    for (Settings& part : with_ring_parts(merged)) add_sweep(std::move(part));
+    for (Settings& part : with_parts(merged)) add_sweep(std::move(part));
   }
 }
 

@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/inputs/system_file.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/ini.hpp"

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <stdexcept>
 
+#include "experiments/sawtooth/results/old_rows.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -72,9 +73,8 @@ void MergedTables::replace(Entry& known, const Entry& now, const CsvRow& cells) 
 
 void MergedTables::add(const std::string& path) {
   CsvFile table(path);
-  if (csv_line(table.header()) != result_header())
-    throw UsageError(path + ": its columns are not those of results.csv; allowed: tables of one " +
-                     "version of this program");
+  require_result_columns(table.header(), path + ": ",
+                         "allowed: tables of one version of this program");
   const auto file = static_cast<uint32_t>(paths_.size());
   paths_.push_back(path);
   files_.emplace_back(path, std::ios::binary);

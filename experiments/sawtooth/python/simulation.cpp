@@ -11,7 +11,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
-#include "experiments/sawtooth/results/predicted_ring.hpp"
+#include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
@@ -94,9 +94,8 @@ Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& ri
   request.stop = stop;
   const L2Model& l2 = *job.point.keys.l2;
   try {
-    PredictedResult made = predict_point_or_ring(job.point, request, job.key_cells, rings);
-    CsvRow cells =
-        predicted_row(job.key_cells, made.prediction, made.flop, job.point.judgement.intervals);
+    PredictedResult made = predict(job.point, request, job.key_cells, &rings);
+    CsvRow cells = predicted_row(job.key_cells, {job.point, &made.prediction, made.flop});
     return {std::move(cells), job.key_cells, std::move(made.prediction), l2.has_curve};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     throw UsageError(error.what());

@@ -4,117 +4,90 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "sim/counters.hpp"
+#include "sim/prediction.hpp"
 
 namespace sawtooth::experiments {
-
-/// What a column says, and so which commands look at it.
-enum class ColumnKind : uint8_t {
-  label,      // a name of the row; part of no comparison
-  point,      // of the point, and of its run_id
-  joined,     // the same, and a prediction and a measurement join where it agrees
-  optional,   // as joined; not of the run_id where it is empty, as in tables from before it
-  kernel,     // joined by family; not of the run_id, as a prediction may leave it open
-  model,      // of the model of a prediction, and of the run_id
-  parameter,  // of the L2 model; of the run_id where it is not empty
-  content,    // of the files that the point uses; of the run_id
-  made,       // how a prediction was made otherwise; of the run_id where it is not empty
-  result,     // what came out
-  interval,   // where that lies in 90 % of points, of a prediction that knows
-};
-
-struct ResultColumn {
-  std::string_view name;
-  ColumnKind kind;
-};
 
 /// Whether a prediction and a measurement of one point agree in columns of this kind.
 constexpr bool joins(ColumnKind kind) {
   return kind == ColumnKind::joined || kind == ColumnKind::optional;
 }
 
+/// What stands in the column version of a prediction.
+inline constexpr std::string_view program_version = SAWTOOTH_VERSION;
+
+/// What the cells of a row are made from; a key cell of the point alone.
+struct RowSource {
+  const Point& point;
+  const sim::Prediction* prediction = nullptr;
+  double flop = 0;  // of the whole point
+};
+
 namespace columns_in_order {
 
 using enum ColumnKind;
 
-// Cells of these that are named like an option say its resolved value.
-inline constexpr auto before_counters = std::to_array<ResultColumn>({
-    {"experiment", label},
-    {"source", label},
-    {"gpu", joined},
-    {"system", point},
-    {"kernel", kernel},
-    {"pass", joined},
-    {"batch", joined},
-    {"heads", joined},
-    {"kv_heads", joined},
-    {"seq_q", joined},
-    {"seq_kv", joined},
-    {"head_dim", joined},
-    {"dtype", joined},
-    {"mask", joined},
-    {"tile_q", joined},
-    {"tile_kv", joined},
-    {"section", joined},
-    {"q_order", joined},
-    {"head_order", joined},
-    {"launch", joined},
-    {"workers", joined},
-    {"ctas_per_sm", joined},
-    {"scan", joined},
-    {"prefetch", joined},
-    {"kv_split", joined},
-    {"loop", joined},
-    {"lse", joined},
-    {"hints", joined},
-    {"state", joined},
-    {"dq", optional},
-    {"small_kernels", optional},
-    {"pack_gqa", optional},
-    {"lengths", optional},
-    {"q_lengths", optional},
-    {"sequence_order", optional},
-    {"prefix", optional},
-    {"prefix_group", optional},
-    {"cascade", optional},
-    {"page_rows", optional},
-    {"page_table", optional},
-    {"ring", optional},
-    {"ring_order", optional},
-    {"ring_mover", optional},
-    {"ring_rank", optional},
-    {"ring_step", optional},
-    {"head_shards", optional},
-    {"exchange", optional},
+template <auto member, int digits>
+std::string predicted_cell(const RowSource& source) {
+  const std::optional<double>& value = source.prediction->*member;
+  return value ? fixed(*value, digits) : std::string();
+}
+inline std::string tflops_cell(const RowSource& source) {
+  constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
+  const auto& time_us = source.prediction->time_us;
+  return time_us ? fixed(source.flop / (*time_us / us_per_second) / flop_per_tera, 2)
+                 : std::string();
+}
+inline std::string inputs_cell(const RowSource& source) {
+  std::string text;
+  for (const auto& [kind, content] : source.point.contents)
+    text.append(text.empty() ? "" : " ").append(kind).append("=").append(content);
+  return text;
+}
+
+// Cells of these that are named like an option, and have no other source, say its resolved value.
+inline constexpr auto of_every_point = std::to_array<ResultColumn>({
+    {"experiment", label},   {"source", label},   {"gpu", joined},
+    {"system", point},       {"kernel", kernel},  {"pass", joined},
+    {"batch", joined},       {"heads", joined},   {"kv_heads", joined},
+    {"seq_q", joined},       {"seq_kv", joined},  {"head_dim", joined},
+    {"dtype", joined},       {"mask", joined},    {"tile_q", joined},
+    {"tile_kv", joined},     {"section", joined}, {"q_order", joined, "", true},
+    {"head_order", joined},  {"launch", joined},  {"workers", joined},
+    {"ctas_per_sm", joined}, {"scan", joined},    {"prefetch", joined},
+    {"kv_split", joined},    {"loop", joined},    {"lse", joined},
+    {"hints", joined},       {"state", joined},
+});
+inline constexpr auto of_the_model = std::to_array<ResultColumn>({
     {"timing", model},
     {"l2", model},
     {"l2_bytes", model},
-    {"l2_ways", parameter},
-    {"l2_line_bytes", parameter},
-    {"l2_hash", parameter},
-    {"l2_hash_matrix", parameter},
-    {"l2_policy", parameter},
-    {"l2_set_aside", parameter},
-    {"version", made},
-    {"without", made},
-    {"launches", made},
-    {"costs", made},
-    {"judged", made},
-    {"inputs", content},
+});
+inline constexpr auto made_with = std::to_array<ResultColumn>({
+    {"version", made, "", false, [](const RowSource&) { return std::string(program_version); }},
+    {"without", made, without_nothing},
+    {"launches", made, "1"},
+    {"costs", made, "", false, [](const RowSource& source) { return source.point.costs; }},
+    {"judged", made, "", false,
+     [](const RowSource& source) { return std::string(source.point.judgement.word); }},
+    {"inputs", content, "", false, inputs_cell},
     {"seed", point},
     {"repetition", result},
 });
 inline constexpr auto after_counters = std::to_array<ResultColumn>({
-    {"time_us", result},
+    {"time_us", result, "", false, predicted_cell<&sim::Prediction::time_us, 2>},
     {"profiled_time_us", result},
-    {"tflops", result},
-    {"transfer_us", result},
-    {"exposed_us", result},
-    {"of_ideal", result},
+    {"tflops", result, "", false, tflops_cell},
+    {"transfer_us", result, "", false, predicted_cell<&sim::Prediction::transfer_us, 2>},
+    {"exposed_us", result, "", false, predicted_cell<&sim::Prediction::exposed_us, 2>},
+    {"of_ideal", result, "", false, predicted_cell<&sim::Prediction::of_ideal, 4>},
     {"replay_passes", result},
     {"l2_read_sectors_low", interval},
     {"l2_read_sectors_high", interval},
@@ -135,17 +108,39 @@ inline constexpr auto after_counters = std::to_array<ResultColumn>({
     {"run_id", result},
 });
 
+// Every column, to `take`, in the order of the file: those of a feature stand where its kind does,
+// the counters are those of sim/counters.hpp.
+template <class Take>
+constexpr void for_each_column(Take take) {
+  const auto all = [&](const auto& columns) {
+    for (const ResultColumn& column : columns) take(column);
+  };
+  const auto of_features = [&](ColumnKind kind) {
+    for_each_feature([&]<class Feature>(Feature*) {
+      if (Feature::columns.front().kind == kind) all(Feature::columns);
+    });
+  };
+  all(of_every_point);
+  of_features(optional);
+  all(of_the_model);
+  of_features(parameter);
+  all(made_with);
+  for (const sim::CounterColumn& counter : sim::counter_columns) take({counter.name, result});
+  all(after_counters);
+}
+
 }  // namespace columns_in_order
 
-/// The columns in the order of the file; the counters are those of sim/counters.hpp.
+/// The columns in the order of the file.
 inline constexpr auto result_columns = [] {
-  using namespace columns_in_order;
-  constexpr size_t counters = sim::counter_columns.size();
-  std::array<ResultColumn, before_counters.size() + counters + after_counters.size()> all{};
-  auto end = std::ranges::copy(before_counters, all.begin()).out;
-  for (const sim::CounterColumn& counter : sim::counter_columns)
-    *end++ = {counter.name, ColumnKind::result};
-  std::ranges::copy(after_counters, end);
+  constexpr size_t count = [] {
+    size_t columns = 0;
+    columns_in_order::for_each_column([&](const ResultColumn&) { ++columns; });
+    return columns;
+  }();
+  std::array<ResultColumn, count> all{};
+  size_t end = 0;
+  columns_in_order::for_each_column([&](const ResultColumn& column) { all[end++] = column; });
   return all;
 }();
 

@@ -26,14 +26,14 @@ std::optional<double> value_of(const sim::Counters& counters, std::string_view c
 
 constexpr double over_compulsory = 1.5;
 
-// `row` has its key columns.
-PointKind kind_of(const CsvRow& row, const sim::Counters& counters) {
+PointKind kind_of(const Keys& keys, const sim::Counters& counters) {
   const double reads = double(counters.dram_read_sectors.value_or(0));
   if (reads <= over_compulsory * double(counters.cold_read_sectors.value_or(0)))
     return PointKind::within;
-  const bool masked = row[result_column("mask")] != "none";
-  if (masked && row[result_column("q_order")] == "ascending") return PointKind::drifting;
-  const bool heads_in_turn = row[result_column("section")] == "1";
+  const bool masked = keys.mask.kind != MaskKind::none;
+  const bool ascending = keys.order_file.empty() && keys.q_order == q_order_id<AscendingQ>;
+  if (masked && ascending) return PointKind::drifting;
+  const bool heads_in_turn = keys.section && keys.section->heads == 1;
   return masked || !heads_in_turn ? PointKind::apart : PointKind::in_step;
 }
 
@@ -50,10 +50,10 @@ static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
 
 }  // namespace
 
-void add_intervals(const sim::Prediction& prediction, const std::vector<IntervalWidth>& widths,
-                   CsvRow& row) {
-  const PointKind kind = kind_of(row, prediction.total);
-  for (const IntervalWidth& width : widths) {
+void add_intervals(const RowSource& source, CsvRow& row) {
+  const sim::Prediction& prediction = *source.prediction;
+  const PointKind kind = kind_of(source.point.keys, prediction.total);
+  for (const IntervalWidth& width : source.point.judgement.intervals) {
     const bool is_time = width.column == time_column;
     const auto value = is_time ? prediction.time_us : value_of(prediction.total, width.column);
     std::vector<double> launches;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 
@@ -45,8 +44,8 @@ double ring_flop(const Point& point, const sim::RingRequest& ring) {
   return flop;
 }
 
-sim::Prediction predict_ring(const Point& point, const sim::RingRequest& ring,
-                             const CsvRow& key_cells, RingReplays& replays) {
+sim::Prediction predict_parts(const Point& point, const sim::RingRequest& ring,
+                              const CsvRow& key_cells, RingReplays& replays) {
   if (point.keys.l2->name != "lru" && point.keys.l2->name != "halves")
     throw std::invalid_argument("l2: a ring takes lru or halves");
   const std::string name = ring_name(key_cells);
@@ -84,36 +83,10 @@ sim::Prediction predict_ring(const Point& point, const sim::RingRequest& ring,
 
 }  // namespace
 
-PredictedResult predict_point_or_ring(const Point& point, const sim::Request& request,
-                                      const CsvRow& key_cells, RingReplays& replays) {
-  PredictedResult result;
-  if (point.ring) {
-    const sim::RingRequest ring = ring_request(point, request);
-    result = {predict_ring(point, ring, key_cells, replays), ring_flop(point, ring)};
-  } else {
-    result = {predict(request, point.gpu, *point.keys.l2),
-              attention_flop(request.problem, request.tiling, request.sequences)};
-  }
-  if (point.keys.head_shards && !point.gpu.link_nccl.empty()) {
-    // All of it is waited for: the projections before need it, and those behind.
-    const Problem whole{.batch = point.keys.batch,
-                        .heads = point.keys.heads,
-                        .kv_heads = *point.keys.kv_heads,
-                        .seq_q = *point.keys.seq_q,
-                        .seq_kv = *point.keys.seq_kv,
-                        .head_dim = point.keys.head_dim,
-                        .dtype = point.keys.dtype};
-    const HeadShards shards{*point.keys.head_shards, point.keys.exchange};
-    constexpr double ns_a_us = 1000;
-    const double rate = sim::link_bytes_a_ns(point.gpu.link_nccl, shards.message_bytes(whole));
-    result.prediction.transfer_us = double(shards.bytes(whole)) / rate / ns_a_us;
-    result.prediction.exposed_us = result.prediction.transfer_us;
-  }
-  if (point.hides_time) {
-    result.prediction.time_us.reset();
-    result.prediction.exposed_us.reset();
-  }
-  return result;
+PredictedResult predict_ring(const Point& point, const sim::Request& request,
+                             const CsvRow& key_cells, RingReplays& replays) {
+  const sim::RingRequest ring = ring_request(point, request);
+  return {predict_parts(point, ring, key_cells, replays), ring_flop(point, ring)};
 }
 
 }  // namespace sawtooth::experiments

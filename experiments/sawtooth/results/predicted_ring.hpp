@@ -62,14 +62,14 @@ inline Range ring_parts(const std::optional<int64_t>& part, int64_t ranks) {
   return part ? Range{*part, *part + 1} : Range{0, ranks};
 }
 
-/// A point's prediction, and its FLOP. Of a ring counters are summed, and times are those of the
-/// GPU that takes longest, whose steps add up. `request` is the point's own, or more than that;
+/// What is predicted of a point's ring, and its FLOP: counters are summed, and times are those of
+/// the GPU that takes longest, whose steps add up. `request` is the point's own, or more than that;
 /// `key_cells` name the ring. Throws std::invalid_argument for what the models cannot do.
 struct PredictedResult {
   sim::Prediction prediction;
   double flop = 0;
 };
-PredictedResult predict_point_or_ring(const Point& point, const sim::Request& request,
-                                      const CsvRow& key_cells, RingReplays& replays);
+PredictedResult predict_ring(const Point& point, const sim::Request& request,
+                             const CsvRow& key_cells, RingReplays& replays);
 
 }  // namespace sawtooth::experiments

@@ -1,28 +1,26 @@
 #include "experiments/sawtooth/results/result_row.hpp"
 
 #include <algorithm>
+#include <array>
 
-#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/results/intervals.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
-#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-std::string key_of(std::string_view column) {
+const OptionSpec* option_of(std::string_view column) {
   std::string key(column);
-  std::replace(key.begin(), key.end(), '_', '-');
-  return key;
+  std::ranges::replace(key, '_', '-');
+  const OptionSpec* option = find_option(key);
+  return option != nullptr && option->field.print != nullptr ? option : nullptr;
 }
 
 // The cell of a column that may name a file: what the file says stands in `inputs`.
 std::string_view without_path(size_t column, std::string_view cell) {
-  constexpr std::string_view file = "file";
-  const bool may_be_file =
-      column == result_column("q_order") || column == result_column("page_table");
-  if (may_be_file && cell.starts_with("file:")) return file;
-  return column == result_column("l2_hash_matrix") && !cell.empty() ? file : cell;
+  const ResultColumn& of = result_columns[column];
+  const bool is_path = of.kind == ColumnKind::parameter ? !cell.empty() : cell.starts_with("file:");
+  return of.may_be_path && is_path ? "file" : cell;
 }
 
 }  // namespace
@@ -37,27 +35,22 @@ CsvRow counter_cells(const sim::Counters& counters) {
 }
 
 CsvRow key_cells(const Point& point, std::string_view experiment, std::string_view source) {
-  CsvRow cells;
+  static const auto options = [] {
+    std::array<const OptionSpec*, key_column_count> of{};
+    for (size_t i = 0; i < of.size(); ++i) of[i] = option_of(result_columns[i].name);
+    return of;
+  }();
+  CsvRow cells(key_column_count);
   for (size_t i = 0; i < key_column_count; ++i) {
-    const OptionSpec* key = find_option(key_of(result_columns[i].name));
-    const bool of_point = key != nullptr && key->field.print != nullptr;
-    cells.push_back(of_point ? key->field.print(point.keys) : std::string());
+    const ResultColumn& column = result_columns[i];
+    if (column.cell != nullptr)
+      cells[i] = column.cell({point});
+    else if (options[i] != nullptr)
+      cells[i] = options[i]->field.print(point.keys);
+    if (cells[i] == column.unsaid) cells[i].clear();
   }
-  const auto leave_out = [&](size_t column, std::string_view usual) {
-    if (cells[column] == usual) cells[column].clear();
-  };
   cells[result_column("experiment")] = experiment;
   cells[result_column("source")] = source;
-  cells[result_column("version")] = program_version;
-  leave_out(result_column("pack_gqa"), "off");
-  leave_out(result_column("cascade"), "off");
-  leave_out(result_column("without"), without_nothing);
-  leave_out(result_column("launches"), "1");
-  cells[result_column("costs")] = point.costs;
-  cells[result_column("judged")] = point.judgement.word;
-  std::string& inputs = cells[result_column("inputs")];
-  for (const auto& [kind, content] : point.contents)
-    inputs.append(inputs.empty() ? "" : " ").append(kind).append("=").append(content);
   return cells;
 }
 
@@ -86,9 +79,7 @@ Settings measured_settings(Settings settings) {
 std::string row_key(const CsvRow& cells, size_t columns) {
   const auto begin = cells.begin();
   CsvRow key(begin, begin + static_cast<std::ptrdiff_t>(std::min(columns, cells.size())));
-  for (const size_t column :
-       {result_column("q_order"), result_column("page_table"), result_column("l2_hash_matrix")})
-    key[column] = without_path(column, key[column]);
+  for (size_t i = 0; i < key_column_count; ++i) key[i] = without_path(i, key[i]);
   key[result_column("judged")].clear();
   return csv_line(key);
 }
@@ -97,7 +88,7 @@ std::string run_id(const CsvRow& key_cells) {
   constexpr int digits = 12;
   ContentHash hash;
   for (size_t i = 0; i < key_column_count; ++i) {
-    const auto& [name, kind] = result_columns[i];
+    const auto& [name, kind, unsaid, may_be_path, cell] = result_columns[i];
     using enum ColumnKind;
     if (kind == label || kind == ColumnKind::kernel) continue;
     if (i == result_column("version") || i == result_column("judged")) continue;
@@ -130,22 +121,11 @@ CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters) {
   return row;
 }
 
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop,
-                     const std::vector<IntervalWidth>& intervals) {
-  CsvRow row = predicted_row(key_cells, prediction.total);
-  if (prediction.time_us) {
-    constexpr double us_per_second = 1e6, flop_per_tera = 1e12;
-    row[result_column("time_us")] = fixed(*prediction.time_us, 2);
-    row[result_column("tflops")] =
-        fixed(flop / (*prediction.time_us / us_per_second) / flop_per_tera, 2);
-  }
-  const auto set = [&](size_t column, const std::optional<double>& value, int digits) {
-    if (value) row[column] = fixed(*value, digits);
-  };
-  set(result_column("transfer_us"), prediction.transfer_us, 2);
-  set(result_column("exposed_us"), prediction.exposed_us, 2);
-  set(result_column("of_ideal"), prediction.of_ideal, 4);
-  add_intervals(prediction, intervals, row);
+CsvRow predicted_row(const CsvRow& key_cells, const RowSource& source) {
+  CsvRow row = predicted_row(key_cells, source.prediction->total);
+  for (size_t i = first_counter_column; i < row.size(); ++i)
+    if (result_columns[i].cell != nullptr) row[i] = result_columns[i].cell(source);
+  add_intervals(source, row);
   return row;
 }
 

@@ -11,9 +11,6 @@
 
 namespace sawtooth::experiments {
 
-/// What stands in the column version of a prediction.
-inline constexpr std::string_view program_version = SAWTOOTH_VERSION;
-
 /// The counters in the order of their columns, empty where not modelled.
 CsvRow counter_cells(const sim::Counters& counters);
 
@@ -42,9 +39,8 @@ inline constexpr std::string_view status_refused = "refused";
 inline constexpr std::string_view status_failed = "failed";
 
 CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters);
-/// With duration, TFLOP/s and intervals where they are known; `flop` is the whole point's.
-CsvRow predicted_row(const CsvRow& key_cells, const sim::Prediction& prediction, double flop,
-                     const std::vector<IntervalWidth>& intervals);
+/// With all that a prediction says, intervals included.
+CsvRow predicted_row(const CsvRow& key_cells, const RowSource& source);
 
 std::string result_header();
 

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <thread>
 
-#include "experiments/sawtooth/simulate/predicted_point.hpp"
+#include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

@@ -1,4 +1,5 @@
-// Those who simulate the points of a sweep: threads of this process, or the ranks of a job.
+// Workers that simulate the points of a sweep, threads of this process or the ranks of a job, and
+// what they make of a point.
 #pragma once
 
 #include <atomic>
@@ -6,13 +7,30 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "experiments/sawtooth/ranks/ranks.hpp"
-#include "experiments/sawtooth/simulate/point_result.hpp"
+#include "experiments/sawtooth/results/side_tables.hpp"
+#include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
 
 namespace sawtooth::experiments {
+
+/// One point simulated: its rows, and what there is to say about it. It travels between processes.
+struct PointResult {
+  CsvRow row;
+  bool has_result = true;
+  std::vector<std::string> side_rows;
+  std::string method;
+
+  std::string bytes() const;
+  static PointResult of_bytes(const std::string& bytes);
+};
+
+/// What a combination of keys or a model forbids, and too little memory, is a row without a result.
+PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
+                           std::atomic<int64_t>& items_begun);
 
 struct Job : SimulatedPoint {
   std::shared_ptr<std::atomic<int64_t>> begun;  // its items; not of another rank's

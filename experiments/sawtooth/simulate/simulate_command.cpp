@@ -7,26 +7,23 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
-#include <tuple>
+#include <thread>
 #include <utility>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
 #include "experiments/sawtooth/simulate/crew.hpp"
-#include "experiments/sawtooth/simulate/dry_run.hpp"
+#include "experiments/sawtooth/simulate/rows_in_order.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
+#include "experiments/sawtooth/simulate/sweep_cost.hpp"
 #include "experiments/sawtooth/support/dispatcher.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
@@ -51,9 +48,67 @@ std::string model_text(const Point& point) {
   return text;
 }
 
-// Rows that wait for one before them keep no more than this in memory; then the oldest point is
-// simulated next.
-constexpr size_t most_waiting_bytes = size_t{128} << 20;
+size_t threads_asked_for(const Settings& outputs) {
+  const std::string given = value_or(outputs, "threads", "");
+  if (!given.empty()) return static_cast<size_t>(std::stoull(given));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void print_counted(const std::map<std::string, size_t>& points_of, const char* kind) {
+  for (const auto& [text, points] : points_of)
+    std::cerr << "note: " << kind << text << " (" << points << (points == 1 ? " point" : " points")
+              << ")\n";
+}
+
+/// Points that workers have, and how far they are.
+class UnderWay {
+ public:
+  void begin(const Job& job) { running_.emplace(job.place, Running(job)); }
+  /// Returns the cost of the point, which has ended.
+  double end(size_t place) { return running_.extract(place).mapped().cost_s; }
+  /// As far as the items of these points have begun.
+  double work() const {
+    double work = 0;
+    for (const auto& [place, point] : running_)
+      if (point.items > 0)
+        work += point.cost_s * std::min(1.0, static_cast<double>(point.begun->load()) /
+                                                 static_cast<double>(point.items));
+    return work;
+  }
+
+ private:
+  struct Running {
+    double cost_s = 0;
+    int64_t items = 0;
+    std::shared_ptr<std::atomic<int64_t>> begun;
+
+    explicit Running(const Job& job) : cost_s(job.cost_s), begun(job.begun) {
+      if (!job.point.refusal.empty()) return;
+      const sim::Request& request = job.point.request;
+      items = item_count(request.problem, request.tiling, request.schedule) *
+              std::max<int64_t>(1, request.launches);
+      if (request.problem.pass == Pass::backward && request.schedule.dq == Dq::separate)
+        items += whole_item_count(request.problem, request.tiling, request.schedule, Pass::forward);
+    }
+  };
+  std::map<size_t, Running> running_;  // by place
+};
+
+/// What is still to be simulated of a sweep: points, and their expected time.
+struct OpenWork {
+  size_t points = 0;
+  double seconds = 0;
+};
+
+// Of the whole list, from points at equal distances.
+OpenWork expected_work(SimulatedSweep& sweep) {
+  constexpr size_t most_samples = 256;
+  const size_t points = sweep.list().size(), samples = std::min(points, most_samples);
+  double sum = 0;
+  for (size_t i = 0; i < samples; ++i) sum += sweep.at(i * (points / samples)).cost_s;
+  return {points, sum * static_cast<double>(points) / static_cast<double>(samples) /
+                      static_cast<double>(sweep.shard().count)};
+}
 
 class Simulation {
  public:
@@ -65,17 +120,14 @@ class Simulation {
         outputs_(outputs),
         log_(csv_path(outputs), old_rows(outputs)),
         sides_(outputs),
-        wavefronts_(outputs) {}
+        wavefronts_(outputs),
+        rows_(log_, sides_) {}
 
   int run() {
-    double work = 0;
-    size_t open = sweep_.list().size();
-    if (log_.has_old_rows())
-      std::tie(open, work) = compare_with_old_rows();
-    else
-      work = expected_work();
+    const OpenWork open = log_.has_old_rows() ? compare_with_old_rows() : expected_work(sweep_);
     const size_t workers =
-        ranks_ != nullptr ? ranks_->workers() : std::min(threads(), std::max<size_t>(1, open));
+        ranks_ != nullptr ? ranks_->workers()
+                          : std::min(threads_asked_for(outputs_), std::max<size_t>(1, open.points));
     // Rows in the order of the sweep come soonest in that order.
     const bool in_order = workers == 1 || !log_.has_partial_file();
     Dispatcher<Job> dispatcher([&](std::optional<Job>& job) { return next_open(job); }, workers);
@@ -87,97 +139,37 @@ class Simulation {
     started_ = true;
     std::signal(SIGINT, note_interrupt);
     std::signal(SIGTERM, note_interrupt);
-    progress_.emplace(open, work, !is_on(outputs_, "quiet"));
     const auto begin = std::chrono::steady_clock::now();
     const auto crew = ranks_ != nullptr ? ranks_->crew(sides_) : crew_of_threads(workers, sides_);
-    for (write_in_order(); !dispatcher.has_ended();) {
-      const bool is_full = waiting_bytes_ > most_waiting_bytes;
-      if (!is_full) dispatcher.look_ahead();
-      while (auto assignment = dispatcher.assign(is_full || in_order)) {
-        running_.emplace(assignment->job.place, UnderWay(assignment->job));
-        crew->give(assignment->worker, std::move(assignment->job));
-        if (!is_full) dispatcher.look_ahead();
-      }
-      for (auto& finished : crew->collect(longest_wait)) {
-        dispatcher.finished(finished.worker, finished.place, finished.seconds);
-        if (finished.error) std::rethrow_exception(finished.error);
-        take(finished.place, std::move(*finished.result));
-      }
-      write_in_order();
-      progress_->draw(work_under_way());
-      if (interrupted != 0) stop_now();
-    }
-    progress_.reset();
+    simulate(dispatcher, *crew, in_order, Progress(open.points, open.seconds, !quiet_));
     note_busy_share(dispatcher.taken_s(), std::chrono::steady_clock::now() - begin, workers);
     add_wavefronts();
     log_.finish();
     sides_.commit();
     wavefronts_.commit();
-    if (!is_on(outputs_, "quiet")) print_counted(models_, "model ");
-    print_methods();
+    if (!quiet_) {
+      print_counted(models_, "model ");
+      print_counted(rows_.methods(), "");
+    }
     if (for_people(outputs_)) std::cout << short_table(log_.sweep_rows());
-    if (!is_on(outputs_, "quiet")) std::cerr << notes_;
+    if (!quiet_) std::cerr << notes_;
     say_what_was_written();
-    failures_.print();
+    rows_.failures().print();
     return log_.failures() == 0 ? exit_fine : exit_check_failed;
   }
 
  private:
-  // A point that a worker has.
-  struct UnderWay {
-    double cost_s = 0;
-    int64_t items = 0;
-    std::shared_ptr<std::atomic<int64_t>> begun;
-
-    explicit UnderWay(const Job& job) : cost_s(job.cost_s), begun(job.begun) {
-      if (!job.point.refusal.empty()) return;
-      const sim::Request& request = job.point.request;
-      items = item_count(request.problem, request.tiling, request.schedule) *
-              std::max<int64_t>(1, request.launches);
-      if (request.problem.pass == Pass::backward && request.schedule.dq == Dq::separate)
-        items += whole_item_count(request.problem, request.tiling, request.schedule, Pass::forward);
-    }
-  };
-  // What waits for its turn in the order of the sweep.
-  struct Waiting {
-    std::optional<PointResult> done;  // nothing: an old row is kept
-    CsvRow key_cells;                 // of that
-    size_t bytes = 0;
-  };
-
-  // Points to simulate, and their expected time.
-  std::pair<size_t, double> compare_with_old_rows() {
-    size_t open = 0;
-    double work = 0;
+  OpenWork compare_with_old_rows() {
+    OpenWork open;
     SimulatedPoints points(sweep_);
     while (const auto job = points.next()) {
       log_.expect(job->key_cells);
       if (is_old(*job)) continue;
-      ++open;
-      work += job->cost_s;
+      ++open.points;
+      open.seconds += job->cost_s;
     }
     log_.refuse_changes();
-    return {open, work};
-  }
-
-  // Of long sweeps: which share of the time workers had a point.
-  void note_busy_share(double taken_s, std::chrono::duration<double> all, size_t workers) {
-    constexpr size_t many_points = 1000;
-    if (next_ < many_points) return;
-    notes_ += "note: " + std::to_string(workers) +
-              (workers == 1 ? " worker was" : " workers were") + " simulating " +
-              fixed(100 * taken_s / (all.count() * static_cast<double>(workers)), 1) + " % of " +
-              fixed(all.count(), 1) + " s\n";
-  }
-
-  // Of the whole list, from points at equal distances.
-  double expected_work() {
-    constexpr size_t most_samples = 256;
-    const size_t points = sweep_.list().size(), samples = std::min(points, most_samples);
-    double sum = 0;
-    for (size_t i = 0; i < samples; ++i) sum += sweep_.at(i * (points / samples)).cost_s;
-    return sum * static_cast<double>(points) / static_cast<double>(samples) /
-           static_cast<double>(sweep_.shard().count);
+    return open;
   }
 
   // Tables beside results.csv need the replay of every point again.
@@ -186,7 +178,7 @@ class Simulation {
   }
 
   Supply next_open(std::optional<Job>& job) {
-    while (waiting_bytes_ <= most_waiting_bytes) {
+    while (!rows_.is_full()) {
       auto point = points_.next();
       if (!point) return Supply::end;
       ++models_[model_text(point->point)];
@@ -194,47 +186,42 @@ class Simulation {
         job.emplace(Job{std::move(*point), std::make_shared<std::atomic<int64_t>>(0)});
         return Supply::job;
       }
-      wait({{}, std::move(point->key_cells)}, point->place);
-      if (started_) write_in_order();
+      rows_.keep(point->place, std::move(point->key_cells));
+      if (started_) rows_.write();
     }
     return Supply::later;
   }
 
-  // A result has come.
-  void take(size_t place, PointResult done) {
-    log_.append_finished(done.row);
-    const auto under_way = running_.extract(place);
-    progress_->advance(under_way.mapped().cost_s);
-    wait({std::move(done), {}}, place);
-  }
-
-  void wait(Waiting waiting, size_t place) {
-    constexpr size_t bytes_a_cell = 40;  // of a short std::string, with what its list takes
-    waiting.bytes = bytes_a_cell * result_columns.size();
-    if (waiting.done)
-      for (const std::string& rows : waiting.done->side_rows) waiting.bytes += rows.size();
-    waiting_bytes_ += waiting.bytes;
-    waiting_.emplace(place, std::move(waiting));
-  }
-
-  void write_in_order() {
-    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
-         first = waiting_.begin(), ++next_) {
-      const Waiting& waiting = first->second;
-      if (waiting.done)
-        write(*waiting.done);
-      else
-        log_.keep(waiting.key_cells);
-      waiting_bytes_ -= waiting.bytes;
-      waiting_.erase(first);
+  void simulate(Dispatcher<Job>& dispatcher, Crew& crew, bool in_order, Progress progress) {
+    UnderWay under_way;
+    for (rows_.write(); !dispatcher.has_ended();) {
+      const bool is_full = rows_.is_full();
+      if (!is_full) dispatcher.look_ahead();
+      while (auto assignment = dispatcher.assign(is_full || in_order)) {
+        under_way.begin(assignment->job);
+        crew.give(assignment->worker, std::move(assignment->job));
+        if (!is_full) dispatcher.look_ahead();
+      }
+      for (auto& finished : crew.collect(longest_wait)) {
+        dispatcher.finished(finished.worker, finished.place, finished.seconds);
+        if (finished.error) std::rethrow_exception(finished.error);
+        rows_.take(finished.place, std::move(*finished.result));
+        progress.advance(under_way.end(finished.place));
+      }
+      rows_.write();
+      progress.draw(under_way.work());
+      if (interrupted != 0) stop_now();
     }
   }
 
-  void write(const PointResult& done) {
-    log_.append(done.row, true);
-    if (!done.method.empty()) ++methods_[done.method];
-    if (done.has_result) sides_.write(done.side_rows);
-    if (!done.has_result) failures_.add(done.row);
+  // Of long sweeps: which share of the time workers had a point.
+  void note_busy_share(double taken_s, std::chrono::duration<double> all, size_t workers) {
+    constexpr size_t many_points = 1000;
+    if (rows_.written() < many_points) return;
+    notes_ += "note: " + std::to_string(workers) +
+              (workers == 1 ? " worker was" : " workers were") + " simulating " +
+              fixed(100 * taken_s / (all.count() * static_cast<double>(workers)), 1) + " % of " +
+              fixed(all.count(), 1) + " s\n";
   }
 
   void add_wavefronts() {
@@ -246,34 +233,8 @@ class Simulation {
     }
   }
 
-  size_t threads() const {
-    const std::string given = value_or(outputs_, "threads", "");
-    if (!given.empty()) return static_cast<size_t>(std::stoull(given));
-    return std::max(1u, std::thread::hardware_concurrency());
-  }
-
-  /// As far as the items of points that workers have have begun.
-  double work_under_way() const {
-    double work = 0;
-    for (const auto& [place, point] : running_)
-      if (point.items > 0)
-        work += point.cost_s * std::min(1.0, static_cast<double>(point.begun->load()) /
-                                                 static_cast<double>(point.items));
-    return work;
-  }
-
-  static void print_counted(const std::map<std::string, size_t>& points_of, const char* kind) {
-    for (const auto& [text, points] : points_of)
-      std::cerr << "note: " << kind << text << " (" << points
-                << (points == 1 ? " point" : " points") << ")\n";
-  }
-
-  void print_methods() const {
-    if (!is_on(outputs_, "quiet")) print_counted(methods_, "");
-  }
-
   void say_what_was_written() const {
-    if (is_on(outputs_, "quiet") || !is_terminal(Output::error)) return;
+    if (quiet_ || !is_terminal(Output::error)) return;
     std::string files;
     for (const char* key :
          {"csv", "by-tensor", "miss-curve", "histogram", "wavefront", "timeline"}) {
@@ -290,8 +251,8 @@ class Simulation {
     sides_.abandon();
     wavefronts_.abandon();
     log_.unlock();
-    std::cerr << "\nsawtooth: interrupted after " << next_ + waiting_.size() << " of "
-              << sweep_.list().size() << " points";
+    std::cerr << "\nsawtooth: interrupted after " << rows_.ended() << " of " << sweep_.list().size()
+              << " points";
     if (log_.has_partial_file()) {
       std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
     }
@@ -304,18 +265,14 @@ class Simulation {
   RankZero* ranks_;
   SimulatedPoints points_;
   const Settings& outputs_;
+  const bool quiet_ = is_on(outputs_, "quiet");
   ResultLog log_;
   SideTables sides_;
   WavefrontFiles wavefronts_;
-  bool started_ = false;                // the log
-  std::map<size_t, UnderWay> running_;  // by place
-  std::map<size_t, Waiting> waiting_;
-  size_t waiting_bytes_ = 0;
-  size_t next_ = 0;  // place of the next row
-  std::optional<Progress> progress_;
-  Failures failures_;
+  RowsInOrder rows_;
+  bool started_ = false;  // the log
   std::string notes_;
-  std::map<std::string, size_t> models_, methods_;  // how models counted, and at how many points
+  std::map<std::string, size_t> models_;  // which make how many rows
 };
 
 void print_notes(const Configuration& configuration, const SimulatedSweep& sweep,
@@ -329,10 +286,6 @@ void print_notes(const Configuration& configuration, const SimulatedSweep& sweep
               << command.name << "\n";
   }
 }
-
-}  // namespace
-
-namespace {
 
 struct Request {
   Configuration configuration;

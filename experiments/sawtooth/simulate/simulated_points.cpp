@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/simulate/point_cost.hpp"
+#include "experiments/sawtooth/simulate/sweep_cost.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -27,9 +26,11 @@ void require_cold(const Point& point) {
 void refuse_idle_sets_keys(const PointList& list, const std::vector<Point>& points) {
   if (std::ranges::any_of(points, [](const Point& p) { return p.keys.l2->name == "sets"; })) return;
   for (const Settings& sweep : list.sweeps()) {
-    for (const auto& [key, assignment] : sweep) {
-      if (!is_sets_key(key)) continue;
-      throw UsageError(place_of(key, assignment.origin) + ": has no effect without l2 = sets");
+    for (const ResultColumn& column : SetsKeys::columns) {
+      std::string key(column.name);
+      std::ranges::replace(key, '_', '-');
+      if (sweep.contains(key))
+        throw UsageError(place_of(key, sweep.at(key).origin) + ": has no effect without l2 = sets");
     }
   }
 }

@@ -5,7 +5,6 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
-#include "experiments/sawtooth/inputs/sets_options.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -26,7 +25,7 @@ bool is_trace_model_key(std::string_view key) {
 TraceModel::TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes) {
   const auto fail = [&](const std::string& key, const std::string& what) {
     const auto written = given.find(key);
-    throw UsageError((written == given.end() ? "--" + key : place_of(key, written->second.origin)) +
+    throw UsageError(place_of(key, written == given.end() ? Origin() : written->second.origin) +
                      ": " + what);
   };
   for (const std::string_view key : model_keys) {
@@ -43,7 +42,7 @@ TraceModel::TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_by
       fail(key, "has no effect without l2 = sets");
   }
   request_.l2_bytes = l2_bytes;
-  resolve_sets(fail, gpu, keys_, request_);
+  SetsKeys::resolve(fail, gpu, keys_, request_);
 }
 
 void TraceModel::describe(CsvRow& cells) const {

@@ -1,9 +1,8 @@
 // The tile of a point that names none. tests/kernels/variant_list_test.cpp holds the list against
 // the kernels that are built.
-#include "experiments/sawtooth/inputs/tile_choice.hpp"
-
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

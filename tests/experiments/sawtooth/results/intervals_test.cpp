@@ -19,9 +19,12 @@ sim::Prediction prediction(int64_t dram_reads) {
 }
 
 CsvRow row_of(const sim::Prediction& made, const std::vector<IntervalWidth>& widths,
-              const CsvRow& keys = CsvRow(result_columns.size())) {
-  CsvRow row = keys;
-  add_intervals(made, widths, row);
+              const Keys& keys = {}) {
+  CsvRow row(result_columns.size());
+  Point point;
+  point.keys = keys;
+  point.judgement.intervals = widths;
+  add_intervals({point, &made}, row);
   return row;
 }
 
@@ -58,10 +61,10 @@ TEST(Intervals, AreThoseOfTheKindOfPoint) {
   const auto high = [&](int64_t reads, const char* mask, const char* order, const char* section) {
     sim::Prediction made = prediction(reads);
     made.total.cold_read_sectors = 100;
-    CsvRow keys(result_columns.size());
-    keys[result_column("mask")] = mask;
-    keys[result_column("q_order")] = order;
-    keys[result_column("section")] = section;
+    Keys keys;
+    for (const auto& [key, text] :
+         {std::pair("mask", mask), {"q-order", order}, {"section", section}})
+      find_option(key)->field.read(text, keys);
     return row_of(made, widths, keys)[result_column("dram_read_sectors_high")];
   };
   EXPECT_EQ(high(150, "causal", "ascending", "8"), "300");

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/search/space.hpp"
-#include "experiments/sawtooth/simulate/predicted_point.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "kernels/attention/automatic.hpp"
 

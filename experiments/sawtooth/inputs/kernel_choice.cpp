@@ -1,10 +1,33 @@
-#include "experiments/sawtooth/inputs/point_kernel.hpp"
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
+
+#include <span>
+#include <vector>
 
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 
 namespace sawtooth::experiments {
 namespace {
+
+using Rows = std::span<const kernels::VariantRow>;
+
+Rows rows_of(Pass pass) {
+  if (pass == Pass::forward) return kernels::variant_list;
+  return kernels::backward_variant_list;
+}
+
+std::vector<const kernels::VariantRow*> offered(std::string_view family, const Problem& problem) {
+  const auto of_family = [&](std::string_view name) {
+    std::vector<const kernels::VariantRow*> rows;
+    for (const kernels::VariantRow& row : rows_of(problem.pass))
+      if (row.family == name && row.head_dim == problem.head_dim) rows.push_back(&row);
+    return rows;
+  };
+  if (!family.empty()) return of_family(family);
+  if (problem.dtype == ElementType::fp32)
+    if (auto rows = of_family(kernels::families::mma_fp32); !rows.empty()) return rows;
+  return of_family(kernels::families::mma);
+}
 
 bool is_hopper(std::string_view family) {
   return family == "hopper" || family == "hopper-short";
@@ -15,8 +38,8 @@ bool loads_in_bulk(std::string_view family) {
   return is_hopper(family) || family == "mma-tma";
 }
 
-}  // namespace
-
+// The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
+// another family. The backward pass of a family has costs of its own, as FAMILY-backward.
 KernelShape kernel_of(const Layers& layers, const Point& point) {
   KernelShape kernel{.head_dim = point.request.problem.head_dim, .tiling = point.request.tiling};
   if (layers.has_system() || !point.keys.kernel_costs.empty())
@@ -28,8 +51,55 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
   return kernel;
 }
 
-void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFile* gpu,
-                    Catalog& catalog, Point& point) {
+// Whether the point's kernel is one that no file has costs of.
+bool has_own_kernels(const Keys& keys) {
+  bool own = false;
+  for_each_feature([&]<class Feature>(Feature*) {
+    if constexpr (requires { Feature::own_kernels; }) own = own || keys.Feature::in_use();
+  });
+  return own;
+}
+
+}  // namespace
+
+const kernels::VariantRow* choose_tile(std::string_view family, const Problem& problem,
+                                       int64_t shared_memory_bytes) {
+  for (const kernels::VariantRow* row : offered(family, problem))
+    if (shared_memory_bytes == 0 || row->shared_bytes <= shared_memory_bytes) return row;
+  return nullptr;
+}
+
+std::string known_tiles(std::string_view family, const Problem& problem) {
+  std::string text;
+  for (const kernels::VariantRow* row : offered(family, problem))
+    text += (text.empty() ? "" : ", ") + std::to_string(row->tiling.q_rows) + "x" +
+            std::to_string(row->tiling.kv_rows) + " (" + std::to_string(row->shared_bytes) +
+            " bytes)";
+  return text;
+}
+
+void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys) {
+  const bool has_tile = layers.has("tile-q") || layers.has("tile-kv");
+  if (!keys.tiles && !layers.has_system() && gpu != nullptr && !gpu->judged.empty())
+    keys.tiles = Tiles::of_the_kernel;
+  if (keys.tiles != Tiles::of_the_kernel || has_tile) return;
+  const Problem problem{.head_dim = keys.head_dim, .dtype = keys.dtype, .pass = keys.pass};
+  const std::string known = known_tiles(keys.kernel, problem);
+  if (known.empty()) return;  // no kernel has it: the usual tile, which measure refuses by name
+  const int64_t limit =
+      gpu == nullptr ? 0 : gpu->profile.shared_memory_block_bytes.value_or(int64_t{0});
+  const auto* choice = choose_tile(keys.kernel, problem, limit);
+  if (choice == nullptr) {
+    layers.fail("head-dim", "no tile of the kernels fits the " + std::to_string(limit) +
+                                " bytes of shared memory that a block has on " + gpu->profile.name +
+                                "; they are: " + known);
+  }
+  keys.tile_q = choice->tiling.q_rows;
+  keys.tile_kv = choice->tiling.kv_rows;
+}
+
+void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, Point& point) {
+  const KernelShape kernel = kernel_of(layers, point);
   sim::KernelCost& cost = point.request.kernel;
   const Keys& keys = point.keys;
   point.request.bulk_loads = loads_in_bulk(keys.kernel);
@@ -51,12 +121,10 @@ void resolve_kernel(const Layers& layers, const KernelShape& kernel, const GpuFi
       // The first file serves all kernels, the others those of their family alone.
       const bool first = name == gpu->kernel_costs.front();
       if (!first && !has_costs_of(catalog.kernel(name, place), kernel)) continue;
-      // A kernel that packs, takes different lengths or is served has costs in no file.
       const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
       const auto pace = gpu->paces.find(name);
       cost.pace = pace == gpu->paces.end() ? 1 : pace->second;
-      const bool usual = !keys.pack_gqa && !keys.has_lengths() && !keys.is_served();
-      if (has_costs_of(file, kernel) && usual) costs_of.clear();
+      if (has_costs_of(file, kernel) && !has_own_kernels(keys)) costs_of.clear();
     }
   }
   if (!keys.kernel_costs.empty()) {

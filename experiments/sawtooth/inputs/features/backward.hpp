@@ -1,0 +1,61 @@
+// The backward pass: an item is a K/V tile and scans the Q tiles that see it.
+#pragma once
+
+#include "experiments/sawtooth/inputs/features/feature.hpp"
+#include "scheduler/dq_names.hpp"
+#include "sim/schedule/limits.hpp"
+
+namespace sawtooth::experiments {
+
+template <>
+struct NamesOf<Pass> {
+  static ValueNames<Pass> all() {
+    return {{"forward", Pass::forward}, {"backward", Pass::backward}};
+  }
+};
+template <>
+struct NamesOf<Dq> {
+  static ValueNames<Dq> all() { return names_from<Dq>(dq_names, &DqName::dq); }
+};
+
+struct BackwardKeys {
+  Pass pass{};
+  Dq dq{};
+  bool small_kernels{};
+
+  struct Needed {
+    static constexpr std::string_view what = "pass = backward";
+    static bool met(const BackwardKeys& keys) { return keys.pass == Pass::backward; }
+  };
+
+  template <class Keys>
+  static OptionBlocks options() {
+    using enum OptionGroup;
+    using enum OptionKind;
+    return {
+        {"mask",
+         {{"pass", problem, choice, field_of<Keys, &Keys::pass>(), sweep_commands, "forward",
+           "backward: an item is a K/V tile of a K/V head and scans the Q tiles that see it"}}},
+        {"lse",
+         {{"dq", schedule, choice, field_with<Keys, &Keys::dq, Needed>(), sweep_commands, "atomic",
+           "backward: additions to dQ in any order or in that of the items, or a kernel of its "
+           "own"},
+          {"small-kernels", schedule, on_off, field_with<Keys, &Keys::small_kernels, Needed>(),
+           sweep_commands, "off",
+           "backward: also the kernels before (row sums of dO x O) and behind (dQ to its type)"}}}};
+  }
+  static constexpr auto columns = std::to_array<ResultColumn>(
+      {{"dq", ColumnKind::optional}, {"small_kernels", ColumnKind::optional}});
+
+  // Some schedules are forward's alone.
+  template <class Point>
+  static void check_schedule(const Layers& layers, Point& point) {
+    auto& schedule = point.request.schedule;
+    schedule.dq = point.keys.dq;
+    schedule.small_kernels = point.keys.small_kernels;
+    if (const auto fault = sim::backward_fault(point.request))
+      layers.fail(std::string(fault->key), std::string(fault->what));
+  }
+};
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,361 @@
+// Points of the features: their keys, the columns of their rows, and what they refuse.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/sawtooth/compare/compare.hpp"
+#include "experiments/sawtooth/inputs/print_config.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/results/predicted_point.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+using test::given;
+using test::Options;
+using test::point_of;
+using test::refusal_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+CsvRow cells_of(const Options& options) {
+  return key_cells(point_of(options), "e", "predicted");
+}
+CsvRow predicted(const Options& options) {
+  const Point point = point_of(options);
+  return predict_point(point, key_cells(point, "e", "predicted")).row;
+}
+std::string cell(const CsvRow& row, const std::string& column) {
+  const auto at = std::ranges::find(result_columns, column, &ResultColumn::name);
+  return row[static_cast<size_t>(at - result_columns.begin())];
+}
+Options backward(Options options) {
+  options.emplace_back("pass", "backward");
+  return options;
+}
+Options packed(Options options) {
+  options.insert(options.end(), {{"pack-gqa", "on"}, {"heads", "16"}, {"kv-heads", "4"}});
+  return options;
+}
+
+// The columns of a feature say what its keys say, tell points apart, and are empty without it.
+struct Columns {
+  Options options;
+  std::vector<std::pair<std::string, std::string>> cells;
+  Options other;  // of another point
+};
+
+class FeatureColumns : public testing::TestWithParam<Columns> {};
+
+TEST_P(FeatureColumns, TellPointsApartAndAreEmptyWithoutIt) {
+  const auto& [options, cells, other] = GetParam();
+  const CsvRow row = cells_of(options), plain = cells_of({});
+  for (const auto& [column, text] : cells) {
+    EXPECT_EQ(cell(row, column), text) << column;
+    EXPECT_EQ(cell(plain, column), column == "pass" ? "forward" : "") << column;
+  }
+  EXPECT_NE(run_id(row), run_id(plain));
+  EXPECT_NE(run_id(row), run_id(cells_of(other)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Features, FeatureColumns,
+    testing::Values(
+        Columns{backward({}),
+                {{"pass", "backward"}, {"dq", "atomic"}, {"small_kernels", "off"}},
+                backward({{"dq", "separate"}})},
+        Columns{backward({{"small-kernels", "on"}}), {{"small_kernels", "on"}}, backward({})},
+        Columns{packed({}), {{"pack_gqa", "on"}}, {{"heads", "16"}, {"kv-heads", "4"}}},
+        Columns{{{"lengths", "4K+1K"}},
+                {{"lengths", "4096+1024"}, {"q_lengths", "4096+1024"}, {"sequence_order", "given"}},
+                {{"lengths", "4K+1K"}, {"sequence-order", "longest"}}},
+        Columns{{{"ring", "4"}, {"mask", "causal"}, {"ring-rank", "2"}},
+                {{"ring", "4"},
+                 {"ring_order", "zigzag"},
+                 {"ring_mover", "copy"},
+                 {"ring_rank", "2"},
+                 {"ring_step", "all"}},
+                {{"ring", "4"}, {"mask", "causal"}}},
+        Columns{{{"heads", "8"}, {"head-shards", "4"}},
+                {{"head_shards", "4"}, {"exchange", "none"}},
+                {{"heads", "8"}, {"head-shards", "4"}, {"exchange", "megatron"}}},
+        Columns{{{"batch", "2"}, {"prefix", "512"}},
+                {{"prefix", "512"}, {"prefix_group", "2"}},
+                {{"batch", "2"}, {"prefix", "256"}}},
+        Columns{{{"page-rows", "64"}},
+                {{"page_rows", "64"}, {"page_table", "identity"}},
+                {{"page-rows", "64"}, {"page-table", "shuffle:7"}}}));
+
+// What a feature, or a combination with it, refuses: the beginning of the message and a part of it.
+struct Refused {
+  Options options;
+  std::string key, words;
+};
+
+class FeatureRefusal : public testing::TestWithParam<Refused> {};
+
+TEST_P(FeatureRefusal, NamesTheKeyAndWhatIsAllowed) {
+  const auto& [options, key, words] = GetParam();
+  EXPECT_THAT(refusal_of(options), HasSubstr(key + ": "));
+  EXPECT_THAT(refusal_of(options), HasSubstr(words));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Backward, FeatureRefusal,
+    testing::Values(
+        Refused{backward({{"loop", "kv-outer"}}), "loop", "items are K/V tiles"},
+        Refused{backward({{"kv-split", "2"}}), "kv-split", "allowed: 1"},
+        Refused{backward({{"launch", "balanced"}}), "launch", "with pass = backward"},
+        Refused{backward({{"prefetch", "1"}}), "prefetch", "allowed: 0"},
+        Refused{backward({{"lse", "on"}}), "lse", "allowed: off"},
+        Refused{backward({{"dq", "ordered"}, {"timing", "lockstep"}}), "dq", "or timing = timed"},
+        Refused{backward(packed({})), "pack-gqa", "with pass = backward: off"},
+        Refused{{{"dq", "atomic"}}, "dq", "no effect without pass = backward"},
+        Refused{{{"small-kernels", "on"}}, "small-kernels", "without pass = backward"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Lengths, FeatureRefusal,
+    testing::Values(
+        Refused{{{"lengths", "4K+1K"}, {"seq-kv", "4K"}}, "seq-kv", "no effect beside lengths"},
+        Refused{{{"lengths", "4K+1K"}, {"seq", "4K"}}, "seq", "no effect beside lengths"},
+        Refused{{{"lengths", "4K"}, {"q-lengths", "1"}, {"seq-q", "1"}}, "seq-q", "q-lengths"},
+        Refused{{{"lengths", "4K+1K"}, {"batch", "3"}}, "lengths", "has 2 sequences, batch = 3"},
+        Refused{{{"lengths", "4K+1K"}, {"q-lengths", "1"}}, "q-lengths", "1 sequences, batch = 2"},
+        Refused{{{"lengths", "0+0"}}, "lengths", "all sequences are empty"},
+        Refused{{{"q-lengths", "1+2"}}, "seq", "not given"},
+        Refused{backward({{"lengths", "4K+1K"}}), "pass", "backward takes sequences of one"},
+        Refused{{{"lengths", "4K+1K"}, {"prefetch", "1"}}, "prefetch", "not modelled with lengths"},
+        Refused{{{"lengths", "4K+1K"}, {"launch", "balanced"}}, "launch", "cuts items of one"},
+        Refused{{{"lengths", "4K+1K"}, {"loop", "kv-outer"}}, "loop", "takes sequences of one"},
+        Refused{{{"sequence-order", "longest"}}, "sequence-order", "no effect without lengths"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Several, FeatureRefusal,
+    testing::Values(
+        Refused{{{"ring", "2"}, {"mask", "window:64"}}, "mask", "none or causal"},
+        Refused{{{"ring", "2"}, {"seq-kv", "512"}, {"seq-q", "1K"}}, "ring", "as many queries as"},
+        Refused{{{"ring", "2"}, {"kv-split", "2"}}, "kv-split", "takes 1"},
+        Refused{{{"ring", "2"}, {"lse", "on"}}, "lse", "leave it out"},
+        Refused{{{"ring", "2"}, {"launches", "3"}}, "launches", "takes no ring"},
+        Refused{{{"ring", "2"}, {"head-shards", "1"}}, "head-shards", "a ring takes none"},
+        Refused{{{"ring", "2"}, {"ring-rank", "2"}}, "ring-rank", "below ring = 2"},
+        Refused{{{"ring", "2"}, {"ring-step", "9"}}, "ring-step", "below ring = 2"},
+        Refused{{{"ring", "2"}, {"ring-rank", "some"}}, "ring-rank", "or all"},
+        Refused{{{"ring", "3"}}, "ring", "multiple of 6"},
+        Refused{{{"ring-step", "1"}}, "ring-step", "no effect without ring"},
+        Refused{{{"heads", "8"}, {"head-shards", "3"}}, "head-shards", "no equal heads"},
+        Refused{{{"exchange", "ulysses"}}, "exchange", "without head-shards"},
+        Refused{{{"prefix-group", "2"}}, "prefix-group", "no effect without prefix"},
+        Refused{{{"page-table", "identity"}}, "page-table", "no effect without page-rows"},
+        Refused{
+            {{"prefix", "8"}, {"prefix-group", "2"}}, "prefix-group", "number of sequences, 1"}));
+
+TEST(Features, ModelsAreJudgedWithoutThem) {
+  EXPECT_EQ(point_of({{"kernel", "mma"}, {"timing", "timed"}}).judgement.word, "measured");
+  for (const Options& options : {packed({{"kernel", "mma"}, {"timing", "timed"}}), packed({}),
+                                 Options{{"lengths", "4K+1K"}}, Options{{"ring", "2"}}})
+    EXPECT_EQ(point_of(options).judgement.word, "borrowed");
+  EXPECT_EQ(point_of(packed({{"kernel", "mma"}, {"timing", "timed"}})).costs, "mma-h200");
+  EXPECT_EQ(point_of(backward({{"l2", "lru"}})).judgement.word, "none");
+}
+
+TEST(Features, ItsResolvedConfigurationIsTheSamePoint) {
+  for (const Options& options :
+       {Options{{"lengths", "4K+1K"}}, Options{{"lengths", "4K+1K"}, {"seq-q", "1"}},
+        Options{{"seq-kv", "1K"}, {"q-lengths", "2+1"}}, packed({{"seq", "1K"}}),
+        Options{{"seq", "1K"}, {"batch", "2"}, {"prefix", "64"}, {"page-rows", "64"}},
+        backward({{"seq", "1K"}})}) {
+    Catalog catalog;
+    const std::string text =
+        resolved_configuration(empty_configuration(), given(options), "e", catalog);
+    Settings again = expand(parse_configuration(text, "resolved.ini"), {}).front();
+    EXPECT_EQ(key_cells(resolve(again, catalog), "e", "predicted"), cells_of(options)) << text;
+  }
+}
+
+TEST(BackwardPoint, TakesLockstepAndHalvesUnlessAdditionsAreInOrder) {
+  const auto model = [](const Options& options) {
+    const Point point = point_of(backward(options));
+    return point.text("timing") + " " + point.text("l2");
+  };
+  EXPECT_EQ(model({}), "lockstep halves");
+  EXPECT_EQ(model({{"dq", "ordered"}}), "timed halves");
+}
+
+TEST(BackwardPoint, SectionsCountKvHeads) {
+  const auto section = [](const char* text) {
+    return point_of(backward({{"heads", "16"}, {"kv-heads", "4"}, {"section", text}}))
+        .text("section");
+  };
+  EXPECT_EQ(section("all"), "4");
+  // Four heads a K/V head of 1024 rows: Q, dO and dQ of 64 elements are 4 x 1024 x 512 bytes.
+  EXPECT_EQ(section("auto:5MiB"), "2");
+  EXPECT_EQ(point_of(backward({{"item-order", "descending"}})).text("q-order"), "descending");
+}
+
+// Kernels run the one, and have no costs for the other: what is measured is not refused for that.
+TEST(BackwardPoint, SomeCanBeMeasuredAndNotPredicted) {
+  const auto message = [](Options options) {
+    options = backward(std::move(options));
+    EXPECT_TRUE(point_of(options).refusal.empty());
+    return cell(predicted(options), "message");
+  };
+  EXPECT_THAT(message({{"dq", "ordered"}, {"small-kernels", "on"}}),
+              HasSubstr("small-kernels: timing = timed has the main kernel alone; allowed: off"));
+  EXPECT_THAT(message({{"dtype", "fp32"}, {"timing", "timed"}, {"kernel", "mma-fp32"}}),
+              HasSubstr("dtype = fp32 needs step-ns"));
+  EXPECT_EQ(message({{"dtype", "fp32"}, {"timing", "timed"}, {"step-ns", "5000"}}), "");
+}
+
+// Twice the bytes of K, V, Q and dO a row, and as many of the sums of dQ.
+TEST(BackwardPoint, FloatsTakeTwiceTheSectorsButInTheSumsOfDq) {
+  const auto row = [](const char* dtype) {
+    return predicted(backward({{"dtype", dtype}, {"tiles", "64x64"}, {"l2", "lru"}}));
+  };
+  const CsvRow floats = row("fp32"), halves = row("bf16");
+  EXPECT_EQ(cell(floats, "l2_reduction_sectors"), cell(halves, "l2_reduction_sectors"));
+  EXPECT_EQ(std::stod(cell(floats, "l2_write_sectors")),
+            2 * std::stod(cell(halves, "l2_write_sectors")));
+}
+
+// Five products of 1024 x 1024 x 64 elements, a product and a sum each.
+TEST(BackwardPoint, ItsSpeedCountsFiveProducts) {
+  const CsvRow row = predicted(backward({{"timing", "timed"}}));
+  const double flop = std::stod(cell(row, "tflops")) * std::stod(cell(row, "time_us")) * 1e6;
+  EXPECT_NEAR(flop, 5 * 2 * 1024. * 1024 * 64, 0.01 * 5 * 2 * 1024. * 1024 * 64);
+}
+
+TEST(BackwardPoint, RowsJoinWhereDqAgrees) {
+  const auto table = [](const std::vector<std::string>& ways, const std::string& source) {
+    std::string text = result_header();
+    for (const std::string& dq : ways) {
+      const Point point = point_of(backward({{"dq", dq}}));
+      CsvRow row = predict_point(point, key_cells(point, "e", source)).row;
+      if (source == "measured") row[result_column("timing")] = row[result_column("l2")] = "";
+      text += csv_line(row);
+    }
+    return parse_csv(text, source);
+  };
+  const Comparison comparison =
+      compare_tables(table({"atomic", "separate"}, "predicted"), table({"separate"}, "measured"),
+                     counters_named("l2_reduction_sectors,l2_read_sectors", ""));
+  EXPECT_EQ(comparison.predicted_alone, 1u);
+  EXPECT_EQ(comparison.measured_alone, 0u);
+}
+
+TEST(PackedPoint, SectionsCountKvHeadsAndOffLeavesTheRunAsItWas) {
+  EXPECT_EQ(point_of(packed({{"section", "all"}})).text("section"), "4");
+  // K and V of one head are 2 x 1024 x 128 bytes; two of them fit.
+  EXPECT_EQ(point_of(packed({{"section", "auto:600KiB"}})).text("section"), "2");
+  EXPECT_EQ(cells_of({{"pack-gqa", "off"}}), cells_of({}));
+  EXPECT_EQ(cell(cells_of(packed({})), "heads"), "16");
+  EXPECT_EQ(cell(cells_of(packed({})), "seq_q"), "1024");
+}
+
+TEST(PackedPoint, FlopAreThoseOfTheHeadsItPacks) {
+  for (const char* mask : {"none", "causal", "window:100"}) {
+    for (const char* seq_q : {"1", "1K", "1500"}) {
+      const Options options{{"mask", mask}, {"seq-q", seq_q}, {"seq-kv", "1K"}};
+      const auto flop = [](const Point& point) {
+        return forward_flop(point.request.problem, point.request.tiling);
+      };
+      Options apart = options;
+      apart.insert(apart.end(), {{"heads", "16"}, {"kv-heads", "4"}});
+      EXPECT_EQ(flop(point_of(packed(options))), flop(point_of(apart))) << mask << " " << seq_q;
+    }
+  }
+}
+
+std::vector<SequenceLengths> lengths_in(const Options& options) {
+  return point_of(options).sequences->lengths;
+}
+
+TEST(LengthsPoint, ListsSayHowManySequencesThereAreAndWhichIsTheLongest) {
+  const Point point = point_of({{"lengths", "4K+1K+2K"}});
+  EXPECT_EQ(point.text("batch"), "3");
+  EXPECT_EQ(point.text("seq-kv"), "4096");
+  EXPECT_EQ(point.text("seq-q"), "4096");  // queries as keys where nothing else is said
+  EXPECT_EQ(point.text("q-lengths"), "4096+1024+2048");
+  using All = std::vector<SequenceLengths>;
+  EXPECT_EQ(point.sequences->lengths, (All{{4096, 4096}, {1024, 1024}, {2048, 2048}}));
+  EXPECT_EQ(lengths_in({{"lengths", "4K+1K"}, {"seq-q", "1"}}), (All{{1, 4096}, {1, 1024}}));
+  EXPECT_EQ(lengths_in({{"lengths", "2x4K+512"}, {"q-lengths", "2x1+512"}}),
+            (All{{1, 4096}, {1, 4096}, {512, 512}}));
+  EXPECT_EQ(lengths_in({{"seq-kv", "4K"}, {"q-lengths", "1+4"}}), (All{{1, 4096}, {4, 4096}}));
+  // Packed queries are rows of all heads of the group.
+  EXPECT_EQ(lengths_in(packed({{"lengths", "4K+1K"}, {"q-lengths", "1+3"}})),
+            (All{{4, 4096}, {12, 1024}}));
+}
+
+TEST(LengthsPoint, ADistributionHasAsManySequencesAsTheBatch) {
+  const Options options{{"lengths", "uniform:1K..64K:7"}, {"seq-q", "1"}, {"batch", "5"}};
+  EXPECT_EQ(lengths_in(options).size(), 5u);
+  EXPECT_EQ(point_of(options).text("lengths"), "uniform:1024..65536:7");
+}
+
+TEST(LengthsPoint, LongestFirstSortsByPairsAndKeepsEqualOnes) {
+  const Options options{{"lengths", "1K+4K+1K+2K"}, {"seq-q", "1"}, {"sequence-order", "longest"}};
+  EXPECT_EQ(point_of(options).sequences->order, (std::vector<int64_t>{1, 3, 0, 2}));
+}
+
+// 4 D FLOP a pair, D = 64: 1 x 4096 and 512 x 512 pairs, of which a causal mask hides half.
+TEST(LengthsPoint, FlopAreThoseOfTheSequences) {
+  const auto flop = [](const char* mask) {
+    const Point point = point_of({{"lengths", "4K+512"}, {"q-lengths", "1+512"}, {"mask", mask}});
+    const sim::Request& request = point.request;
+    return attention_flop(request.problem, request.tiling, request.sequences);
+  };
+  EXPECT_EQ(flop("none"), 4.0 * 64 * (4096 + 512 * 512));
+  EXPECT_EQ(flop("causal"), 4.0 * 64 * (4096 - 0.5 + 512 * 512 / 2));
+}
+
+TEST(RingPoint, HasItsChunksForwardAndBackward) {
+  const Point point = point_of({{"ranks", "4"}, {"mask", "causal"}});
+  EXPECT_EQ(point.ring->ranks, 4);
+  EXPECT_EQ(point.ring->chunk_rows(), 128);
+  EXPECT_EQ(refusal_of(backward({{"ring", "2"}})), "");
+}
+
+TEST(RingPoint, StandsForTheWholeAndEachStepOfEachGpu) {
+  const Options ring{{"ring", "1, 2"}, {"mask", "causal"}, {"seq", "1K"}};
+  std::vector<std::string> parts;
+  for (const Settings& settings : expand({"", {}, {{"", given(ring)}}}, {})) {
+    Catalog catalog;
+    const Point point = resolve(settings, catalog);
+    parts.push_back(point.text("ring") + ":" + point.text("ring-rank") + ":" +
+                    point.text("ring-step"));
+  }
+  EXPECT_THAT(parts,
+              ElementsAre("1:all:all", "1:0:0", "2:all:all", "2:0:0", "2:0:1", "2:1:0", "2:1:1"));
+}
+
+sim::Prediction prediction_of(const Point& point) {
+  return predict(point, point.request, key_cells(point, "", "predicted")).prediction;
+}
+
+// 386 10^9 bytes a second for messages of any size: K and V of 512 rows of 128 bytes.
+TEST(RingPoint, TakesTheTransfersTimeFromTheLinkOfTheProfile) {
+  const auto step =
+      prediction_of(point_of({{"ring", "2"}, {"ring-rank", "0"}, {"ring-step", "1"}}));
+  EXPECT_NEAR(*step.transfer_us, 2 * 512 * 128 / 386e3, 1e-9);
+  EXPECT_EQ(step.total.incoming_write_sectors, 0);  // all of it in step 0
+}
+
+TEST(HeadShards, AreOneGpusProblemWithItsTransfers) {
+  const Point point =
+      point_of({{"heads", "8"}, {"kv-heads", "4"}, {"head-shards", "4"}, {"exchange", "ulysses"}});
+  EXPECT_EQ(point.request.problem.heads, 2);
+  EXPECT_EQ(point.request.problem.kv_heads, 1);
+  EXPECT_EQ(point.text("heads"), "8");
+  // 256 rows of a GPU: Q and O of 6 heads, K and V of 3, of 128 bytes; 164 GB/s below 8 MiB.
+  EXPECT_NEAR(*prediction_of(point).transfer_us, 256 * (2 * 6 + 2 * 3) * 128 / 164e3, 1e-9);
+  const auto added =
+      prediction_of(point_of({{"heads", "8"}, {"head-shards", "4"}, {"exchange", "megatron"}}));
+  // All 1,024 rows of 8 heads, to which 3 of 4 GPUs add, and which come back from 3 of 4.
+  EXPECT_NEAR(*added.transfer_us, 2 * 1024 * 8 * 128 * 3 / 4 / 164e3, 1e-9);
+  EXPECT_EQ(*added.exposed_us, *added.transfer_us);
+}
+
+}  // namespace
+}  // namespace sawtooth::experiments
