@@ -1,12 +1,12 @@
-// sawtooth calibrate: streams on the GPU at hand -> profile, die file, raw counters, checks.
+// sawtooth calibrate: streams on the GPU at hand -> profile, raw counters, checks.
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
 #include "experiments/sawtooth/calibrate/calibration.hpp"
-#include "experiments/sawtooth/calibrate/calibration_profile.hpp"
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
 #include "experiments/sawtooth/calibrate/l2_half_report.hpp"
+#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/no_device.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -74,9 +74,6 @@ void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibrati
     profile += fit_profile_ini(fit, gpu.how);
   }
   write_file(folder / "gpu.ini", profile);
-  write_file(
-      folder / ("die-" + after.value("uuid-hash") + ".ini"),
-      die_ini(after.value("uuid-hash"), gpu.description, result.halves.half_of_rank, gpu.how));
   write_with(folder / "provenance.ini", [&](std::ostream& out) {
     Provenance run = program_provenance(arguments);
     run.add("replay-mode", "user ranges, user replay");

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cupti/range_profiler.hpp"
-#include "experiments/sawtooth/calibrate/stream_points.hpp"
+#include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "kernels/stream/stream.hpp"
 

@@ -2,6 +2,7 @@
 // Each figure is computed from named rows only and says how.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -33,5 +34,18 @@ void write_figures_csv(std::ostream& out, const std::vector<Figure>& figures);
 
 /// The figure called `name`, or null.
 const Figure* find_figure(const std::vector<Figure>& figures, std::string_view name);
+
+struct MeasuredGpu {
+  std::string description;  // e.g. "NVIDIA H200"
+  int64_t sms = 0;
+  int64_t l2_bytes = 0;
+  int64_t shared_memory_block_bytes = 0;
+  std::string max_sm_clock_mhz;  // "unknown" leaves the parameter out
+  std::string how;               // driver and date, for the notes
+};
+
+/// The text of a profile: each parameter with value, source `measured` and a note that says how.
+/// Figures that are not there leave their parameter out.
+std::string gpu_profile_ini(const MeasuredGpu& gpu, const std::vector<Figure>& figures);
 
 }  // namespace sawtooth::experiments

@@ -74,8 +74,8 @@ inline constexpr Command counters_command{"counters", "list | dump [CONFIG]",
                                           run_counters, command_counters | command_measure};
 inline constexpr Command calibrate_command{
     "calibrate", "[ITEMS.csv]",
-    "run streams on this GPU; write its profile, its die's map and raw counters; or fit the "
-    "two-half model to recorded ones, or profile, die and kernel costs to records of items",
+    "run streams on this GPU; write its profile and raw counters; or fit the two-half model to "
+    "recorded ones, or a kernel's costs to what items of its launches took",
     run_calibrate, command_calibrate};
 inline constexpr Command record_command_entry{
     "record",

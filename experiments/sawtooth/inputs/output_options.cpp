@@ -73,8 +73,8 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
               "fit the two-half model to this stream_counters.csv instead of measure_commands; "
               "needs no GPU"),
     of_output("items", path, command_calibrate, "",
-              "write files of the GPU, die and kernels from this CSV of measure and, behind it, "
-              "its --item-trace; needs no GPU"),
+              "write a kernel's costs from this launches.csv, or from a CSV of measure and, behind "
+              "it, its --item-trace; needs no GPU"),
     of_output("devices", text, command_ring, "",
               "CUDA device of each GPU of the ring, comma-separated; one may stand several times, "
               "for a check on a single GPU (default: 0, 1, 2 ...)"),

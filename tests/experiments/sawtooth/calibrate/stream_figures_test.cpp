@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/calibrate/calibration_profile.hpp"
-#include "experiments/sawtooth/calibrate/stream_points.hpp"
+#include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "tests/experiments/sawtooth/calibrate/stream_rows.hpp"
 
