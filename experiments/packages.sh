@@ -5,7 +5,7 @@
 sawtooth_packages=(
   g++ cmake make pkg-config
   libboost-program-options-dev libeigen3-dev libzstd-dev
-  libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev
+  libgtest-dev libgmock-dev librapidcheck-dev
   python3 python3-matplotlib
 )
 

@@ -48,7 +48,6 @@ INSTEAD = (
         r"\g<before> 4K\g<after> --budget 1",
         "the same search of a short problem",
     ),
-    (r"cmake .* --target stack_distance_benchmark", None, "minutes of timing"),
     (r"\./experiments/reproduce.sh --quick", None, "a stage of .ci/run"),
     (r"\./tests/run.sh", None, "it runs this test"),
     (r"ctest (?P<options>.*)", r"ctest -N \g<options>", "the tests run beside this one"),
