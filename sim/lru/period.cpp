@@ -1,10 +1,9 @@
-#include "sim/lru/period.hpp"
-
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <vector>
 
+#include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/live_heads.hpp"
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/lru/period.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/schedule/live_atoms.hpp"

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -11,9 +12,9 @@
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
+#include "scheduler/prefetch.hpp"
 #include "sim/request.hpp"
-#include "sim/schedule/partial_results.hpp"
-#include "sim/schedule/prefetch_cuts.hpp"
+#include "sim/schedule/roles.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -90,6 +91,37 @@ std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceSha
       of_queries(key_parts.exist, o_row_bytes),
       of_queries(key_parts.exist, float_bytes),
   }};
+}
+
+// Without a mask all items have equally many steps, so that waves stay whole in lockstep; a head at
+// a time, its sharers are neighbours; and these scans are the same for all of a wave.
+bool sharers_keep_together(const Problem& problem, const Schedule& schedule) {
+  return problem.mask.kind == MaskKind::none && schedule.kv_split == 1 &&
+         schedule.order.section == 1 && traits_of(schedule.scan).one_a_wave;
+}
+
+// Where the wave prefetch cuts the tiles of K and V, so that a model of whole atoms stays exact.
+//
+// Sharers that stand at one tile in one step touch all of it, one part after the other: the tile is
+// one atom. Otherwise a tile's parts are touched at different times, and each is an atom.
+std::vector<int64_t> prefetch_cuts(const Problem& problem, const Tiling& tiling,
+                                   const Schedule& schedule) {
+  const bool whole = schedule.prefetch == 0 || schedule.loop == Loop::kv_outer ||
+                     schedule.order.list != nullptr || sharers_keep_together(problem, schedule);
+  if (whole) return {0};
+  std::set<int64_t> sharers;
+  const int64_t items = item_count(problem, tiling, schedule);
+  for (int64_t item = 0; item < items; ++item) {
+    sharers.insert(prefetch_share(problem, tiling, schedule, item).workers);
+  }
+  std::set<int64_t> cuts{0};
+  const int64_t lines = prefetch_lines(problem, tiling);
+  for (const int64_t workers : sharers) {
+    for (int64_t rank = 1; rank < workers; ++rank) {
+      cuts.insert(PrefetchShare{rank, workers}.lines_of(lines).begin);
+    }
+  }
+  return {cuts.begin(), cuts.end()};
 }
 
 bool cuts_by_pages(const Request& request, KvAtoms kv) {

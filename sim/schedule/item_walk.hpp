@@ -18,7 +18,6 @@
 #include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
 #include "sim/schedule/live_heads.hpp"
-#include "sim/schedule/partial_results.hpp"
 #include "sim/schedule/roles.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/worker_cursor.hpp"

@@ -22,7 +22,7 @@ inline constexpr uint64_t tensor_alignment_bytes = uint64_t{2} << 20;
 
 /// Tensors follow one another in the order of Tensor, each from a multiple of
 /// tensor_alignment_bytes on; inside a tensor heads follow one another without gaps, also where
-/// those of some sequences are shorter. Paged K and V lie as sim/schedule/paged_keys.hpp says.
+/// those of some sequences are shorter. Paged K and V lie as sim/schedule/atoms.hpp says.
 class MemoryLayout {
  public:
   /// `atoms` are runs of pages where there are pages, and else not pairs, and must outlive this;

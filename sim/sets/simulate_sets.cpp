@@ -4,7 +4,6 @@
 
 #include "sim/schedule/live_heads.hpp"
 #include "sim/schedule/wavefront.hpp"
-#include "sim/sets/sets_consumer.hpp"
 
 namespace sawtooth::sim {
 namespace {

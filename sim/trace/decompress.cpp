@@ -1,15 +1,13 @@
-#include "sim/trace/decompress.hpp"
-
 #include <array>
 #include <streambuf>
 #include <vector>
 
 #include <zstd.h>
+
+#include "sim/trace/trace.hpp"
 #if defined(SAWTOOTH_HAVE_ZLIB)
 #include <zlib.h>
 #endif
-
-#include "sim/trace/trace.hpp"
 
 namespace sawtooth::sim {
 namespace {

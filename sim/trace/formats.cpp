@@ -2,9 +2,9 @@
 #include "sim/trace/binary_reader.hpp"
 #include "sim/trace/binary_writer.hpp"
 #include "sim/trace/csv_reader.hpp"
-#include "sim/trace/decompress.hpp"
 #include "sim/trace/foreign_reader.hpp"
 #include "sim/trace/text_writers.hpp"
+#include "sim/trace/trace.hpp"
 
 namespace sawtooth::sim {
 namespace {

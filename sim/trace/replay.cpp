@@ -1,12 +1,11 @@
-#include "sim/trace/replay.hpp"
-
 #include <stdexcept>
 #include <vector>
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/sets/sets_consumer.hpp"
+#include "sim/sets/simulate_sets.hpp"
+#include "sim/trace/analyse.hpp"
 #include "sim/trace/checks.hpp"
 
 namespace sawtooth::sim {

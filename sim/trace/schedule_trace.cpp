@@ -1,11 +1,10 @@
-#include "sim/trace/schedule_trace.hpp"
-
 #include <utility>
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "sim/sets/layout.hpp"
+#include "sim/trace/analyse.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "sim/bounds/time_bounds.hpp"
+#include "sim/bounds/bounds.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -10,8 +10,7 @@
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/bounds/read_bounds.hpp"
-#include "sim/bounds/time_bounds.hpp"
+#include "sim/bounds/bounds.hpp"
 
 namespace sawtooth::experiments {
 namespace {

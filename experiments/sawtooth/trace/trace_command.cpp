@@ -20,8 +20,6 @@
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/trace/trace_model.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/replay.hpp"
-#include "sim/trace/schedule_trace.hpp"
 #include "sim/trace/text_writers.hpp"
 
 namespace sawtooth::experiments {

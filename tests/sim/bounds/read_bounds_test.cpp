@@ -1,12 +1,11 @@
 // The bound over all orders against the best of all orders, found by trying them, and against every
 // schedule that the simulator replays.
-#include "sim/bounds/read_bounds.hpp"
-
 #include <bit>
 #include <numeric>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
+#include "sim/bounds/bounds.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/sim/bounds/cheapest_orders.hpp"
 #include "tests/support/generators.hpp"

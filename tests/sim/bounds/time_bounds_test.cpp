@@ -1,6 +1,5 @@
 // The least time of all orders against times that the timed model gives.
-#include "sim/bounds/time_bounds.hpp"
-
+#include "sim/bounds/bounds.hpp"
 #include "sim/timed/simulate_timed.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"

@@ -1,5 +1,3 @@
-#include "sim/lru/period.hpp"
-
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/timed/simulate_timed.hpp"
-#include "sim/timed/sm_speed.hpp"
+#include "sim/timed/step_times.hpp"
 #include "tests/support/recorded_layout.hpp"
 
 namespace sawtooth::sim {

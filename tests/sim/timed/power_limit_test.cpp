@@ -1,7 +1,6 @@
-#include "sim/timed/power_limit.hpp"
-
 #include <gtest/gtest.h>
 
+#include "sim/timed/parameters.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
 namespace sawtooth::sim {

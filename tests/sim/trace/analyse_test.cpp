@@ -2,7 +2,6 @@
 #include "sim/trace/analyse.hpp"
 
 #include "sim/lru/simulate_lru.hpp"
-#include "sim/trace/schedule_trace.hpp"
 #include "sim/trace/text_writers.hpp"
 #include "tests/support/mattson_stack.hpp"
 #include "tests/support/property.hpp"

@@ -1,12 +1,10 @@
 // Sets and Belady's optimum on traces: as on the schedules behind them, and as lines say.
-#include "sim/trace/replay.hpp"
-
 #include <gmock/gmock.h>
 
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/sets/set_hash.hpp"
 #include "sim/sets/simulate_sets.hpp"
-#include "sim/trace/schedule_trace.hpp"
+#include "sim/trace/analyse.hpp"
 #include "sim/trace/text_writers.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"

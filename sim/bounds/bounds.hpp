@@ -1,4 +1,4 @@
-// Reads that no order can go below.
+// What no order, and no replacement, can beat: reads of DRAM, and time.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,12 @@
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
+#include "sim/gpu.hpp"
+#include "sim/request.hpp"
 
 namespace sawtooth::sim {
+
+// Reads that no order can go below.
 
 /// Of `values` from 0 on, shared out whole to `workers` >= 1: the mean of the workers, and for
 /// every k the k + 1 least of the k * workers + 1 greatest, for some worker has k + 1 of these.
@@ -59,5 +63,18 @@ ReadBounds read_bounds(const Problem& problem, const Tiling& tiling, const Sched
 /// in pieces. `union_sectors` are those of all items together.
 int64_t kv_head_bound(std::vector<int64_t> item_sectors, int64_t union_sectors,
                       int64_t capacity_sectors, int64_t workers, int64_t cut_items);
+
+// Time that no order of work can do without, by the costs of the timed model: arithmetic, balance,
+// bytes and the latency of what comes first (docs/models/bounds.md).
+
+/// In microseconds, from launch to end.
+struct TimeBounds {
+  double all_orders = 0;  // any assignment of the items to the workers
+  double this_order = 0;  // static and balanced launches: of this one; else as all_orders
+};
+
+/// Throws std::invalid_argument as timed_parameters() does. Steps are random in time: what they
+/// may gain together by four standard deviations is taken off.
+TimeBounds time_bounds(const Request& request, const Gpu& gpu);
 
 }  // namespace sawtooth::sim
