@@ -13,7 +13,6 @@
 #include "scheduler/host_device.hpp"
 #include "scheduler/integer_math.hpp"
 #include "scheduler/mask.hpp"
-#include "scheduler/prefix.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/sequences.hpp"

@@ -2,7 +2,9 @@
 // replays and the kernels execute. Everything that decides what runs next is a function here.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "scheduler/host_device.hpp"
 #include "scheduler/last_wave.hpp"
@@ -173,5 +175,15 @@ SAWTOOTH_HD constexpr ScanContext kv_outer_scan_context(const Schedule& schedule
           .attach_position = 0,
           .seed = mix_seed(schedule.seed, uint64_t(kv_tile))};
 }
+
+// Names of how the backward pass adds up dQ, as the command line and the C API have them.
+
+struct DqName {
+  std::string_view name;
+  Dq dq;
+};
+
+inline constexpr std::array<DqName, 3> dq_names{
+    {{"atomic", Dq::atomic}, {"ordered", Dq::ordered}, {"separate", Dq::separate}}};
 
 }  // namespace sawtooth

@@ -1,6 +1,6 @@
 // Tiles of a problem: a Q tile is `q_rows` query rows of one head, a K/V tile `kv_rows` keys.
 // The last tile of a head is ragged when the length is no multiple of the tile.
-// Where the heads of a group are packed (scheduler/packing.hpp) several rows stand at one position.
+// Where the heads of a group are packed (scheduler/tiling.hpp) several rows stand at one position.
 #pragma once
 
 #include <cstdint>
@@ -105,6 +105,23 @@ SAWTOOTH_HD constexpr Range part_of(Range visible, int64_t part, int64_t parts, 
   const Range cut{max_of(visible.begin, part * tiles / parts),
                   min_of(visible.end, (part + 1) * tiles / parts)};
   return cut.empty() ? Range{} : cut;
+}
+
+// pack-gqa: the query heads of a group share the rows of one Q tile, so that its item reads K and V
+// once for all of them (FlashAttention-3, hopper/pack_gqa.h). Row r of a packed head is query
+// position r / group of head r mod group of the group; a tile may begin inside a position.
+
+/// `problem` with its groups packed: each K/V head has one query head, of the rows of the whole
+/// group. Its Q tiles are those of packed(tiling, problem).
+SAWTOOTH_HD constexpr Problem packed(Problem problem) {
+  problem.seq_q *= problem.heads_per_kv_head();
+  problem.heads = problem.kv_heads;
+  return problem;
+}
+/// `problem` is not packed yet.
+SAWTOOTH_HD constexpr Tiling packed(Tiling tiling, const Problem& problem) {
+  tiling.rows_a_position = problem.heads_per_kv_head();
+  return tiling;
 }
 
 }  // namespace sawtooth

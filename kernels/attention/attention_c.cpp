@@ -7,7 +7,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/backward.hpp"
 #include "kernels/attention/c_calls.hpp"
-#include "scheduler/dq_names.hpp"
+#include "scheduler/schedule.hpp"
 
 struct sawtooth_plan {
   sawtooth::kernels::AttentionPlan plan;

@@ -16,7 +16,7 @@
 #include "kernels/attention/workspace.hpp"
 #include "kernels/decode/arguments.hpp"
 #include "scheduler/cascade.hpp"
-#include "scheduler/packing.hpp"
+#include "scheduler/tiling.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)
 #include "kernels/tma/tensor_map.hpp"
 #endif

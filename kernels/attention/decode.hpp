@@ -13,7 +13,7 @@
 
 #include "kernels/attention/attention.hpp"
 #include "scheduler/kv_shares.hpp"
-#include "scheduler/prefix.hpp"
+#include "scheduler/sequences.hpp"
 
 namespace sawtooth::kernels {
 

@@ -7,12 +7,12 @@
 #include "kernels/attention/variants.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/kv_shares.hpp"
-#include "scheduler/prefix.hpp"
+#include "scheduler/sequences.hpp"
 
 namespace sawtooth::kernels::decode {
 
 /// Row r of a K/V head is query position r / group of head r mod group of its group
-/// (scheduler/packing.hpp).
+/// (scheduler/tiling.hpp).
 struct DecodeArguments {
   int32_t batch = 0;
   int32_t kv_heads = 0;

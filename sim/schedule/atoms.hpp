@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "scheduler/integer_math.hpp"
-#include "scheduler/pages.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/sequences.hpp"

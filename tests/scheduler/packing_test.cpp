@@ -1,11 +1,10 @@
 // Packed query heads, and pages of keys.
-#include "scheduler/packing.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "scheduler/pages.hpp"
+#include "scheduler/sequences.hpp"
+#include "scheduler/tiling.hpp"
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"

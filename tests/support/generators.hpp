@@ -4,7 +4,7 @@
 
 #include <rapidcheck.h>
 
-#include "scheduler/packing.hpp"
+#include "scheduler/tiling.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::tests {

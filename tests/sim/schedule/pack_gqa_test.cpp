@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scheduler/packing.hpp"
+#include "scheduler/tiling.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
 

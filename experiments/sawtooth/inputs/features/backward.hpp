@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
-#include "scheduler/dq_names.hpp"
+#include "scheduler/schedule.hpp"
 #include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {

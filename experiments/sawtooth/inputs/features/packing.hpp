@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
-#include "scheduler/packing.hpp"
+#include "scheduler/tiling.hpp"
 
 namespace sawtooth::experiments {
 

@@ -7,7 +7,7 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "scheduler/dq_names.hpp"
+#include "scheduler/schedule.hpp"
 #include "tests/experiments/sawtooth/measure/small_point.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
