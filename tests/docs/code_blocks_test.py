@@ -205,7 +205,7 @@ class Page:
         test.assertEqual(done.returncode, 0, f"{place}: {done.stderr}")
 
     def check_python(self, test, place, text, before):
-        self.count["Python blocks, run with the package by tests/python/pages_test.py"] += 1
+        self.count["Python blocks, run with the package by tests/python/documents_test.py"] += 1
 
 
 class Count(dict):

@@ -4,7 +4,7 @@
 #include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "tests/fuzz/require.hpp"
+#include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace sawtooth::fuzz {

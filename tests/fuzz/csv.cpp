@@ -1,7 +1,7 @@
 #include "experiments/sawtooth/support/csv.hpp"
 
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "tests/fuzz/require.hpp"
+#include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace sawtooth::fuzz {

@@ -5,9 +5,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "tests/fuzz/choices.hpp"
-#include "tests/fuzz/input_file.hpp"
-#include "tests/fuzz/require.hpp"
+#include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace sawtooth::fuzz {

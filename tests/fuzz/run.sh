@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of files and the models of sweeps side by side, with clang's libFuzzer and
-# sanitizers: tests/fuzz/run.sh [SECONDS], 60 if not said. Starts from tests/fuzz/corpus and from
-# what earlier runs in this folder have found (build/fuzz/found). An input that crashes, hangs or
-# takes too much memory is left in build/fuzz/crashes, and the exit code is 1. Add it to the corpus
-# when the bug is mended; tests replay the corpus in every build.
+# sanitizers: tests/fuzz/run.sh [SECONDS], 60 if not said. Starts from the seeds of corpus_test.cpp
+# and from what earlier runs in this folder have found (build/fuzz/found). An input that crashes,
+# hangs or takes too much memory is left in build/fuzz/crashes, and the exit code is 1. Add it to the
+# seeds when the bug is mended; tests replay them in every build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source experiments/packages.sh
@@ -17,7 +17,8 @@ seconds=${1:-60}
 targets=(trace configuration csv order sweep profile)
 read -ra cmake_args <<<"${SAWTOOTH_CMAKE_ARGS:-}"
 cmake --preset fuzz "${cmake_args[@]}" >/dev/null
-cmake --build build/fuzz --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
+cmake --build build/fuzz --parallel "$(nproc)" --target corpus_tests "${targets[@]/#/fuzz_}"
+SAWTOOTH_SEEDS=build/fuzz/seeds build/fuzz/tests/fuzz/corpus_tests --gtest_brief=1
 
 # fuzz TARGET: in the background; the log holds what it says. An input of csv takes far less than
 # one of the others, which would have little of the time: csv has a tenth of it.
@@ -28,7 +29,7 @@ fuzz() {
   [[ $1 == csv ]] && limit=$(((seconds + 9) / 10))
   "build/fuzz/tests/fuzz/fuzz_$1" -max_total_time="$limit" -max_len=4096 -timeout=30 \
     -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$crashes/$1-" \
-    "$found" "tests/fuzz/corpus/$1" >"build/fuzz/$1.log" 2>&1
+    "$found" "build/fuzz/seeds/$1" >"build/fuzz/$1.log" 2>&1
 }
 
 declare -A running

@@ -11,8 +11,7 @@
 #include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
-#include "tests/fuzz/choices.hpp"
-#include "tests/fuzz/require.hpp"
+#include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace sawtooth::fuzz {

@@ -3,7 +3,7 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/trace/analyse.hpp"
 #include "sim/trace/text_writers.hpp"
-#include "tests/fuzz/require.hpp"
+#include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace sawtooth::fuzz {

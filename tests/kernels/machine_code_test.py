@@ -1,6 +1,7 @@
-"""kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused."""
+"""kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused; CTAs an SM of the variant table."""
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -185,6 +186,29 @@ arch = sm_90
                 target.read_text(),
                 "kernel,registers,stack_bytes\nsm_90 bf16 mma d64 80x80 5 warps 2 stages,168,0\n",
             )
+
+
+TABLE = os.path.join(ROOT, "kernels", "attention", "variants.inc")
+COSTS = os.path.join(ROOT, "experiments", "profiles", "kernels", "mma.ini")
+# family, name, types, set, head dim, Q rows, K/V rows, CTAs an SM
+ROW = re.compile(r"^VARIANT\(mma, *(\w+), *\w+, *\w+, *\d+, *\d+, *\d+, *(\d+),", re.M)
+SECTION = re.compile(r"^\[(d\d+-\d+x\d+)\]$(.*?)(?=^\[|\Z)", re.M | re.S)
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+class Residency(unittest.TestCase):
+    def test_the_table_and_the_kernel_costs_agree(self):
+        table = {name.replace("_", "-"): int(ctas) for name, ctas in ROW.findall(text_of(TABLE))}
+        costs = {
+            name: int(re.search(r"^resident-ctas = (\d+)", section, re.M).group(1))
+            for name, section in SECTION.findall(text_of(COSTS))
+        }
+        self.assertGreater(len(table), 0)
+        self.assertEqual(costs, table)
 
 
 if __name__ == "__main__":

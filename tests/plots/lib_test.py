@@ -1,0 +1,136 @@
+"""plots/lib: measures by hand; what tables are read, refused by name and written; only regular files are replaced, and whole."""
+
+import os
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "plots" / "lib"))
+import measures  # noqa: E402  (the path above leads to it)
+import output  # noqa: E402
+import table  # noqa: E402
+
+
+class Measures(unittest.TestCase):
+    def test_a_quantile_is_the_smallest_value_that_the_share_does_not_exceed(self):
+        # Nearest rank: of ten values 90 % have at most the ninth, 91 % at most the tenth.
+        values = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+        self.assertEqual(
+            [measures.quantile(values, share) for share in (0, 0.9, 0.91, 1)], [1, 9, 10, 10]
+        )
+
+    def test_the_geometric_mean_of_a_number_and_its_inverse_is_one(self):
+        self.assertAlmostEqual(measures.geometric_mean([4.0, 0.25]), 1.0)
+
+    def test_flop_are_two_products_of_every_visible_pair(self):
+        # 2 products x 2 operations x 2 x 3 heads x 5 elements = 120 a pair. Of 10 queries and 20
+        # keys 200 pairs; causal 11 + 12 .. + 20 = 155 less half a key a row; a window of 4 keys leaves each row 4.
+        row = dict(batch="2", heads="3", seq_q="10", seq_kv="20", head_dim="5", mask="none")
+        for mask, pairs in (("none", 200), ("causal", 150), ("window:4", 40)):
+            self.assertEqual(measures.flop({**row, "mask": mask}), 120 * pairs)
+        # Of 20 queries and 10 keys the last 10 see 1 + 2 .. + 10 = 55, less 5; window 4: 6 + 7 x 4 = 34.
+        row.update(seq_q="20", seq_kv="10")
+        for mask, pairs in (("causal", 50), ("window:4", 34)):
+            self.assertEqual(measures.flop({**row, "mask": mask}), 120 * pairs)
+
+    def test_tflops_are_operations_over_time(self):
+        self.assertAlmostEqual(measures.tflops(24e12, 1e6), 24)
+
+    def test_lengths_read_as_multiples_of_1024(self):
+        self.assertEqual([measures.short(n) for n in (1024, 131072, 1000)], ["1K", "128K", "1000"])
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "t.csv")
+
+    def written(self, text):
+        Path(self.path).write_text(text, encoding="utf-8")
+        return table.read(self.path)
+
+    def test_a_column_that_a_table_lacks_is_named_with_those_it_has(self):
+        rows = self.written("scan,seq\nlinear,1\n")
+        with self.assertRaisesRegex(
+            table.TableError, r"t.csv: no column mask \(it has scan, seq\)"
+        ):
+            table.where(rows, mask="none")
+
+    def test_rows_are_found_grouped_and_sorted_by_their_cells(self):
+        rows = self.written("scan,seq\nb,16\na,9\nb,2\n")
+        self.assertEqual(table.integers(table.ascending(rows, "seq"), "seq"), [2, 9, 16])
+        self.assertEqual(
+            {k: len(v) for k, v in table.grouped(rows, "scan").items()}, {"b": 2, "a": 1}
+        )
+        self.assertEqual(list(table.grouped(rows, "scan", "seq"))[0], ("b", "16"))
+        self.assertEqual(table.only(rows, scan="a")["seq"], "9")
+        with self.assertRaisesRegex(table.TableError, "2 rows with"):
+            table.only(rows, scan="b")
+
+    def test_an_empty_cell_is_no_number(self):
+        (row,) = self.written("seq,scan\n,x\n")
+        with self.assertRaisesRegex(table.TableError, "seq is '', wanted a whole number"):
+            table.integer(row, "seq")
+
+    def test_a_written_table_has_all_keys_and_leaves_no_other_file(self):
+        table.write(self.path, [dict(a=1), dict(b="x,y")])
+        self.assertEqual(Path(self.path).read_text(encoding="utf-8"), 'a,b\n1,\n,"x,y"\n')
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["t.csv"])
+
+
+class Outputs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def test_a_link_stays_and_its_file_is_replaced(self):
+        (self.folder / "deep").mkdir()
+        target = self.folder / "deep" / "page.html"
+        target.write_text("old")
+        first, second = self.folder / "first", self.folder / "second.html"
+        first.symlink_to("deep/page.html")
+        second.symlink_to(first)
+        output.write_text(str(second), "new")
+        self.assertTrue(first.is_symlink() and second.is_symlink())
+        self.assertEqual(target.read_text(), "new")
+        self.assertEqual(os.listdir(target.parent), ["page.html"])
+
+    def test_a_pipe_is_written_to(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        found = []
+        reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
+        reader.start()
+        output.write_text(str(pipe), "a page")
+        reader.join()
+        self.assertEqual(found, ["a page"])
+        self.assertTrue(pipe.is_fifo())
+
+    def test_what_others_have_open_is_written_to(self):
+        target = self.folder / "open.csv"
+        with open(target, "w", encoding="utf-8") as file:
+            link = self.folder / "out"
+            link.symlink_to(f"/proc/self/fd/{file.fileno()}")
+            before = target.stat().st_ino
+            output.write_text(str(link), "rows")
+        self.assertEqual((target.read_text(), target.stat().st_ino), ("rows", before))
+
+    def test_what_fails_leaves_the_file_as_it_was(self):
+        target = self.folder / "page.html"
+        target.write_text("old")
+
+        def save(name):
+            Path(name).write_text("half")
+            raise OSError("the disk is full")
+
+        with self.assertRaises(OSError):
+            output.write_file(str(target), save)
+        self.assertEqual((target.read_text(), os.listdir(self.folder)), ("old", ["page.html"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
