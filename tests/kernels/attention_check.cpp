@@ -11,7 +11,6 @@
 
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/backward_points.hpp"
-#include "tests/kernels/covering_points.hpp"
 #include "tests/kernels/random_points.hpp"
 
 namespace {

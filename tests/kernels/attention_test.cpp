@@ -29,13 +29,6 @@ const KernelVariant* of_family(std::string_view family) {
   return nullptr;
 }
 
-TEST_F(AttentionOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
-  constexpr uint64_t points = 300;
-  double worst = 0;
-  for (uint64_t seed = 0; seed < points; ++seed)
-    EXPECT_EQ(run_and_judge(random_point(seed), seed, worst), "");
-}
-
 // An order changes the order of additions only: results differ by roundings of the output and of
 // the probabilities, a small part of what the reference allows.
 TEST_F(AttentionOnGpu, GivesTheSameResultUnderEveryScheduleOfEveryFamily) {

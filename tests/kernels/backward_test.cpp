@@ -276,13 +276,6 @@ class BackwardOnGpu : public testing::Test {
   }
 };
 
-TEST_F(BackwardOnGpu, AgreesWithTheReferenceOnRandomProblemsAndSchedules) {
-  constexpr uint64_t points = 300;
-  GradientErrors worst{};
-  for (uint64_t seed = 0; seed < points; ++seed)
-    EXPECT_EQ(run_and_judge(random_backward_point(seed), seed, worst), "");
-}
-
 void expect_same_bits_twice(std::string_view family) {
   for (const uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
     BackwardPoint point = random_backward_point(seed, family);

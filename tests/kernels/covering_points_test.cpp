@@ -1,5 +1,5 @@
 // What the programs that check kernels on a GPU cover, and what they take for right and for wrong.
-#include "tests/kernels/covering_points.hpp"
+#include "tests/kernels/random_points.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,6 +7,7 @@
 #include "kernels/hopper/backward/shape.hpp"
 #include "kernels/hopper/layout.hpp"
 #include "kernels/hopper/sight.hpp"
+#include "tests/support/brute_force.hpp"
 
 namespace sawtooth::kernels::hopper {
 namespace {
@@ -157,13 +158,9 @@ TEST(DqPart, IsConvertedFromWhereTheConsumersLeaveIt) {
   EXPECT_EQ(seen.size(), size_t(dq_part_floats));
 }
 
-// The definition of scheduler/mask.hpp, pair by pair.
+/// Keys behind the last one are seen by none.
 bool sees(const Problem& problem, int64_t row, int64_t key) {
-  const int64_t d = problem.seq_kv - problem.seq_q;
-  if (key >= problem.seq_kv) return false;
-  if (problem.mask.kind == MaskKind::none) return true;
-  if (key > row + d) return false;
-  return problem.mask.kind == MaskKind::causal || row + d - problem.mask.window < key;
+  return key < problem.seq_kv && tests::sees(problem, row, key);
 }
 
 /// Calls `check(problem, first_row, first_key, keys)` for tiles of many small problems.

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 
+#include "kernels/attention/choice.hpp"
 #include "tests/kernels/plain_reference.hpp"
+#include "tests/kernels/random_check.hpp"
 
 namespace sawtooth::kernels {
 namespace {
@@ -40,6 +43,140 @@ ReferenceResult reference_for(const Problem& problem, double scale, const Attent
 #else
   return plain_reference(problem, scale, in.q, in.k, in.v);
 #endif
+}
+
+/// O, log-sum-exp and the memory around O.
+Judged judge(const RandomPoint& point, const AttentionResults& results,
+             const ReferenceResult& reference) {
+  Judged judged = judge_rows(results.o, results.lse, reference,
+                             {error_allowed_in(point), allowed_lse_error(point)});
+  if (judged.wrong.empty() && !results.gaps_untouched)
+    judged.wrong = "memory outside of O was written";
+  return judged;
+}
+
+/// What is wrong with results, or with the order that was traced, of a point that is named then.
+std::string what_is_wrong(const RandomPoint& point, const Judged& judged,
+                          const AttentionResults& results) {
+  const AttentionForward& call = point.call;
+  std::string wrong = judged.wrong;
+  if (wrong.empty() && !results.items.empty()) {
+    const KernelVariant* variant =
+        find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+    wrong = judge_trace(call.problem, variant->tiling, call.schedule, results.trace());
+  }
+  return wrong.empty() ? wrong : describe(point) + ": " + wrong;
+}
+
+constexpr int masks = 3;  // none, causal, window
+constexpr int splits = 2;
+constexpr int layouts = 3;
+
+/// Variants that differ in their element type only.
+struct TilingFamily {
+  std::vector<KernelVariant> types;
+};
+
+std::vector<TilingFamily> tilings_of(std::span<const KernelVariant> variants) {
+  std::vector<TilingFamily> tilings;
+  for (const KernelVariant& variant : variants) {
+    const auto same = std::find_if(tilings.begin(), tilings.end(), [&](const TilingFamily& other) {
+      const KernelVariant& first = other.types.front();
+      return std::string_view(first.family) == variant.family &&
+             first.head_dim == variant.head_dim && first.tiling.q_rows == variant.tiling.q_rows &&
+             first.tiling.kv_rows == variant.tiling.kv_rows;
+    });
+    if (same == tilings.end())
+      tilings.push_back({{variant}});
+    else
+      same->types.push_back(variant);
+  }
+  return tilings;
+}
+
+RandomPoint covering_point(const KernelVariant& variant, int mask, int number) {
+  RandomPoint point;
+  Problem& problem = point.call.problem;
+  const Tiling& tiling = variant.tiling;
+  problem.batch = 1 + number % 2;
+  problem.kv_heads = 1;
+  problem.heads = 2;
+  problem.seq_q = tiling.q_rows + tiling.q_rows / 2 + 1 + number % 5;
+  problem.seq_kv = 2 * tiling.kv_rows + tiling.kv_rows / 3 + number % 7;
+  problem.head_dim = variant.head_dim;
+  problem.dtype = variant.dtype;
+  problem.mask = {MaskKind(mask), tiling.kv_rows + 3};
+  point.call.tiling = tiling;
+  point.call.family = variant.family;
+
+  // `number` counts through launches, scans and splits together; the rest has periods of its own.
+  Schedule& schedule = point.call.schedule;
+  schedule.launch.index = number % Launches::size;
+  schedule.scan.index = number / Launches::size % Scans::size;
+  schedule.kv_split = 1 + number / (Launches::size * Scans::size) % splits;
+  schedule.order.q_order.index = number / 2 % QOrders::size;
+  schedule.order.section = 1 + number % 2;
+  schedule.workers = 1 + number % 5;
+  schedule.prefetch = number / 2 % 3;
+  schedule.seed = uint64_t(number);
+  if (cuts_last_wave(schedule) && !variant.merges_pieces) schedule.launch = launch_id<StaticLaunch>;
+  point.call.hints = {Eviction(number % 3), Eviction(number / 3 % 3), Eviction(number / 9 % 3)};
+  point.layout = Layout(number / 4 % layouts);
+  return point;
+}
+
+/// `balanced` with every scan and on every tiling whose kernels merge pieces.
+void add_balanced_points(std::vector<TilingFamily> tilings, std::vector<RandomPoint>& points) {
+  std::erase_if(tilings, [](const TilingFamily& one) { return !one.types.front().merges_pieces; });
+  if (tilings.empty()) return;
+  for (size_t i = 0; i < std::max(tilings.size(), size_t(Scans::size)); ++i) {
+    const std::vector<KernelVariant>& types = tilings[i % tilings.size()].types;
+    RandomPoint point = covering_point(types[i % types.size()], int(i % masks), int(i));
+    point.call.schedule.launch = launch_id<BalancedLaunch>;
+    point.call.schedule.scan.index = int(i) % Scans::size;
+    point.call.schedule.kv_split = 1;
+    points.push_back(point);
+  }
+}
+
+/// Every masked kernel with every mask, both element types. The last Q tile has rows for one
+/// warpgroup, so that the other lets an item pass before it has rows again.
+void add_masked_points(std::span<const KernelVariant> variants, std::vector<RandomPoint>& points) {
+  int number = 0;
+  for (const KernelVariant& variant : variants) {
+    int64_t keys_of_others = 0;
+    for (const MaskedKernel& kernel : masked_kernels(variant)) {
+      for (const MaskKind mask : {MaskKind::causal, MaskKind::window}) {
+        RandomPoint point = covering_point(variant, int(mask), number++);
+        point.call.problem.seq_q = variant.tiling.q_rows + variant.tiling.q_rows / 4 + number % 5;
+        point.call.problem.seq_kv += keys_of_others;
+        point.call.schedule.workers = 1;
+        points.push_back(point);
+      }
+      keys_of_others = kernel.most_keys;
+    }
+  }
+}
+
+bool is_of(const RandomPoint& point, std::string_view family, const LaunchAndSplit& way) {
+  const Schedule& schedule = point.call.schedule;
+  return point.call.family == family && schedule.launch == way.launch &&
+         (schedule.kv_split > 1) == way.split && has_second_items(point);
+}
+
+/// Every launch with and without split on every family that runs it, where no point has it yet.
+void add_launches_of_families(const std::vector<TilingFamily>& tilings,
+                              std::vector<RandomPoint>& points) {
+  for (const TilingFamily& tiling : tilings)
+    for (const LaunchAndSplit& way : launches_of(tiling.types.front())) {
+      const KernelVariant& variant = tiling.types.front();
+      const auto wanted = [&](const RandomPoint& one) { return is_of(one, variant.family, way); };
+      if (std::any_of(points.begin(), points.end(), wanted)) continue;
+      RandomPoint point;
+      for (int number = 0; !wanted(point); ++number)
+        point = covering_point(variant, number % masks, number);
+      points.push_back(point);
+    }
 }
 
 }  // namespace
@@ -100,59 +237,52 @@ double allowed_error(ElementType dtype) {
   return fp32_error;
 }
 
-std::string judge(const RandomPoint& point, const AttentionResults& results,
-                  const ReferenceResult& reference) {
-  double difference = 0, norm = 0;
-  for (size_t i = 0; i < reference.o.size(); ++i) {
-    if (!std::isfinite(results.o[i])) return "O has an element that is not finite or not written";
-    difference += std::pow(results.o[i] - reference.o[i], 2);
-    norm += std::pow(reference.o[i], 2);
-  }
-  const double error = norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
-  if (!(error <= error_allowed_in(point))) {
-    std::ostringstream text;
-    text << "relative error of O is " << error;
-    return text.str();
-  }
-  for (size_t i = 0; i < reference.lse.size(); ++i) {
-    if (std::isinf(reference.lse[i])) {
-      if (results.lse[i] != float(reference.lse[i])) return "lse of an empty row is not -inf";
-    } else if (!(std::abs(results.lse[i] - reference.lse[i]) <= allowed_lse_error(point))) {
-      return "lse of row " + std::to_string(i) + " is " + std::to_string(results.lse[i]) +
-             ", expected " + std::to_string(reference.lse[i]);
-    }
-  }
-  if (!results.gaps_untouched) return "memory outside of O was written";
-  return {};
-}
-
-std::string judge_trace(const AttentionForward& call, const AttentionResults& results) {
-  const KernelVariant* variant =
-      find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
-  return judge_trace(call.problem, variant->tiling, call.schedule, results.trace());
-}
-
 std::string judge_point(const RandomPoint& point, const AttentionInputs& inputs,
                         const AttentionResults& results) {
-  std::string wrong =
-      judge(point, results, reference_for(point.call.problem, scale_of(point.call), inputs));
-  if (wrong.empty() && !results.items.empty()) wrong = judge_trace(point.call, results);
-  return wrong.empty() ? wrong : describe(point) + ": " + wrong;
+  const ReferenceResult reference = reference_for(point.call.problem, scale_of(point.call), inputs);
+  return what_is_wrong(point, judge(point, results, reference), results);
 }
 
 std::string run_and_judge(const RandomPoint& point, uint64_t seed, double& worst) {
   const AttentionInputs inputs = random_inputs(point.call.problem, seed, point.spread);
   const ReferenceResult reference = reference_for(point.call.problem, scale_of(point.call), inputs);
   const AttentionResults results = run_attention(point.call, inputs, point.layout, true);
-  double difference = 0, norm = 0;
-  for (size_t i = 0; i < reference.o.size(); ++i) {
-    difference += std::pow(results.o[i] - reference.o[i], 2);
-    norm += std::pow(reference.o[i], 2);
+  const Judged judged = judge(point, results, reference);
+  worst = std::max(worst, judged.error);
+  if (results.items.empty()) return describe(point) + ": no order was traced";
+  return what_is_wrong(point, judged, results);
+}
+
+bool has_second_items(const RandomPoint& point) {
+  const AttentionForward& call = point.call;
+  return whole_item_count(call.problem, call.tiling, call.schedule) > call.schedule.workers;
+}
+
+std::vector<LaunchAndSplit> launches_of(const KernelVariant& variant) {
+  std::vector<LaunchAndSplit> launches;
+  for (int launch = 0; launch < Launches::size; ++launch)
+    for (const bool split : {false, true}) {
+      const Schedule schedule{.launch = {launch}, .kv_split = split ? 2 : 1};
+      if (variant.merges_pieces || !cuts_last_wave(schedule)) launches.push_back({{launch}, split});
+    }
+  return launches;
+}
+
+std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants) {
+  constexpr size_t schedules = size_t(Launches::size) * Scans::size * splits;
+  const std::vector<TilingFamily> tilings = tilings_of(variants);
+  std::vector<RandomPoint> points;
+  if (tilings.empty()) return points;
+  for (size_t i = 0; i < std::max(tilings.size() * masks, schedules); ++i) {
+    const TilingFamily& tiling = tilings[std::min(i / masks, tilings.size() - 1)];
+    const int mask = int(i % masks);
+    const KernelVariant& variant = tiling.types[(i / masks + i) % tiling.types.size()];
+    points.push_back(covering_point(variant, mask, int(i)));
   }
-  if (norm > 0) worst = std::max(worst, std::sqrt(difference / norm));
-  std::string wrong = judge(point, results, reference);
-  if (wrong.empty()) wrong = judge_trace(point.call, results);
-  return wrong.empty() ? wrong : describe(point) + ": " + wrong;
+  add_balanced_points(tilings, points);
+  add_masked_points(variants, points);
+  add_launches_of_families(tilings, points);
+  return points;
 }
 
 }  // namespace sawtooth::kernels

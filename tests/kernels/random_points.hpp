@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <ostream>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/reference/attention_reference.hpp"
@@ -72,19 +74,34 @@ std::string describe(const RandomPoint& point);
 /// ||out - ref|| / ||ref|| that is allowed: 5e-3 for bf16, 1e-3 for fp16.
 double allowed_error(ElementType dtype);
 
-/// Empty when the results agree with the reference, else what is wrong.
-std::string judge(const RandomPoint& point, const AttentionResults& results,
-                  const ReferenceResult& reference);
-
-/// Empty when every item ran exactly once, by a worker that the launch allows, and every K/V
-/// sequence equals the scan of the recorded counter and start; else what is wrong.
-std::string judge_trace(const AttentionForward& call, const AttentionResults& results);
-
-/// Both, of results on these inputs; the order where it was traced.
+/// Empty when results on these inputs agree with the reference and, where it was traced, the order
+/// with the schedule (judge_trace); else what is wrong.
 std::string judge_point(const RandomPoint& point, const AttentionInputs& inputs,
                         const AttentionResults& results);
 
 /// Runs a point with trace on inputs of `seed` and judges it. `worst` takes the relative error.
 std::string run_and_judge(const RandomPoint& point, uint64_t seed, double& worst);
+
+// The covering set: a few problems for tools that slow kernels down, such as compute-sanitizer;
+// every kernel, mask and schedule meets the code paths it has.
+
+struct LaunchAndSplit {
+  LaunchId launch;
+  bool split = false;
+};
+
+/// What the kernels of this variant's family run: all, but `balanced` cuts without split only where
+/// pieces are merged.
+std::vector<LaunchAndSplit> launches_of(const KernelVariant& variant);
+
+/// Whether some worker has more than one item: a first item alone shows no launch at work.
+bool has_second_items(const RandomPoint& point);
+
+/// Points over `variants`: every tiling of every family with every mask, both element types of it
+/// where it has them, every (launch, scan, split or whole) that is on the lists, with and without
+/// prefetch, every layout, and every launch of every family with second items, split and whole.
+/// Three points a tiling, and more of the last tilings when the schedules are not all through.
+/// Lengths are ragged, below three tiles, but for kernels under a mask that begin at more keys.
+std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants);
 
 }  // namespace sawtooth::kernels
