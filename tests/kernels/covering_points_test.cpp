@@ -1,6 +1,4 @@
 // What the programs that check kernels on a GPU cover, and what they take for right and for wrong.
-#include "tests/kernels/random_points.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -15,6 +13,7 @@
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/variant_list.hpp"
 #include "tests/kernels/random_check.hpp"
+#include "tests/kernels/random_points.hpp"
 
 namespace sawtooth::kernels {
 namespace {
