@@ -5,7 +5,9 @@
 // so it is opened here first, by full path and with global symbols.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <cuda.h>
 #include <cupti_callbacks.h>
@@ -14,6 +16,10 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 #include <cupti_version.h>
+
+/// A zeroed CUPTI params struct of `type` with structSize set. The size is the one of the last
+/// field in these headers, a macro of CUPTI's own for every struct.
+#define SAWTOOTH_CUPTI_PARAMS(type) ::sawtooth::cupti::zeroed_params<type>(type##_STRUCT_SIZE)
 
 namespace sawtooth::cupti {
 
@@ -96,5 +102,22 @@ DriverLibrary open_driver();
 
 /// Throws std::runtime_error "CALL failed: NAME OF ERROR" unless `result` is CUDA_SUCCESS.
 void check_driver(const DriverLibrary& driver, CUresult result, const char* call);
+
+template <class Params>
+Params zeroed_params(size_t struct_size) {
+  Params params{};
+  params.structSize = struct_size;
+  return params;
+}
+
+// CUptiResult values that mean different things by call (cupti_result.h).
+inline constexpr int invalid_parameter = 1;
+inline constexpr int invalid_metric_name = 17;
+
+inline std::vector<const char*> c_strings(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
 
 }  // namespace sawtooth::cupti

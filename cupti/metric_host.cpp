@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cupti/libraries.hpp"
-#include "cupti/params.hpp"
 #include "cupti/status.hpp"
 
 namespace sawtooth::cupti {

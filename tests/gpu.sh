@@ -276,13 +276,12 @@ else
   skip sawtooth "the program was not built (Boost.Program_options and Eigen are needed)"
 fi
 
-# 8. The ladder: error against the reference, times, counters.
+# 8. The ladder: error against the reference, times.
 if ladder=${SAWTOOTH_LADDER:-$(program ladder)}; then
-  step ladder-s1024 120 "$ladder" --repetitions 50 --csv "$logs/ladder_s1024.csv"
-  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5 --csv "$logs/ladder_s16k.csv"
-  step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50 --csv "$logs/ladder_bf16.csv"
-  sanitize ladder 90 "$sanitizer_tools" "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1 \
-    --no-counters
+  step ladder-s1024 120 "$ladder" --repetitions 50
+  step ladder-s16k 180 "$ladder" --seq 16384 --repetitions 5
+  step ladder-bf16 120 "$ladder" --dtype bf16 --repetitions 50
+  sanitize ladder 90 "$sanitizer_tools" "$ladder" --batch 1 --heads 2 --seq 192 --repetitions 1
 else
   skip ladder "the program was not built"
 fi

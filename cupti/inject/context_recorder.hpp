@@ -9,15 +9,32 @@
 
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string>
 
+#include <cuda.h>
+#include <cupti_callbacks.h>
+
 #include "cupti/inject/counter_lease.hpp"
-#include "cupti/inject/foreign_launch.hpp"
 #include "cupti/inject/pass_file.hpp"
 #include "cupti/libraries.hpp"
 #include "cupti/range_profiler.hpp"
 
 namespace sawtooth::inject {
+
+/// A launch as CUPTI's callbacks show it (cupti_driver_cbid.h, generated_cuda_meta.h).
+struct ForeignLaunch {
+  CUfunction function = nullptr;  // null for a graph; may be a CUkernel
+  Extent grid{};
+  Extent block{};
+  unsigned dynamic_shared_bytes = 0;
+  CUstream stream = nullptr;  // never null for the default stream of a thread
+};
+
+/// The driver calls that launch kernels and graphs. (Launches of the runtime pass through them.)
+std::span<const CUpti_CallbackId> launch_calls();
+
+ForeignLaunch foreign_launch(CUpti_CallbackId call, const void* parameters);
 
 class ContextRecorder {
  public:

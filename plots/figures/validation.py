@@ -5,8 +5,8 @@ Points whose measured DRAM reads are at most 1.5 x compulsory are hollow.
 
 import textwrap
 
-import errors
 import figure
+import measures
 import table
 import words
 from matplotlib.lines import Line2D
@@ -23,9 +23,13 @@ def marker_of(launch):
     return {"marker": LAUNCH_MARKER.get(launch, "D"), "linestyle": "none"}
 
 
+def mask_of(row):
+    return row["mask"].split(":")[0]
+
+
 def look_of(row):
-    colour = MASK_COLOUR.get(errors.mask_of(row), figure.GREY)
-    return {"color": colour, "markerfacecolor": colour if errors.is_over(row) else "none"}
+    colour = MASK_COLOUR.get(mask_of(row), figure.GREY)
+    return {"color": colour, "markerfacecolor": colour if measures.is_over(row) else "none"}
 
 
 def is_positive(row):
@@ -46,7 +50,7 @@ def panel(axes, rows, counter):
 
 
 def legend_handles(rows):
-    for mask in dict.fromkeys(errors.mask_of(row) for row in rows):
+    for mask in dict.fromkeys(mask_of(row) for row in rows):
         colour = MASK_COLOUR.get(mask, figure.GREY)
         yield Line2D([], [], color=colour, linewidth=3, label=words.value("mask", mask))
     for launch in table.values(rows, "launch"):
@@ -55,11 +59,7 @@ def legend_handles(rows):
 
 def draw(path):
     rows = table.read(path, ("group", "counter", "predicted", "measured"))
-    groups = [
-        group for group in table.values(rows, "group") if not group.startswith(errors.BASELINE)
-    ]
-    if not groups:
-        raise table.TableError(f"{path}: no model but baselines")
+    groups = table.values(rows, "group")
     shown = {
         (group, counter): [row for row in found if is_positive(row)]
         for (group, counter), found in table.grouped(rows, "group", "counter").items()

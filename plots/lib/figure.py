@@ -13,7 +13,6 @@ import sys
 import matplotlib
 
 matplotlib.use("Agg")
-import errors  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
 from matplotlib import ticker  # noqa: E402
 from measures import short  # noqa: E402
@@ -134,7 +133,7 @@ def legend(fig, axes, handles):
 
 def equality(axes, low, high, label=None):
     """Logarithmic axes from `low` to `high`, the line y = x and the band of +-10 %."""
-    ends, band = [low, high], [1 - errors.BAND, 1 + errors.BAND]
+    ends, band = [low, high], [0.9, 1.1]
     axes.plot(ends, ends, color="black", linewidth=0.8)
     sides = [[factor * end for end in ends] for factor in band]
     axes.fill_between(ends, *sides, color=PALE, zorder=0, label=label)

@@ -3,11 +3,17 @@
 import math
 
 CONFIDENCE = 0.95
+OVER = 1.5  # of compare_statistics.hpp: above it the order of work decides
 
 
 def quantile(values, share):
     """The smallest of `values` that at least `share` of them do not exceed (nearest rank)."""
     return sorted(values)[max(math.ceil(share * len(values)), 1) - 1]
+
+
+def is_over(row):
+    """Of a row of `sawtooth compare --csv`."""
+    return row["over_compulsory"] != "" and float(row["over_compulsory"]) > OVER
 
 
 def geometric_mean(values):

@@ -60,7 +60,7 @@ TEST(ShippedFiles, EveryConfigurationOfThePaperResolves) {
       EXPECT_NO_THROW(resolve(point, catalog)) << entry.path();
     }
   }
-  EXPECT_GE(configurations, 10);
+  EXPECT_GE(configurations, 3);
 }
 
 }  // namespace

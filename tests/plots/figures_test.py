@@ -127,13 +127,6 @@ class Figures(unittest.TestCase):
 
         self.refused("hit_rate", [self.changed("ctas.csv", empty)], "no row has hit_rate")
 
-    def test_a_comparison_without_a_model_is_refused(self):
-        def baselines(rows):
-            return [row for row in rows if "baseline" in row["group"]]
-
-        table = self.changed("errors.csv", baselines)
-        self.refused("validation", [table], "no model but baselines")
-
     def test_the_capacity_comes_from_the_table(self):
         def of_gpu(gpu, capacity):
             return lambda rows: [{**row, "gpu": gpu, "l2_bytes": capacity} for row in rows]

@@ -118,9 +118,9 @@ class Simulate(unittest.TestCase):
 
     def test_a_configuration_is_overridden_by_options(self):
         folder = os.path.join(os.path.dirname(__file__), "../../experiments/studies/paper/lists")
-        table = sawtooth.simulate(os.path.join(folder, "scans.ini"), seq="2K", scan="linear")
+        table = sawtooth.simulate(os.path.join(folder, "point.ini"), seq="2K", scan="linear")
         self.assertEqual(set(table.column("seq_q")), {2048})
-        self.assertEqual(set(table.column("experiment")), {"scans"})
+        self.assertEqual(set(table.column("experiment")), {"point"})
 
     def test_mistakes_name_the_key_and_what_is_allowed(self):
         for options, message in (

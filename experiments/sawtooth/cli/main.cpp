@@ -55,6 +55,8 @@ int run(const Arguments& words) {
     }
     return command.run(command, arguments);
   }
+  if (words.front() == "parquet")
+    throw UsageError("parquet: use pandas.read_csv(TABLE).to_parquet(FILE)");
   std::string known;
   std::vector<std::string_view> names;
   for (const Command& command : commands()) {

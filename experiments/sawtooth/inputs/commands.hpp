@@ -9,8 +9,8 @@ namespace sawtooth::experiments {
 
 using RunCommand = int(const Command& command, const Arguments& arguments);
 RunCommand run_simulate, run_search, run_run, run_merge, run_slurm, run_compare, run_plot,
-    run_report, run_parquet, run_counters, run_calibrate, run_record, run_import_ncu, run_order,
-    run_teach, run_advise, run_trace, run_gpus, run_systems, run_schedules;
+    run_report, run_counters, run_calibrate, run_record, run_import_ncu, run_order, run_teach,
+    run_advise, run_trace, run_gpus, run_systems, run_schedules;
 
 #if defined(SAWTOOTH_HAVE_KERNELS)
 RunCommand run_measure, run_bench, run_ring, run_counters_dump;
@@ -61,12 +61,6 @@ inline constexpr Command report_command{
     .operands = "RUN -o FILE.html",
     .description = "one page of a run: tables and pictures to explore, no network",
     .run = run_report,
-    .own_help = true};
-inline constexpr Command parquet_command{
-    .name = "parquet",
-    .operands = "TABLE.csv ... -o OUT.parquet",
-    .description = "writes tables as one Parquet file with typed columns, by pyarrow",
-    .run = run_parquet,
     .own_help = true};
 inline constexpr Command counters_command{"counters", "list | dump [CONFIG]",
                                           "list: metrics of a chip and the passes that they take, "

@@ -1,18 +1,186 @@
+// sawtooth merge: joins the parts of a sweep. In memory there is an index of the rows, some hundred
+// bytes each; rows are read again when they are written.
+#include <charconv>
+#include <cstdint>
+#include <functional>
 #include <iostream>
 #include <limits>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/merge/merge_tables.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
+#include "experiments/sawtooth/results/old_rows.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
+#include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
+
+constexpr size_t id_column = result_column("run_id");
+constexpr size_t repetition_column = result_column("repetition");
+constexpr size_t status_column = result_column("status");
+
+// Twelve hexadecimal digits; another text stands for itself by its hash.
+uint64_t number_of(std::string_view run_id) {
+  constexpr int hexadecimal = 16;
+  uint64_t number = 0;
+  const char* end = run_id.data() + run_id.size();
+  const auto [stop, error] = std::from_chars(run_id.data(), end, number, hexadecimal);
+  return error == std::errc{} && stop == end ? number : ContentHash().add(run_id).number();
+}
+
+// Of a million points two have one run_id now and then; they are told apart by their cells.
+bool is_one_point(const CsvRow& a, const CsvRow& b) {
+  using enum ColumnKind;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    const ColumnKind kind = result_columns[i].kind;
+    const bool of_point = kind == point || joins(kind) || kind == model || kind == parameter;
+    if (of_point && a[i] != b[i]) return false;
+  }
+  return a[repetition_column] == b[repetition_column];
+}
+
+class MergedTables {
+ public:
+  /// Adds the rows of a table. Of rows that agree in run_id and repetition one stays; a row with a
+  /// result replaces one without. Throws UsageError for other columns than those of results.csv,
+  /// and where two rows differ: it names point, column and both files.
+  void add(const std::string& path);
+
+  size_t rows() const { return entries_.size(); }
+  size_t duplicates() const { return duplicates_; }
+  /// Whether the first row was measured.
+  bool is_measured() const { return is_measured_; }
+  /// Marks the rows of the next point of a sweep; false where there is none with a result.
+  bool take(const std::string& run_id);
+  /// The header, rows that were not taken, and those of points in the order in which they were.
+  void write(std::ostream& out);
+
+ private:
+  struct Entry {
+    TextKey content;
+    uint64_t offset = 0;
+    uint32_t length = 0;
+    uint32_t file = 0;
+    uint32_t next = 0;  // of the same point: index + 1, or 0
+    bool has_result = false;
+    bool is_taken = false;
+  };
+  CsvRow read(const Entry& entry);
+  std::string text(const Entry& entry);
+  void replace(Entry& known, const Entry& now, const CsvRow& cells);
+
+  std::vector<std::string> paths_;
+  std::vector<std::ifstream> files_;
+  std::vector<Entry> entries_;
+  std::unordered_map<uint64_t, uint32_t> first_of_;  // run_id -> index of its first row
+  std::vector<uint32_t> order_;                      // first rows of points that were taken
+  size_t duplicates_ = 0;
+  bool is_measured_ = false;
+};
+
+std::string MergedTables::text(const Entry& entry) {
+  std::string record(entry.length, '\0');
+  std::ifstream& file = files_[entry.file];
+  file.seekg(static_cast<std::streamoff>(entry.offset));
+  file.read(record.data(), static_cast<std::streamsize>(record.size()));
+  if (!file) throw std::runtime_error(paths_[entry.file] + ": was changed while it was read");
+  return record;
+}
+
+CsvRow MergedTables::read(const Entry& entry) {
+  return parse_csv_record(text(entry), paths_[entry.file], 0);
+}
+
+// Two rows of one point and repetition.
+void MergedTables::replace(Entry& known, const Entry& now, const CsvRow& cells) {
+  if (known.content == now.content || (known.has_result && !now.has_result)) {
+    ++duplicates_;
+    return;
+  }
+  if (known.has_result == now.has_result && now.has_result) {
+    const CsvRow before = read(known);
+    for (size_t column = 0; column < cells.size(); ++column) {
+      if (before[column] == cells[column]) continue;
+      throw UsageError(paths_[known.file] + " and " + paths_[now.file] + ": point " +
+                       cells[id_column] + " differs in " +
+                       std::string(result_columns[column].name) + ": '" + before[column] +
+                       "' and '" + cells[column] + "'; allowed: tables that agree where they meet");
+    }
+  }
+  ++duplicates_;
+  const uint32_t next = known.next;
+  known = now;
+  known.next = next;
+}
+
+void MergedTables::add(const std::string& path) {
+  CsvFile table(path);
+  require_result_columns(table.header(), path + ": ",
+                         "allowed: tables of one version of this program");
+  const auto file = static_cast<uint32_t>(paths_.size());
+  paths_.push_back(path);
+  files_.emplace_back(path, std::ios::binary);
+  while (table.next()) {
+    const CsvRow& cells = table.cells();
+    if (entries_.empty()) is_measured_ = cells[result_column("source")] == "measured";
+    const Entry now{
+        TextKey(table.record()),     table.offset(), static_cast<uint32_t>(table.length()), file, 0,
+        cells[status_column] == "ok"};
+    const auto index = static_cast<uint32_t>(entries_.size());
+    const auto [point, is_new] = first_of_.try_emplace(number_of(cells[id_column]), index);
+    if (is_new) {
+      entries_.push_back(now);
+      continue;
+    }
+    // Repetitions of a point form a chain.
+    uint32_t at = point->second;
+    for (;;) {
+      if (entries_[at].content == now.content || is_one_point(read(entries_[at]), cells)) {
+        replace(entries_[at], now, cells);
+        break;
+      }
+      if (entries_[at].next == 0) {
+        entries_[at].next = index + 1;
+        entries_.push_back(now);
+        break;
+      }
+      at = entries_[at].next - 1;
+    }
+  }
+}
+
+bool MergedTables::take(const std::string& run_id) {
+  const auto point = first_of_.find(number_of(run_id));
+  if (point == first_of_.end()) return false;
+  bool has_result = false;
+  order_.push_back(point->second);
+  for (uint32_t at = point->second + 1; at != 0; at = entries_[at - 1].next) {
+    entries_[at - 1].is_taken = true;
+    has_result = has_result || entries_[at - 1].has_result;
+  }
+  return has_result;
+}
+
+void MergedTables::write(std::ostream& out) {
+  out << result_header();
+  for (const Entry& entry : entries_)
+    if (!entry.is_taken) out << text(entry) << '\n';
+  for (const uint32_t first : order_)
+    for (uint32_t at = first + 1; at != 0; at = entries_[at - 1].next)
+      out << text(entries_[at - 1]) << '\n';
+}
 
 // Puts rows in the order of the configuration; returns its points that have no result.
 Failures take_points_of(const std::string& path, MergedTables& tables) {

@@ -1,8 +1,77 @@
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include <spawn.h>
+#include <sys/wait.h>
+
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/plot/python.hpp"
+#include "experiments/sawtooth/plot/plot.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
+extern char** environ;
+
 namespace sawtooth::experiments {
+namespace {
+
+// Runs a program and waits for it: its exit code, or -1 when it could not be started or was killed.
+int run_program(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
+    return -1;
+  }
+  int status = 0;
+  if (waitpid(process, &status, 0) != process || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+std::string python_with(const std::string& module) {
+  const char* chosen = std::getenv("SAWTOOTH_PYTHON");
+  // Exit code 0 only where the module is found; it is not loaded, so nothing is printed.
+  const std::string probe = "import importlib.util as u; raise SystemExit(u.find_spec('" +
+                            (module.empty() ? "csv" : module) + "') is None)";
+  for (const std::string& python : {std::string(chosen == nullptr ? "" : chosen),
+                                    std::string("python3"), std::string("/usr/bin/python3")}) {
+    if (!python.empty() && run_program({python, "-c", probe}) == 0) return python;
+  }
+  throw UsageError("no python3" + (module.empty() ? "" : " with " + module) +
+                   ": apt install python3-" +
+                   (module.empty() ? "minimal" : module + ", or pip install " + module) +
+                   "; $SAWTOOTH_PYTHON names one that is not on the path");
+}
+
+// Runs SCRIPT of plots/ with a Python ($SAWTOOTH_PYTHON, python3, /usr/bin/python3) that has
+// `module` (empty: the standard library is enough) and waits for it: its exit code. Throws
+// UsageError that says in one line how to get one where there is none, or no script.
+int run_plot_script(const std::string& script, const std::string& module,
+                    const std::vector<std::string>& arguments) {
+  const std::string path = plot_script(script);
+  if (!std::filesystem::exists(path)) throw UsageError(path + ": is not there");
+  std::vector<std::string> words{python_with(module), path};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::cout << std::flush;
+  const int code = run_program(words);
+  if (code < 0) throw std::runtime_error(path + ": Python was killed");
+  return code;
+}
+
+}  // namespace
+
+void draw_run(const std::string& folder) {
+  try {
+    if (run_plot_script("plot.py", "matplotlib", {"run", folder, "-o", folder + "/plots"}) == 0) {
+      return;
+    }
+  } catch (const std::runtime_error& error) {
+    std::cerr << "note: no figures: " << error.what() << "\n";
+    return;
+  }
+  std::cerr << "note: " << folder << " could not be drawn\n";
+}
 
 int run_plot(const Command&, const Arguments& arguments) {
   if (arguments.empty()) {
@@ -15,10 +84,6 @@ int run_plot(const Command&, const Arguments& arguments) {
 
 int run_report(const Command&, const Arguments& arguments) {
   return run_plot_script("report.py", "", arguments);
-}
-
-int run_parquet(const Command&, const Arguments& arguments) {
-  return run_plot_script("parquet.py", "pyarrow", arguments);
 }
 
 }  // namespace sawtooth::experiments

@@ -1,14 +1,28 @@
-// Runs a command once for each pass and gathers what the injected library writes.
+// sawtooth record: its command line, and the runs of a command, once for each pass. Its options say
+// which launches of a program are read, not what a point is, so they are no keys of configurations.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cupti/inject/pass_file.hpp"
+#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/record/merge_passes.hpp"
-#include "experiments/sawtooth/record/record_arguments.hpp"
 
 namespace sawtooth::experiments {
+
+struct RecordArguments {
+  inject::PassRequest launches;      // its metrics stay empty
+  std::vector<std::string> metrics;  // empty: those of results.csv
+  std::string csv = "-";
+  std::string gpu;  // for the column
+  int device = 0;   // whose counters are planned
+  std::vector<std::string> command;
+};
+
+/// Throws UsageError.
+RecordArguments parse_record_arguments(const Arguments& arguments);
 
 /// How a command ended.
 struct CommandEnd {

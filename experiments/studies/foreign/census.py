@@ -5,11 +5,10 @@
     census.py measure FOLDER SAWTOOTH    records them, from a cold L2, into FOLDER/census.csv
     census.py table FOLDER               a line a kernel at D = 128; no GPU
 
-SAWTOOTH_FLASHINFER names what was compiled elsewhere (kernels.py), SAWTOOTH_FLASH_ATTENTION_3 the program of
-flash_attention_3.cu. A kernel that cannot run is said and left out.
+A kernel that cannot run is said and left out. A further one is an entry of KERNELS.
 """
 
-import csv
+import functools
 import itertools
 import os
 import pathlib
@@ -17,7 +16,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE))
+sys.path += [str(HERE), str(HERE.parent / "speed"), str(HERE.parents[2] / "plots" / "lib")]
+import backends  # noqa: E402  (the path above leads to it)
+import table  # noqa: E402
 
 RANGE = "census"
 SECTOR = 32
@@ -40,14 +41,28 @@ def sectors(*tensors):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors) // SECTOR
 
 
+def triton(torch, q, k, v, mask):
+    from triton_attention import attention
+
+    o = torch.empty_like(q)
+    lse = torch.empty(q.shape[:3], device="cuda", dtype=torch.float32)
+    return lambda: attention(q, k, v, o, lse, mask == "causal")
+
+
+def sdpa(name, torch, *problem):
+    return backends.forward(torch, name, *problem)
+
+
+# name -> function of torch, q, k, v and mask that gives a launch
+KERNELS = {name: functools.partial(sdpa, name) for name in backends.PEERS} | {"triton": triton}
+
+
 def attention(torch):
     """(cells of COLUMNS, launch) of each kernel and shape."""
-    import kernels
-
     for head_dim, mask in SHAPES:
         size = (1, 1, LENGTH, head_dim)
         q, k, v = (torch.randn(size, device="cuda", dtype=torch.bfloat16) for _ in range(3))
-        for name, prepare in kernels.KERNELS.items():
+        for name, prepare in KERNELS.items():
             try:
                 run = prepare(torch, q, k, v, mask)
             except (ImportError, RuntimeError) as error:
@@ -91,46 +106,16 @@ def launch(path):
             torch.cuda.nvtx.range_pop()
             rows.append(dict(zip(COLUMNS, cells)))
         torch.cuda.synchronize()
-    write(path, rows)
-
-
-def write(path, rows):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def record(sawtooth, which, path, command):
-    words = [sawtooth, "record", "--gpu", "h200", "--flush", *which, "--csv", path, "--", *command]
-    subprocess.run([str(word) for word in words], check=False)  # rows have their status
-    return read(path)
+    table.write(path, rows)
 
 
 def measure(folder, sawtooth):
     folder.mkdir(parents=True, exist_ok=True)
     part, said = folder / "part.csv", folder / "launches.csv"
-    command = (sys.executable, HERE / "census.py", "launch", said)
-    rows = joined(record(sawtooth, ("--nvtx", RANGE), part, command), read(said))
-    write(folder / "census.csv", rows)
-    program = os.environ.get("SAWTOOTH_FLASH_ATTENTION_3")
-    if program:
-        shapes = [word for head_dim, mask in SHAPES for word in (LENGTH, head_dim, mask)]
-        launches = record(sawtooth, ("--kernel", "device_kernel"), part, (program, 1, *shapes))
-        tensor = {head_dim: LENGTH * head_dim * 2 // SECTOR for head_dim, _ in SHAPES}
-        known = [
-            dict(zip(COLUMNS, ("flash-attention-3", LENGTH, d, mask, 3 * tensor[d], tensor[d])))
-            for d, mask in SHAPES
-        ]
-        # The program's check comes before the launch of each shape.
-        write(folder / "census.csv", rows + joined(launches[1::2], known))
-    else:
-        left_out("FlashAttention-3", "SAWTOOTH_FLASH_ATTENTION_3 names no program")
+    words = [sawtooth, "record", "--gpu", "h200", "--flush", "--nvtx", RANGE, "--csv", part, "--"]
+    words += [sys.executable, HERE / "census.py", "launch", said]
+    subprocess.run(words, check=False)  # rows have their status
+    table.write(folder / "census.csv", joined(table.read(part), table.read(said)))
     part.unlink()
     said.unlink()
 
@@ -144,12 +129,12 @@ def joined(recorded, said):
     ]
 
 
-def table(folder):
+def print_table(folder):
     print(
         "| kernel | shape | time, ms | reads reach L2 | in the own half | DRAM reads | L2 writes |"
     )
     print("|---" * 7 + "|")
-    for row in read(folder / "census.csv"):
+    for row in table.read(folder / "census.csv"):
         if row["head_dim"] != "64":  # there every kernel reads its inputs about once
             print(line(row))
 
@@ -176,7 +161,7 @@ def main(arguments):
     elif arguments[:1] == ["measure"] and len(arguments) == 3:
         measure(pathlib.Path(arguments[1]).resolve(), pathlib.Path(arguments[2]).resolve())
     elif arguments[:1] == ["table"] and len(arguments) == 2:
-        table(pathlib.Path(arguments[1]))
+        print_table(pathlib.Path(arguments[1]))
     else:
         sys.exit(__doc__)
     return 0

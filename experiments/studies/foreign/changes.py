@@ -8,29 +8,24 @@ is off by over 10 %, a change of time by over 5 points, or a change of DRAM read
 says how well such predictions do on many kernels.
 """
 
-import csv
 import pathlib
 import statistics
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "plots" / "lib"))
+import table  # noqa: E402  (the path above leads to it)
+
 TIME_OFF, TIME_CHANGE_OFF, READS_CHANGE_OFF = 0.10, 0.05, 0.10
-
-
-def read(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 class Table:
     """Medians over launches of one table."""
 
     def __init__(self, path, scan):
-        self.rows = [row for row in read(path) if row["scan"] == scan]
+        self.rows = table.where(table.read(str(path)), scan=scan)
 
     def value(self, length, column):
-        return statistics.median(
-            float(row[column]) for row in self.rows if int(row["seq_q"]) == length
-        )
+        return statistics.median(table.numbers(table.where(self.rows, seq_q=length), column))
 
     def lengths(self):
         return {int(row["seq_q"]) for row in self.rows}
@@ -69,7 +64,7 @@ def main(arguments):
         print("|---" * 5 + "|")
         for length in sorted(predicted[0].lengths()):
             times = [
-                [table.value(length, "time_us") for table in tables]
+                [rows.value(length, "time_us") for rows in tables]
                 for tables in (predicted, measured)
             ]
             by_time, by_reads = (

@@ -8,8 +8,11 @@ problem and the schedule. What it leaves out gets the defaults of `sawtooth simu
 `compare`; the first launch of each problem, by which a program loads its kernel, is left out.
 """
 
-import csv
+import pathlib
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "plots" / "lib"))
+import table  # noqa: E402  (the path above leads to it)
 
 DEFAULTS = {
     "pass": "forward",
@@ -28,15 +31,10 @@ DEFAULTS = {
 }
 
 
-def read(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def main(arguments):
     if len(arguments) != 3:
         sys.exit(__doc__)
-    recorded, launches = read(arguments[0]), read(arguments[1])
+    recorded, launches = (table.read(path) for path in arguments[:2])
     if len(recorded) != len(launches):
         sys.exit(
             f"label.py: {arguments[0]} has {len(recorded)} launches, {arguments[1]} says {len(launches)}; "
@@ -51,10 +49,7 @@ def main(arguments):
         seen[problem] = seen.get(problem, -1) + 1
         if seen[problem] > 0:
             rows.append({**row, **DEFAULTS, **launch, "repetition": seen[problem] - 1})
-    with open(arguments[2], "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    table.write(arguments[2], rows)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,15 @@ Each runs every length a few times and, when asked, writes what it launched: a r
 of results.csv. The layer prints a hash of its output, which is the same in every run.
 """
 
-import csv
 import hashlib
 import pathlib
 import sys
 
 import torch
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path += [str(HERE), str(HERE.parents[2] / "plots" / "lib")]
+import table  # noqa: E402  (the path above leads to it)
 
 LENGTHS = (32768, 65536, 131072, 163840)  # K and V inside half of an H200's L2 and beyond
 LAUNCHES = 4  # of each length
@@ -91,10 +92,7 @@ def main(arguments):
     rows = list(programs[arguments[0]](arguments[1]))
     torch.cuda.synchronize()
     if len(arguments) == 3:
-        with open(arguments[2], "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        table.write(arguments[2], rows)
 
 
 if __name__ == "__main__":

@@ -78,10 +78,7 @@ def run(words):
 
 
 def write(name, rows):
-    with open(RESULTS / name, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    table.write(str(RESULTS / name), rows)
 
 
 def read(path):

@@ -14,7 +14,6 @@ of each point's launches. Points are those of the measured rows, or of lists/LIS
 """
 
 import argparse
-import csv
 import os
 import statistics
 import subprocess
@@ -27,7 +26,6 @@ DATA = ROOT / "experiments" / "data"
 BUILD = ROOT / "build" / "prediction"
 FIGURES, UNMEASURED = (HERE / "results" / f"{name}.csv" for name in ("figures", "unmeasured"))
 sys.path[:0] = [str(ROOT / "plots" / "lib"), str(HERE)]
-import errors  # noqa: E402  (the path above leads to it)
 import fill  # noqa: E402
 import intervals  # noqa: E402
 import measures  # noqa: E402
@@ -146,7 +144,7 @@ def figures(name, summary, compared):
                 line[f"{points}_{statistic}"] = value and f"{float(value):.5g}"
         sizes, held = [], []
         for row in table.where(compared, counter=counter):
-            if not errors.is_over(row) or not row["relative_error"]:
+            if not measures.is_over(row) or not row["relative_error"]:
                 continue
             if point_of(row) in agree:
                 sizes.append(abs(float(row["relative_error"])))
@@ -171,13 +169,6 @@ def agreeing(compared):
         if high - low < AGREE * middle:
             found.add(point_of(row))
     return found
-
-
-def write(path, rows):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def recorded(path=FIGURES):
@@ -284,12 +275,14 @@ def main():
             run([options.program, "simulate", *words])
             kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()
             columns = [*kept, DRAM, "cold_read_sectors"]
-            write(UNMEASURED, [{c: row[c] for c in columns} for row in table.read(str(path))])
+            table.write(
+                str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(str(path))]
+            )
         for name in options.lists or ([] if options.unmeasured else LISTS):
             rows = list(judge(options.program, name))
             kept = [dict(row) for row in recorded() if row["list"] != name]
             order = list(LISTS)
-            write(FIGURES, sorted(kept + rows, key=lambda row: order.index(row["list"])))
+            table.write(str(FIGURES), sorted(kept + rows, key=lambda row: order.index(row["list"])))
             print(f"{name}: build/prediction/{name}", flush=True)
         return fill.study(str(HERE), Page())
     except (table.TableError, subprocess.CalledProcessError) as error:

@@ -12,7 +12,7 @@ tables=experiments/studies/judged.py
 [ "${1:-}" = --check ] && exec python3 "$tables" page "$here" --check
 folder=runs/serving
 mkdir -p "$folder"
-[ "${1:-}" = --decode ] && exec python3 "$here/decode.py" --library "$2" --csv "$folder/decode.csv"
+[ "${1:-}" = --decode ] && SAWTOOTH_LIBRARY=$2 exec python3 "$here/decode.py" "$folder/decode.csv"
 program=${1:-build/release/sawtooth}
 
 # predict NAME: rows of a list.

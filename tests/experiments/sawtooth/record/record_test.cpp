@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/record/merge_passes.hpp"
-#include "experiments/sawtooth/record/record_arguments.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
+#include "experiments/sawtooth/record/recording.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/cell.hpp"
 

@@ -34,7 +34,7 @@ class Census(unittest.TestCase):
     def test_the_page_has_what_was_recorded(self):
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
-            census.table(ROOT / "experiments" / "data" / "h200" / "foreign")
+            census.print_table(ROOT / "experiments" / "data" / "h200" / "foreign")
         self.assertIn(output.getvalue(), (STUDY / "README.md").read_text(encoding="utf-8"))
 
 
