@@ -16,7 +16,6 @@ MARKS = "osD^vPX*<>"
 MOST_SERIES, MOST_PANELS = 16, 12
 LABEL_WIDTH = 28  # of the y axis: characters that fit beside low panels
 LOG_RANGE = 20  # numbers that differ by more are shown on a logarithmic axis unless asked otherwise
-LEGEND_ROWS = 9  # beyond, the legend stands beside the figure
 ELEMENT_BYTES = {"fp32": 4}
 
 

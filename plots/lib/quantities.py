@@ -28,7 +28,6 @@ COMPULSORY = {
     "misses_over_compulsory": lambda row: 1,
     "dram_over_compulsory": lambda row: 1,
 }
-SHARED_BY_SOURCES = ("cold_read_sectors", "l2_write_sectors")
 
 
 def complete(rows):
