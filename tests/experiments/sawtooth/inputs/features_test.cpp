@@ -164,7 +164,7 @@ TEST(Features, ItsResolvedConfigurationIsTheSamePoint) {
   for (const Options& options :
        {Options{{"lengths", "4K+1K"}}, Options{{"lengths", "4K+1K"}, {"seq-q", "1"}},
         Options{{"seq-kv", "1K"}, {"q-lengths", "2+1"}}, packed({{"seq", "1K"}}),
-        Options{{"seq", "1K"}, {"batch", "2"}, {"prefix", "64"}, {"page-rows", "64"}},
+        Options{{"seq", "1K"}, {"batch", "2"}, {"prefix", "256"}, {"page-rows", "128"}},
         backward({{"seq", "1K"}})}) {
     Catalog catalog;
     const std::string text =
