@@ -19,20 +19,20 @@ namespace {
 constexpr double scan_is_known = 0.75;
 
 /// A section and a Q order: the place of every item.
-struct Candidate {
+struct OrderTried {
   int64_t section;
   int32_t q_order;
   std::vector<int64_t> place;  // by item number
 };
 
-Candidate candidate(const Stamps& stamps, int64_t section, int32_t q_order) {
+OrderTried candidate(const Stamps& stamps, int64_t section, int32_t q_order) {
   const int64_t items = stamps.heads * stamps.q_tiles;
   Problem problem;
   problem.heads = problem.kv_heads = stamps.heads;
   Order order;
   order.section = section;
   order.q_order = {q_order};
-  Candidate made{section, q_order, std::vector<int64_t>(static_cast<size_t>(items))};
+  OrderTried made{section, q_order, std::vector<int64_t>(static_cast<size_t>(items))};
   for (int64_t index = 0; index < items; ++index) {
     const WorkCoordinates work = work_at(problem, order, stamps.q_tiles, 1, index, Pass::forward);
     made.place[static_cast<size_t>(work.head * stamps.q_tiles + work.own_tile)] = index;
@@ -42,12 +42,12 @@ Candidate candidate(const Stamps& stamps, int64_t section, int32_t q_order) {
 
 /// Calls `judge` with every candidate and returns the first of the best.
 template <class Judge>
-Candidate best_candidate(const Stamps& stamps, double& best, Judge judge) {
-  Candidate chosen{1, 0, {}};
+OrderTried best_candidate(const Stamps& stamps, double& best, Judge judge) {
+  OrderTried chosen{1, 0, {}};
   best = -std::numeric_limits<double>::infinity();
   for (int64_t section = 1; section <= stamps.heads; ++section) {
     for (int32_t q_order = 0; q_order < QOrders::size; ++q_order) {
-      Candidate one = candidate(stamps, section, q_order);
+      OrderTried one = candidate(stamps, section, q_order);
       const double score = judge(one);
       if (score > best) {
         best = score;
@@ -91,7 +91,7 @@ double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
 /// in this order less the share whose places are not (Kendall's tau). A CTA takes an item after it
 /// has begun the one before and before its own first step; which of CTAs that begin
 /// together came first is not known.
-double agreement_with_time(const std::vector<StampedRun>& runs, const Candidate& one) {
+double agreement_with_time(const std::vector<StampedRun>& runs, const OrderTried& one) {
   struct Taken {
     int64_t after_ns, place;
   };
@@ -151,7 +151,7 @@ std::vector<TileRange> ranges_of(const Stamps& stamps) {
 
 /// Share of the pairs of tiles, one visited after the other, that `scan` has in this order.
 double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
-                      const FoundSchedule& found, const Candidate& order, int32_t scan) {
+                      const FoundSchedule& found, const OrderTried& order, int32_t scan) {
   const std::vector<TileRange> ranges = ranges_of(stamps);
   std::map<int64_t, int64_t> items_of_cta;
   int64_t pairs = 0, good = 0;
@@ -182,7 +182,7 @@ double steps_in_order(const Stamps& stamps, const std::vector<StampedRun>& runs,
   return pairs == 0 ? 1 : static_cast<double>(good) / static_cast<double>(pairs);
 }
 
-void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order,
+void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const OrderTried& order,
                FoundSchedule& found) {
   found.steps_in_order = -1;
   const auto try_scan = [&](int32_t scan) {
@@ -202,7 +202,8 @@ void find_scan(const Stamps& stamps, const std::vector<StampedRun>& runs, const 
 
 /// Items a wave, where the waves go forwards and backwards in turn: that which says of most items
 /// which way they went.
-int64_t wave_of(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order) {
+int64_t wave_of(const Stamps& stamps, const std::vector<StampedRun>& runs,
+                const OrderTried& order) {
   std::vector<std::pair<int64_t, bool>> backwards;  // by place
   for (const StampedRun& run : runs)
     if (run.whole && run.tiles.size() > 1)
@@ -224,7 +225,7 @@ int64_t wave_of(const Stamps& stamps, const std::vector<StampedRun>& runs, const
 
 /// Under grid a kernel is told how many items are a wave. That need not be how many ran at once,
 /// which is tried first.
-void find_waves(const Stamps& stamps, const std::vector<StampedRun>& runs, const Candidate& order,
+void find_waves(const Stamps& stamps, const std::vector<StampedRun>& runs, const OrderTried& order,
                 FoundSchedule& found) {
   FoundSchedule in_waves = found;
   in_waves.workers = wave_of(stamps, runs, order);
@@ -246,11 +247,11 @@ FoundSchedule find_schedule(const Stamps& stamps) {
     cut = cut || !run.whole;
   }
   FoundSchedule found;
-  Candidate order{1, 0, {}};
+  OrderTried order{1, 0, {}};
   if (!cut && ctas.size() == items.size()) {
     found.launch = GridLaunch::name;
     found.workers = most_at_once(runs);
-    order = best_candidate(stamps, found.items_in_place, [&](const Candidate& one) {
+    order = best_candidate(stamps, found.items_in_place, [&](const OrderTried& one) {
       return share_of_whole(runs, [&](const StampedRun& run) {
         return one.place[static_cast<size_t>(run.item)] == run.cta;
       });
@@ -258,7 +259,7 @@ FoundSchedule find_schedule(const Stamps& stamps) {
   } else {
     found.workers = *ctas.rbegin() + 1;
     found.launch = cut ? BalancedLaunch::name : StaticLaunch::name;
-    const auto has_worker = [&](const Candidate& one) {
+    const auto has_worker = [&](const OrderTried& one) {
       return share_of_whole(runs, [&](const StampedRun& run) {
         return one.place[static_cast<size_t>(run.item)] % found.workers == run.cta;
       });
@@ -267,14 +268,14 @@ FoundSchedule find_schedule(const Stamps& stamps) {
     // item whose stamps are all lost shifts those behind it, so this decides between equals only.
     constexpr double between_equals = 1e-3;
     double score = 0;
-    order = best_candidate(stamps, score, [&](const Candidate& one) {
+    order = best_candidate(stamps, score, [&](const OrderTried& one) {
       return has_worker(one) + between_equals * agreement_with_time(runs, one);
     });
     found.items_in_place = has_worker(order);
     if (!found.describes_order()) {
       found.launch = DynamicLaunch::name;
       order = best_candidate(stamps, found.items_in_place,
-                             [&](const Candidate& one) { return agreement_with_time(runs, one); });
+                             [&](const OrderTried& one) { return agreement_with_time(runs, one); });
     }
   }
   found.section = order.section;
