@@ -57,10 +57,10 @@ struct ChipInfo {
 /// Chips with a table: GA100, GA102, AD102, GH100, GB100, GB202, GB20B.
 std::span<const ChipInfo> chips_with_table();
 
-/// Of a chip without a table, what follows from its metrics. Throws as metric_for.
+/// For a chip without a table this follows from its metrics. Throws as metric_for.
 const ChipInfo& chip_info(std::string_view chip);
 
-/// Of a chip without a table: the name that the chips of the table use and CUPTI's host API lists
+/// A chip without a table gets the name that the chips of the table use and CUPTI's host API lists
 /// for this one. Throws CounterError (no_metric_table) where CUPTI does not know it either.
 MetricChoice metric_for(std::string_view chip, L2Counter counter);
 

@@ -38,8 +38,8 @@ ForeignLaunch foreign_launch(CUpti_CallbackId call, const void* parameters);
 
 class ContextRecorder {
  public:
-  /// Of the current context. What keeps counters off is kept for the records. `folder` is that of
-  /// the pass, where its processes agree who counts.
+  /// A recorder is for the current context. What keeps counters off is kept for the records.
+  /// `folder` is that of the pass, where its processes agree who counts.
   ContextRecorder(const cupti::DriverLibrary& driver, const PassRequest& request,
                   const std::string& folder);
 

@@ -168,7 +168,7 @@ class Injection {
   }
 
  private:
-  /// Of the context that counted last; under gate_.
+  /// The context that counted last gives up the counters; the caller holds gate_.
   void give_up() {
     ContextRecorder* const holder = holder_.exchange(nullptr);
     if (holder != nullptr) holder->give_up();

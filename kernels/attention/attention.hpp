@@ -122,7 +122,7 @@ struct AttentionForward {
 /// Checks everything that can be checked without a device: sizes, types, pointers, schedule.
 Outcome check(const AttentionForward& call);
 
-/// Of the state of launches, which begins every workspace and which every launch leaves as zeros.
+/// The state of launches has this size. It begins every workspace; launches leave it as zeros.
 extern const std::size_t workspace_state_bytes;
 
 /// Device memory that a launch on the current device needs beside its tensors: state, and what
@@ -150,7 +150,7 @@ class AttentionPlan {
   /// As attention_forward, whatever the current device is. A plan not made has nothing to do.
   Outcome run(CUstream_st* stream) const;
 
-  /// Of a plan over packed sequences that may change: other lengths of as many sequences, with as
+  /// A plan over packed sequences that may change takes other lengths of as many sequences, with as
   /// many rows of Q and of K and V as the plan was made for, or fewer. They hold for what comes
   /// behind it on `stream`, of runs as of replays of graphs that have captured one. Tables are made
   /// here and copied to the workspace, so that neither arguments nor CTAs of a launch change. lse

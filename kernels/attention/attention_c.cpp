@@ -15,7 +15,7 @@ struct sawtooth_plan {
 
 namespace sawtooth::kernels {
 
-// Of the first header of version 1, and of the first one with gradients.
+// These are the sizes in the first header of version 1, and in the first one with gradients.
 template <>
 inline constexpr std::size_t least_struct_size<sawtooth_attention> = offsetof(sawtooth_attention,
                                                                               seed) +

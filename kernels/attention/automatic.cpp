@@ -35,14 +35,14 @@ constexpr auto ascending = q_order_id<AscendingQ>;
 constexpr auto descending = q_order_id<DescendingQ>;
 constexpr int64_t mib = int64_t{1} << 20;
 
-// Of one H200. hopper: the fastest of the run `race` in experiments/data/h200/race/schedules.csv at
-// each length, judged on the other runs there (tests/kernels/automatic_test.cpp). hopper-short, and
-// sections of 16 MiB (head dim 256 too), where an H100's L2 keeps no more:
-// experiments/data/h100/race/schedules.csv. The others: the launches of
-// experiments/data/h200/orders/schedules.csv, where a grid is within 2 % of the fastest and needs
-// no state. With a mask heads share a section, so that the longest items of all of them come first:
-// a head at a time is as fast over many waves (measured, 0.3 %), and predicted to take up to 1.5
-// times as long over two (tests/experiments/sawtooth/search/automatic_loss_test.cpp).
+// The rules come from one H200. hopper: the fastest of the run `race` in
+// experiments/data/h200/race/schedules.csv at each length, judged on the other runs there
+// (tests/kernels/automatic_test.cpp). hopper-short, and sections of 16 MiB (head dim 256 too),
+// where an H100's L2 keeps no more: experiments/data/h100/race/schedules.csv. The others: the
+// launches of experiments/data/h200/orders/schedules.csv, where a grid is within 2 % of the fastest
+// and needs no state. With a mask heads share a section, so that the longest items of all of them
+// come first: a head at a time is as fast over many waves (measured, 0.3 %), and predicted to take
+// up to 1.5 times as long over two (tests/experiments/sawtooth/search/automatic_loss_test.cpp).
 constexpr auto rules = std::to_array<Rule>({
     {families::hopper, 256, true, 0, dynamic, reverse, descending, 16 * mib},
     {families::hopper, 0, true, 0, dynamic, reverse, descending, 32 * mib},
@@ -59,7 +59,7 @@ constexpr auto rules = std::to_array<Rule>({
     {"", 0, false, 0, grid, linear, ascending, 0},
 });
 
-// Of the backward pass: with a mask the first keys' items are the longest. hopper: the launches of
+// In the backward pass with a mask the first keys' items are the longest. hopper: the launches of
 // one H200, experiments/data/h200/backward/hopper_times.csv; the others are not measured.
 constexpr auto backward_rules = std::to_array<Rule>({
     {families::hopper, 0, true, 0, dynamic, linear, ascending, 32 * mib},

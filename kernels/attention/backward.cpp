@@ -131,7 +131,7 @@ Outcome check_residence(const KernelVariant& variant, int64_t workers, std::size
   return {};
 }
 
-/// Of Q, K, V and dO. A tensor of a side without rows is not read; its map is none.
+/// Maps are those of Q, K, V and dO. A tensor of a side without rows is not read; its map is none.
 Outcome make_maps(const KernelVariant& variant, const BackwardArguments& arguments,
                   std::array<CUtensorMap, 4>& maps) {
   const Problem& problem = arguments.problem;

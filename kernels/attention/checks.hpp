@@ -17,11 +17,11 @@ Outcome check_sizes(const Problem& problem);
 Outcome check_variant(const Problem& problem, const Tiling& tiling, std::string_view family,
                       Pass pass);
 
-/// Of a tensor of elements; `sizes` are batch, heads and rows.
+/// The tensor is one of elements; `sizes` are batch, heads and rows.
 Outcome check_tensor(const char* name, const void* data, const Strides& strides,
                      const int64_t (&sizes)[3], int64_t head_dim);
 
-/// Of log-sum-exp, which may be null.
+/// The floats are log-sum-exp, and may be null.
 Outcome check_floats(const char* name, const float* data);
 Outcome check_scale(float scale);
 

@@ -47,7 +47,7 @@ std::span<const MaskedKernel> masked_kernels(const KernelVariant& variant);
 /// or the variant's own.
 MaskedKernel kernel_for(const KernelVariant& variant, const Problem& problem);
 
-/// Of family hopper-short at head dim 128 (kernels/hopper/masked_short.cu).
+/// Family hopper-short has these at head dim 128 (kernels/hopper/masked_short.cu).
 std::array<MaskedKernel, 2> masked_hopper_short_bf16();
 std::array<MaskedKernel, 2> masked_hopper_short_fp16();
 

@@ -27,8 +27,8 @@ namespace {
 // What a merge takes, some 4 us, in tiles of 64 KiB at 34 GB/s an SM (studies/serving, H200).
 constexpr int64_t tiles_a_merge = 2;
 
-// Of a CTA's first piece, asked for while the launch before ends: an H200 is up to 8 % faster with
-// them, at 128 MiB of K and V, and less so with 4 (experiments/data/h200/serving/ahead.csv).
+// L2 is asked for these of a CTA's first piece while the launch before ends: an H200 is up to 8 %
+// faster with them at 128 MiB of K and V, less so with 4 (experiments/data/h200/serving/ahead.csv).
 constexpr int32_t tiles_ahead = 3;
 
 /// A call's kernel and what follows from it.

@@ -12,7 +12,7 @@ struct DeviceLimits {
   int number = 0;                 // the CUDA runtime's
 };
 
-/// Of the thread's current device; zeros and `error` (a cudaError_t) where it has none.
+/// The device is the thread's current one; zeros and `error` (a cudaError_t) say that it has none.
 DeviceLimits current_device(int* error = nullptr);
 
 }  // namespace sawtooth::kernels

@@ -21,7 +21,7 @@
 namespace sawtooth::kernels {
 namespace {
 
-/// Of a CTA, so that no more than `ctas` of them fit an SM (0: the kernel's own need).
+/// A CTA takes so many bytes that no more than `ctas` of them fit an SM (0: the kernel's own need).
 int shared_bytes_for(const KernelVariant& variant, int needed, int ctas,
                      const DeviceLimits& device) {
   if (ctas <= 0 || variant.fills_sm) return needed;
@@ -80,7 +80,7 @@ cudaError_t allow_shared_memory_once(const KernelVariant& variant, const DeviceL
   return error;
 }
 
-/// Of Q, K, V and O those that the kernel takes.
+/// The kernel takes so many maps of Q, K, V and O.
 std::size_t number_of_maps(const KernelVariant& variant) {
   if (!variant.loads_by_copy_engine()) return 0;
   return variant.stores_by_copy_engine() ? 4 : 3;

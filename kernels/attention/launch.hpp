@@ -54,7 +54,7 @@ struct PreparedLaunch {
   unsigned ctas = 0;
   std::size_t shared_bytes = 0;
   std::array<CUtensorMap, 4> maps{};  // of Q, K, V and O, as far as the copy engine moves them
-  // Of packed sequences, whose kernel runs where there are any; the others take the part that they
+  // The kernel for packed sequences runs where there are any; the others take the part that they
   // know.
   PackedArguments arguments;
   RunningResults running;  // where its O is not null, the kernel for them runs
@@ -76,12 +76,12 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream);
 
 // What a call hands to its kernel.
 
-/// Of a call that passes `check`, in tiles of `tiling` and under a schedule with nothing left
-/// automatic, with a workspace of workspace_bytes(call).
+/// The call passes `check`; arguments are in tiles of `tiling` and under a schedule with nothing
+/// left automatic, with a workspace of workspace_bytes(call).
 ForwardArguments arguments_of(const AttentionForward& call, const Tiling& tiling,
                               const Schedule& schedule, char* workspace);
 
-/// Of a call with running results.
+/// The call has running results.
 RunningResults running_of(const AttentionForward& call);
 
 }  // namespace sawtooth::kernels

@@ -15,7 +15,7 @@ struct ItemCost {
   double key_ns = 0;
 };
 
-/// Of a tile without and with a mask: masked steps and uneven warpgroups make items dearer.
+/// A tile costs more with a mask: masked steps and uneven warpgroups make items dearer.
 struct TileCost {
   ItemCost without_mask;
   ItemCost with_mask;

@@ -61,7 +61,7 @@ struct VariantRow {
   int shared_bytes;
 };
 
-/// Of one family and head dim the preferred row comes first.
+/// The preferred row of one family and head dim comes first.
 inline constexpr auto variant_list = std::to_array<VariantRow>({
 #define VARIANT(family, name, types, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
   {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes},

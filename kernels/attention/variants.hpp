@@ -58,7 +58,7 @@ struct KernelVariant {
     return dq == Dq::ordered && ordered_function != nullptr ? ordered_function : function;
   }
   constexpr int threads() const { return warps * 32; }
-  /// Of `one` of its kernels.
+  /// `one` of its kernels has so many threads.
   constexpr int threads_of(const void* one) const {
     return one == dq_kernel.function ? dq_kernel.warps * 32 : threads();
   }

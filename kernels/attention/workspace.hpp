@@ -43,7 +43,7 @@ constexpr int64_t most_pieces(int64_t workers) {
   return 2 * workers;
 }
 
-// Of pieces of the last wave (kernels/hopper/pieces.cuh).
+// These hold for pieces of the last wave (kernels/hopper/pieces.cuh).
 inline constexpr int64_t most_q_rows = 256;     // of a tile, and room for a larger one
 inline constexpr int64_t piece_warp_rows = 16;  // of a wgmma accumulator
 

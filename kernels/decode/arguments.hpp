@@ -42,7 +42,7 @@ struct DecodeArguments {
   int32_t tiles_ahead = 0;  // of a CTA's first piece, that L2 is asked for before the launch begins
   float* pieces = nullptr;  // what cut units leave for each other
   unsigned* arrivals = nullptr;  // of pieces; zero when a launch starts and when it ends
-  // Of the kernels for cascades: what groups of sequences share, whole K/V tiles.
+  // Kernels for cascades take what groups of sequences share, whole K/V tiles.
   Prefix prefix;
   int32_t least_keys = 0;  // of a sequence: the prefix, and what each query sees behind it
 

@@ -60,8 +60,8 @@ class SequenceMerge : PieceMerge<Shape> {
     return {of_prefix(prefix_item), of_sequence(sequence, own_item), place * arguments_.rows()};
   }
 
-  /// Of the work's sequences `first` to `last`, a bit each, those that all other rows were left of
-  /// before. Counts go back to zero, for the next launch.
+  /// Each of the work's sequences `first` to `last` has a bit, set where all other rows of it were
+  /// left before. Counts go back to zero, for the next launch.
   __device__ unsigned come_last(int first, int last) {
     this->meet();  // all have left what they have, and one fence a counting thread orders it
     if (thread_ < 32) {

@@ -241,7 +241,7 @@ class Consumer {
       }
   }
 
-  /// Of two keys those below `left`.
+  /// The result keeps those of two keys that are below `left`.
   __device__ static uint32_t keep(uint32_t pair, int left) {
     return left >= 2 ? pair : left == 1 ? pair & 0xffffu : 0u;
   }

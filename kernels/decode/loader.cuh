@@ -22,7 +22,7 @@ class PageWindow {
   __device__ PageWindow(const DecodeArguments& arguments)
       : arguments_(arguments), shift_(arguments.page_shift) {}
 
-  /// Of keys below `keys` of sequence `sequence`.
+  /// The keys are those below `keys` of sequence `sequence`.
   __device__ void begin(int sequence, int keys, int first_key) {
     sequence_ = sequence;
     if (arguments_.pages == nullptr) return;
@@ -129,7 +129,7 @@ class TmaCopies {
     prefetch_tensor_map(k_map_);
     prefetch_tensor_map(v_map_);
   }
-  /// Of a tile that lies in no pages.
+  /// The tile lies in no pages.
   __device__ void bring_to_l2(const WorkOf<Shape>& work, int first_key) const {
     if (thread_number() % 32 != 0) return;
     for (const CUtensorMap* map : {&k_map_, &v_map_})

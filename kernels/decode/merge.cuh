@@ -178,8 +178,8 @@ class PieceMerge {
     }
   }
 
-  /// Of `rows` rows, 16 at most, pieces `first` to `last`, of which row_at(piece, row) tells where
-  /// a row lies. Threads have the sums of row thread / 8.
+  /// Pieces `first` to `last` have `rows` rows, 16 at most; row_at(piece, row) tells where a row
+  /// lies. Threads have the sums of row thread / 8.
   template <class RowAt>
   __device__ void add_rows(int64_t first, int64_t last, int rows, RowAt row_at,
                            float4 (&total)[chunks], float& maximum, float& sum) {
@@ -193,7 +193,7 @@ class PieceMerge {
     if (teams > 1) add_teams(team_rows, teams, total, maximum, sum);
   }
 
-  /// Of row `row` the pieces of a team: every `teams`-th from `first` + `team` on.
+  /// A team's pieces of row `row` are every `teams`-th from `first` + `team` on.
   template <class RowAt>
   __device__ void add_team_pieces(int64_t first, int64_t last, int row, int team, int teams,
                                   RowAt row_at, float4 (&total)[chunks], float& maximum,

@@ -7,7 +7,7 @@
 namespace sawtooth::kernels::decode {
 
 struct RingBarrier : Barrier {
-  /// Of this thread, once its copies by cp.async so far have landed.
+  /// This thread arrives once its copies by cp.async so far have landed.
   __device__ void arrive_behind_copies() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(this))
                  : "memory");

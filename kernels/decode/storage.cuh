@@ -19,7 +19,7 @@ struct Work {
   int32_t first_share, last_share, share;  // of the unit's pieces
   bool ends;                               // no work: the consumers leave
 };
-/// Of a cascade's item: `sequence` is the first one whose rows it has, `keys` ends what it scans.
+/// A cascade's item begins with the rows of `sequence`; `keys` ends what it scans.
 struct CascadeWork : Work {
   int32_t sequences;  // whose rows it has
   int32_t owner;      // the sequence that has its keys in memory
@@ -59,7 +59,7 @@ struct Storage {
   int32_t tiles_before[];             // of each sequence and of the end, with lengths of their own
 };
 
-/// Of a CTA with `sequences` lengths (0: none): dynamic shared memory starts at a multiple of 16.
+/// The CTA has `sequences` lengths (0: none): dynamic shared memory starts at a multiple of 16.
 template <class Shape>
 constexpr int shared_bytes(int sequences) {
   return int(sizeof(Storage<Shape>)) + (sequences > 0 ? sequences + 1 : 0) * int(sizeof(int32_t)) +

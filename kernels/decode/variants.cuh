@@ -47,7 +47,7 @@ KernelVariant mma_tma_variant(const char* name) {
 
 }  // namespace sawtooth::kernels::decode
 
-// Of a row of variants.inc the kernels of both types; a translation unit defines ROW_OF_family.
+// A row of variants.inc has kernels of both types; a translation unit defines ROW_OF_family.
 #define DECODE_VARIANT(family, head_dim, groups, key_blocks, stages, ctas)                        \
   ROW_OF_##family(__nv_bfloat16, "bf16_d" #head_dim "_" #groups, head_dim, groups, 1, key_blocks, \
                   stages, ctas) ROW_OF_##family(__half, "fp16_d" #head_dim "_" #groups, head_dim, \

@@ -52,17 +52,17 @@ class TileRow {
     return arguments_.lengths == nullptr ? arguments_.most_keys
                                          : bounded(__ldcg(arguments_.lengths + sequence));
   }
-  /// Of one unit of the sequence.
+  /// One unit of the sequence has so many tiles.
   __device__ int32_t tiles(int sequence) const {
     return arguments_.lengths == nullptr ? tiles_of(arguments_.most_keys)
                                          : tiles_before_[sequence + 1] - tiles_before_[sequence];
   }
-  /// Of one unit of each sequence before.
+  /// One unit of each sequence before has, in all, so many tiles.
   __device__ int64_t before(int sequence) const {
     return arguments_.lengths == nullptr ? int64_t(sequence) * tiles_of(arguments_.most_keys)
                                          : tiles_before_[sequence];
   }
-  /// Of all sequences' units.
+  /// The units of all sequences have so many tiles.
   __device__ int64_t all() const {
     return before(arguments_.batch) * arguments_.units_a_sequence();
   }
@@ -115,8 +115,8 @@ __device__ inline CascadeWork prefix_work(const DecodeArguments& arguments, cons
           int32_t(cascade_pieces(shares, item, in_row).slot(share)), true};
 }
 
-/// Of a sequence's unit, which has tiles `in_row` of the row, in a cascade what it has to scan:
-/// tiles of its own keys.
+/// In a cascade a sequence's unit, which has tiles `in_row` of the row, scans tiles of its own
+/// keys.
 template <class Shape>
 __device__ inline CascadeWork behind_prefix(const DecodeArguments& arguments,
                                             const KvShares& shares, const Range& in_row,

@@ -34,7 +34,7 @@ class ConsumerItem {
 
   __device__ const auto& work() const { return shared_.hand.slots[turn_ % work_slots]; }
 
-  /// Of the item's sequence.
+  /// The problem is that of the item's sequence.
   __device__ decltype(auto) problem() const {
     if constexpr (Shape::packed) {
       Problem of_sequence = arguments_.problem;
@@ -46,7 +46,7 @@ class ConsumerItem {
     }
   }
 
-  /// Of this thread's row half `half`.
+  /// This is the row of this thread's row half `half`.
   __device__ int row(int half) const {
     return first_row_ + first_row(threadIdx.x % warpgroup_threads) + half * row_half_distance;
   }

@@ -31,7 +31,7 @@ __device__ inline void add_bytes(float* to, const float* from, uint32_t bytes) {
       : "memory");
 }
 
-/// Of this thread's additions.
+/// The group has this thread's additions since the last one.
 __device__ inline void commit_additions() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

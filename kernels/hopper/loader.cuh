@@ -12,7 +12,7 @@ namespace sawtooth::kernels::hopper {
 template <class Shape>
 class Loader {
  public:
-  /// Of packed sequences the maps are those of the first one, with which an array begins.
+  /// The maps of packed sequences are those of the first one, with which an array begins.
   __device__ Loader(SharedStorage<Shape>& shared, const CUtensorMap& q_map,
                     const CUtensorMap& k_map, const CUtensorMap& v_map)
       : shared_(shared), q_map_(q_map), k_map_(k_map), v_map_(v_map) {}
@@ -86,7 +86,7 @@ class Loader {
     load_tile(to, map, full, tile * Shape::kv_rows, int(item.kv_head), batch_of(item), policy);
   }
 
-  /// Of the item's sequence, and its batch coordinate there.
+  /// The map and the batch coordinate there are those of the item's sequence.
   __device__ static const CUtensorMap& map_of(const CUtensorMap& map, const Item& item) {
     if constexpr (Shape::packed) {
       return (&map)[maps_a_sequence * item.batch];

@@ -20,7 +20,7 @@ class PieceStore {
   using Output = float[accumulators(Shape::head_dim)];
 
  public:
-  /// Of the item whose first piece is number `first`; `thread` counts the consumers' threads.
+  /// The item's first piece is number `first`; `thread` counts the consumers' threads.
   __device__ PieceStore(const ForwardArguments& arguments, int first, int thread)
       : arguments_(arguments), first_(first), thread_(thread) {}
 

@@ -13,8 +13,8 @@
 
 namespace sawtooth::kernels::hopper {
 
-/// Of either pass; `Hand` is a HandOver. Of the backward pass the tiles are Q tiles, of each head
-/// of the group in turn.
+/// The warp serves either pass; `Hand` is a HandOver. The tiles of the backward pass are Q tiles,
+/// of each head of the group in turn.
 template <class Shape, class Hand>
 class ScanWarp {
   using Note = typename Hand::Note;

@@ -14,7 +14,7 @@
 
 namespace sawtooth::kernels::hopper {
 
-/// Of either pass; `Hand` is a HandOver.
+/// The warp serves either pass; `Hand` is a HandOver.
 template <class Shape, class Hand>
 class SchedulerWarp {
   static constexpr Pass pass = Hand::Arguments::pass;

@@ -40,7 +40,7 @@ struct SchedulerScratch {
   WorkCoordinates work;
   Range wave;
   PrefetchShare share;
-  // Of the last wave, where it is cut.
+  // These are for the last wave, where it is cut.
   LastWave last_wave{0, 1, 1};
   bool is_piece;
   bool draws_late;  // tickets, when the items before end
@@ -107,7 +107,7 @@ struct HandOver {
 
 template <class Shape>
 struct SharedStorage {
-  // Of q_boxes boxes one behind the other.
+  // A Q tile is q_boxes boxes, one behind the other.
   alignas(swizzle_group_bytes) typename Shape::Element q[Shape::q_stages][Shape::q_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element k[Shape::stages][Shape::kv_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element v[Shape::stages][Shape::kv_tile_elements];

@@ -37,7 +37,7 @@ struct ForwardArguments {
   // [batch, heads, kv_split, seq_q].
   float* partial_o = nullptr;
   float* partial_lse = nullptr;
-  // Of the last wave under `balanced`: what the pieces leave for each other.
+  // Pieces of the last wave under `balanced` leave this for each other.
   float* pieces = nullptr;
   // State of one launch, zero when it starts.
   unsigned long long* ticket = nullptr;  // dynamic: the next item
@@ -54,9 +54,9 @@ struct PackedSequence {
   int64_t seq_kv = 0;
 };
 
-/// Of sequences of different lengths, packed one after another (varlen). The problem's lengths are
-/// the longest of each kind, strides of the batch 0, and the order is a list without void items.
-/// lse is [heads, all rows of Q].
+/// The sequences have different lengths and are packed one after another (varlen). The problem's
+/// lengths are the longest of each kind, strides of the batch 0, and the order is a list without
+/// void items. lse is [heads, all rows of Q].
 struct PackedArguments : ForwardArguments {
   const PackedSequence* sequences = nullptr;
   int64_t items = 0;   // of the order's list

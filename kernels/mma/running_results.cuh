@@ -16,7 +16,7 @@ struct MergedRow {
   float lse;
 };
 
-/// Of two log-sum-exps; -inf has seen no key, and then its result is left out. NaN stays NaN.
+/// A log-sum-exp of -inf has seen no key, and then its result is left out. NaN stays NaN.
 __device__ inline MergedRow merged_row(float earlier, float own) {
   if (earlier == -INFINITY) return {0, 1, own};
   if (own == -INFINITY) return {1, 0, earlier};

@@ -79,7 +79,7 @@ struct WholeItems {
   __device__ void enter(int64_t) const {}
 };
 
-/// Of packed sequences those of the list. Entering one makes `of_sequence`, in shared memory, the
+/// Packed sequences use the list's items. Entering one makes `of_sequence`, in shared memory, the
 /// arguments of a call on its sequence alone, but for the batch, which tells attach's words apart.
 struct PackedItems {
   const PackedArguments& arguments;

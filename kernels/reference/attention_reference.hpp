@@ -25,7 +25,7 @@ struct ReferenceGradients {
   std::vector<double> dv;
 };
 
-/// Of the sum of dO * O. Rows that see nothing add nothing.
+/// The gradients are those of the sum of dO * O. Rows that see nothing add nothing.
 ReferenceGradients gradients_reference(const Problem& problem, double scale,
                                        const std::vector<float>& q, const std::vector<float>& k,
                                        const std::vector<float>& v, const std::vector<float>& d_o);

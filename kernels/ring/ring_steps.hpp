@@ -90,7 +90,7 @@ class RingSteps {
   virtual void enqueue_additions(int64_t, int) {}
   /// Whether anything comes back.
   virtual bool has_returns() const { return false; }
-  /// Of what came back to the rank behind a step.
+  /// This is the time of what came back to the rank behind a step.
   virtual double returns_ms(int64_t, int) const { return 0; }
 
   void enqueue_moves(const std::vector<RingMove>& moves) { mover_->move(moves); }

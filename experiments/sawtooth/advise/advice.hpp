@@ -15,7 +15,7 @@ struct OrderForecast {
   double time_us = 0;  // of the median seed
   double low_us = 0;   // over the seeds, and as far as what a miss costs is known
   double high_us = 0;
-  // Of the mean CTA, parts of time_us.
+  // These parts of time_us are those of the mean CTA.
   double compute_us = 0;  // steps and items
   double latency_us = 0;  // waiting for tiles that nothing delays
   double queues_us = 0;   // waiting for bandwidth of L2, fabric and DRAM

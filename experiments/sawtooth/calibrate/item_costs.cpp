@@ -107,7 +107,7 @@ class OfKernel {
   bool is_lone(const LaunchTimes& l) const { return l.has_ctas(1, gpu_.sms); }
   double item_ns() const { return item_ns_; }
   double older_ns(const LaunchTimes& l) const { return l.without_items(l.older_ns, item_ns_); }
-  /// Of both CTAs of an SM.
+  /// The pace is the mean of both CTAs of an SM.
   double pace(const LaunchTimes& l) const {
     return l.without_items((l.older_ns + l.younger_ns) / 2, item_ns_);
   }

@@ -27,13 +27,13 @@ struct LaunchTimes {
 
   int64_t least_steps = 0, most_steps = 0;  // of an item
   double items_a_step = 0;                  // of a CTA, in the median
-  // Of a step, by SM: median and mean over the older CTAs of SMs and over the younger ones; over
-  // all items; and medians over CTAs with lines to prefetch and without.
+  // A step's times, by SM, are median and mean over the older CTAs of SMs and over the younger
+  // ones; the mean over all items; and medians over CTAs with lines to prefetch and without.
   double older_ns = not_told, younger_ns = not_told;
   double older_mean_ns = not_told, younger_mean_ns = not_told, mean_ns = not_told;
   double lines_ns = not_told, no_lines_ns = not_told;
-  // Of two CTAs with lines, or two without, on an SM; and by which share a CTA with lines beside
-  // one without takes longer.
+  // Both CTAs of an SM have lines, or neither has. The bias is the share by which a CTA with lines
+  // beside one without takes longer.
   double both_lines_ns = not_told, neither_lines_ns = not_told, lines_bias = not_told;
 
   double sorted_ahead = not_told;     // by which the faster half of CTAs is faster than the mean

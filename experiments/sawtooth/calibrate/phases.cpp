@@ -6,7 +6,7 @@
 namespace sawtooth::experiments {
 namespace {
 
-/// Of the variance at one moment, what is left in a mean over so many correlation times.
+/// A mean over so many correlation times keeps this share of the variance at one moment.
 double share_of_variance(double times) {
   constexpr double none = 1e-6;
   return times < none ? 1 : 2 * (times - 1 + std::exp(-times)) / (times * times);

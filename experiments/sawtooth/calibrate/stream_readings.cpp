@@ -23,7 +23,7 @@ bool is_reading(const StreamRow& row) {
   return row.point.access != kernels::StreamAccess::write && row.point.shape != StreamShape::one;
 }
 
-/// Of a counter as a share of the buffer: that share of `repetitions` is below the value.
+/// The share `of` of `repetitions` is below the value, the counter as a share of the buffer.
 double quantile(const std::vector<const StreamRow*>& repetitions, L2Counter counter, double of) {
   std::vector<double> shares;
   for (const StreamRow* row : repetitions) {

@@ -35,7 +35,7 @@ enum class PointKind : uint8_t {
 };
 inline constexpr size_t point_kinds = 4;
 
-/// Of durations, by how long the predicted one is.
+/// Durations differ in kind by how long the predicted one is.
 enum class DurationKind : uint8_t {
   brief,  // what a launch is beside its items counts
   usual,
@@ -59,7 +59,7 @@ struct IntervalWidth {
   double half_width(const std::vector<double>& launches, Kind kind) const {
     return launches.size() < 2 ? of_one_launch[static_cast<size_t>(kind)] : of_several(launches);
   }
-  /// Of two or more launches.
+  /// The half width follows from two or more launches.
   double of_several(const std::vector<double>& launches) const;
 };
 

@@ -27,7 +27,7 @@ ValueNames<Value> names_from(const Table& table, Member member) {
   for (const auto& entry : table) names.emplace_back(entry.name, entry.*member);
   return names;
 }
-/// Of an id of a list of policies (scheduler/policy_list.hpp).
+/// Ids of a list of policies (scheduler/policy_list.hpp) have these names.
 template <class Id, class List>
 struct NamesOfPolicies {
   static ValueNames<Id> all() {

@@ -79,7 +79,7 @@ struct OptionSpec {
   int64_t high = 1;
   Names (*choices)() = nullptr;
 
-  /// Of a choice.
+  /// A choice allows these names.
   Names allowed() const { return choices != nullptr ? choices() : field.choices(); }
   /// Several values of this key make an axis of a sweep.
   constexpr bool is_axis() const {

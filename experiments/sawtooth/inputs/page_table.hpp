@@ -25,7 +25,7 @@ struct PageTable {
   int64_t count = 0;  // the numbers of all pages lie below it
 };
 
-/// Of a canonical text. The pages of a prefix are those of its group's first sequence, and no other
+/// `text` is canonical. The pages of a prefix are those of its group's first sequence, and no other
 /// page is there twice. Throws UsageError for a file that says otherwise.
 PageTable page_table_of(const std::string& text, const Problem& problem, const Sequences& sequences,
                         int64_t page_rows);

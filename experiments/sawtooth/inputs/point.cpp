@@ -67,7 +67,7 @@ void require_numbered_tiles(const Layers& layers, const sim::Request& request) {
       request.schedule.kv_split > 1
           ? of_heads(problem.heads, q) * static_cast<long double>(request.schedule.kv_split)
           : 0;
-  // Of the backward pass: Q, O and dO, their sums and numbers a row, and K, V and their gradients.
+  // The backward pass has Q, O and dO, their sums and numbers a row, and K, V and their gradients.
   const long double passes = problem.pass == Pass::backward ? 4 : 1;
   const long double tiles =
       passes * of_heads(problem.heads, q) * (request.log_sum_exp ? 1.5L : 1.0L) +

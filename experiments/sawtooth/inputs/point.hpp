@@ -34,7 +34,7 @@ struct Point {
   std::shared_ptr<const std::vector<WorkCoordinates>> order_list;
   /// What files say that the point uses, by their kind: "gpu", "order" ... -> a hash.
   std::map<std::string, std::string> contents;
-  /// Of a point with a ring, whose request is the whole problem on one GPU.
+  /// A point with a ring has one; its request is the whole problem on one GPU.
   std::optional<Ring> ring;
   /// Why the point cannot be run; then what follows from its keys is not there.
   std::string refusal;
@@ -56,7 +56,7 @@ class Catalog {
  public:
   /// `assignment` says where the name was written, for the message of a UsageError.
   const GpuFile& gpu(const Assignment& assignment);
-  /// Of profiles/kernels, or a path; `place` says where the name was written.
+  /// `name` is one of profiles/kernels, or a path; `place` says where it was written.
   const ProfileFile& kernel(const std::string& name, const std::string& place);
   /// The system behind an alias is returned for the alias; the limits of both are in `limits`.
   const SystemFile& system(const Assignment& assignment);

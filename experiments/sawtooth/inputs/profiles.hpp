@@ -19,7 +19,7 @@ namespace sawtooth::experiments {
 struct JudgedModels {
   /// The default first: keys are TIMING-L2, values say how well.
   std::vector<Parameter> judged;
-  /// Of what the first of these predicts.
+  /// Intervals hold for what the first of these predicts.
   std::vector<IntervalWidth> intervals;
 };
 

@@ -33,7 +33,7 @@ DeviceBuffer on_device(const std::vector<Value>& values) {
   return buffer;
 }
 
-/// Of calls whose order and launch are values, and which record them.
+/// These calls have order and launch as values, and record them.
 template <class Call>
 concept has_schedule = requires(Call call) {
   call.schedule;

@@ -50,7 +50,7 @@ void require_launched(const kernels::Outcome& outcome);
 /// end.
 void run_forward(const AttentionTensors& tensors, Problem problem);
 
-/// Of a point, whose K and V may lie in pages.
+/// The point's K and V may lie in pages.
 std::shared_ptr<const AttentionTensors> tensors_of(const Point& point, uint64_t placement = 0);
 
 }  // namespace sawtooth::experiments

@@ -16,7 +16,7 @@ namespace sawtooth::experiments {
 
 class LaunchCounters {
  public:
-  /// Of the current device; `pass` says whether reductions are read.
+  /// Counters are those of the current device; `pass` says whether reductions are read.
   explicit LaunchCounters(Pass pass);
   /// Why there are none; empty where there are.
   const std::string& message() const { return message_; }

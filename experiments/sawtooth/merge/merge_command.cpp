@@ -40,7 +40,7 @@ uint64_t number_of(std::string_view run_id) {
   return error == std::errc{} && stop == end ? number : ContentHash().add(run_id).number();
 }
 
-// Of a million points two have one run_id now and then; they are told apart by their cells.
+// Two of a million points now and then have one run_id; their cells tell them apart.
 bool is_one_point(const CsvRow& a, const CsvRow& b) {
   using enum ColumnKind;
   for (size_t i = 0; i < key_column_count; ++i) {

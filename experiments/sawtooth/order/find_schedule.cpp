@@ -87,9 +87,9 @@ double share_of_whole(const std::vector<StampedRun>& runs, Holds holds) {
   return all == 0 ? 0 : static_cast<double>(good) / static_cast<double>(all);
 }
 
-/// Of the pairs of items of which one was surely taken before the other, the share whose places are
-/// in this order less the share whose places are not (Kendall's tau). A CTA takes an item after it
-/// has begun the one before and before its own first step; which of CTAs that begin
+/// Among pairs of items of which one was surely taken before the other, this is the share whose
+/// places are in this order less the share whose places are not (Kendall's tau). A CTA takes an
+/// item after it has begun the one before and before its own first step; which of CTAs that begin
 /// together came first is not known.
 double agreement_with_time(const std::vector<StampedRun>& runs, const OrderTried& one) {
   struct Taken {
@@ -264,7 +264,7 @@ FoundSchedule find_schedule(const Stamps& stamps) {
         return one.place[static_cast<size_t>(run.item)] % found.workers == run.cta;
       });
     };
-    // Of orders that give a CTA the same items, the one that gives them in the order of time. An
+    // Where orders give a CTA the same items, the one that gives them in the order of time wins. An
     // item whose stamps are all lost shifts those behind it, so this decides between equals only.
     constexpr double between_equals = 1e-3;
     double score = 0;

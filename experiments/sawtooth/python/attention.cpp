@@ -156,8 +156,8 @@ std::string text_of(const nb::dlpack::dtype& dtype) {
   return "a type of " + bits + " bits";
 }
 
-/// Of a tensor whose rows have neighbouring elements; the stride of a dimension of one element,
-/// which nothing reads, is that without gaps.
+/// The tensor's rows have neighbouring elements; the stride of a dimension of one element, which
+/// nothing reads, is that without gaps.
 template <class Array>
 Outcome strides_of(const std::string& name, const Array& tensor, sawtooth_strides& strides) {
   if (tensor.shape(3) > 1 && tensor.stride(3) != 1)

@@ -18,14 +18,14 @@ inline double forward_flop(const Problem& problem, const Tiling& tiling) {
   return 4.0 * double(heads) * double(problem.head_dim) * pairs;
 }
 
-/// Of the problem's pass: a backward pass has five products where forward has two.
+/// The problem's pass counts: a backward pass has five products where forward has two.
 inline double attention_flop(const Problem& problem, const Tiling& tiling) {
   constexpr double backward_products = 5, forward_products = 2;
   const double forward = forward_flop(problem, tiling);
   return problem.pass == Pass::forward ? forward : forward * backward_products / forward_products;
 }
 
-/// Of all sequences.
+/// All sequences count.
 inline double attention_flop(const Problem& problem, const Tiling& tiling,
                              const Sequences& sequences) {
   if (sequences.lengths == nullptr) return attention_flop(problem, tiling);

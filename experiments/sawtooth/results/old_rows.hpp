@@ -34,7 +34,7 @@ class OldTable {
   OldTable(std::string path, size_t key_columns)
       : path_(std::move(path)), key_columns_(key_columns) {}
 
-  /// Of rows of one key the last one with a result stays. Throws UsageError for other columns.
+  /// The last row of a key with a result stays. Throws UsageError for other columns.
   void add(const std::string& file, bool may_end_early);
   bool empty() const { return rows_.empty(); }
   const std::vector<Row>& rows() const { return rows_; }

@@ -9,8 +9,8 @@
 namespace sawtooth::experiments {
 namespace {
 
-// Of heads that several GPUs share. All of it is waited for: the projections before need it, and
-// those behind.
+// Several GPUs share the heads. The whole exchange is waited for: the projections before need it,
+// and those behind.
 double exchange_us(const Keys& keys, const sim::LinkRates& link) {
   const Problem whole{.batch = keys.batch,
                       .heads = keys.heads,

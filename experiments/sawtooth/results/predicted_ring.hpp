@@ -54,7 +54,7 @@ class RingReplays {
   std::map<std::pair<std::string, int64_t>, std::shared_future<Steps>> known_;
 };
 
-/// Of rows of one ring, whichever part of it they are, the same.
+/// All rows of one ring have the same name, whichever part of it they are.
 std::string ring_name(CsvRow key_cells);
 
 /// Ranks, or steps, that a row is about: one, or all of `ranks`.

@@ -50,7 +50,7 @@ class ResultLog {
   bool has(const CsvRow& key_cells) const;
   /// That row.
   CsvRow old_row(const CsvRow& key_cells) const { return old_->read(*old_->find(key_cells)); }
-  /// Of a sweep that is a part of another one refused rows are written even where all are refused.
+  /// A sweep that is a part of another one writes refused rows even where all are refused.
   void keep_refused() { release_held(); }
   /// Creates the files; before it nothing is written.
   void start();

@@ -82,7 +82,7 @@ Column plain(const std::vector<CsvRow>& rows, size_t from, std::string title) {
   return column;
 }
 
-// Of a measurement what it is a median of; `repetition` counts them there.
+// A measurement shows what it is a median of; `repetition` counts them there.
 Column model(const std::vector<CsvRow>& rows) {
   Column column{"model", {}, false};
   for (const CsvRow& row : rows) {

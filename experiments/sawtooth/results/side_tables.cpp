@@ -66,7 +66,7 @@ std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& predi
     const bool untouched = counters.l2_read_sectors.value_or(0) == 0 &&
                            counters.l2_write_sectors.value_or(0) == 0 &&
                            counters.l2_reduction_sectors.value_or(0) == 0;
-    // Of traces and of the backward pass only.
+    // Only traces and the backward pass touch these.
     if (static_cast<Tensor>(t) >= Tensor::other && untouched) continue;
     CsvRow row = leading_cells(key_cells);
     row.emplace_back(sim::tensor_names[t]);

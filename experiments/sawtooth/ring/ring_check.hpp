@@ -14,8 +14,8 @@ namespace sawtooth::experiments {
 /// Bits of a bf16 or fp16 number as a float.
 float value_of_bits(uint16_t bits, ElementType dtype);
 
-/// Of values that are each rounded twice and summed in float in another order: root of the mean
-/// square of their difference, over that of the values.
+/// Values are each rounded twice and summed in float in another order: the result is the root of
+/// the mean square of their difference, over that of the values.
 double allowed_difference(ElementType dtype);
 
 /// A tensor of one GPU, [batch, heads, rows, dim], beside the rows of one or several ranks.

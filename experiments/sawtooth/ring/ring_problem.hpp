@@ -32,9 +32,9 @@ class RingProblemOnDevices {
   virtual std::pair<Point, std::string> as_run() const = 0;
 };
 
-/// Of the point's pass. Where it `chooses`, the library decides on kernel, tile and schedule of
-/// each call. Leaves the first device current. Throws UsageError for what no kernel runs,
-/// CudaError, and std::runtime_error for the movers.
+/// The problem has the point's pass. Where it `chooses`, the library decides on kernel, tile and
+/// schedule of each call. Leaves the first device current. Throws UsageError for what no kernel
+/// runs, CudaError, and std::runtime_error for the movers.
 std::unique_ptr<RingProblemOnDevices> ring_problem(const Point& point,
                                                    const std::vector<int>& devices, bool chooses);
 

@@ -12,7 +12,7 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   settings[key] = {{value}, {"screening", 0}};
 }
 
-// Of timing = timed alone.
+// Only timing = timed has these keys.
 void erase_timed_keys(Settings& settings) {
   for (const char* key : {"kernel-costs", "launches", "without", "step-ns", "step-exposed-ns",
                           "stages", "spill-bytes", "age-bias"})

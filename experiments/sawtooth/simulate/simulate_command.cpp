@@ -100,7 +100,7 @@ struct OpenWork {
   double seconds = 0;
 };
 
-// Of the whole list, from points at equal distances.
+// The work of the whole list is estimated from points at equal distances.
 OpenWork expected_work(SimulatedSweep& sweep) {
   constexpr size_t most_samples = 256;
   const size_t points = sweep.list().size(), samples = std::min(points, most_samples);
@@ -214,7 +214,7 @@ class Simulation {
     }
   }
 
-  // Of long sweeps: which share of the time workers had a point.
+  // Long sweeps note for which share of the time workers had a point.
   void note_busy_share(double taken_s, std::chrono::duration<double> all, size_t workers) {
     constexpr size_t many_points = 1000;
     if (rows_.written() < many_points) return;

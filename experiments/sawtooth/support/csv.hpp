@@ -49,7 +49,7 @@ class CsvFile {
 
   /// Reads the next row; false at the end.
   bool next();
-  /// Of the row read last.
+  /// The cells are those of the row read last.
   const CsvRow& cells() const { return cells_; }
   std::string_view record() const { return record_; }  // as it stands in the file
   int line() const { return line_; }

@@ -94,7 +94,7 @@ class Dispatcher {
 
   bool has_ended() const { return ended_ && jobs_.empty() && running_ == 0; }
   size_t running() const { return running_; }
-  /// Of all jobs that have ended.
+  /// The time is that of all jobs that have ended.
   double taken_s() const { return taken_s_; }
   /// Time taken / expected, of the jobs that have ended.
   double scale() const { return scale_; }

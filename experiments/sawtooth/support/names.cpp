@@ -10,7 +10,7 @@ constexpr size_t longest = 64;  // longer than any name of the program
 
 // Optimal string alignment (Damerau 1964): insert, delete, replace, exchange neighbours.
 size_t changes_between(std::string_view a, std::string_view b) {
-  // Of the first i letters of a and the first j of b.
+  // changes[i][j] is for the first i letters of a and the first j of b.
   std::vector<std::vector<size_t>> changes(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
     for (size_t j = 0; j <= b.size(); ++j) {

@@ -21,8 +21,8 @@ struct Provenance {
   std::string value(std::string_view key) const;
 };
 
-/// Of this program: tool version, git commit and dirty flag, compiler and flags, nvcc, CUPTI,
-/// command line, UTC time, host.
+/// It describes this program: tool version, git commit and dirty flag, compiler and flags, nvcc,
+/// CUPTI, command line, UTC time, host.
 Provenance program_provenance(std::span<const std::string> arguments);
 
 /// "sawtooth 0.1.0 (commit 0123456789ab, with changes)".

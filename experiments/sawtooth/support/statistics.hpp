@@ -29,7 +29,7 @@ inline double nearest_rank(std::vector<double> values, double share) {
 }
 
 inline constexpr double median_share = 0.5;
-/// Of an even number the mean of the two in the middle.
+/// The median of an even number of values is the mean of the two in the middle.
 inline double median_of(std::vector<double> values) {
   return quantile_of(std::move(values), median_share);
 }

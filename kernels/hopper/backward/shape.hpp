@@ -58,8 +58,8 @@ struct BackwardShape {
   static constexpr int stages = Stages;                      // of Q, and of dO
   static constexpr int notes = 2 * Stages;
   static constexpr bool ordered = Ordered;  // adds to dQ in turn
-  // Of a Q tile, whose scores a warpgroup has in registers at a time; while it works on one part
-  // the tensor cores have the products of the other.
+  // A warpgroup has the scores of such a part of a Q tile in registers at a time; while it works on
+  // one part the tensor cores have the products of the other.
   static constexpr int part_rows = PartRows;
   static constexpr int parts = QRows / PartRows;
   static_assert(parts * PartRows == QRows && parts <= 2);

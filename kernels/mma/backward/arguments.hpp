@@ -64,7 +64,7 @@ struct BackwardArguments {
   }
 };
 
-/// Of the kernel of dQ under dq = separate: its items are those of the forward pass.
+/// The kernel of dQ under dq = separate takes these: its items are those of the forward pass.
 struct DqArguments : BackwardArguments {
   static constexpr Pass pass = Pass::forward;
 };

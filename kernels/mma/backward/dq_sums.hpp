@@ -25,7 +25,7 @@ struct DqPlace {
   int64_t row;
   int64_t column;
 };
-/// Of the float number `index` of a head's sums.
+/// The place is that of float number `index` of a head's sums.
 template <class Element>
 SAWTOOTH_HD constexpr DqPlace dq_place(int64_t index, int64_t head_dim) {
   constexpr int columns = dq_block_columns<Element>;

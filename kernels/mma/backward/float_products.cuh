@@ -157,7 +157,7 @@ requires(Shape::is_fp32) __device__
       for (int column = 0; column < 2; ++column) {
         const auto value = [&](int f) { return dq[0][4 * panel + f][2 * half + column]; };
         const float values[4] = {value(0), value(1), value(2), value(3)};
-        // Of the panel's half `column` lanes have the chunks KvTile::output_chunk.
+        // Lanes have the chunks KvTile::output_chunk of the panel's half `column`.
         constexpr int half_floats = KvTile::panel_floats / 2;
         static_assert(half_floats == dq_block_columns<float>);
         add_row_chunks(
