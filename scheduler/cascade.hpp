@@ -22,7 +22,7 @@ namespace sawtooth {
 
 class Cascade {
  public:
-  /// Of a forward problem whose longest queries of a head fit into a tile; `prefix` is shared.
+  /// The longest queries of a head of a forward problem fit into a tile; `prefix` is shared.
   SAWTOOTH_HD constexpr Cascade(const Problem& problem, const Tiling& tiling, const Prefix& prefix)
       : batch_(problem.batch),
         heads_(problem.heads),

@@ -25,8 +25,7 @@ class CascadeRow {
   SAWTOOTH_HD constexpr Range prefix_item(int64_t item) const {
     return {item * prefix_tiles_, (item + 1) * prefix_tiles_};
   }
-  /// Of a sequence whose own keys take `tiles` tiles a head, with `before` tiles a head of the
-  /// sequences before it.
+  /// A sequence's own keys take `tiles` tiles a head, those of sequences before it `before`.
   SAWTOOTH_HD constexpr Range own_item(int64_t head, int64_t before, int64_t tiles) const {
     const int64_t begin = own_begin() + before * heads_ + head * tiles;
     return {begin, begin + tiles};
@@ -53,13 +52,13 @@ struct CascadePieces {
   }
 };
 
-/// Of item `item`, which has `tiles` of the row.
+/// Item `item` has `tiles` of the row.
 SAWTOOTH_HD constexpr CascadePieces cascade_pieces(const KvShares& shares, int64_t item,
                                                    const Range& tiles) {
   return {pieces_of(shares, tiles.begin, tiles.end), 2 * shares.count() + item};
 }
 
-/// Of blocks of `block` rows those that have some of `rows` rows from row `first` on.
+/// So many blocks of `block` rows have some of `rows` rows from row `first` on.
 SAWTOOTH_HD constexpr int64_t row_blocks_of(int64_t first, int64_t rows, int64_t block) {
   return (first + rows - 1) / block - first / block + 1;
 }

@@ -38,7 +38,7 @@ struct HeadShards {
     return 2 * (o_bytes + kv_bytes) / gpus / gpus * (gpus - 1);
   }
 
-  /// Of these, what one message to one GPU has.
+  /// One message to one GPU has so many of these bytes.
   constexpr int64_t message_bytes(const Problem& whole) const {
     const int64_t o_bytes = whole.batch * whole.seq_q * whole.heads * whole.row_bytes();
     return exchange == Exchange::ulysses ? o_bytes / gpus / gpus : o_bytes / gpus;

@@ -16,7 +16,7 @@ namespace sawtooth {
 
 class KvShares {
  public:
-  /// Of a row of `tiles` >= 1 tiles for `workers` >= 1: a share each, at most a tile for each.
+  /// `workers` >= 1 share a row of `tiles` >= 1 tiles: a share each, at most a tile for each.
   SAWTOOTH_HD constexpr KvShares(int64_t tiles, int64_t workers)
       : tiles_(tiles), count_(min_of(workers, tiles)) {}
 
@@ -47,7 +47,7 @@ struct UnitPieces {
   SAWTOOTH_HD constexpr int64_t slot(int64_t share) const { return 2 * share + (share == first); }
 };
 
-/// Of the unit that has tiles [begin, end) of the row.
+/// The unit has tiles [begin, end) of the row.
 SAWTOOTH_HD constexpr UnitPieces pieces_of(const KvShares& shares, int64_t begin, int64_t end) {
   return {shares.share_of(begin), shares.share_of(end - 1)};
 }

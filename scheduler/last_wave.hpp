@@ -37,7 +37,7 @@ struct PiecePlace {
 
 class LastWave {
  public:
-  /// Of `items` items with `tiles` >= 1 K/V tiles each, visible or not.
+  /// The `items` items have `tiles` >= 1 K/V tiles each, visible or not.
   SAWTOOTH_HD constexpr LastWave(int64_t items, int64_t tiles, int64_t workers)
       : first_item_(items / workers * workers),
         left_(items - first_item_),
@@ -53,7 +53,7 @@ class LastWave {
   /// Piece numbers lie below it.
   SAWTOOTH_HD constexpr int64_t most_pieces() const { return left_ > 0 ? shares_ + left_ : 0; }
 
-  /// Of an index that this wave cuts.
+  /// The index is one that this wave cuts.
   SAWTOOTH_HD constexpr PiecePlace place(int64_t index) const {
     const int64_t share = share_at(index);
     return {share, number_at(index, share)};

@@ -26,7 +26,7 @@ struct RingCall {
   bool finishes = false;
 };
 
-/// Of a backward pass: the part of dK and dV of a rank's keys that `rank` computed in a step.
+/// A backward pass returns the part of dK and dV of a rank's keys that `rank` computed in a step.
 /// `begins`: its first, of all keys. `finishes`: some of these keys get no later part.
 struct RingReturn {
   int64_t rank = 0;
@@ -82,8 +82,8 @@ struct Ring {
       call.finishes = step == rank;
       return !is_behind;
     }
-    // Of an earlier rank every row sees the first chunk and none the second; of a later one the
-    // second chunk of rows sees both, the first none.
+    // Every row sees the first chunk of an earlier rank and none the second; the second chunk of
+    // rows sees both of a later rank, the first none.
     if (is_behind) call.q_rows.begin = chunk_rows();
     if (step > 0 && !is_behind) call.kv_rows.end = chunk_rows();
     call.finishes = step == rank || step == ranks - 1;

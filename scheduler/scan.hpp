@@ -104,7 +104,7 @@ struct AttachScan {
   }
 };
 
-/// Of items that run together no two are at one tile, where there are as many tiles as items: the
+/// No two items that run together are at one tile, where there are as many tiles as items: the
 /// shift of DASH (arXiv 2601.21824), so that their additions to dQ do not meet.
 struct ShiftScan {
   static constexpr std::string_view name = "shift";

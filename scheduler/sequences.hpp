@@ -51,7 +51,7 @@ struct Pages {
   int64_t count = 0;  // the numbers of all pages lie below it
 
   SAWTOOTH_HD constexpr bool paged() const { return rows > 0; }
-  /// Of key `key` of sequence `sequence`.
+  /// Key `key` of sequence `sequence` lies in this page.
   SAWTOOTH_HD constexpr int64_t page_of(int64_t sequence, int64_t key) const {
     return table[sequence * stride + key / rows];
   }

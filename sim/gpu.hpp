@@ -69,7 +69,7 @@ struct Gpu {
   std::optional<int64_t> l2_line_bytes;
   std::optional<int64_t> shared_memory_block_bytes;
 
-  // Of the two-half model, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
+  // The two halves have these, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).
   std::optional<int64_t> l2_dirty_ways;
   std::optional<double> l2_reserved_share;
   std::optional<double> l2_scattered_share;
@@ -95,7 +95,7 @@ struct Gpu {
   LinkRates link_copy;
   LinkRates link_nccl;
 
-  // Of the timed wavefront (docs/models/timed.md says what each does).
+  // The timed wavefront has these (docs/models/timed.md says what each does).
   SmLayout layout;
   double sm_spread = 0;  // standard deviation of a GPC's slowness that are drawn
   double launch_ns = 0;  // from the launch to the first CTA's first instruction

@@ -29,8 +29,8 @@ struct WrongPhase {
   double steps = 1;         // that a slip into it lasts, in the mean
   double every_steps = 1;   // from the end of a slip to the next one, in the mean
   double locked_share = 0;  // of the SMs, whose CTAs do not leave it
-  // Of the items that begin while another CTA computes on the SM, where items are not equally long:
-  // both are in the wrong phase then until the next one begins.
+  // This share of the items that begin while another CTA computes on the SM, where items are not
+  // equally long, puts both in the wrong phase until the next one begins.
   double met_share = 0;
 };
 

@@ -51,7 +51,7 @@ void set_counters(Prediction& prediction, CountersOf counters_of) {
   }
 }
 
-/// Of a backward pass, which may have no reduction (dq = separate), but does not leave them open.
+/// A backward pass may have no reduction (dq = separate), but does not leave them open.
 inline void know_reductions(Prediction& prediction) {
   for (Counters& counters : prediction.by_tensor)
     counters.l2_reduction_sectors = counters.l2_reduction_sectors.value_or(0);

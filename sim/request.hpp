@@ -45,7 +45,7 @@ struct LoadBefore {
   double ring_rounds = 0;  // of a ring: rounds before the one that counts
 };
 
-/// Of a call over a part of the keys: results are summed in float with those of the calls over
+/// The call covers a part of the keys: results are summed in float with those of the calls over
 /// other parts (ring attention).
 struct Running {
   bool on = false;
@@ -91,7 +91,7 @@ struct Request {
   void throw_if_stopped() const {
     if (stop.stop_requested()) throw Stopped{};
   }
-  /// Of what is random in time and in memory, apart from what is random in the schedule.
+  /// It seeds what is random in time and in memory, apart from what is random in the schedule.
   uint64_t seed_of_launch() const {
     return launch == 0 ? schedule.seed : mix_seed(schedule.seed, static_cast<uint64_t>(launch));
   }

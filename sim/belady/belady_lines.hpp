@@ -129,7 +129,7 @@ class BeladyLines {
   std::vector<uint32_t> spare_;  // of these, not in use
   TimeSet with_places_;          // the slots that have any
   uint32_t now_ = 0;             // the next slot
-  // Of the visit at hand:
+  // These belong to the visit at hand.
   uint32_t slot_ = 0;
   uint32_t before_ = 0;    // the slot of the visit before to this atom
   std::vector<Run> own_;   // what that slot had, the highest first

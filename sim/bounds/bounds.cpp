@@ -13,7 +13,7 @@ namespace sawtooth::sim {
 
 namespace {
 
-/// Of the rows of `tiles` in K and in V.
+/// The rows of `tiles` have so many sectors in K and V.
 int64_t kv_sectors(const Problem& problem, const Tiling& tiling, const Range& tiles) {
   constexpr int64_t tensors = 2;
   const int64_t end = min_of(problem.seq_kv, tiles.end * tiling.kv_rows);

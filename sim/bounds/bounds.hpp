@@ -17,8 +17,8 @@ namespace sawtooth::sim {
 
 // Reads that no order can go below.
 
-/// Of `values` from 0 on, shared out whole to `workers` >= 1: the mean of the workers, and for
-/// every k the k + 1 least of the k * workers + 1 greatest, for some worker has k + 1 of these.
+/// `values` >= 0 go whole to `workers` >= 1. The busiest has at least the mean and, for every k,
+/// the k + 1 least of the k * workers + 1 greatest, for some worker has k + 1 of these.
 template <class Value>
 Value busiest_worker(std::vector<Value> values, int64_t workers) {
   std::sort(values.begin(), values.end(), std::greater<>());

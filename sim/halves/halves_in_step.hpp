@@ -48,7 +48,7 @@ class HalfVisits : public WavefrontSink {
       next_ = tile_.size();
     } else {
       if (next_ == tile_.size()) next_ = 0;
-      // Of a tile in parts that exceeds a half, each worker drives out what the next one reads.
+      // Where a tile in parts exceeds a half, each worker drives out what the next one reads.
       const bool fits = tile_.size() == 1 || lines_ <= capacity_lines_;
       again_ = same && fits && tile_[next_].atom == atom;
       if (!again_) {
@@ -97,7 +97,7 @@ class HalvesInStep {
                std::vector<uint8_t> groups, int group_count,
                const CoalescerParameters& coalescer = {});
 
-  /// Of atoms that begin() names, as TwoHalves.
+  /// begin() names the atoms, as in TwoHalves.
   HalvesInStep(const HalvesParameters& parameters, const LiveAtoms& heads,
                const CoalescerParameters& coalescer);
 

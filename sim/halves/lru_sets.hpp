@@ -1,6 +1,6 @@
 // Sets under LRU: of each set the numbers of its lines, the one used last first (recency_row.hpp).
 //
-// Of these only the first `dirty_ways` may be dirty: an older line is written back and stays. Which
+// Only the first `dirty_ways` of these may be dirty: an older line is written back and stays. Which
 // lines are dirty is kept beside, and whether one grew old or left is found when it is next touched
 // or settle() asks. A line that a reduction was the last to change may be dirty at any age; when it
 // would leave, it is written back and stays, and the oldest line that is not dirty from a reduction

@@ -16,8 +16,8 @@ struct HalvesParameters {
 
   // Hashed sets of that many ways. 0 switches the sets off: a fully associative LRU half.
   int ways = 0;
-  // Of a set's ways in the order of their last use, the youngest ones that may be dirty: an older
-  // line is written back, and stays (eager write-back: Lee, Tyson and Farrens, MICRO 2000). 0: all.
+  // So many of a set's ways, those used last, may be dirty: an older line is written back, and
+  // stays (eager write-back: Lee, Tyson and Farrens, MICRO 2000). 0: all.
   int dirty_ways = 0;
   // Share of the lines of a half that never hold a reader's line.
   double reserved = 0;

@@ -37,7 +37,7 @@ struct PlacedTile {
   int tensor_of(int64_t piece) const { return tensor + static_cast<int>(piece * tensors / pieces); }
 };
 
-/// Of the first piece of a tile with this number.
+/// The first piece of a tile with this number has this home.
 inline int64_t first_home_of(int64_t number) {
   return static_cast<int64_t>(mix64(static_cast<uint64_t>(number)) % 2);
 }

@@ -27,9 +27,9 @@ inline constexpr int64_t sampled_sets = 1024;
 /// A store of sim/halves/piece.hpp. A piece is a simulated line.
 class SampledSets {
  public:
-  /// Of heads that begin() names; `heads` must outlive this.
+  /// begin() names the heads; `heads` must outlive this.
   SampledSets(const HalvesParameters& parameters, const LiveAtoms& heads);
-  /// Of atoms that follow each other in memory.
+  /// The atoms follow each other in memory.
   SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes);
 
   void begin(const HeadRun& run);
@@ -136,8 +136,8 @@ class SampledSets {
   std::map<std::vector<uint32_t>, size_t> units_begin_;
   std::vector<Atom> atoms_{Atom{}};  // one more at the end
   LineSets line_sets_{0};
-  // Of the pieces of an atom: those of each where they are alike, else 0, and then piece by piece.
-  // Once for all atoms alike.
+  // An atom has here the units of each piece where these are alike, else 0, and then piece by
+  // piece. Atoms that are alike share one entry.
   std::vector<uint32_t> units_;
   std::vector<LruSets> sets_;  // of each half
 };

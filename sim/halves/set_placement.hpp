@@ -28,7 +28,7 @@ class LineSets {
 
   /// Lines placed so far are below this.
   size_t lines() const { return set_of_.size(); }
-  /// Of the first line, and then of each.
+  /// The first line's set comes first, and then each line's.
   const uint16_t* sets() const { return set_of_.data(); }
   uint32_t of(uint32_t line) const { return set_of_[line]; }
 
@@ -50,7 +50,7 @@ class LineSets {
     if (((begins_[line / 64] & bit) != 0) != begins) begins_[line / 64] ^= bit;
   }
 
-  /// Of an atom's lines first + i for each i of `which`, the run that the first of them is in.
+  /// The first of an atom's lines first + i, for each i of `which`, is in this run.
   PieceMask run(uint32_t first, PieceMask which) const {
     const uint32_t shift = first % 64;
     const uint64_t* const words = &begins_[first / 64];
@@ -78,7 +78,7 @@ class LineSets {
 
 class SetPlacement {
  public:
-  /// Of allocation number `allocation`.
+  /// The allocation has number `allocation`.
   SetPlacement(const HalvesParameters& parameters, int64_t sets, uint64_t allocation = 0)
       : sets_(sets),
         chance_(mix_seed(mix_seed(scattered_salt, parameters.pages), allocation)),

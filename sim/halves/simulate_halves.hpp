@@ -13,8 +13,8 @@ struct HalvesModel {
   CoalescerParameters coalescer;
 };
 
-/// Of `gpu` with request.l2_bytes. Where the two halves are not calibrated they are fully
-/// associative, as in timing = timed, and requests reach home and copy equally often.
+/// The model is that of `gpu` with request.l2_bytes. Where the two halves are not calibrated they
+/// are fully associative, as in timing = timed, and requests reach home and copy equally often.
 HalvesModel halves_model(const Request& request, const Gpu& gpu);
 
 /// All counters of sim/counters.hpp, by tensor and in total; the histogram stays empty, because a

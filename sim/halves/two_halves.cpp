@@ -27,8 +27,8 @@ std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& paramete
   return WholeAtoms(parameters);
 }
 
-/// Of the pieces of atom `number` from `first` on, those in `part`; it has lines of `tensors`
-/// tensors.
+/// The result has those pieces of atom `number` from `first` on that lie in `part`; the atom has
+/// lines of `tensors` tensors.
 PieceMask pieces_in(const AtomPart& part, uint64_t number, int tensors, uint32_t pieces,
                     uint32_t first) {
   PieceMask inside = 0;

@@ -34,7 +34,7 @@ struct AtomPart {
 
 class TwoHalves {
  public:
-  /// Of a read's lines with one home, in units of a piece.
+  /// It counts the lines of a read that have one home, in units of a piece.
   struct Missed {
     int64_t crossed = 0;     // the far half asked and had no copy: fabric reads
     int64_t at_home = 0;     // DRAM reads
@@ -46,7 +46,7 @@ class TwoHalves {
   /// Throws std::invalid_argument for bad parameters.
   TwoHalves(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
             std::vector<uint8_t> groups, int group_count);
-  /// Of atoms that begin() names; their groups are their tensors, and `heads` must outlive this.
+  /// begin() names the atoms; their groups are their tensors, and `heads` must outlive this.
   TwoHalves(const HalvesParameters& parameters, const LiveAtoms& heads);
 
   /// The next visits to the atoms of `run` are the first ones of this head.

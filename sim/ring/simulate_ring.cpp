@@ -125,7 +125,7 @@ class TimedRank {
   LiveAtoms& atoms() { return atoms_; }
   bool has_pairs() const { return timed_atoms(ring_, parameters_) == KvAtoms::pairs; }
   const PowerLimit& power() const { return parameters_.power; }
-  /// Of a rank's first call: those behind it find the kernel's code in L2.
+  /// A rank's first call has these: calls behind it find the kernel's code in L2.
   void add_launch(Counters& total) const { add_launch_reads(total, parameters_); }
 
   /// Returns when the call ends that is launched at `begin_ns`.

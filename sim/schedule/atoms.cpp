@@ -26,7 +26,7 @@ AtomSize size_of_bytes(int64_t bytes, Tensor tensor, uint8_t tensors) {
           .tensors = tensors};
 }
 
-/// Of a tile of size `tile`, lines [begin, end).
+/// The atom has lines [begin, end) of a tile of size `tile`.
 AtomSize size_of_lines(AtomSize tile, int64_t begin, int64_t end) {
   tile.sectors = static_cast<uint32_t>(min_of(end * sectors_per_line, tile.sectors) -
                                        begin * sectors_per_line);

@@ -41,7 +41,7 @@ class PagedKeys {
   /// Rows of a tile that are neighbours in memory.
   int64_t run_rows() const { return min_of(pages_.rows, tile_rows_); }
   int64_t run_bytes() const { return run_rows() * row_bytes_; }
-  /// Of K, or of V.
+  /// K has so many bytes, and V as many.
   int64_t all_bytes() const { return pages_.count * kv_heads_ * pages_.rows * row_bytes_; }
 
   /// From the first byte of the tensor to byte `byte` of tile `tile` of flat K/V head `head`.
@@ -59,7 +59,7 @@ class PagedKeys {
   int64_t row_bytes_ = 1;
 };
 
-/// Of a sum, a log-sum-exp or a partial result, whatever the type of Q, K and V.
+/// A sum, a log-sum-exp or a partial result is a float, whatever the type of Q, K and V.
 inline constexpr int64_t float_bytes = 4;
 
 /// partial_o and partial_lse exist with kv-split: float results that a combine kernel reads. Pieces
@@ -153,7 +153,7 @@ class HeadAtoms {
   int64_t count(Tensor tensor) const { return of(tensor).count; }
   /// And a tile, but the last one, which may have fewer.
   int64_t count_a_tile(Tensor tensor) const { return of(tensor).a_tile; }
-  /// Of K and V that are paged.
+  /// This is about K and V that are paged.
   const PagedKeys& paged_keys() const { return paged_keys_; }
 
   /// All atoms of a tile, in the order of its lines, where the head's first atom is `first`.
@@ -163,7 +163,7 @@ class HeadAtoms {
     return {first + static_cast<AtomId>(before),
             first + static_cast<AtomId>(min_of(before + head.a_tile, head.count))};
   }
-  /// Of the atoms of a tile of K or V, those whose first line lies in `lines` of the tile.
+  /// These atoms of a tile of K or V have their first line in `lines` of the tile.
   AtomRange part(AtomRange tile, Range lines) const;
 
  private:
@@ -179,7 +179,7 @@ class HeadAtoms {
     bool owns_prefix = true;
     auto operator<=>(const OfSequence&) const = default;
   };
-  /// Of each shape; fills shape_of_ and shapes_.
+  /// Each shape has an entry; the call fills shape_of_ and shapes_.
   std::vector<OfSequence> number_shapes(const Request& request);
   const OfHead& of(Tensor tensor) const { return of_[static_cast<size_t>(tensor)]; }
 
@@ -210,7 +210,7 @@ class AtomTable {
     return head_.tile(tensor, static_cast<AtomId>(first_[t] + flat_head * head_.count(tensor)),
                       tile);
   }
-  /// Of these, those whose first line lies in `lines` of the tile.
+  /// These atoms of a tile have their first line in `lines` of the tile.
   AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const {
     return head_.part(this->tile(tensor, flat_head, tile), lines);
   }

@@ -10,7 +10,7 @@
 namespace sawtooth::sim {
 namespace {
 
-// Of all items; parts of an item share its steps. A pair of tiles is one step in either pass.
+// All items count; parts of an item share its steps. A pair of tiles is one step in either pass.
 int64_t steps_of(const Request& request) {
   int64_t steps = 0;
   for (int64_t batch = 0; batch < request.problem.batch; ++batch) {

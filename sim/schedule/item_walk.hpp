@@ -28,7 +28,7 @@ class ItemWalk {
  public:
   /// `request` must outlive the walk.
   explicit ItemWalk(const Request& request) : ItemWalk(request, roles_of(request)) {}
-  /// Of another kernel than that of the request's own roles.
+  /// The kernel may be another one than that of the request's own roles.
   ItemWalk(const Request& request, const Roles& roles)
       : roles_(roles),
         problem_(request.problem),

@@ -15,7 +15,7 @@ namespace sawtooth::sim {
 
 class LinkTraffic {
  public:
-  /// Of `heads` heads of K and of V, each of `tiles` tiles; with `pairs` a tile is one of both.
+  /// K and V have `heads` heads each, of `tiles` tiles; with `pairs` a tile is one of both.
   LinkTraffic(int64_t heads, int64_t tiles, bool pairs, Copier copier)
       : heads_(heads), tiles_(tiles), pairs_(pairs), copier_(copier) {}
 

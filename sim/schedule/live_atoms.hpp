@@ -54,7 +54,7 @@ class LiveAtoms {
   }
   Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
   AtomSize size(AtomId atom) const { return sizes_[atom]; }
-  /// Of all numbers so far; grows.
+  /// All numbers so far have a size here; the vector grows.
   const std::vector<AtomSize>& sizes() const { return sizes_; }
 
   /// Nothing will touch Q, O and log-sum-exp (`q_or_k` is Tensor::q), or K and V, of this head.
@@ -103,7 +103,7 @@ class LiveAtoms {
       return true;
     });
   }
-  /// Of heads that have ended, with numbers that are not given again so far.
+  /// Heads that have ended had so many, with numbers that are not given again so far.
   size_t ended_atoms() const { return ended_atoms_; }
 
  private:

@@ -41,7 +41,7 @@ inline constexpr std::array dq{Tensor::dq};
 
 }  // namespace roles
 
-/// Of the kernel whose items are those of the request's schedule.
+/// The kernel's items are those of the request's schedule.
 inline Roles roles_of(const Request& request) {
   if (request.problem.pass == Pass::backward) {
     const bool adds = request.schedule.dq != Dq::separate;
@@ -57,7 +57,7 @@ inline Roles roles_of(const Request& request) {
   return {roles::q, roles::k_v, {}, std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1)};
 }
 
-/// Of the kernel that dq = separate launches behind it.
+/// dq = separate launches this kernel behind that of roles_of().
 inline Roles dq_kernel_roles() {
   return {roles::of_queries, roles::k_v, {}, roles::dq, false};
 }

@@ -35,7 +35,7 @@ class SetPartition {
   /// All sets are alike so far. With `by_lines` every set is a class of its own, and its class
   /// number is the set's; `why_by_lines` ends the sentence that description() says then.
   SetPartition(SetHash hash, int64_t cache_line_bytes, bool by_lines, std::string why_by_lines);
-  /// Of these atoms.
+  /// The sets are told apart by these atoms, which are placed from number 0 on.
   SetPartition(std::span<const LineSpan> atoms, SetHash hash, int64_t cache_line_bytes,
                bool by_lines, std::string why_by_lines);
 
@@ -54,14 +54,14 @@ class SetPartition {
   const std::vector<Part>& parts() const { return parts_; }
   /// Whether part numbers are atom numbers, of all atoms so far.
   bool whole_atoms() const { return whole_atoms_; }
-  /// Of every part so far, or 0 where they differ.
+  /// Every part so far has this size; 0 where they differ.
   uint32_t one_size_sectors() const { return one_size_sectors_; }
   /// Whether no two lines of `atom` meet in a set. Then a second visit in direct succession hits
   /// under every policy and changes nothing.
   bool one_line_a_set(AtomId atom) const { return meets_[atom] == 0; }
 
-  /// Of the atoms that were placed: "tile-granular, N groups of sets", "split ...", or "line by
-  /// line, because ...".
+  /// It says of the atoms that were placed: "tile-granular, N groups of sets", "split ...", or
+  /// "line by line, because ...".
   std::string description() const;
 
  private:
@@ -89,7 +89,7 @@ class SetPartition {
   int64_t all_parts_ = 0;
   uint32_t largest_atom_lines_ = 0;
   uint32_t most_parts_ = 0;  // of one atom
-  // Of the atom at hand.
+  // These belong to the atom at hand.
   std::vector<uint32_t> images_;
   std::vector<uint32_t> lines_in_;  // by set, all 0 between
   std::vector<Part> cut_;

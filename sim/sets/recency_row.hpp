@@ -14,8 +14,8 @@ struct alignas(64) RecencyRow {
   uint32_t tags[ways];
 };
 
-/// Of each way how many of the row follow, itself among them; behind those of the set less than
-/// none.
+/// Each way has the number of ways of the row that follow, itself among them; ways behind those of
+/// the set have less than none.
 struct alignas(64) RowYouths {
   int32_t of[RecencyRow::ways];
 };

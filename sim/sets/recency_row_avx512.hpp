@@ -15,7 +15,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
-/// Of functions that call make_first_avx512().
+/// Functions that call make_first_avx512() have this target.
 #define SAWTOOTH_ROWS_AVX512 [[gnu::target("avx512f,bmi")]]
 
 namespace sawtooth::sim {

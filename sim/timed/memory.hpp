@@ -33,7 +33,7 @@ struct ReadTime {
 
 class TimedMemory {
  public:
-  /// Of atoms that begin() names, as TwoHalves; `heads` must outlive this.
+  /// begin() names the atoms, as in TwoHalves; `heads` must outlive this.
   TimedMemory(const L2Parameters& parameters, int64_t sms, const LiveAtoms& heads, bool merging);
 
   void begin(const HeadRun& run);

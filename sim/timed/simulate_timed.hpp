@@ -9,17 +9,17 @@ namespace sawtooth::sim {
 /// All counters of sim/counters.hpp, by tensor and in total, the duration, and where the workers'
 /// time goes. K and V of a tile are read together, so their counts are halves of the pair's. The
 /// histogram stays empty. Randomness comes from request.schedule.seed and request.launch alone.
-/// Of a backward pass the main kernel; under dq = ordered additions wait for their turn. Throws
-/// std::invalid_argument for tiles that share lines, for loop = kv-outer, and for CTAs that wait
-/// for one that has not begun.
+/// For a backward pass this is the main kernel; under dq = ordered additions wait for their turn.
+/// Throws std::invalid_argument for tiles that share lines, for loop = kv-outer, and for CTAs that
+/// wait for one that has not begun.
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters);
 
 /// What a launch from a cold L2 reads beside its tensors, on top of `total`.
 void add_launch_reads(Counters& total, const TimedParameters& parameters);
 
-/// Of request.launches launches, each with random numbers of its own, the one with the median of
-/// DRAM reads (the lower one of two). Throws std::invalid_argument as timed_parameters and
-/// simulate_timed.
+/// The result is one of request.launches launches, each with random numbers of its own: the one
+/// with the median of DRAM reads (the lower one of two). Throws std::invalid_argument as
+/// timed_parameters and simulate_timed.
 Prediction median_launch(const Request& request, const Gpu& gpu, bool halves);
 
 }  // namespace sawtooth::sim

@@ -14,7 +14,7 @@
 
 namespace sawtooth::sim {
 
-/// Of a step of the backward pass, the product that gives dQ: one of five.
+/// The product that gives dQ is one of five of a step of the backward pass.
 inline constexpr double dq_share = 0.2;
 
 struct StepCost {
@@ -36,7 +36,7 @@ struct StepCost {
   }
 };
 
-/// Of a whole tile: rows that the mask hides are computed too.
+/// The cost is that of a whole tile: rows that the mask hides are computed too.
 inline StepCost step_cost(const StepParameters& parameters, const Problem& problem,
                           const Tiling& tiling) {
   // Q K^T and P V; of the backward pass S, dP, dV, dK and dQ.
@@ -56,7 +56,7 @@ inline StepCost step_cost(const StepParameters& parameters, const Problem& probl
 // Where in a step its worker asks for tiles and waits for them: K is used when the step begins, V
 // in its middle, behind the softmax, and each tile is asked for its lead before that.
 
-/// Of K or of V: at `asks_at` of a step the tile of the step `ahead` steps on is asked for.
+/// K or V is asked for at `asks_at` of a step: the tile of the step `ahead` steps on.
 struct TileAsk {
   double asks_at = 0;  // from 0 to below 1
   int64_t ahead = 0;

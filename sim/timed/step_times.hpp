@@ -65,7 +65,7 @@ class StepTimes {
   void begin_item(int64_t sm) {
     if (parameters_.step.phases_meet) phases_.meet(sm);
   }
-  /// Of the step that `cta`, which is active, begins at `now_ns`; it moves the CTA's chance on.
+  /// `cta`, which is active, begins this step at `now_ns`; the call moves the CTA's chance on.
   double step_ns(SmCta& cta, double now_ns, double read_bytes_a_ns);
 
  private:

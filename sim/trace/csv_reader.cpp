@@ -13,7 +13,7 @@ constexpr size_t buffer_bytes = size_t{1} << 18;
 constexpr ptrdiff_t most_plain_digits = 19;  // of a number that surely fits into 64 bits
 constexpr uint64_t not_given = UINT64_MAX;
 
-// Of UTF-8, as some editors and spreadsheets put it in front.
+// Some editors and spreadsheets put this in front of UTF-8.
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // As a message shows it: not more than its beginning.

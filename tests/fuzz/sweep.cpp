@@ -90,7 +90,7 @@ sim::Prediction predict(const Point& point) {
   return experiments::predict(point.request, point.gpu, *point.keys.l2);
 }
 
-// Of K, as many as of V: each item, or head under kv-outer, reads every tile that it sees once.
+// K has as many as V: each item, or head under kv-outer, reads every tile that it sees once.
 int64_t k_sectors(const Point& point) {
   const Problem& problem = point.request.problem;
   const Tiling& tiling = point.request.tiling;

@@ -37,8 +37,8 @@ class StreamsOnGpu : public CountersOnGpu<Campaign> {
   }
 };
 
-/// Of the replay passes of a reading: something else on the GPU reads up to 400 sectors in some of
-/// them (2 of 120 on an H100; the others have 0 to 176 of the 262,144).
+/// The median is over the replay passes of a reading: something else on the GPU reads up to 400
+/// sectors in some of them (2 of 120 on an H100; the others have 0 to 176 of the 262,144).
 int64_t median_dram_reads(const StreamRow& row) {
   std::vector<int64_t> passes = row.dram_read_by_pass;
   const auto middle = passes.begin() + std::ptrdiff_t(passes.size() / 2);

@@ -60,7 +60,7 @@ AttentionBackward call_of(const KernelVariant& variant) {
   return call;
 }
 
-/// Of the build, those of a family (empty: any) that the device can run.
+/// These variants of the build are of a family (empty: any), and the device can run them.
 std::vector<KernelVariant> runnable_variants(std::string_view family) {
   std::vector<KernelVariant> variants;
   for (const KernelVariant& one : backward_variants())

@@ -53,7 +53,7 @@ double empty_us(cudaStream_t stream) {
   return cpu_us([&] { empty_kernel<Maps><<<1, 32, 0, stream>>>(parameters); });
 }
 
-/// Of as many bytes as `variant` takes.
+/// The empty kernel takes as many bytes as `variant` does.
 double empty_us(const KernelVariant& variant, cudaStream_t stream) {
   if (!variant.loads_by_copy_engine()) return empty_us<0>(stream);
   return variant.stores_by_copy_engine() ? empty_us<4>(stream) : empty_us<3>(stream);

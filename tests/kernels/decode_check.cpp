@@ -162,7 +162,7 @@ struct KeyTensor {
     return {point.table[size_t(b * pages.table_stride + key / pages.page_rows)],
             key % pages.page_rows};
   }
-  /// Of one sequence, [kv_heads, keys, dim].
+  /// These are the values of one sequence, [kv_heads, keys, dim].
   std::vector<float> of(const Point& point, int64_t b, int64_t keys) const {
     std::vector<float> found;
     for (int64_t head = 0; head < shape.heads; ++head)

@@ -117,7 +117,7 @@ TEST(DecodeChecks, RefusePrefixesThatAreNoWholeTilesOrPages) {
   EXPECT_EQ(check(call).status, Status::bad_size);
 }
 
-// Of three queries the first does not see the last two keys.
+// The first of three queries does not see the last two keys.
 TEST(DecodeChecks, RefusePrefixesThatAQueryDoesNotSeeWhole) {
   AttentionDecode call = cascade_call();
   call.problem.seq_q = 3;

@@ -115,7 +115,7 @@ TEST(MaskedKernels, AreTheVariantsOwnElsewhere) {
   }
 }
 
-// Of both passes.
+// The list of either pass agrees with its kernels.
 TEST(VariantList, HasTheShapeSharedMemoryAndCtasOfEveryKernelOfTheBuild) {
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const bool forward = pass == Pass::forward;

@@ -220,8 +220,8 @@ struct Lane {
   }
 };
 
-/// Of one thread: its launches, and in device memory the wrong words of each point by the way in
-/// which it was launched.
+/// A crowd is one thread's: its launches, and in device memory the wrong words of each point by the
+/// way in which it was launched.
 class Crowd {
  public:
   Crowd(const std::vector<Point>& points, int64_t workspace_size, int64_t output_size)

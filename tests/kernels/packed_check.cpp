@@ -107,7 +107,7 @@ std::vector<T> rows_of(const std::vector<T>& tensor, int64_t heads, int64_t dim,
   return found;
 }
 
-/// Of each sequence; a row without a key has O 0 and lse -inf.
+/// Each sequence has one; a row without a key has O 0 and lse -inf.
 std::vector<ReferenceResult> references(const Point& point, const std::vector<float>& q,
                                         const std::vector<float>& k, const std::vector<float>& v) {
   const Problem& problem = point.call.problem;

@@ -21,7 +21,7 @@ namespace sawtooth::kernels {
 class Draws {
  public:
   explicit Draws(uint64_t seed) : generator_(seed) {}
-  /// Of [low, high].
+  /// The number is one of [low, high].
   int64_t operator()(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(generator_);
   }

@@ -28,7 +28,7 @@ Problem random_problem(std::mt19937& generator) {
   return problem;
 }
 
-// Of a Q tile the K/V tiles, and of a K/V tile the Q tiles, of which no pair is hidden.
+// K/V tiles of a Q tile, and Q tiles of a K/V tile, are unmasked where no pair is hidden.
 TEST(MaskRange, ATileIsUnmaskedWhenEveryPairOfItIsSeen) {
   std::mt19937 generator(1);
   const Tiling tiling{16, 8};

@@ -187,7 +187,7 @@ TEST(Ring, AddsUpGradientsOfRowsAtHomeAndOfKeysAtTheirOwner) {
   });
 }
 
-// Of a later rank's keys the second chunk is seen by no row of an earlier rank.
+// No row of an earlier rank sees the second chunk of a later rank's keys.
 TEST(Ring, ReturnsHalfOfTheKeysFromLaterRanksUnderZigzagAndCausal) {
   const Ring ring{3, RingLayout::zigzag, MaskKind::causal, 6 * 4};
   RingReturn part;

@@ -65,7 +65,7 @@ inline sim::Request any_request() {
   return request;
 }
 
-/// Of the backward pass, for what it is defined for.
+/// The request is one of the backward pass, with values that it is defined for.
 inline sim::Request any_backward_request() {
   sim::Request request = any_unpacked_request();
   request.problem.pass = Pass::backward;

@@ -65,7 +65,7 @@ class Cta {
   Warp& warp() { return warps_[size_t(thread_ / warp_threads)]; }
   void wait_for_all() { wait(barrier_); }
   void wait_for_warp() { wait(warp().barrier); }
-  /// Of `threads` threads that wait for the barrier of this number.
+  /// `threads` threads wait for the barrier of this number.
   void wait_for_named(int number, int threads) {
     Barrier& barrier = named_[size_t(number)];
     barrier.expected = threads;

@@ -14,7 +14,7 @@
 namespace sawtooth::sim {
 namespace {
 
-/// Of items of one K/V head, as sets of tiles, in tiles.
+/// Items are those of one K/V head, as sets of tiles; the bound is in tiles.
 int64_t bound_of(const std::vector<uint32_t>& items, int capacity, int workers) {
   std::vector<int64_t> sizes;
   uint32_t together = 0;

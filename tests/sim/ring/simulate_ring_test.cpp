@@ -187,7 +187,7 @@ class RankLines {
     const int64_t all = 3 * kv_heads_ + heads_;  // more heads than any tensor has
     return ((static_cast<int64_t>(tensor) * all + head) * (rows_ / tile_) + tile) * 2 * tile_;
   }
-  /// Of `line`, a number among all tiles of all tensors.
+  /// The tile of `line` has this number among all tiles of all tensors.
   int64_t tile_of(int64_t line) const { return line / (2 * tile_); }
 
  private:

@@ -16,8 +16,8 @@ constexpr double flop_a_step = 640;
 constexpr double step_ns = 1000;
 constexpr double way_ns = 100;         // to L2 and back
 constexpr double dq_ns = step_ns / 5;  // one of the products
-// Of dq = ordered: a step's CTA reads its turn's word, fences, and reads the word again; then half
-// a way until it is written, and a whole one until who waits knows.
+// Under dq = ordered a step's CTA reads its turn's word, fences, and reads the word again; the word
+// then takes half a way to be written and a whole one to reach the CTA that waits.
 constexpr double ordered_ns = 3 * way_ns;
 constexpr double turn_ns = dq_ns + 2 * way_ns + 1.5 * way_ns;
 

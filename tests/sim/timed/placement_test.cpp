@@ -190,7 +190,7 @@ TEST(SmSharing, CtasThatDoNotFitBeginWhenOthersEnd) {
   EXPECT_NEAR(duration_ns(request_of(3, 4, 3, "dynamic"), parameters), 4 * 2000 + 4 * 1500, 1e-6);
 }
 
-// Of two CTAs of an SM the first one is faster: CTAs 80 to 87 and 140 to 263 were the slower ones
+// The first one of two CTAs of an SM is faster: CTAs 80 to 87 and 140 to 263 were the slower ones
 // in every recorded launch of 264. So 0 to 7 share with 80 to 87; GPCs follow each other both
 // times.
 TEST(CtaOrder, PairsAreThoseOfRecordedLaunches) {

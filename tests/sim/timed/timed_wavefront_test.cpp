@@ -62,7 +62,7 @@ TEST(TimedWavefront, ItemsThatComeLastInACascadeMerge) {
   EXPECT_NEAR(merging_us(cascade_of_three(long_prefix.data(), 128, 5)), 0.5, 1e-9);
 }
 
-// Of two sharers the second has lines 2 and 3 of a tile, and the last tile ends before them.
+// The second of two sharers has lines 2 and 3 of a tile, and the last tile ends before them.
 TEST(TimedWavefront, PartsOfAPrefetchAreThoseOfAFullTile) {
   Request request = request_of(6, 6, 2);
   request.problem.mask.kind = MaskKind::causal;  // the first sharer does not see the last tile

@@ -38,7 +38,7 @@ sim::Gpu gpu() {
   return gpu;
 }
 
-/// Of each SM its older and its younger CTA: 0 to 7 share with 80 to 87, later ones c with c + 132,
+/// Each SM has an older and a younger CTA: 0 to 7 share with 80 to 87, later ones c with c + 132,
 /// or with c + 124 from CTA 88 on.
 std::vector<std::pair<int64_t, int64_t>> sharers() {
   std::vector<std::pair<int64_t, int64_t>> pairs;
@@ -154,7 +154,7 @@ TEST(ItemCosts, HowLateTheLastTpcsAreWithAnItem) {
   EXPECT_NEAR(Found({launch(sms, usual), causal})("every", "item-spread-ns"), 400, 30);
 }
 
-// Of 132 CTAs 0, 33, 66 and 99 have none of 128 lines.
+// CTAs 0, 33, 66 and 99 of 132 have none of 128 lines.
 TEST(ItemCosts, WhatPrefetchCostsCtasWithLinesAndWithout) {
   const KernelShape wide{128, {128, 64}};
   const auto ahead = [](int64_t cta) { return step_ns + 50 + (cta % 33 == 0 ? 0 : 90); };

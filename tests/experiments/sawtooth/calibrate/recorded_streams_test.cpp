@@ -130,8 +130,8 @@ TEST(FitStreams, ReadingsWithoutAFabricAreRefused) {
   EXPECT_THROW(fit_streams(rows, l2_bytes, sms, 16), std::invalid_argument);
 }
 
-// Of an H200 sizes that the model was first fitted to are multiples of 8 MiB; of an H100 they are
-// not.
+// The sizes that the model was first fitted to are multiples of 8 MiB on an H200; on an H100 they
+// are not.
 TEST(FittedSizes, AreEverySecondOneAndHaveSmallShiftStreamsOnEachGpu) {
   const std::string data = SAWTOOTH_EXPERIMENTS_DIR "/data/";
   const auto sizes_of = [&](const std::string& gpu) {

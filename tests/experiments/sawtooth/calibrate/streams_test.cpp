@@ -107,7 +107,7 @@ TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
   EXPECT_FALSE(check_repeats(pair(40, 0.07), l2_bytes).passed);
 }
 
-// Of ten readings one at each end does not count, of nine all do.
+// One of ten readings at each end does not count; of nine all do.
 TEST(StreamChecks, OneDisturbedReadingOfTenIsNoSpread) {
   const auto readings = [](int count, int disturbed) {
     std::vector<StreamRow> rows;

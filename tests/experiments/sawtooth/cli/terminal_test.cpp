@@ -28,7 +28,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// Of both streams, on a terminal that script(1) of util-linux makes.
+/// The output has both streams, on a terminal that script(1) of util-linux makes.
 std::string on_terminal(const std::string& arguments, const std::string& before = "") {
   return output_of(before + "script -qec '" + SAWTOOTH_PROGRAM + " " + arguments +
                    "' /dev/null </dev/null 2>&1");

@@ -40,7 +40,7 @@ PointError launched(double predicted, double measured, double low, double high,
   return error;
 }
 
-// Of the three points with an interval two are measured inside; half widths are 10, 20 and 30 %.
+// Two of the three points with an interval are measured inside; half widths are 10, 20 and 30 %.
 TEST(ErrorSummary, SaysHowManyPointsLieInTheirIntervals) {
   const std::vector<PredictedInterval> ends{{90, 110}, {80, 120}, {70, 130}};
   std::vector<PointError> errors{point(100, 110), point(100, 125), point(100, 70), point(100, 100)};

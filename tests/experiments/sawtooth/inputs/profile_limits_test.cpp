@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "refill-ns", "0", "1e6", "-1", "1e7"},
                     Limits{gpu, "ticket-hop-ns", "0", "1e5", "-1", "1e6"}));
 
-// Of every number of a kernel's costs.
+// Every number of a kernel's costs has limits.
 std::vector<Limits> limits_of_kernels() {
   std::vector<Limits> all;
   for (const auto& key : sim::kernel_cost_keys) {
