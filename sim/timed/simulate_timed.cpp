@@ -31,7 +31,7 @@ void add_launch_reads(Counters& total, const TimedParameters& parameters) {
 }
 
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
-  constexpr double ns_a_us = 1000;
+  constexpr double us_in_ns = 1000;
   require_limits(request);
   const bool backward = request.problem.pass == Pass::backward;
   const bool apart = parameters.step.leads || backward;  // K and V
@@ -41,7 +41,7 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   Prediction prediction;
   const double full_clock_ns = wavefront.run();
   const double slower = parameters.power.slower_launch(full_clock_ns, request.load.launches);
-  prediction.time_us = full_clock_ns * slower / ns_a_us;
+  prediction.time_us = full_clock_ns * slower / us_in_ns;
   prediction.tile_visits = wavefront.tile_visits();
   prediction.phases = wavefront.take_phases();
   for (TimeTerms& terms : prediction.phases)

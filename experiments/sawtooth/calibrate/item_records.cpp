@@ -74,7 +74,7 @@ std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
   const std::map<std::string, LaunchTimes> points = points_of(points_path);
   const CsvTable table = read_csv(items_path);
   const Cells cells(table, {"run_id", "repetition", "worker", "start_ns", "item", "steps"});
-  std::map<std::pair<std::string, std::string>, size_t> numbers;
+  std::map<std::pair<std::string, std::string>, size_t> launch_numbers;
   std::vector<RecordedLaunch> launches;
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string& run_id = cells.text(row, 0);
@@ -82,7 +82,8 @@ std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
     if (point == points.end())
       throw UsageError(items_path + ": has launches of a point that " + points_path +
                        " has not: run_id " + run_id);
-    const auto [number, fresh] = numbers.try_emplace({run_id, cells.text(row, 1)}, launches.size());
+    const auto [number, fresh] =
+        launch_numbers.try_emplace({run_id, cells.text(row, 1)}, launches.size());
     if (fresh) launches.push_back({point->second, {}});
     auto& ctas = launches[number->second].ctas;
     const auto cta = static_cast<size_t>(cells.number(row, 2));

@@ -42,9 +42,9 @@ bool add_phases(std::vector<Parameter>& own, const std::vector<const LaunchTimes
     own.push_back(
         {key, fixed(value, decimals), "measured", std::string("records of items: ") + note, 0});
   };
-  const double slow = median_of(slowness), steps = median_of(slip), every = median_of(between);
+  const double slower = median_of(slowness), steps = median_of(slip), every = median_of(between);
   add("jitter-in-step", 0, 0, "in their phases");
-  add("wrong-phase-slowness", slow, 4, "what the slow items take longer than the fastest tenth");
+  add("wrong-phase-slowness", slower, 4, "what the slow items take longer than the fastest tenth");
   add("wrong-phase-steps", steps, 0,
       "that a slip into the wrong phase lasts, from mean and variance of the items of other SMs");
   add("wrong-phase-every-steps", every, 0, "between slips, from the same");
