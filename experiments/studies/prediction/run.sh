@@ -3,7 +3,7 @@
 #
 #   experiments/studies/prediction/run.sh [LIST ...]   all lists of prediction.py take a quarter of an hour of one core
 #   experiments/studies/prediction/run.sh --check      seconds: is what is recorded what the program gives?
-#   experiments/studies/prediction/run.sh --unmeasured the GPUs that nobody measured here: ten minutes
+#   experiments/studies/prediction/run.sh --unmeasured the GPUs without a measurement: ten minutes
 # build/prediction/LIST gets predicted.csv, errors.csv and all.csv. $SAWTOOTH is the program (default: build/release/sawtooth).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
