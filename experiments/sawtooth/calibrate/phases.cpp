@@ -54,7 +54,7 @@ bool add_phases(std::vector<Parameter>& own, const std::vector<const LaunchTimes
   for (const LaunchTimes* l : masked) {
     if (l->early_items == 0) continue;
     const double pace = (l->early_ns - item_ns * l->early_items) / l->early_steps;
-    met.push_back(((pace / median_of(right) - 1) / slow - slipping) / (1 - slipping));
+    met.push_back(((pace / median_of(right) - 1) / slower - slipping) / (1 - slipping));
   }
   if (!met.empty())
     add("wrong-phase-met-share", median_of(met), 2,
