@@ -80,10 +80,9 @@ TEST_F(StreamsOnGpu, TheIdentityOfTheCountersHoldsOnColdAndHotPasses) {
       for (StreamRow& row : run({.shape = shape, .reversed = reversed})) rows.push_back(row);
     }
   }
-  const CheckLine identity = check_dram_identity(rows, l2_bytes);
-  EXPECT_TRUE(identity.passed) << identity.detail;
-  const CheckLine fills = check_fills(rows);
-  EXPECT_TRUE(fills.passed) << fills.detail;
+  for (const char* check : {"identity", "fills"})
+    EXPECT_TRUE(all_passed(check_streams(rows, l2_bytes, check)))
+        << checks_text(check_streams(rows, l2_bytes, check));
 }
 
 TEST_F(StreamsOnGpu, EveryReplayPassShowsItsDramAndSmSectors) {

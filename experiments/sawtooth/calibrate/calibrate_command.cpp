@@ -5,8 +5,6 @@
 
 #include "experiments/sawtooth/calibrate/calibration.hpp"
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
-#include "experiments/sawtooth/calibrate/l2_half_report.hpp"
-#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/no_device.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -39,54 +37,38 @@ MeasuredGpu measured_gpu(const Provenance& state, int64_t l2_bytes) {
           .how = "driver " + state.value("driver") + ", " + state.value("utc")};
 }
 
-void write_file(const fs::path& path, const std::string& text) {
-  OutputFile file(path.string());
-  file.write(text);
-  file.commit();
-}
-
-template <class Write>
-void write_with(const fs::path& path, Write&& write) {
-  std::ostringstream text;
-  write(text);
-  write_file(path, text.str());
-}
-
 void write_all(const fs::path& folder, StreamCampaign& campaign, const Calibration& result,
                const Arguments& arguments, int repetitions, const Provenance& before) {
   const Provenance after = gpu_state(pci_bus_id());
   const MeasuredGpu gpu = measured_gpu(after, campaign.l2().l2_bytes());
-  const kernels::SmRanks& sms = campaign.streams().sms();
-  write_with(folder / "stream_counters.csv",
-             [&](std::ostream& out) { write_stream_csv(out, result.rows); });
-  write_with(folder / "sm_halves.csv", [&](std::ostream& out) {
-    write_sm_halves_csv(out, sms, result.halves, result.near_miss_share);
-  });
-  write_with(folder / "line_halves.csv",
-             [&](std::ostream& out) { write_line_halves_csv(out, result.halves); });
-  write_with(folder / "figures.csv",
-             [&](std::ostream& out) { write_figures_csv(out, result.figures); });
-  write_with(folder / "checks.txt", [&](std::ostream& out) { print_checks(out, result.checks); });
+  const auto write = [&](const char* name, const std::string& text) {
+    write_output((folder / name).string(), text);
+  };
+  write("stream_counters.csv", stream_csv(result.rows));
+  write("sm_halves.csv", sm_halves_csv(campaign.streams().sms(), result));
+  write("line_halves.csv", line_halves_csv(result.halves));
+  write("figures.csv", figures_csv(result.figures));
+  write("checks.txt", checks_text(result.checks));
   std::string profile = gpu_profile_ini(gpu, result.figures);
   if (result.halves.halves == 2) {
     const StreamFit fit =
         fit_and_write(folder, result.rows, gpu.l2_bytes, gpu.sms, assumed_ways, gpu.how, std::cout);
     profile += fit_profile_ini(fit, gpu.how);
   }
-  write_file(folder / "gpu.ini", profile);
-  write_with(folder / "provenance.ini", [&](std::ostream& out) {
-    Provenance run = program_provenance(arguments);
-    run.add("replay-mode", "user ranges, user replay");
-    run.add("state-control", "cold before every pass: write 4 x L2, read 4 x L2");
-    run.add("repetitions", std::to_string(repetitions));
-    run.add("replay-passes", std::to_string(campaign.plan().passes()));
-    run.add("chip", campaign.profiler().chip());
-    run.add("sms", std::to_string(gpu.sms));
-    run.add("l2-bytes", std::to_string(gpu.l2_bytes));
-    write_provenance(out, "run", run);
-    write_provenance(out, "gpu-before", before);
-    write_provenance(out, "gpu-after", after);
-  });
+  write("gpu.ini", profile);
+  Provenance run = program_provenance(arguments);
+  run.add("replay-mode", "user ranges, user replay");
+  run.add("state-control", "cold before every pass: write 4 x L2, read 4 x L2");
+  run.add("repetitions", std::to_string(repetitions));
+  run.add("replay-passes", std::to_string(campaign.plan().passes()));
+  run.add("chip", campaign.profiler().chip());
+  run.add("sms", std::to_string(gpu.sms));
+  run.add("l2-bytes", std::to_string(gpu.l2_bytes));
+  std::ostringstream provenance;
+  write_provenance(provenance, "run", run);
+  write_provenance(provenance, "gpu-before", before);
+  write_provenance(provenance, "gpu-after", after);
+  write("provenance.ini", provenance.str());
 }
 
 int calibrate(const Settings& settings, const Arguments& arguments) {
@@ -101,15 +83,12 @@ int calibrate(const Settings& settings, const Arguments& arguments) {
     if (!quiet) std::cerr << "calibrate: " << part << '\n';
   });
   write_all(folder, campaign, result, arguments, repetitions, before);
-  for (const Figure& figure : result.figures) {
-    std::cout << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
-  }
-  const bool passed = print_checks(std::cout, result.checks);
-  std::cout << "written to " << folder.string() << "; draw with: sawtooth plot calibration "
+  std::cout << figures_text(result.figures) << checks_text(result.checks) << "written to "
+            << folder.string() << "; draw with: sawtooth plot calibration "
             << (folder / "stream_counters.csv").string();
   if (result.halves.halves == 2) std::cout << ' ' << (folder / "model_counters.csv").string();
   std::cout << " -o " << (folder / "streams").string() << '\n';
-  return passed ? exit_fine : exit_check_failed;
+  return all_passed(result.checks) ? exit_fine : exit_check_failed;
 }
 
 }  // namespace

@@ -2,10 +2,8 @@
 
 #include <iostream>
 #include <set>
-#include <sstream>
 
 #include "experiments/sawtooth/calibrate/items_command.hpp"
-#include "experiments/sawtooth/calibrate/stream_table.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
@@ -17,15 +15,6 @@ namespace sawtooth::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <class Write>
-void write_file(const fs::path& path, Write&& write) {
-  std::ostringstream text;
-  write(text);
-  OutputFile file(path.string());
-  file.write(text.str());
-  file.commit();
-}
 
 void say(std::ostream& out, const char* what, const StreamJudgement& judgement) {
   const auto count = [&](const StreamJudgement::Count& of) {
@@ -82,14 +71,10 @@ StreamFit fit_and_write(const fs::path& folder, const std::vector<StreamRow>& ro
       judge_streams(fit, rows, l2_bytes, [](const StreamPoint&) { return true; }));
 
   const std::vector<Figure> figures = fit_figures(fit);
-  for (const Figure& figure : figures) {
-    out << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
-  }
-  write_file(folder / "fit.csv", [&](std::ostream& file) { write_figures_csv(file, figures); });
-  write_file(folder / "halves.ini",
-             [&](std::ostream& file) { file << fit_profile_ini(fit, from); });
-  write_file(folder / "model_counters.csv",
-             [&](std::ostream& file) { write_stream_csv(file, model_rows(fit, rows)); });
+  out << figures_text(figures);
+  write_output((folder / "fit.csv").string(), figures_csv(figures));
+  write_output((folder / "halves.ini").string(), fit_profile_ini(fit, from));
+  write_output((folder / "model_counters.csv").string(), stream_csv(model_rows(fit, rows)));
   return fit;
 }
 

@@ -1,10 +1,10 @@
 #include "experiments/sawtooth/calibrate/fit_streams.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -12,39 +12,128 @@
 #include <Eigen/Dense>
 
 #include "experiments/sawtooth/calibrate/least_squares.hpp"
-#include "experiments/sawtooth/calibrate/stream_readings.hpp"
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
+using cupti::L2Counter;
 using kernels::StreamAccess;
 
-const std::array<std::string, 2> range_names{"p1", "p2"};
+enum Share : size_t { dram, near, fabric, fabric_miss };
+constexpr std::array share_counters{L2Counter::dram_read, L2Counter::l2_read_miss,
+                                    L2Counter::fabric_read, L2Counter::fabric_read_miss};
+constexpr std::array<const char*, 4> share_names{"DRAM reads", "near misses", "fabric reads",
+                                                 "fabric misses"};
 
-sim::Stream stream_of(const StreamPoint& point) {
-  const sim::StreamMap map = point.shape == StreamShape::same    ? sim::StreamMap::same
-                             : point.shape == StreamShape::shift ? sim::StreamMap::shift
-                                                                 : sim::StreamMap::all;
-  return {.map = map, .reversed = point.reversed, .bytes = point.mib << 20};
+/// The share `of` of `repetitions` is below the value.
+StreamShares quantiles(const Repetitions& repetitions, double of) {
+  StreamShares made;
+  for (size_t i = 0; i < made.size(); ++i) {
+    std::vector<double> shares;
+    for (const StreamRow* row : repetitions) {
+      const auto count = row->count(share_counters[i]);
+      if (!count)
+        throw std::invalid_argument(name_of(row->point) + " has no " +
+                                    std::string(cupti::column_of(share_counters[i])) +
+                                    "; two halves need near misses, fabric reads and misses, DRAM");
+      shares.push_back(row->share(*count));
+    }
+    made[i] = quantile_of(std::move(shares), of);
+  }
+  return made;
+}
+
+std::optional<double> passed_share(const Repetitions& repetitions) {
+  std::vector<double> shares;
+  for (const StreamRow* row : repetitions) {
+    const auto l2 = row->count(L2Counter::l2_read);
+    if (!l2 || row->expected_sectors == 0) return std::nullopt;
+    shares.push_back(double(*l2) / double(row->expected_sectors));
+  }
+  return median_of(std::move(shares));
+}
+
+constexpr auto numbers = std::to_array<FitNumber>({
+    {"reserved", "1",
+     "fitted to streams; lines of a half that no reader's line ever holds; lowers what a reversed "
+     "pass keeps",
+     [](StreamFit& f) -> double& { return f.l2.reserved; }, "l2-reserved-share", 0.015, 0, 0.05,
+     0.004},
+    {"far_first_waiting", "1",
+     "least squares on `all` streams by loads; lines that both halves want and the far half's "
+     "request reaches first while all wait; splits near misses from fabric misses",
+     [](StreamFit& f) -> double& { return f.ld.far_first_waiting; }, "far-first-waiting-share"},
+    {"far_first_running", "1", "the same while all hit",
+     [](StreamFit& f) -> double& { return f.ld.far_first_running; }, "far-first-running-share"},
+    {"coalescer_waiting", "1",
+     "least squares on `all` streams by loads; requests that pass the coalescer when all SMs wait "
+     "for the same misses; scales the sectors that reach L2",
+     [](StreamFit& f) -> double& { return f.coalescer.waiting_share; }, "coalescer-waiting-share"},
+    {"coalescer_running", "1", "the same when all hit",
+     [](StreamFit& f) -> double& { return f.coalescer.running_share; }, "coalescer-running-share"},
+    {"crossing", "1", "near misses of small `shift` streams; lines that change halves there",
+     [](StreamFit& f) -> double& { return f.crossing; }},
+    {"ld_steady_skew", "MiB", "fitted; how far SMs are apart in both passes, loads",
+     [](StreamFit& f) -> double& { return f.ld.steady_skew_mib; }, "", 2, 0, 12, 0.4},
+    {"ld_fresh_skew", "MiB", "fitted; how far SMs are apart anew in each pass, loads",
+     [](StreamFit& f) -> double& { return f.ld.fresh_skew_mib; }, "", 1, 0, 12, 0.4},
+    {"tma_steady_skew", "MiB", "the same of bulk copies",
+     [](StreamFit& f) -> double& { return f.tma.steady_skew_mib; }, "", 2, 0, 12, 0.4},
+    {"tma_fresh_skew", "MiB", "the same of bulk copies",
+     [](StreamFit& f) -> double& { return f.tma.fresh_skew_mib; }, "", 1, 0, 12, 0.4},
+    {"tma_far_first_waiting", "1", "as far_first_waiting, bulk copies",
+     [](StreamFit& f) -> double& { return f.tma.far_first_waiting; }},
+    {"tma_far_first_running", "1", "as far_first_running, bulk copies",
+     [](StreamFit& f) -> double& { return f.tma.far_first_running; }},
+});
+
+const StreamKindFit& kind_of(const StreamFit& fit, const StreamPoint& point) {
+  return point.access == StreamAccess::tma ? fit.tma : fit.ld;
 }
 
 /// Simulates streams, each set of parameters that acts on one of them once.
 class Simulator {
  public:
-  const sim::StreamCounters& counters(const StreamFit& fit, const StreamPoint& point) {
+  StreamShares shares(const StreamFit& fit, const StreamReading& reading) {
+    const sim::Counters& counted = counters(fit, reading);
+    const double sectors = double(reading.point.mib) * mib_bytes / double(sector_bytes);
+    const auto share = [&](const sim::Sectors& count) {
+      return double(count.value_or(0)) / sectors;
+    };
+    return {share(counted.dram_read_sectors), share(counted.l2_read_miss_sectors),
+            share(counted.fabric_read_sectors), share(counted.fabric_read_miss_sectors)};
+  }
+
+  const sim::Counters& counters(const StreamFit& fit, const StreamReading& reading) {
+    const StreamPoint& point = reading.point;
     const bool all = point.shape == StreamShape::all;
-    const sim::HalvesParameters l2 = l2_of(fit, point);
-    const sim::StreamRun run = run_of(fit, point);
+    const StreamKindFit& kind = kind_of(fit, point);
+    sim::HalvesParameters l2 = fit.l2;
+    if (all) {
+      l2.far_first_waiting = kind.far_first_waiting;
+      l2.far_first_running = kind.far_first_running;
+    }
+    const sim::StreamRun run{.sms = fit.coalescer.sms,
+                             .crossing = fit.crossing,
+                             .steady_skew_bytes = kind.steady_skew_mib * mib_bytes,
+                             .fresh_skew_bytes = kind.fresh_skew_mib * mib_bytes};
+    const sim::StreamMap map = point.shape == StreamShape::same    ? sim::StreamMap::same
+                               : point.shape == StreamShape::shift ? sim::StreamMap::shift
+                                                                   : sim::StreamMap::all;
     const Key key{
-        static_cast<int>(point.shape),
+        static_cast<int>(map),
         point.reversed,
         point.mib,
         {l2.reserved, l2.far_first_waiting, l2.far_first_running, all ? 0 : run.steady_skew_bytes,
          all ? 0 : run.fresh_skew_bytes, point.shape == StreamShape::shift ? run.crossing : 0}};
-    const auto known = known_.find(key);
-    if (known != known_.end()) return known->second;
-    return known_.emplace(key, sim::simulate_stream(stream_of(point), run, l2)).first->second;
+    auto known = known_.find(key);
+    if (known == known_.end()) {
+      const sim::Stream stream{.map = map, .reversed = point.reversed, .bytes = point.mib << 20};
+      known = known_.emplace(key, sim::simulate_stream(stream, run, l2)).first;
+    }
+    return reading.second_pass ? known->second.second : known->second.first;
   }
 
  private:
@@ -52,42 +141,15 @@ class Simulator {
   std::map<Key, sim::StreamCounters> known_;
 };
 
-StreamShares shares_of(const sim::Counters& counters, const StreamPoint& point) {
-  const double sectors = double(point.mib) * mib_bytes / double(sector_bytes);
-  const auto share = [&](const sim::Sectors& count) { return double(count.value_or(0)) / sectors; };
-  return {share(counters.dram_read_sectors), share(counters.l2_read_miss_sectors),
-          share(counters.fabric_read_sectors), share(counters.fabric_read_miss_sectors)};
-}
-
-// The model is the same whatever the readings: parameters and where to begin. Bounds are what the
-// parameters can mean; steps are small changes of a curve.
-std::vector<FreeParameter> free_parameters(bool tma) {
-  std::vector<FreeParameter> parameters{{"reserved", 0.015, 0, 0.05, 0.004},
-                                        {"ld_steady_skew_mib", 2, 0, 12, 0.4},
-                                        {"ld_fresh_skew_mib", 1, 0, 12, 0.4}};
-  if (tma) {
-    parameters.push_back({"tma_steady_skew_mib", 2, 0, 12, 0.4});
-    parameters.push_back({"tma_fresh_skew_mib", 1, 0, 12, 0.4});
-  }
-  return parameters;
-}
-
-void store_parameters(const std::vector<FreeParameter>& p, StreamFit& fit) {
-  fit.l2.reserved = p[0].value;
-  fit.ld.steady_skew_mib = p[1].value;
-  fit.ld.fresh_skew_mib = p[2].value;
-  fit.tma.steady_skew_mib = p.size() > 3 ? p[3].value : p[1].value;
-  fit.tma.fresh_skew_mib = p.size() > 3 ? p[4].value : p[2].value;
-}
-
 /// Small `shift` streams miss near exactly for the lines that another half has read.
 double crossing_of(const std::vector<StreamReading>& readings, int64_t l2_bytes) {
+  constexpr double small_share = 0.4;
   double sum = 0;
   int count = 0;
   for (const StreamReading& r : readings) {
-    const bool small = double(r.point.mib) * mib_bytes <= 0.4 * double(l2_bytes);
+    const bool small = r.point.share_of(l2_bytes) <= small_share;
     if (r.point.shape != StreamShape::shift || !r.second_pass || !small) continue;
-    sum += 2 * r.shares.fabric;  // half of the lines that change halves have a copy to go for
+    sum += 2 * r.shares[fabric];  // half of the lines that change halves have a copy to go for
     ++count;
   }
   if (count == 0) throw std::invalid_argument("fit: no small `shift` streams in the readings");
@@ -101,32 +163,26 @@ void fit_far_first(StreamFit& fit, StreamAccess access, const std::vector<Stream
   const auto modelled = [&](double waiting, double running, const StreamReading& r) {
     kind.far_first_waiting = waiting;
     kind.far_first_running = running;
-    const sim::StreamCounters& both = simulator.counters(fit, r.point);
-    return shares_of(r.second_pass ? both.second : both.first, r.point);
+    return simulator.shares(fit, r);
   };
   std::vector<Eigen::Vector3d> equations;
   for (const StreamReading& r : readings) {
     if (r.point.shape != StreamShape::all || r.point.access != access) continue;
-    const StreamShares none = modelled(0, 0, r);
-    const StreamShares waiting = modelled(1, 0, r);
-    const StreamShares running = modelled(0, 1, r);
-    equations.emplace_back(waiting.fabric_miss - none.fabric_miss,
-                           running.fabric_miss - none.fabric_miss,
-                           r.shares.fabric_miss - none.fabric_miss);
-    equations.emplace_back(waiting.near - none.near, running.near - none.near,
-                           r.shares.near - none.near);
+    const StreamShares none = modelled(0, 0, r), waiting = modelled(1, 0, r),
+                       running = modelled(0, 1, r);
+    for (const Share of : {fabric_miss, near})
+      equations.emplace_back(waiting[of] - none[of], running[of] - none[of],
+                             r.shares[of] - none[of]);
   }
   if (equations.empty()) {
     kind.far_first_waiting = fit.ld.far_first_waiting;
     kind.far_first_running = fit.ld.far_first_running;
     return;
   }
-  Eigen::MatrixX2d matrix(Eigen::Index(equations.size()), 2);
-  Eigen::VectorXd right(Eigen::Index(equations.size()));
-  for (size_t i = 0; i < equations.size(); ++i) {
-    matrix.row(Eigen::Index(i)) = equations[i].head<2>();
-    right[Eigen::Index(i)] = equations[i][2];
-  }
+  const Eigen::Map<const Eigen::Matrix3Xd> all(equations.front().data(), 3,
+                                               Eigen::Index(equations.size()));
+  const Eigen::MatrixX2d matrix = all.topRows<2>().transpose();
+  const Eigen::VectorXd right = all.row(2).transpose();
   const Eigen::Vector2d f = matrix.colPivHouseholderQr().solve(right);
   kind.far_first_waiting = std::clamp(f[0], 0.0, 1.0);
   kind.far_first_running = std::clamp(f[1], 0.0, 1.0);
@@ -139,7 +195,7 @@ sim::CoalescerParameters fit_coalescer(const std::vector<StreamReading>& reading
   for (const StreamReading& r : readings) {
     if (r.point.shape != StreamShape::all || r.point.access != StreamAccess::ld) continue;
     if (!r.passed) continue;
-    const double hits = std::clamp(1 - r.shares.dram, 0.0, 1.0);
+    const double hits = std::clamp(1 - r.shares[dram], 0.0, 1.0);
     const Eigen::Vector2d row(1 - hits, hits);
     normal += row * row.transpose();
     right += row * *r.passed;
@@ -151,62 +207,80 @@ sim::CoalescerParameters fit_coalescer(const std::vector<StreamReading>& reading
           .running_share = std::clamp(shares[1], 0.01, 1.0)};
 }
 
-}  // namespace
-
-sim::HalvesParameters l2_of(const StreamFit& fit, const StreamPoint& point) {
-  sim::HalvesParameters l2 = fit.l2;
-  const StreamKindFit& kind = point.access == StreamAccess::tma ? fit.tma : fit.ld;
-  if (point.shape != StreamShape::all) return l2;
-  l2.far_first_waiting = kind.far_first_waiting;
-  l2.far_first_running = kind.far_first_running;
-  return l2;
-}
-
-sim::StreamRun run_of(const StreamFit& fit, const StreamPoint& point) {
-  const StreamKindFit& kind = point.access == StreamAccess::tma ? fit.tma : fit.ld;
-  return {.sms = fit.coalescer.sms,
-          .crossing = fit.crossing,
-          .steady_skew_bytes = kind.steady_skew_mib * mib_bytes,
-          .fresh_skew_bytes = kind.fresh_skew_mib * mib_bytes};
-}
-
-StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int64_t sms, int ways) {
-  const std::vector<StreamReading> readings = stream_readings(rows);
-  StreamFit fit;
-  fit.l2.capacity_lines = l2_bytes / line_bytes / 2;
-  fit.l2.ways = ways;
-  fit.coalescer.sms = sms;
-  fit.crossing = crossing_of(readings, l2_bytes);
-
-  // Sizes far from the capacity say nothing: all hits, or all misses.
-  std::vector<StreamReading> telling;
+/// Searches for the numbers that do not act linearly; without bulk copies theirs are those of
+/// loads.
+void search(StreamFit& fit, const std::vector<StreamReading>& readings, int64_t l2_bytes) {
+  std::vector<const StreamReading*> telling;
   bool tma = false;
   for (const StreamReading& r : readings) {
-    const double share = double(r.point.mib) * mib_bytes / double(l2_bytes);
-    const bool tells = share > 0.35 && share < (r.point.reversed ? 1.7 : 1.1);
-    if (r.second_pass && tells) telling.push_back(r);
     tma = tma || r.point.access == StreamAccess::tma;
+    // Sizes far from the capacity say nothing: all hits, or all misses. `all` tells who comes
+    // first.
+    const double share = r.point.share_of(l2_bytes);
+    const bool tells = share > 0.35 && share < (r.point.reversed ? 1.7 : 1.1);
+    if (r.second_pass && tells && r.point.shape != StreamShape::all) telling.push_back(&r);
   }
-  std::vector<FreeParameter> parameters = free_parameters(tma);
+  std::vector<FreeParameter> free;
+  for (const FitNumber& n : numbers)
+    if (n.step > 0 && (tma || !n.name.starts_with("tma_")))
+      free.push_back({std::string(n.name), n.start, n.low, n.high, n.step});
+  const auto store = [&](const std::vector<FreeParameter>& found) {
+    auto next = found.begin();
+    for (const FitNumber& n : numbers)
+      if (next != found.end() && next->name == n.name) n.in(fit) = (next++)->value;
+    if (tma) return;
+    fit.tma.steady_skew_mib = fit.ld.steady_skew_mib;
+    fit.tma.fresh_skew_mib = fit.ld.fresh_skew_mib;
+  };
   const auto deviations = [&](const std::vector<FreeParameter>& tried) {
     Simulator simulator;
-    store_parameters(tried, fit);
+    store(tried);
     std::vector<double> residuals;
-    for (const StreamReading& r : telling) {
-      if (r.point.shape == StreamShape::all) continue;  // they tell who comes first
-      const StreamShares model = shares_of(simulator.counters(fit, r.point).second, r.point);
-      const StreamShares allowed = stream_tolerances(r.point, l2_bytes);
-      residuals.push_back((model.dram - r.shares.dram) / allowed.dram);
-      residuals.push_back((model.fabric - r.shares.fabric) / allowed.fabric);
-      residuals.push_back((model.near - r.shares.near) / allowed.near);
-      residuals.push_back((model.fabric_miss - r.shares.fabric_miss) / allowed.fabric_miss);
+    for (const StreamReading* r : telling) {
+      const StreamShares model = simulator.shares(fit, *r);
+      const StreamShares allowed = stream_tolerances(r->point, l2_bytes);
+      for (const Share of : {dram, fabric, near, fabric_miss})
+        residuals.push_back((model[of] - r->shares[of]) / allowed[of]);
     }
     return residuals;
   };
   constexpr int most_steps = 8;
-  minimise(parameters, deviations, most_steps);
-  store_parameters(parameters, fit);
+  minimise(free, deviations, most_steps);
+  store(free);
+}
 
+}  // namespace
+
+std::vector<StreamReading> stream_readings(const std::vector<StreamRow>& rows) {
+  constexpr double low_share = 0.05, high_share = 0.95;
+  std::vector<StreamReading> readings;
+  for (const Repetitions& repetitions : repetitions_of(rows)) {
+    const StreamRow& row = *repetitions.front();
+    if (!row.reads() || row.point.shape == StreamShape::one) continue;
+    readings.push_back({row.point, row.range == "p2", quantiles(repetitions, median_share),
+                        quantiles(repetitions, low_share), quantiles(repetitions, high_share),
+                        passed_share(repetitions)});
+  }
+  return readings;
+}
+
+StreamShares stream_tolerances(const StreamPoint& point, int64_t l2_bytes) {
+  return {on_cliff(point, l2_bytes) ? 0.06 : 0.02, 0.03, 0.03, 0.03};
+}
+
+StreamFit StreamFit::of(int64_t l2_bytes, int64_t sms, int ways) {
+  StreamFit fit;
+  fit.l2.capacity_lines = l2_bytes / line_bytes / 2;
+  fit.l2.ways = ways;
+  fit.coalescer.sms = sms;
+  return fit;
+}
+
+StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int64_t sms, int ways) {
+  const std::vector<StreamReading> readings = stream_readings(rows);
+  StreamFit fit = StreamFit::of(l2_bytes, sms, ways);
+  fit.crossing = crossing_of(readings, l2_bytes);
+  search(fit, readings, l2_bytes);
   Simulator simulator;
   fit_far_first(fit, StreamAccess::ld, readings, simulator);
   fit_far_first(fit, StreamAccess::tma, readings, simulator);
@@ -217,26 +291,20 @@ StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int6
 }
 
 std::vector<StreamRow> model_rows(const StreamFit& fit, const std::vector<StreamRow>& like) {
-  using cupti::L2Counter;
   Simulator simulator;
   std::vector<StreamRow> rows;
   for (const StreamReading& r : stream_readings(like)) {
-    const sim::StreamCounters& both = simulator.counters(fit, r.point);
-    const sim::Counters& counters = r.second_pass ? both.second : both.first;
-    StreamRow row;
+    const sim::Counters& counters = simulator.counters(fit, r);
+    StreamRow& row = rows.emplace_back();
     row.point = r.point;
-    row.range = range_names[r.second_pass ? 1 : 0];
+    row.range = r.second_pass ? "p2" : "p1";
     row.buffer_sectors = (r.point.mib << 20) / sector_bytes;
     row.expected_sectors =
         row.buffer_sectors * (r.point.shape == StreamShape::all ? fit.coalescer.sms : 1);
-    const auto set = [&](L2Counter counter, const sim::Sectors& count) {
-      row.counts[static_cast<size_t>(counter)] = count;
-    };
-    set(L2Counter::dram_read, counters.dram_read_sectors);
-    set(L2Counter::l2_read_miss, counters.l2_read_miss_sectors);
-    set(L2Counter::fabric_read, counters.fabric_read_sectors);
-    set(L2Counter::fabric_read_miss, counters.fabric_read_miss_sectors);
-    rows.push_back(std::move(row));
+    row.count(L2Counter::dram_read) = counters.dram_read_sectors;
+    row.count(L2Counter::l2_read_miss) = counters.l2_read_miss_sectors;
+    row.count(L2Counter::fabric_read) = counters.fabric_read_sectors;
+    row.count(L2Counter::fabric_read_miss) = counters.fabric_read_miss_sectors;
   }
   return rows;
 }
@@ -244,35 +312,25 @@ std::vector<StreamRow> model_rows(const StreamFit& fit, const std::vector<Stream
 StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>& rows,
                               int64_t l2_bytes,
                               const std::function<bool(const StreamPoint&)>& chosen) {
-  struct Counter {
-    const char* name;
-    double StreamShares::*share;
-  };
-  constexpr Counter counters[] = {{"DRAM reads", &StreamShares::dram},
-                                  {"near misses", &StreamShares::near},
-                                  {"fabric reads", &StreamShares::fabric},
-                                  {"fabric misses", &StreamShares::fabric_miss}};
   Simulator simulator;
   StreamJudgement judgement;
   for (const StreamReading& r : stream_readings(rows)) {
     if (!r.second_pass || !chosen(r.point)) continue;
-    const StreamShares model = shares_of(simulator.counters(fit, r.point).second, r.point);
+    const StreamShares model = simulator.shares(fit, r);
     const StreamShares allowed = stream_tolerances(r.point, l2_bytes);
     ++judgement.points;
     const auto judge = [&](StreamJudgement::Count& count, bool forgive_scatter) {
       bool within = true;
-      for (const auto& [name, share] : counters) {
-        const double predicted = model.*share;
-        const bool inside = predicted >= r.low.*share && predicted <= r.high.*share;
-        const double measured = r.shares.*share;
+      for (size_t i = 0; i < model.size(); ++i) {
+        const bool inside = model[i] >= r.low[i] && model[i] <= r.high[i];
         const double excess =
-            forgive_scatter && inside ? 0 : std::abs(predicted - measured) / (allowed.*share);
+            forgive_scatter && inside ? 0 : std::abs(model[i] - r.shares[i]) / allowed[i];
         within = within && excess <= 1;
         if (excess <= count.worst_excess) continue;
         count.worst_excess = excess;
         char text[160];
-        std::snprintf(text, sizeof text, "%s of %s: model %.3f, measured %.3f", name,
-                      name_of(r.point).c_str(), predicted, measured);
+        std::snprintf(text, sizeof text, "%s of %s: model %.3f, measured %.3f", share_names[i],
+                      name_of(r.point).c_str(), model[i], r.shares[i]);
         count.worst = text;
       }
       if (within) ++count.within;
@@ -289,6 +347,31 @@ std::set<int64_t> fitted_sizes_mib(const std::vector<StreamRow>& rows) {
   bool fitted = true;
   std::erase_if(sizes, [&](int64_t) { return std::exchange(fitted, !fitted); });
   return sizes;
+}
+
+std::span<const FitNumber> fit_numbers() {
+  return numbers;
+}
+
+std::vector<Figure> fit_figures(const StreamFit& fit) {
+  StreamFit copy = fit;
+  std::vector<Figure> figures{{"ways", double(fit.l2.ways), "1",
+                               "assumed: hashed sets hide their ways; a set keeps that many "
+                               "lines"}};
+  for (const FitNumber& number : numbers)
+    figures.push_back({std::string(number.name), number.in(copy), std::string(number.unit),
+                       std::string(number.how)});
+  return figures;
+}
+
+std::string fit_profile_ini(const StreamFit& fit, const std::string& from) {
+  StreamFit copy = fit;
+  std::ostringstream text;
+  for (const FitNumber& number : numbers)
+    if (!number.profile_key.empty())
+      text << number.profile_key << " = " << number.in(copy) << "; measured; " << number.how << " ("
+           << from << ")\n";
+  return text.str();
 }
 
 }  // namespace sawtooth::experiments

@@ -5,10 +5,14 @@
 // others from experiments/sawtooth/calibrate/least_squares.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
@@ -17,6 +21,27 @@
 #include "sim/halves/streams.hpp"
 
 namespace sawtooth::experiments {
+
+/// DRAM reads, near misses, fabric reads and fabric misses: what a model of two halves is fitted to
+/// and judged by, as sectors / sectors of the buffer.
+using StreamShares = std::array<double, 4>;
+
+/// One point and pass.
+struct StreamReading {
+  StreamPoint point;
+  bool second_pass = false;
+  StreamShares shares;           // medians of the repetitions
+  StreamShares low;              // 5 % of the repetitions are below, as compare has it
+  StreamShares high;             // 95 %
+  std::optional<double> passed;  // reads that reach L2 / sectors that SMs receive
+};
+
+/// Reads of same, shift and all, in the order of their first rows. Throws std::invalid_argument
+/// for a row without one of the four counters: another chip than one of two halves.
+std::vector<StreamReading> stream_readings(const std::vector<StreamRow>& rows);
+
+/// What a model may be off: DRAM reads 0.02, and 0.06 on the cliff; the others 0.03.
+StreamShares stream_tolerances(const StreamPoint& point, int64_t l2_bytes);
 
 /// Facts of the streams of one access kind.
 struct StreamKindFit {
@@ -32,18 +57,17 @@ struct StreamFit {
   double crossing = 0;  // share of lines that `shift` reads from the other half
   StreamKindFit ld;
   StreamKindFit tma;
+
+  /// Nothing fitted yet. `ways` is taken as given: streams cannot tell it.
+  static StreamFit of(int64_t l2_bytes, int64_t sms, int ways);
 };
 
-/// What the streams of `point` are simulated with.
-sim::HalvesParameters l2_of(const StreamFit& fit, const StreamPoint& point);
-sim::StreamRun run_of(const StreamFit& fit, const StreamPoint& point);
-
-/// Fits to the second passes of same, shift and all (and the first ones of `all`). `ways` is
-/// taken as given: streams cannot tell it. Throws std::invalid_argument for a GPU without two
-/// halves, and for rows that lack a stream or counter that the fit needs.
+/// Fits to the second passes of same, shift and all (and the first ones of `all`). Throws
+/// std::invalid_argument for a GPU without two halves, and for rows that lack a stream or counter
+/// that the fit needs.
 StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int64_t sms, int ways);
 
-/// One row a range of `point`, as a measurement would give it.
+/// One row a reading of `like`, as a measurement would give it.
 std::vector<StreamRow> model_rows(const StreamFit& fit, const std::vector<StreamRow>& like);
 
 /// Deviations of the model from second passes, as shares of the buffer. A reading's own repetitions
@@ -51,7 +75,7 @@ std::vector<StreamRow> model_rows(const StreamFit& fit, const std::vector<Stream
 /// inside the 5 to 95 % range of the repetitions is none; `plain` is the distance to the median.
 struct StreamJudgement {
   struct Count {
-    int within = 0;  // points whose four counters are all within their tolerances
+    int within = 0;  // points whose four counters are all within stream_tolerances()
     std::string worst;
     double worst_excess = 0;  // in tolerances
   };
@@ -60,8 +84,7 @@ struct StreamJudgement {
   Count compared;
 };
 
-/// DRAM within 0.02 off the cliff and 0.06 on it (0.45 to 0.81 of L2); near misses, fabric reads
-/// and fabric misses within 0.03. `chosen` says which points.
+/// `chosen` says which points.
 StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>& rows,
                               int64_t l2_bytes,
                               const std::function<bool(const StreamPoint&)>& chosen);
@@ -70,10 +93,21 @@ StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>
 /// rest is judged.
 std::set<int64_t> fitted_sizes_mib(const std::vector<StreamRow>& rows);
 
-/// Every fitted number as name, value, unit and what it is; and back. Throws std::invalid_argument
-/// for figures without one of the names.
+/// A number of a fit, which may be free in the search for the fit.
+struct FitNumber {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view how;  // source, rationale and effect
+  double& (*in)(StreamFit&);
+  std::string_view profile_key = {};  // empty: a fact of the run, not of the GPU
+  // Where the search begins, its bounds, which are what the number can mean, and a small change of
+  // a curve; 0: it is not searched for.
+  double start = 0, low = 0, high = 0, step = 0;
+};
+std::span<const FitNumber> fit_numbers();
+
+/// Every fitted number as name, value, unit and what it is.
 std::vector<Figure> fit_figures(const StreamFit& fit);
-StreamFit fit_from_figures(const std::vector<Figure>& figures, int64_t l2_bytes, int64_t sms);
 
 /// Sections of a GPU profile (experiments/profiles/gpus) for what is a fact of the GPU.
 std::string fit_profile_ini(const StreamFit& fit, const std::string& from);

@@ -4,91 +4,82 @@
 #include <map>
 #include <utility>
 
-#include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/support/typed_csv.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-// Cells of a table by the name of their column.
-class Cells {
- public:
-  Cells(const CsvTable& table, std::initializer_list<std::string_view> names) : table_(table) {
-    for (const std::string_view name : names) {
-      const auto place = table.column(name);
-      if (!place) throw UsageError(table.path + ": has no column " + std::string(name));
-      places_.push_back(*place);
-    }
-  }
-  const std::string& text(size_t row, size_t column) const {
-    return table_.rows[row][places_[column]];
-  }
-  int64_t number(size_t row, size_t column) const {
-    try {
-      return parse_count(text(row, column));
-    } catch (const std::invalid_argument&) {
-      throw UsageError(table_.path + ":" + std::to_string(table_.line_of_row[row]) + ": '" +
-                       text(row, column) + "' is no whole number");
-    }
-  }
-
- private:
-  const CsvTable& table_;
-  std::vector<size_t> places_;
+/// A row of `measure`, and what its cells become.
+struct MeasuredPoint {
+  std::string run_id, pass;
+  LaunchTimes launch;
+  std::optional<int64_t> dram_read_sectors;
+  double time_us = not_told;
 };
 
 std::map<std::string, LaunchTimes> points_of(const std::string& path) {
+  using M = MeasuredPoint;
   const CsvTable table = read_csv(path);
-  const Cells cells(table, {"run_id", "head_dim", "tile_q", "tile_kv", "mask", "launch", "workers",
-                            "prefetch", "kernel", "scan", "dtype"});
-  const auto pass = table.column("pass"), dram = table.column("dram_read_sectors"),
-             time = table.column("time_us");
-  const auto cell = [&](size_t row, const std::optional<size_t>& column) {
-    return column ? table.rows[row][*column] : std::string();
-  };
+  TypedColumns<M> columns{{"run_id", [](M& m) { return &m.run_id; }},
+                          {"head_dim", [](M& m) { return &m.launch.kernel.head_dim; }},
+                          {"tile_q", [](M& m) { return &m.launch.kernel.tiling.q_rows; }},
+                          {"tile_kv", [](M& m) { return &m.launch.kernel.tiling.kv_rows; }},
+                          {"mask", [](M& m) { return &m.launch.mask; }},
+                          {"launch", [](M& m) { return &m.launch.launch; }},
+                          {"workers", [](M& m) { return &m.launch.workers; }},
+                          {"prefetch", [](M& m) { return &m.launch.prefetch; }},
+                          {"kernel", [](M& m) { return &m.launch.kernel.family; }},
+                          {"scan", [](M& m) { return &m.launch.scan; }},
+                          {"dtype", [](M& m) { return &m.launch.dtype; }}};
+  const TypedColumns<M> others{{"pass", [](M& m) { return &m.pass; }},
+                               {"dram_read_sectors", [](M& m) { return &m.dram_read_sectors; }},
+                               {"time_us", [](M& m) { return &m.time_us; }}};
+  for (const auto& column : others)
+    if (table.column(column.name)) columns.push_back(column);
   std::map<std::string, LaunchTimes> points;
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    LaunchTimes& point = points[cells.text(row, 0)];
-    point.kernel.head_dim = cells.number(row, 1);
-    point.kernel.tiling = {cells.number(row, 2), cells.number(row, 3)};
-    point.kernel.family = cells.text(row, 8) + (cell(row, pass) == "backward" ? "-backward" : "");
-    point.mask = cells.text(row, 4);
-    point.launch = cells.text(row, 5);
-    point.workers = cells.number(row, 6);
-    point.prefetch = cells.number(row, 7);
-    point.scan = cells.text(row, 9);
-    point.dtype = cells.text(row, 10);
-    if (!cell(row, dram).empty() && !cell(row, time).empty() && std::isnan(point.dram_tb_per_s))
-      point.dram_tb_per_s =
-          double(parse_count(cell(row, dram)) * sector_bytes) / std::stod(cell(row, time)) / 1e6;
+  for (MeasuredPoint& row : typed_rows(table, columns)) {
+    if (row.pass == "backward") row.launch.kernel.family += "-backward";
+    if (row.dram_read_sectors && !std::isnan(row.time_us))
+      row.launch.dram_tb_per_s = double(*row.dram_read_sectors * sector_bytes) / row.time_us / 1e6;
+    LaunchTimes& known = points.try_emplace(row.run_id, row.launch).first->second;
+    if (std::isnan(known.dram_tb_per_s)) known.dram_tb_per_s = row.launch.dram_tb_per_s;
   }
   return points;
 }
+
+struct ItemRow {
+  std::string run_id, repetition;
+  int64_t worker = 0;
+  RecordedItem item;
+};
 
 }  // namespace
 
 std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
                                               const std::string& items_path) {
   const std::map<std::string, LaunchTimes> points = points_of(points_path);
-  const CsvTable table = read_csv(items_path);
-  const Cells cells(table, {"run_id", "repetition", "worker", "start_ns", "item", "steps"});
+  using I = ItemRow;
+  const TypedColumns<I> columns{{"run_id", [](I& i) { return &i.run_id; }},
+                                {"repetition", [](I& i) { return &i.repetition; }},
+                                {"worker", [](I& i) { return &i.worker; }},
+                                {"start_ns", [](I& i) { return &i.item.start_ns; }},
+                                {"item", [](I& i) { return &i.item.item; }},
+                                {"steps", [](I& i) { return &i.item.steps; }}};
   std::map<std::pair<std::string, std::string>, size_t> launch_numbers;
   std::vector<RecordedLaunch> launches;
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    const std::string& run_id = cells.text(row, 0);
-    const auto point = points.find(run_id);
+  for (const ItemRow& row : typed_rows(read_csv(items_path), columns)) {
+    const auto point = points.find(row.run_id);
     if (point == points.end())
       throw UsageError(items_path + ": has launches of a point that " + points_path +
-                       " has not: run_id " + run_id);
+                       " has not: run_id " + row.run_id);
     const auto [number, fresh] =
-        launch_numbers.try_emplace({run_id, cells.text(row, 1)}, launches.size());
+        launch_numbers.try_emplace({row.run_id, row.repetition}, launches.size());
     if (fresh) launches.push_back({point->second, {}});
     auto& ctas = launches[number->second].ctas;
-    const auto cta = static_cast<size_t>(cells.number(row, 2));
+    const auto cta = static_cast<size_t>(row.worker);
     if (ctas.size() <= cta) ctas.resize(cta + 1);
-    ctas[cta].push_back({cells.number(row, 3), cells.number(row, 4), cells.number(row, 5)});
+    ctas[cta].push_back(row.item);
   }
   for (RecordedLaunch& launch : launches)
     for (auto& items : launch.ctas) std::ranges::sort(items, {}, &RecordedItem::start_ns);

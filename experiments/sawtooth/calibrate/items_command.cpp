@@ -17,12 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write(const fs::path& path, const std::string& text) {
-  OutputFile file(path.string());
-  file.write(text);
-  file.commit();
-}
-
 const std::string& family_of(const std::vector<LaunchTimes>& launches, const std::string& path) {
   if (launches.empty()) throw UsageError(path + ": has no launch");
   const std::string& family = launches.front().kernel.family;
@@ -76,9 +70,10 @@ int calibrate_items(const Settings& settings, const std::string& items_path) {
     throw UsageError(path + ": " + error.what());
   }
   const fs::path folder = output_folder(value_or(settings, "output", "runs/calibrate"));
-  if (!items_path.empty()) write(folder / "launches.csv", launch_times_csv(launches));
-  write(folder / "kernel.ini",
-        profile_text(costs, "Written by `sawtooth calibrate --items` from " + path));
+  if (!items_path.empty())
+    write_output((folder / "launches.csv").string(), launch_times_csv(launches));
+  write_output((folder / "kernel.ini").string(),
+               profile_text(costs, "Written by `sawtooth calibrate --items` from " + path));
   for (const ProfileSection& section : costs.sections)
     for (const Parameter& p : section.parameters)
       std::cout << '[' << section.name << "] " << p.key << " = " << p.value << "; " << p.note

@@ -8,6 +8,7 @@
 
 #include "experiments/sawtooth/calibrate/item_records.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
+#include "experiments/sawtooth/support/typed_csv.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/timed/placement.hpp"
 
@@ -341,10 +342,68 @@ class Reduction {
   LaunchTimes row_;
 };
 
+TypedColumns<LaunchTimes> launch_columns() {
+  using L = LaunchTimes;
+  return {{"kernel", [](L& l) { return &l.kernel.family; }},
+          {"head_dim", [](L& l) { return &l.kernel.head_dim; }},
+          {"tile_q", [](L& l) { return &l.kernel.tiling.q_rows; }},
+          {"tile_kv", [](L& l) { return &l.kernel.tiling.kv_rows; }},
+          {"dtype", [](L& l) { return &l.dtype; }},
+          {"mask", [](L& l) { return &l.mask; }},
+          {"launch", [](L& l) { return &l.launch; }},
+          {"scan", [](L& l) { return &l.scan; }},
+          {"workers", [](L& l) { return &l.workers; }},
+          {"prefetch", [](L& l) { return &l.prefetch; }},
+          {"dram_tb_per_s", [](L& l) { return &l.dram_tb_per_s; }},
+          {"least_steps", [](L& l) { return &l.least_steps; }},
+          {"most_steps", [](L& l) { return &l.most_steps; }},
+          {"items_a_step", [](L& l) { return &l.items_a_step; }},
+          {"older_ns", [](L& l) { return &l.older_ns; }},
+          {"younger_ns", [](L& l) { return &l.younger_ns; }},
+          {"older_mean_ns", [](L& l) { return &l.older_mean_ns; }},
+          {"younger_mean_ns", [](L& l) { return &l.younger_mean_ns; }},
+          {"mean_ns", [](L& l) { return &l.mean_ns; }},
+          {"lines_ns", [](L& l) { return &l.lines_ns; }},
+          {"no_lines_ns", [](L& l) { return &l.no_lines_ns; }},
+          {"both_lines_ns", [](L& l) { return &l.both_lines_ns; }},
+          {"neither_lines_ns", [](L& l) { return &l.neither_lines_ns; }},
+          {"lines_bias", [](L& l) { return &l.lines_bias; }},
+          {"sorted_ahead", [](L& l) { return &l.sorted_ahead; }},
+          {"jitter", [](L& l) { return &l.jitter; }},
+          {"jitter_of_all", [](L& l) { return &l.jitter_of_all; }},
+          {"gpc_spread", [](L& l) { return &l.gpc_spread; }},
+          {"cta_spread", [](L& l) { return &l.cta_spread; }},
+          {"tpc_spread", [](L& l) { return &l.tpc_spread; }},
+          {"item_spread_ns", [](L& l) { return &l.item_spread_ns; }},
+          {"start_spread_ns", [](L& l) { return &l.start_spread_ns; }},
+          {"line_items", [](L& l) { return &l.line_items; }},
+          {"line_steps", [](L& l) { return &l.line_steps; }},
+          {"line_ns", [](L& l) { return &l.line_ns; }},
+          {"line_square", [](L& l) { return &l.line_square; }},
+          {"line_product", [](L& l) { return &l.line_product; }},
+          {"phase_ns", [](L& l) { return &l.phase_ns; }},
+          {"phase_slowness", [](L& l) { return &l.phase_slowness; }},
+          {"phase_share", [](L& l) { return &l.phase_share; }},
+          {"phase_variance", [](L& l) { return &l.phase_variance; }},
+          {"locked_share", [](L& l) { return &l.locked_share; }},
+          {"early_items", [](L& l) { return &l.early_items; }},
+          {"early_steps", [](L& l) { return &l.early_steps; }},
+          {"early_ns", [](L& l) { return &l.early_ns; }}};
+}
+
 }  // namespace
 
 LaunchTimes launch_times(const RecordedLaunch& launch, const sim::Gpu& gpu) {
   return Reduction(launch, gpu).run();
+}
+
+std::string launch_times_csv(const std::vector<LaunchTimes>& launches) {
+  return typed_csv(launches, launch_columns());
+}
+
+std::vector<LaunchTimes> read_launch_times(const std::string& path) {
+  return typed_rows(read_csv(path), launch_columns(),
+                    "launches.csv of calibrate --items ROWS.csv ITEMS.csv, or both of these files");
 }
 
 }  // namespace sawtooth::experiments

@@ -2,126 +2,103 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <map>
 #include <optional>
-#include <ostream>
 #include <sstream>
 
+#include "experiments/sawtooth/support/statistics.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 using cupti::L2Counter;
-using kernels::StreamAccess;
 
-struct Series {
-  StreamShape shape;
-  bool reversed;
-  std::string_view range;
-};
-
-std::vector<const StreamRow*> rows_of(const std::vector<StreamRow>& rows, Series series) {
-  std::vector<const StreamRow*> found;
+/// What `value` says of each row of a series of loads.
+template <class Value>
+std::vector<double> values_of(const std::vector<StreamRow>& rows, StreamShape shape, bool reversed,
+                              std::string_view range, Value value) {
+  std::vector<double> values;
   for (const StreamRow& row : rows) {
-    if (row.point.access == StreamAccess::ld && row.point.shape == series.shape &&
-        row.point.reversed == series.reversed && row.range == series.range) {
-      found.push_back(&row);
-    }
+    if (row.point.access != kernels::StreamAccess::ld || row.point.shape != shape ||
+        row.point.reversed != reversed || row.range != range)
+      continue;
+    if (const std::optional<double> one = value(row)) values.push_back(*one);
   }
-  return found;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return values;
 }
 
 void add_kept(std::vector<Figure>& figures, const std::vector<StreamRow>& rows, int64_t l2_bytes,
               StreamShape shape, const std::string& name) {
-  std::vector<double> kept;
-  for (const StreamRow* row : rows_of(rows, {shape, true, "p2"})) {
-    const auto dram = dram_reads(*row);
-    if (!dram || double(row->point.mib) * mib_bytes < 0.9 * double(l2_bytes)) continue;
-    kept.push_back(double((row->buffer_sectors - *dram) * sector_bytes) / mib_bytes);
-  }
+  std::vector<double> kept =
+      values_of(rows, shape, true, "p2", [&](const StreamRow& row) -> std::optional<double> {
+        const auto dram = dram_reads(row);
+        if (!dram || row.point.share_of(l2_bytes) < 0.9) return std::nullopt;
+        return double((row.buffer_sectors - *dram) * sector_bytes) / mib_bytes;
+      });
   if (kept.empty()) return;
-  figures.push_back({name, median(kept), "MiB",
+  const std::string count = std::to_string(kept.size());
+  figures.push_back({name, median_of(std::move(kept)), "MiB",
                      "bytes of a reversed second pass that were not read from DRAM, median of " +
-                         std::to_string(kept.size()) + " readings of buffers above 0.9 of L2"});
-}
-
-/// Mean share of the buffer that the second pass reads from DRAM, by size in MiB.
-std::map<int64_t, double> miss_curve(const std::vector<StreamRow>& rows, StreamShape shape) {
-  std::map<int64_t, std::pair<double, int>> sums;
-  for (const StreamRow* row : rows_of(rows, {shape, false, "p2"})) {
-    const auto dram = dram_reads(*row);
-    if (!dram) continue;
-    auto& [sum, count] = sums[row->point.mib];
-    sum += double(*dram) / double(row->buffer_sectors);
-    ++count;
-  }
-  std::map<int64_t, double> curve;
-  for (const auto& [mib, sum] : sums) curve[mib] = sum.first / sum.second;
-  return curve;
-}
-
-std::optional<double> size_at(const std::map<int64_t, double>& curve, double share) {
-  for (auto high = curve.begin(); high != curve.end(); ++high) {
-    if (high->second < share) continue;
-    if (high == curve.begin()) return std::nullopt;
-    const auto low = std::prev(high);
-    const double along = (share - low->second) / (high->second - low->second);
-    return double(low->first) + along * double(high->first - low->first);
-  }
-  return std::nullopt;
+                         count + " readings of buffers above 0.9 of L2"});
 }
 
 void add_edge(std::vector<Figure>& figures, const std::vector<StreamRow>& rows, StreamShape shape,
               const std::string& name) {
-  const std::map<int64_t, double> curve = miss_curve(rows, shape);
+  std::map<int64_t, std::pair<double, int>> curve;  // by MiB: sum and number of shares from DRAM
+  values_of(rows, shape, false, "p2", [&](const StreamRow& row) -> std::optional<double> {
+    if (const auto dram = dram_reads(row)) {
+      curve[row.point.mib].first += row.share(*dram);
+      ++curve[row.point.mib].second;
+    }
+    return std::nullopt;
+  });
   for (const int percent : {10, 90}) {
-    const auto size = size_at(curve, percent / 100.0);
-    if (!size) continue;
-    figures.push_back({name + "_" + std::to_string(percent), *size, "MiB",
+    const auto share = [](const auto& at) { return at->second.first / at->second.second; };
+    auto high = curve.begin();
+    while (high != curve.end() && share(high) < percent / 100.0) ++high;
+    if (high == curve.begin() || high == curve.end()) continue;
+    const auto low = std::prev(high);
+    const double along = (percent / 100.0 - share(low)) / (share(high) - share(low));
+    figures.push_back({name + "_" + std::to_string(percent),
+                       double(low->first) + along * double(high->first - low->first), "MiB",
                        "size whose linear second pass reads " + std::to_string(percent) +
                            " % from DRAM, interpolated"});
   }
 }
 
+std::optional<double> ratio(const std::optional<int64_t>& part, const std::optional<int64_t>& all) {
+  if (!part || !all || *all == 0) return std::nullopt;
+  return double(*part) / double(*all);
+}
+
 void add_far_first(std::vector<Figure>& figures, const std::vector<StreamRow>& rows) {
-  std::vector<double> shares;
-  for (const StreamRow* row : rows_of(rows, {StreamShape::all, false, "p1"})) {
-    const auto dram = dram_reads(*row);
-    const auto fabric_miss = row->count(L2Counter::fabric_read_miss);
-    if (!dram || *dram == 0 || !fabric_miss) continue;
-    shares.push_back(double(*fabric_miss) / double(*dram));
-  }
+  std::vector<double> shares =
+      values_of(rows, StreamShape::all, false, "p1", [](const StreamRow& row) {
+        return ratio(row.count(L2Counter::fabric_read_miss), dram_reads(row));
+      });
   if (shares.empty()) return;
-  figures.push_back({"far_first_share", median(shares), "1",
-                     "fabric misses / DRAM reads of cold passes that every SM reads, median of " +
-                         std::to_string(shares.size())});
+  const std::string count = std::to_string(shares.size());
+  figures.push_back(
+      {"far_first_share", median_of(std::move(shares)), "1",
+       "fabric misses / DRAM reads of cold passes that every SM reads, median of " + count});
 }
 
 void add_coalescing(std::vector<Figure>& figures, const std::vector<StreamRow>& rows) {
   std::vector<double> shares;
-  for (const bool reversed : {false, true}) {
-    for (const std::string_view range : {"p1", "p2"}) {
-      for (const StreamRow* row : rows_of(rows, {StreamShape::all, reversed, range})) {
-        const auto l2 = row->count(L2Counter::l2_read);
-        const auto sm = row->count(L2Counter::sm_read);
-        if (l2 && sm && *sm > 0) shares.push_back(double(*l2) / double(*sm));
-      }
-    }
-  }
+  for (const bool reversed : {false, true})
+    for (const std::string_view range : {"p1", "p2"})
+      for (const double share :
+           values_of(rows, StreamShape::all, reversed, range, [](const StreamRow& row) {
+             return ratio(row.count(L2Counter::l2_read), row.count(L2Counter::sm_read));
+           }))
+        shares.push_back(share);
   if (shares.empty()) return;
-  const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+  const auto [low, high] = std::ranges::minmax(shares);
   const std::string how = "reads that reach L2 / sectors that SMs receive, over " +
                           std::to_string(shares.size()) + " passes that every SM reads";
-  figures.push_back({"coalescer_all_low", *low, "1", "least of " + how});
-  figures.push_back({"coalescer_all_high", *high, "1", "largest of " + how});
+  figures.push_back({"coalescer_all_low", low, "1", "least of " + how});
+  figures.push_back({"coalescer_all_high", high, "1", "largest of " + how});
 }
 
 }  // namespace
@@ -137,64 +114,51 @@ std::vector<Figure> stream_figures(const std::vector<StreamRow>& rows, int64_t l
   return figures;
 }
 
-void write_figures_csv(std::ostream& out, const std::vector<Figure>& figures) {
+std::string figures_csv(const std::vector<Figure>& figures) {
+  std::ostringstream out;
   out << "name,value,unit,how\n";
-  for (const Figure& figure : figures) {
+  for (const Figure& figure : figures)
     out << figure.name << ',' << figure.value << ',' << figure.unit << ",\"" << figure.how
         << "\"\n";
-  }
+  return out.str();
+}
+
+std::string figures_text(const std::vector<Figure>& figures) {
+  std::ostringstream out;
+  for (const Figure& figure : figures)
+    out << figure.name << " = " << figure.value << ' ' << figure.unit << '\n';
+  return out.str();
 }
 
 const Figure* find_figure(const std::vector<Figure>& figures, std::string_view name) {
-  for (const Figure& figure : figures) {
-    if (figure.name == name) return &figure;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(figures, name, &Figure::name);
+  return found == figures.end() ? nullptr : &*found;
 }
 
-namespace {
-
-class Profile {
- public:
-  void parameter(std::string_view key, const std::string& value, const std::string& note) {
-    text_ << key << " = " << value << "; measured; " << note << "\n";
-  }
-
-  /// The figure `name` times `factor`, as a whole number of `unit` when `whole`.
-  void figure(const std::vector<Figure>& figures, std::string_view key, std::string_view name,
-              double factor = 1) {
-    const Figure* found = find_figure(figures, name);
-    if (found == nullptr) return;
-    parameter(key, std::to_string(std::llround(found->value * factor)), found->how);
-  }
-
-  std::ostringstream& text() { return text_; }
-
- private:
-  std::ostringstream text_;
-};
-
-}  // namespace
-
 std::string gpu_profile_ini(const MeasuredGpu& gpu, const std::vector<Figure>& figures) {
-  Profile profile;
-  profile.text() << "# Written by `sawtooth calibrate`; " << gpu.how << "\n"
-                 << "# Ways of L2 cannot be told from these streams: sets are hashed.\n\n"
-                 << "[gpu]\ndescription = " << gpu.description << "\n";
-  profile.parameter("sms", std::to_string(gpu.sms), "cudaDevAttrMultiProcessorCount");
-  profile.parameter("l2-bytes", std::to_string(gpu.l2_bytes), "cudaDevAttrL2CacheSize");
-  profile.figure(figures, "l2-halves", "halves");
-  profile.figure(figures, "dram-gb-per-s", "dram_read_bandwidth");
-  profile.figure(figures, "l2-gb-per-s", "l2_bandwidth");
-  profile.figure(figures, "latency-near-ns", "latency_near_ns");
-  profile.figure(figures, "latency-far-ns", "latency_far_ns");
-  profile.figure(figures, "latency-dram-ns", "latency_dram_ns");
-  if (gpu.max_sm_clock_mhz != "unknown") {
-    profile.parameter("sm-clock-mhz", gpu.max_sm_clock_mhz, "NVML's largest SM clock");
-  }
-  profile.parameter("shared-memory-block-bytes", std::to_string(gpu.shared_memory_block_bytes),
-                    "cudaDevAttrMaxSharedMemoryPerBlockOptin");
-  return profile.text().str();
+  std::ostringstream text;
+  const auto add = [&](std::string_view key, const auto& value, std::string_view note) {
+    text << key << " = " << value << "; measured; " << note << "\n";
+  };
+  text << "# Written by `sawtooth calibrate`; " << gpu.how << "\n"
+       << "# Ways of L2 cannot be told from these streams: sets are hashed.\n\n"
+       << "[gpu]\ndescription = " << gpu.description << "\n";
+  add("sms", gpu.sms, "cudaDevAttrMultiProcessorCount");
+  add("l2-bytes", gpu.l2_bytes, "cudaDevAttrL2CacheSize");
+  constexpr std::pair<const char*, const char*> keys[] = {{"l2-halves", "halves"},
+                                                          {"dram-gb-per-s", "dram_read_bandwidth"},
+                                                          {"l2-gb-per-s", "l2_bandwidth"},
+                                                          {"latency-near-ns", "latency_near_ns"},
+                                                          {"latency-far-ns", "latency_far_ns"},
+                                                          {"latency-dram-ns", "latency_dram_ns"}};
+  for (const auto& [key, name] : keys)
+    if (const Figure* found = find_figure(figures, name))
+      add(key, std::llround(found->value), found->how);
+  if (gpu.max_sm_clock_mhz != "unknown")
+    add("sm-clock-mhz", gpu.max_sm_clock_mhz, "NVML's largest SM clock");
+  add("shared-memory-block-bytes", gpu.shared_memory_block_bytes,
+      "cudaDevAttrMaxSharedMemoryPerBlockOptin");
+  return text.str();
 }
 
 }  // namespace sawtooth::experiments

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,9 @@ struct Figure {
 std::vector<Figure> stream_figures(const std::vector<StreamRow>& rows, int64_t l2_bytes);
 
 /// name,value,unit,how
-void write_figures_csv(std::ostream& out, const std::vector<Figure>& figures);
+std::string figures_csv(const std::vector<Figure>& figures);
+/// name = value unit, a line each.
+std::string figures_text(const std::vector<Figure>& figures);
 
 /// The figure called `name`, or null.
 const Figure* find_figure(const std::vector<Figure>& figures, std::string_view name);

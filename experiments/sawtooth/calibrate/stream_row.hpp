@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,12 +25,23 @@ struct StreamPoint {
   StreamShape shape = StreamShape::same;
   bool reversed = false;  // the second pass runs from the other end
   int64_t mib = 8;        // size of the buffer
+
+  double share_of(int64_t l2_bytes) const { return double(mib << 20) / double(l2_bytes); }
+  bool operator==(const StreamPoint&) const = default;
 };
+
+/// For messages: "ld same reversed 40 MiB".
+std::string name_of(const StreamPoint& point);
+
+/// Sizes where L2 keeps some lines and not others: 28 to 48 MiB of 60.
+inline bool on_cliff(const StreamPoint& point, int64_t l2_bytes) {
+  return point.share_of(l2_bytes) > 0.45 && point.share_of(l2_bytes) < 0.81;
+}
 
 struct StreamRow {
   StreamPoint point;
   std::string range;  // p1, p2
-  int repetition = 0;
+  int64_t repetition = 0;
   int64_t expected_sectors = 0;  // that SMs ask for: sectors of the buffer times readers
   int64_t buffer_sectors = 0;
   std::array<std::optional<int64_t>, cupti::l2_counter_count> counts;
@@ -40,25 +50,29 @@ struct StreamRow {
   int64_t replay_passes = 0;
   double wall_ms = 0;  // of the whole measurement with all passes and both ranges
 
+  std::optional<int64_t>& count(cupti::L2Counter counter) {
+    return counts[static_cast<size_t>(counter)];
+  }
   std::optional<int64_t> count(cupti::L2Counter counter) const {
     return counts[static_cast<size_t>(counter)];
   }
+  bool reads() const { return point.access != kernels::StreamAccess::write; }
+  double share(int64_t sectors) const { return double(sectors) / double(buffer_sectors); }
 };
-
-/// Name of a counter's column in the stream CSV: those of the first published table of an H200's
-/// stream counters, which is older than the names of results.csv.
-struct StreamColumn {
-  std::string_view name;
-  cupti::L2Counter counter;
-};
-std::span<const StreamColumn> stream_columns();
 
 /// DRAM reads, or fills from device and system memory where the chip has no DRAM counters.
 std::optional<int64_t> dram_reads(const StreamRow& row);
 
+/// Rows of one point and range, in the order of their first ones.
+using Repetitions = std::vector<const StreamRow*>;
+std::vector<Repetitions> repetitions_of(const std::vector<StreamRow>& rows);
+
 /// One line of column names, one line a row. The first columns and the counters carry the names of
-/// the published table of an H200's stream counters.
-void write_stream_csv(std::ostream& out, const std::vector<StreamRow>& rows);
+/// the first published table of an H200's stream counters.
+std::string stream_csv(const std::vector<StreamRow>& rows);
+/// Rows of a stream CSV, also of older tables with the same column names. Rows of other sets, modes
+/// and flushes than a calibration's are left out. Throws UsageError that names file and line.
+std::vector<StreamRow> read_stream_csv(const std::string& path);
 
 /// Sizes that show a cache of `l2_bytes`: from 2/15 of it to a good two times it, closer together
 /// around the cliff. On 60 MiB: 8, 16, 24, 28, 32, 36, 40, 44, 48, 56, 64, 80, 96, 128 MiB.

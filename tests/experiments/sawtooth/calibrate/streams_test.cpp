@@ -42,47 +42,41 @@ inline StreamRow read_row(StreamShape shape, bool reversed, int64_t mib, const c
 
 constexpr int64_t l2_bytes = int64_t{60} << 20;
 
+bool passes(const char* check, const std::vector<StreamRow>& rows) {
+  return all_passed(check_streams(rows, l2_bytes, check));
+}
+
 // The tolerance is 0.005 of the compulsory sectors: both sides of it.
 TEST(StreamChecks, AColdReadMayMissTheCompulsorySectorsByHalfAPercent) {
   for (const double off : {-0.004, 0.0, 0.004}) {
-    EXPECT_TRUE(
-        check_cold_is_compulsory({read_row(StreamShape::same, false, 64, "p1", 1 + off)}, l2_bytes)
-            .passed)
-        << off;
+    EXPECT_TRUE(passes("cold", {read_row(StreamShape::same, false, 64, "p1", 1 + off)})) << off;
   }
   for (const double off : {-0.006, 0.006}) {
-    EXPECT_FALSE(
-        check_cold_is_compulsory({read_row(StreamShape::same, false, 64, "p1", 1 + off)}, l2_bytes)
-            .passed)
-        << off;
+    EXPECT_FALSE(passes("cold", {read_row(StreamShape::same, false, 64, "p1", 1 + off)})) << off;
   }
 }
 
 TEST(StreamChecks, AHotSmallBufferReadsNothingAndALargeOneIsNotAsked) {
-  EXPECT_TRUE(
-      check_hot_is_free({read_row(StreamShape::same, false, 8, "p2", 0.0009)}, l2_bytes).passed);
-  EXPECT_FALSE(
-      check_hot_is_free({read_row(StreamShape::same, false, 8, "p2", 0.0011)}, l2_bytes).passed);
-  EXPECT_TRUE(check_hot_is_free({read_row(StreamShape::same, false, 8, "p2", 0),
-                                 read_row(StreamShape::same, false, 64, "p2", 1)},
-                                l2_bytes)
-                  .passed);
+  EXPECT_TRUE(passes("hot", {read_row(StreamShape::same, false, 8, "p2", 0.0009)}));
+  EXPECT_FALSE(passes("hot", {read_row(StreamShape::same, false, 8, "p2", 0.0011)}));
+  EXPECT_TRUE(passes("hot", {read_row(StreamShape::same, false, 8, "p2", 0),
+                             read_row(StreamShape::same, false, 64, "p2", 1)}));
 }
 
 // 64 MiB are 2097152 sectors; 1 % of them is 20971 sectors.
 TEST(StreamChecks, TheDramIdentityHoldsWithinOnePercent) {
   StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
   set(row, L2Counter::l2_read_miss, 2097152 + 20900);
-  EXPECT_TRUE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_TRUE(passes("identity", {row}));
   set(row, L2Counter::l2_read_miss, 2097152 + 21100);
-  EXPECT_FALSE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_FALSE(passes("identity", {row}));
 }
 
 TEST(StreamChecks, WithoutAFabricEveryMissIsADramRead) {
   StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
   row.counts[static_cast<size_t>(L2Counter::fabric_read)].reset();
   row.counts[static_cast<size_t>(L2Counter::fabric_read_miss)].reset();
-  EXPECT_TRUE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_TRUE(passes("identity", {row}));
 }
 
 // On unified memory fills stand for DRAM, and either kind of fill may be the real one.
@@ -92,7 +86,7 @@ TEST(StreamChecks, FillsStandForDramWhereAChipHasNoDramCounters) {
   set(row, L2Counter::fill_device, 97152);
   set(row, L2Counter::fill_system, 2000000);
   EXPECT_EQ(dram_reads(row), 2097152);
-  EXPECT_TRUE(check_cold_is_compulsory({row}, l2_bytes).passed);
+  EXPECT_TRUE(passes("cold", {row}));
 }
 
 // 0.01 of the sectors off the cliff, 0.06 on it (27 to 48 MiB of a 60 MiB L2).
@@ -101,10 +95,10 @@ TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
     return std::vector{read_row(StreamShape::same, false, mib, "p2", 0.5, 0),
                        read_row(StreamShape::same, false, mib, "p2", 0.5 + difference, 1)};
   };
-  EXPECT_TRUE(check_repeats(pair(64, 0.009), l2_bytes).passed);
-  EXPECT_FALSE(check_repeats(pair(64, 0.011), l2_bytes).passed);
-  EXPECT_TRUE(check_repeats(pair(40, 0.05), l2_bytes).passed);
-  EXPECT_FALSE(check_repeats(pair(40, 0.07), l2_bytes).passed);
+  EXPECT_TRUE(passes("repeats", pair(64, 0.009)));
+  EXPECT_FALSE(passes("repeats", pair(64, 0.011)));
+  EXPECT_TRUE(passes("repeats", pair(40, 0.05)));
+  EXPECT_FALSE(passes("repeats", pair(40, 0.07)));
 }
 
 // One of ten readings at each end does not count; of nine all do.
@@ -115,9 +109,9 @@ TEST(StreamChecks, OneDisturbedReadingOfTenIsNoSpread) {
       rows.push_back(read_row(StreamShape::same, false, 128, "p2", i < disturbed ? 0.99 : 0.9, i));
     return rows;
   };
-  EXPECT_TRUE(check_repeats(readings(10, 1), l2_bytes).passed);
-  EXPECT_FALSE(check_repeats(readings(10, 2), l2_bytes).passed);
-  EXPECT_FALSE(check_repeats(readings(9, 1), l2_bytes).passed);
+  EXPECT_TRUE(passes("repeats", readings(10, 1)));
+  EXPECT_FALSE(passes("repeats", readings(10, 2)));
+  EXPECT_FALSE(passes("repeats", readings(9, 1)));
 }
 
 // 48 MiB of 60 still lie on the cliff, 56 do not.
@@ -126,8 +120,8 @@ TEST(StreamChecks, TheCliffEndsAfter48Of60Mib) {
     return std::vector{read_row(StreamShape::same, false, mib, "p2", 0.9, 0),
                        read_row(StreamShape::same, false, mib, "p2", 0.95, 1)};
   };
-  EXPECT_TRUE(check_repeats(differing(48), l2_bytes).passed);
-  EXPECT_FALSE(check_repeats(differing(56), l2_bytes).passed);
+  EXPECT_TRUE(passes("repeats", differing(48)));
+  EXPECT_FALSE(passes("repeats", differing(56)));
 }
 
 // Identity off by 30000 of 1310720 / 2 sectors (4.6 %), 1 % of which is 6553: on the cliff the rest
@@ -135,11 +129,11 @@ TEST(StreamChecks, TheCliffEndsAfter48Of60Mib) {
 TEST(StreamChecks, OnTheCliffAnIdentityMayBeOffByWhatThePassesDiffer) {
   StreamRow row = read_row(StreamShape::same, false, 40, "p2", 0.5);
   set(row, L2Counter::l2_read_miss, 655360 + 30000);
-  EXPECT_FALSE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_FALSE(passes("identity", {row}));
   row.dram_read_by_pass = {655360, 655360 - 11724};
-  EXPECT_TRUE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_TRUE(passes("identity", {row}));
   row.dram_read_by_pass = {655360, 655360 - 11723};
-  EXPECT_FALSE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_FALSE(passes("identity", {row}));
 }
 
 // 5 % off on 64 MiB, passes that differ by as much: off the cliff that is no excuse.
@@ -147,7 +141,7 @@ TEST(StreamChecks, OffTheCliffDifferentPassesExcuseNothing) {
   StreamRow row = read_row(StreamShape::same, false, 64, "p2", 0.5);
   set(row, L2Counter::l2_read_miss, 1048576 + 52429);
   row.dram_read_by_pass = {1048576, 1048576 - 52429};
-  EXPECT_FALSE(check_dram_identity({row}, l2_bytes).passed);
+  EXPECT_FALSE(passes("identity", {row}));
 }
 
 // Fills belong to one of the passes; to none of them they must not.
@@ -155,16 +149,16 @@ TEST(StreamChecks, FillsAreHeldAgainstThePassTheyWereCountedIn) {
   StreamRow row = read_row(StreamShape::same, false, 40, "p2", 0.5);
   row.dram_read_by_pass = {655360, 700000};
   set(row, L2Counter::fill_device, 699000);
-  EXPECT_TRUE(check_fills({row}).passed);
+  EXPECT_TRUE(passes("fills", {row}));
   set(row, L2Counter::fill_device, 680000);
-  EXPECT_FALSE(check_fills({row}).passed);
+  EXPECT_FALSE(passes("fills", {row}));
 }
 
 // Off the small buffers every pass of every repetition counts: 0.6 % in one is a failure.
 TEST(StreamChecks, OneColdPassOfALargeBufferThatReadsMoreFails) {
   StreamRow row = read_row(StreamShape::same, false, 16, "p1", 1);
   row.dram_read_by_pass = {524288, 524288, 524288 + 3200};
-  EXPECT_FALSE(check_cold_is_compulsory({row}, l2_bytes).passed);
+  EXPECT_FALSE(passes("cold", {row}));
 }
 
 // One of three repetitions with background traffic does not spoil the median; two do.
@@ -172,27 +166,24 @@ TEST(StreamChecks, AColdReadIsJudgedByTheMedianOfItsRepetitions) {
   const auto reading = [](double share, int repetition) {
     return read_row(StreamShape::one, false, 8, "p1", share, repetition);
   };
-  EXPECT_TRUE(
-      check_cold_is_compulsory({reading(1, 0), reading(1.01, 1), reading(1, 2)}, l2_bytes).passed);
-  EXPECT_FALSE(
-      check_cold_is_compulsory({reading(1, 0), reading(1.01, 1), reading(1.01, 2)}, l2_bytes)
-          .passed);
+  EXPECT_TRUE(passes("cold", {reading(1, 0), reading(1.01, 1), reading(1, 2)}));
+  EXPECT_FALSE(passes("cold", {reading(1, 0), reading(1.01, 1), reading(1.01, 2)}));
 }
 
 TEST(StreamChecks, SmsMayReadAFewSectorsOfTheirOwn) {
   StreamRow row = read_row(StreamShape::all, false, 64, "p1", 1);
   set(row, L2Counter::sm_read, row.expected_sectors + 512);
-  EXPECT_TRUE(check_sm_sectors({row}).passed);
+  EXPECT_TRUE(passes("sm-sectors", {row}));
   set(row, L2Counter::sm_read, row.expected_sectors + 513);
-  EXPECT_FALSE(check_sm_sectors({row}).passed);
+  EXPECT_FALSE(passes("sm-sectors", {row}));
   set(row, L2Counter::sm_read, row.expected_sectors - 513);
-  EXPECT_FALSE(check_sm_sectors({row}).passed);
+  EXPECT_FALSE(passes("sm-sectors", {row}));
 }
 
 TEST(StreamChecks, ReplayPassesThatDriftApartAreSeen) {
   StreamRow row = read_row(StreamShape::same, false, 64, "p2", 1);
   row.dram_read_by_pass = {2097152, 2097152 - 30000};
-  EXPECT_FALSE(check_repeats({row}, l2_bytes).passed);
+  EXPECT_FALSE(passes("repeats", {row}));
 }
 
 TEST(StreamChecks, ACheckThatSawNoRowHasNotPassed) {
