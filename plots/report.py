@@ -15,7 +15,9 @@ import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "lib"))
-import output  # noqa: E402  (the path above leads to it)
+import answer  # noqa: E402  (the path above leads to it)
+import measures  # noqa: E402
+import output  # noqa: E402
 import points  # noqa: E402
 import quantities  # noqa: E402
 import table  # noqa: E402
@@ -28,9 +30,12 @@ KINDS = {
     "compared": ("group", "counter", "predicted", "measured"),
     "curves": ("run_id", "capacity_bytes", "miss_sectors"),
     "waves": ("run_id", "step", "worker", "kv_tile"),
-    "results": ("source", "scan", "dram_read_sectors", "run_id"),
+    "results": ("source", "scan", "dram_read_sectors"),
 }
 SHOWN = ("dram_read_sectors", "dram_over_compulsory", "misses", "time_us", "tflops")
+INSTEAD = {"misses": "dram_read_sectors"}  # shown where no row has the other
+# What predictions and measurements of one point may differ in.
+OF_A_SOURCE = ("source", "experiment", "system", "kernel", *points.MODEL)
 
 
 def kind_of(path):
@@ -63,29 +68,71 @@ def tables_of(run):
     return found
 
 
-def sweep(paths):
-    """(columns that vary, what is the same in all rows, rows)."""
-    rows = quantities.complete([row for path in paths for row in table.read(path)])
-    candidates = ["source", "experiment"] + points.POINT + points.MODEL
-    varying = points.varying(rows, [], candidates)
-    same = {}
-    for column in candidates:
-        if column not in varying and len({row.get(column, "") for row in rows}) == 1:
-            if rows[0].get(column):
-                same[words.label(column)] = words.value(column, rows[0][column])
-    shown = []
-    for row in rows:
-        numbers = [quantities.of(row, name) if has(row, name) else None for name in SHOWN]
-        cells = [words.value(column, row.get(column, "")) for column in varying]
-        shown.append(dict(id=row["run_id"], cells=cells, numbers=numbers))
-    return varying, same, shown
-
-
 def has(row, name):
     try:
         return quantities.is_there(row, name)
     except table.MissingColumn:
         return False
+
+
+def number(rows, name):
+    """[median, low, high] over repetitions, or what one row says, with its interval; None: nothing."""
+    rows = [row for row in rows if has(row, name)]
+    if len(rows) > 1:
+        return list(measures.median_interval([quantities.of(row, name) for row in rows]))
+    if not rows:
+        return None
+    ends = [row.get(f"{name}_{end}") for row in rows for end in ("low", "high")]
+    return [quantities.of(rows[0], name), *(map(float, ends) if all(ends) else (None, None))]
+
+
+def points_of(rows, columns):
+    """[{source: rows}]: repetitions together, and beside a prediction the measurement of its point."""
+    apart = [column for column in columns if column not in OF_A_SOURCE]
+    found, predicted = [], {}
+    groups = table.grouped(rows, "source", *columns).items()
+    for (source, *_), group in sorted(groups, key=lambda each: each[0][0] != "predicted"):
+        twins = predicted.setdefault(table.cells(group[0], apart), [])
+        kernels = ("", group[0].get("kernel"))
+        fitting = [p for p in twins if source not in p and p["row"].get("kernel", "") in kernels]
+        if source == "predicted" or not fitting:
+            fitting = [dict(row=group[0])]
+            found += fitting
+            twins += fitting if source == "predicted" else []
+        for point in fitting:
+            point[source] = group
+    return found
+
+
+def sweep(paths):
+    """(columns that vary, what is the same in all, [(quantity, source)], points): a point has its
+    rows by source, its words and its numbers."""
+    rows = quantities.complete([row for path in paths for row in table.read(path)])
+    known = points.POINT + points.MODEL + ["experiment"]
+    columns = [column for column in known if all(column in row for row in rows)]
+    found = points_of(rows, columns)
+    firsts = [point["row"] for point in found]
+    varying = points.varying(firsts, [], columns)
+    same = [
+        ("" if column in words.VALUES else f"{words.label(column)} ")
+        + words.value(column, firsts[0][column])
+        for column in columns[:-1]  # not the experiment
+        if firsts[0][column] and len({row[column] for row in firsts}) == 1
+    ]
+    sources = table.values(rows, "source")
+    shown = [
+        (name, source)
+        for name in SHOWN
+        for source in sources
+        if any(number(point.get(source, []), name) for point in found)
+    ]
+    shown = [each for each in shown if (INSTEAD.get(each[0]), each[1]) not in shown]
+    for place, point in enumerate(found):
+        row = point["row"]
+        point["id"] = row.get("run_id") or str(place)
+        point["cells"] = [words.value(column, row[column]) for column in varying]
+        point["numbers"] = [number(point.get(source, []), name) for name, source in shown]
+    return varying, same, shown, found
 
 
 def thinned(rows):
@@ -143,16 +190,18 @@ def compared(paths):
 
 def payload(run):
     found = tables_of(run)
-    varying, same, rows = sweep(found["results"])
+    varying, same, shown, rows = sweep(found["results"])
     names = {row["id"]: ", ".join(filter(None, row["cells"])) for row in rows}
     pairs = compared(found["compared"])
+    several = len({source for _, source in shown}) > 1
     return dict(
         title=os.path.basename(os.path.abspath(run)),
+        answers=list(answer.answers(rows, shown)),
         columns=[words.label(column) for column in varying],
         keys=varying,
         same=same,
-        quantities=[words.label(name) for name in SHOWN],
-        rows=rows,
+        quantities=[words.label(n) + (f", {source}" if several else "") for n, source in shown],
+        rows=[{key: row[key] for key in ("id", "cells", "numbers")} for row in rows],
         curves=list(curves(found["curves"], names)),
         curve_share=CURVE_SHARE,
         waves=list(waves(found["waves"], names)),

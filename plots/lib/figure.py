@@ -15,7 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (the backend must be chosen first)
 from matplotlib import ticker  # noqa: E402
-from measures import short  # noqa: E402
+from measures import scaled, short  # noqa: E402
 from output import write_file  # noqa: E402
 from table import TableError  # noqa: E402
 
@@ -101,14 +101,6 @@ def axis(of_axes, logarithmic):
     if of_axes is axes.yaxis and axes.get_ylim()[0] >= 0:
         # The margin is a part of the range, which grows: a mark at the top stays whole.
         axes.set_ylim(0, axes.dataLim.y1 * (1 + axes.margins()[1]) or None)
-
-
-def scaled(value):
-    """2.5 M of 2500000."""
-    for unit, factor in (("G", 1e9), ("M", 1e6)):
-        if abs(value) >= factor:
-            return f"{value / factor:,.4g} {unit}"
-    return f"{value:,.10g}"
 
 
 def on_top(axes, x, text):

@@ -68,3 +68,11 @@ def tflops(operations, time_us):
 def short(tokens):
     """128K of 131072."""
     return f"{int(tokens) // 1024}K" if int(tokens) % 1024 == 0 else str(int(tokens))
+
+
+def scaled(value):
+    """2.5 M of 2500000."""
+    for unit, factor in (("G", 1e9), ("M", 1e6)):
+        if abs(value) >= factor:
+            return f"{value / factor:,.4g} {unit}"
+    return f"{value:,.10g}"

@@ -19,6 +19,11 @@ POINT = (
     "launch section prefetch kv_split ctas_per_sm workers tile_q tile_kv head_order loop lse hints "
     "state dq small_kernels pack_gqa"
 ).split()
+# What of it a schedule is.
+SCHEDULE = (
+    "scan q_order launch section prefetch kv_split ctas_per_sm workers tile_q tile_kv head_order "
+    "loop hints"
+).split()
 
 
 def varying(rows, known, candidates):

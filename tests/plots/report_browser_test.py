@@ -69,12 +69,19 @@ const timer = setInterval(() => {
 """
 
 
-def seen_in_browser(folder):
-    report_tables.make(folder, POINTS)
+def in_browser(folder, actions, *words):
+    """What `actions` leave in #seen of the page of a folder's tables."""
     page = report.page(report.payload(str(folder)))
     path = folder / "page.html"
-    path.write_text(page.replace("</body>", f"<script>{ACTIONS}</script></body>"), encoding="utf-8")
-    command = [BROWSER, "--headless", "--disable-gpu", "--virtual-time-budget=60000", *SANDBOX]
+    path.write_text(page.replace("</body>", f"<script>{actions}</script></body>"), encoding="utf-8")
+    command = [
+        BROWSER,
+        "--headless",
+        "--disable-gpu",
+        "--virtual-time-budget=60000",
+        *SANDBOX,
+        *words,
+    ]
     command += [f"--user-data-dir={folder / 'browser'}", "--dump-dom", path.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.DOTALL)
@@ -83,11 +90,71 @@ def seen_in_browser(folder):
     return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 
 
+LOOKED_AT = """
+const box = (node) => node.getBoundingClientRect(), seen = {};
+const shown = (node) => !node.closest("[hidden]");
+const timer = setInterval(() => {
+  if (!document.body.dataset.ready) return;
+  clearInterval(timer);
+  const numbers = [...$("sweep").tHead.rows[0].cells].filter((cell) => cell.className === "number");
+  Object.assign(seen, {
+    answer: document.querySelector(".answer").textContent, lines: $("answers").querySelectorAll("circle").length,
+    above: box(document.querySelector(".answer")).top < 150 && box($("answers").querySelector("svg")).bottom < innerHeight / 2,
+    heads: numbers.map((cell) => cell.textContent), inView: numbers.every((cell) => box(cell).right <= innerWidth),
+    spread: $("sweep").tBodies[0].rows[0].querySelector("small").textContent,
+    wide: document.documentElement.scrollWidth > innerWidth,
+    sections: [...document.querySelectorAll("section[id^=part] h2")].filter(shown).map((node) => node.textContent),
+    links: [...document.querySelectorAll("nav a")].map((node) => node.textContent),
+    compared: [...$("compared").tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent)),
+    paper: getComputedStyle(document.body).backgroundColor, ink: getComputedStyle(document.querySelector("svg text")).fill,
+  });
+  document.body.append(make("pre", { id: "seen" }, JSON.stringify(seen)));
+}, 50);
+"""
+
+
+class FirstScreen(unittest.TestCase):
+    """What is in view when the page of a judged run is opened, wide and narrow, light and dark."""
+
+    def looked_at(self, width, dark):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            report_tables.make_judged(Path(folder))
+            words = [f"--window-size={width},900"]
+            words += ["--blink-settings=preferredColorScheme=0"] if dark else []
+            return in_browser(Path(folder), LOOKED_AT, *words)
+
+    def test_the_answer_and_its_figure_come_first_and_numbers_with_intervals_are_in_view(self):
+        for width, dark in ((1280, False), (800, True)):
+            with self.subTest(width=width, dark=dark):
+                seen = self.looked_at(width, dark)
+                self.assertIn("Take sawtooth instead of linear: DRAM reads −40.0 %", seen["answer"])
+                self.assertEqual(seen["lines"], 4)  # two schedules by reads and by time
+                self.assertTrue(seen["above"] and seen["inView"] and not seen["wide"], seen)
+                self.assertIn("time (\u00b5s), measured", seen["heads"])
+                self.assertEqual(seen["spread"], "900 to 1100")
+                light, dark_paper = "rgb(255, 255, 255)", "rgb(22, 24, 28)"
+                self.assertEqual(seen["paper"], dark_paper if dark else light)
+                self.assertNotEqual(seen["ink"], seen["paper"])
+
+    def test_sections_without_data_are_not_there_and_a_comparison_has_both_sides_in_a_row(self):
+        seen = self.looked_at(1280, False)
+        self.assertEqual(seen["sections"], ["Sweep", "Predicted against measured"])
+        self.assertEqual(seen["links"], seen["sections"])
+        self.assertEqual(
+            seen["compared"],
+            [
+                ["timed: linear", "1000", "1100", "-9.1 %", "100", "110", "-9.1 %"],
+                ["timed: sawtooth", "600", "660", "-9.1 %", "90", "90", "0.0 %"],
+            ],
+        )
+
+
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            cls.seen = seen_in_browser(Path(folder))
+            report_tables.make(Path(folder), POINTS)
+            cls.seen = in_browser(Path(folder), ACTIONS)
 
     def test_nothing_failed(self):
         self.assertNotIn("failure", self.seen)
@@ -96,9 +163,9 @@ class Page(unittest.TestCase):
         self.assertEqual((self.seen["unreachable"], self.seen["unnamed"]), (0, 0))
 
     def test_filters_leave_the_rows_that_pass(self):
-        self.assertEqual(self.seen["count"], "500 of 500 rows")
-        self.assertEqual(self.seen["sawtooth"], "250 of 500 rows")
-        self.assertEqual(self.seen["words"], "1 of 500 rows")  # S=7K, not S=77K
+        self.assertEqual(self.seen["count"], "500 of 500 points")
+        self.assertEqual(self.seen["sawtooth"], "250 of 500 points")
+        self.assertEqual(self.seen["words"], "1 of 500 points")  # S=7K, not S=77K
         # 7000 sectors of linear, 3/4 of them by sawtooth, over 500 compulsory ones
         self.assertEqual(self.seen["row"][0][:4], ["S=7K", "sawtooth", "5250", "10.5"])
 
@@ -120,7 +187,7 @@ class Page(unittest.TestCase):
         self.assertIn("Step 31: 3 of 4 CTAs", self.seen["end"])
         self.assertEqual(self.seen["zoomed"], "16 to 31 of 32")
         self.assertEqual(self.seen["panned"], "12 to 27 of 32")
-        self.assertEqual(self.seen["idle"], [255, 255, 255, 255])  # the last CTA at the last step
+        self.assertEqual(self.seen["idle"], [0, 0, 0, 0])  # the last CTA at the last step
 
     def test_schedules_stand_against_each_other(self):
         self.assertEqual(

@@ -49,3 +49,34 @@ def make(folder, points):
     compared += [["timed", "dram_read_sectors", 80, 100, "sawtooth"]]
     compared += [["timed", "dram_read_sectors", 130, 100, "reverse"]]
     write(folder / "compare.csv", "group counter predicted measured scan", compared)
+
+
+def make_judged(folder):
+    """Two schedules of one problem, predicted with intervals and measured three times each: linear reads
+    1000 sectors in 100 us, sawtooth 600 in 90; measured 1100 and 660 sectors (medians) in 110 and 90 us.
+    """
+    columns = (
+        "source gpu kernel timing l2 judged seq_q seq_kv scan cold_read_sectors dram_read_sectors "
+    )
+    columns += "dram_read_sectors_low dram_read_sectors_high time_us time_us_low time_us_high repetition run_id"
+    model = ["predicted", "h200", "", "timed", "halves", "1.5 % (15 % at 90 %)", 1024, 1024]
+    rows = [
+        [*model, "linear", 500, 1000, 900, 1100, 100, 99, 101, "", run_id(0)],
+        [*model, "sawtooth", 500, 600, 540, 660, 90, 89, 91, "", run_id(1)],
+    ]
+    for place, (scan, reads, time) in enumerate((("linear", 1100, 110), ("sawtooth", 660, 90))):
+        for i in range(3):
+            head = ["measured", "h200", "mma", "", "", "", 1024, 1024, scan, ""]
+            rows.append(
+                [*head, reads + 10 * (i - 1), "", "", time + i - 1, "", "", i, run_id(place + 2)]
+            )
+    write(folder / "results.csv", columns, rows)
+    compared = [
+        ["timed", "dram_read_sectors", 1000, 1100, "linear"],
+        ["timed", "time_us", 100, 110, "linear"],
+    ]
+    compared += [
+        ["timed", "dram_read_sectors", 600, 660, "sawtooth"],
+        ["timed", "time_us", 90, 90, "sawtooth"],
+    ]
+    write(folder / "compare.csv", "group counter predicted measured scan", compared)

@@ -49,9 +49,9 @@ class Report(unittest.TestCase):
     def test_points_have_what_varies_and_their_numbers(self):
         data = data_of(self.page(4))
         self.assertEqual(data["keys"], ["seq_kv", "scan"])
-        self.assertEqual(data["same"]["gpu"], "h200")
+        self.assertIn("gpu h200", data["same"])
         self.assertEqual(
-            [(row["cells"], row["numbers"][:2]) for row in data["rows"]],
+            [(row["cells"], [n[0] for n in row["numbers"][:2]]) for row in data["rows"]],
             [
                 (["S=1K", "linear"], [1000, 2]),
                 (["S=1K", "sawtooth"], [750, 1.5]),
@@ -64,6 +64,65 @@ class Report(unittest.TestCase):
         marks = [[30 << 20, "half of L2"], [60 << 20, "L2 of H200"]]
         self.assertEqual(data["curves"][3]["marks"], marks)
         self.assertEqual(data["waves"][0]["tiles"][3][15:17], [15, -1])
+
+    def test_the_page_opens_with_the_schedule_to_take_what_it_saves_and_how_sure_that_is(self):
+        report_tables.make_judged(self.folder)
+        (answer,) = report.payload(str(self.folder))["answers"]
+        # Of measurements, where there are some: 660 / 1100, from 650 / 1110 to 670 / 1090 at most; 90 / 110.
+        self.assertEqual(
+            (answer["best"], answer["surely"], answer["usual"]), ("sawtooth", True, "linear")
+        )
+        self.assertRegex(
+            answer["text"], r"^DRAM reads −40.0 % \(−4\d.\d to −3\d.\d %\), time −18.2 % "
+        )
+        self.assertEqual(answer["sure"], "Measured on h200, medians of 3 launches.")
+        header, *lines = (self.folder / "results.csv").read_text().splitlines()
+        predicted = [line for line in lines if line.startswith("predicted")]
+        (self.folder / "results.csv").write_text("\n".join([header, *predicted]) + "\n")
+        (answer,) = report.payload(str(self.folder))["answers"]
+        # 600 / 1000 with errors of 10 % each: exp(+-hypot of the halves of ln(11/9)) = 0.753 .. 1.328 of it.
+        self.assertRegex(
+            answer["text"], r"^DRAM reads −40.0 % \(−4[78].\d to −30.\d %\), time −10.0 % "
+        )
+        self.assertEqual(
+            answer["sure"],
+            "Predicted for h200 by timed, halves; how far off that model was there: 1.5 % (15 % at 90 %).",
+        )
+
+    def test_a_difference_within_the_intervals_is_not_called_better(self):
+        report_tables.make_judged(self.folder)
+        path = self.folder / "results.csv"
+        wide = path.read_text().replace("600,540,660,90,89,91", "950,500,1800,100,90,112")
+        path.write_text(
+            "\n".join(line for line in wide.splitlines() if not line.startswith("measured"))
+        )
+        (answer,) = report.payload(str(self.folder))["answers"]
+        self.assertEqual((answer["best"], answer["surely"]), ("sawtooth", False))
+        self.assertIn("not sure", answer["text"])
+
+    def test_repetitions_are_one_point_and_a_measurement_stands_beside_its_prediction(self):
+        report_tables.make_judged(self.folder)
+        data = report.payload(str(self.folder))
+        self.assertEqual(data["keys"], ["scan"])
+        self.assertEqual(
+            data["quantities"][:2],
+            ["DRAM reads (sectors), predicted", "DRAM reads (sectors), measured"],
+        )
+        self.assertEqual(
+            [(row["cells"], row["numbers"][:2]) for row in data["rows"]],
+            [
+                (["linear"], [[1000, 900, 1100], [1100, 1090, 1110]]),
+                (["sawtooth"], [[600, 540, 660], [660, 650, 670]]),
+            ],
+        )
+
+    def test_a_recorded_table_without_run_ids_is_a_report_too(self):
+        report_tables.make_judged(self.folder)
+        path = self.folder / "results.csv"
+        path.write_text(
+            "\n".join(line.rpartition(",")[0] for line in path.read_text().splitlines())
+        )
+        self.assertEqual([row["id"] for row in report.payload(str(path))["rows"]], ["0", "1"])
 
     def test_small_steps_of_a_curve_are_left_out_and_its_ends_stay(self):
         path = self.folder / "curve.csv"
