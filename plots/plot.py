@@ -142,7 +142,7 @@ def draw(name, words):
     if inches:
         made.set_size_inches(inches)
     if title:
-        made.suptitle(title)
+        importlib.import_module("figure").caption(made, title)
     print("written: " + ", ".join(importlib.import_module("figure").save(made, output, formats)))
 
 

@@ -34,6 +34,8 @@ KINDS = {
 }
 SHOWN = ("dram_read_sectors", "dram_over_compulsory", "misses", "time_us", "tflops")
 INSTEAD = {"misses": "dram_read_sectors"}  # shown where no row has the other
+# Tables of `sawtooth run` whose rows stand in results.csv, or name the points of its miss curves.
+OF_A_RUN = ("predicted.csv", "measured.csv", "lockstep.csv")
 # What predictions and measurements of one point may differ in.
 OF_A_SOURCE = ("source", "experiment", "system", "kernel", *points.MODEL)
 
@@ -55,7 +57,7 @@ def tables_of(run):
     if os.path.isdir(run):
         names = sorted(name for name in os.listdir(run) if name.endswith(".csv"))
         if "results.csv" in names:
-            names = [name for name in names if name not in ("predicted.csv", "measured.csv")]
+            names = [name for name in names if name not in OF_A_RUN]
         paths = [os.path.join(run, name) for name in names]
     found = {kind: [] for kind in KINDS}
     for path in paths:
@@ -151,7 +153,8 @@ def thinned(rows):
 
 def curves(paths, names):
     for path in paths:
-        for name, rows in points.by_run(path, names=names):
+        ids = {row.get("run_id") for row in table.read(path)}
+        for name, rows in points.by_run(path, names=names if ids & set(names) else None):
             at, misses = thinned(rows)
             marks = points.capacities(rows[0])
             yield dict(id=rows[0]["run_id"], name=name, at=at, misses=misses, marks=marks)

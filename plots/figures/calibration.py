@@ -44,5 +44,5 @@ def draw(paths):
             axes.plot(*zip(*line.items()), label=label, **figure.look(pattern, marker=None))
         axes.set(title=title, xlabel="buffer (MiB)", ylim=(-0.03, 1.05))
     panels[0].set_ylabel("DRAM share of the second pass")
-    panels[-1].legend(loc="lower right")
+    figure.legend(panels[-1])
     return fig

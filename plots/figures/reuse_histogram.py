@@ -59,5 +59,6 @@ def draw(path, points=None):
     for capacity, text in sums[0][2]:
         figure.on_top(panels[0], capacity / MIB, text)
     panels[-1].set_xlabel("reuse distance (MiB)")
+    figure.caption(fig, row_points.caption(list(row_points.rows_by_run(path, points).values())))
     fig.supylabel("sectors a MiB of distance", fontsize=7.5)
     return fig

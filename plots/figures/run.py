@@ -1,9 +1,10 @@
 """Draws all that a folder of `sawtooth run` allows: predicted against measured, reads and times against
-the length, and the wavefront, predicted beside the recorded one."""
+the length, the miss curve, and the wavefront, predicted beside the recorded one."""
 
 import functools
 import os
 
+import miss_curve
 import table
 import validation
 import wavefront
@@ -25,6 +26,8 @@ def figures(folder):
     for name, column in BY_LENGTH.items():
         if results and xy.can_draw(results, "seq_kv", column):
             found[name] = functools.partial(xy.draw, [results], "seq_kv", column)
+    if curves := there.get("miss_curve.csv"):
+        found["miss_curve"] = functools.partial(miss_curve.draw, curves, there.get("lockstep.csv"))
     waves = [f"{name}={there[file]}" for name, file in WAVES.items() if file in there]
     if waves:
         found["wavefront"] = functools.partial(wavefront.draw, waves, results)

@@ -7,6 +7,7 @@ import textwrap
 
 import figure
 import measures
+import points
 import table
 import words
 from matplotlib.lines import Line2D
@@ -77,5 +78,6 @@ def draw(path):
             else:
                 axes.set_axis_off()
         row_of_panels[0].set_ylabel("predicted\n" + textwrap.fill(group, LABEL_WIDTH))
-    panels[0][0].legend(handles=list(legend_handles(rows)), loc="upper left", handlelength=1)
+    figure.legend(panels[0][-1], list(legend_handles(rows)))
+    figure.caption(fig, points.caption(rows))
     return fig

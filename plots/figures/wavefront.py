@@ -48,4 +48,7 @@ def draw(waves, points=None):
     bar = fig.colorbar(picture, ax=list(panels.flat), fraction=0.04, pad=0.02)
     bar.set_label("K/V tile visited")
     bar.outline.set_linewidth(0.4)
+    paths = [wave.rpartition("=")[2] for wave in waves]
+    known = [row for path in paths for row in row_points.rows_by_run(path, points).values()]
+    figure.caption(fig, row_points.caption(known))
     return fig

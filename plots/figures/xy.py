@@ -17,6 +17,9 @@ MOST_SERIES, MOST_PANELS = 16, 12
 LABEL_WIDTH = 28  # of the y axis: characters that fit beside low panels
 LOG_RANGE = 20  # numbers that differ by more are shown on a logarithmic axis unless asked otherwise
 ELEMENT_BYTES = {"fp32": 4}
+SPREAD = 0.7  # of a name's column: series in it stand side by side
+MOST_TICKS = 6  # lengths that a panel can name
+MARKED = dict(color=figure.GREEN, linewidth=0.8, linestyle="-.", zorder=1)
 
 
 def columns_of(text):
@@ -119,7 +122,7 @@ def looks(layout, rows):
     return found, {cells: STYLES[i % len(STYLES)] for i, cells in enumerate(styles)}
 
 
-def plot(axes, line, measured, colour, mark, style, joined):
+def plot(axes, line, measured, colour, mark, style, joined, stack):
     xs, ys, lows, highs = zip(*line)
     spread = any(low < y or high > y for y, low, high in zip(ys, lows, highs))
     if spread:
@@ -127,7 +130,8 @@ def plot(axes, line, measured, colour, mark, style, joined):
         axes.errorbar(xs, ys, (below, above), fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
     line_style = style if joined and not measured else "none"
     filled = colour if measured or not joined else "white"
-    axes.plot(xs, ys, color=colour, linestyle=line_style, marker=mark, markerfacecolor=filled)
+    look = dict(color=colour, linestyle=line_style, marker=mark, markerfacecolor=filled)
+    axes.plot(xs, ys, **look, **stack)
 
 
 def lines_of_l2(axes, rows):
@@ -218,11 +222,17 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
     numeric = x in quantities.DERIVED or all(is_number(row[x]) for row in shown)
     names = [] if numeric else table.values(shown, x)
 
-    def place(row):
-        return quantities.of(row, x) if numeric else names.index(row[x])
-
     joined = numeric if kind is None else kind == "lines"
     colours, styles = looks(layout, shown)
+    hues = list(colours)
+
+    def place(row):
+        """Series stand side by side in a name's column."""
+        if numeric:
+            return quantities.of(row, x)
+        side = hues.index(table.cells(row, layout.hue)) - (len(hues) - 1) / 2
+        return names.index(row[x]) + SPREAD * side / len(hues)
+
     panels = table.grouped(shown, *layout.facet) if layout.facet else {"": shown}
     if len(panels) > MOST_PANELS:
         raise table.TableError(f"{paths[0]}: {len(panels)} panels; at most {MOST_PANELS}")
@@ -239,7 +249,9 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
         for (of_hue, measured, model), line in layout.series(found).items():
             colour, mark = colours[of_hue]
             style = styles.get(model, "-")
-            plot(axes, list(medians(line, layout, place)), measured, colour, mark, style, joined)
+            stack = figure.stacked(hues.index(of_hue), len(hues)) if joined else {}
+            line = list(medians(line, layout, place))
+            plot(axes, line, measured, colour, mark, style, joined, stack)
         has_least |= compulsory_lines(axes, found, layout, place, colours)
         if curve:
             spread = [min(xs) * (max(xs) / min(xs)) ** (i / 99) for i in range(100)]
@@ -256,16 +268,17 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
         if x in ("seq_q", "seq_kv"):
             lines_of_l2(axes, found)
         for at, text in marks:
-            axes.axvline(at, color=figure.GREEN, linewidth=0.8, linestyle="-.", zorder=1)
-            figure.at_bottom(axes, at, text)
+            axes.axvline(at, **MARKED)
     for axes in grid[-1]:
         axes.set_xlabel(words.label(x))
     for axes in grid[:, 0]:
         axes.set_ylabel(textwrap.fill(words.label(y), LABEL_WIDTH))
     curves = [("compulsory", dict(color="black", linewidth=0.8))] if has_least else []
     curves += [(curve[0], figure.REFERENCE)] if curve else []
-    found = list(handles(layout, colours, styles, shown, joined, curves))
-    figure.legend(fig, grid[0][-1], found)
+    curves += [(text, MARKED) for _, text in marks]
+    if found := list(handles(layout, colours, styles, shown, joined, curves)):
+        figure.legend(grid[0][-1], found)
+    figure.caption(fig, points.caption(shown))
     return fig
 
 
@@ -291,6 +304,7 @@ def x_axis(axes, x, xs, names, log_x):
     elif log_x and figure.are_doublings(xs):
         tokens = x in words.TOKENS
         ticks = sorted(set(figure.powers_within(xs)))
+        ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
         texts = [measures.short(tick) if tokens else f"{tick:g}" for tick in ticks]
         figure.doubling(axes, ticks, texts)
     else:

@@ -9,6 +9,7 @@ its own marker or line style, so that a grey print can be read. Fonts are embedd
 import math
 import os
 import sys
+import textwrap
 
 import matplotlib
 
@@ -21,6 +22,7 @@ from table import TableError  # noqa: E402
 
 COLUMN_INCHES = 3.35  # one column of an ACM or IEEE page
 PAGE_INCHES = 7.0  # both columns
+CHARACTERS_AN_INCH = 21  # of a caption
 RED, BLUE, GREEN, PINK = "#D55E00", "#0072B2", "#009E73", "#CC79A7"
 ORANGE, SKY, BLACK, GREY, PALE = "#E69F00", "#56B4E9", "#000000", "#666666", "#DDDDDD"
 SERIES = (RED, BLUE, PINK, GREEN, ORANGE, SKY, BLACK, GREY)
@@ -109,18 +111,23 @@ def on_top(axes, x, text):
     axes.text(x, 1.01, text, color=GREY, **place)
 
 
-def at_bottom(axes, x, text):
-    """Words beside a line, upright at the bottom of the panel."""
-    place = dict(transform=axes.get_xaxis_transform(), ha="right", va="bottom", fontsize=6)
-    axes.text(x, 0.02, text, rotation=90, color="#007A5A", **place)
+def legend(axes, handles=None):
+    """Right of the panel, where no data are."""
+    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02))
 
 
-def legend(fig, axes, handles):
-    """In the panel where it is alone and the legend short, else right of `axes`."""
-    if len(handles) > 6 or len(fig.axes) > 1:
-        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02))
-    elif handles:
-        axes.legend(handles=handles)
+def caption(fig, *lines):
+    """What holds for all of a figure, above it."""
+    width = int(CHARACTERS_AN_INCH * fig.get_size_inches()[0])
+    fig.said = [*lines, *getattr(fig, "said", ())]
+    text = "\n".join(textwrap.fill(line, width) for line in fig.said if line)
+    fig.suptitle(text, x=0.01, ha="left", fontsize=6, color=GREY)
+
+
+def stacked(place, count):
+    """Line width and marker size of one of several series: those below stick out."""
+    below = (count - 1 - place) / max(count - 1, 1)
+    return dict(linewidth=1 + 1.2 * below, markersize=2.6 + 2.4 * below)
 
 
 def equality(axes, low, high, label=None):

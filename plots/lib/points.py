@@ -24,6 +24,7 @@ SCHEDULE = (
     "scan q_order launch section prefetch kv_split ctas_per_sm workers tile_q tile_kv head_order "
     "loop hints"
 ).split()
+CAPTION = "gpu pass mask batch heads kv_heads seq_kv head_dim tile_q tile_kv timing l2".split()
 
 
 def varying(rows, known, candidates):
@@ -39,19 +40,41 @@ def varying(rows, known, candidates):
     return chosen
 
 
-def names_by_run(path):
-    """{run_id: what tells its point from the others of the table, in words}."""
-    rows = table.read(path, ("run_id",))
-    columns = varying(rows, [], POINT + MODEL)
-    return {row["run_id"]: words.name(row, columns) for row in rows}
+def caption(rows):
+    """What all of them are, in words."""
+    rows = [row for row in rows if row.get("source") != "measured"] or rows
+    same = [c for c in CAPTION if rows and len({row.get(c, "") for row in rows}) == 1]
+    return (
+        words.name(rows[0], [c for c in same if rows[0].get(c, "forward") != "forward"])
+        if rows
+        else ""
+    )
+
+
+def rows_by_run(path, points=None):
+    """{run_id: row} of the points of a table beside results.csv: of `points`, else of a table in its
+    folder that has them."""
+    folder = os.path.dirname(path) or "."
+    beside = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    ids = {row.get("run_id") for row in table.read(path)}
+    for place in [points] if points else [name for name in beside if name.endswith(".csv")]:
+        with open(place, encoding="utf-8") as file:
+            columns = file.readline().strip().split(",")
+        if points or {"source", "run_id", "scan"} <= set(columns):
+            found = {row["run_id"]: row for row in table.read(place) if row["run_id"] in ids}
+            if found:
+                return found
+    return {}
 
 
 def by_run(path, points=None, columns=(), names=None):
     """(name, rows) of every point of a table beside results.csv. Names come from `names` or from
-    `points`, a results.csv with the same run_ids, else they are the scan, numbered where points
-    share one."""
+    rows_by_run(), else they are the scan, numbered where points share one."""
     rows = table.read(path, ("scan", *columns))
-    names = names or (names_by_run(points) if points else {})
+    if names is None:
+        known = list(rows_by_run(path, points).values())
+        apart = varying(known, [], POINT + MODEL) if known else []
+        names = {row["run_id"]: words.name(row, apart) for row in known}
     groups = {}
     for row in rows:
         groups.setdefault((row["scan"], row.get("run_id", "")), []).append(row)

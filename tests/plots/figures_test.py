@@ -5,6 +5,7 @@ import contextlib
 import csv
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -158,12 +159,127 @@ class Figures(unittest.TestCase):
         folder = Path(self.folder.name)
         shutil.copy(TABLES / "lengths.csv", folder / "results.csv")
         shutil.copy(TABLES / "wave.csv", folder / "wavefront.csv")
+        shutil.copy(TABLES / "miss_curve.csv", folder / "miss_curve.csv")
         done = run("run", [folder], folder / "plots")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(
             sorted(path.name for path in (folder / "plots").iterdir()),
-            ["reads_by_length.pdf", "reads_by_length.png", "wavefront.pdf", "wavefront.png"],
+            [
+                f"{name}.{ending}"
+                for name in ("miss_curve", "reads_by_length", "wavefront")
+                for ending in ("pdf", "png")
+            ],
         )
+
+    def drawn(self, name, arguments):
+        """The words of a figure."""
+        done = run(name, [*arguments, "--format", "svg"], self.stem)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.findall(r"<!-- (.*?) -->", self.bytes_of("svg").decode(), re.DOTALL)
+
+    def test_a_figure_says_of_which_gpu_problem_tile_and_model_it_is(self):
+        model = dict(timing="lockstep", l2="lru")
+        known = dict(gpu="gb10", mask="none", batch="8", head_dim="64", tile_q="64", **model)
+
+        def told(rows):
+            return [{**row, **known} for row in rows]
+
+        words = "gb10, no mask, batch 8, D=64, Q tile 64, lockstep, LRU"
+        table = self.changed("misses.csv", told)
+        self.assertIn(words, " ".join(self.drawn("misses_by_length", [table])).replace("\n", " "))
+        titled = self.drawn("misses_by_length", [table, "--title", "Fig. 1"])
+        self.assertIn("Fig. 1", " ".join(titled))
+
+    def test_a_miss_curve_takes_a_sweep_and_names_its_points(self):
+        folder = Path(self.folder.name)
+        points = [
+            (f"{i:012x}", 1024 << i, scan) for i in range(5) for scan in ("linear", "sawtooth")
+        ]
+        points = [(f"{i:012x}", seq, scan) for i, (_, seq, scan) in enumerate(points)]
+        rows = "".join(f"predicted,{scan},{seq},{name}\n" for name, seq, scan in points)
+        (folder / "results.csv").write_text("source,scan,seq_kv,run_id\n" + rows)
+        steps = "".join(
+            f"{n},{s},{at},{9 - at // 4096}\n" for n, _, s in points for at in (0, 4096, 8192)
+        )
+        (folder / "curve.csv").write_text("run_id,scan,capacity_bytes,miss_sectors\n" + steps)
+        words = self.drawn("miss_curve", [folder / "curve.csv"])
+        for text in ("S=1K", "S=2K", "S=4K", "S=8K", "S=16K", "linear", "sawtooth"):
+            self.assertIn(text, words)
+        self.assertNotIn("point", " ".join(words))
+
+    def test_series_at_one_place_stand_side_by_side_and_lines_below_stick_out(self):
+        import xy
+
+        def alike(rows):
+            return [
+                {**row, "launch": n, "seq_kv": "1024", "seq_q": "1024"}
+                for n in "ab"
+                for row in rows
+            ]
+
+        table = self.changed("scans.csv", alike)
+        figure = xy.draw([table], "scan", "misses", facet="mask")
+        places = [
+            tuple(line.get_xdata()) for line in figure.axes[0].lines if line.get_marker() in "os"
+        ]
+        self.assertEqual(len(set(places)), 2)
+        figure = xy.draw([str(TABLES / "misses.csv")], "seq_kv", "misses")
+        widths = [
+            line.get_linewidth() for line in figure.axes[0].lines if line.get_marker() in "os"
+        ]
+        self.assertGreater(widths[0], widths[1])
+
+    def test_no_legend_lies_over_data_and_ticks_do_not_collide(self):
+        import xy
+
+        lengths = [str(1024 << i) for i in range(10)]
+        columns = "scan,seq_kv,mask,l2_read_miss_sectors,l2_write_miss_sectors"
+        rows = [f"linear,{n},{m},{n}0,0" for m in ("none", "causal", "w") for n in lengths]
+        path = Path(self.folder.name) / "many.csv"
+        path.write_text("\n".join([columns, *rows]) + "\n")
+        drawn = {"xy": xy.draw([str(path)], "seq_kv", "misses", facet="mask")}
+        import validation
+
+        drawn["validation"] = validation.draw(str(TABLES / "errors.csv"))
+        for name, figure in drawn.items():
+            figure.canvas.draw()
+            legend = figure.axes[-1].get_legend() or figure.axes[0].get_legend()
+            if legend:
+                box = legend.get_window_extent()
+                self.assertFalse(
+                    any(box.overlaps(a.get_window_extent()) for a in figure.axes), name
+                )
+            for axes in figure.axes:
+                boxes = [t.get_window_extent() for t in axes.get_xticklabels() if t.get_text()]
+                pairs = zip(boxes, boxes[1:])
+                self.assertFalse(any(a.overlaps(b) for a, b in pairs), name)
+
+    def test_every_claim_of_the_paper_is_drawn_and_no_label_crosses_another(self):
+        sys.path.append(str(ROOT / "experiments" / "studies" / "paper"))
+        import draw
+
+        claims = "claim,source,unit,published,predicted,low,high\n"
+        claims += (
+            "misses,paper,sectors,370000000,372200000,,\nremoved causal,paper,share,0.67,0.4,,\n"
+        )
+        claims += (
+            "throughput,paper,TFLOP/s,2.4,1.44,1.3,2.36\ncopy,independent profile,sectors,7,7,,\n"
+        )
+        claims += "an input,paper,TFLOP/s,1.3,,,\n"
+        path = Path(self.folder.name) / "claims.csv"
+        path.write_text(claims)
+        figure = draw.predicted_published(str(path))
+        figure.canvas.draw()
+        left, right = (
+            [t for t in a.get_yticklabels()] for a in (figure.axes[0], figure.axes[0].child_axes[0])
+        )
+        self.assertEqual(
+            [t.get_text() for t in left], ["misses", "removed causal", "throughput", "copy"]
+        )
+        self.assertEqual(right[2].get_text(), "2.4 / 1.44 TFLOP/s")
+        boxes = [text.get_window_extent() for text in [*left, *right]]
+        crossing = [(a, b) for i, a in enumerate(boxes) for b in boxes[i + 1 :] if a.overlaps(b)]
+        self.assertEqual(crossing, [])
 
     def test_a_table_without_rows_is_refused(self):
         table = Path(self.folder.name) / "empty.csv"

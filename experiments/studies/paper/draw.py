@@ -31,30 +31,42 @@ GENERIC = {
 WAVES = {"no mask": "wave_none.csv", "causal": "wave_causal.csv"}
 DEPARTURE = "longest sequence on the compulsory line"  # a row of claims.csv
 LOOKS = {"paper": (figure.BLUE, "o"), "independent profile": (figure.GREEN, "s")}
-CROWDED = 1.5  # neighbours nearer than this factor write to different sides
+LINE_INCHES = 0.15  # of a claim
+
+
+def rounded(row, column):
+    return float(f"{table.number(row, column):.4g}")
 
 
 def predicted_published(path):
-    """Every claim of claims.csv that has both numbers as sector counts."""
-    rows = [r for r in table.where(table.read(path), unit="sectors") if r["predicted"]]
-    fig, axes = figure.new_figure(height=figure.COLUMN_INCHES * 0.8)
-    for source, points in table.grouped(rows, "source").items():
+    """Every claim of claims.csv that has both numbers, a line each: predicted / published."""
+    rows = [row for row in table.read(path) if row["predicted"]]
+    fig, axes = figure.new_figure(figure.PAGE_INCHES, 0.8 + LINE_INCHES * len(rows))
+    axes.axvspan(0.9, 1.1, color=figure.PALE, zorder=0, label="\N{PLUS-MINUS SIGN}10 %")
+    axes.axvline(1, color="black", linewidth=0.8)
+    for source, of_source in table.grouped(rows, "source").items():
         colour, marker = LOOKS[source]
-        both = table.numbers(points, "published"), table.numbers(points, "predicted")
-        axes.scatter(*both, s=16, color=colour, marker=marker, label=source, zorder=3)
-    numbers = table.numbers(rows, "published") + table.numbers(rows, "predicted")
-    low, high = min(numbers) / 2, max(numbers) * 3
-    figure.equality(axes, low, high, label="\N{PLUS-MINUS SIGN}10 %")
-    rows = sorted(rows, key=lambda row: table.number(row, "published"))
-    places = table.numbers(rows, "published")
-    for row, place, after in zip(rows, places, [*places[1:], float("inf")]):
-        right = place < (low * high) ** 0.5 or after < CROWDED * place
-        side = dict(ha="left", xytext=(6, -6)) if right else dict(ha="right", xytext=(-6, 3))
-        at = place, table.number(row, "predicted")
-        text = axes.annotate(row["claim"], at, textcoords="offset points", fontsize=5.5, **side)
-        text.set_in_layout(False)
-    axes.set(xlabel="published (sectors)", ylabel="predicted (sectors)")
-    axes.legend(loc="upper left")
+        places = [rows.index(row) for row in of_source]
+        ratios = [
+            table.number(row, "predicted") / table.number(row, "published") for row in of_source
+        ]
+        axes.plot(ratios, places, marker, color=colour, label=source)
+        for row, place in zip(of_source, places):
+            if row["low"]:
+                ends = [float(row[end]) / table.number(row, "published") for end in ("low", "high")]
+                axes.plot(ends, [place, place], color=colour, linewidth=0.8)
+    both = [
+        [figure.scaled(rounded(row, side)) for side in ("published", "predicted")] for row in rows
+    ]
+    numbers = [f"{' / '.join(pair)} {row['unit']}" for pair, row in zip(both, rows)]
+    axes.set_yticks(range(len(rows)), [row["claim"] for row in rows])
+    axes.set(xlabel="predicted / published", ylim=(len(rows) - 0.5, -0.5))
+    right = axes.secondary_yaxis("right")
+    right.set_yticks(range(len(rows)), numbers)
+    right.tick_params(length=0, labelsize=6)
+    axes.tick_params(axis="y", length=0, labelsize=6)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
+    figure.caption(fig, "right: published / predicted; lines: over what is not known of the kernel")
     return fig
 
 
