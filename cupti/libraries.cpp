@@ -126,32 +126,9 @@ DriverLibrary open_driver() {
   if (handle == nullptr) throw CounterError(Status::no_driver, "libcuda.so.1 was not found");
 
   DriverLibrary driver{};
-  const auto get = [&](const char* name, auto& function) {
-    bind(handle, name, function, Status::no_driver);
-  };
-  get("cuInit", driver.init);
-  get("cuDeviceGet", driver.device_get);
-  get("cuDriverGetVersion", driver.driver_version);
-  get("cuDevicePrimaryCtxRetain", driver.primary_retain);
-  get("cuDevicePrimaryCtxRelease_v2", driver.primary_release);
-  get("cuCtxGetCurrent", driver.context_current);
-  get("cuCtxGetDevice", driver.context_device);
-  get("cuCtxSetCurrent", driver.context_set_current);
-  get("cuCtxSynchronize", driver.synchronize);
-  get("cuGetErrorName", driver.error_name);
-  get("cuCtxResetPersistingL2Cache", driver.reset_persisting);
-  get("cuDeviceGetAttribute", driver.device_attribute);
-  get("cuMemAlloc_v2", driver.allocate);
-  get("cuModuleLoadData", driver.load_module);
-  get("cuModuleGetFunction", driver.module_function);
-  get("cuFuncGetAttribute", driver.function_attribute);
-  get("cuKernelGetFunction", driver.kernel_function);
-  get("cuLaunchKernel", driver.launch_kernel);
-  get("cuStreamIsCapturing", driver.stream_is_capturing);
-  get("cuThreadExchangeStreamCaptureMode", driver.exchange_capture_mode);
-  get("cuEventCreate", driver.event_create);
-  get("cuEventRecord", driver.event_record);
-  get("cuEventElapsedTime", driver.event_elapsed);
+#define SAWTOOTH_BIND(symbol, type, name) bind(handle, symbol, driver.name, Status::no_driver);
+  SAWTOOTH_DRIVER_FUNCTIONS(SAWTOOTH_BIND)
+#undef SAWTOOTH_BIND
   if (const CUresult result = driver.init(0); result != CUDA_SUCCESS) {
     throw CounterError(Status::no_driver,
                        "cuInit failed with CUDA error " + std::to_string(result));

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <cuda.h>
@@ -70,31 +71,38 @@ struct CuptiLibrary {
 /// Throws CounterError (no_cupti, no_nvperf_host).
 CuptiLibrary open_cupti();
 
-/// The driver's functions that this folder calls.
+// The driver's functions that this folder calls. Of those whose name is a macro of cuda.h the
+// version is meant that the types are of.
+#define SAWTOOTH_DRIVER_FUNCTIONS(F)                                                         \
+  F("cuInit", decltype(&cuInit), init)                                                       \
+  F("cuDeviceGet", decltype(&cuDeviceGet), device_get)                                       \
+  F("cuDriverGetVersion", decltype(&cuDriverGetVersion), driver_version)                     \
+  F("cuDevicePrimaryCtxRetain", CUresult (*)(CUcontext*, CUdevice), primary_retain)          \
+  F("cuDevicePrimaryCtxRelease_v2", CUresult (*)(CUdevice), primary_release)                 \
+  F("cuCtxGetCurrent", decltype(&cuCtxGetCurrent), context_current)                          \
+  F("cuCtxGetDevice", decltype(&cuCtxGetDevice), context_device)                             \
+  F("cuCtxSetCurrent", decltype(&cuCtxSetCurrent), context_set_current)                      \
+  F("cuCtxSynchronize", decltype(&cuCtxSynchronize), synchronize)                            \
+  F("cuCtxResetPersistingL2Cache", decltype(&cuCtxResetPersistingL2Cache), reset_persisting) \
+  F("cuGetErrorName", decltype(&cuGetErrorName), error_name)                                 \
+  F("cuDeviceGetAttribute", decltype(&cuDeviceGetAttribute), device_attribute)               \
+  F("cuMemAlloc_v2", CUresult (*)(CUdeviceptr*, size_t), allocate)                           \
+  F("cuModuleLoadData", decltype(&cuModuleLoadData), load_module)                            \
+  F("cuModuleGetFunction", decltype(&cuModuleGetFunction), module_function)                  \
+  F("cuFuncGetAttribute", decltype(&cuFuncGetAttribute), function_attribute)                 \
+  F("cuKernelGetFunction", decltype(&cuKernelGetFunction), kernel_function)                  \
+  F("cuLaunchKernel", decltype(&cuLaunchKernel), launch_kernel)                              \
+  F("cuStreamIsCapturing", decltype(&cuStreamIsCapturing), stream_is_capturing)              \
+  F("cuThreadExchangeStreamCaptureMode", decltype(&cuThreadExchangeStreamCaptureMode),       \
+    exchange_capture_mode)                                                                   \
+  F("cuEventCreate", decltype(&cuEventCreate), event_create)                                 \
+  F("cuEventRecord", decltype(&cuEventRecord), event_record)                                 \
+  F("cuEventElapsedTime", CUresult (*)(float*, CUevent, CUevent), event_elapsed)
+
 struct DriverLibrary {
-  decltype(&cuInit) init;
-  decltype(&cuDeviceGet) device_get;
-  decltype(&cuDriverGetVersion) driver_version;
-  CUresult (*primary_retain)(CUcontext*, CUdevice);
-  CUresult (*primary_release)(CUdevice);
-  decltype(&cuCtxGetCurrent) context_current;
-  decltype(&cuCtxGetDevice) context_device;
-  decltype(&cuCtxSetCurrent) context_set_current;
-  decltype(&cuCtxSynchronize) synchronize;
-  decltype(&cuCtxResetPersistingL2Cache) reset_persisting;
-  decltype(&cuGetErrorName) error_name;
-  decltype(&cuDeviceGetAttribute) device_attribute;
-  CUresult (*allocate)(CUdeviceptr*, size_t);
-  decltype(&cuModuleLoadData) load_module;
-  decltype(&cuModuleGetFunction) module_function;
-  decltype(&cuFuncGetAttribute) function_attribute;
-  decltype(&cuKernelGetFunction) kernel_function;
-  decltype(&cuLaunchKernel) launch_kernel;
-  decltype(&cuStreamIsCapturing) stream_is_capturing;
-  decltype(&cuThreadExchangeStreamCaptureMode) exchange_capture_mode;
-  decltype(&cuEventCreate) event_create;
-  decltype(&cuEventRecord) event_record;
-  CUresult (*event_elapsed)(float*, CUevent, CUevent);
+#define SAWTOOTH_MEMBER(symbol, type, name) std::type_identity_t<type> name = nullptr;
+  SAWTOOTH_DRIVER_FUNCTIONS(SAWTOOTH_MEMBER)
+#undef SAWTOOTH_MEMBER
 };
 
 /// Opens libcuda.so.1 and calls cuInit. Throws CounterError (no_driver).

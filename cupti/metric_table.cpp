@@ -13,11 +13,9 @@ namespace sawtooth::cupti {
 namespace {
 
 constexpr auto infos = std::to_array<L2CounterInfo>({
-#define L2_COUNTER(name, ...) {L2Counter::name, __VA_ARGS__},
-#define L2_COUNTER_ON(...)
-#include "cupti/l2_counters.inc"
-#undef L2_COUNTER
-#undef L2_COUNTER_ON
+#define COUNTER(name, column, ...) {L2Counter::name, #column, __VA_ARGS__},
+#define MEASURED_COUNTER(name, column, ...) {L2Counter::name, #column, __VA_ARGS__},
+#include "scheduler/counters.inc"
 });
 
 constexpr std::array<ChipInfo, 7> chips{{
@@ -37,11 +35,8 @@ struct Exception {
 };
 
 constexpr auto exceptions = std::to_array<Exception>({
-#define L2_COUNTER(...)
-#define L2_COUNTER_ON(chip, name, metric, reason) {chip, L2Counter::name, {metric, reason}},
-#include "cupti/l2_counters.inc"
-#undef L2_COUNTER
-#undef L2_COUNTER_ON
+#define COUNTER_ON(chip, name, metric, reason) {chip, L2Counter::name, {metric, reason}},
+#include "scheduler/counters.inc"
 });
 
 /// Null for a chip without a table.

@@ -14,18 +14,16 @@
 
 namespace sawtooth::cupti {
 
-/// The rows of l2_counters.inc.
+/// The rows of scheduler/counters.inc that are measured.
 enum class L2Counter : uint8_t {
-#define L2_COUNTER(name, ...) name,
-#define L2_COUNTER_ON(...)
-#include "cupti/l2_counters.inc"
-#undef L2_COUNTER
+#define COUNTER(name, ...) name,
+#define MEASURED_COUNTER(name, ...) name,
+#include "scheduler/counters.inc"
 };
 inline constexpr int l2_counter_count = 0
-#define L2_COUNTER(...) +1
-#include "cupti/l2_counters.inc"
-#undef L2_COUNTER
-#undef L2_COUNTER_ON
+#define COUNTER(...) +1
+#define MEASURED_COUNTER(...) +1
+#include "scheduler/counters.inc"
     ;
 
 /// How a chip counts one L2Counter: a metric with its rollup, or none and the reason why.
@@ -37,10 +35,10 @@ struct MetricChoice {
 
 struct L2CounterInfo {
   L2Counter counter;
-  int place;                // in the passes of result_counters; 0: in none
   std::string_view column;  // name in tables, e.g. "l2_read_miss_sectors"
-  std::string_view metric;  // of most chips; metric_for knows the others
   std::string_view description;
+  int place;                // in the passes of result_counters; 0: in none
+  std::string_view metric;  // of most chips; metric_for knows the others
 };
 
 /// Every counter, in the order of the enumeration.

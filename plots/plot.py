@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Draws a figure from tables: `sawtooth plot FIGURE TABLE.csv ... -o OUT`.
 
-Without an ending OUT gets .pdf and .png. A figure takes what it says (capacity, GPU, compulsory line)
-from its tables and refuses a table that it cannot draw: one line, exit code 2.
+Without an ending OUT gets .pdf and .png. A figure takes what it says (capacity,
+GPU, compulsory line) from its tables and refuses a table that it cannot draw:
+one line, exit code 2.
+
+Example: sawtooth plot reads_by_length rows.csv -o reads
 """
 
 import argparse
@@ -40,14 +43,14 @@ FIGURES = {
     "time_by_length": preset("time against the length", x="seq_kv", y="time_us"),
     "speed_by_length": preset("TFLOP/s against the length", x="seq_kv", y="tflops"),
     "hit_rate": preset(
-        "L2 hit rate against the number of CTAs, with 1 - 1/n: one misses, the others hit",
+        "L2 hit rate against CTAs, with 1 - 1/n: one misses",
         **dict(x="workers", y="hit_rate", log="x"),
         curve=("1 \N{MINUS SIGN} 1/n", lambda n: 100 * (1 - 1 / n)),
     ),
     "scans": preset("misses of every scan", x="scan", y="misses_over_compulsory", facet="mask"),
     "miss_curve": Figure(
         "CSV of simulate --miss-curve",
-        "misses at every capacity, with the GPU's; Belady's from --points",
+        "misses at every capacity; Belady's from --points",
         "miss_curve",
         options=("--points",),
     ),
@@ -62,9 +65,10 @@ FIGURES = {
         *("wavefront", {}, ("--points",), True),
     ),
     "validation": Figure(COMPARED, "predicted against measured, every point", "validation"),
-    "calibration": Figure(
-        "stream_counters.csv of `sawtooth calibrate`, then optionally one more",
-        *("the second pass of calibration streams", "calibration", {}, (), True),
+    "calibration": preset(
+        "second passes of calibration streams, and a model's",
+        **dict(x="n_mib", y="dram_share", hue="pattern", facet="map", log="none"),
+        where=["kind=ld", "range=p2"],
     ),
     "run": Figure("folder of `sawtooth run`; OUT is a folder too", "all that a run allows", "run"),
 }

@@ -162,8 +162,8 @@ def curves(paths, names):
 
 def wave(name, rows):
     """Rows of tiles by CTA, a step each; -1 where a CTA has nothing to do."""
-    columns = [table.integers(rows, column) for column in ("worker", "step", "kv_tile")]
-    tiles = [[-1] * (1 + max(columns[1])) for _ in range(1 + max(columns[0]))]
+    columns, (workers, steps) = table.wavefront(rows)
+    tiles = [[-1] * steps for _ in range(workers)]
     for worker, step, tile in zip(*columns):
         tiles[worker][step] = tile
     return dict(id=rows[0]["run_id"], name=name, tiles=tiles)
@@ -227,11 +227,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments):
-    parser = Parser(prog="sawtooth report", description=__doc__.splitlines()[0])
+    example = "Example: sawtooth report runs/sweep -o sweep.html"
+    parser = Parser(prog="sawtooth report", description=__doc__.splitlines()[0], epilog=example)
     parser.add_argument("run", metavar="RUN", help="folder of `sawtooth run`, or a table")
     parser.add_argument("-o", "--output", required=True, metavar="FILE.html")
     options = parser.parse_args(arguments)
-    text = page(payload(options.run))
+    data = payload(options.run)
+    text = page(data)
     if len(text) > MOST_BYTES:
         raise table.TableError(
             f"{options.run}: a page of {len(text) / 1e6:.1f} MB; at most {MOST_BYTES / 1e6:g}: "
@@ -241,6 +243,8 @@ def main(arguments):
         output.write_text(options.output, text)
     except OSError as error:
         raise table.TableError(f"{options.output}: cannot be written: {error}") from None
+    for each in data["answers"]:
+        print(f"{each['gpu']}: {answer.in_words(each)} {each['sure']}")
     print(f"written: {options.output} ({len(text) / 1e6:.2f} MB)")
     return 0
 

@@ -12,42 +12,23 @@ namespace sawtooth::sim {
 
 using Sectors = std::optional<int64_t>;
 
+/// The counters of scheduler/counters.inc that are predicted, a member each.
 struct Counters {
-  Sectors sm_read_sectors;           // received by SMs, before the request coalescer
-  Sectors l2_read_sectors;           // reads by SMs that reach L2
-  Sectors l2_read_miss_sectors;      // of these, missed in the half that was asked first (near)
-  Sectors l2_write_sectors;          // writes by SMs
-  Sectors l2_write_miss_sectors;     // of these, allocated at this write
-  Sectors fabric_read_sectors;       // near misses looked up in the far half; two-half L2 only
-  Sectors fabric_read_miss_sectors;  // of these, missed there too
-  Sectors l2_reduction_sectors;      // additions by SMs; those that cross the fabric count twice
-  Sectors dram_read_sectors;         // of reads, and of reductions and outgoing reads that miss
-  Sectors dram_write_sectors;
-  Sectors incoming_write_sectors;  // written by copies from other GPUs
-  Sectors outgoing_read_sectors;   // read by copies to other GPUs
-  Sectors cold_read_sectors;       // compulsory reads: every sector that is read or added to, once
+#define COUNTER(name, column, ...) Sectors column;
+#define PREDICTED_COUNTER(column, ...) Sectors column;
+#include "scheduler/counters.inc"
 };
 
-/// Every counter with its column name in results.csv, in the order of the columns.
+/// Every one with its column name in results.csv, in the order of the columns.
 struct CounterColumn {
   std::string_view name;
   Sectors Counters::*member;
 };
-inline constexpr std::array<CounterColumn, 13> counter_columns{{
-    {"sm_read_sectors", &Counters::sm_read_sectors},
-    {"l2_read_sectors", &Counters::l2_read_sectors},
-    {"l2_read_miss_sectors", &Counters::l2_read_miss_sectors},
-    {"l2_write_sectors", &Counters::l2_write_sectors},
-    {"l2_write_miss_sectors", &Counters::l2_write_miss_sectors},
-    {"fabric_read_sectors", &Counters::fabric_read_sectors},
-    {"fabric_read_miss_sectors", &Counters::fabric_read_miss_sectors},
-    {"l2_reduction_sectors", &Counters::l2_reduction_sectors},
-    {"dram_read_sectors", &Counters::dram_read_sectors},
-    {"dram_write_sectors", &Counters::dram_write_sectors},
-    {"incoming_write_sectors", &Counters::incoming_write_sectors},
-    {"outgoing_read_sectors", &Counters::outgoing_read_sectors},
-    {"cold_read_sectors", &Counters::cold_read_sectors},
-}};
+inline constexpr auto counter_columns = std::to_array<CounterColumn>({
+#define COUNTER(name, column, ...) {#column, &Counters::column},
+#define PREDICTED_COUNTER(column, ...) {#column, &Counters::column},
+#include "scheduler/counters.inc"
+});
 
 /// Adds counter by counter; a counter is known in the sum when it is known in either.
 inline void add(Counters& sum, const Counters& part) {

@@ -11,7 +11,7 @@ if(TARGET sawtooth)
   file(RELATIVE_PATH libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
   set_target_properties(sawtooth PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
   install(TARGETS sawtooth RUNTIME COMPONENT program)
-  foreach(study hopper matching paper)  # those of README and guide
+  foreach(study orders paper)  # those of README and guide
     install(DIRECTORY experiments/studies/${study}/lists
             DESTINATION ${data}/experiments/studies/${study} COMPONENT program)
   endforeach()
@@ -34,7 +34,7 @@ install(FILES kernels/common/order_stamp.cuh
 set(components scheduler sim)
 set(own_targets sawtooth_options)
 install(DIRECTORY scheduler sim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth
-        COMPONENT libraries FILES_MATCHING PATTERN "*.hpp" PATTERN "trace" EXCLUDE)
+        COMPONENT libraries FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc" PATTERN "trace" EXCLUDE)
 if(TARGET sawtooth_kernels)
   list(APPEND components kernels)
   foreach(target sawtooth_hopper sawtooth_tma sawtooth_kernels_shared)

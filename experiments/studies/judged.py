@@ -94,7 +94,7 @@ def errors_of(rows, name):
 def add_errors(options):
     rows = chosen(table.read(options.table), options.where)
     path = Path(options.to)
-    lines = table.read(options.to) if path.exists() else []
+    lines = table.read(options.to, replaced=True) if path.exists() else []
     lines = [line for line in lines if line["set"] != options.set]
     table.write(options.to, [*lines, *errors_of(rows, options.set)], COLUMNS)
 

@@ -30,6 +30,17 @@ inline constexpr auto family_names = std::to_array<std::string_view>(
     {families::mma, families::mma_tma, families::mma_fp32, families::hopper, families::hopper_short,
      families::mma_1_stage, families::mma_half_step, families::mma_3_stages});
 
+/// How kernels of a family reach memory, where that is not by plain loads and stores.
+struct FamilyMemory {
+  bool bulk_loads = false;    // tiles come by TMA,
+  bool whole_tiles = false;   // rows past the end of a tensor among them
+  bool atomic_words = false;  // the scan attach exchanges its words
+};
+constexpr FamilyMemory memory_of(std::string_view family) {
+  if (family == families::hopper || family == families::hopper_short) return {true, true, true};
+  return {.bulk_loads = family == families::mma_tma};
+}
+
 constexpr const char* name_of(ElementType type) {
   switch (type) {
     case ElementType::bf16:

@@ -4,8 +4,8 @@ import figure
 import points as row_points
 import table
 
-LINES_PER_MIB = (1 << 20) // 128
 MIB = 1 << 20
+LINES_PER_MIB = MIB // 128
 MOST = 8  # panels
 
 

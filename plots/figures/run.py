@@ -1,5 +1,4 @@
-"""Draws all that a folder of `sawtooth run` allows: predicted against measured, reads and times against
-the length, the miss curve, and the wavefront, predicted beside the recorded one."""
+"""Draws all that a folder of `sawtooth run` allows, the recorded wavefront beside the predicted one."""
 
 import functools
 import os

@@ -12,8 +12,8 @@ MOST = 16  # panels
 
 def grid(rows):
     """K/V tile by (worker, step); not-a-number where a worker has nothing to do."""
-    workers, steps, visited = (table.integers(rows, c) for c in ("worker", "step", "kv_tile"))
-    tiles = numpy.full([1 + max(workers), 1 + max(steps)], numpy.nan)
+    (workers, steps, visited), shape = table.wavefront(rows)
+    tiles = numpy.full(shape, numpy.nan)
     tiles[workers, steps] = visited
     return tiles
 

@@ -19,7 +19,7 @@ LOG_RANGE = 20  # numbers that differ by more are shown on a logarithmic axis un
 ELEMENT_BYTES = {"fp32": 4}
 SPREAD = 0.7  # of a name's column: series in it stand side by side
 MOST_TICKS = 6  # lengths that a panel can name
-MARKED = dict(color=figure.GREEN, linewidth=0.8, linestyle="-.", zorder=1)
+MARKED = [dict(color=figure.GREEN, linewidth=0.8, linestyle=s, zorder=1) for s in ("-.", ":", "--")]
 
 
 def columns_of(text):
@@ -122,7 +122,7 @@ def looks(layout, rows):
     return found, {cells: STYLES[i % len(STYLES)] for i, cells in enumerate(styles)}
 
 
-def plot(axes, line, measured, colour, mark, style, joined, stack):
+def plot(axes, line, measured, colour, mark, style, joined, stack, steps):
     xs, ys, lows, highs = zip(*line)
     spread = any(low < y or high > y for y, low, high in zip(ys, lows, highs))
     if spread:
@@ -131,6 +131,7 @@ def plot(axes, line, measured, colour, mark, style, joined, stack):
     line_style = style if joined and not measured else "none"
     filled = colour if measured or not joined else "white"
     look = dict(color=colour, linestyle=line_style, marker=mark, markerfacecolor=filled)
+    look |= dict(marker="", drawstyle="steps-post") if steps else {}
     axes.plot(xs, ys, **look, **stack)
 
 
@@ -190,7 +191,7 @@ def log_axes(asked, xs, ys):
     return "x" in asked, "y" in asked
 
 
-def handles(layout, colours, styles, rows, joined, curves):
+def handles(layout, colours, styles, rows, joined, curves, steps):
     from matplotlib.lines import Line2D
 
     sources = {row.get("source") for row in rows}
@@ -200,6 +201,7 @@ def handles(layout, colours, styles, rows, joined, curves):
         if text:
             face = colour if "measured" in sources or not joined else "white"
             look = dict(marker=mark, markerfacecolor=face, linestyle="-" if lines else "none")
+            look |= dict(marker="") if steps else {}
             yield Line2D([], [], color=colour, label=text, **look)
     for cells, style in styles.items():
         text = ", ".join(filter(None, map(words.value, layout.style, cells)))
@@ -212,12 +214,23 @@ def handles(layout, colours, styles, rows, joined, curves):
         yield Line2D([], [], label=text, **look)
 
 
-def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, curve=None, marks=()):
-    rows = [row for path in paths for row in table.read(path)]
-    rows = quantities.complete(chosen(rows, where))
+def draw(paths, x, y, where=None, **options):
+    tables = [table.read(path) for path in paths]
+    if len(tables) > 1 and "source" not in tables[0][0]:  # readings of streams, then a model's
+        for rows, source in zip(tables, ("measured", *["predicted"] * len(tables))):
+            for row in rows:
+                row["source"] = source
+    rows = [row for rows in tables for row in rows]
+    return draw_rows(quantities.complete(chosen(rows, where)), x, y, **options)
+
+
+def draw_rows(
+    rows, x, y, hue=None, facet=None, log=None, kind=None, curve=None, marks=(), steps=False
+):
     shown = [row for row in rows if quantities.is_there(row, y)]
+    path = rows[0].path
     if not shown:
-        raise table.TableError(f"{paths[0]}: no row has {y}")
+        raise table.TableError(f"{path}: no row has {y}")
     layout = Layout(shown, x, y, hue, facet)
     numeric = x in quantities.DERIVED or all(is_number(row[x]) for row in shown)
     names = [] if numeric else table.values(shown, x)
@@ -235,7 +248,7 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
 
     panels = table.grouped(shown, *layout.facet) if layout.facet else {"": shown}
     if len(panels) > MOST_PANELS:
-        raise table.TableError(f"{paths[0]}: {len(panels)} panels; at most {MOST_PANELS}")
+        raise table.TableError(f"{path}: {len(panels)} panels; at most {MOST_PANELS}")
     ncols = min(len(panels), 3)
     nrows = -(-len(panels) // ncols)
     width = figure.COLUMN_INCHES * 1.3 if ncols == 1 else figure.PAGE_INCHES
@@ -251,7 +264,7 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
             style = styles.get(model, "-")
             stack = figure.stacked(hues.index(of_hue), len(hues)) if joined else {}
             line = list(medians(line, layout, place))
-            plot(axes, line, measured, colour, mark, style, joined, stack)
+            plot(axes, line, measured, colour, mark, style, joined, stack, steps)
         has_least |= compulsory_lines(axes, found, layout, place, colours)
         if curve:
             spread = [min(xs) * (max(xs) / min(xs)) ** (i / 99) for i in range(100)]
@@ -267,16 +280,17 @@ def draw(paths, x, y, hue=None, facet=None, where=None, log=None, kind=None, cur
     for axes, found in zip(grid.flat, panels.values()):
         if x in ("seq_q", "seq_kv"):
             lines_of_l2(axes, found)
-        for at, text in marks:
-            axes.axvline(at, **MARKED)
-    for axes in grid[-1]:
+        for (at, _), look in zip(marks, MARKED):
+            axes.axvline(at, **look)
+    for axes in grid.flat[max(len(panels) - ncols, 0) : len(panels)]:
         axes.set_xlabel(words.label(x))
+        axes.tick_params(labelbottom=True)
     for axes in grid[:, 0]:
         axes.set_ylabel(textwrap.fill(words.label(y), LABEL_WIDTH))
     curves = [("compulsory", dict(color="black", linewidth=0.8))] if has_least else []
     curves += [(curve[0], figure.REFERENCE)] if curve else []
-    curves += [(text, MARKED) for _, text in marks]
-    if found := list(handles(layout, colours, styles, shown, joined, curves)):
+    curves += [(text, look) for (_, text), look in zip(marks, MARKED)]
+    if found := list(handles(layout, colours, styles, shown, joined, curves, steps)):
         figure.legend(grid[0][-1], found)
     figure.caption(fig, points.caption(shown))
     return fig

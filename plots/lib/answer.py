@@ -12,19 +12,20 @@ SAID = {"dram_read_sectors": "DRAM reads", "misses": "L2 misses", "time_us": "ti
 
 
 def log_width(value, low, high):
-    return math.log(high / low) / 2 if low and high and 0 < low <= high else 0.0
+    return math.log(high / low) / 2 if low and high and low <= high else math.inf
 
 
 def change(to, of):
-    """(ratio, low, high) of two numbers with intervals, whose errors are taken as independent."""
+    """(ratio, low, high), errors taken as independent; 0 to infinity where one has no interval."""
     width = math.hypot(log_width(*to), log_width(*of))
     ratio = to[0] / of[0]
     return ratio, ratio * math.exp(-width), ratio * math.exp(width)
 
 
 def median_change(changes):
-    """Of several problems: the medians of ratios and of their ends."""
-    return tuple(quantile(values, 0.5) for values in zip(*changes))
+    """Of several problems: the medians of ratios and of their ends; None: no interval."""
+    ratio, low, high = (quantile(values, 0.5) for values in zip(*changes))
+    return (ratio, low, high) if high < math.inf else (ratio, None, None)
 
 
 def percent(ratio, unit=" %"):
@@ -35,11 +36,11 @@ def percent(ratio, unit=" %"):
 
 def is_less(changed):
     """Surely, with the whole interval."""
-    return changed is not None and changed[2] < 1 - LEAST
+    return changed is not None and changed[2] is not None and changed[2] < 1 - LEAST
 
 
 def is_more(changed):
-    return changed is not None and changed[1] > 1 + LEAST
+    return changed is not None and changed[1] is not None and changed[1] > 1 + LEAST
 
 
 def is_usual(row):
@@ -49,13 +50,12 @@ def is_usual(row):
 def said_of(what, changed):
     ratio, low, high = changed
     sure = "" if is_less(changed) or is_more(changed) else ", not sure"
-    span = f" ({percent(low, '')} to {percent(high)}{sure})" if low < high else ""
-    return f"{what} {percent(ratio)}{span}"
+    span = f"{percent(low, '')} to {percent(high)}{sure}" if high else "no interval"
+    return f"{what} {percent(ratio)} ({span})"
 
 
 def sentence(usual, others, what, problems):
-    """(the schedule, whether it is surely better, words): one that surely takes less time, else of
-    those that do not surely take more the one that reads least."""
+    """(name, whether surely better, words): surely the fastest, else not surely slower, least reads."""
     fitting = [each for each in others if not is_more(each["time"])] or others
     faster = [each for each in fitting if is_less(each["time"])]
     key = "time" if faster or not any(each["reads"] for each in fitting) else "reads"
@@ -68,7 +68,7 @@ def sentence(usual, others, what, problems):
 
 
 def trust(found, source):
-    """Where the numbers come from, and how far off such numbers were."""
+    """Where the numbers come from, and whether such numbers were judged."""
     rows = [row for point in found for row in point[source]]
     gpus = ", ".join(dict.fromkeys(row.get("gpu", "") for row in rows))
     if source != "predicted":
@@ -78,10 +78,9 @@ def trust(found, source):
         )
     models = dict.fromkeys(words.name(row, ("timing", "l2")) for row in rows)
     judged = dict.fromkeys(row.get("judged", "") or "none" for row in rows)
-    return (
-        f"Predicted for {gpus} by {' or '.join(models)}; how far off that model was there: "
-        f"{' or '.join(judged)}."
-    )
+    known = "; or ".join(judged)
+    error = "not judged there" if known == "none" else f"judged there: {known}"
+    return f"Predicted for {gpus} by {' or '.join(models)}; {error}."
 
 
 def place_of(shown, source, names):
@@ -93,10 +92,8 @@ def answer(found, shown, source):
     rows = [point["row"] for point in found]
     schedule = points.varying(rows, [], [c for c in points.SCHEDULE if c in rows[0]])
     problem = [c for c in points.POINT + points.MODEL if c not in points.SCHEDULE]
-    places = {
-        "reads": place_of(shown, source, ("dram_read_sectors", "misses")),
-        "time": place_of(shown, source, ("time_us",)),
-    }
+    columns = {"reads": ("dram_read_sectors", "misses"), "time": ("time_us",)}
+    places = {key: place_of(shown, source, names) for key, names in columns.items()}
     what = SAID[shown[places["reads"]][0]] if places["reads"] is not None else "reads"
     problems, usual = {}, None
     for point in found:
@@ -108,11 +105,8 @@ def answer(found, shown, source):
     both = [of for of in problems.values() if usual in of and len(of) > 1]
 
     def changes(name, place):
-        pairs = (
-            []
-            if place is None
-            else [(of[name][place], of[usual][place]) for of in both if name in of]
-        )
+        there = [] if place is None else [of for of in both if name in of]
+        pairs = [(of[name][place], of[usual][place]) for of in there]
         pairs = [pair for pair in pairs if all(pair) and pair[1][0] > 0]
         return median_change([change(*pair) for pair in pairs]) if pairs else None
 
@@ -143,6 +137,16 @@ def shortened(lines, *kept):
     """The first, with those that must be there."""
     left = [line for line in lines if line["name"] not in kept][: MOST_NAMES - len(kept)]
     return [line for line in lines if line["name"] in kept or line in left]
+
+
+def in_words(found):
+    """The sentence of an answer."""
+    best, usual = found["best"], found["usual"]
+    if not best:
+        return found["text"]
+    if found["surely"]:
+        return f"Take {best} instead of {usual}: {found['text']}"
+    return f"Nothing here is surely better than {usual}. The nearest is {best}: {found['text']}"
 
 
 def answers(found, shown):

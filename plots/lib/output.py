@@ -1,44 +1,102 @@
-"""Files that appear whole or not at all. Links are followed; a device, a pipe or standard output is
-written to as it is."""
+"""Files that appear whole or not at all, as support/output_file.hpp of the program makes them, with the
+same names and locks beside them. Links are followed; a device, a pipe or standard output is written to as
+it is."""
 
+import errno
+import fcntl
 import os
 import stat
 
+inputs = set()  # what was read; none of it is replaced
+
 
 def target_of(path):
-    """Where the bytes go, and whether a new file may take its place."""
+    """Where the bytes go, and the state of the file there; whether a new one may take its place."""
     for _ in range(40):  # as many links as the system follows
         if path.startswith("/proc/"):
-            return path, False  # others have it open
+            return path, None, False  # others have it open
         if not os.path.islink(path):
             break
         path = os.path.join(os.path.dirname(path), os.readlink(path))
     try:
-        return path, stat.S_ISREG(os.stat(path).st_mode)
+        there = os.stat(path)
+        return path, there, stat.S_ISREG(there.st_mode)
     except FileNotFoundError:
-        return path, True
+        return path, None, True
 
 
-def write_file(path, save):
-    """Calls save(NAME), which writes a file of this name; then it is the one at `path`."""
-    target, replaceable = target_of(path)
-    if not replaceable:
-        save(target)
-        return
-    stem, ending = os.path.splitext(target)
-    temporary = f"{stem}.tmp{ending}"
-    try:
-        save(temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise
+def locked_temporary(path, name, mode):
+    """A descriptor of the file `name`, new and locked. What is there and not locked was left by a process
+    that was killed."""
+    while True:
+        try:
+            file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+            is_new = True
+        except FileExistsError:
+            try:
+                file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except FileNotFoundError:
+                continue
+            is_new = False
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise FileExistsError(errno.EEXIST, "is in the way; remove it", name)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.lexists(name) and os.path.samestat(os.fstat(file), os.lstat(name)):
+                if is_new:
+                    return file
+                os.remove(name)
+        except BlockingIOError:
+            os.close(file)
+            raise BlockingIOError(
+                errno.EWOULDBLOCK, "another process is writing it", path
+            ) from None
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+
+
+class OutputFile:
+    """A binary file, for `with`: it takes the place of the one at `path` at the end, unless that raised.
+    OSError for what cannot be written, is read as well, is written by another process or has further
+    hard links, which would be parted."""
+
+    def __init__(self, path):
+        self.path, there, self.replaceable = target_of(path)
+        if not self.replaceable:
+            self.file = open(self.path, "ab")
+            return
+        if any(
+            os.path.exists(one) and there and os.path.samefile(one, self.path) for one in inputs
+        ):
+            raise FileExistsError(errno.EEXIST, "is read as well", path)
+        if there and there.st_nlink > 1:
+            raise FileExistsError(errno.EMLINK, "has other hard links", path)
+        self.temporary = self.path + ".tmp"
+        self.lock = locked_temporary(path, self.temporary, 0o600 if there else 0o666)
+        self.file = open(os.dup(self.lock), "wb")
+        if there:
+            os.fchmod(self.lock, stat.S_IMODE(there.st_mode))
+
+    def __enter__(self):
+        return self.file
+
+    def __exit__(self, failed, *_):
+        try:
+            self.file.close()
+            if self.replaceable and failed is None:
+                os.replace(self.temporary, self.path)
+        except BaseException:
+            failed = True
+            raise
+        finally:
+            if self.replaceable:
+                if failed:
+                    os.remove(self.temporary)
+                os.close(self.lock)
 
 
 def write_text(path, text):
-    def save(name):
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(text)
-
-    write_file(path, save)
+    with OutputFile(path) as file:
+        file.write(text.encode())

@@ -24,6 +24,7 @@ SCHEDULE = (
     "scan q_order launch section prefetch kv_split ctas_per_sm workers tile_q tile_kv head_order "
     "loop hints"
 ).split()
+MIB = 1 << 20
 CAPTION = "gpu pass mask batch heads kv_heads seq_kv head_dim tile_q tile_kv timing l2".split()
 
 

@@ -12,7 +12,17 @@ def over(row, column, count):
     return count(row) / COMPULSORY[column](row)
 
 
+SECTORS_PER_MIB = 2**20 / 32
+
+
+def dram_share(row):
+    """Of a calibration stream: sectors from DRAM over those of its buffer."""
+    return table.integer(row, "dram_read") / (table.number(row, "n_mib") * SECTORS_PER_MIB)
+
+
 DERIVED = {
+    "dram_share": dram_share,
+    "capacity_mib": lambda row: table.integer(row, "capacity_bytes") / 2**20,
     "misses": table.misses,
     "hit_rate": hit_rate,
     "misses_over_compulsory": lambda row: over(row, "misses", table.misses),
@@ -22,6 +32,7 @@ DERIVED = {
 }
 # The fewest that any schedule needs.
 COMPULSORY = {
+    "miss_sectors": lambda row: table.integer(row, "least"),
     "misses": table.compulsory,
     "dram_read_sectors": lambda row: table.integer(row, "cold_read_sectors"),
     "l2_read_miss_sectors": lambda row: table.integer(row, "cold_read_sectors"),

@@ -1,8 +1,11 @@
 """CSV tables as lists of rows; standard library only. Columns are those that a table has."""
 
 import csv
+import difflib
+import io
+import os
 
-from output import write_file
+import output
 
 
 class TableError(Exception):
@@ -19,12 +22,18 @@ class Row(dict):
     path = "table"
 
     def __missing__(self, column):
-        raise MissingColumn(f"{self.path}: no column {column} (it has {', '.join(map(str, self))})")
+        near = difflib.get_close_matches(column, map(str, self), 1)
+        nearest = f"; did you mean {near[0]}?" if near else ""
+        has = ", ".join(map(str, self))
+        raise MissingColumn(f"{self.path}: no column {column}{nearest} (it has {has})")
 
 
-def read(path, columns=()):
-    """Rows of the CSV at `path`, at least one; `columns` must be there."""
+def read(path, columns=(), replaced=False):
+    """Rows of the CSV at `path`, at least one; `columns` must be there. Only a table that is read to
+    be `replaced` may be written again."""
     try:
+        if not replaced:
+            output.inputs.add(os.path.realpath(path))
         with open(path, newline="", encoding="utf-8") as file:
             rows = [Row(row) for row in csv.DictReader(file)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -41,12 +50,9 @@ def write(path, rows, columns=None):
     """Writes dictionaries, whole or not at all. Columns are those given, else all keys in the order
     of their first rows; a cell that a row lacks is empty."""
     columns = columns or list(dict.fromkeys(key for row in rows for key in row))
-
-    def save(name):
-        with open(name, "w", newline="", encoding="utf-8") as file:
-            print_rows(file, rows, columns)
-
-    write_file(path, save)
+    text = io.StringIO()
+    print_rows(text, rows, columns)
+    output.write_text(path, text.getvalue())
 
 
 def print_rows(file, rows, columns):
@@ -115,6 +121,20 @@ def integers(rows, column):
 
 def numbers(rows, column):
     return [number(row, column) for row in rows]
+
+
+MOST_CELLS = 1 << 22  # of a wavefront: workers x steps
+
+
+def wavefront(rows):
+    """Columns worker, step and kv_tile as integers, and (workers, steps)."""
+    columns = [integers(rows, column) for column in ("worker", "step", "kv_tile")]
+    shape = tuple(1 + max(column) for column in columns[:2])
+    if min(map(min, columns)) < 0 or shape[0] * shape[1] > MOST_CELLS:
+        raise TableError(
+            f"{rows[0].path}: {shape[0]} workers x {shape[1]} steps; at most {MOST_CELLS} together, from 0 on"
+        )
+    return columns, shape
 
 
 MISSES = ("l2_read_miss_sectors", "l2_write_miss_sectors")

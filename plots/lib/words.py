@@ -13,6 +13,10 @@ LABELS = {
     "hit_rate": "L2 hit rate of reads (%)",
     "time_us": "time (\N{MICRO SIGN}s)",
     "tflops": "TFLOP/s",
+    "dram_share": "DRAM share of the second pass",
+    "n_mib": "buffer (MiB)",
+    "capacity_mib": "L2 capacity (MiB)",
+    "miss_sectors": "L2 misses (sectors)",
     "ratio": "peer time / our time",
     "seq_kv": "sequence length (keys)",
     "seq_q": "sequence length (queries)",
@@ -21,6 +25,8 @@ LABELS = {
 }
 # column -> words around its value; a dictionary for single values.
 VALUES = {
+    "map": {"same": "each line from the same SM", "all": "every SM reads every line"},
+    "pattern": {"linear": "linear again", "sawtooth": "reversed"},
     "mask": {"none": "no mask"},
     "without": "without {}",
     "batch": "batch {}",

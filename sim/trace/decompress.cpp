@@ -14,8 +14,7 @@ namespace {
 
 constexpr size_t block_bytes = size_t{1} << 16;
 
-/// Decoded blocks as a stream buffer. Seeking works inside the first block only, which is what
-/// telling formats apart needs.
+/// Decoded blocks as a stream buffer, without seeking.
 class DecodedBuffer : public std::streambuf {
  public:
   DecodedBuffer(std::istream& in, std::string name)
@@ -42,21 +41,8 @@ class DecodedBuffer : public std::streambuf {
       }
       written = decode(at_, end_, decoded_.data(), decoded_.size());
     }
-    ++blocks_;
     setg(decoded_.data(), decoded_.data(), decoded_.data() + written);
     return traits_type::to_int_type(decoded_.front());
-  }
-
-  pos_type seekoff(off_type offset, std::ios_base::seekdir way, std::ios_base::openmode) override {
-    const bool tells = offset == 0 && way == std::ios_base::cur;
-    if (blocks_ > 1 || (!tells && way != std::ios_base::beg)) return pos_type(off_type(-1));
-    return tells ? pos_type(gptr() - eback()) : seekpos(pos_type(offset), std::ios_base::in);
-  }
-  pos_type seekpos(pos_type place, std::ios_base::openmode) override {
-    const off_type offset = place;
-    if (blocks_ > 1 || offset < 0 || offset > egptr() - eback()) return pos_type(off_type(-1));
-    setg(eback(), eback() + offset, egptr());
-    return place;
   }
 
   [[noreturn]] void fail(const std::string& what) const { throw TraceError(name_ + ": " + what); }
@@ -67,7 +53,6 @@ class DecodedBuffer : public std::streambuf {
   std::vector<char> coded_, decoded_;
   const char* at_ = nullptr;
   const char* end_ = nullptr;
-  int blocks_ = 0;
 };
 
 class ZstdBuffer : public DecodedBuffer {

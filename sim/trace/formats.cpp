@@ -1,35 +1,15 @@
 // Which reader and which writer.
-#include "sim/trace/binary_reader.hpp"
-#include "sim/trace/binary_writer.hpp"
-#include "sim/trace/csv_reader.hpp"
-#include "sim/trace/foreign_reader.hpp"
+#include "sim/trace/binary_format.hpp"
+#include "sim/trace/readers.hpp"
 #include "sim/trace/text_writers.hpp"
-#include "sim/trace/trace.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-/// A reader with the stream that it reads.
-class ReaderOfStream : public TraceReader {
- public:
-  ReaderOfStream(std::unique_ptr<std::istream> stream, std::unique_ptr<TraceReader> reader)
-      : stream_(std::move(stream)), reader_(std::move(reader)) {}
-  bool next(TraceVisit& visit) override { return reader_->next(visit); }
-  const TraceAtoms& atoms() const override { return reader_->atoms(); }
-  bool begins_differ() const override { return reader_->begins_differ(); }
-  const std::string& description() const override { return reader_->description(); }
-
- private:
-  std::unique_ptr<std::istream> stream_;
-  std::unique_ptr<TraceReader> reader_;
-};
-
-/// The first line that is not empty; leaves the stream as it was.
+/// The first line that is not empty.
 std::string first_line(std::istream& in) {
   constexpr size_t most = 4096;
   std::string line;
-  in.clear();  // an empty file is at its end
-  const auto place = in.tellg();
   for (int c = in.get(); c != std::istream::traits_type::eof() && line.size() < most;
        c = in.get()) {
     if (c != '\n')
@@ -39,42 +19,56 @@ std::string first_line(std::istream& in) {
     else
       line.clear();
   }
-  in.clear();
-  in.seekg(place);
   return line;
-}
-
-std::unique_ptr<TraceReader> open_plain(std::istream& in, const std::string& name,
-                                        const TraceLimits& limits, uint32_t workers) {
-  // No column of a CSV begins with the magic's capital.
-  if (in.peek() == trace_magic.front())
-    return std::make_unique<BinaryTraceReader>(in, name, limits);
-  if (auto format = foreign_format(first_line(in)))
-    return std::make_unique<ForeignTraceReader>(in, name, std::move(format), limits, workers);
-  return std::make_unique<CsvTraceReader>(in, name, limits);
 }
 
 }  // namespace
 
 std::unique_ptr<TraceReader> open_trace(std::istream& in, const std::string& name,
                                         const TraceLimits& limits, uint32_t workers) {
+  const auto place = in.tellg();
   auto decoded = decompressed(in, name);
-  if (decoded == nullptr) return open_plain(in, name, limits, workers);
-  auto reader = open_plain(*decoded, name, limits, workers);
-  return std::make_unique<ReaderOfStream>(std::move(decoded), std::move(reader));
+  const std::string begin = first_line(decoded ? *decoded : in);
+  in.clear();  // an empty file is at its end
+  in.seekg(place);
+  if (decoded) decoded = decompressed(in, name);
+  std::istream& text = decoded ? *decoded : in;
+  std::unique_ptr<TraceReader> reader;
+  if (begin.starts_with(trace_magic.front()))  // no column of a CSV begins with its capital
+    reader = binary_reader(text, name, limits);
+  else if (auto format = foreign_format(begin))
+    reader = foreign_reader(text, name, std::move(format), limits, workers);
+  else
+    reader = csv_reader(text, name, limits);
+  reader->keep(std::move(decoded));
+  return reader;
+}
+
+bool TextLines::next() {
+  // Some editors and spreadsheets put this in front of UTF-8.
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  do {
+    ++number_;
+    in_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    const auto taken = static_cast<size_t>(in_.gcount());
+    if (in_.bad()) fail("cannot be read");
+    if (taken == 0) return false;
+    if (in_.fail()) fail("a row of more than " + std::to_string(longest_) + " characters");
+    line_ = std::string_view(buffer_).substr(0, in_.eof() ? taken : taken - 1);
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    if (number_ == 1 && line_.starts_with(byte_order_mark))
+      line_.remove_prefix(byte_order_mark.size());
+  } while (line_.empty());
+  return true;
+}
+
+void TextLines::fail_at(uint64_t number, const std::string& what) const {
+  throw TraceError(name_ + ":" + std::to_string(number) + ": " + what);
 }
 
 std::unique_ptr<TraceWriter> trace_writer(TraceFormat format, std::ostream& out,
                                           const std::string& description) {
-  switch (format) {
-    case TraceFormat::csv:
-      return std::make_unique<CsvTraceWriter>(out);
-    case TraceFormat::din:
-      return std::make_unique<DinTraceWriter>(out);
-    case TraceFormat::binary:
-      break;
-  }
-  return std::make_unique<BinaryTraceWriter>(out, description);
+  return format == TraceFormat::binary ? binary_writer(out, description) : text_writer(format, out);
 }
 
 }  // namespace sawtooth::sim

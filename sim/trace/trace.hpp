@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "sim/schedule/visit.hpp"
 #include "sim/trace/trace_atoms.hpp"
@@ -52,6 +53,12 @@ class TraceReader {
   virtual bool begins_differ() const { return false; }
   /// Lines "key = value" about where the trace comes from; may be empty.
   virtual const std::string& description() const = 0;
+
+  /// The stream that is read lives as long as the reader.
+  void keep(std::unique_ptr<std::istream> stream) { stream_ = std::move(stream); }
+
+ private:
+  std::unique_ptr<std::istream> stream_;
 };
 
 class TraceWriter {
@@ -64,9 +71,9 @@ class TraceWriter {
   virtual void finish() = 0;
 };
 
-/// Reads a binary trace, a CSV, or a text of another tool (foreign_lines.hpp), each also in gzip or
-/// zstd, told apart by the beginning; `name` begins error messages. Traces that are streams of CTAs
-/// without times have `workers` of them at once, 0: all. `in` must outlive the reader.
+/// Reads a binary trace, a CSV, or a text of another tool (foreign_formats.hpp), each also in gzip
+/// or zstd, told apart by the beginning; `name` begins error messages. Traces that are streams of
+/// CTAs without times have `workers` of them at once, 0: all. `in` must outlive the reader.
 std::unique_ptr<TraceReader> open_trace(std::istream& in, const std::string& name,
                                         const TraceLimits& limits, uint32_t workers = 0);
 
@@ -78,9 +85,9 @@ std::unique_ptr<TraceWriter> trace_writer(TraceFormat format, std::ostream& out,
 
 // gzip and zstd in front of any trace.
 
-/// A stream of what `in` holds compressed, null when its first bytes are of neither format. It can
-/// be sought back to its beginning as long as little was read. What is damaged throws TraceError
-/// that begins with `name`; a program without zlib says so of gzip. `in` must outlive it.
+/// A stream of what `in` holds compressed, null when its first bytes are of neither format. What is
+/// damaged throws TraceError that begins with `name`; a program without zlib says so of gzip. `in`
+/// must outlive it.
 std::unique_ptr<std::istream> decompressed(std::istream& in, const std::string& name);
 
 }  // namespace sawtooth::sim

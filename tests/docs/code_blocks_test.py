@@ -64,7 +64,10 @@ sed 's/,predicted,/,measured,/' predicted.csv > measured.csv
 GIVEN = {
     "docs/guide/tutorial.md": TABLES.replace("gb10 --seq 4K", "h200 --seq 128K"),
     "README.md": TABLES + "mkdir -p runs/NAME && cp predicted.csv runs/NAME/results.csv",
-    "docs/guide/your-kernel.md": "printf 'gpu = h200\\nseq = 4K\\n' > list.ini",
+    "docs/guide/your-kernel.md": """printf 'gpu = h200\\nseq = 4K\\n' > list.ini
+sawtooth simulate --gpu h200 --seq 1K,2K --csv recorded.csv
+printf 'seq_q,seq_kv,head_dim\\n1024,1024,64\\n1024,1024,64\\n' > launches.csv
+""",
     "docs/reference/compare.md": TABLES + "printf 'gpu = gb10\\nseq = 4K\\n' > attention.ini",
     "docs/reference/options.md": "printf 'gpu = gb10\\nseq = 1K, 2K\\n' > sweep.ini",
     "docs/reference/formats.md": "printf 'line\\n0\\n1\\n2\\n1\\n' > theirs.csv",

@@ -15,7 +15,7 @@ TOP_ARROWS = {
     "scheduler": set(),
     "sim": {"scheduler"},
     "kernels": {"scheduler"},
-    "cupti": set(),
+    "cupti": {"scheduler"},
     "experiments": {"scheduler", "sim", "kernels", "cupti"},
 }
 

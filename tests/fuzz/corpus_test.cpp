@@ -130,5 +130,36 @@ TEST(Corpus, ProfilesDoNoHarm) {
   replay("profile", profile, seeds);
 }
 
+// A kind of file by its place in readers.cpp.
+TEST(Corpus, ReadersDoNoHarm) {
+  const std::string row =
+      "run_id,head_dim,tile_q,tile_kv,mask,launch,workers,prefetch,kernel,scan,dtype\n";
+  std::string steady = row + "a,64,128,128,none,static,132,0,mma,linear,bf16\n--\n";
+  steady += "run_id,repetition,worker,start_ns,item,steps\n";
+  for (int cta = 0; cta < 132; ++cta)
+    for (int k = 0; k < 3; ++k)
+      steady += "a,0," + std::to_string(cta) + "," + std::to_string(k * 1003300) + "," +
+                std::to_string(cta + 132 * k) + ",500\n";
+  const std::string lacks =
+      steady.substr(0, steady.find("a,0,5,0")) + steady.substr(steady.find("a,0,6,0"));
+  const std::string stamps = "cta,item,tile,sm,time_ns\n";
+  const auto of = [](int kind, const std::string& text) { return char(kind) + text; };
+  replay("readers", readers,
+         {of(0, steady), of(0, lacks), of(0, row + "--\n"), of(1, "kernel,head_dim\nmma,64\n"),
+          of(2, stamps + "0,0,0,0,0\n0,0,1,0,9\n1,1,0,1,3\n1,1,1,1,12\n"),
+          of(2, stamps + "0,0,0,0,0\n1,300000000,0,0,9\n"),
+          of(2, stamps + "0,0,0,0,9223372036854775807\n0,9223372036854775807,0,0,0\n"),
+          of(2, "worker,batch,head,q_tile,kv_tile,sm,start_ns\n0,9,9,9,9,9,9\n"),
+          of(3,
+             "seq_q,seq_kv,head_dim,tile_q,tile_kv,launch,workers,ctas_per_sm,scan,time_us\n"
+             "64,64,64,64,64,static,1,1,linear,9\n"),
+          of(4,
+             "==PROF==\n\"ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",\"m\"\n"
+             "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"5\"\n"),
+          of(5, "kind,map,mib\nld,same,8\n"), of(6, "a,b\n1,2\n"), of(7, "64 # one\n3x7\n"),
+          of(8, "0 1 2 3\n4 5 6 7\n8 9 10 11\n"), of(9, "1\n0x2\n4 # bit\n"),
+          of(10, "a = \"1 # 2\" # three\n[b]\nc = \"\n")});
+}
+
 }  // namespace
 }  // namespace sawtooth::fuzz

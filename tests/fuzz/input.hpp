@@ -48,9 +48,10 @@ class Choices {
 class InputFile {
  public:
   InputFile()
-      : path_((std::filesystem::temp_directory_path() /
-               ("sawtooth-fuzz-" + std::to_string(getpid()) + ".ini"))
-                  .string()),
+      : path_(
+            (std::filesystem::temp_directory_path() / ("sawtooth-fuzz-" + std::to_string(getpid()) +
+                                                       "-" + std::to_string(files()++) + ".ini"))
+                .string()),
         file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600)) {}
   ~InputFile() {
     close(file_);
@@ -68,6 +69,11 @@ class InputFile {
   }
 
  private:
+  static int& files() {
+    static int made = 0;
+    return made;
+  }
+
   std::string path_;
   int file_;  // stays open: opening it anew for each input takes longer than reading it
 };

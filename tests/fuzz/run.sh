@@ -14,7 +14,7 @@ install_packages clang
 
 seconds=${1:-60}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "usage: tests/fuzz/run.sh [SECONDS]" >&2; exit 2; }
-targets=(trace configuration csv order sweep profile)
+targets=(trace configuration csv order sweep profile readers)
 read -ra cmake_args <<<"${SAWTOOTH_CMAKE_ARGS:-}"
 cmake --preset fuzz "${cmake_args[@]}" >/dev/null
 cmake --build build/fuzz --parallel "$(nproc)" --target corpus_tests "${targets[@]/#/fuzz_}"

@@ -8,7 +8,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/support/ordered_workers.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 #include "tests/fuzz/input.hpp"

@@ -19,5 +19,8 @@ void order(std::span<const char> bytes);
 void sweep(std::span<const char> bytes);
 /// A profile, after a byte that says of what: what is accepted can be predicted with.
 void profile(std::span<const char> bytes);
+/// A file of a command, after a byte that says of which: items, launches, stamps, rows to learn
+/// from, a report, streams, tables to compare, lengths, pages, a hash matrix, an INI.
+void readers(std::span<const char> bytes);
 
 }  // namespace sawtooth::fuzz

@@ -123,13 +123,49 @@ class Outputs(unittest.TestCase):
         target = self.folder / "page.html"
         target.write_text("old")
 
-        def save(name):
-            Path(name).write_text("half")
+        with self.assertRaises(OSError), output.OutputFile(str(target)) as file:
+            file.write(b"half")
             raise OSError("the disk is full")
-
-        with self.assertRaises(OSError):
-            output.write_file(str(target), save)
         self.assertEqual((target.read_text(), os.listdir(self.folder)), ("old", ["page.html"]))
+
+    def test_what_is_read_or_has_hard_links_is_not_replaced(self):
+        read, linked = self.folder / "t.csv", self.folder / "a"
+        read.write_text("a\n1\n")
+        table.read(str(read))
+        (self.folder / "to_t").symlink_to("t.csv")
+        linked.write_text("old")
+        os.link(linked, self.folder / "b")
+        for name in ("t.csv", "to_t", "a"):
+            with self.assertRaises(FileExistsError):
+                output.write_text(str(self.folder / name), "new")
+        self.assertEqual((read.read_text(), linked.read_text()), ("a\n1\n", "old"))
+
+    def test_what_was_planted_beside_it_is_not_followed(self):
+        (self.folder / "victim").write_text("mine")
+        for plant in (
+            lambda path: path.symlink_to("victim"),
+            os.mkfifo,
+            os.mkdir,
+        ):
+            planted = self.folder / "t.tmp"
+            plant(planted)
+            with self.assertRaises(OSError):
+                output.write_text(str(self.folder / "t"), "new")
+            (os.rmdir if planted.is_dir() else os.remove)(planted)
+        self.assertEqual((self.folder / "victim").read_text(), "mine")
+
+    def test_two_writers_do_not_meet_and_a_killed_ones_file_is_replaced(self):
+        path = self.folder / "t"
+        with output.OutputFile(str(path)) as file:
+            file.write(b"first")
+            with self.assertRaises(BlockingIOError):
+                output.write_text(str(path), "second")
+        self.assertEqual(path.read_text(), "first")
+        (self.folder / "t.tmp").write_text("left")
+        path.chmod(0o440)
+        output.write_text(str(path), "third")
+        self.assertEqual((path.read_text(), os.listdir(self.folder)), ("third", ["t"]))
+        self.assertEqual(path.stat().st_mode & 0o777, 0o440)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ import base64
 import contextlib
 import io
 import json
+import random
 import re
+import resource
 import tempfile
 import unittest
 import zlib
@@ -39,6 +41,29 @@ class Report(unittest.TestCase):
         self.assertLess(len(page), MOST_BYTES)
         data = data_of(page)
         self.assertEqual([len(data["rows"]), len(data["curves"])], [500, 500])
+
+    def test_damaged_tables_end_in_a_page_or_in_an_error_with_little_memory(self):
+        limit = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, limit[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, limit)
+        pages = 0
+        for seed in range(300):
+            chance = random.Random(seed)
+            report_tables.make(self.folder, 3)
+            path = chance.choice(sorted(self.folder.glob("*.csv")))
+            text = path.read_text(encoding="utf-8")
+            at = chance.randrange(len(text))
+            odd = ["", ",", '"', "\n", "-1", "9" * chance.randrange(1, 40), "nan", "\0", "x", "1e9"]
+            path.write_text(text[:at] + chance.choice(odd) + text[at + chance.randrange(3) :])
+            out = str(self.folder / "r.html")
+            with contextlib.redirect_stdout(io.StringIO()):
+                try:
+                    pages += report.main([str(self.folder), "-o", out]) == 0
+                except MemoryError:
+                    self.fail(f"seed {seed}: {path.name}")
+                except Exception as error:  # the program says it in a line
+                    self.assertTrue(str(error) or repr(error))
+        self.assertGreater(pages, 30)  # of what is damaged where nobody looks
 
     def test_the_page_names_no_address(self):
         page = self.page(4)
@@ -86,7 +111,7 @@ class Report(unittest.TestCase):
         )
         self.assertEqual(
             answer["sure"],
-            "Predicted for h200 by timed, halves; how far off that model was there: 1.5 % (15 % at 90 %).",
+            "Predicted for h200 by timed, halves; judged there: 1.5 % (15 % at 90 %).",
         )
 
     def test_a_difference_within_the_intervals_is_not_called_better(self):
@@ -99,6 +124,12 @@ class Report(unittest.TestCase):
         (answer,) = report.payload(str(self.folder))["answers"]
         self.assertEqual((answer["best"], answer["surely"]), ("sawtooth", False))
         self.assertIn("not sure", answer["text"])
+
+    def test_numbers_without_an_interval_give_no_verdict(self):
+        report_tables.make(self.folder, 4)  # sawtooth reads 3/4 of what linear does
+        (answer,) = report.payload(str(self.folder))["answers"]
+        self.assertEqual((answer["best"], answer["surely"]), ("sawtooth", False))
+        self.assertEqual(answer["text"], "DRAM reads −25.0 % (no interval), medians of 2 problems.")
 
     def test_repetitions_are_one_point_and_a_measurement_stands_beside_its_prediction(self):
         report_tables.make_judged(self.folder)

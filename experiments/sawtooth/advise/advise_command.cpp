@@ -7,10 +7,10 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -17,14 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void say(std::ostream& out, const char* what, const StreamJudgement& judgement) {
-  const auto count = [&](const StreamJudgement::Count& of) {
-    out << of.within << " of " << judgement.points << " second passes within tolerance; worst "
-        << of.worst << " (" << of.worst_excess << " tolerances)\n";
-  };
-  out << what << ": ";
-  count(judgement.plain);
-  out << "  errors inside a point's own repetitions set to 0: ";
-  count(judgement.compared);
+  out << what << ": " << judgement.within << " of " << judgement.points
+      << " second passes within tolerance; worst " << judgement.worst << " ("
+      << judgement.worst_excess << " tolerances)\n";
 }
 
 int calibrate_from(const Settings& settings) {

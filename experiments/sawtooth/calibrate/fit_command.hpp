@@ -13,7 +13,7 @@ namespace sawtooth::experiments {
 
 /// Fits to every other size and judges the others, then fits to all; says both on `out`. Writes
 /// fit.csv, halves.ini (sections for a GPU profile) and model_counters.csv (the model's streams,
-/// for plots/figures/calibration.py) into `folder`. `from` names the readings.
+/// for `sawtooth plot calibration`) into `folder`. `from` names the readings.
 StreamFit fit_and_write(const std::filesystem::path& folder, const std::vector<StreamRow>& rows,
                         int64_t l2_bytes, int64_t sms, int ways, const std::string& from,
                         std::ostream& out);

@@ -319,24 +319,19 @@ StreamJudgement judge_streams(const StreamFit& fit, const std::vector<StreamRow>
     const StreamShares model = simulator.shares(fit, r);
     const StreamShares allowed = stream_tolerances(r.point, l2_bytes);
     ++judgement.points;
-    const auto judge = [&](StreamJudgement::Count& count, bool forgive_scatter) {
-      bool within = true;
-      for (size_t i = 0; i < model.size(); ++i) {
-        const bool inside = model[i] >= r.low[i] && model[i] <= r.high[i];
-        const double excess =
-            forgive_scatter && inside ? 0 : std::abs(model[i] - r.shares[i]) / allowed[i];
-        within = within && excess <= 1;
-        if (excess <= count.worst_excess) continue;
-        count.worst_excess = excess;
-        char text[160];
-        std::snprintf(text, sizeof text, "%s of %s: model %.3f, measured %.3f", share_names[i],
-                      name_of(r.point).c_str(), model[i], r.shares[i]);
-        count.worst = text;
-      }
-      if (within) ++count.within;
-    };
-    judge(judgement.plain, false);
-    judge(judgement.compared, true);
+    bool within = true;
+    for (size_t i = 0; i < model.size(); ++i) {
+      const bool inside = model[i] >= r.low[i] && model[i] <= r.high[i];
+      const double excess = inside ? 0 : std::abs(model[i] - r.shares[i]) / allowed[i];
+      within = within && excess <= 1;
+      if (excess <= judgement.worst_excess) continue;
+      judgement.worst_excess = excess;
+      char text[160];
+      std::snprintf(text, sizeof text, "%s of %s: model %.3f, measured %.3f", share_names[i],
+                    name_of(r.point).c_str(), model[i], r.shares[i]);
+      judgement.worst = text;
+    }
+    judgement.within += within;
   }
   return judgement;
 }

@@ -71,17 +71,13 @@ StreamFit fit_streams(const std::vector<StreamRow>& rows, int64_t l2_bytes, int6
 std::vector<StreamRow> model_rows(const StreamFit& fit, const std::vector<StreamRow>& like);
 
 /// Deviations of the model from second passes, as shares of the buffer. A reading's own repetitions
-/// scatter, most of all in who comes first: `compared` judges as compare does, where an error
-/// inside the 5 to 95 % range of the repetitions is none; `plain` is the distance to the median.
+/// scatter, most of all in who comes first: as in compare, an error inside the 5 to 95 % range of
+/// the repetitions is none.
 struct StreamJudgement {
-  struct Count {
-    int within = 0;  // points whose four counters are all within stream_tolerances()
-    std::string worst;
-    double worst_excess = 0;  // in tolerances
-  };
   int points = 0;
-  Count plain;
-  Count compared;
+  int within = 0;  // of which the four counters are all within stream_tolerances()
+  std::string worst;
+  double worst_excess = 0;  // in tolerances
 };
 
 /// `chosen` says which points.

@@ -68,7 +68,12 @@ std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
                                 {"steps", [](I& i) { return &i.item.steps; }}};
   std::map<std::pair<std::string, std::string>, size_t> launch_numbers;
   std::vector<RecordedLaunch> launches;
-  for (const ItemRow& row : typed_rows(read_csv(items_path), columns)) {
+  const std::vector<ItemRow> rows = typed_rows(read_csv(items_path), columns);
+  for (const ItemRow& row : rows) {
+    // The cell says how much memory is taken.
+    if (row.worker < 0 || row.worker >= std::ssize(rows))
+      throw UsageError(items_path + ": worker " + std::to_string(row.worker) + " of " +
+                       std::to_string(rows.size()) + " items; CTAs are numbered from 0 on");
     const auto point = points.find(row.run_id);
     if (point == points.end())
       throw UsageError(items_path + ": has launches of a point that " + points_path +

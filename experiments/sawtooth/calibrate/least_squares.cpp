@@ -8,12 +8,16 @@
 namespace sawtooth::experiments {
 namespace {
 
+Eigen::VectorXd mapped(const std::vector<double>& values) {
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), Eigen::Index(values.size()));
+}
+
 Eigen::VectorXd evaluate(const Residuals& residuals, const std::vector<FreeParameter>& parameters) {
   const std::vector<double> values = residuals(parameters);
   if (values.size() < parameters.size()) {
     throw std::invalid_argument("least squares: fewer readings than parameters");
   }
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), Eigen::Index(values.size()));
+  return mapped(values);
 }
 
 /// Central differences inside the bounds, per step of each parameter.
@@ -67,18 +71,26 @@ Eigen::VectorXd damped_step(Eigen::MatrixXd slopes, const Eigen::VectorXd& curre
 
 }  // namespace
 
-double minimise(std::vector<FreeParameter>& parameters, const Residuals& residuals,
-                int most_steps) {
+Minimum minimise(std::vector<FreeParameter>& parameters, const Residuals& residuals, int most_steps,
+                 const Slopes& slopes) {
   constexpr double enough = 0.998;  // of the sum of squares
   constexpr int most_trials = 5;
   Eigen::VectorXd current = evaluate(residuals, parameters);
+  Eigen::MatrixXd matrix;
   double sum = current.squaredNorm();
   double damping = 0.01 * double(current.size());
   for (int step = 0; step < most_steps; ++step) {
-    const Eigen::MatrixXd slopes = jacobian(residuals, parameters, current.size());
+    if (!slopes) {
+      matrix = jacobian(residuals, parameters, current.size());
+    } else {
+      matrix.resize(current.size(), Eigen::Index(parameters.size()));
+      Eigen::Index column = 0;
+      for (const auto& slope : slopes(parameters, {current.begin(), current.end()}))
+        matrix.col(column++) = mapped(slope);
+    }
     bool gained = false;
     for (int trial = 0; trial < most_trials; ++trial) {
-      const auto moved = stepped(parameters, damped_step(slopes, current, damping, parameters));
+      const auto moved = stepped(parameters, damped_step(matrix, current, damping, parameters));
       const Eigen::VectorXd next = evaluate(residuals, moved);
       if (next.squaredNorm() >= sum) {
         damping *= 4;
@@ -93,7 +105,17 @@ double minimise(std::vector<FreeParameter>& parameters, const Residuals& residua
     }
     if (!gained) break;
   }
-  return sum;
+  Eigen::MatrixXd normal = matrix.transpose() * matrix;
+  for (Eigen::Index i = 0; i < normal.cols(); ++i)
+    if (normal(i, i) == 0) normal(i, i) = 1;
+  const Eigen::MatrixXd spread = normal.inverse();
+  const double spare = std::max(1.0, double(current.size() - matrix.cols()));
+  Minimum found{sum, {}};
+  for (size_t i = 0; i < parameters.size(); ++i)
+    found.deviations.push_back(parameters[i].step *
+                               std::sqrt(std::max(0.0, spread(Eigen::Index(i), Eigen::Index(i))) *
+                                         std::max(1.0, sum / spare)));
+  return found;
 }
 
 }  // namespace sawtooth::experiments

@@ -12,6 +12,9 @@ namespace sawtooth::experiments {
 
 std::span<const Command> commands();
 
+/// What may follow a command's name, for its help and its man page.
+std::string_view example_of(const Command& command);
+
 /// The help of the whole program, and of one command with its options by group.
 std::string program_help();
 std::string command_help(const Command& command);

@@ -2,6 +2,8 @@
 
 #include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/cli/option_words.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -22,11 +24,30 @@ std::string quoted(std::string_view text, std::string_view escaped = "") {
   return result;
 }
 
+// Options of a command; its own ones as rows of the table.
 template <class Function>
 void for_each_option(const Command& command, Function function) {
-  for (const OptionSpec& option : option_table()) {
+  for (const OptionSpec& option : option_table())
     if ((option.commands & command.options) != 0) function(option);
+  for (const PlainOption& option : command.flags) {
+    OptionSpec spec;
+    spec.key = option.key;
+    spec.description = option.description;
+    spec.kind = option.value == "FILE"   ? OptionKind::path
+                : option.value == "NAME" ? OptionKind::name
+                : option.value.empty()   ? OptionKind::toggle
+                                         : OptionKind::text;
+    function(spec);
   }
+}
+
+// What may stand first behind these commands: names, or for plot a command that lists its figures.
+constexpr const char* figures = "$(sawtooth plot --list | sed -n \"s/^  \\([a-z_]*\\)  .*/\\1/p\")";
+std::string operands_of(const Command& command) {
+  if (command.name == gpus_command.name) return join_list(resource_names("profiles/gpus"), " ");
+  if (command.name == systems_command.name)
+    return join_list(resource_names("profiles/systems"), " ");
+  return command.name == plot_command.name ? figures : "";
 }
 
 std::string command_names() {
@@ -45,7 +66,13 @@ std::string bash() {
          "    mapfile -t COMPREPLY < <(compgen -W '"
       << command_names()
       << "' -- \"$word\")\n    return\n  fi\n"
-         "  case $before in\n";
+         "  if ((COMP_CWORD == 2)); then\n    case $before in\n";
+  for (const Command& command : commands()) {
+    if (const std::string names = operands_of(command); !names.empty())
+      out << "      " << command.name << ") mapfile -t COMPREPLY < <(compgen -W \"" << names
+          << "\" -- \"$word\"); return ;;\n";
+  }
+  out << "    esac\n  fi\n  case $before in\n";
   for (const OptionSpec& option : option_table()) {
     const std::string values = join_list(listed_values(option), " ");
     if (values.empty()) continue;
@@ -72,23 +99,23 @@ std::string bash() {
 std::string zsh() {
   std::ostringstream out;
   out << "#compdef sawtooth\n_sawtooth() {\n  local -a commands\n  commands=(\n";
-  for (const Command& command : commands()) {
+  for (const Command& command : commands())
     out << "    '" << command.name << ':' << quoted(command.description, ":\\") << "'\n";
-  }
   out << "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n"
          "  shift words\n  ((CURRENT--))\n  case $words[1] in\n";
   for (const Command& command : commands()) {
-    out << "    " << command.name << ")\n      _arguments '*:file:_files'";
+    const std::string names = operands_of(command);
+    out << "    " << command.name << ")\n      _arguments "
+        << (names.empty() ? "" : "\"1:name:(" + names + ")\" ") << "'*:file:_files'";
     for_each_option(command, [&](const OptionSpec& option) {
       out << " \\\n        '*--" << option.key << '[' << quoted(option.description, "[]\\") << ']';
       const std::string values = join_list(listed_values(option), " ");
-      if (option.kind == OptionKind::path) {
+      if (option.kind == OptionKind::path)
         out << ":file:_files";
-      } else if (!values.empty()) {
+      else if (!values.empty())
         out << ":value:(" << quoted(values, ":") << ')';
-      } else if (option.kind != OptionKind::toggle) {
+      else if (option.kind != OptionKind::toggle)
         out << ":value:";
-      }
       out << '\'';
     });
     out << "\n      ;;\n";
@@ -100,6 +127,11 @@ std::string zsh() {
 std::string fish() {
   std::ostringstream out;
   for (const Command& command : commands()) {
+    if (std::string names = operands_of(command); !names.empty()) {
+      if (names.starts_with('$')) names.erase(0, 1);  // fish has (COMMAND)
+      out << "complete -c sawtooth -f -n '__fish_seen_subcommand_from " << command.name << "' -a '"
+          << names << "'\n";
+    }
     out << "complete -c sawtooth -f -n __fish_use_subcommand -a " << command.name << " -d '"
         << quoted(command.description, "\\") << "'\n";
     for_each_option(command, [&](const OptionSpec& option) {

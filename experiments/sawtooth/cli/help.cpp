@@ -1,11 +1,31 @@
+// The same words for people at a terminal and, in roff, for man.
 #include <sstream>
+#include <utility>
 
 #include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/cli/option_words.hpp"
+#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
+
+constexpr const char* program_line =
+    "the cache locality of GPU attention, predicted, executed, measured";
+
+// Calls `title` and `option` for the options of a command, by group.
+template <class Title, class Option>
+void for_each_option_by_group(const Command& command, Title print_title, Option print_option) {
+  for (const GroupTitle& group : group_titles) {
+    bool titled = false;
+    for (const OptionSpec& option : option_table()) {
+      if (option.group != group.group || (option.commands & command.options) == 0) continue;
+      if (!std::exchange(titled, true)) print_title(group.title);
+      print_option(option);
+    }
+  }
+}
 
 constexpr size_t left_width = 30, narrow_left_width = 6;
 constexpr size_t wide_enough = 70;  // below, a text stands under what it explains
@@ -15,13 +35,12 @@ void print_row(std::ostringstream& out, const std::string& left, const std::stri
   const size_t width = line_width();
   const size_t indent = width < wide_enough ? narrow_left_width : left_width;
   std::string line = "  " + wrapped(left, width, narrow_left_width);
-  if (line.size() < indent) {
+  if (line.size() < indent)
     line.resize(indent, ' ');
-  } else if (indent == narrow_left_width || line.size() + right.size() >= width) {
+  else if (indent == narrow_left_width || line.size() + right.size() >= width)
     line.append("\n").append(indent, ' ');
-  } else {
+  else
     line += ' ';
-  }
   out << line << wrapped(right, width, indent) << "\n";
 }
 
@@ -29,13 +48,37 @@ void print_text(std::ostringstream& out, std::string_view text) {
   out << "\n" << wrapped(text, line_width(), 0) << "\n";
 }
 
+/// Text of a page: a hyphen stays one, and no line begins a request.
+std::string roff(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool first = result.empty() || result.back() == '\n';
+    if (first && (c == '.' || c == '\'')) result += "\\&";
+    if (c == '\\')
+      result += "\\e";
+    else if (c == '-')
+      result += "\\-";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string roff_end() {
+  return ".SH EXIT STATUS\n" + roff(exit_codes) + "\n";
+}
+
+void print_head(std::ostringstream& out, const std::string& name, std::string_view says) {
+  out << ".TH " << name << " 1 \"\" \"sawtooth " SAWTOOTH_VERSION "\"\n"
+      << ".SH NAME\n"
+      << roff(name) << " \\- " << roff(says) << "\n.SH SYNOPSIS\n";
+}
+
 }  // namespace
 
 std::string program_help() {
   std::ostringstream out;
-  out << wrapped("sawtooth " SAWTOOTH_VERSION
-                 ": the cache locality of GPU attention, predicted, executed, measured",
-                 line_width(), 2)
+  out << wrapped(std::string("sawtooth " SAWTOOTH_VERSION ": ") + program_line, line_width(), 2)
       << "\n\nusage: sawtooth COMMAND [operands] [--key value ...]\n\n";
   for (const Command& command : commands()) {
     const std::string operands(command.operands);
@@ -62,17 +105,18 @@ std::string command_help(const Command& command) {
   if (command.options != 0) usage += " [--key value ...]";
   out << wrapped(usage, line_width(), 7) << "\n\n  "
       << wrapped(command.description, line_width(), 2) << "\n";
-  for (const GroupTitle& group : group_titles) {
-    bool titled = false;
-    for (const OptionSpec& option : option_table()) {
-      if (option.group != group.group || (option.commands & command.options) == 0) continue;
-      if (!titled) out << "\n" << bold(group.title, Output::standard) << "\n";
-      titled = true;
-      std::string left = "--" + std::string(option.key);
-      if (const auto value = value_name(option); !value.empty()) left.append(" ").append(value);
-      print_row(out, left, explanation(option));
-    }
-  }
+  if (!command.flags.empty()) out << "\n" << bold("Options", Output::standard) << "\n";
+  for (const PlainOption& option : command.flags)
+    print_row(out, left_of(option), std::string(option.description));
+  for_each_option_by_group(
+      command,
+      [&](std::string_view title) { out << "\n"
+                                        << bold(title, Output::standard) << "\n"; },
+      [&](const OptionSpec& option) {
+        std::string left = "--" + std::string(option.key);
+        if (const auto value = value_name(option); !value.empty()) left.append(" ").append(value);
+        print_row(out, left, explanation(option));
+      });
   if ((command.options & command_simulate) != 0) {
     print_text(out,
                "Several values of a key, comma-separated or repeated, make an axis; the points are "
@@ -80,7 +124,46 @@ std::string command_help(const Command& command) {
                "M and G (1024, 1024^2, 1024^3), bytes KiB, MiB and GiB. docs/reference/options.md "
                "explains all.");
   }
+  out << "\n"
+      << bold("Example", Output::standard) << "\n  "
+      << wrapped("sawtooth " + std::string(command.name) + " " + std::string(example_of(command)),
+                 line_width(), narrow_left_width)
+      << "\n";
   return out.str();
+}
+
+std::string man_page(std::string_view name) {
+  std::ostringstream out;
+  if (name.empty()) {
+    print_head(out, "sawtooth", program_line);
+    out << "\\fBsawtooth\\fR \\fICOMMAND\\fR [operands] [\\-\\-key value ...]\n.SH COMMANDS\n";
+    for (const Command& command : commands()) {
+      out << ".TP\n\\fB" << command.name << "\\fR " << roff(command.operands) << "\n"
+          << roff(command.description) << "; see sawtooth\\-" << command.name << "(1)\n";
+    }
+    return out.str() + roff_end();
+  }
+  for (const Command& command : commands()) {
+    if (command.name != name) continue;
+    print_head(out, "sawtooth-" + std::string(name), command.description);
+    out << "\\fBsawtooth " << name << "\\fR " << roff(command.operands)
+        << (command.options == 0 ? "" : " [\\-\\-key value ...]") << "\n";
+    if (!command.flags.empty()) out << ".SH Options\n";
+    for (const PlainOption& option : command.flags)
+      out << ".TP\n\\fB" << roff(left_of(option)) << "\\fR\n" << roff(option.description) << "\n";
+    for_each_option_by_group(
+        command, [&](std::string_view title) { out << ".SH " << title << "\n"; },
+        [&](const OptionSpec& option) {
+          out << ".TP\n\\fB\\-\\-" << roff(option.key) << "\\fR";
+          if (const auto value = value_name(option); !value.empty())
+            out << " \\fI" << roff(value) << "\\fR";
+          out << "\n" << roff(explanation(option)) << "\n";
+        });
+    out << ".SH EXAMPLE\n"
+        << roff("sawtooth " + std::string(name) + " ") << roff(example_of(command)) << "\n";
+    return out.str() + roff_end();
+  }
+  throw UsageError("--man: '" + std::string(name) + "' is no command");
 }
 
 }  // namespace sawtooth::experiments

@@ -2,6 +2,7 @@
 // and an exit code.
 #include <algorithm>
 #include <iostream>
+#include <new>
 
 #include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
@@ -10,6 +11,7 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -73,18 +75,21 @@ int run(const Arguments& words) {
 int main(int argc, char** argv) {
   namespace ex = sawtooth::experiments;
   ex::remove_files_on_signals();
-  const auto say = [](const std::exception& error) {
-    std::cerr << ex::red("sawtooth:", ex::Output::error) << " " << error.what() << "\n";
+  const auto say = [](std::string_view what) {
+    std::cerr << ex::red("sawtooth:", ex::Output::error) << " " << ex::one_line(what) << "\n";
   };
   try {
     const int code = ex::run(ex::Arguments(argv + 1, argv + argc));
     std::cout.flush();
-    return std::cout ? code : ex::exit_check_failed;
+    if (std::cout) return code;
+    say("standard output cannot be written");
   } catch (const ex::UsageError& error) {
-    say(error);
+    say(error.what());
     return ex::exit_wrong_usage;
+  } catch (const std::bad_alloc&) {
+    say("the memory is too small");
   } catch (const std::exception& error) {
-    say(error);
-    return ex::exit_check_failed;
+    say(error.what());
   }
+  return ex::exit_check_failed;
 }

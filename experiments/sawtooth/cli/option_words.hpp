@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/option_schema.hpp"
+#include "experiments/sawtooth/support/plain_options.hpp"
 
 namespace sawtooth::experiments {
 
@@ -22,8 +23,8 @@ inline constexpr auto group_titles = std::to_array<GroupTitle>({
     {OptionGroup::output, "Output"},
 });
 
-/// "N", "BYTES", "FILE"; empty for a toggle.
-std::string_view value_name(const OptionSpec& option);
+/// "--key VALUE" of a command's own option.
+std::string left_of(const PlainOption& option);
 
 /// What it means, its values and its default.
 std::string explanation(const OptionSpec& option);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "experiments/sawtooth/inputs/tolerances.hpp"
+#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -26,12 +27,14 @@ std::optional<double> relative_error(double predicted, double measured) {
   return predicted == 0 ? std::optional<double>(0.0) : std::nullopt;
 }
 
-std::optional<double> noise_of(const std::vector<double>& launches) {
+std::optional<double> noise_of(std::vector<double> launches) {
   std::vector<double> errors;
+  std::ranges::sort(launches);
   for (size_t i = 0; i < launches.size(); ++i) {
-    std::vector<double> others = launches;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    const auto error = relative_error(median_of(std::move(others)), launches[i]);
+    const auto other = [&](size_t k) { return launches[k < i ? k : k + 1]; };
+    const size_t others = launches.size() - 1;
+    const double median = median_of({other((others - 1) / 2), other(others / 2)});
+    const auto error = relative_error(median, launches[i]);
     if (!error) return std::nullopt;
     errors.push_back(std::abs(*error));
   }
@@ -119,9 +122,17 @@ void find_columns_apart(const PointTable& predicted, const PointTable& measured,
   }
 }
 
+// What launches of a point have in a column, for all predictions of it.
+struct MeasuredColumn {
+  double median = 0;
+  LaunchSpread launches;
+};
+using MeasuredColumns =
+    std::map<std::pair<const ComparedPoint*, std::string_view>, std::optional<MeasuredColumn>>;
+
 void add_errors(const PointTable& predicted, const ComparedPoint& p, const PointTable& measured,
                 const ComparedPoint& m, const std::vector<std::string_view>& counters,
-                Comparison& comparison) {
+                MeasuredColumns& known, Comparison& comparison) {
   JoinedPoint& point = comparison.joined.emplace_back(JoinedPoint{p.group, {}, {}});
   for (size_t i = 0; i < join_column_count; ++i) {
     const std::string_view cell = measured.cell(m, i);
@@ -134,14 +145,21 @@ void add_errors(const PointTable& predicted, const ComparedPoint& p, const Point
     if (values.empty()) return std::nullopt;
     return median_of(std::move(values));
   };
-  const auto reads = median_in(measured, m, dram_reads);
+  const auto measured_in = [&](std::string_view column) {
+    const auto [found, is_new] = known.try_emplace({&m, column});
+    if (!is_new) return found->second;
+    const std::vector<double> launches = measured.values(m, column);
+    if (!launches.empty()) found->second = {median_of(launches), spread_of(launches)};
+    return found->second;
+  };
+  const auto reads = measured_in(dram_reads);
   const auto least = median_in(predicted, p, compulsory_reads);
-  if (reads && least.value_or(0) != 0) point.over_compulsory = *reads / *least;
+  if (reads && least.value_or(0) != 0) point.over_compulsory = reads->median / *least;
   for (const std::string_view counter : counters) {
     const auto prediction = median_in(predicted, p, counter);
-    const std::vector<double> launches = measured.values(m, counter);
-    if (!prediction || launches.empty()) continue;
-    PointError error{&point, counter, *prediction, median_of(launches), spread_of(launches)};
+    const auto found = measured_in(counter);
+    if (!prediction || !found) continue;
+    PointError error{&point, counter, *prediction, found->median, found->launches};
     const auto low = median_in(predicted, p, std::string(counter) + "_low");
     const auto high = median_in(predicted, p, std::string(counter) + "_high");
     if (low && high) error.interval = {*low, *high};
@@ -162,7 +180,8 @@ std::vector<std::string_view> counters_named(const std::string& list, const std:
   for (const std::string& counter : split_list(list)) {
     const auto found = std::ranges::find(known, counter);
     if (found == known.end())
-      throw UsageError(place + ": '" + counter + "' is no counter; allowed: " + join_list(known));
+      throw UsageError(place + ": '" + counter + "' is no counter; allowed: " + join_list(known) +
+                       did_you_mean(counter, known));
     chosen.push_back(*found);
   }
   return chosen;
@@ -173,10 +192,11 @@ Comparison compare_tables(const CsvTable& predicted_table, const CsvTable& measu
   const PointTable predicted(predicted_table, Side::predicted);
   const PointTable measured(measured_table, Side::measured);
   Comparison comparison;
+  MeasuredColumns known;
   std::vector<bool> p_joined(predicted.points().size()), m_joined(measured.points().size());
   for (const auto& [p, m] : join(predicted, measured)) {
     p_joined[p] = m_joined[m] = true;
-    add_errors(predicted, predicted.points()[p], measured, measured.points()[m], counters,
+    add_errors(predicted, predicted.points()[p], measured, measured.points()[m], counters, known,
                comparison);
   }
   comparison.predicted_points = p_joined.size();

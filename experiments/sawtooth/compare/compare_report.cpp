@@ -61,19 +61,22 @@ std::string summary_line(const ErrorSummary& s, bool with_intervals, const Toler
               is_beyond(s, tolerances) ? "  beyond " + percent(tolerances.of(s.counter)) : "");
 }
 
-// Those of one group.
+// Those of one group, of a list by group.
+template <class Of>
+auto of_group(const std::vector<Of>& all, const std::string& group) {
+  return std::ranges::equal_range(all, group, {}, &Of::group);
+}
+
 std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::string& group,
                         const std::string& title, const Tolerances& tolerances) {
-  std::vector<const ErrorSummary*> found;
-  for (const ErrorSummary& s : summaries)
-    if (s.group == group) found.push_back(&s);
+  const auto found = of_group(summaries, group);
   if (found.empty()) return {};
   const bool with_intervals =
-      std::ranges::any_of(found, [](const ErrorSummary* s) { return s->covered.has_value(); });
+      std::ranges::any_of(found, [](const ErrorSummary& s) { return s.covered.has_value(); });
   std::vector<std::string> head{"points", "median", "90 %", "worst", "steady", "signed", "noise"};
   if (with_intervals) head.insert(head.end(), {"covered", "half width"});
   std::string text = line(title, head);
-  for (const ErrorSummary* s : found) text += summary_line(*s, with_intervals, tolerances);
+  for (const ErrorSummary& s : found) text += summary_line(s, with_intervals, tolerances);
   return text;
 }
 
@@ -94,8 +97,7 @@ std::string zero_text(const ErrorSummary& s) {
 
 std::string changes_text(const std::vector<ScheduleChanges>& changes, const std::string& group) {
   std::string text;
-  for (const ScheduleChanges& c : changes) {
-    if (c.group != group) continue;
+  for (const ScheduleChanges& c : of_group(changes, group)) {
     if (text.empty()) text = line("changes of schedule", {"pairs", "order", "size"});
     text += line(c.counter, {std::to_string(c.pairs), percent(share(c.right_order, c.pairs)),
                              percent(share(c.right_size, c.pairs))});
@@ -117,8 +119,7 @@ std::string report_text(const std::vector<PointError>& errors, const Tolerances&
     text += (group.empty() ? "no model named" : group) + "\n";
     text += regime_text(all, group, "all points", tolerances);
     text += regime_text(hard, group, over, {});
-    for (size_t own = i; own < all.size() && all[own].group == group; ++own)
-      text += zero_text(all[own]);
+    for (const ErrorSummary& own : of_group(all, group)) text += zero_text(own);
     text += changes_text(changes, group);
   }
   return text;

@@ -39,15 +39,14 @@ void name_model(const CsvRow& row, const std::map<std::string_view, size_t>& col
     const auto column = columns.find(name);
     if (column == columns.end() || row[column->second].empty()) continue;
     const std::string& cell = row[column->second];
-    if (name == "l2_bytes") {
+    if (name == "l2_bytes")
       add(", ", capacity(cell));
-    } else if (kind == ColumnKind::model) {
+    else if (kind == ColumnKind::model)
       add(", ", cell);
-    } else if (name == "version") {
+    else if (name == "version")
       add(", ", "sawtooth " + cell);
-    } else {
+    else
       add(" ", std::string(name) + " " + cell);
-    }
   }
 }
 
@@ -158,15 +157,15 @@ std::vector<double> PointTable::values(const ComparedPoint& point, std::string_v
     const char* end = cell.data() + cell.size();
     const auto [stop, error] = std::from_chars(cell.data(), end, value);
     if (error != std::errc{} || stop != end || !std::isfinite(value))
-      throw UsageError(table_.path + ":" + std::to_string(table_.line_of_row[row]) + ": " +
-                       std::string(column) + ": '" + cell + "' is not a number");
+      throw UsageError(table_.place(row) + ": " + std::string(column) + ": '" + cell +
+                       "' is not a number");
     values.push_back(value);
   }
   return values;
 }
 
 std::string PointTable::place_of(const ComparedPoint& point) const {
-  return table_.path + ":" + std::to_string(table_.line_of_row[point.rows.front()]);
+  return table_.place(point.rows.front());
 }
 
 }  // namespace sawtooth::experiments

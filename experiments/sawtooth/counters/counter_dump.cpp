@@ -42,9 +42,8 @@ std::vector<CsvRow> dump_rows(const CsvRow& key_cells, int64_t repetition,
 std::vector<CsvRow> missing_rows(const CsvRow& key_cells, const std::vector<std::string>& metrics,
                                  std::string_view status) {
   std::vector<CsvRow> rows;
-  for (const std::string& metric : metrics) {
+  for (const std::string& metric : metrics)
     rows.push_back(row_of(key_cells, "", "", metric, "", "", status));
-  }
   return rows;
 }
 

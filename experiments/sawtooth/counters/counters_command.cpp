@@ -29,9 +29,8 @@ int list_chips() {
 
 std::string squeezed(std::string_view text) {
   std::string result;
-  for (const char c : lowered(text)) {
+  for (const char c : lowered(text))
     if (c != ' ' && c != '-') result += c;
-  }
   return result;
 }
 
@@ -49,9 +48,8 @@ bool is_product(std::string_view text, std::string_view products) {
 /// CUPTI's name of a chip, from it or from a GPU's name.
 std::string chip_named(const std::string& text) {
   const std::vector<std::string> names = cupti::known_chips();
-  if (const auto found = found_name(text, views_of(names)); !found.empty()) {
+  if (const auto found = found_name(text, views_of(names)); !found.empty())
     return std::string(found);
-  }
   std::vector<std::string_view> known;
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
     if (is_product(text, chip.products)) return std::string(chip.name);

@@ -24,9 +24,8 @@ MetricUnits units_of(const std::string& chip, const std::vector<std::string>& me
   MetricUnits units;
   for (const std::string& metric : metrics) {
     const std::string base = metric.substr(0, metric.find('.'));
-    for (const cupti::MetricInfo& info : cupti::list_metrics(chip, base)) {
+    for (const cupti::MetricInfo& info : cupti::list_metrics(chip, base))
       if (info.name == base) units[metric] = info.unit;
-    }
   }
   return units;
 }
@@ -46,11 +45,10 @@ class Output {
 
  private:
   void write(const std::string& text) {
-    if (file_) {
+    if (file_)
       file_->write(text);
-    } else {
+    else
       std::cout << text;
-    }
   }
   std::optional<OutputFile> file_;
 };
@@ -82,20 +80,17 @@ int run_counters_dump(const Command& command, const Arguments& arguments) {
     const MetricUnits units = units_of(profiler.chip(), metrics);
     kernels::L2State l2;
     Output output(path);
-    for (const MeasurePoint& point : points.points) {
+    for (const MeasurePoint& point : points.points)
       dump_point(point, repetitions, profiler, plan, units, l2, output);
-    }
     output.finish();
     return exit_fine;
   } catch (const cupti::CounterError& error) {
     if (error.status() == cupti::Status::unknown_metric ||
-        error.status() == cupti::Status::metric_not_schedulable) {
+        error.status() == cupti::Status::metric_not_schedulable)
       throw UsageError(error.what());
-    }
     Output output(path);
-    for (const MeasurePoint& point : points.points) {
+    for (const MeasurePoint& point : points.points)
       output.write(missing_rows(point.key_cells, metrics, cupti::status_name(error.status())));
-    }
     output.finish();
     return report_no_device(error);
   } catch (const kernels::CudaError& error) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iostream>
 
 #include "cupti/metric_table.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
@@ -223,24 +224,21 @@ NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
   return tables;
 }
 
-int run_import_ncu(const Command&, const Arguments& arguments) {
-  const PlainOptions options = parse_plain_options("import-ncu", arguments, {"map", "csv"}, {}, 1);
+int run_import_ncu(const Command& command, const Arguments& arguments) {
+  const PlainOptions options = parse_plain_options(command.name, arguments, command.flags, 1);
   if (options.operands.empty() || !options.has("csv"))
     throw UsageError("usage: sawtooth import-ncu REPORT.csv [--map FILE] --csv OUT");
   const std::string& report = options.operands.front();
   const std::string out = options.value_or("csv", "");
   std::map<std::string, std::string> columns = known_ncu_metrics();
   if (options.has("map")) add_metric_map(columns, options.value_or("map", ""));
-  const NcuTables tables =
-      ncu_tables(parse_ncu_report(read_text_file(report), report), columns, stem_of(out), report);
-  OutputFile rows(out);
-  rows.write(tables.rows);
-  if (!tables.long_table.empty()) {
-    OutputFile others(out + ".metrics.csv");
-    others.write(tables.long_table);
-    others.commit();
-  }
-  rows.commit();
+  const NcuTables tables = ncu_tables(parse_ncu_report(read_text_file(report), report), columns,
+                                      stem_of(out == "-" ? report : out), report);
+  write_output(out, tables.rows);
+  if (out == "-" && !tables.long_table.empty())
+    std::cerr << "note: other metrics are left out; --csv FILE puts them into FILE.metrics.csv\n";
+  else if (!tables.long_table.empty())
+    write_output(out + ".metrics.csv", tables.long_table);
   return exit_fine;
 }
 

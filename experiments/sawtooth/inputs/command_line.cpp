@@ -44,9 +44,8 @@ std::string explained(const po::error& error, const Command& command) {
            did_you_mean(std::string_view(key).substr(std::min<size_t>(2, key.size())),
                         option_names(command.options));
   }
-  if (const auto* syntax = dynamic_cast<const po::error_with_option_name*>(&error)) {
+  if (const auto* syntax = dynamic_cast<const po::error_with_option_name*>(&error))
     return syntax->get_option_name() + ": a value is missing or one too many" + see;
-  }
   return error.what() + see;
 }
 
@@ -89,17 +88,20 @@ ParsedCommandLine parse_command_line(const Command& command, const Arguments& ar
   return parsed;
 }
 
-SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments) {
-  ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  SweepArguments given;
-  given.configuration =
-      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  given.outputs = output_settings(given.configuration, parsed.settings);
+SweepArguments sweep_arguments(Configuration configuration, Settings command_line) {
+  SweepArguments given{std::move(command_line), std::move(configuration), {}, {}};
+  given.outputs = output_settings(given.configuration, given.command_line);
   const std::string& path = given.configuration.path;
   given.experiment =
       value_or(given.outputs, "experiment", path.empty() ? "command-line" : stem_of(path));
-  given.command_line = std::move(parsed.settings);
   return given;
+}
+
+SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments) {
+  ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  return sweep_arguments(
+      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front()),
+      std::move(parsed.settings));
 }
 
 }  // namespace sawtooth::experiments

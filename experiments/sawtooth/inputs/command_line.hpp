@@ -1,12 +1,14 @@
 // What a command is, and its options from the command line, with Boost.Program_options.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
+#include "experiments/sawtooth/support/plain_options.hpp"
 
 namespace sawtooth::experiments {
 
@@ -19,8 +21,9 @@ struct Command {
   std::string_view description;  // one line
   /// Returns an exit code; throws UsageError for a mistake of the user's.
   int (*run)(const Command& command, const Arguments& arguments);
-  CommandSet options = 0;  // which rows of the option table it reads
-  bool own_help = false;   // answers --help itself
+  CommandSet options = 0;                   // which rows of the option table it reads
+  bool own_help = false;                    // answers --help itself
+  std::span<const PlainOption> flags = {};  // options that are no keys of configurations
 };
 
 struct ParsedCommandLine {
@@ -33,13 +36,14 @@ struct ParsedCommandLine {
 ParsedCommandLine parse_command_line(const Command& command, const Arguments& arguments,
                                      size_t most_operands);
 
-/// What a command with the operand [CONFIG] is given.
+/// What a command with the operand [CONFIG] is given, or a configuration alone says.
 struct SweepArguments {
   Settings command_line;
   Configuration configuration;  // empty without the operand
   Settings outputs;             // output options of both
   std::string experiment;       // the name for rows
 };
+SweepArguments sweep_arguments(Configuration configuration, Settings command_line = {});
 SweepArguments parse_sweep_arguments(const Command& command, const Arguments& arguments);
 
 }  // namespace sawtooth::experiments

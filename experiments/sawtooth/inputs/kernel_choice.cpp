@@ -29,15 +29,6 @@ std::vector<const kernels::VariantRow*> offered(std::string_view family, const P
   return of_family(kernels::families::mma);
 }
 
-bool is_hopper(std::string_view family) {
-  return family == "hopper" || family == "hopper-short";
-}
-
-// Families of this project that load tiles by TMA.
-bool loads_in_bulk(std::string_view family) {
-  return is_hopper(family) || family == "mma-tma";
-}
-
 // The keys of a preset say what its kernel is; other points are of kernels/mma, unless they name
 // another family. The backward pass of a family has costs of its own, as FAMILY-backward.
 KernelShape kernel_of(const Layers& layers, const Point& point) {
@@ -66,6 +57,13 @@ const kernels::VariantRow* choose_tile(std::string_view family, const Problem& p
                                        int64_t shared_memory_bytes) {
   for (const kernels::VariantRow* row : offered(family, problem))
     if (shared_memory_bytes == 0 || row->shared_bytes <= shared_memory_bytes) return row;
+  return nullptr;
+}
+
+const kernels::VariantRow* kernel_with_tile(std::string_view family, const Problem& problem,
+                                            const Tiling& tiling) {
+  for (const kernels::VariantRow* row : offered(family, problem))
+    if (row->tiling.q_rows == tiling.q_rows && row->tiling.kv_rows == tiling.kv_rows) return row;
   return nullptr;
 }
 
@@ -102,8 +100,10 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   const KernelShape kernel = kernel_of(layers, point);
   sim::KernelCost& cost = point.request.kernel;
   const Keys& keys = point.keys;
-  point.request.bulk_loads = loads_in_bulk(keys.kernel);
-  point.request.whole_tiles = point.request.atomic_words = is_hopper(keys.kernel);
+  const kernels::FamilyMemory memory = kernels::memory_of(keys.kernel);
+  point.request.bulk_loads = memory.bulk_loads;
+  point.request.whole_tiles = memory.whole_tiles;
+  point.request.atomic_words = memory.atomic_words;
   const bool timed = keys.timing == sim::Timing::timed;
   const auto read = [&](const char* kind, const std::string& name,
                         const std::string& place) -> const ProfileFile& {

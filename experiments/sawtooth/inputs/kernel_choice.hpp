@@ -20,6 +20,11 @@ namespace sawtooth::experiments {
 const kernels::VariantRow* choose_tile(std::string_view family, const Problem& problem,
                                        int64_t shared_memory_bytes);
 
+/// The row with this tile of a family, or where that has no name, of what runs without one; null
+/// when there is none.
+const kernels::VariantRow* kernel_with_tile(std::string_view family, const Problem& problem,
+                                            const Tiling& tiling);
+
 /// The tiles of a family and head dim with their bytes, for a message; empty when there are none.
 std::string known_tiles(std::string_view family, const Problem& problem);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,9 +18,14 @@ namespace sawtooth::experiments {
 template <class Value>
 using ValueNames = std::vector<std::pair<std::string_view, Value>>;
 
-/// The names of a type's values: a specialisation, where the type's keys are, has all().
+/// The names of a type's values: a specialisation, where the type's keys are, has them.
 template <class Value>
-struct NamesOf;
+inline constexpr std::nullptr_t names_of = nullptr;
+template <>
+inline const ValueNames<bool> names_of<bool>{{"off", false}, {"on", true}};
+
+template <class Value>
+concept HasNames = !std::is_same_v<decltype(names_of<Value>), const std::nullptr_t>;
 
 template <class Value, class Table, class Member>
 ValueNames<Value> names_from(const Table& table, Member member) {
@@ -29,24 +35,12 @@ ValueNames<Value> names_from(const Table& table, Member member) {
 }
 /// Ids of a list of policies (scheduler/policy_list.hpp) have these names.
 template <class Id, class List>
-struct NamesOfPolicies {
-  static ValueNames<Id> all() {
-    ValueNames<Id> names;
-    for (const PolicyInfo& policy : List::info())
-      names.emplace_back(policy.name, Id{static_cast<int32_t>(names.size())});
-    return names;
-  }
-};
-
-template <>
-struct NamesOf<bool> {
-  static ValueNames<bool> all() { return {{"off", false}, {"on", true}}; }
-};
-
-template <class Value>
-concept HasNames = requires {
-  NamesOf<Value>::all();
-};
+ValueNames<Id> names_of_policies() {
+  ValueNames<Id> names;
+  for (const PolicyInfo& policy : List::info())
+    names.emplace_back(policy.name, Id{static_cast<int32_t>(names.size())});
+  return names;
+}
 
 /// What stands in an optional.
 template <class Value>
@@ -62,15 +56,13 @@ struct ValueOf<std::optional<Value>> {
 /// its names cannot be read.
 template <HasNames Value>
 void read_value(std::string_view text, Value& value) {
-  for (const auto& [name, named] : NamesOf<Value>::all()) {
+  for (const auto& [name, named] : names_of<Value>)
     if (name == text) value = named;
-  }
 }
 template <HasNames Value>
 std::string value_text(const Value& value) {
-  for (const auto& [name, named] : NamesOf<Value>::all()) {
+  for (const auto& [name, named] : names_of<Value>)
     if (named == value) return std::string(name);
-  }
   return {};
 }
 
@@ -99,19 +91,8 @@ inline std::string value_text(const std::string& value) {
 inline void read_value(std::string_view text, Mask& mask) {
   mask = parse_mask(text);
 }
-inline std::string value_text(const Mask& mask) {
-  if (mask.kind == MaskKind::window)
-    return std::string(window_prefix) + std::to_string(mask.window);
-  return mask.kind == MaskKind::causal ? "causal" : "none";
-}
-
 inline void read_value(std::string_view text, Section& section) {
   section = parse_section(text);
-}
-inline std::string value_text(const Section& section) {
-  if (section.all) return "all";
-  if (section.auto_bytes > 0) return std::string(auto_prefix) + std::to_string(section.auto_bytes);
-  return std::to_string(section.heads);
 }
 
 template <class Value>
@@ -124,6 +105,14 @@ std::string value_text(const std::optional<Value>& value) {
   return value ? value_text(*value) : std::string();
 }
 
+/// The names of a type's values in their order.
+template <HasNames Value>
+Names listed_names() {
+  Names names;
+  for (const auto& [name, value] : names_of<Value>) names.push_back(name);
+  return names;
+}
+
 /// A member of Keys as the table reads and prints it.
 template <class Keys, auto member>
 constexpr KeyField field_of() {
@@ -131,13 +120,7 @@ constexpr KeyField field_of() {
                 [](const Keys& keys) { return value_text(keys.*member); }};
   using Member = std::remove_cvref_t<decltype(std::declval<Keys&>().*member)>;
   using Value = typename ValueOf<Member>::Type;
-  if constexpr (HasNames<Value>) {
-    made.choices = [] {
-      Names names;
-      for (const auto& [name, value] : NamesOf<Value>::all()) names.push_back(name);
-      return names;
-    };
-  }
+  if constexpr (HasNames<Value>) made.choices = listed_names<Value>;
   return made;
 }
 
@@ -157,8 +140,8 @@ constexpr KeyField field_with() {
 /// The values of a type that has names, and `auto`, which leaves the key without one.
 template <class Value>
 Names names_or_auto() {
-  Names names{automatic};
-  for (const auto& [name, value] : NamesOf<Value>::all()) names.push_back(name);
+  Names names = listed_names<Value>();
+  names.insert(names.begin(), automatic);
   return names;
 }
 

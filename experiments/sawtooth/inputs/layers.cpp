@@ -35,11 +35,10 @@ Keys Layers::keys() const {
   for (const OptionSpec& option : option_table()) {
     if (option.field.read == nullptr) continue;
     const auto found = merged_.find(option.key);
-    if (found != merged_.end()) {
+    if (found != merged_.end())
       option.field.read(found->second.values.front(), keys);
-    } else if (!option.default_text.empty()) {
+    else if (!option.default_text.empty())
       option.field.read(option.default_text, keys);
-    }
   }
   return keys;
 }
@@ -60,10 +59,9 @@ void Layers::complete_problem() {
     }
     set_if_missing(key, merged_.at("seq").values.front());
   }
-  for (const OptionSpec& option : option_table()) {
+  for (const OptionSpec& option : option_table())
     if (option.group == OptionGroup::problem && !option.default_text.empty())
       set_if_missing(option.key, option.default_text);
-  }
   set_if_missing("kv-heads", std::string(merged_.at("heads").values.front()));
 }
 

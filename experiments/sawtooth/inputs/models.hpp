@@ -93,9 +93,8 @@ inline sim::Prediction predict(const sim::Request& request, const sim::Gpu& gpu,
 /// The entry called `name` of one of the tables above; the option table has checked the name.
 template <class Table>
 constexpr const auto& model_named(const Table& table, std::string_view name) {
-  for (const auto& entry : table) {
+  for (const auto& entry : table)
     if (entry.name == name) return entry;
-  }
   return table.front();
 }
 

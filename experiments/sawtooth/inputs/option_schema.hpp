@@ -107,9 +107,6 @@ std::string_view key_of_name(std::string_view name);
 /// The option called `key`, or null.
 const OptionSpec* find_option(std::string_view key);
 
-/// What the option allows, as the end of an error message: "one of none, causal ...".
-std::string allowed_values(const OptionSpec& option);
-
 // The two parts of the table, and what their rows share.
 
 /// Keys of points: the problem, the schedule, where it runs and the model.

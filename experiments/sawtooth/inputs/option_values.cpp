@@ -1,5 +1,6 @@
 #include "experiments/sawtooth/inputs/option_values.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/page_table.hpp"
@@ -15,93 +16,113 @@ namespace {
   throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
 }
 
-int64_t in_range(int64_t value, const OptionSpec& option) {
-  if (value < option.low || value > option.high) throw std::out_of_range("out of range");
-  return value;
+// Of a kind that also has a word, this is it.
+std::string_view word_of(OptionKind kind) {
+  if (kind == OptionKind::parts) return automatic;
+  return kind == OptionKind::part ? all_parts : std::string_view();
 }
 
-std::string canonical_section(std::string_view text) {
-  const Section section = parse_section(text);
-  if (section.all) return "all";
-  if (section.auto_bytes > 0) return std::string(auto_prefix) + std::to_string(section.auto_bytes);
-  return std::to_string(section.heads);
-}
-
-std::string canonical_mask(std::string_view text) {
-  const Mask mask = parse_mask(text);
-  return mask.kind == MaskKind::window ? std::string(window_prefix) + std::to_string(mask.window)
-                                       : lowered(text);
-}
-
-std::string canonical_on_off(std::string_view text) {
+std::string canonical_count(std::string_view text, const OptionSpec& option) {
   const std::string word = lowered(text);
-  if (word == "on" || word == "off") return word;
-  throw std::invalid_argument("neither on nor off");
+  if (!word.empty() && word == word_of(option.kind)) return word;
+  const int64_t value = option.kind == OptionKind::bytes ? parse_bytes(text) : parse_count(text);
+  if (value < option.low || value > option.high) fail(text);
+  return std::to_string(value);
+}
+
+std::string canonical_seed(std::string_view text, const OptionSpec&) {
+  return std::to_string(parse_count(text));
+}
+
+std::string canonical_section(std::string_view text, const OptionSpec&) {
+  return value_text(parse_section(text));
+}
+
+std::string canonical_mask(std::string_view text, const OptionSpec&) {
+  return value_text(parse_mask(text));
+}
+
+std::string canonical_on_off(std::string_view text, const OptionSpec&) {
+  const std::string word = lowered(text);
+  if (word != "on" && word != "off") fail(text);
+  return word;
 }
 
 std::string canonical_choice(std::string_view text, const OptionSpec& option) {
   const std::string_view found = found_name(text, option.allowed());
-  if (found.empty()) throw std::invalid_argument("no such choice");
+  if (found.empty()) fail(text);
   return std::string(found);
 }
 
-std::string one_line(std::string_view text) {
+std::string one_line(std::string_view text, const OptionSpec&) {
   if (text.empty() || text.find_first_of("\r\n") != std::string_view::npos) fail(text);
   return std::string(text);
 }
 
 // Names of profiles and systems are in lower case; a path is what it is.
-std::string canonical_name(std::string_view text) {
-  const std::string line = one_line(text);
+std::string canonical_name(std::string_view text, const OptionSpec& option) {
+  const std::string line = one_line(text, option);
   const bool is_path = line.find('/') != std::string::npos || line.ends_with(".ini");
   return is_path ? line : lowered(line);
 }
 
-std::string canonical_share(std::string_view text) {
+std::string canonical_share(std::string_view text, const OptionSpec&) {
   const double share = parse_share(text);
   if (!(share > 0 && share <= 1)) fail(text);
   return shortest(share);
 }
 
-std::string canonical(const OptionSpec& option, std::string_view text) {
-  switch (option.kind) {
-    case OptionKind::count:
-      return std::to_string(in_range(parse_count(text), option));
-    case OptionKind::parts:
-      return lowered(text) == automatic ? std::string(automatic)
-                                        : std::to_string(in_range(parse_count(text), option));
-    case OptionKind::share:
-      return canonical_share(text);
-    case OptionKind::seed:
-      return std::to_string(parse_count(text));
-    case OptionKind::bytes:
-      return std::to_string(in_range(parse_bytes(text), option));
-    case OptionKind::choice:
-      return canonical_choice(text, option);
-    case OptionKind::on_off:
-    case OptionKind::toggle:
-      return canonical_on_off(text);
-    case OptionKind::mask:
-      return canonical_mask(text);
-    case OptionKind::section:
-      return canonical_section(text);
-    case OptionKind::part:
-      return lowered(text) == all_parts ? std::string(all_parts)
-                                        : std::to_string(in_range(parse_count(text), option));
-    case OptionKind::lengths:
-      return canonical_lengths(trimmed(text));
-    case OptionKind::page_table:
-      return canonical_page_table(trimmed(text));
-    case OptionKind::name:
-      return canonical_name(text);
-    case OptionKind::path:
-    case OptionKind::text:
-      return one_line(text);
-    case OptionKind::tolerance:
-      Tolerances::parse(text);
-      return std::string(text);
-  }
-  fail(text);
+std::string canonical_tolerance(std::string_view text, const OptionSpec&) {
+  Tolerances::parse(text);
+  return std::string(text);
+}
+
+/// What help calls a value of a kind; what is allowed, where LOW, HIGH and NAMES are the option's;
+/// and the canonical spelling, whose function throws std::logic_error.
+struct KindOfValue {
+  OptionKind kind;
+  std::string_view value_name;
+  std::string_view allowed;
+  std::string (*canonical)(std::string_view text, const OptionSpec& option);
+};
+
+const KindOfValue& kind_of(const OptionSpec& option) {
+  using enum OptionKind;
+  static constexpr KindOfValue kinds[] = {
+      {count, "N", "a whole number from LOW to HIGH (K, M and G mean 1024, 1024^2 and 1024^3)",
+       canonical_count},
+      {parts, "N|auto", "auto, or a whole number from LOW to HIGH, or a range such as 1..8",
+       canonical_count},
+      {part, "N|all", "a whole number from LOW to HIGH, or all", canonical_count},
+      {bytes, "BYTES", "bytes from LOW to HIGH, such as 25165824, 512KiB, 24MiB or 1GiB",
+       canonical_count},
+      {share, "SHARE", "a number above 0 and up to 1, or a percentage, such as 0.01 or 1%",
+       canonical_share},
+      {seed, "N", "a whole number from 0 on", canonical_seed},
+      {choice, "NAME", "one of NAMES", canonical_choice},
+      {on_off, "on|off", "on or off", canonical_on_off},
+      {toggle, "", "on or off", canonical_on_off},
+      {mask, "MASK", "none, causal or window:W with W from LOW to HIGH keys", canonical_mask},
+      {section, "N|all|auto:BYTES",
+       "a whole number of heads, all, or auto:BYTES such as auto:32MiB", canonical_section},
+      {lengths, "LENGTHS", allowed_lengths,
+       [](std::string_view text, const OptionSpec&) { return canonical_lengths(trimmed(text)); }},
+      {page_table, "TABLE", allowed_page_tables,
+       [](std::string_view text, const OptionSpec&) {
+         return canonical_page_table(trimmed(text));
+       }},
+      {name, "NAME", "a known name, or a path with a '/' or an ending .ini", canonical_name},
+      {path, "FILE", "a file name", one_line},
+      {tolerance, "SHARE", "5% or 0.05, or a list such as dram_read_sectors=3%,time_us=5%",
+       canonical_tolerance},
+      {text, "TEXT", "text on one line", one_line},
+  };
+  return *std::ranges::find(kinds, option.kind, &KindOfValue::kind);
+}
+
+void replace_word(std::string& text, std::string_view word, const std::string& with) {
+  if (const size_t at = text.find(word); at != std::string::npos)
+    text.replace(at, word.size(), with);
 }
 
 constexpr std::string_view range_mark = "..";
@@ -115,6 +136,22 @@ bool takes_ranges(const OptionSpec& option) {
 }
 
 }  // namespace
+
+std::string_view value_name(const OptionSpec& option) {
+  return kind_of(option).value_name;
+}
+
+std::string allowed_values(const OptionSpec& option) {
+  std::string text(kind_of(option).allowed);
+  if (option.kind != OptionKind::lengths) {
+    replace_word(text, "LOW", std::to_string(option.low));
+    replace_word(text, "HIGH", std::to_string(option.high));
+  }
+  if (option.kind == OptionKind::choice) replace_word(text, "NAMES", join_list(option.allowed()));
+  if (option.kind == OptionKind::count && option.is_axis())
+    text += ", or a range such as 96K..128K:4K";
+  return text;
+}
 
 std::vector<std::string> axis_values(const OptionSpec& option, std::string_view text) {
   const size_t mark = text.find(range_mark);
@@ -169,10 +206,22 @@ Mask parse_mask(std::string_view given) {
   return {.kind = MaskKind::window, .window = window};
 }
 
+std::string value_text(const Mask& mask) {
+  if (mask.kind == MaskKind::window)
+    return std::string(window_prefix) + std::to_string(mask.window);
+  return mask.kind == MaskKind::causal ? "causal" : "none";
+}
+
+std::string value_text(const Section& section) {
+  if (section.all) return "all";
+  if (section.auto_bytes > 0) return std::string(auto_prefix) + std::to_string(section.auto_bytes);
+  return std::to_string(section.heads);
+}
+
 std::string canonical_value(const OptionSpec& option, std::string_view text) {
   try {
-    return canonical(option, text);
-  } catch (const std::logic_error&) {  // invalid_argument and out_of_range: one message for both
+    return kind_of(option).canonical(text, option);
+  } catch (const std::logic_error&) {
     std::string message = "'" + std::string(text) + "' ";
     if (const std::string why = removal_of(text); !why.empty())
       throw std::invalid_argument(message + why);

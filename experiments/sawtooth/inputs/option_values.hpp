@@ -28,11 +28,18 @@ std::string canonical_value(const OptionSpec& option, std::string_view text);
 /// std::invalid_argument with what is allowed.
 std::vector<std::string> axis_values(const OptionSpec& option, std::string_view text);
 
+/// What the option allows, as the end of an error message: "one of none, causal ...".
+std::string allowed_values(const OptionSpec& option);
+/// "N", "BYTES", "FILE", as help calls its value; empty for a toggle.
+std::string_view value_name(const OptionSpec& option);
+
 /// none, causal or window:W; throws std::invalid_argument.
 Mask parse_mask(std::string_view text);
+std::string value_text(const Mask& mask);
 
 /// A whole number of heads from 1 on, all, or auto:BYTES; throws std::invalid_argument.
 Section parse_section(std::string_view text);
+std::string value_text(const Section& section);
 
 inline constexpr std::string_view window_prefix = "window:";
 inline constexpr std::string_view auto_prefix = "auto:";

@@ -14,9 +14,8 @@ WorkCoordinates parse_line(const std::string& text, const std::string& path, int
   std::istringstream words(text);
   std::vector<int64_t> numbers;
   for (std::string word; words >> word;) {
-    if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 12) {
+    if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 12)
       fail_at(path, line, "'" + word + "' is no index; a line is: batch head q_tile [part]");
-    }
     numbers.push_back(std::stoll(word));
   }
   if (numbers.size() != 3 && numbers.size() != 4) {
@@ -55,9 +54,8 @@ void check_order(const std::vector<WorkCoordinates>& list, const Problem& proble
     require_below("part", item.part, schedule.kv_split);
     const int64_t head = (item.batch * heads + item.head) * schedule.kv_split + item.part;
     const auto index = static_cast<size_t>(head * ranks + item.own_tile);
-    if (seen[index]) {
+    if (seen[index])
       throw UsageError(place(i) + ": '" + item_text(item, schedule.kv_split) + "' is there twice");
-    }
     seen[index] = true;
   }
   if (static_cast<int64_t>(list.size()) != items) {
@@ -70,7 +68,7 @@ std::vector<WorkCoordinates> read_order_file(const std::string& path, const Prob
                                              const Tiling& tiling, const Schedule& schedule) {
   std::vector<WorkCoordinates> list;
   std::vector<int> line_of_item;
-  std::istringstream lines(read_text_file(path));
+  std::istringstream lines(read_text_file(path, TextLimit::list));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;

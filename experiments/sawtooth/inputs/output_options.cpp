@@ -26,7 +26,7 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("miss-curve", path, predict_commands, "", "misses at every capacity"),
     of_output("histogram", path, predict_commands, "", "reuse distances by tensor and access"),
     of_output("timeline", path, command_simulate, "",
-              "Chrome trace JSON of one point: a row a CTA; opens in Perfetto"),
+              "Chrome trace JSON: a process a point, a row a CTA; opens in Perfetto"),
     of_output("wavefront", path, command_simulate | command_measure, "",
               "which worker is at which tile at each step; measured: of one more launch, recorded"),
     of_output("order-trace", path, command_measure, "",

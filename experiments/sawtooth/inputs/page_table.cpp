@@ -1,12 +1,12 @@
 #include "experiments/sawtooth/inputs/page_table.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 
+#include "experiments/sawtooth/support/input_file.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -82,8 +82,7 @@ std::vector<int32_t> numbers_in(const std::string& line, const std::string& plac
 
 PageTable read_table(const std::string& path, const Entries& entries, int64_t batch,
                      PageTable table) {
-  std::ifstream file(path);
-  if (!file) throw UsageError("page-table: '" + path + "' cannot be read");
+  std::istringstream file(read_text_file(path, TextLimit::list));
   int64_t sequence = 0, number = 0;
   const auto skip_empty = [&] {
     while (sequence < batch && entries.pages(sequence) == 0) ++sequence;
@@ -115,14 +114,13 @@ void check_entries(const std::string& path, const Entries& entries, PageTable& t
       return table.entries[static_cast<size_t>(sequence * table.stride + entry.page)];
     };
     const int64_t owner = entries.owner(entry);
-    if (owner == entry.sequence) {
+    if (owner == entry.sequence)
       seen.push_back(at(owner));
-    } else if (at(owner) != at(entry.sequence)) {
+    else if (at(owner) != at(entry.sequence))
       throw UsageError(path + ": page " + std::to_string(entry.page) + " of sequence " +
                        std::to_string(entry.sequence) +
                        " is of the prefix; allowed: " + std::to_string(at(owner)) +
                        ", as sequence " + std::to_string(owner) + " has it");
-    }
   });
   std::sort(seen.begin(), seen.end());
   const auto twice = std::adjacent_find(seen.begin(), seen.end());

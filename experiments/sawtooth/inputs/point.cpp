@@ -72,8 +72,17 @@ void require_numbered_tiles(const Layers& layers, const sim::Request& request) {
   const long double tiles =
       passes * of_heads(problem.heads, q) * (request.log_sum_exp ? 1.5L : 1.0L) +
       passes * of_heads(problem.kv_heads, kv) + partial;
-  if (tiles < most) return;
-  layers.fail("tile-q", "the problem has too many tiles; allowed: fewer than 2^32 of all tensors");
+  if (tiles >= most)
+    layers.fail("tile-q",
+                "the problem has too many tiles; allowed: fewer than 2^32 of all tensors");
+  // Each tile of a side may visit all rows of up to four tensors of the other one.
+  constexpr long double most_sectors = 4611686018427387904.0L;  // 2^62
+  const long double visited =
+      static_cast<long double>(q) * static_cast<long double>(problem.seq_kv) +
+      static_cast<long double>(kv) * static_cast<long double>(problem.seq_q);
+  const auto row_sectors = static_cast<long double>(problem.row_bytes() / sector_bytes + 1);
+  if (2 * of_heads(problem.heads, 1) * visited * row_sectors > most_sectors)
+    layers.fail("tile-q", "SMs may move more sectors than 64-bit counts hold; allowed: up to 2^62");
 }
 
 int64_t heads_of(const Section& section, const Problem& problem, int64_t kv_split) {
@@ -96,10 +105,9 @@ void resolve_order(const Layers& layers, Point& point) {
     keys.section = Section{.heads = order.section};
     return;
   }
-  for (const char* key : {"section", "q-order", "head-order", "sequence-order"}) {
+  for (const char* key : {"section", "q-order", "head-order", "sequence-order"})
     if (layers.is_given(key))
       layers.fail(key, "has no effect with order-file; leave one of them out");
-  }
   auto list = read_order_file(keys.order_file, request.problem, request.tiling, request.schedule);
   set_order(point, std::move(list));
 }
@@ -137,9 +145,8 @@ void resolve_schedule(const Layers& layers, Point& point) {
   if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
     layers.fail("launch", "balanced cuts along K/V; allowed: with loop = kv-inner, kv-split = 1");
   const int64_t parts = kv_tiles(request.problem, request.tiling);
-  if (schedule.kv_split > parts) {
+  if (schedule.kv_split > parts)
     layers.fail("kv-split", "allowed: up to the number of K/V tiles, " + std::to_string(parts));
-  }
   require_numbered_tiles(layers, request);
   resolve_order(layers, point);
   for_each_feature([&]<class Feature>(Feature*) {
@@ -280,9 +287,8 @@ const SystemFile& Catalog::system(const Assignment& assignment) {
   if (named.alias_of.empty()) return named;
   const SystemFile& meant =
       read_system(resource_path("profiles/systems", named.alias_of, named.path + ": alias-of"));
-  if (!meant.alias_of.empty()) {
+  if (!meant.alias_of.empty())
     throw UsageError(named.path + ": alias-of: '" + named.alias_of + "' is an alias itself");
-  }
   if (!meant.limits.empty()) limits_[named.alias_of] = meant.limits;
   return meant;
 }

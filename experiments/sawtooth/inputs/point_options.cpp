@@ -8,66 +8,42 @@
 namespace sawtooth::experiments {
 
 template <>
-struct NamesOf<ElementType> {
-  static ValueNames<ElementType> all() {
-    using enum ElementType;
-    return {{"bf16", bf16}, {"fp16", fp16}, {"fp32", fp32}};
-  }
-};
+inline const ValueNames<ElementType> names_of<ElementType>{
+    {"bf16", ElementType::bf16}, {"fp16", ElementType::fp16}, {"fp32", ElementType::fp32}};
 template <>
-struct NamesOf<Tiles> {
-  static ValueNames<Tiles> all() {
-    return {{"64x64", Tiles::of_64}, {"kernel", Tiles::of_the_kernel}};
-  }
-};
+inline const ValueNames<Tiles> names_of<Tiles>{{"64x64", Tiles::of_64},
+                                               {"kernel", Tiles::of_the_kernel}};
 template <>
-struct NamesOf<HeadOrder> {
-  static ValueNames<HeadOrder> all() {
-    return {{"batch-major", HeadOrder::batch_major}, {"head-major", HeadOrder::head_major}};
-  }
-};
+inline const ValueNames<HeadOrder> names_of<HeadOrder>{{"batch-major", HeadOrder::batch_major},
+                                                       {"head-major", HeadOrder::head_major}};
 template <>
-struct NamesOf<Loop> {
-  static ValueNames<Loop> all() {
-    return {{"kv-inner", Loop::kv_inner}, {"kv-outer", Loop::kv_outer}};
-  }
-};
+inline const ValueNames<Loop> names_of<Loop>{{"kv-inner", Loop::kv_inner},
+                                             {"kv-outer", Loop::kv_outer}};
 template <>
-struct NamesOf<L2Content> {
-  static ValueNames<L2Content> all() {
-    using enum L2Content;
-    return {{"cold", cold}, {"warm", warm}, {"as-is", as_is}};
-  }
-};
+inline const ValueNames<L2Content> names_of<L2Content>{
+    {"cold", L2Content::cold}, {"warm", L2Content::warm}, {"as-is", L2Content::as_is}};
 template <>
-struct NamesOf<QOrderId> : NamesOfPolicies<QOrderId, QOrders> {};
+inline const auto names_of<QOrderId> = names_of_policies<QOrderId, QOrders>();
 template <>
-struct NamesOf<LaunchId> : NamesOfPolicies<LaunchId, Launches> {};
+inline const auto names_of<LaunchId> = names_of_policies<LaunchId, Launches>();
 template <>
-struct NamesOf<ScanId> : NamesOfPolicies<ScanId, Scans> {};
+inline const auto names_of<ScanId> = names_of_policies<ScanId, Scans>();
 template <>
-struct NamesOf<sim::Timing> {
-  static ValueNames<sim::Timing> all() {
-    return names_from<sim::Timing>(timing_models, &TimingModel::timing);
-  }
-};
+inline const auto names_of<sim::Timing> = names_from<sim::Timing>(timing_models,
+                                                                  &TimingModel::timing);
 template <>
-struct NamesOf<const L2Model*> {
-  static ValueNames<const L2Model*> all() {
-    ValueNames<const L2Model*> names;
-    for (const L2Model& model : l2_models) names.emplace_back(model.name, &model);
-    return names;
-  }
-};
+inline const auto names_of<const L2Model*> = [] {
+  ValueNames<const L2Model*> names;
+  for (const L2Model& model : l2_models) names.emplace_back(model.name, &model);
+  return names;
+}();
 template <>
-struct NamesOf<sim::MechanismSet> {
-  static ValueNames<sim::MechanismSet> all() {
-    ValueNames<sim::MechanismSet> names{{without_nothing, {}}};
-    for (const auto& entry : sim::mechanism_names)
-      names.emplace_back(entry.name, sim::MechanismSet{static_cast<uint32_t>(entry.mechanism)});
-    return names;
-  }
-};
+inline const auto names_of<sim::MechanismSet> = [] {
+  ValueNames<sim::MechanismSet> names{{without_nothing, {}}};
+  for (const auto& entry : sim::mechanism_names)
+    names.emplace_back(entry.name, sim::MechanismSet{static_cast<uint32_t>(entry.mechanism)});
+  return names;
+}();
 
 namespace {
 
@@ -100,7 +76,8 @@ const std::vector<OptionSpec> rows_of_every_point{
     {"head-dim", problem, count, of<&Keys::head_dim>, sweep_commands, "64", "elements of a row", 1,
      most_head_dim},
     {"dtype", problem, choice, of<&Keys::dtype>, sweep_commands, "bf16", "element type"},
-    {"mask", problem, mask, of<&Keys::mask>, sweep_commands, "none", "which keys a query sees"},
+    {"mask", problem, mask, of<&Keys::mask>, sweep_commands, "none", "which keys a query sees", 1,
+     most_keys},
 
     {"tile-q", schedule, count, of<&Keys::tile_q>, sweep_commands, "64", "rows of a Q tile", 1,
      most_rows_of_a_tile},

@@ -12,11 +12,6 @@ std::string joined(const std::vector<std::string>& values) {
   return text;
 }
 
-std::string assignment_line(std::string_view key, const std::string& value) {
-  std::string line(key);
-  return line.append(" = ").append(value).append("\n");
-}
-
 // Keys that another key of the sweep stands for.
 bool is_implied(std::string_view key, const Settings& given) {
   if (key == "seq-kv") return given.contains("seq") || given.contains("lengths");
@@ -24,9 +19,8 @@ bool is_implied(std::string_view key, const Settings& given) {
     return given.contains("seq") || given.contains("lengths") || given.contains("q-lengths");
   if (key == "prefix-group") return !given.contains("prefix");
   if (key == "page-table") return !given.contains("page-rows");
-  if (key == "q-order" || key == "section" || key == "head-order") {
+  if (key == "q-order" || key == "section" || key == "head-order")
     return given.contains("order-file");
-  }
   return false;
 }
 
@@ -50,16 +44,15 @@ std::string sweep_text(const Settings& given, const ValuesByKey& values_of) {
     if (option.group == OptionGroup::output) continue;
     const auto found = given.find(option.key);
     if (found != given.end()) {
-      text += assignment_line(option.key, joined(found->second.values));
+      text += ini_line(option.key, joined(found->second.values));
       continue;
     }
     if (is_implied(option.key, given)) continue;
     const std::set<std::string>& values = values_of.at(option.key);
-    if (differs(option.key, values_of)) {
-      text += "# " + assignment_line(option.key, "(differs from point to point)");
-    } else if (values.size() == 1 && !values.begin()->empty()) {
-      text += assignment_line(option.key, *values.begin());
-    }
+    if (differs(option.key, values_of))
+      text += "# " + ini_line(option.key, "(differs from point to point)");
+    else if (values.size() == 1 && !values.begin()->empty())
+      text += ini_line(option.key, *values.begin());
   }
   return text;
 }
@@ -68,11 +61,11 @@ std::string sweep_text(const Settings& given, const ValuesByKey& values_of) {
 
 std::string resolved_configuration(const Configuration& configuration, const Settings& command_line,
                                    const std::string& experiment, Catalog& catalog) {
-  std::string text = assignment_line("experiment", experiment);
+  std::string text = ini_line("experiment", experiment);
   const Settings outputs = output_settings(configuration, command_line);
   for (const auto& [key, assignment] : outputs) {
     if (key == "experiment" || key == "print-config") continue;
-    text += assignment_line(key, joined(assignment.values));
+    text += ini_line(key, joined(assignment.values));
   }
   for (const Sweep& sweep : configuration.sweeps) {
     if (!sweep.section.empty()) text += "\n[" + sweep.section + "]\n";

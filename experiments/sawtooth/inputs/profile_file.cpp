@@ -51,11 +51,10 @@ bool take(std::string_view& text, std::string_view before, int64_t& number) {
 void put(const std::vector<Parameter>& parameters, std::vector<Parameter>& into) {
   for (const Parameter& parameter : parameters) {
     const auto known = std::ranges::find(into, parameter.key, &Parameter::key);
-    if (known == into.end()) {
+    if (known == into.end())
       into.push_back(parameter);
-    } else {
+    else
       *known = parameter;
-    }
   }
 }
 
@@ -142,13 +141,13 @@ ProfileFile read_profile_file(const std::string& path, std::string_view kind) {
 }
 
 std::string profile_text(const ProfileFile& file, const std::string& comment) {
-  std::string text = "# " + comment + "\n# key = value; source; note\n";
+  std::string text = "# " + one_line(comment) + "\n# key = value; source; note\n";
   for (const ProfileSection& section : file.sections) {
     text += "\n[" + section.name + "]\n";
     if (&section == &file.sections.front())
-      for (const Parameter& word : file.words) text += word.key + " = " + word.value + "\n";
+      for (const Parameter& word : file.words) text += ini_line(word.key, word.value);
     for (const Parameter& p : section.parameters)
-      text += p.key + " = " + p.value + "; " + p.source + "; " + p.note + "\n";
+      text += ini_line(p.key, p.value + "; " + p.source + "; " + p.note);
   }
   return text;
 }

@@ -128,11 +128,10 @@ double parse_pace(const std::string& path, const Parameter& parameter,
 
 void put_width(const IntervalWidth& width, std::vector<IntervalWidth>& widths) {
   const auto known = std::ranges::find(widths, width.column, &IntervalWidth::column);
-  if (known == widths.end()) {
+  if (known == widths.end())
     widths.push_back(width);
-  } else {
+  else
     *known = width;
-  }
 }
 
 template <class Profile>

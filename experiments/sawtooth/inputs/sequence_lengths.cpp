@@ -1,9 +1,10 @@
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
+#include "experiments/sawtooth/support/input_file.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "scheduler/permutation.hpp"
 
@@ -66,8 +67,7 @@ std::string text_of(const std::vector<Run>& runs) {
 }
 
 std::string list_in(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) refuse_lengths(path);
+  std::istringstream file(read_text_file(path, TextLimit::list));
   std::string list, line;
   while (std::getline(file, line)) {
     const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));

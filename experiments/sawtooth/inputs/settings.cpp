@@ -36,16 +36,14 @@ void assign(Settings& settings, const std::string& name, const std::string& text
       throw UsageError(place_of(key, origin) + ": " + error.what());
     }
   }
-  if (!option->is_axis() && assignment.values.size() > 1) {
+  if (!option->is_axis() && assignment.values.size() > 1)
     throw UsageError(place_of(key, origin) + ": given twice; it takes one value");
-  }
 }
 
 Settings settings_of(const IniSection& section, const std::string& path) {
   Settings settings;
-  for (const IniEntry& entry : section.entries) {
+  for (const IniEntry& entry : section.entries)
     assign(settings, entry.key, entry.value, {path, entry.line});
-  }
   return settings;
 }
 

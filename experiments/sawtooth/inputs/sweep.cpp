@@ -69,7 +69,7 @@ Configuration parse_configuration(const std::string& text, const std::string& pa
 }
 
 Configuration read_configuration(const std::string& path) {
-  return parse_configuration(read_text_file(path), path);
+  return parse_configuration(read_text_file(path, TextLimit::settings), path);
 }
 
 Configuration empty_configuration() {

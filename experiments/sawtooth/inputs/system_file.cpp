@@ -14,10 +14,6 @@ namespace {
 constexpr std::string_view head_section = "system";
 constexpr std::string_view any_window = "window";
 
-std::string at(const std::string& path, int line) {
-  return path + ":" + std::to_string(line) + ": ";
-}
-
 bool can_be_tested(const OptionSpec* option) {
   return option != nullptr && (option->group == OptionGroup::problem || option->key == "gpu") &&
          option->key != "seq";
@@ -54,25 +50,20 @@ void check_settable(const Settings& settings, bool guarded) {
   for (const auto& [key, assignment] : settings) {
     const OptionSpec& option = *find_option(key);
     const std::string place = place_of(key, assignment.origin);
-    if (!option.is_axis() || key == "system" || key == "gpu") {
+    if (!option.is_axis() || key == "system" || key == "gpu")
       throw UsageError(place + ": a system cannot set this key");
-    }
-    if (assignment.values.size() > 1) {
-      throw UsageError(place + ": a system gives one value a key");
-    }
-    if (guarded && option.group == OptionGroup::problem) {
+    if (assignment.values.size() > 1) throw UsageError(place + ": a system gives one value a key");
+    if (guarded && option.group == OptionGroup::problem)
       throw UsageError(place + ": a guarded section cannot set a key that conditions can test");
-    }
   }
 }
 
 GuardedSection guarded_section(const IniSection& section, const std::string& path) {
   GuardedSection guarded{section.name, section.line, {}, settings_of(section, path)};
   std::istringstream words(section.name);
-  const std::string place = at(path, section.line) + "[" + section.name + "]: ";
-  for (std::string word; words >> word;) {
-    guarded.conditions.push_back(parse_condition(word, place));
-  }
+  const std::string place =
+      path + ":" + std::to_string(section.line) + ": [" + section.name + "]: ";
+  for (std::string word; words >> word;) guarded.conditions.push_back(parse_condition(word, place));
   check_settable(guarded.settings, true);
   return guarded;
 }
@@ -84,11 +75,10 @@ void read_head(SystemFile& system, const IniSection& section) {
                          : entry.key == "alias-of"  ? &system.alias_of
                                                     : nullptr;
     if (field == nullptr) {
-      throw UsageError(at(system.path, entry.line) + entry.key +
-                       ": unknown; allowed: description, limits, alias-of");
+      fail_at(system.path, entry.line,
+              entry.key + ": unknown; allowed: description, limits, alias-of");
     }
-    if (!field->empty())
-      throw UsageError(at(system.path, entry.line) + entry.key + ": given twice");
+    if (!field->empty()) fail_at(system.path, entry.line, entry.key + ": given twice");
     *field = entry.value;
   }
 }
@@ -141,9 +131,8 @@ SystemFile read_system_file(const std::string& path) {
 
 Settings guarded_settings(const SystemFile& system, const Settings& problem) {
   std::vector<const GuardedSection*> holding;
-  for (const GuardedSection& section : system.guarded) {
+  for (const GuardedSection& section : system.guarded)
     if (holds(section, problem)) holding.push_back(&section);
-  }
   std::stable_sort(holding.begin(), holding.end(), [](const auto* a, const auto* b) {
     return a->conditions.size() > b->conditions.size();
   });

@@ -26,9 +26,8 @@ Tolerances Tolerances::parse(std::string_view text) {
       continue;
     }
     const std::string counter(trimmed(std::string_view(part).substr(0, equals)));
-    if (std::find(counters.begin(), counters.end(), counter) == counters.end()) {
+    if (std::find(counters.begin(), counters.end(), counter) == counters.end())
       throw std::invalid_argument("no counter");
-    }
     tolerances.by_counter_[counter] =
         parse_share(trimmed(std::string_view(part).substr(equals + 1)));
   }

@@ -115,12 +115,17 @@ void print_kernels() {
 
 int run_gpus(const Command& command, const Arguments& arguments) {
   const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
+  std::vector<std::string> names = resource_names("profiles/gpus");
   if (!parsed.operands.empty()) {
-    print_gpu(resource_path("profiles/gpus", parsed.operands.front(), "gpus"));
-    return exit_fine;
+    const std::string& asked = parsed.operands.front();
+    names = family_named(asked, views_of(names));  // of several, a line each
+    if (names.size() < 2) {
+      print_gpu(resource_path("profiles/gpus", asked, "gpus"));
+      return exit_fine;
+    }
   }
   constexpr double mebi = 1024.0 * 1024.0;
-  for (const std::string& name : resource_names("profiles/gpus")) {
+  for (const std::string& name : names) {
     const GpuFile gpu = read_gpu_file(resource_path("profiles/gpus", name, "gpu"));
     int assumed = 0;
     for (const Parameter& parameter : gpu.parameters) assumed += parameter.source == "assumed";

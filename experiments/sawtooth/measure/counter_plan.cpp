@@ -19,9 +19,8 @@ void assign_passes(CounterPlan& plan, std::span<const cupti::L2Counter> counters
   for (const cupti::MetricGroup& group : metrics.groups) {
     for (PlannedCounter& counter : plan.counters) {
       const auto& names = group.metrics();
-      if (std::find(names.begin(), names.end(), counter.metric) != names.end()) {
+      if (std::find(names.begin(), names.end(), counter.metric) != names.end())
         counter.passes.push_back(pass);
-      }
     }
     pass += static_cast<int>(group.passes());
   }
@@ -60,11 +59,10 @@ std::span<const cupti::L2Counter> counters_of(Pass pass) {
 
 void print_counter_plan(std::ostream& out, const CounterPlan& plan) {
   out << plan.chip << " (" << cupti::chip_info(plan.chip).products << "): ";
-  if (plan.problem.empty()) {
+  if (plan.problem.empty())
     out << plan.passes << " replay passes a repetition\n";
-  } else {
+  else
     out << "passes unknown, " << plan.problem << '\n';
-  }
   for (const PlannedCounter& counter : plan.counters) {
     std::string when = "none";
     if (!counter.metric.empty()) {
@@ -78,6 +76,21 @@ void print_counter_plan(std::ostream& out, const CounterPlan& plan) {
     out << "  " << std::left << std::setw(26) << counter.column << ' ' << std::setw(12) << when
         << ' ' << (counter.metric.empty() ? counter.reason : counter.metric) << '\n';
   }
+}
+
+void print_planned_point(std::ostream& out, const Point& point, std::string_view family,
+                         const Tiling& tiling, int64_t shared_bytes) {
+  const Problem& problem = point.request.problem;
+  out << "point: seq " << problem.seq_q << "x" << problem.seq_kv << ", head_dim "
+      << problem.head_dim << ", " << point.text("mask") << ", " << point.text("launch") << ", "
+      << point.text("scan") << " -> kernel " << family << " " << tiling.q_rows << "x"
+      << tiling.kv_rows << ", " << shared_bytes << " bytes of shared memory, "
+      << item_count(problem, tiling, point.request.schedule) << " items\n";
+}
+
+void print_counter_plans(std::ostream& out, Pass pass) {
+  for (const cupti::ChipInfo& chip : cupti::chips_with_table())
+    print_counter_plan(out, plan_results(chip.name, pass));
 }
 
 }  // namespace sawtooth::experiments

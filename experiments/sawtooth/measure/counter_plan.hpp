@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cupti/metric_table.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
 #include "scheduler/problem.hpp"
 
 namespace sawtooth::experiments {
@@ -37,5 +38,11 @@ CounterPlan plan_results(std::string_view chip, Pass pass = Pass::forward);
 std::span<const cupti::L2Counter> counters_of(Pass pass);
 
 void print_counter_plan(std::ostream& out, const CounterPlan& plan);
+
+/// What `measure --dry-run` says of a point: its kernel and how many items that gets.
+void print_planned_point(std::ostream& out, const Point& point, std::string_view family,
+                         const Tiling& tiling, int64_t shared_bytes);
+/// The counters of a row on every chip of the tables.
+void print_counter_plans(std::ostream& out, Pass pass);
 
 }  // namespace sawtooth::experiments

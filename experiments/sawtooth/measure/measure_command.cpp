@@ -64,19 +64,11 @@ Pass pass_of(const MeasurePlan& plan) {
 int dry_run(const MeasurePlan& plan) {
   for (const MeasurePoint& point : plan.points) {
     if (!point.point.refusal.empty()) continue;
-    const Problem& problem = point.point.request.problem;
     const kernels::KernelVariant& variant = variant_of(attention_call(point.point));
-    std::cout << "point: seq " << problem.seq_q << "x" << problem.seq_kv << ", head_dim "
-              << problem.head_dim << ", " << point.point.text("mask") << ", "
-              << point.point.text("launch") << ", " << point.point.text("scan") << " -> kernel "
-              << variant.family << " " << variant.tiling.q_rows << "x" << variant.tiling.kv_rows
-              << ", " << variant.threads() << " threads, " << variant.shared_bytes
-              << " bytes of shared memory, "
-              << item_count(problem, variant.tiling, point.point.request.schedule) << " items\n";
+    print_planned_point(std::cout, point.point, variant.family, variant.tiling,
+                        variant.shared_bytes);
   }
-  for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
-    print_counter_plan(std::cout, plan_results(chip.name, pass_of(plan)));
-  }
+  print_counter_plans(std::cout, pass_of(plan));
   const Failures refused = refusals_of(plan);
   refused.print();
   return refused.empty() ? exit_fine : exit_check_failed;

@@ -1,11 +1,15 @@
 // sawtooth merge: joins the parts of a sweep. In memory there is an index of the rows, some hundred
 // bytes each; rows are read again when they are written.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <map>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -64,6 +68,9 @@ class MergedTables {
   bool is_measured() const { return is_measured_; }
   /// Marks the rows of the next point of a sweep; false where there is none with a result.
   bool take(const std::string& run_id);
+  /// Parts of a sweep (--shard) as "I/N", where each table is one and what is missing is all of
+  /// others; else empty.
+  std::string missing_parts(const std::vector<uint64_t>& missing) const;
   /// The header, rows that were not taken, and those of points in the order in which they were.
   void write(std::ostream& out);
 
@@ -173,6 +180,27 @@ bool MergedTables::take(const std::string& run_id) {
   return has_result;
 }
 
+std::string MergedTables::missing_parts(const std::vector<uint64_t>& missing) const {
+  constexpr size_t most_missing = 64;  // more parts than are given
+  for (size_t count = paths_.size() + 1; count <= paths_.size() + most_missing; ++count) {
+    std::map<uint64_t, uint32_t> table_of;  // by part, from 0 on
+    const bool is_one_part = std::ranges::all_of(first_of_, [&](const auto& point) {
+      const uint32_t file = entries_[point.second].file;
+      return table_of.try_emplace(point.first % count, file).first->second == file;
+    });
+    std::set<uint64_t> lost;
+    for (const uint64_t number : missing) lost.insert(number % count);
+    const auto is_there = [&](uint64_t part) { return table_of.contains(part); };
+    if (!is_one_part || table_of.size() != paths_.size() || std::ranges::any_of(lost, is_there))
+      continue;
+    std::string text;
+    for (const uint64_t part : lost)
+      text += (text.empty() ? "" : ", ") + std::to_string(part + 1) + "/" + std::to_string(count);
+    return text;
+  }
+  return "";
+}
+
 void MergedTables::write(std::ostream& out) {
   out << result_header();
   for (const Entry& entry : entries_)
@@ -182,11 +210,16 @@ void MergedTables::write(std::ostream& out) {
       out << text(entries_[at - 1]) << '\n';
 }
 
-// Puts rows in the order of the configuration; returns its points that have no result.
-Failures take_points_of(const std::string& path, MergedTables& tables) {
+// Puts rows in the order of the configuration; returns its points that have no result, and
+// `numbers` their run_ids.
+Failures take_points_of(const std::string& path, MergedTables& tables,
+                        std::vector<uint64_t>& numbers) {
   const Configuration configuration = read_configuration(path);
-  const Settings outputs = output_settings(configuration, {});
   Failures missing;
+  const auto lack = [&](const CsvRow& cells) {
+    missing.add(row_without_result(cells, status_failed, "no row with a result"));
+    numbers.push_back(number_of(run_id(cells)));
+  };
   Catalog catalog;
   if (tables.is_measured()) {
     const PointList list(configuration, {});
@@ -195,16 +228,14 @@ Failures take_points_of(const std::string& path, MergedTables& tables) {
       const CsvRow cells =
           measured_key_cells(resolve_or_refuse(measured_settings(list[i]), catalog), "");
       const std::string id = run_id(cells);
-      if (seen.insert(TextKey(id)).second && !tables.take(id))
-        missing.add(row_without_result(cells, status_failed, "no row with a result"));
+      if (seen.insert(TextKey(id)).second && !tables.take(id)) lack(cells);
     }
     return missing;
   }
-  SimulatedSweep sweep(configuration, {}, outputs);
+  SimulatedSweep sweep(sweep_arguments(configuration));
   SimulatedPoints points(sweep);
   while (const auto point = points.next())
-    if (!tables.take(run_id(point->key_cells)))
-      missing.add(row_without_result(point->key_cells, status_failed, "no row with a result"));
+    if (!tables.take(run_id(point->key_cells))) lack(point->key_cells);
   return missing;
 }
 
@@ -216,21 +247,21 @@ int run_merge(const Command& command, const Arguments& arguments) {
   if (parsed.operands.empty()) throw UsageError("merge: name the tables to join");
   const std::string path = value_or(parsed.settings, "csv", "-");
   MergedTables tables;
+  std::optional<OutputFile> out;
+  if (path != "-") out.emplace(path);
   for (const std::string& table : parsed.operands) tables.add(table);
   Failures missing;
+  std::vector<uint64_t> numbers;
   if (parsed.settings.contains("config"))
-    missing = take_points_of(value_or(parsed.settings, "config", ""), tables);
-  if (path == "-") {
-    tables.write(std::cout);
-  } else {
-    OutputFile out(path);
-    tables.write(out.stream());
-    out.commit();
-  }
+    missing = take_points_of(value_or(parsed.settings, "config", ""), tables, numbers);
+  tables.write(out ? out->stream() : std::cout);
+  if (out) out->commit();
   if (!is_on(parsed.settings, "quiet"))
     std::cerr << tables.rows() << " rows of " << parsed.operands.size() << " tables, "
               << tables.duplicates() << " of them twice\n";
   missing.print();
+  const std::string parts = missing.empty() ? "" : tables.missing_parts(numbers);
+  if (!parts.empty()) std::cerr << "missing: --shard " << parts << "\n";
   return missing.empty() ? exit_fine : exit_check_failed;
 }
 

@@ -28,9 +28,8 @@ std::string order_text(const std::vector<WorkCoordinates>& order) {
 
 }  // namespace
 
-int run_order(const Command&, const Arguments& arguments) {
-  const PlainOptions options = parse_plain_options(
-      "order", arguments, {"q-tiles", "order-file", "wavefront", "wavefront-steps"}, {}, 1);
+int run_order(const Command& command, const Arguments& arguments) {
+  const PlainOptions options = parse_plain_options(command.name, arguments, command.flags, 1);
   if (options.operands.empty()) throw UsageError("order: name the file of stamps");
   const std::string& path = options.operands.front();
   const Stamps stamps = read_stamps(read_csv(path), options.count_or("q-tiles", 0));
@@ -54,8 +53,7 @@ int run_order(const Command&, const Arguments& arguments) {
             << drift.step_ns << " ns\n";
 
   if (options.has("order-file"))
-    write_output(output_path(options.value_or("order-file", "")).path,
-                 order_text(observed_order(stamps, found)));
+    write_output(options.value_or("order-file", ""), order_text(observed_order(stamps, found)));
   if (options.has("wavefront")) {
     CsvRow cells(key_column_count);
     cells[result_column("experiment")] = stem_of(path);
@@ -64,7 +62,7 @@ int run_order(const Command&, const Arguments& arguments) {
     const auto wavefront =
         sampled_wavefront(stamps.steps, options.count_or("wavefront-steps", usual_steps),
                           found.launch == GridLaunch::name);
-    write_output(output_path(options.value_or("wavefront", "")).path,
+    write_output(options.value_or("wavefront", ""),
                  wavefront_header() + wavefront_rows(cells, wavefront));
   }
   return exit_fine;

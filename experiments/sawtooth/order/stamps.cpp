@@ -1,86 +1,99 @@
 #include "experiments/sawtooth/order/stamps.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 
+#include "experiments/sawtooth/support/typed_csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-/// Whole numbers of one table, by column.
-class Numbers {
- public:
-  explicit Numbers(const CsvTable& table) : table_(table) {}
+constexpr int64_t most_cell = INT32_MAX, latest_ns = int64_t{1} << 61;
+constexpr int64_t most_a_stamp = 16;  // items, tiles and steps that a stamp may speak for
 
-  size_t column(std::string_view name) const {
-    const auto found = table_.column(name);
-    if (!found)
-      throw UsageError(table_.path + ":1: column '" + std::string(name) +
-                       "' is missing; stamps have cta, item, tile, sm, time_ns");
-    return *found;
-  }
-  int64_t at(size_t row, size_t column) const {
-    const std::string& text = table_.rows[row][column];
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size() && value >= 0) return value;
-    throw UsageError(table_.path + ":" + std::to_string(table_.line_of_row[row]) + ": " +
-                     table_.header[column] + " '" + text + "' is no whole number from 0 on");
-  }
+using S = RecordedStep;
 
- private:
-  const CsvTable& table_;
-};
+// Of `measure --order-trace`, and of other kernels.
+const TypedColumns<S> traced{
+    {"worker", [](S& s) { return &s.worker; }},    {"batch", [](S& s) { return &s.batch; }},
+    {"head", [](S& s) { return &s.head; }},        {"q_tile", [](S& s) { return &s.q_tile; }},
+    {"kv_tile", [](S& s) { return &s.kv_tile; }},  {"sm", [](S& s) { return &s.sm; }},
+    {"start_ns", [](S& s) { return &s.start_ns; }}};
+const TypedColumns<S> stamped{{"cta", [](S& s) { return &s.worker; }},
+                              {"item", [](S& s) { return &s.item; }},
+                              {"tile", [](S& s) { return &s.kv_tile; }},
+                              {"sm", [](S& s) { return &s.sm; }},
+                              {"time_ns", [](S& s) { return &s.start_ns; }}};
+
+// Some stamps may be lost, but what none speaks of takes memory and time too.
+void require_stamped(const Stamps& stamps, const std::string& path, bool fits_in,
+                     const std::string& what) {
+  if (!fits_in)
+    throw UsageError(path + ": its " + std::to_string(stamps.steps.size()) + " stamps speak of " +
+                     what + "; allowed: " + std::to_string(most_a_stamp) + " times as many");
+}
+
+int64_t most_of(const Stamps& stamps) {
+  constexpr int64_t some = 4096;
+  return most_a_stamp * std::ssize(stamps.steps) + some;
+}
+
+// Samples of all CTAs, a median step each.
+void require_time_stamped(const Stamps& stamps, const std::string& path) {
+  std::map<int64_t, std::pair<int64_t, int64_t>> times;  // of a CTA
+  for (const RecordedStep& step : stamps.steps)
+    times.try_emplace(step.worker, step.start_ns, 0).first->second.second = step.start_ns;
+  const int64_t step_ns = median_step_ns(stamps.steps);
+  int64_t samples = 0;
+  for (const auto& [cta, time] : times) {
+    samples = std::min(samples + (time.second - time.first) / step_ns, 2 * most_cell);
+    require_stamped(stamps, path, samples <= most_of(stamps),
+                    "some " + std::to_string(samples) + " steps of time");
+  }
+}
 
 }  // namespace
 
 Stamps read_stamps(const CsvTable& table, int64_t q_tiles) {
-  const Numbers numbers(table);
-  Stamps stamps;
-  stamps.q_tiles = q_tiles;
-  if (table.rows.empty()) throw UsageError(table.path + ": has no stamps");
-  if (table.column("kv_tile")) {
-    const size_t worker = numbers.column("worker"), batch = numbers.column("batch"),
-                 head = numbers.column("head"), q_tile = numbers.column("q_tile"),
-                 kv_tile = numbers.column("kv_tile"), sm = numbers.column("sm"),
-                 time = numbers.column("start_ns");
-    int64_t heads = 0;
-    for (size_t row = 0; row < table.rows.size(); ++row) {
-      heads = std::max(heads, numbers.at(row, head) + 1);
-      stamps.q_tiles = std::max(stamps.q_tiles, numbers.at(row, q_tile) + 1);
-    }
-    for (size_t row = 0; row < table.rows.size(); ++row)
-      stamps.steps.push_back({.worker = numbers.at(row, worker),
-                              .head = numbers.at(row, batch) * heads + numbers.at(row, head),
-                              .q_tile = numbers.at(row, q_tile),
-                              .kv_tile = numbers.at(row, kv_tile),
-                              .sm = numbers.at(row, sm),
-                              .start_ns = numbers.at(row, time)});
-  } else {
-    const size_t cta = numbers.column("cta"), item = numbers.column("item"),
-                 tile = numbers.column("tile"), sm = numbers.column("sm"),
-                 time = numbers.column("time_ns");
-    if (q_tiles < 1)
-      throw UsageError(
-          "--q-tiles: not given; the number of Q tiles of a head, so that item = head "
-          "x q-tiles + Q tile");
-    for (size_t row = 0; row < table.rows.size(); ++row)
-      stamps.steps.push_back({.worker = numbers.at(row, cta),
-                              .head = numbers.at(row, item) / q_tiles,
-                              .q_tile = numbers.at(row, item) % q_tiles,
-                              .kv_tile = numbers.at(row, tile),
-                              .sm = numbers.at(row, sm),
-                              .start_ns = numbers.at(row, time)});
+  const bool is_trace = table.column("kv_tile").has_value();
+  Stamps stamps{0, q_tiles,
+                typed_rows(table, is_trace ? traced : stamped,
+                           "stamps with cta, item, tile, sm, time_ns, and order traces")};
+  if (stamps.steps.empty()) throw UsageError(table.path + ": has no stamps");
+  if (!is_trace && q_tiles < 1)
+    throw UsageError(
+        "--q-tiles: not given; the number of Q tiles of a head, so that item = head "
+        "x q-tiles + Q tile");
+  int64_t heads = 0;
+  for (size_t row = 0; row < stamps.steps.size(); ++row) {
+    S& step = stamps.steps[row];
+    const auto [least, most] = std::ranges::minmax(
+        {step.worker, step.batch, step.head, step.q_tile, step.kv_tile, step.sm, step.item});
+    if (least < 0 || most > most_cell || step.start_ns < 0 || step.start_ns > latest_ns)
+      fail_at(table.path, table.line_of_row[row],
+              "a number is too large or below 0; allowed: up to 2^31 - 1, times up to 2^61");
+    heads = std::max(heads, step.head + 1);
+    stamps.q_tiles = std::max(stamps.q_tiles, step.q_tile + 1);
+  }
+  for (S& step : stamps.steps) {
+    step.head = is_trace ? step.batch * heads + step.head : step.item / q_tiles;
+    step.q_tile = is_trace ? step.q_tile : step.item % q_tiles;
+    step.batch = 0;
   }
   int64_t first_ns = stamps.steps.front().start_ns;
   for (const RecordedStep& step : stamps.steps) {
     first_ns = std::min(first_ns, step.start_ns);
     stamps.heads = std::max(stamps.heads, step.head + 1);
   }
+  const int64_t most = most_of(stamps);
+  require_stamped(
+      stamps, table.path, stamps.q_tiles <= most && stamps.heads <= most / stamps.q_tiles,
+      std::to_string(stamps.heads) + " heads x " + std::to_string(stamps.q_tiles) + " Q tiles");
   for (RecordedStep& step : stamps.steps) {
+    require_stamped(stamps, table.path, step.kv_tile < most,
+                    "K/V tile " + std::to_string(step.kv_tile));
     step.start_ns -= first_ns;
     step.item = step.head * stamps.q_tiles + step.q_tile;
   }
@@ -88,6 +101,7 @@ Stamps read_stamps(const CsvTable& table, int64_t q_tiles) {
                    [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   std::map<std::tuple<int64_t, int64_t>, int64_t> steps_of_run;
   for (RecordedStep& step : stamps.steps) step.step = steps_of_run[{step.worker, step.item}]++;
+  require_time_stamped(stamps, table.path);
   return stamps;
 }
 

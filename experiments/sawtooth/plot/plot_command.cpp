@@ -21,9 +21,8 @@ int run_program(std::vector<std::string> words) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t process = 0;
-  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) {
+  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
     return -1;
-  }
   int status = 0;
   if (waitpid(process, &status, 0) != process || !WIFEXITED(status)) return -1;
   return WEXITSTATUS(status);
@@ -32,12 +31,14 @@ int run_program(std::vector<std::string> words) {
 std::string python_with(const std::string& module) {
   const char* chosen = std::getenv("SAWTOOTH_PYTHON");
   // Exit code 0 only where the module is found; it is not loaded, so nothing is printed.
-  const std::string probe = "import importlib.util as u; raise SystemExit(u.find_spec('" +
-                            (module.empty() ? "csv" : module) + "') is None)";
+  // Nor does a folder of that name here count.
+  const std::string probe =
+      "import importlib.util as u, sys; sys.path = [p for p in sys.path if p]" +
+      std::string("; raise SystemExit(u.find_spec('") + (module.empty() ? "csv" : module) +
+      "') is None)";
   for (const std::string& python : {std::string(chosen == nullptr ? "" : chosen),
-                                    std::string("python3"), std::string("/usr/bin/python3")}) {
+                                    std::string("python3"), std::string("/usr/bin/python3")})
     if (!python.empty() && run_program({python, "-c", probe}) == 0) return python;
-  }
   throw UsageError("no python3" + (module.empty() ? "" : " with " + module) +
                    ": apt install python3-" +
                    (module.empty() ? "minimal" : module + ", or pip install " + module) +
@@ -62,21 +63,21 @@ int run_plot_script(const std::string& script, const std::string& module,
 }  // namespace
 
 void draw_run(const std::string& folder) {
-  try {
-    if (run_plot_script("plot.py", "matplotlib", {"run", folder, "-o", folder + "/plots"}) == 0) {
-      return;
+  const auto made = [](const char* what, const char* script, const char* module,
+                       const std::vector<std::string>& arguments) {
+    try {
+      if (run_plot_script(script, module, arguments) != 0)
+        std::cerr << "note: no " << what << ": it could not be made\n";
+    } catch (const std::runtime_error& error) {
+      std::cerr << "note: no " << what << ": " << error.what() << "\n";
     }
-  } catch (const std::runtime_error& error) {
-    std::cerr << "note: no figures: " << error.what() << "\n";
-    return;
-  }
-  std::cerr << "note: " << folder << " could not be drawn\n";
+  };
+  made("figures", "plot.py", "matplotlib", {"run", folder, "-o", folder + "/plots"});
+  made("page", "report.py", "", {folder, "-o", folder + "/report.html"});
 }
 
 int run_plot(const Command&, const Arguments& arguments) {
-  if (arguments.empty()) {
-    throw UsageError("plot: needs a figure; `sawtooth plot --list` has them");
-  }
+  if (arguments.empty()) throw UsageError("plot: needs a figure; `sawtooth plot --list` has them");
   // What lists the figures needs the standard library alone.
   const bool draws = !arguments.front().starts_with('-');
   return run_plot_script("plot.py", draws ? "matplotlib" : "", arguments);

@@ -13,13 +13,6 @@ namespace {
 // Replays of one launch that differ by more are said: their counters are of different launches.
 constexpr double told_drift = 0.005;
 
-size_t index_of(std::string_view column) {
-  for (size_t i = 0; i < result_columns.size(); ++i) {
-    if (result_columns[i].name == column) return i;
-  }
-  return result_columns.size();
-}
-
 /// What the witnesses say of a launch that did not repeat itself.
 std::string drift_of(const MergedLaunch& launch,
                      const std::map<std::string, std::string>& columns) {
@@ -45,31 +38,10 @@ std::map<std::string, std::string> columns_of_metrics(const std::string& chip) {
   return columns;
 }
 
-std::string LaunchTable::header() const {
-  CsvRow cells;
-  for (const ResultColumn& column : result_columns) cells.emplace_back(column.name);
-  cells.insert(cells.end(), launch_columns.begin(), launch_columns.end());
-  cells.insert(cells.end(), extra_.begin(), extra_.end());
-  return csv_line(cells);
-}
-
-CsvRow LaunchTable::empty_row() const {
-  return CsvRow(result_columns.size() + launch_columns.size() + extra_.size());
-}
-
-bool LaunchTable::set(CsvRow& row, std::string_view column, const std::string& text) const {
-  size_t at = index_of(column);
-  if (at == result_columns.size()) {
-    const auto own = std::find(launch_columns.begin(), launch_columns.end(), column);
-    at += static_cast<size_t>(own - launch_columns.begin());
-    if (own == launch_columns.end()) {
-      const auto extra = std::find(extra_.begin(), extra_.end(), column);
-      if (extra == extra_.end()) return false;
-      at += static_cast<size_t>(extra - extra_.begin());
-    }
-  }
-  row[at] = text;
-  return true;
+LaunchTable::LaunchTable(const std::vector<std::string>& extra) {
+  for (const ResultColumn& column : result_columns) header_.emplace_back(column.name);
+  header_.insert(header_.end(), launch_columns.begin(), launch_columns.end());
+  header_.insert(header_.end(), extra.begin(), extra.end());
 }
 
 void LaunchTable::describe(CsvRow& row, const inject::LaunchRecord& launch, size_t process) {
@@ -101,8 +73,9 @@ std::string record_table(const std::vector<MergedLaunch>& launches,
   std::vector<std::string> extra;
   for (const std::string& metric : metrics) {
     const std::string column = column_of(metric);
-    if (column != "duration_ns" && index_of(column) == result_columns.size())
-      extra.push_back(column);
+    const bool known =
+        std::ranges::find(result_columns, column, &ResultColumn::name) != result_columns.end();
+    if (column != "duration_ns" && !known) extra.push_back(column);
   }
   LaunchTable table(extra);
   std::string text = table.header();

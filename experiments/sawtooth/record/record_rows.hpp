@@ -26,18 +26,20 @@ std::map<std::string, std::string> columns_of_metrics(const std::string& chip);
 class LaunchTable {
  public:
   /// `extra` are the columns behind the launch's own.
-  explicit LaunchTable(std::vector<std::string> extra) : extra_(std::move(extra)) {}
+  explicit LaunchTable(const std::vector<std::string>& extra);
 
-  std::string header() const;
-  CsvRow empty_row() const;
-  /// Writes a cell of any part of the row; false when there is no such column.
-  bool set(CsvRow& row, std::string_view column, const std::string& text) const;
+  std::string header() const { return csv_line(header_); }
+  CsvRow empty_row() const { return CsvRow(header_.size()); }
+  /// Writes a cell of any part of the row, if there is such a column.
+  void set(CsvRow& row, std::string_view column, const std::string& text) const {
+    if (const auto place = column_of(header_, column)) row[*place] = text;
+  }
   /// A launch's own cells; unknown ones stay empty. `repetition` counts the earlier rows of the
   /// same process, name, grid and block.
   void describe(CsvRow& row, const inject::LaunchRecord& launch, size_t process);
 
  private:
-  std::vector<std::string> extra_;
+  CsvRow header_;
   std::map<std::string, int64_t> seen_;  // launches of the same name and shape
 };
 

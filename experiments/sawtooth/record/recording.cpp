@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -156,8 +157,7 @@ Recording record_command(const RecordArguments& arguments,
 RecordArguments parse_record_arguments(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   const PlainOptions options = parse_plain_options(
-      "record", {arguments.begin(), dashes},
-      {"kernel", "nvtx", "skip", "count", "metrics", "csv", "gpu", "device"}, {"flush"}, 0);
+      record_command_entry.name, {arguments.begin(), dashes}, record_command_entry.flags, 0);
   RecordArguments record;
   record.launches.kernel = options.value_or("kernel", "");
   record.launches.nvtx = options.value_or("nvtx", "");

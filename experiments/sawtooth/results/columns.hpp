@@ -146,9 +146,8 @@ inline constexpr auto result_columns = [] {
 
 /// Index of a column; does not compile for a name that is not there.
 consteval size_t result_column(std::string_view name) {
-  for (size_t i = 0; i < result_columns.size(); ++i) {
+  for (size_t i = 0; i < result_columns.size(); ++i)
     if (result_columns[i].name == name) return i;
-  }
   throw "no such column";
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -36,9 +37,11 @@ void require_result_columns(const CsvRow& header, const std::string& place,
   throw UsageError(place + "its columns are not those of results.csv, " + what + "; " + allowed);
 }
 
-void OldTable::add(const std::string& path, bool may_end_early) {
-  CsvFile file(path, may_end_early);
-  if (file.header().empty()) return;
+bool OldTable::add(const std::string& path, bool may_end_early) {
+  auto text = std::make_unique<std::ifstream>(left_behind(path));
+  if (!text->is_open()) return false;
+  CsvFile file(std::move(text), path, may_end_early);
+  if (file.header().empty()) return true;
   require_result_columns(file.header(), path + ": --resume: ",
                          "choose another --csv file, or leave --resume out to replace it");
   const auto source = static_cast<uint32_t>(paths_.size());
@@ -56,7 +59,8 @@ void OldTable::add(const std::string& path, bool may_end_early) {
     if (row.has_result) by_name_.emplace(name_of(file.cells()), known->second);
   }
   paths_.push_back(path);
-  files_.emplace_back(path, std::ios::binary);
+  files_.push_back(left_behind(path));
+  return true;
 }
 
 CsvRow OldTable::read(const Row& row) const {

@@ -34,8 +34,9 @@ class OldTable {
   OldTable(std::string path, size_t key_columns)
       : path_(std::move(path)), key_columns_(key_columns) {}
 
-  /// The last row of a key with a result stays. Throws UsageError for other columns.
-  void add(const std::string& file, bool may_end_early);
+  /// The last row of a key with a result stays; false where the file is not there. Throws
+  /// UsageError for other columns.
+  bool add(const std::string& file, bool may_end_early);
   bool empty() const { return rows_.empty(); }
   const std::vector<Row>& rows() const { return rows_; }
   Row* find(const CsvRow& key_cells);

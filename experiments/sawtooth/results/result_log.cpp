@@ -28,24 +28,23 @@ OldRows old_rows(const Settings& outputs) {
 ResultLog::ResultLog(std::string path, OldRows old, size_t key_columns)
     : path_(std::move(path)), key_columns_(key_columns) {
   if (path_ != "-") {
-    const OutputPath target = output_path(path_);
-    path_ = target.path;
-    replaceable_ = target.replaceable;
-    if (replaceable_) lock_.emplace(path_);
+    table_.emplace(path_);
+    if (std::filesystem::is_symlink(path_)) path_ = table_->path();
+    replaceable_ = table_->replaceable();
   }
+  if (replaceable_) left_behind(partial_path());  // refuses what stands in its way
   if (old == OldRows::replace_finished) refuse_unfinished();
   if (old != OldRows::resume) return;
   if (!replaceable_) throw UsageError("--resume: needs --csv FILE to go on with");
   old_.emplace(path_, key_columns_);
-  if (std::filesystem::exists(path_)) old_->add(path_, false);
-  had_partial_ = std::filesystem::exists(partial_path());
-  if (had_partial_) old_->add(partial_path(), true);
+  old_->add(path_, false);
+  had_partial_ = old_->add(partial_path(), true);
 }
 
 // A header alone is nothing that could be lost.
 void ResultLog::refuse_unfinished() const {
-  if (!replaceable_ || !std::filesystem::exists(partial_path())) return;
-  std::ifstream file(partial_path(), std::ios::binary);
+  if (!replaceable_) return;
+  std::ifstream file = left_behind(partial_path());
   const auto lines =
       std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
   if (lines < 2) return;
@@ -67,28 +66,24 @@ bool ResultLog::has(const CsvRow& key_cells) const {
 
 void ResultLog::start() {
   if (replaceable_) {
-    OutputFile file(partial_path());
-    table_.emplace(path_);
-    file.write(result_header());
+    partial_.emplace(*table_, partial_ending);
+    partial_->write(result_header());
     table_->write(result_header());
     if (old_) {
       for (const OldTable::Row& row : old_->rows()) {
         const std::string line = csv_line(old_->read(row));
-        file.write(line);
+        partial_->write(line);
         if (!row.expected) table_->write(line);
       }
     }
-    file.commit();
+    partial_->commit(true);
+  } else if (!holds_) {
+    write(result_header());
   }
-  if (path_ != "-") {
-    partial_.open(replaceable_ ? partial_path() : path_, std::ios::binary | std::ios::app);
-    if (!partial_) throw UsageError(path_ + ": cannot be written");
-  }
-  if (!replaceable_ && !holds_) write(result_header());
 }
 
 void ResultLog::write(const std::string& line) {
-  std::ostream& out = replaceable_ ? table_->stream() : path_ == "-" ? std::cout : partial_;
+  std::ostream& out = table_ ? table_->stream() : std::cout;
   out << line;
   if (!replaceable_) out << std::flush;
   if (out) return;
@@ -104,8 +99,9 @@ void ResultLog::release_held() {
 
 void ResultLog::append_finished(const CsvRow& row) {
   if (!replaceable_ || row[result_column("status")] == status_refused) return;
-  partial_ << csv_line(row) << std::flush;
-  if (!partial_) throw std::runtime_error(partial_path() + ": writing failed; is the disk full?");
+  partial_->stream() << csv_line(row) << std::flush;
+  if (!partial_->stream())
+    throw std::runtime_error(partial_path() + ": writing failed; is the disk full?");
 }
 
 void ResultLog::append(const CsvRow& row, bool is_in_partial_file) {
@@ -132,8 +128,7 @@ void ResultLog::keep(const CsvRow& key_cells) {
 
 void ResultLog::finish() {
   if (!held_.empty()) {  // the partial file of this run goes; one that was there stays
-    partial_.close();
-    table_.reset();
+    unlock();
     if (replaceable_ && !had_partial_) std::filesystem::remove(partial_path());
     throw Refusal(first_refusal_);
   }
@@ -145,13 +140,13 @@ void ResultLog::finish() {
     for (const OldTable::Row& row : old_->rows())
       if (row.expected && !row.used) write(csv_line(old_->read(row)));
   table_->commit();
-  partial_.close();
   std::filesystem::remove(partial_path());
+  unlock();
 }
 
 void ResultLog::unlock() {
+  partial_.reset();
   table_.reset();  // its temporary file
-  lock_.reset();
 }
 
 }  // namespace sawtooth::experiments

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,7 +74,7 @@ class ResultLog {
   bool has_partial_file() const { return replaceable_; }
   /// For ends without a destructor.
   void unlock();
-  std::string partial_path() const { return path_ + ".partial"; }
+  std::string partial_path() const { return path_ + partial_ending; }
 
  private:
   void mark_used(const CsvRow& key_cells);
@@ -84,10 +83,11 @@ class ResultLog {
   // Refused rows at the table's beginning wait for another one; gives up waiting.
   void release_held();
 
+  static constexpr const char* partial_ending = ".partial";
+
   std::string path_;
-  std::optional<FileLock> lock_;  // before the old rows are read, until the log ends
-  bool replaceable_ = false;      // has a partial file
-  bool had_partial_ = false;      // whose rows were taken over
+  bool replaceable_ = false;  // has a partial file
+  bool had_partial_ = false;  // whose rows were taken over
   size_t key_columns_;
   std::optional<OldTable> old_;
   bool holds_ = true;
@@ -96,8 +96,9 @@ class ResultLog {
   std::vector<CsvRow> rows_;
   std::string first_refusal_;
   int64_t failures_ = 0;
-  std::ofstream partial_;            // or what is no regular file
-  std::optional<OutputFile> table_;  // in the order of the sweep
+  // In the order of the sweep; open, and so locked, before the old rows are read.
+  std::optional<OutputFile> table_;
+  std::optional<OutputFile> partial_;
 };
 
 }  // namespace sawtooth::experiments

@@ -54,9 +54,8 @@ std::vector<Column> varying(const std::vector<CsvRow>& rows) {
       column.is_number = column.is_number && is_quantity(row[c]);
     }
     const std::set<std::string> different(column.cells.begin(), column.cells.end());
-    if (different.size() > 1 && seen.insert(column.cells).second) {
+    if (different.size() > 1 && seen.insert(column.cells).second)
       columns.push_back(std::move(column));
-    }
   }
   return columns;
 }
@@ -167,9 +166,8 @@ std::string short_table(const std::vector<CsvRow>& all_rows) {
   std::vector<Column> columns = varying(rows);
   for (Column& column : std::vector<Column>{
            dram_reads(rows), plain(rows, result_column("time_us"), "time (us)"), time_range(points),
-           plain(rows, result_column("tflops"), "TFLOP/s"), model(rows), judged(rows)}) {
+           plain(rows, result_column("tflops"), "TFLOP/s"), model(rows), judged(rows)})
     if (!is_empty(column)) columns.push_back(std::move(column));
-  }
   std::vector<std::string> lines(rows.size() + 1);
   for (const Column& column : columns) {
     size_t width = column.title.size();

@@ -86,9 +86,8 @@ std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& pred
   Sums missing;
   for_each_class(prediction.histogram, [&](Tensor, Access access, const auto& distances) {
     missing.add(access, distances.sectors());
-    for (const sim::DistanceBin& bin : distances.bins()) {
+    for (const sim::DistanceBin& bin : distances.bins())
       hits_at[bin.lines + 1].add(access, bin.sectors);
-    }
   });
   hits_at.try_emplace(0);
   const CsvRow leading = cells_with_l2(key_cells);
@@ -114,14 +113,12 @@ std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& predi
   for_each_class(prediction.histogram, [&](Tensor tensor, Access access, const auto& distances) {
     const std::string_view tensor_name = sim::tensor_names[static_cast<size_t>(tensor)];
     const std::string_view access_name = sim::access_names[static_cast<size_t>(access)];
-    if (distances.cold_sectors() > 0) {
+    if (distances.cold_sectors() > 0)
       text += line_after(leading, tensor_name, access_name, "",
                          std::to_string(distances.cold_sectors()));
-    }
-    for (const sim::DistanceBin& bin : distances.bins()) {
+    for (const sim::DistanceBin& bin : distances.bins())
       text += line_after(leading, tensor_name, access_name, std::to_string(bin.lines),
                          std::to_string(bin.sectors));
-    }
   });
   return text;
 }

@@ -148,12 +148,10 @@ std::string timeline_json(const std::vector<TimelinePoint>& points) {
   for (size_t p = 0; p < points.size(); ++p) {
     add(name_event("process_name", p, 0, point_title(points[p].key_cells)));
     int64_t workers = 0;
-    for (const WavefrontStep& step : points[p].wavefront) {
+    for (const WavefrontStep& step : points[p].wavefront)
       workers = std::max(workers, step.worker + 1);
-    }
-    for (int64_t w = 0; w < workers; ++w) {
+    for (int64_t w = 0; w < workers; ++w)
       add(name_event("thread_name", p, w, "CTA " + std::to_string(w)));
-    }
     for (const Slice& slice : slices_of(points[p].wavefront, merge)) add(slice_event(slice, p));
   }
   return json + "\n]}\n";
@@ -163,7 +161,7 @@ WavefrontFiles::WavefrontFiles(const Settings& outputs) : steps_(steps_asked_for
   const std::string table = value_or(outputs, "wavefront", "");
   if (!table.empty()) table_.emplace(table).write(wavefront_header());
   const std::string timeline = value_or(outputs, "timeline", "");
-  if (!timeline.empty()) timeline_.emplace(timeline);
+  if (!timeline.empty()) timeline_.emplace(timeline_path_ = timeline);
 }
 
 std::string WavefrontFiles::add(const sim::Request& request, const CsvRow& key_cells) {
@@ -174,11 +172,14 @@ std::string WavefrontFiles::add(const sim::Request& request, const CsvRow& key_c
   return wavefront.is_cut ? cut_note(key_cells, steps_) : "";
 }
 
-void WavefrontFiles::commit() {
+std::string WavefrontFiles::commit() {
   if (table_) table_->commit();
-  if (!timeline_) return;
+  if (!timeline_) return "";
   timeline_->write(timeline_json(points_));
   timeline_->commit();
+  if (points_.size() < 2) return "";
+  return "note: " + timeline_path_ + ": " + std::to_string(points_.size()) +
+         " points, a process each, named by what they are\n";
 }
 
 void WavefrontFiles::abandon() {

@@ -62,13 +62,15 @@ class WavefrontFiles {
   bool empty() const { return !table_ && !timeline_; }
   /// Adds a point; returns a note where its wavefront is cut.
   std::string add(const sim::Request& request, const CsvRow& key_cells);
-  void commit();
+  /// Returns a note where a timeline has several points.
+  std::string commit();
   /// Gives the files up.
   void abandon();
 
  private:
   std::optional<int64_t> steps_;
   std::optional<OutputFile> table_, timeline_;
+  std::string timeline_path_;
   std::vector<TimelinePoint> points_;  // of the timeline
 };
 

@@ -1,5 +1,5 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
-// together in runs/NAME with what is needed to repeat it, and drawn where Python has matplotlib.
+// together in runs/NAME with what repeats it, a page, and figures where Python has matplotlib.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Wavefronts of more points than this are no picture.
-constexpr size_t most_wavefronts = 8;
+// Wavefronts and miss curves of more points than this are no picture.
+constexpr size_t most_pictured = 8;
 
 bool names_key(const Configuration& configuration, const char* key) {
   return configuration.base.contains(key) ||
@@ -45,6 +45,19 @@ void join_results(const fs::path& folder, bool measured) {
   write_output((folder / "results.csv").string(), text);
 }
 
+/// Misses at every capacity, by the one model that has them; lockstep.csv says which point a curve
+/// is of.
+void add_miss_curves(const std::string& configuration, const fs::path& folder) {
+  const std::string curves = (folder / "miss_curve.csv").string();
+  try {
+    run_simulate(simulate_command,
+                 {configuration, "--timing", "lockstep", "--l2", "lru", "--quiet", "--overwrite",
+                  "--csv", (folder / "lockstep.csv").string(), "--miss-curve", curves});
+  } catch (const UsageError& error) {  // a point that this model cannot count
+    std::cerr << "note: no miss curve: " << error.what() << "\n";
+  }
+}
+
 int measure_into(const std::string& configuration, const fs::path& folder, bool with_wavefront) {
   Arguments measure{configuration, "--overwrite", "--csv", (folder / "measured.csv").string()};
   if (with_wavefront)
@@ -60,19 +73,24 @@ int run_run(const Command& command, const Arguments& arguments) {
   const std::string& path = parsed.operands.front();
   const Configuration configuration = read_configuration(path);
   const Settings outputs = output_settings(configuration, {});
-  const fs::path folder =
-      output_folder("runs/" + value_or(outputs, "experiment", stem_of(configuration.path)));
-  write_output((folder / "config.ini").string(), read_text_file(path));
+  const std::string name = value_or(outputs, "experiment", stem_of(configuration.path));
+  if (name.find('/') != std::string::npos || name == "." || name == "..")
+    throw UsageError("experiment: '" + name +
+                     "' is no name of a folder in runs/; allowed: no '/', not '.' or '..'");
+  const fs::path folder = output_folder("runs/" + name), kept = folder / "config.ini";
+  std::error_code missing;
+  if (!fs::equivalent(kept, path, missing)) write_output(kept, read_text_file(path));
 
   Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};
   if (!names_key(configuration, "tiles"))  // as measure does, on any GPU
     simulate.insert(simulate.end(), {"--tiles", "kernel"});
   const bool with_wavefront =
-      expand(configuration, {}).size() <= most_wavefronts && !outputs.contains("wavefront");
+      expand(configuration, {}).size() <= most_pictured && !outputs.contains("wavefront");
   if (with_wavefront) {
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
   }
   const int predicted = run_simulate(simulate_command, simulate);
+  if (with_wavefront) add_miss_curves(path, folder);
   const fs::path rows = folder / "measured.csv";
   const auto before = written_at(rows);
   const int measured = measure_into(path, folder, with_wavefront);
@@ -85,13 +103,19 @@ int run_run(const Command& command, const Arguments& arguments) {
   write_provenance(provenance, "run", program_provenance(arguments));
   write_output((folder / "provenance.ini").string(), provenance.str());
   std::cout << "written to " << folder.string() << "\n";
-  int compared = measured;
+  int compared = exit_fine;
   if (has_measured) {
     compared = run_compare(compare_command,
                            {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
                             "--csv", (folder / "compare.csv").string()});
   } else {
-    fs::remove(folder / "compare.csv");  // of an earlier run: it would be drawn again
+    for (const char* old : {"compare.csv", "measured.csv", "wavefront_measured.csv"})
+      fs::remove(folder / old);  // of an earlier run: they would be drawn again
+    std::cout
+        << "predicted alone: measured.csv and compare.csv are missing. Where a GPU is, run this "
+           "again, or compare "
+        << (folder / "predicted.csv").string() << " with rows that were measured elsewhere\n";
+    if (measured != exit_no_device) compared = measured;
   }
   draw_run(folder.string());
   return compared == exit_fine ? predicted : compared;

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "experiments/sawtooth/results/predicted_point.hpp"
-#include "experiments/sawtooth/support/ordered_workers.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -68,12 +68,6 @@ bool has_runnable(const Shape& shape) {
       shape.candidates, [](const Candidate& candidate) { return candidate.point.refusal.empty(); });
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
-
 class Search {
  public:
   Search(const Settings& outputs, std::string experiment, const std::vector<Shape>& shapes,
@@ -89,6 +83,7 @@ class Search {
         evaluations_(outputs, path_) {
     goal_.seed = seed_of(shapes);
     if (budget_.seconds) *budget_.seconds /= double(shapes.size());
+    if (!path_.empty() && path_ != "-") table_file_.emplace(path_);
     if (const std::string file = value_or(outputs, "best", ""); !file.empty())
       best_file_.emplace(file);
   }
@@ -99,7 +94,10 @@ class Search {
     for (const Shape& shape : shapes_) search(shape);
     evaluations_.finish();
     if (path_ == "-") std::cout << table_;
-    if (!path_.empty() && path_ != "-") write_file(path_, table_);
+    if (table_file_) {
+      table_file_->write(table_);
+      table_file_->commit();
+    }
     if (best_file_) {
       best_file_->write(configuration_of(best_));
       best_file_->commit();
@@ -128,7 +126,7 @@ class Search {
   std::string path_;
   Evaluations evaluations_;
   std::vector<const Candidate*> best_;
-  std::optional<OutputFile> best_file_;  // opened before the work
+  std::optional<OutputFile> table_file_, best_file_;  // opened before the work
   std::string table_ = search_header();
 };
 

@@ -145,7 +145,7 @@ std::string configuration_of(const std::vector<const Candidate*>& candidates) {
           option.key == "section" || option.key == "q-order" || option.key == "head-order";
       if (listed && of_order) continue;
       const std::string value = point.text(option.key);
-      if (!value.empty()) text << option.key << " = " << value << "\n";
+      if (!value.empty()) text << ini_line(option.key, value);
     }
   }
   return text.str();

@@ -28,74 +28,6 @@ using Clock = std::chrono::steady_clock;
 // Rank 0 looks for messages so often: a look takes some 5 us, and workers have points for 50 ms.
 constexpr std::chrono::microseconds rank_zero_pause{1000};
 
-JobThreads threads_of(size_t count, const SideTables& sides) {
-  return JobThreads(count, [&](Job& job) { return simulate_point(job, sides, *job.begun); });
-}
-
-class Threads : public Crew {
- public:
-  Threads(size_t threads, const SideTables& sides) : threads_(threads_of(threads, sides)) {}
-  void give(size_t worker, Job job) override { threads_.give(worker, std::move(job)); }
-  std::vector<Finished> collect(std::chrono::microseconds longest) override {
-    return threads_.collect(longest);
-  }
-
- private:
-  JobThreads threads_;
-};
-
-// Messages to a rank: index and place of a point, or nothing at the end. Messages to rank 0: place,
-// seconds, whether there is a result, and it, or else whether the user is to blame, and the error.
-class JobRanks : public Crew {
- public:
-  JobRanks(const Ranks& ranks, size_t& under_way, const SideTables& sides)
-      : ranks_(ranks), under_way_(under_way), own_(threads_of(1, sides)) {}
-
-  void give(size_t worker, Job job) override {
-    if (worker == 0) {
-      own_.give(0, std::move(job));
-      return;
-    }
-    ByteWriter message;
-    message.add(job.index).add(job.place);
-    ranks_.send(static_cast<int>(worker), message.bytes());
-    ++under_way_;
-  }
-
-  std::vector<Finished> collect(std::chrono::microseconds longest) override {
-    const auto end = Clock::now() + longest;
-    for (;;) {
-      std::vector<Finished> finished = own_.collect(rank_zero_pause);
-      while (const auto message = ranks_.receive())
-        finished.push_back(finished_by(message->first, message->second));
-      if (!finished.empty() || Clock::now() >= end) return finished;
-    }
-  }
-
- private:
-  Finished finished_by(int rank, const std::string& message) {
-    ByteReader reader(message);
-    Finished finished{
-        static_cast<size_t>(rank), reader.number<size_t>(), reader.number<double>(), {}, {}};
-    const bool has_result = reader.number<bool>();
-    --under_way_;
-    if (has_result) {
-      finished.result = PointResult::of_bytes(reader.text());
-      return finished;
-    }
-    const bool is_usage = reader.number<bool>();
-    const std::string what = reader.text();
-    finished.error = is_usage ? std::make_exception_ptr(UsageError(what))
-                              : std::make_exception_ptr(std::runtime_error(
-                                    "rank " + std::to_string(rank) + ": " + what));
-    return finished;
-  }
-
-  const Ranks& ranks_;
-  size_t& under_way_;
-  JobThreads own_;
-};
-
 }  // namespace
 
 std::string PointResult::bytes() const {
@@ -132,12 +64,56 @@ PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
   return result;
 }
 
-std::unique_ptr<Crew> crew_of_threads(size_t threads, const SideTables& sides) {
-  return std::make_unique<Threads>(threads, sides);
+Crew::Crew(RankZero* ranks, size_t workers, const SideTables& sides)
+    : ranks_(ranks), threads_(ranks == nullptr ? workers : 1, [&](Job& job) {
+        return simulate_point(job, sides, *job.begun);
+      }) {}
+
+void Crew::give(size_t worker, Job job) {
+  if (ranks_ != nullptr && worker > 0)
+    ranks_->give(static_cast<int>(worker), job);
+  else
+    threads_.give(worker, std::move(job));
 }
 
-std::unique_ptr<Crew> RankZero::crew(const SideTables& sides) {
-  return std::make_unique<JobRanks>(ranks_, under_way_, sides);
+std::vector<Finished> Crew::collect(std::chrono::microseconds longest) {
+  if (ranks_ == nullptr) return threads_.collect(longest);
+  const auto end = Clock::now() + longest;
+  for (;;) {
+    std::vector<Finished> finished = threads_.collect(rank_zero_pause);
+    ranks_->collect(finished);
+    if (!finished.empty() || Clock::now() >= end) return finished;
+  }
+}
+
+// Messages to a rank: index and place of a point, or nothing at the end. Messages to rank 0: place,
+// seconds, whether there is a result, and it, or else whether the user is to blame, and the error.
+void RankZero::give(int rank, const SimulatedPoint& point) {
+  ByteWriter message;
+  message.add(point.index).add(point.place);
+  ranks_.send(rank, message.bytes());
+  ++under_way_;
+}
+
+void RankZero::collect(std::vector<Finished>& finished) {
+  while (const auto message = ranks_.receive()) {
+    --under_way_;
+    const auto& [rank, bytes] = *message;
+    ByteReader reader(bytes);
+    const auto place = reader.number<size_t>();
+    const auto seconds = reader.number<double>();
+    Finished& one =
+        finished.emplace_back(Finished{static_cast<size_t>(rank), place, seconds, {}, {}});
+    if (reader.number<bool>()) {
+      one.result = PointResult::of_bytes(reader.text());
+      continue;
+    }
+    const bool is_usage = reader.number<bool>();
+    const std::string what = reader.text();
+    one.error = is_usage ? std::make_exception_ptr(UsageError(what))
+                         : std::make_exception_ptr(
+                               std::runtime_error("rank " + std::to_string(rank) + ": " + what));
+  }
 }
 
 RankZero::~RankZero() {

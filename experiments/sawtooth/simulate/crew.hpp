@@ -37,16 +37,6 @@ struct Job : SimulatedPoint {
 };
 using JobThreads = ThreadCrew<Job, PointResult>;
 
-class Crew {
- public:
-  virtual ~Crew() = default;
-  virtual void give(size_t worker, Job job) = 0;
-  /// What has ended since; waits for it so long at most.
-  virtual std::vector<JobThreads::Finished> collect(std::chrono::microseconds longest) = 0;
-};
-
-std::unique_ptr<Crew> crew_of_threads(size_t threads, const SideTables& sides);
-
 /// Rank 0's side of a job: it hands out points and simulates some on a thread of its own. The
 /// other ranks end with it; where points are under way, because of an error, the launcher ends
 /// them.
@@ -58,11 +48,28 @@ class RankZero {
   RankZero& operator=(const RankZero&) = delete;
 
   size_t workers() const { return static_cast<size_t>(ranks_.size()); }
-  std::unique_ptr<Crew> crew(const SideTables& sides);
+  /// Gives a point to another rank; adds what others have finished.
+  void give(int rank, const SimulatedPoint& point);
+  void collect(std::vector<JobThreads::Finished>& finished);
 
  private:
   Ranks ranks_;
   size_t under_way_ = 0;  // at other ranks
+};
+
+/// The workers of a sweep: threads of this process or, with `ranks`, one thread and the other
+/// ranks.
+class Crew {
+ public:
+  Crew(RankZero* ranks, size_t workers, const SideTables& sides);
+
+  void give(size_t worker, Job job);
+  /// What has ended since; waits for it so long at most.
+  std::vector<JobThreads::Finished> collect(std::chrono::microseconds longest);
+
+ private:
+  RankZero* ranks_;
+  JobThreads threads_;
 };
 
 /// The side of the others: simulates what rank 0 sends until it says that this was all. `simulate`

@@ -19,10 +19,10 @@
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
 #include "experiments/sawtooth/simulate/crew.hpp"
+#include "experiments/sawtooth/simulate/dispatcher.hpp"
 #include "experiments/sawtooth/simulate/rows_in_order.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/simulate/sweep_cost.hpp"
-#include "experiments/sawtooth/support/dispatcher.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -140,13 +140,13 @@ class Simulation {
     std::signal(SIGINT, note_interrupt);
     std::signal(SIGTERM, note_interrupt);
     const auto begin = std::chrono::steady_clock::now();
-    const auto crew = ranks_ != nullptr ? ranks_->crew(sides_) : crew_of_threads(workers, sides_);
-    simulate(dispatcher, *crew, in_order, Progress(open.points, open.seconds, !quiet_));
+    Crew crew(ranks_, workers, sides_);
+    simulate(dispatcher, crew, in_order, Progress(open.points, open.seconds, !quiet_));
     note_busy_share(dispatcher.taken_s(), std::chrono::steady_clock::now() - begin, workers);
     add_wavefronts();
     log_.finish();
     sides_.commit();
-    wavefronts_.commit();
+    notes_ += wavefronts_.commit();
     if (!quiet_) {
       print_counted(models_, "model ");
       print_counted(rows_.methods(), "");
@@ -253,9 +253,8 @@ class Simulation {
     log_.unlock();
     std::cerr << "\nsawtooth: interrupted after " << rows_.ended() << " of " << sweep_.list().size()
               << " points";
-    if (log_.has_partial_file()) {
+    if (log_.has_partial_file())
       std::cerr << "; their rows are in " << log_.partial_path() << ", --resume goes on";
-    }
     std::cerr << std::endl;
     std::cout.flush();
     std::_Exit(exit_interrupted);
@@ -277,9 +276,8 @@ class Simulation {
 
 void print_notes(const Configuration& configuration, const SimulatedSweep& sweep,
                  const Command& command) {
-  for (const auto& [name, limits] : sweep.limits()) {
+  for (const auto& [name, limits] : sweep.limits())
     std::cerr << "note: system " << name << ": " << limits << "\n";
-  }
   for (const auto& [key, assignment] : configuration.base) {
     if ((find_option(key)->commands & command.options) != 0) continue;
     std::cerr << "note: " << place_of(key, assignment.origin) << ": has no effect in "
@@ -287,52 +285,37 @@ void print_notes(const Configuration& configuration, const SimulatedSweep& sweep
   }
 }
 
-struct Request {
-  Configuration configuration;
-  Settings command_line, outputs;
-
-  Request(const Command& command, const Arguments& arguments) {
-    ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-    configuration = parsed.operands.empty() ? empty_configuration()
-                                            : read_configuration(parsed.operands.front());
-    command_line = std::move(parsed.settings);
-    outputs = output_settings(configuration, command_line);
-  }
-};
-
 int simulate(const Command& command, const Arguments& arguments, RankZero* ranks) {
-  const Request request(command, arguments);
-  const auto& [configuration, command_line, outputs] = request;
+  const SweepArguments given = parse_sweep_arguments(command, arguments);
+  const Settings& outputs = given.outputs;
   if (ranks != nullptr && outputs.contains("threads"))
     throw UsageError("--threads: each process of a job simulates one point at a time; leave it " +
                      std::string("out, and start more processes"));
   if (is_on(outputs, "print-config")) {
-    const std::string experiment =
-        value_or(outputs, "experiment",
-                 configuration.path.empty() ? "command-line" : stem_of(configuration.path));
     Catalog catalog;
-    std::cout << resolved_configuration(configuration, command_line, experiment, catalog);
+    std::cout << resolved_configuration(given.configuration, given.command_line, given.experiment,
+                                        catalog);
     return exit_fine;
   }
-  SimulatedSweep sweep(configuration, command_line, outputs);
+  SimulatedSweep sweep(given);
   if (is_on(outputs, "dry-run")) return dry_run(sweep, outputs);
   if (!is_on(outputs, "quiet")) {
     if (!sweep.note().empty()) std::cerr << "note: " << sweep.note() << "\n";
-    print_notes(configuration, sweep, command);
+    print_notes(given.configuration, sweep, command);
   }
   return Simulation(sweep, outputs, ranks).run();
 }
 
 // Every rank reads the same arguments and files; what is wrong with them rank 0 says.
 void serve(const Ranks& ranks, const Command& command, const Arguments& arguments) {
-  std::optional<Request> request;
+  std::optional<SweepArguments> given;
   std::optional<SimulatedSweep> sweep;
   std::optional<SideTables> sides;
   std::atomic<int64_t> items_begun = 0;
   serve_rank_zero(ranks, [&](size_t index) {
-    if (!request) request.emplace(command, arguments);
-    if (!sweep) sweep.emplace(request->configuration, request->command_line, request->outputs);
-    if (!sides) sides.emplace(request->outputs, false);
+    if (!given) given = parse_sweep_arguments(command, arguments);
+    if (!sweep) sweep.emplace(*given);
+    if (!sides) sides.emplace(given->outputs, false);
     return simulate_point(sweep->at(index), *sides, items_begun);
   });
 }

@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/simulate/sweep_cost.hpp"
-#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -58,22 +57,19 @@ void refuse_tables_of_a_ring(const Settings& outputs, const std::vector<Point>& 
 
 }  // namespace
 
-SimulatedSweep::SimulatedSweep(const Configuration& configuration, const Settings& command_line,
-                               const Settings& outputs)
-    : list_(configuration, command_line),
-      shard_(shard_of(outputs)),
-      experiment_(
-          value_or(outputs, "experiment",
-                   configuration.path.empty() ? "command-line" : stem_of(configuration.path))),
-      model_(list_, has_curves(outputs), catalog_) {
+SimulatedSweep::SimulatedSweep(const SweepArguments& given)
+    : list_(given.configuration, given.command_line),
+      shard_(shard_of(given.outputs)),
+      experiment_(given.experiment),
+      model_(list_, has_curves(given.outputs), catalog_) {
   std::vector<Point> points;  // all models between them
   for (const Settings& settings : model_.deciding()) {
     points.push_back(model_.resolve(settings, catalog_));
     require_cold(points.back());
   }
   refuse_idle_sets_keys(list_, points);
-  refuse_idle_curves(outputs, points);
-  refuse_tables_of_a_ring(outputs, points);
+  refuse_idle_curves(given.outputs, points);
+  refuse_tables_of_a_ring(given.outputs, points);
 }
 
 SimulatedPoint SimulatedSweep::at(size_t index) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
@@ -32,8 +33,7 @@ struct SimulatedPoint {
 class SimulatedSweep {
  public:
   /// Throws UsageError for what is wrong with the list as a whole.
-  SimulatedSweep(const Configuration& configuration, const Settings& command_line,
-                 const Settings& outputs);
+  explicit SimulatedSweep(const SweepArguments& given);
 
   const PointList& list() const { return list_; }
   const std::string& experiment() const { return experiment_; }

@@ -9,25 +9,38 @@
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "sim/lru/simulate_lru.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-// Visits to a tile that one core counts a second.
-constexpr double lockstep_visits_a_second = 20e6;
-constexpr double lockstep_halves_visits_a_second = 20e6;
-constexpr double lockstep_sets_visits_a_second = 5e6;
-constexpr double timed_visits_a_second = 6e6;
+// Seconds of one core, each from points of some tenths of a second. Workers that are at one tile in
+// lockstep are replayed as one; under LRU rounds that repeat are multiplied, and items remain.
+constexpr double timed_visit_s = 0.1e-6, timed_item_s = 7e-6;
+constexpr double lockstep_tile_s = 0.7e-6, line_by_line_tile_s = 1.5e-6, lockstep_visit_s = 0.02e-6;
+constexpr double repeated_item_s = 0.3e-6;
 // What a point takes however small it is.
 constexpr double least_seconds = 100e-6;
-constexpr double bytes_a_tile = 100;
-constexpr double least_bytes = 2e6;
+constexpr double bytes_a_tile = 100;  // of a head that workers are at
+constexpr double least_bytes = 14e6;  // the program's own
 
-double visits_a_second(const Point& point) {
-  if (point.request.timing == sim::Timing::timed) return timed_visits_a_second;
+// Workers that share a K/V head.
+double sharers(const sim::Request& request) {
+  const Problem& problem = request.problem;
+  const double items =
+      double(q_tiles(problem, request.tiling)) * double(problem.heads) / double(problem.kv_heads);
+  return std::clamp(items, 1.0, double(request.schedule.workers));
+}
+
+double seconds_of(const Point& point, double visits) {
+  const sim::Request& request = point.request;
+  const auto items = double(item_count(request.problem, request.tiling, request.schedule));
+  if (request.timing == sim::Timing::timed) return visits * timed_visit_s + items * timed_item_s;
   const std::string_view l2 = point.keys.l2->name;
-  if (l2 == "sets" || l2 == "opt") return lockstep_sets_visits_a_second;
-  return l2 == "halves" ? lockstep_halves_visits_a_second : lockstep_visits_a_second;
+  if (l2 == "lru" && request.use_period && sim::has_rounds(request)) return items * repeated_item_s;
+  return visits * lockstep_visit_s +
+         visits / sharers(request) *
+             (l2 == "sets" || l2 == "opt" ? line_by_line_tile_s : lockstep_tile_s);
 }
 
 double pairs_of_tiles(const Problem& problem, const sim::Request& request) {
@@ -74,7 +87,12 @@ PointCost expected_cost(const Point& point) {
   const Problem& problem = request.problem;
   const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
   const double visits = tensors_a_step(request) * pairs_of_tiles(request);
-  const auto heads = static_cast<double>(problem.batch * problem.heads);
+  // Heads that are done make room for others.
+  const auto all = static_cast<double>(problem.batch * problem.heads);
+  const double heads =
+      std::min(all, 1 + std::max(double(request.schedule.order.section),
+                                 double(request.schedule.workers) /
+                                     static_cast<double>(q_tiles(problem, request.tiling))));
   const double tiles =
       tensors_a_step(request) * heads *
       static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));
@@ -82,7 +100,7 @@ PointCost expected_cost(const Point& point) {
   const double part = point.ring && point.keys.ring_step
                           ? 1 / static_cast<double>(point.ring->ranks * point.ring->ranks)
                           : 1;
-  return {least_seconds + part * launches * visits / visits_a_second(point),
+  return {least_seconds + part * launches * seconds_of(point, visits),
           least_bytes + tiles * bytes_a_tile};
 }
 

@@ -1,4 +1,5 @@
 // sawtooth slurm: a job array for a sweep.
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 
@@ -6,6 +7,7 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -109,15 +111,20 @@ int run_slurm(const Command& command, const Arguments& arguments) {
   if (!parsed.settings.contains("tasks"))
     throw UsageError("--tasks: not given; how many tasks the array has, of " +
                      std::to_string(points.size()) + " points");
-  const std::string name =
-      value_or(output_settings(configuration, {}), "experiment", stem_of(path));
+  const std::string name = sweep_arguments(configuration).experiment;
   ArrayScript job;
   job.program = fs::read_symlink("/proc/self/exe").string();
   job.configuration = fs::absolute(path).string();
   job.table = fs::absolute(value_or(parsed.settings, "csv", name + ".csv")).string();
-  for (const char c : name) job.name += c == ' ' ? '-' : c;
+  // A name that neither sbatch nor bash takes for anything else.
+  for (const char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    job.name += plain || c == '.' || c == '_' ? c : '-';
+  }
   job.tasks = value_or(parsed.settings, "tasks", "1");
   job.sbatch = value_or(parsed.settings, "sbatch", "");
+  if (one_line(job.sbatch) != job.sbatch)
+    throw UsageError("--sbatch: has a line break or another control character; allowed: one line");
   std::cout << array_script(job);
   return exit_fine;
 }

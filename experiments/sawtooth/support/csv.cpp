@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "experiments/sawtooth/support/ini.hpp"
+#include "experiments/sawtooth/support/input_file.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -87,9 +87,8 @@ class Reader {
 void require_header(const Reader& reader, const CsvRow& header) {
   for (size_t i = 0; i < header.size(); ++i) {
     if (header[i].empty()) reader.fail(1, 1, "column " + std::to_string(i + 1) + " has no name");
-    if (std::count(header.begin(), header.end(), header[i]) > 1) {
+    if (std::count(header.begin(), header.end(), header[i]) > 1)
       reader.fail(1, 1, "column '" + header[i] + "' is there twice");
-    }
   }
 }
 
@@ -99,8 +98,6 @@ void require_length(const Reader& reader, int line, const CsvRow& row, const Csv
       line, 1,
       std::to_string(row.size()) + " cells; the header has " + std::to_string(header.size()));
 }
-
-constexpr size_t chunk_bytes = size_t{1} << 20;
 
 // Cells of a record without quotes, into those of the row before.
 void split_plain(std::string_view record, CsvRow& cells) {
@@ -158,22 +155,17 @@ CsvRow parse_csv_record(std::string_view record, const std::string& path, int li
 }
 
 CsvFile::CsvFile(const std::string& path, bool may_end_early)
-    : path_(path), may_end_early_(may_end_early) {
-  refuse_folder(path);
-  file_ = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*file_) throw UsageError(path + ": cannot be read");
-  read_header();
-}
+    : CsvFile(std::make_unique<std::ifstream>(open_input(path)), path, may_end_early) {}
 
-CsvFile::CsvFile(std::unique_ptr<std::istream> text, const std::string& path)
-    : path_(path), file_(std::move(text)) {
+CsvFile::CsvFile(std::unique_ptr<std::istream> text, const std::string& path, bool may_end_early)
+    : path_(path), file_(std::move(text)), may_end_early_(may_end_early) {
   read_header();
 }
 
 void CsvFile::read_header() {
-  fill();
-  if (buffer_.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
-  if (!read_record()) {
+  const bool is_there = read_record();
+  if (record_.starts_with(byte_order_mark)) record_.remove_prefix(byte_order_mark.size());
+  if (!is_there || (record_.empty() && file_->eof())) {
     if (may_end_early_) return;
     throw UsageError(path_ + ":1:1: the file is empty; a header is needed");
   }
@@ -194,47 +186,25 @@ bool CsvFile::next() {
   return false;
 }
 
-// Drops what was read, and reads on; false at the end of the file.
-bool CsvFile::fill() {
-  buffer_offset_ += at_;
-  buffer_.erase(0, at_);
-  at_ = 0;
-  const size_t before = buffer_.size();
-  buffer_.resize(before + chunk_bytes);
-  file_->read(buffer_.data() + before, static_cast<std::streamsize>(chunk_bytes));
-  buffer_.resize(before + static_cast<size_t>(file_->gcount()));
-  return buffer_.size() > before;
-}
-
-// Finds the next record: up to a line's end outside of quotes.
+// Reads lines up to one that ends outside of quotes.
 bool CsvFile::read_record() {
-  size_t end = 0;  // behind at_: what was searched
-  size_t quotes = 0;
-  int lines = 0;
-  for (;;) {
-    const size_t found = buffer_.find('\n', at_ + end);
-    const size_t stop = found == std::string::npos ? buffer_.size() : found;
-    quotes +=
-        static_cast<size_t>(std::count(buffer_.begin() + static_cast<std::ptrdiff_t>(at_ + end),
-                                       buffer_.begin() + static_cast<std::ptrdiff_t>(stop), '"'));
-    end = stop - at_;
-    if (found != std::string::npos) {
-      ++lines;
-      if (quotes % 2 == 0) break;
-      ++end;
-      continue;
-    }
-    if (fill()) continue;
-    if (end == 0 || may_end_early_) return false;
-    lines = 1;
-    break;
-  }
-  offset_ = buffer_offset_ + at_;
+  offset_ += text_.size();
   line_ = next_line_;
-  next_line_ += lines;
-  record_ = std::string_view(buffer_).substr(at_, end);
+  text_.clear();
+  size_t quotes = 0;
+  do {
+    std::string line;
+    const bool has_line = static_cast<bool>(std::getline(*file_, line));
+    if (may_end_early_ && file_->eof()) return false;
+    if (!has_line && text_.empty()) return false;
+    if (!has_line) break;
+    quotes += static_cast<size_t>(std::ranges::count(line, '"'));
+    text_.append(line).append(file_->eof() ? "" : "\n");
+    ++next_line_;
+  } while (quotes % 2 == 1);
+  record_ = text_;
+  if (record_.ends_with('\n')) record_.remove_suffix(1);
   if (record_.ends_with('\r')) record_.remove_suffix(1);
-  at_ = std::min(at_ + end + 1, buffer_.size());
   return true;
 }
 

@@ -27,6 +27,13 @@ struct CsvTable {
   std::vector<int> line_of_row;  // where each row begins, for messages
 
   std::optional<size_t> column(std::string_view name) const { return column_of(header, name); }
+  /// Nothing where the column is not there.
+  std::string cell(size_t row, std::string_view name) const {
+    const auto place = column(name);
+    return place ? rows[row][*place] : "";
+  }
+  /// "PATH:LINE", for messages.
+  std::string place(size_t row) const { return path + ":" + std::to_string(line_of_row[row]); }
 };
 
 /// Throws UsageError "PATH:LINE:COLUMN: ..." for what is no table: a broken quote, a row that is
@@ -41,7 +48,7 @@ class CsvFile {
   /// without one whole line then has no header either.
   explicit CsvFile(const std::string& path, bool may_end_early = false);
   /// `path` is for messages.
-  CsvFile(std::unique_ptr<std::istream> text, const std::string& path);
+  CsvFile(std::unique_ptr<std::istream> text, const std::string& path, bool may_end_early = false);
 
   const std::string& path() const { return path_; }
   const CsvRow& header() const { return header_; }
@@ -59,14 +66,11 @@ class CsvFile {
  private:
   void read_header();
   bool read_record();
-  bool fill();
 
   std::string path_;
   std::unique_ptr<std::istream> file_;
   bool may_end_early_ = false;
-  std::string buffer_;
-  size_t at_ = 0;               // in the buffer
-  uint64_t buffer_offset_ = 0;  // of the buffer in the file
+  std::string text_;  // of the record, with its line's end
   int next_line_ = 1;
   std::string_view record_;
   uint64_t offset_ = 0;

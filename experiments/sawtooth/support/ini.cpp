@@ -1,8 +1,6 @@
 #include "experiments/sawtooth/support/ini.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -12,14 +10,30 @@
 namespace sawtooth::experiments {
 namespace {
 
-// The largest tables of results have some hundred megabytes.
-constexpr size_t most_text_bytes = size_t{1} << 30;
+// A sweep takes some kilobytes for each of its sections.
+constexpr size_t most_sections = 65'536;
 
 std::string header_name(const std::string& line, const std::string& path, int number) {
   if (line.back() != ']') fail_at(path, number, "'" + line + "': a section ends with ']'");
   const std::string name(trimmed(line.substr(1, line.size() - 2)));
   if (name.empty()) fail_at(path, number, "a section needs a name");
   return name;
+}
+
+// "a # b" in quotes keeps its '#' and outer blanks; a quote inside is doubled, as in CSV. Nothing
+// where `text` is not one such value, and a comment.
+std::optional<std::string> quoted_value(std::string_view text) {
+  std::string value;
+  if (!text.starts_with('"')) return std::nullopt;
+  for (size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '"' && text.substr(at + 1, 1) != "\"") {
+      const std::string_view rest = trimmed(text.substr(at + 1));
+      return rest.empty() || rest.front() == '#' ? std::optional(value) : std::nullopt;
+    }
+    at += text[at] == '"' ? 1 : 0;
+    value += text[at];
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -31,6 +45,8 @@ IniFile parse_ini(const std::string& text, const std::string& path) {
   for (int number = 1; std::getline(lines, line); ++number) {
     const std::string content(trimmed(line.substr(0, line.find('#'))));
     if (content.starts_with('[')) {
+      if (file.sections.size() > most_sections)
+        fail_at(path, number, "more than " + std::to_string(most_sections) + " sections");
       file.sections.push_back({header_name(content, path, number), number, {}});
       continue;
     }
@@ -42,41 +58,26 @@ IniFile parse_ini(const std::string& text, const std::string& path) {
     }
     std::string key(trimmed(content.substr(0, equals)));
     if (key.empty()) fail_at(path, number, "a key is missing before '='");
-    file.sections.back().entries.push_back(
-        {std::move(key), std::string(trimmed(content.substr(equals + 1))), number});
+    std::string value(trimmed(content.substr(equals + 1)));
+    if (value.starts_with('"'))
+      value = quoted_value(trimmed(line.substr(line.find('=') + 1))).value_or(value);
+    file.sections.back().entries.push_back({std::move(key), std::move(value), number});
   }
   return file;
 }
 
-void refuse_folder(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    throw UsageError(path + ": is a folder; a file is needed");
-}
-
-std::string read_text_file(const std::string& path) {
-  refuse_folder(path);
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw UsageError(path + ": cannot be read");
-  // In pieces: a device has no size, and may have no end.
-  constexpr size_t first_piece = size_t{1} << 12, largest_piece = size_t{1} << 16;
-  std::string text;
-  for (size_t piece = first_piece; stream; piece = std::min(2 * piece, largest_piece)) {
-    const size_t before = text.size();
-    text.resize(before + piece);
-    stream.read(text.data() + before, static_cast<std::streamsize>(piece));
-    text.resize(before + static_cast<size_t>(stream.gcount()));
-    if (text.size() > most_text_bytes) {
-      throw UsageError(path + ": has more than " + std::to_string(most_text_bytes) +
-                       " bytes, it is none of our files");
-    }
+std::string ini_line(std::string_view key, std::string_view value) {
+  std::string text = one_line(value);
+  if (text.find('#') != std::string::npos || text.starts_with('"') || trimmed(text) != text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+    text = quoted + '"';
   }
-  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
-  return text;
+  return std::string(key).append(" = ").append(text).append("\n");
 }
 
 IniFile read_ini(const std::string& path) {
-  return parse_ini(read_text_file(path), path);
+  return parse_ini(read_text_file(path, TextLimit::settings), path);
 }
 
 }  // namespace sawtooth::experiments

@@ -1,9 +1,12 @@
 // INI files with the line of every key: "key = value", "[section]", comments from # to the end of
-// the line.
+// the line. A value in double quotes may have a # and outer blanks.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "experiments/sawtooth/support/input_file.hpp"
 
 namespace sawtooth::experiments {
 
@@ -29,10 +32,8 @@ IniFile parse_ini(const std::string& text, const std::string& path);
 /// Reads the file; throws UsageError when it cannot be read.
 IniFile read_ini(const std::string& path);
 
-/// Throws UsageError for a folder.
-void refuse_folder(const std::string& path);
-
-/// The whole file; throws UsageError when it cannot be read, or has more than 2^30 bytes.
-std::string read_text_file(const std::string& path);
+/// "key = value" and the line's end, such that the parser reads the same value; control characters
+/// become blanks.
+std::string ini_line(std::string_view key, std::string_view value);
 
 }  // namespace sawtooth::experiments

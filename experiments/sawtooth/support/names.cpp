@@ -30,17 +30,24 @@ size_t changes_between(std::string_view a, std::string_view b) {
 
 std::string lowered(std::string_view text) {
   std::string result(text);
-  for (char& c : result) {
+  for (char& c : result)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
   return result;
 }
 
 std::string_view found_name(std::string_view text, std::span<const std::string_view> names) {
-  for (const std::string_view name : names) {
+  for (const std::string_view name : names)
     if (name == text || lowered(name) == lowered(text)) return name;
-  }
   return {};
+}
+
+std::vector<std::string> family_named(std::string_view text,
+                                      std::span<const std::string_view> names) {
+  std::vector<std::string> family;
+  const std::string begin = lowered(text) + "-";
+  for (const std::string_view name : names)
+    if (lowered(name).starts_with(begin)) family.emplace_back(name);
+  return family;
 }
 
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names) {

@@ -1,13 +1,15 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -22,6 +24,8 @@ namespace sawtooth::experiments {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* temporary_ending = ".tmp";
 
 // A link in /proc is an open file of a process, whatever its text says.
 bool lies_in_proc(const fs::path& path) {
@@ -41,12 +45,85 @@ void remove_and_end(int) {
   _exit(exit_interrupted);
 }
 
-// Not so when its last owner removed it between our open() and flock().
-bool is_still_there(int file, const std::string& path) {
-  struct stat ours = {};
-  struct stat there = {};
-  return fstat(file, &ours) == 0 && stat(path.c_str(), &there) == 0 &&
-         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+// Regular files that this process reads, and outputs that it has open; both without links.
+struct FilesInUse {
+  std::mutex mutex;
+  std::set<std::string> inputs, outputs;
+};
+FilesInUse& files_in_use() {
+  static FilesInUse files;
+  return files;
+}
+
+bool is_one_file(const std::string& a, const std::string& b) {
+  struct stat one = {}, other = {};
+  return a == b || (stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 &&
+                    one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
+// Whether `file` is the output, or one that is made beside it.
+bool belongs_to(const std::string& output, const std::string& file) {
+  return std::ranges::any_of(
+      std::array{"", ".partial", temporary_ending, ".partial.tmp"},
+      [&](const char* ending) { return is_one_file(output + ending, file); });
+}
+
+void claim(const std::string& shown, const std::string& output) {
+  FilesInUse& files = files_in_use();
+  const std::lock_guard guard(files.mutex);
+  for (const std::string& input : files.inputs)
+    if (belongs_to(output, input))
+      throw UsageError(shown + ": is read as well; choose another file to write");
+  for (const std::string& other : files.outputs)
+    if (belongs_to(output, other) || belongs_to(other, output))
+      throw UsageError(shown +
+                       ": another output is written there or beside it; choose another file");
+  files.outputs.insert(output);
+}
+
+std::string without_links(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(path), error);
+  return error ? path : whole.string();
+}
+
+[[noreturn]] void refuse_to_write(const std::string& path) {
+  const std::string why = errno == ENAMETOOLONG ? "its name is too long for a file beside it"
+                                                : "is its folder there and writable?";
+  throw UsageError(path + ": cannot be written; " + why);
+}
+
+// Not a link, a pipe or a folder; opening waits for nothing.
+int open_regular(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0 && (errno == ENOENT || errno == ENAMETOOLONG)) return file;
+  struct stat found = {};
+  if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode)) return file;
+  if (file >= 0) close(file);
+  throw UsageError(path + ": is in the way, and no file that an earlier run left; remove it");
+}
+
+// Makes `temporary` anew and locks it. What is there and not locked was left by a killed process.
+int locked_temporary(const std::string& path, const std::string& temporary, mode_t mode) {
+  for (;;) {
+    int file = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    const bool is_new = file >= 0;
+    if (!is_new && errno != EEXIST) refuse_to_write(path);
+    if (!is_new && (file = open_regular(temporary)) < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      close(file);
+      throw UsageError(path + ": another process is writing it; wait for its end, or choose " +
+                       "another file");
+    }
+    // Not so when its last owner renamed or removed it between our open() and flock().
+    struct stat ours = {}, there = {};
+    const bool stands = fstat(file, &ours) == 0 && lstat(temporary.c_str(), &there) == 0 &&
+                        ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    if (stands && is_new) return file;
+    const bool stays = stands && unlink(temporary.c_str()) != 0;
+    close(file);
+    if (stays) refuse_to_write(path);
+  }
 }
 
 }  // namespace
@@ -73,44 +150,25 @@ void remove_files_on_signals() {
   }
 }
 
-FileLock::FileLock(const std::string& path) : lock_path_(path + ".lock") {
-  for (;;) {
-    file_ = open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) {
-      throw UsageError(path + ": cannot be written; is its folder there and writable?");
-    }
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return;
-      close(file_);
-      throw UsageError(path + ": another process is writing it; wait for its end, or choose " +
-                       "another file");
-    }
-    if (is_still_there(file_, lock_path_)) {
-      removed_.emplace(lock_path_);
-      return;
-    }
-    close(file_);
-  }
-}
-
-FileLock::~FileLock() {
-  unlink(lock_path_.c_str());
-  close(file_);
-}
-
 OutputPath output_path(const std::string& path) {
   if (path == "-") throw UsageError("'-': only --csv can go to standard output; give a file name");
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status)) throw UsageError(path + ": is a folder; give a file name");
   if (!fs::status_known(status)) throw UsageError(path + ": " + error.message());
-  if (fs::exists(status) && !fs::is_regular_file(status)) return {path, false};
+  if (fs::exists(status) && !fs::is_regular_file(status)) return {path};
   fs::path file = path;  // status() has found an end of the links
   while (fs::is_symlink(fs::symlink_status(file))) {
-    if (lies_in_proc(file)) return {path, false};
+    if (lies_in_proc(file)) return {path};
     file = file.parent_path() / fs::read_symlink(file);
   }
-  return {file.string(), true};
+  struct stat there = {};
+  if (lstat(file.c_str(), &there) != 0) return {file.string(), true};
+  if (there.st_nlink > 1)
+    throw UsageError(path +
+                     ": has other hard links, which would keep the old contents; remove it, "
+                     "or choose another file");
+  return {file.string(), true, there.st_mode & 07777};
 }
 
 fs::path output_folder(const std::string& path) {
@@ -121,33 +179,78 @@ fs::path output_folder(const std::string& path) {
   return path;
 }
 
-OutputFile::OutputFile(const std::string& path)
-    : target_(output_path(path)), temporary_(target_.path + ".tmp") {
-  // Appended to where it cannot be replaced: standard output may have lines already.
+void note_input(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return;
+  const std::string input = without_links(path);
+  FilesInUse& files = files_in_use();
+  const std::lock_guard guard(files.mutex);
+  for (const std::string& output : files.outputs)
+    if (belongs_to(output, input))
+      throw UsageError(path + ": is written as well; choose another file to write");
+  files.inputs.insert(input);
+}
+
+std::ifstream left_behind(const std::string& path) {
+  const int file = open_regular(path);
+  if (file < 0) return {};
+  std::ifstream stream("/proc/self/fd/" + std::to_string(file), std::ios::binary);
+  close(file);
+  return stream;
+}
+
+OutputFile::OutputFile(OutputPath target) : target_(std::move(target)) {}
+
+OutputFile::OutputFile(const std::string& path) : OutputFile(output_path(path)) {
   if (target_.replaceable) {
-    temporary_removed_.emplace(temporary_);
-    stream_.open(temporary_, std::ios::binary | std::ios::trunc);
-  } else {
+    target_.path = without_links(target_.path);
+    claim(path, target_.path);
+    is_claimed_ = true;
+  }
+  open(path);
+}
+
+OutputFile::OutputFile(const OutputFile& of, std::string_view ending) : OutputFile(of.target_) {
+  target_.path += ending;
+  open(target_.path);
+}
+
+void OutputFile::open(const std::string& name) {
+  if (!target_.replaceable) {
+    // Appended to: standard output may have lines already.
     stream_.open(target_.path, std::ios::binary | std::ios::app);
+  } else {
+    constexpr mode_t own = 0600, usual = 0666;  // the latter less what umask() takes
+    temporary_ = target_.path + temporary_ending;
+    lock_ = locked_temporary(name, temporary_, target_.mode ? own : usual);
+    temporary_removed_.emplace(temporary_);
+    // By the file itself: what has its name meanwhile may be another one.
+    stream_.open("/proc/self/fd/" + std::to_string(lock_), std::ios::binary | std::ios::app);
+    if (target_.mode) fchmod(lock_, *target_.mode);
   }
-  if (!stream_) {
-    throw UsageError(path + ": cannot be written; is its folder there and writable?");
-  }
+  if (!stream_) refuse_to_write(name);
 }
 
 OutputFile::~OutputFile() {
-  if (committed_ || !target_.replaceable) return;
-  stream_.close();
-  std::error_code ignored;
-  fs::remove(temporary_, ignored);
+  if (temporary_removed_) unlink(temporary_.c_str());
+  if (lock_ >= 0) close(lock_);
+  const std::lock_guard guard(files_in_use().mutex);
+  if (is_claimed_) files_in_use().outputs.erase(target_.path);
 }
 
-void OutputFile::commit() {
-  stream_.close();
+void OutputFile::commit(bool stays_open) {
+  if (stays_open)
+    stream_.flush();
+  else
+    stream_.close();
   if (!stream_) throw std::runtime_error(target_.path + ": writing failed; is the disk full?");
-  if (target_.replaceable) fs::rename(temporary_, target_.path);
-  committed_ = true;
-  temporary_removed_.reset();
+  if (!target_.replaceable) return;
+  temporary_removed_.reset();  // where it cannot be renamed, it stays
+  std::error_code error;
+  fs::rename(temporary_, target_.path, error);
+  if (error)
+    throw std::runtime_error(target_.path + ": cannot be replaced (" + error.message() +
+                             "); all of it is in " + temporary_);
 }
 
 void write_output(const std::string& path, const std::string& text) {

@@ -1,29 +1,41 @@
 // A file that appears whole or not at all: written under a temporary name, then renamed. What is no
-// regular file (a device, a pipe, standard output) is written to as it is. Files that are there
-// while something is written, as temporary ones and locks, are not left behind by signals.
+// regular file (a device, a pipe, standard output) is written to as it is. This class alone makes
+// files that stay: it refuses to replace what the program reads, or writes as another output.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
+
+#include <sys/types.h>
 
 namespace sawtooth::experiments {
 
 /// Where the bytes of an output go.
 struct OutputPath {
   std::string path;  // links followed, so that a rename replaces the file and not a link to it
-  bool replaceable;  // a regular file, or nothing yet
+  bool replaceable = false;         // a regular file, or nothing yet
+  std::optional<mode_t> mode = {};  // of the file that is there
 };
 
-/// Throws UsageError for a folder, "-" and links without an end. Not replaceable are also files
-/// that a link of /proc stands for, as /dev/stdout does: others have them open.
+/// Throws UsageError for a folder, "-", links without an end, and a file with further hard links,
+/// which a rename would part. Not replaceable are also files that a link of /proc stands for, as
+/// /dev/stdout does: others have them open.
 OutputPath output_path(const std::string& path);
 
 /// Makes the folder, for what is written when the work is done; throws UsageError where that is not
 /// possible, or nothing can be written into it.
 std::filesystem::path output_folder(const std::string& path);
+
+/// The program reads `path` from now on: no output may take its place. Throws UsageError where one
+/// is about to.
+void note_input(const std::string& path);
+
+/// Opens what an earlier run left under an output's name; nothing where there is none. Throws
+/// UsageError for what is no regular file, as a link.
+std::ifstream left_behind(const std::string& path);
 
 class RemovedOnSignal {
  public:
@@ -41,45 +53,39 @@ class RemovedOnSignal {
 /// cleanly by itself may replace the handlers.
 void remove_files_on_signals();
 
-/// A lock that one process holds at a time and that ends with it.
-class FileLock {
- public:
-  /// Locks PATH.lock with flock; throws UsageError when another process has it, or when the file
-  /// cannot be made. File systems that know no locks get none.
-  explicit FileLock(const std::string& path);
-  /// Removes the file, as do signals that end the program; one that a killed process left behind is
-  /// harmless.
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  std::string lock_path_;
-  int file_ = -1;
-  std::optional<RemovedOnSignal> removed_;
-};
-
 class OutputFile {
  public:
-  /// Opens the file, or PATH.tmp where it can be replaced; throws UsageError when that is not
-  /// possible.
+  /// Opens the file, or makes PATH.tmp beside it where it can be replaced: nobody else's, no link,
+  /// and locked, so that a second process is refused; one that a killed process left is replaced.
+  /// Throws UsageError where that is not possible, and for an input or another output.
   explicit OutputFile(const std::string& path);
+  /// A file beside `of` that belongs to it: its name with `ending`, its mode.
+  OutputFile(const OutputFile& of, std::string_view ending);
   /// Removes the temporary file unless commit() was called, as do signals that end the program.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  /// With links followed.
+  const std::string& path() const { return target_.path; }
+  bool replaceable() const { return target_.replaceable; }
   void write(const std::string& text) { stream_ << text; }
   std::ostream& stream() { return stream_; }
-  /// Renames to PATH; throws std::runtime_error when writing failed (a full disk).
-  void commit();
+  /// Renames to PATH; throws std::runtime_error when writing failed (a full disk). What
+  /// `stays_open` can be appended to where it now is.
+  void commit(bool stays_open = false);
 
  private:
+  void open(const std::string& name);
+
+  explicit OutputFile(OutputPath target);
+
   OutputPath target_;
+  bool is_claimed_ = false;
   std::string temporary_;
+  int lock_ = -1;  // of the temporary file
   std::optional<RemovedOnSignal> temporary_removed_;
   std::ofstream stream_;
-  bool committed_ = false;
 };
 
 /// Writes all of a file, or to standard output where `path` is "-". Throws as OutputFile does.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -20,11 +21,7 @@ int64_t PlainOptions::count_or(std::string_view key, int64_t otherwise) const {
 }
 
 PlainOptions parse_plain_options(std::string_view command, const std::vector<std::string>& words,
-                                 const std::vector<std::string_view>& keys,
-                                 const std::vector<std::string_view>& flags, size_t most_operands) {
-  const auto is_in = [](const std::vector<std::string_view>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+                                 std::span<const PlainOption> known, size_t most_operands) {
   PlainOptions options;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -37,17 +34,20 @@ PlainOptions parse_plain_options(std::string_view command, const std::vector<std
     }
     const size_t equals = word.find('=');
     const std::string key = word.substr(2, equals == std::string::npos ? equals : equals - 2);
-    if (is_in(flags, key) && equals == std::string::npos) {
-      options.values[key] = "on";
-      continue;
-    }
-    if (!is_in(keys, key)) {
+    const auto option = std::ranges::find(known, key, &PlainOption::key);
+    if (option == known.end() || (option->value.empty() && equals != std::string::npos)) {
       std::string allowed;
-      for (const auto* names : {&keys, &flags}) {
-        for (const std::string_view name : *names) allowed.append(" --").append(name);
+      std::vector<std::string_view> names;
+      for (const PlainOption& one : known) {
+        allowed.append(" --").append(one.key);
+        names.push_back(one.key);
       }
       throw UsageError("'--" + key + "' is no option of " + std::string(command) +
-                       "; allowed:" + allowed);
+                       "; allowed:" + allowed + did_you_mean(key, names));
+    }
+    if (option->value.empty()) {
+      options.values[key] = "on";
+      continue;
     }
     if (equals == std::string::npos && i + 1 == words.size())
       throw UsageError("--" + key + ": a value is missing");

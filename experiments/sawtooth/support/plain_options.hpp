@@ -3,11 +3,17 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sawtooth::experiments {
+
+/// "--key VALUE description" of the help; an option without a value is on where it is given.
+struct PlainOption {
+  std::string_view key, value, description;
+};
 
 struct PlainOptions {
   std::map<std::string, std::string, std::less<>> values;  // by key, without its dashes
@@ -22,11 +28,10 @@ struct PlainOptions {
   int64_t count_or(std::string_view key, int64_t otherwise) const;
 };
 
-/// `keys` take a value ("--key value", "--key=value"), `flags` none. Throws UsageError that names
-/// the option and what is allowed.
+/// Options are "--key value" or "--key=value". Throws UsageError that names the option and what is
+/// allowed.
 PlainOptions parse_plain_options(std::string_view command, const std::vector<std::string>& words,
-                                 const std::vector<std::string_view>& keys,
-                                 const std::vector<std::string_view>& flags, size_t most_operands);
+                                 std::span<const PlainOption> known, size_t most_operands);
 
 /// The metrics of a comma-separated list. Throws UsageError when there is none.
 std::vector<std::string> metric_list(std::string_view text);

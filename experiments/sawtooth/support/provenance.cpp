@@ -10,6 +10,7 @@
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
+#include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "git_version.hpp"
 
@@ -96,9 +97,8 @@ class Nvml {
 }  // namespace
 
 std::string Provenance::value(std::string_view key) const {
-  for (const auto& [name, text] : entries) {
+  for (const auto& [name, text] : entries)
     if (name == key) return text;
-  }
   return std::string(unknown);
 }
 
@@ -141,7 +141,7 @@ std::string utc_now() {
 
 void write_provenance(std::ostream& out, std::string_view section, const Provenance& provenance) {
   out << '[' << section << "]\n";
-  for (const auto& [key, value] : provenance.entries) out << key << " = " << value << '\n';
+  for (const auto& [key, value] : provenance.entries) out << ini_line(key, value);
   out << '\n';
 }
 

@@ -48,9 +48,8 @@ void use_resources(const std::string& folder) {
 std::vector<std::string> resource_names(std::string_view folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(root() / folder, error)) {
+  for (const auto& entry : fs::directory_iterator(root() / folder, error))
     if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
-  }
   if (error) {
     throw UsageError((root() / folder).string() + ": cannot be read (" + error.message() +
                      "); set SAWTOOTH_EXPERIMENTS to the project's experiments folder");
@@ -63,11 +62,16 @@ std::string resource_path(std::string_view folder, const std::string& name,
                           const std::string& place) {
   if (name.find('/') != std::string::npos || name.ends_with(extension)) return name;
   const auto names = resource_names(folder);
-  const std::string_view found = found_name(name, views_of(names));
+  std::string found(found_name(name, views_of(names)));
+  const auto family = family_named(name, views_of(names));
+  if (found.empty() && family.size() > 1)
+    throw UsageError(place + ": '" + name + "' is not one of them: " + join_list(family) +
+                     "; name the one that is meant");
+  if (found.empty() && !family.empty()) found = family.front();
   if (found.empty())
     throw UsageError(place + ": '" + name + "' is not known; allowed: " + join_list(names) +
                      ", or a path to an .ini file" + did_you_mean(name, views_of(names)));
-  return (root() / folder / (std::string(found) + std::string(extension))).string();
+  return (root() / folder / (found + std::string(extension))).string();
 }
 
 std::string plot_script(std::string_view name) {

@@ -13,8 +13,9 @@ namespace sawtooth::experiments {
 /// whose program is someone else's.
 void use_resources(const std::string& folder);
 
-/// The file of `name` in `folder` ("gpus", "systems"): a known name, or a path with a '/' or an
-/// ending ".ini". Throws UsageError that begins with `place` and lists the known names.
+/// The file of `name` in `folder` ("gpus", "systems"): a known name, the family of one (h100 of
+/// h100-sxm), or a path with a '/' or an ending ".ini". Throws UsageError that begins with `place`
+/// and lists the known names.
 std::string resource_path(std::string_view folder, const std::string& name,
                           const std::string& place);
 

@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 namespace sawtooth::experiments {
 
-/// The value below which `share` of at least one value lie, linearly between neighbours (type 7 of
+/// The value below which `share` of the values lie, linearly between neighbours (type 7 of
 /// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996).
+/// Throws std::invalid_argument where there is none.
 inline double quantile_of(std::vector<double> values, double share) {
+  if (values.empty()) throw std::invalid_argument("has no value to take a median or quantile of");
   std::sort(values.begin(), values.end());
   const double place = share * static_cast<double>(values.size() - 1);
   const auto below = static_cast<size_t>(place);

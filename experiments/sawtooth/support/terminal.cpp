@@ -10,7 +10,7 @@
 namespace sawtooth::experiments {
 namespace {
 
-constexpr size_t widest = 100, narrowest = 40;
+constexpr size_t widest = 100, usual = 80, narrowest = 40;
 
 int descriptor(Output output) {
   return output == Output::standard ? STDOUT_FILENO : STDERR_FILENO;
@@ -33,10 +33,9 @@ size_t line_width() {
   winsize size{};
   size_t width = 0;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
-  if (const char* columns = std::getenv("COLUMNS"); width == 0 && columns != nullptr) {
+  if (const char* columns = std::getenv("COLUMNS"); width == 0 && columns != nullptr)
     width = std::strtoul(columns, nullptr, 10);
-  }
-  return width == 0 ? widest : std::clamp(width, narrowest, widest);
+  return width == 0 ? usual : std::clamp(width, narrowest, widest);
 }
 
 std::string wrapped(std::string_view text, size_t width, size_t indent) {

@@ -11,7 +11,7 @@ enum class Output { standard, error };
 
 bool is_terminal(Output output);
 
-/// Characters a line: of the terminal, else $COLUMNS, else 100; 40 to 100.
+/// Characters a line: of the terminal, else $COLUMNS, else 80; 40 to 100.
 size_t line_width();
 
 /// Words of `text` in lines of at most `width`; `indent` blanks begin each line but the first.

@@ -35,9 +35,8 @@ constexpr auto byte_units = std::to_array<Unit>({{"", 1},
 }
 
 int64_t factor_of(std::span<const Unit> units, std::string_view name, std::string_view text) {
-  for (const Unit& unit : units) {
+  for (const Unit& unit : units)
     if (lowered(unit.name) == lowered(name)) return unit.factor;
-  }
   fail(text);
 }
 
@@ -118,12 +117,22 @@ std::string counted(double value) {
   return text;
 }
 
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  constexpr char first_printed = ' ', del = '\x7f';
+  for (size_t i = 0; i < line.size(); ++i) {
+    const auto c = static_cast<unsigned char>(line[i]);
+    // Terminals obey U+0080 to U+009F too, which are C2 80 to C2 9F in UTF-8.
+    const bool second = i + 1 < line.size() && (line[i + 1] & 0xE0) == 0x80;
+    if (c < first_printed || c == del) line[i] = ' ';
+    if (c == 0xC2 && second) line.replace(i, 2, " ");
+  }
+  return line;
+}
+
 std::string json_string(std::string_view text) {
   std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    json += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
+  for (const char c : one_line(text)) json.append(c == '"' || c == '\\' ? "\\" : "") += c;
   return json + '"';
 }
 

@@ -40,6 +40,9 @@ std::string fixed(double value, int decimals);
 std::string shortest(double value);
 /// Whole numbers without a point, others with nine digits; nothing for what is not finite.
 std::string counted(double value);
+/// Control characters, line breaks and NUL among them, become blanks: for formats of lines, and for
+/// terminals, which would obey them.
+std::string one_line(std::string_view text);
 /// A JSON string with its quotes; control characters become blanks.
 std::string json_string(std::string_view text);
 

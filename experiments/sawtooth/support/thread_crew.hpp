@@ -1,12 +1,16 @@
-// Workers that are threads: each takes the jobs it is given, in their order.
+// Workers that are threads: each takes the jobs it is given, in their order. run_in_order() hands
+// results over in the order of the jobs, so that what is written does not depend on the number of
+// threads.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -96,5 +100,35 @@ class ThreadCrew {
   bool stop_ = false;
   std::vector<std::jthread> threads_;  // the last member: they end before the others
 };
+
+/// Calls `produce(i)` for every i < jobs on `threads` threads, and on the calling thread
+/// `consume(i, result)` in ascending order, and `idle()` at least every 100 ms while it waits.
+/// An exception of `produce` is thrown again here when its turn comes; no job begins after it.
+template <class Produce, class Consume, class Idle>
+void run_in_order(size_t jobs, size_t threads, Produce produce, Consume consume, Idle idle) {
+  struct Job {
+    size_t place = 0;
+  };
+  using Crew = ThreadCrew<Job, decltype(produce(size_t{0}))>;
+  const size_t workers = std::min(threads, jobs);
+  Crew crew(workers, [&](Job& job) { return produce(job.place); });
+  size_t given = 0;
+  for (; given < workers; ++given) crew.give(given, {given});
+  bool stop = false;
+  std::map<size_t, typename Crew::Finished> done;
+  for (size_t next = 0; next < jobs;) {
+    for (auto& finished : crew.collect(longest_wait)) {
+      stop = stop || finished.error;
+      if (!stop && given < jobs) crew.give(finished.worker, {given++});
+      done.emplace(finished.place, std::move(finished));
+    }
+    idle();
+    for (auto ready = done.find(next); ready != done.end(); ready = done.find(++next)) {
+      auto outcome = std::move(done.extract(ready).mapped());
+      if (outcome.error) std::rethrow_exception(outcome.error);
+      consume(next, std::move(*outcome.result));
+    }
+  }
+}
 
 }  // namespace sawtooth::experiments

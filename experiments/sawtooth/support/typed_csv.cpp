@@ -27,10 +27,15 @@ double finite_number(const std::string& text) {
 }
 
 int64_t whole_number(const std::string& text) {
+  int64_t whole = 0;
+  const char* end = text.data() + text.size();
+  if (const auto found = std::from_chars(text.data(), end, whole);
+      found.ec == std::errc{} && found.ptr == end && whole >= 0)
+    return whole;
   constexpr double exact_below = 9007199254740992.0;  // 2^53
   const double value = finite_number(text);
   if (value < 0 || value >= exact_below)
-    throw std::invalid_argument("'" + text + "' is no whole number");
+    throw std::invalid_argument("'" + text + "' is no whole number from 0 on");
   return std::llround(value);
 }
 

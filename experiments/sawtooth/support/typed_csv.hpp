@@ -68,8 +68,7 @@ Row typed_row(const CsvTable& table, size_t row, const TypedColumns<Row>& column
     try {
       read_cell(column.cell(made), table.rows[row][*place]);
     } catch (const std::invalid_argument& error) {
-      throw UsageError(table.path + ":" + std::to_string(table.line_of_row[row]) + ": " +
-                       column.name + ": " + error.what());
+      throw UsageError(table.place(row) + ": " + column.name + ": " + error.what());
     }
   }
   return made;

@@ -5,11 +5,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "experiments/sawtooth/support/text.hpp"
+
 namespace sawtooth::experiments {
 
 class UsageError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit UsageError(const std::string& what) : std::runtime_error(one_line(what)) {}
 };
 
 /// What no key or file forbids by itself, but a combination of them: of a sweep it is the status of

@@ -26,55 +26,39 @@ constexpr auto needed_columns =
 constexpr auto kernel_columns = std::to_array<std::string_view>(
     {"kernel", "gpu", "head_dim", "dtype", "mask", "tile_q", "tile_kv"});
 
-class Rows {
- public:
-  explicit Rows(const CsvTable& table) : table_(table) {}
-
-  std::string cell(size_t row, std::string_view column) const {
-    const auto place = table_.column(column);
-    return place ? table_.rows[row][*place] : "";
-  }
-  std::string place(size_t row) const {
-    return table_.path + ":" + std::to_string(table_.line_of_row[row]);
-  }
-
- private:
-  const CsvTable& table_;
-};
-
-double time_of(const Rows& rows, size_t row) {
-  const std::string text = rows.cell(row, "time_us");
+double time_of(const CsvTable& table, size_t row) {
+  const std::string text = table.cell(row, "time_us");
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || !std::isfinite(value) || value <= 0)
-    throw UsageError(rows.place(row) + ": time_us: '" + text +
+    throw UsageError(table.place(row) + ": time_us: '" + text +
                      "' is not allowed; allowed: a number above 0");
   return value * ns_a_us;
 }
 
-Point point_of(const Rows& rows, size_t row, const std::string& gpu, Catalog& catalog) {
+Point point_of(const CsvTable& table, size_t row, const std::string& gpu, Catalog& catalog) {
   Settings settings;
-  const Origin origin{rows.place(row), 0};
+  const Origin origin{table.place(row), 0};
   assign(settings, "timing", "timed", {});
   assign(settings, "l2", "halves", {});
   assign(settings, "kernel-costs", "mma", {});  // no kernel of kernels/mma, whatever its tiles
   if (!gpu.empty()) assign(settings, "gpu", gpu, {});
   for (const std::string_view column : point_columns) {
-    const std::string cell = rows.cell(row, column);
+    const std::string cell = table.cell(row, column);
     std::string key(column);
     std::replace(key.begin(), key.end(), '_', '-');
     if (cell.empty() || settings.contains(key)) continue;
     try {
       assign(settings, key, cell, {});
     } catch (const UsageError& error) {
-      throw UsageError(rows.place(row) + ": " + error.what());
+      throw UsageError(table.place(row) + ": " + error.what());
     }
   }
   try {
     return resolve(settings, catalog);
   } catch (const UsageError& error) {
-    throw UsageError(rows.place(row) + ": " + error.what());
+    throw UsageError(table.place(row) + ": " + error.what());
   }
 }
 
@@ -94,11 +78,10 @@ bool is_beyond(const Point& point) {
   return kv_bytes(point.request.problem) > l2_part(point);
 }
 
-void refuse_several_kernels(const CsvTable& table, const Rows& rows,
-                            const std::vector<size_t>& used) {
+void refuse_several_kernels(const CsvTable& table, const std::vector<size_t>& used) {
   for (const std::string_view column : kernel_columns) {
     for (const size_t row : used) {
-      const std::string first = rows.cell(used.front(), column), other = rows.cell(row, column);
+      const std::string first = table.cell(used.front(), column), other = table.cell(row, column);
       if (other != first)
         throw UsageError(table.path + ": has rows of " + std::string(column) + " = " + first +
                          " and of " + other + "; give the rows of one kernel and shape");
@@ -145,30 +128,29 @@ TaughtRows taught_rows(const CsvTable& table, const std::string& gpu, Catalog& c
       throw UsageError(table.path + ": has no column '" + std::string(column) +
                        "'; teach needs the problem, tile_q, tile_kv, launch, workers, ctas_per_sm, "
                        "scan and time_us of results.csv");
-  const Rows rows(table);
   std::vector<size_t> used;
   for (size_t row = 0; row < table.rows.size(); ++row) {
-    const std::string status = rows.cell(row, "status");
-    if (rows.cell(row, "source") == "predicted" || rows.cell(row, "time_us").empty()) continue;
+    const std::string status = table.cell(row, "status");
+    if (table.cell(row, "source") == "predicted" || table.cell(row, "time_us").empty()) continue;
     if (!status.empty() && status != "ok") continue;
     for (const std::string_view column : needed_columns)
-      if (rows.cell(row, column).empty())
-        throw UsageError(rows.place(row) + ": " + std::string(column) + ": is empty");
+      if (table.cell(row, column).empty())
+        throw UsageError(table.place(row) + ": " + std::string(column) + ": is empty");
     used.push_back(row);
   }
   if (used.empty()) throw UsageError(table.path + ": has no measured row with time_us");
-  refuse_several_kernels(table, rows, used);
-  if (gpu.empty() && rows.cell(used.front(), "gpu").empty())
+  refuse_several_kernels(table, used);
+  if (gpu.empty() && table.cell(used.front(), "gpu").empty())
     throw UsageError(table.path + ": has no gpu; give it by --gpu");
 
-  TaughtRows taught{table.path, rows.cell(used.front(), "kernel"), {}};
+  TaughtRows taught{table.path, table.cell(used.front(), "kernel"), {}};
   for (const size_t row : used) {
-    TaughtRow made{.point = point_of(rows, row, gpu, catalog)};
-    made.time_ns = time_of(rows, row);
+    TaughtRow made{.point = point_of(table, row, gpu, catalog)};
+    made.time_ns = time_of(table, row);
     made.line = table.line_of_row[row];
     made.linear = made.point.text("scan") == "linear";
     made.inside = is_inside(made.point);
-    const std::string state = rows.cell(row, "state");
+    const std::string state = table.cell(row, "state");
     made.warm = made.inside && !state.empty() && state != "cold";
     taught.rows.push_back(std::move(made));
   }

@@ -94,19 +94,18 @@ ProfileFile file_of(const TaughtRows& taught, const FittedCosts& fitted) {
 
 }  // namespace
 
-int run_teach(const Command&, const Arguments& arguments) {
-  const PlainOptions options =
-      parse_plain_options("teach", arguments, {"output", "gpu", "threads"}, {"quiet"}, 1);
+int run_teach(const Command& command, const Arguments& arguments) {
+  const PlainOptions options = parse_plain_options(command.name, arguments, command.flags, 1);
   if (options.operands.empty() || !options.has("output"))
     throw UsageError("teach: name the rows and the file to write: ROWS.csv --output KERNEL.ini");
   Catalog catalog;
+  OutputFile output(options.value_or("output", ""));
   const TaughtRows taught =
       taught_rows(read_csv(options.operands.front()), options.value_or("gpu", ""), catalog);
   const auto threads =
       options.count_or("threads", std::max(1u, std::thread::hardware_concurrency()));
   const FittedCosts fitted = fit_costs(taught, static_cast<size_t>(std::max<int64_t>(1, threads)));
 
-  OutputFile output(options.value_or("output", ""));
   output.write(profile_text(file_of(taught, fitted),
                             "Written by `sawtooth teach` from " + options.operands.front()));
   output.commit();

@@ -138,8 +138,8 @@ class ReadTrace {
                        ": is no regular file; the beginning of a trace is read more than once, so "
                        "save it to a file first");
     }
-    stream_.open(path_, std::ios::binary);
-    if (!stream_ || stream_.peek() == std::ifstream::traits_type::eof()) {
+    stream_ = open_input(path_);
+    if (stream_.peek() == std::ifstream::traits_type::eof()) {
       throw UsageError(path_ + ": cannot be read, or is empty");
     }
     const auto reader = open();

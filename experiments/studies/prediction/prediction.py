@@ -78,12 +78,12 @@ def options_of(name, gpu, measured, folder):
         return [str(kept), f"--gpu={gpu}"]
     rows = [row for row in table.read(measured) if row["experiment"] in (name, "")]
     path = folder / "points.ini"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f"experiment = {name}\ngpu = {gpu}\n")
-        for number, point in enumerate(table.grouped(rows, *POINT), 1):
-            file.write(f"\n[{number}]\n")
-            for column, value in zip(POINT, point):
-                file.write(f"{WRITTEN.get(column, column.replace('_', '-'))} = {value}\n")
+    text = f"experiment = {name}\ngpu = {gpu}\n"
+    for number, point in enumerate(table.grouped(rows, *POINT), 1):
+        text += f"\n[{number}]\n"
+        for column, value in zip(POINT, point):
+            text += f"{WRITTEN.get(column, column.replace('_', '-'))} = {value}\n"
+    path.write_text(text, encoding="utf-8")
     return [str(path)]
 
 

@@ -8,15 +8,10 @@
 namespace sawtooth::experiments {
 
 template <>
-struct NamesOf<Pass> {
-  static ValueNames<Pass> all() {
-    return {{"forward", Pass::forward}, {"backward", Pass::backward}};
-  }
-};
+inline const ValueNames<Pass> names_of<Pass>{{"forward", Pass::forward},
+                                             {"backward", Pass::backward}};
 template <>
-struct NamesOf<Dq> {
-  static ValueNames<Dq> all() { return names_from<Dq>(dq_names, &DqName::dq); }
-};
+inline const auto names_of<Dq> = names_from<Dq>(dq_names, &DqName::dq);
 
 struct BackwardKeys {
   Pass pass{};

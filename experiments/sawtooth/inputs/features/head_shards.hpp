@@ -7,12 +7,8 @@
 namespace sawtooth::experiments {
 
 template <>
-struct NamesOf<Exchange> {
-  static ValueNames<Exchange> all() {
-    using enum Exchange;
-    return {{"none", none}, {"megatron", megatron}, {"ulysses", ulysses}};
-  }
-};
+inline const ValueNames<Exchange> names_of<Exchange>{
+    {"none", Exchange::none}, {"megatron", Exchange::megatron}, {"ulysses", Exchange::ulysses}};
 
 struct HeadShardKeys {
   std::optional<int64_t> head_shards;  // GPUs

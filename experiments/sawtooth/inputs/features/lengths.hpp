@@ -13,7 +13,7 @@
 namespace sawtooth::experiments {
 
 template <>
-struct NamesOf<SequenceOrderId> : NamesOfPolicies<SequenceOrderId, SequenceOrders> {};
+inline const auto names_of<SequenceOrderId> = names_of_policies<SequenceOrderId, SequenceOrders>();
 
 /// What a request's `sequences` point to.
 struct SequenceLists {

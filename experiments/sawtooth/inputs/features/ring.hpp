@@ -10,17 +10,11 @@ namespace sawtooth::experiments {
 enum class RingMover : uint8_t { copy, nccl };
 
 template <>
-struct NamesOf<RingLayout> {
-  static ValueNames<RingLayout> all() {
-    return {{"zigzag", RingLayout::zigzag}, {"plain", RingLayout::plain}};
-  }
-};
+inline const ValueNames<RingLayout> names_of<RingLayout>{{"zigzag", RingLayout::zigzag},
+                                                         {"plain", RingLayout::plain}};
 template <>
-struct NamesOf<RingMover> {
-  static ValueNames<RingMover> all() {
-    return {{"copy", RingMover::copy}, {"nccl", RingMover::nccl}};
-  }
-};
+inline const ValueNames<RingMover> names_of<RingMover>{{"copy", RingMover::copy},
+                                                       {"nccl", RingMover::nccl}};
 
 struct RingKeys {
   std::optional<int64_t> ring;  // GPUs

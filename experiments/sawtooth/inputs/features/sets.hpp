@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
+#include "experiments/sawtooth/support/input_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -23,35 +24,24 @@ struct Hints {
 };
 
 template <>
-struct NamesOf<Hints> {
-  static ValueNames<Hints> all() {
-    constexpr auto first = sim::Priority::evict_first, last = sim::Priority::evict_last;
-    return {{"q-first", {.q = first}},
-            {"k-last-v-last", {.k = last, .v = last}},
-            {"q-first-k-last-v-last", {.q = first, .k = last, .v = last}},
-            {"k-first-v-first", {.k = first, .v = first}}};
-  }
-};
+inline const ValueNames<Hints> names_of<Hints>{
+    {"q-first", {.q = sim::Priority::evict_first}},
+    {"k-last-v-last", {.k = sim::Priority::evict_last, .v = sim::Priority::evict_last}},
+    {"q-first-k-last-v-last",
+     {sim::Priority::evict_first, sim::Priority::evict_last, sim::Priority::evict_last}},
+    {"k-first-v-first", {.k = sim::Priority::evict_first, .v = sim::Priority::evict_first}}};
 template <>
-struct NamesOf<sim::HashKind> {
-  static ValueNames<sim::HashKind> all() {
-    return names_from<sim::HashKind>(l2_hashes, &HashName::hash);
-  }
-};
+inline const auto names_of<sim::HashKind> = names_from<sim::HashKind>(l2_hashes, &HashName::hash);
 template <>
-struct NamesOf<sim::SetPolicy> {
-  static ValueNames<sim::SetPolicy> all() {
-    return names_from<sim::SetPolicy>(l2_policies, &PolicyName::policy);
-  }
-};
+inline const auto names_of<sim::SetPolicy> = names_from<sim::SetPolicy>(l2_policies,
+                                                                        &PolicyName::policy);
 
 /// One row a line, the lowest bit of the set number first: a mask of line-number bits, decimal or
 /// hexadecimal with 0x, whose parity is that bit. '#' begins a comment. Throws UsageError with file
 /// and line.
 inline std::vector<uint64_t> read_hash_matrix(const std::string& path) {
   constexpr size_t most_rows = 31;  // a set number has fewer than 32 bits
-  std::ifstream file(path);
-  if (!file) throw UsageError("l2-hash-matrix: " + path + ": cannot be read");
+  std::istringstream file(read_text_file(path, TextLimit::settings));
   std::vector<uint64_t> rows;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {

@@ -366,7 +366,7 @@ TEST(ItemRecords, ItemsOfAnotherTableAreNamed) {
   EXPECT_DOUBLE_EQ(launches[0].point.dram_tb_per_s, 1);
   EXPECT_EQ(launches[0].ctas.at(1).front().item, 3) << "in the order of time";
   std::ofstream(items) << "run_id,repetition,worker,items_before,item,steps,start_ns\n"
-                          "b,0,1,0,3,10,100\n";
+                          "b,0,0,0,3,10,100\n";
   EXPECT_THAT(message_of<UsageError>([&] { read_item_records(points, items); }),
               HasSubstr("run_id b"));
 }

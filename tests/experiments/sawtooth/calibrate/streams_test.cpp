@@ -1,6 +1,5 @@
 // Checks and figures of streams, on rows as an ideal L2 would give them.
 #include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -15,7 +14,7 @@ namespace {
 using cupti::L2Counter;
 
 inline void set(StreamRow& row, L2Counter counter, int64_t value) {
-  row.counts[static_cast<size_t>(counter)] = value;
+  row.count(counter) = value;
 }
 
 /// A read of `mib` MiB of which `dram_share` comes from DRAM, half of the lines through the fabric:
@@ -46,123 +45,29 @@ bool passes(const char* check, const std::vector<StreamRow>& rows) {
   return all_passed(check_streams(rows, l2_bytes, check));
 }
 
+StreamRow same(int64_t mib, const char* range, double dram_share, int repetition = 0) {
+  return read_row(StreamShape::same, false, mib, range, dram_share, repetition);
+}
+/// A row of which counters are others.
+StreamRow with(StreamRow row, std::initializer_list<std::pair<L2Counter, int64_t>> counts,
+               std::vector<int64_t> dram_by_pass = {}) {
+  for (const auto& [counter, value] : counts) set(row, counter, value);
+  if (!dram_by_pass.empty()) row.dram_read_by_pass = std::move(dram_by_pass);
+  return row;
+}
+
 // The tolerance is 0.005 of the compulsory sectors: both sides of it.
 TEST(StreamChecks, AColdReadMayMissTheCompulsorySectorsByHalfAPercent) {
-  for (const double off : {-0.004, 0.0, 0.004}) {
-    EXPECT_TRUE(passes("cold", {read_row(StreamShape::same, false, 64, "p1", 1 + off)})) << off;
-  }
-  for (const double off : {-0.006, 0.006}) {
-    EXPECT_FALSE(passes("cold", {read_row(StreamShape::same, false, 64, "p1", 1 + off)})) << off;
-  }
-}
-
-TEST(StreamChecks, AHotSmallBufferReadsNothingAndALargeOneIsNotAsked) {
-  EXPECT_TRUE(passes("hot", {read_row(StreamShape::same, false, 8, "p2", 0.0009)}));
-  EXPECT_FALSE(passes("hot", {read_row(StreamShape::same, false, 8, "p2", 0.0011)}));
-  EXPECT_TRUE(passes("hot", {read_row(StreamShape::same, false, 8, "p2", 0),
-                             read_row(StreamShape::same, false, 64, "p2", 1)}));
-}
-
-// 64 MiB are 2097152 sectors; 1 % of them is 20971 sectors.
-TEST(StreamChecks, TheDramIdentityHoldsWithinOnePercent) {
-  StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
-  set(row, L2Counter::l2_read_miss, 2097152 + 20900);
-  EXPECT_TRUE(passes("identity", {row}));
-  set(row, L2Counter::l2_read_miss, 2097152 + 21100);
-  EXPECT_FALSE(passes("identity", {row}));
-}
-
-TEST(StreamChecks, WithoutAFabricEveryMissIsADramRead) {
-  StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
-  row.counts[static_cast<size_t>(L2Counter::fabric_read)].reset();
-  row.counts[static_cast<size_t>(L2Counter::fabric_read_miss)].reset();
-  EXPECT_TRUE(passes("identity", {row}));
-}
-
-// On unified memory fills stand for DRAM, and either kind of fill may be the real one.
-TEST(StreamChecks, FillsStandForDramWhereAChipHasNoDramCounters) {
-  StreamRow row = read_row(StreamShape::same, false, 64, "p1", 1);
-  row.counts[static_cast<size_t>(L2Counter::dram_read)].reset();
-  set(row, L2Counter::fill_device, 97152);
-  set(row, L2Counter::fill_system, 2000000);
-  EXPECT_EQ(dram_reads(row), 2097152);
-  EXPECT_TRUE(passes("cold", {row}));
-}
-
-// 0.01 of the sectors off the cliff, 0.06 on it (27 to 48 MiB of a 60 MiB L2).
-TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
-  const auto pair = [](int64_t mib, double difference) {
-    return std::vector{read_row(StreamShape::same, false, mib, "p2", 0.5, 0),
-                       read_row(StreamShape::same, false, mib, "p2", 0.5 + difference, 1)};
-  };
-  EXPECT_TRUE(passes("repeats", pair(64, 0.009)));
-  EXPECT_FALSE(passes("repeats", pair(64, 0.011)));
-  EXPECT_TRUE(passes("repeats", pair(40, 0.05)));
-  EXPECT_FALSE(passes("repeats", pair(40, 0.07)));
-}
-
-// One of ten readings at each end does not count; of nine all do.
-TEST(StreamChecks, OneDisturbedReadingOfTenIsNoSpread) {
-  const auto readings = [](int count, int disturbed) {
-    std::vector<StreamRow> rows;
-    for (int i = 0; i < count; ++i)
-      rows.push_back(read_row(StreamShape::same, false, 128, "p2", i < disturbed ? 0.99 : 0.9, i));
-    return rows;
-  };
-  EXPECT_TRUE(passes("repeats", readings(10, 1)));
-  EXPECT_FALSE(passes("repeats", readings(10, 2)));
-  EXPECT_FALSE(passes("repeats", readings(9, 1)));
-}
-
-// 48 MiB of 60 still lie on the cliff, 56 do not.
-TEST(StreamChecks, TheCliffEndsAfter48Of60Mib) {
-  const auto differing = [](int64_t mib) {
-    return std::vector{read_row(StreamShape::same, false, mib, "p2", 0.9, 0),
-                       read_row(StreamShape::same, false, mib, "p2", 0.95, 1)};
-  };
-  EXPECT_TRUE(passes("repeats", differing(48)));
-  EXPECT_FALSE(passes("repeats", differing(56)));
-}
-
-// Identity off by 30000 of 1310720 / 2 sectors (4.6 %), 1 % of which is 6553: on the cliff the rest
-// is allowed when twice the difference of the passes covers it, 2 * 11724 >= 23447 > 2 * 11723.
-TEST(StreamChecks, OnTheCliffAnIdentityMayBeOffByWhatThePassesDiffer) {
-  StreamRow row = read_row(StreamShape::same, false, 40, "p2", 0.5);
-  set(row, L2Counter::l2_read_miss, 655360 + 30000);
-  EXPECT_FALSE(passes("identity", {row}));
-  row.dram_read_by_pass = {655360, 655360 - 11724};
-  EXPECT_TRUE(passes("identity", {row}));
-  row.dram_read_by_pass = {655360, 655360 - 11723};
-  EXPECT_FALSE(passes("identity", {row}));
-}
-
-// 5 % off on 64 MiB, passes that differ by as much: off the cliff that is no excuse.
-TEST(StreamChecks, OffTheCliffDifferentPassesExcuseNothing) {
-  StreamRow row = read_row(StreamShape::same, false, 64, "p2", 0.5);
-  set(row, L2Counter::l2_read_miss, 1048576 + 52429);
-  row.dram_read_by_pass = {1048576, 1048576 - 52429};
-  EXPECT_FALSE(passes("identity", {row}));
-}
-
-// Fills belong to one of the passes; to none of them they must not.
-TEST(StreamChecks, FillsAreHeldAgainstThePassTheyWereCountedIn) {
-  StreamRow row = read_row(StreamShape::same, false, 40, "p2", 0.5);
-  row.dram_read_by_pass = {655360, 700000};
-  set(row, L2Counter::fill_device, 699000);
-  EXPECT_TRUE(passes("fills", {row}));
-  set(row, L2Counter::fill_device, 680000);
-  EXPECT_FALSE(passes("fills", {row}));
-}
-
-// Off the small buffers every pass of every repetition counts: 0.6 % in one is a failure.
-TEST(StreamChecks, OneColdPassOfALargeBufferThatReadsMoreFails) {
-  StreamRow row = read_row(StreamShape::same, false, 16, "p1", 1);
-  row.dram_read_by_pass = {524288, 524288, 524288 + 3200};
-  EXPECT_FALSE(passes("cold", {row}));
+  for (const double off : {-0.004, 0.0, 0.004})
+    EXPECT_TRUE(passes("cold", {same(64, "p1", 1 + off)})) << off;
+  for (const double off : {-0.006, 0.006})
+    EXPECT_FALSE(passes("cold", {same(64, "p1", 1 + off)})) << off;
+  // Off the small buffers every pass of every repetition counts: 0.6 % in one is a failure.
+  EXPECT_FALSE(passes("cold", {with(same(16, "p1", 1), {}, {524288, 524288, 524288 + 3200})}));
 }
 
 // One of three repetitions with background traffic does not spoil the median; two do.
-TEST(StreamChecks, AColdReadIsJudgedByTheMedianOfItsRepetitions) {
+TEST(StreamChecks, AColdReadOfASmallBufferIsJudgedByTheMedianOfItsRepetitions) {
   const auto reading = [](double share, int repetition) {
     return read_row(StreamShape::one, false, 8, "p1", share, repetition);
   };
@@ -170,20 +75,88 @@ TEST(StreamChecks, AColdReadIsJudgedByTheMedianOfItsRepetitions) {
   EXPECT_FALSE(passes("cold", {reading(1, 0), reading(1.01, 1), reading(1.01, 2)}));
 }
 
-TEST(StreamChecks, SmsMayReadAFewSectorsOfTheirOwn) {
-  StreamRow row = read_row(StreamShape::all, false, 64, "p1", 1);
-  set(row, L2Counter::sm_read, row.expected_sectors + 512);
-  EXPECT_TRUE(passes("sm-sectors", {row}));
-  set(row, L2Counter::sm_read, row.expected_sectors + 513);
-  EXPECT_FALSE(passes("sm-sectors", {row}));
-  set(row, L2Counter::sm_read, row.expected_sectors - 513);
-  EXPECT_FALSE(passes("sm-sectors", {row}));
+TEST(StreamChecks, AHotSmallBufferReadsNothingAndALargeOneIsNotAsked) {
+  EXPECT_TRUE(passes("hot", {same(8, "p2", 0.0009)}));
+  EXPECT_FALSE(passes("hot", {same(8, "p2", 0.0011)}));
+  EXPECT_TRUE(passes("hot", {same(8, "p2", 0), same(64, "p2", 1)}));
 }
 
-TEST(StreamChecks, ReplayPassesThatDriftApartAreSeen) {
-  StreamRow row = read_row(StreamShape::same, false, 64, "p2", 1);
-  row.dram_read_by_pass = {2097152, 2097152 - 30000};
-  EXPECT_FALSE(passes("repeats", {row}));
+// 64 MiB are 2097152 sectors; 1 % of them is 20971 sectors.
+TEST(StreamChecks, TheDramIdentityHoldsWithinOnePercent) {
+  StreamRow row = same(64, "p1", 1);
+  EXPECT_TRUE(passes("identity", {with(row, {{L2Counter::l2_read_miss, 2097152 + 20900}})}));
+  EXPECT_FALSE(passes("identity", {with(row, {{L2Counter::l2_read_miss, 2097152 + 21100}})}));
+  row.count(L2Counter::fabric_read).reset();  // without a fabric every miss is a DRAM read
+  row.count(L2Counter::fabric_read_miss).reset();
+  EXPECT_TRUE(passes("identity", {row}));
+}
+
+// Identity off by 30000 of 1310720 / 2 sectors (4.6 %), 1 % of which is 6553: on the cliff the rest
+// is allowed when twice the difference of the passes covers it, 2 * 11724 >= 23447 > 2 * 11723. Off
+// the cliff passes that differ by as much as the 5 % that it is off on 64 MiB are no excuse.
+TEST(StreamChecks, OnTheCliffAnIdentityMayBeOffByWhatThePassesDiffer) {
+  const StreamRow row = with(same(40, "p2", 0.5), {{L2Counter::l2_read_miss, 655360 + 30000}});
+  EXPECT_FALSE(passes("identity", {row}));
+  EXPECT_TRUE(passes("identity", {with(row, {}, {655360, 655360 - 11724})}));
+  EXPECT_FALSE(passes("identity", {with(row, {}, {655360, 655360 - 11723})}));
+  EXPECT_FALSE(
+      passes("identity", {with(same(64, "p2", 0.5), {{L2Counter::l2_read_miss, 1048576 + 52429}},
+                               {1048576, 1048576 - 52429})}));
+}
+
+// On unified memory fills stand for DRAM, and either kind of fill may be the real one.
+TEST(StreamChecks, FillsStandForDramWhereAChipHasNoDramCounters) {
+  StreamRow row =
+      with(same(64, "p1", 1), {{L2Counter::fill_device, 97152}, {L2Counter::fill_system, 2000000}});
+  row.count(L2Counter::dram_read).reset();
+  EXPECT_EQ(dram_reads(row), 2097152);
+  EXPECT_TRUE(passes("cold", {row}));
+  EXPECT_EQ(check_streams({row}, l2_bytes, "fills").size(), 0u);
+}
+
+// Fills belong to one of the passes; to none of them they must not.
+TEST(StreamChecks, FillsAreHeldAgainstThePassTheyWereCountedIn) {
+  const StreamRow row = with(same(40, "p2", 0.5), {}, {655360, 700000});
+  EXPECT_TRUE(passes("fills", {with(row, {{L2Counter::fill_device, 699000}})}));
+  EXPECT_FALSE(passes("fills", {with(row, {{L2Counter::fill_device, 680000}})}));
+}
+
+// 0.01 of the sectors off the cliff, 0.06 on it: 48 MiB of 60 still lie on it, 56 do not.
+TEST(StreamChecks, RepetitionsAndPassesMayDifferMoreOnTheCliff) {
+  const auto pair = [](int64_t mib, double difference) {
+    return std::vector{same(mib, "p2", 0.5, 0), same(mib, "p2", 0.5 + difference, 1)};
+  };
+  EXPECT_TRUE(passes("repeats", pair(64, 0.009)));
+  EXPECT_FALSE(passes("repeats", pair(64, 0.011)));
+  EXPECT_TRUE(passes("repeats", pair(40, 0.05)));
+  EXPECT_FALSE(passes("repeats", pair(40, 0.07)));
+  EXPECT_TRUE(passes("repeats", pair(48, 0.05)));
+  EXPECT_FALSE(passes("repeats", pair(56, 0.05)));
+  EXPECT_FALSE(passes("repeats", {with(same(64, "p2", 1), {}, {2097152, 2097152 - 30000})}));
+}
+
+// One of ten readings at each end does not count; of nine all do.
+TEST(StreamChecks, OneDisturbedReadingOfTenIsNoSpread) {
+  const auto readings = [](int count, int disturbed) {
+    std::vector<StreamRow> rows;
+    for (int i = 0; i < count; ++i) rows.push_back(same(128, "p2", i < disturbed ? 0.99 : 0.9, i));
+    for (StreamRow& row : rows) row.dram_read_by_pass.resize(1);
+    return rows;
+  };
+  EXPECT_TRUE(passes("repeats", readings(10, 1)));
+  EXPECT_FALSE(passes("repeats", readings(10, 2)));
+  EXPECT_FALSE(passes("repeats", readings(9, 1)));
+}
+
+TEST(StreamChecks, SmsMayReadAFewSectorsOfTheirOwn) {
+  const StreamRow row = read_row(StreamShape::all, false, 64, "p1", 1);
+  const auto off_by = [&](int64_t sectors) {
+    return passes("sm-sectors",
+                  {with(row, {{L2Counter::sm_read, row.expected_sectors + sectors}})});
+  };
+  EXPECT_TRUE(off_by(512));
+  EXPECT_FALSE(off_by(513));
+  EXPECT_FALSE(off_by(-513));
 }
 
 TEST(StreamChecks, ACheckThatSawNoRowHasNotPassed) {
@@ -210,25 +183,21 @@ TEST(StreamFigures, WhatAReversedSecondPassDoesNotReadWasKept) {
 
 // Shares 0, 0.2, 1 at 32, 40, 48 MiB: 10 % is halfway from 32 to 40, 90 % is 7/8 of 40 to 48.
 TEST(StreamFigures, TheEdgeIsInterpolatedBetweenSizes) {
-  const auto figures = stream_figures({read_row(StreamShape::same, false, 32, "p2", 0),
-                                       read_row(StreamShape::same, false, 40, "p2", 0.2),
-                                       read_row(StreamShape::same, false, 48, "p2", 1)},
-                                      l2_bytes);
+  const auto figures =
+      stream_figures({same(32, "p2", 0), same(40, "p2", 0.2), same(48, "p2", 1)}, l2_bytes);
   EXPECT_NEAR(value(figures, "private_edge_10"), 36, 1e-3);
   EXPECT_NEAR(value(figures, "private_edge_90"), 47, 1e-3);
 }
 
-TEST(StreamFigures, TheFarHalfsShareIsFabricMissesOverDramReads) {
+// Fabric misses are 0.2 of 2097152 DRAM reads, and a quarter of the reads of SMs reach L2 of one
+// row.
+TEST(StreamFigures, ReadersOfAllTellWhoComesFirstAndWhatTheCoalescerLetsThrough) {
   StreamRow row = read_row(StreamShape::all, false, 64, "p1", 1);
-  set(row, L2Counter::fabric_read_miss, 419430);  // 0.2 of 2097152
-  EXPECT_NEAR(value(stream_figures({row}, l2_bytes), "far_first_share"), 0.2, 1e-6);
-}
-
-TEST(StreamFigures, TheCoalescerIsL2ReadsOverSmReads) {
-  StreamRow row = read_row(StreamShape::all, false, 64, "p1", 1);
-  set(row, L2Counter::l2_read, row.expected_sectors / 4);
+  row = with(
+      row, {{L2Counter::fabric_read_miss, 419430}, {L2Counter::l2_read, row.expected_sectors / 4}});
   const auto figures =
       stream_figures({row, read_row(StreamShape::all, false, 64, "p2", 1)}, l2_bytes);
+  EXPECT_NEAR(value(figures, "far_first_share"), 0.2, 1e-6);
   EXPECT_NEAR(value(figures, "coalescer_all_low"), 0.25, 1e-9);
   EXPECT_NEAR(value(figures, "coalescer_all_high"), 1, 1e-9);
 }

@@ -167,7 +167,7 @@ MISTAKES = [
     (SIMULATE + "--seq 128 --order-file short_order.txt --section 2", "--section: has no effect w"),
     (
         SETS + "--l2-bytes 16M --l2-hash xor --l2-hash-matrix no.txt",
-        "l2-hash-matrix: no.txt: canno",
+        "no.txt: cannot be read",
     ),
     (
         SETS + "--l2-bytes 16M --l2-hash xor --l2-hash-matrix matrix.txt",

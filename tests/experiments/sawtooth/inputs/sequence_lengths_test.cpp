@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
@@ -47,9 +48,10 @@ TEST(SequenceLengths, OfADistributionAreDrawnBySplitMix64) {
 TEST(SequenceLengths, ThatAreNoneAreRefusedWithWhatIsAllowed) {
   for (const char* text :
        {"", "+", "4K+", "x4", "0x4", "4x", "-1", "4.5", "a", "uniform:1..2", "uniform:2..1:0",
-        "uniform:1:2", "uniform:1..2:x", "file:/no/file", "2000000x1", "2T", "9999999999999"}) {
+        "uniform:1:2", "uniform:1..2:x", "2000000x1", "2T", "9999999999999"}) {
     EXPECT_THROW(canonical_lengths(text), std::invalid_argument) << text;
   }
+  EXPECT_THROW(canonical_lengths("file:/no/file"), UsageError);
   try {
     canonical_value(*find_option("lengths"), "4K+");
     FAIL();

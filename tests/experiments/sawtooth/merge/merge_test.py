@@ -83,6 +83,17 @@ class Merge(unittest.TestCase):
         self.assertIn(f"no row with a result ({20 - rows} points, the first: ", ended.stderr)
         self.assertEqual(self.read("out.csv").count(b"\n"), 1 + rows)
 
+    def test_the_part_that_is_missing_is_named(self):
+        parts = self.parts(4)
+        ended = self.program(
+            "merge", *parts[:2], parts[3], "--config", "c.ini", "--csv", "o", code=1
+        )
+        self.assertIn("missing: --shard 3/4\n", ended.stderr)
+        # A row that failed is no part.
+        self.edit(parts[0], ",ok,", ",failed,")
+        ended = self.program("merge", *parts, "--config", "c.ini", "--csv", "o", code=1)
+        self.assertNotIn("--shard", ended.stderr)
+
     def test_a_table_of_another_kind_is_refused(self):
         (self.folder / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
         ended = self.program("merge", "t.csv", "--csv", "out.csv", code=2)

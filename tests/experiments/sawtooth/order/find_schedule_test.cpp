@@ -171,14 +171,36 @@ TEST(FindScheduleOf, DriftIsTheDistanceOfCtasOnOneHead) {
   EXPECT_EQ(drift.p95_tiles, 3);
 }
 
+// Times of a GPU's clock are nanoseconds since 1970, of which a double has not all digits.
+TEST(FindScheduleOf, TimesKeepAllTheirDigits) {
+  const Stamps stamps =
+      read_stamps(parse_csv("cta,item,tile,sm,time_ns\n0,0,1,0,1764300000000000003\n"
+                            "0,0,0,0,1764300000000000001\n",
+                            "s.csv"),
+                  1);
+  EXPECT_EQ(stamps.steps[1].start_ns, 2);
+  EXPECT_EQ(stamps.steps[1].kv_tile, 1);
+}
+
+TEST(FindScheduleOf, WhatNoStampSpeaksOfTakesNoMemory) {
+  for (const char* rows :
+       {"0,300000000,0,0,0\n0,0,0,0,5\n", "0,0,300000000,0,0\n0,0,0,0,5\n",
+        "0,9223372036854775807,0,0,0\n", "0,0,9223372036854775807,0,0\n",
+        "0,0,0,0,0\n0,0,1,0,9\n0,0,2,0,18\n1,1,0,0,0\n1,1,1,0,1000000000000\n"}) {
+    const CsvTable table = parse_csv(std::string("cta,item,tile,sm,time_ns\n") + rows, "s.csv");
+    EXPECT_THROW(read_stamps(table, 1), UsageError) << rows;
+  }
+  EXPECT_THROW(read_stamps(parse_csv("cta,item,tile,sm,time_ns\n0,0,0,0,0\n", "s"), INT64_MAX),
+               UsageError);
+}
+
 TEST(FindScheduleOf, WhatAreNoStampsNamesFileLineAndColumn) {
   const auto refusal = [](const std::string& text, int64_t q_tiles) {
     return test::message_of<UsageError>([&] { read_stamps(parse_csv(text, "s.csv"), q_tiles); });
   };
   const std::string header = "cta,item,tile,sm,time_ns\n";
-  EXPECT_EQ(refusal(header + "0,0,0,0,1\n0,x,0,0,1\n", 4),
-            "s.csv:3: item 'x' is no whole number from 0 on");
-  EXPECT_NE(refusal("cta,item\n1,2\n", 4).find("s.csv:1: column 'tile' is missing"),
+  EXPECT_EQ(refusal(header + "0,0,0,0,1\n0,x,0,0,1\n", 4), "s.csv:3: item: 'x' is no number");
+  EXPECT_NE(refusal("cta,item\n1,2\n", 4).find("s.csv: has no column tile; allowed: stamps with"),
             std::string::npos);
   EXPECT_NE(refusal(header + "0,0,0,0,1\n", 0).find("--q-tiles: not given"), std::string::npos);
   EXPECT_EQ(refusal(header, 4), "s.csv: has no stamps");

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@ namespace {
 
 using test::message_of;
 using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
 
 CsvRow keys(const std::string& seq) {
   CsvRow cells(key_column_count);
@@ -27,37 +30,53 @@ CsvRow row(const std::string& seq) {
   return predicted_row(keys(seq), counters);
 }
 
-TEST(ResultLog, TheFileAppearsWhenItIsFinished) {
+// What a file of these rows holds.
+std::string table(const std::vector<CsvRow>& rows) {
+  std::string text = result_header();
+  for (const CsvRow& cells : rows) text += csv_line(cells);
+  return text;
+}
+
+class Log : public testing::Test {
+ protected:
   const TemporaryFolder folder;
-  ResultLog log(folder.path("r.csv"), OldRows::replace_finished);
+  const std::string path = folder.path("r.csv");
+
+  std::string written() const { return folder.read("r.csv"); }
+  std::string partial() const { return folder.read("r.csv.partial"); }
+  // Why a log of `at` is refused.
+  std::string refusal(const std::string& at, OldRows old = OldRows::resume) const {
+    return message_of<UsageError>([&] { ResultLog(at, old); });
+  }
+};
+
+TEST_F(Log, TheFileAppearsWhenItIsFinished) {
+  ResultLog log(path, OldRows::replace_finished);
   log.start();
   log.append(row("1"));
-  EXPECT_EQ(folder.read("r.csv"), "");
-  EXPECT_EQ(folder.read("r.csv.partial"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(written(), "");
+  EXPECT_EQ(partial(), table({row("1")}));
   log.finish();
-  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(written(), table({row("1")}));
   EXPECT_FALSE(std::filesystem::exists(log.partial_path()));
 }
 
-TEST(ResultLog, RowsAppearAsTheyFinishAndTheTableHasThemInOrder) {
-  const TemporaryFolder folder;
-  ResultLog log(folder.path("r.csv"), OldRows::replace_finished);
+TEST_F(Log, RowsAppearAsTheyFinishAndTheTableHasThemInOrder) {
+  ResultLog log(path, OldRows::replace_finished);
   log.start();
   log.append_finished(row("2"));
   log.append_finished(row("1"));
-  EXPECT_EQ(folder.read("r.csv.partial"),
-            result_header() + csv_line(row("2")) + csv_line(row("1")));
+  EXPECT_EQ(partial(), table({row("2"), row("1")}));
   log.append(row("1"), true);
   log.append(row("2"), true);
   log.finish();
-  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("1")) + csv_line(row("2")));
-  EXPECT_EQ(folder.files(), 2u) << "the lock lives as long as the log";
+  EXPECT_EQ(written(), table({row("1"), row("2")}));
+  EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(ResultLog, ResumeTakesCompleteRowsOverAndDropsABrokenLastLine) {
-  const TemporaryFolder folder;
-  folder.write("r.csv.partial", result_header() + csv_line(row("1")) + "x,predicted,gb1");
-  ResultLog log(folder.path("r.csv"), OldRows::resume);
+TEST_F(Log, ResumeTakesCompleteRowsOverAndDropsABrokenLastLine) {
+  folder.write("r.csv.partial", table({row("1")}) + "x,predicted,gb1");
+  ResultLog log(path, OldRows::resume);
   EXPECT_TRUE(log.has(keys("1")));
   EXPECT_FALSE(log.has(keys("2")));
   log.refuse_changes({keys("1"), keys("2")});
@@ -65,34 +84,27 @@ TEST(ResultLog, ResumeTakesCompleteRowsOverAndDropsABrokenLastLine) {
   log.keep(keys("1"));
   log.append(row("2"));
   log.finish();
-  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("1")) + csv_line(row("2")));
+  EXPECT_EQ(written(), table({row("1"), row("2")}));
 }
 
-TEST(ResultLog, ResumeKeepsTheRowsOfOtherSweeps) {
-  const TemporaryFolder folder;
-  folder.write("r.csv", result_header() + csv_line(row("9")) + csv_line(row("1")));
-  ResultLog log(folder.path("r.csv"), OldRows::resume);
+TEST_F(Log, ResumeKeepsTheRowsOfOtherSweeps) {
+  folder.write("r.csv", table({row("9"), row("1")}));
+  ResultLog log(path, OldRows::resume);
   log.refuse_changes({keys("0"), keys("1")});
   log.start();
   log.append(row("0"));
   log.keep(keys("1"));
   log.finish();
-  EXPECT_EQ(folder.read("r.csv"),
-            result_header() + csv_line(row("9")) + csv_line(row("0")) + csv_line(row("1")));
+  EXPECT_EQ(written(), table({row("9"), row("0"), row("1")}));
 }
 
-TEST(ResultLog, ATableOfAnotherShapeIsRefusedAndStays) {
-  const TemporaryFolder folder;
-  const std::string path = folder.write("r.csv", "a,b\n1,2\n");
-  EXPECT_NE(message_of<UsageError>([&] {
-              ResultLog(path, OldRows::resume);
-            }).find("its columns are not those of results.csv"),
-            std::string::npos);
-  EXPECT_EQ(folder.read("r.csv"), "a,b\n1,2\n");
+TEST_F(Log, ATableOfAnotherShapeIsRefusedAndStays) {
+  folder.write("r.csv", "a,b\n1,2\n");
+  EXPECT_THAT(refusal(path), HasSubstr("its columns are not those of results.csv"));
+  EXPECT_EQ(written(), "a,b\n1,2\n");
 }
 
-TEST(ResultLog, ALinkToTheTableStaysALink) {
-  const TemporaryFolder folder;
+TEST_F(Log, ALinkToTheTableStaysALink) {
   folder.write("r.csv", "old");
   std::filesystem::create_symlink("r.csv", folder.path("link"));
   ResultLog log(folder.path("link"), OldRows::replace_finished);
@@ -100,11 +112,10 @@ TEST(ResultLog, ALinkToTheTableStaysALink) {
   log.append(row("1"));
   log.finish();
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
-  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(written(), table({row("1")}));
 }
 
-TEST(ResultLog, AnOpenFileBehindALinkOfProcGetsTheRowsAsTheyCome) {
-  const TemporaryFolder folder;
+TEST_F(Log, AnOpenFileBehindALinkOfProcGetsTheRowsAsTheyCome) {
   const int open_file = open(folder.write("a", "").c_str(), O_WRONLY);
   ASSERT_GE(open_file, 0);
   std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(open_file),
@@ -112,39 +123,26 @@ TEST(ResultLog, AnOpenFileBehindALinkOfProcGetsTheRowsAsTheyCome) {
   ResultLog log(folder.path("link"), OldRows::replace_finished);
   log.start();
   log.append(row("1"));
-  EXPECT_EQ(folder.read("a"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(folder.read("a"), table({row("1")}));
   log.finish();
   close(open_file);
-  EXPECT_EQ(folder.read("a"), result_header() + csv_line(row("1")));
+  EXPECT_EQ(folder.read("a"), table({row("1")}));
   EXPECT_EQ(folder.files(), 2u);
 }
 
-TEST(ResultLog, AFolderIsRefusedAndSoIsADeviceToGoOnWith) {
-  const TemporaryFolder folder;
-  EXPECT_NE(message_of<UsageError>([&] {
-              ResultLog(folder.path(""), OldRows::replace_finished);
-            }).find("is a folder"),
-            std::string::npos);
-  EXPECT_NE(message_of<UsageError>([] {
-              ResultLog("/dev/zero", OldRows::resume);
-            }).find("needs --csv FILE"),
-            std::string::npos);
+TEST_F(Log, AFolderIsRefusedAndSoIsADeviceToGoOnWith) {
+  EXPECT_THAT(refusal(folder.path(""), OldRows::replace_finished), HasSubstr("is a folder"));
+  EXPECT_THAT(refusal("/dev/zero"), HasSubstr("needs --csv FILE"));
 }
 
-TEST(ResultLog, ASecondOneOnTheSameFileIsRefusedUntilTheFirstHasEnded) {
-  const TemporaryFolder folder;
+TEST_F(Log, ASecondOneOnTheSameFileIsRefusedUntilTheFirstHasEnded) {
   std::filesystem::create_symlink("r.csv", folder.path("link"));
   {
-    const ResultLog first(folder.path("r.csv"), OldRows::resume);
-    for (const char* name : {"r.csv", "link"}) {
-      const std::string path = folder.path(name);
-      EXPECT_NE(message_of<UsageError>([&] {
-                  ResultLog(path, OldRows::resume);
-                }).find("another process is writing it"),
-                std::string::npos);
-    }
+    const ResultLog first(path, OldRows::resume);
+    for (const char* name : {"r.csv", "link"})
+      EXPECT_THAT(refusal(folder.path(name)), HasSubstr("another output is written there"));
   }
-  ResultLog(folder.path("r.csv"), OldRows::resume);
+  ResultLog(path, OldRows::resume);
   EXPECT_EQ(folder.files(), 1u);
 }
 
@@ -155,95 +153,77 @@ CsvRow made_with(const std::string& inputs) {
   return cells;
 }
 
-TEST(ResultLog, ResumeSaysWhatHasChangedAndRefuses) {
-  const TemporaryFolder folder;
+TEST_F(Log, ResumeSaysWhatHasChangedAndRefuses) {
   const auto refusal = [&](const CsvRow& before, const CsvRow& now) {
-    const std::string old = result_header() + csv_line(predicted_row(before, sim::Counters()));
-    const std::string path = folder.write("r.csv", old);
+    const std::string old = table({before});
+    folder.write("r.csv", old);
     const std::string message =
         message_of<UsageError>([&] { ResultLog(path, OldRows::resume).refuse_changes({now}); });
-    EXPECT_EQ(folder.read("r.csv"), old);
+    EXPECT_EQ(written(), old);
     return message;
   };
-  EXPECT_NE(refusal(made_with("costs=1 gpu=2"), made_with("costs=9 gpu=2")).find("another costs;"),
-            std::string::npos);
-  EXPECT_NE(refusal(made_with("gpu=2"), made_with("gpu=3 order=1")).find("another gpu, order;"),
-            std::string::npos);
+  const auto of = [](const CsvRow& cells) { return predicted_row(cells, sim::Counters()); };
+  EXPECT_THAT(refusal(of(made_with("costs=1 gpu=2")), made_with("costs=9 gpu=2")),
+              HasSubstr("another costs;"));
+  EXPECT_THAT(refusal(of(made_with("gpu=2")), made_with("gpu=3 order=1")),
+              HasSubstr("another gpu, order;"));
   CsvRow newer = made_with("");
   newer[result_column("version")] = "9.9";
-  EXPECT_NE(refusal(made_with(""), newer).find("another version;"), std::string::npos);
-}
-
-TEST(ResultLog, ResumeRefusesRowsOfAnotherModel) {
-  const TemporaryFolder folder;
+  EXPECT_THAT(refusal(of(made_with("")), newer), HasSubstr("another version;"));
   CsvRow predicted = keys("1");
   predicted[result_column("timing")] = "lockstep";
-  CsvRow old = predicted_row(predicted, sim::Counters());
+  CsvRow old = of(predicted);
   old[result_column("run_id")] = "000000000000";  // of the same cells, by another model_version
-  const std::string path = folder.write("r.csv", result_header() + csv_line(old));
-  EXPECT_NE(message_of<UsageError>([&] {
-              ResultLog(path, OldRows::resume).refuse_changes({predicted});
-            }).find("another model;"),
-            std::string::npos);
+  EXPECT_THAT(refusal(old, predicted), HasSubstr("another model;"));
 }
 
-TEST(ResultLog, TwoPointsOfOneNameAreNoChangeOfEachOther) {
-  const TemporaryFolder folder;
-  const std::string path = folder.write(
-      "r.csv.partial", result_header() + csv_line(predicted_row(made_with("gpu=1"), {})));
-  ResultLog log(folder.path("r.csv"), OldRows::resume);
+TEST_F(Log, TwoPointsOfOneNameAreNoChangeOfEachOther) {
+  folder.write("r.csv.partial", table({predicted_row(made_with("gpu=1"), {})}));
+  ResultLog log(path, OldRows::resume);
   log.refuse_changes({made_with("gpu=1"), made_with("gpu=2")});
   EXPECT_TRUE(log.has(made_with("gpu=1")));
   EXPECT_FALSE(log.has(made_with("gpu=2")));
 }
 
-TEST(ResultLog, AnUnfinishedTableIsNotReplacedUnasked) {
-  const TemporaryFolder folder;
-  const std::string unfinished = result_header() + csv_line(row("1"));
+TEST_F(Log, AnUnfinishedTableIsNotReplacedUnasked) {
+  const std::string unfinished = table({row("1")});
   folder.write("r.csv.partial", unfinished);
-  const std::string path = folder.path("r.csv");
-  const std::string message =
-      message_of<UsageError>([&] { ResultLog(path, OldRows::replace_finished); });
-  EXPECT_NE(message.find("--resume"), std::string::npos);
-  EXPECT_NE(message.find("--overwrite"), std::string::npos);
-  EXPECT_EQ(folder.read("r.csv.partial"), unfinished);
+  EXPECT_THAT(refusal(path, OldRows::replace_finished),
+              AllOf(HasSubstr("--resume"), HasSubstr("--overwrite")));
+  EXPECT_EQ(partial(), unfinished);
   EXPECT_EQ(folder.files(), 1u);
   ResultLog log(path, OldRows::overwrite);
   log.start();
   log.append(row("2"));
   log.finish();
-  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(row("2")));
-  EXPECT_EQ(folder.files(), 2u) << "the lock lives as long as the log";
+  EXPECT_EQ(written(), table({row("2")}));
+  EXPECT_EQ(folder.files(), 1u);
 }
 
-TEST(ResultLog, AHeaderAloneIsNothingThatCouldBeLost) {
-  const TemporaryFolder folder;
+TEST_F(Log, AHeaderAloneIsNothingThatCouldBeLost) {
   folder.write("r.csv.partial", result_header());
-  ResultLog(folder.path("r.csv"), OldRows::replace_finished);
+  ResultLog(path, OldRows::replace_finished);
 }
 
 CsvRow refused(const std::string& seq) {
   return row_without_result(keys(seq), status_refused, "no");
 }
 
-TEST(ResultLog, RefusedRowsComeWithTheFirstOtherOneInTheOrderOfTheSweep) {
-  const TemporaryFolder folder;
-  ResultLog log(folder.path("r.csv"), OldRows::replace_finished);
+TEST_F(Log, RefusedRowsComeWithTheFirstOtherOneInTheOrderOfTheSweep) {
+  ResultLog log(path, OldRows::replace_finished);
   log.start();
   log.append(refused("1"));
-  EXPECT_EQ(folder.read("r.csv.partial"), result_header());
+  EXPECT_EQ(partial(), result_header());
   log.append(row("2"));
   log.append(refused("3"));
   log.finish();
   EXPECT_EQ(log.failures(), 2);
-  EXPECT_EQ(folder.read("r.csv"),
-            result_header() + csv_line(refused("1")) + csv_line(row("2")) + csv_line(refused("3")));
+  EXPECT_EQ(written(), table({refused("1"), row("2"), refused("3")}));
 }
 
-TEST(ResultLog, ASweepThatIsRefusedAsAWholeLeavesNothing) {
-  const TemporaryFolder folder;
+TEST_F(Log, ASweepThatIsRefusedAsAWholeLeavesNothing) {
   {
-    ResultLog log(folder.path("r.csv"), OldRows::replace_finished);
+    ResultLog log(path, OldRows::replace_finished);
     log.start();
     log.append(refused("1"));
     EXPECT_EQ(message_of<Refusal>([&] { log.finish(); }), "no");
@@ -251,16 +231,15 @@ TEST(ResultLog, ASweepThatIsRefusedAsAWholeLeavesNothing) {
   EXPECT_EQ(folder.files(), 0u);
 }
 
-TEST(ResultLog, ResumeTriesRefusedRowsAgainAndKeepsThoseOfOtherSweeps) {
-  const TemporaryFolder folder;
-  folder.write("r.csv", result_header() + csv_line(refused("1")) + csv_line(refused("9")));
-  ResultLog log(folder.path("r.csv"), OldRows::resume);
+TEST_F(Log, ResumeTriesRefusedRowsAgainAndKeepsThoseOfOtherSweeps) {
+  folder.write("r.csv", table({refused("1"), refused("9")}));
+  ResultLog log(path, OldRows::resume);
   EXPECT_FALSE(log.has(keys("1")));
   log.refuse_changes({keys("1")});
   log.start();
   log.append(row("1"));
   log.finish();
-  EXPECT_EQ(folder.read("r.csv"), result_header() + csv_line(refused("9")) + csv_line(row("1")));
+  EXPECT_EQ(written(), table({refused("9"), row("1")}));
 }
 
 // The hash must tell points apart and must not depend on who reports them.

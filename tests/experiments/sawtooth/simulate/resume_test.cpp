@@ -83,20 +83,20 @@ TEST(Resume, NeedsAFile) {
   EXPECT_EQ(run_program(sweep + "--resume --csv -").exit_code, 2);
 }
 
-// Another process that has the lock, as a running sweep does.
+// Another process that has the lock, as a running sweep does: it is on the table that grows.
 TEST(Resume, RefusesAFileThatAnotherProcessIsWriting) {
   const TemporaryFolder folder;
   const Outcome outcome = run_program(sweep + "--resume --csv " + folder.path("r.csv"),
-                                      "flock " + folder.path("r.csv.lock") + " ");
+                                      "flock " + folder.path("r.csv.tmp") + " ");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("r.csv: another process is writing it"));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
   EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv")));
 }
 
-TEST(Resume, GoesOnBesideTheLockFileOfAKilledProcess) {
+TEST(Resume, GoesOnOverTheTableOfAKilledProcess) {
   const TemporaryFolder folder;
-  folder.write("r.csv.lock", "");
+  folder.write("r.csv.tmp", "half a row");
   EXPECT_EQ(run_program(sweep + "--resume --csv " + folder.path("r.csv")).exit_code, 0);
   EXPECT_EQ(folder.files(), 1u);
 }
@@ -124,7 +124,7 @@ TEST_P(Interrupt, LeavesCompleteRowsOnly) {
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv")));
   EXPECT_FALSE(std::filesystem::exists(folder.path("t.csv.tmp")));
-  EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv.lock")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("r.csv.tmp")));
 
   const std::string rest = "simulate --gpu gb10 --quiet --heads 1 --seq 256,512 --csv ";
   ASSERT_EQ(run_program(rest + out + " --resume --threads 3").exit_code, 0);

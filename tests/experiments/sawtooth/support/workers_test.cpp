@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/support/dispatcher.hpp"
-#include "experiments/sawtooth/support/ordered_workers.hpp"
+#include "experiments/sawtooth/simulate/dispatcher.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
         TraceMistake{"--read T --l2 opt --miss-curve X",
                      "--miss-curve: l2 = opt counts at one capacity; allowed: l2 = lru"},
         TraceMistake{"--read C", "--l2-bytes: not given, and C does not say it"},
-        TraceMistake{"--read none --l2-bytes 1M", "none: cannot be read, or is empty"},
+        TraceMistake{"--read none --l2-bytes 1M", "none: cannot be read"},
         TraceMistake{"--read X --csv r", "X: is a trace of version 16843009"},
         TraceMistake{"--read S --csv r --histogram h", "S: block 2: the file ends here"},
         TraceMistake{"--read S --write n", "S: block 2: the file ends here"},

@@ -6,7 +6,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/trace/checks.hpp"
-#include "sim/trace/foreign_reader.hpp"
+#include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -29,19 +29,10 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-Words cells_of(std::string_view row) {
-  Words cells;
-  for (size_t begin = 0;;) {
-    const size_t comma = row.find(',', begin);
-    cells.push_back(without_blanks(row.substr(begin, comma - begin)));
-    if (comma == std::string_view::npos) return cells;
-    begin = comma + 1;
-  }
-}
-
-std::string quoted(std::string_view text) {
-  constexpr size_t longest = 40;
-  return std::string("'").append(text.substr(0, longest)).append("'");
+Words trimmed_cells_of(std::string_view row) {
+  Words cells = cells_of(row);
+  for (std::string_view& cell : cells) cell = without_blanks(cell);
+  return cells;
 }
 
 uint64_t number(std::string_view text, std::string_view what, int base = 10) {
@@ -95,13 +86,13 @@ std::array<uint32_t, 3> cta_of(std::string_view text) {
 class ColumnsFormat : public ForeignFormat {
  public:
   static bool begins(std::string_view header) {
-    const Words names = cells_of(header);
+    const Words names = trimmed_cells_of(header);
     return std::any_of(names.begin(), names.end(), [](std::string_view name) {
       return is_address(name) || is_cta(name) || name == "size";
     });
   }
   bool parse(std::string_view row, ForeignAccess& access) override {
-    const Words cells = cells_of(row);
+    const Words cells = trimmed_cells_of(row);
     if (columns_ == 0) {
       read_header(cells);
       return false;
@@ -241,6 +232,10 @@ class AccelSimFormat : public ForeignFormat {
     access.cta = cta_;
     access.warp = warp_;
     access.access = *kind;
+    constexpr uint64_t most_width = 1024;  // a thread's; SASS has 16
+    if (width > most_width)
+      throw std::invalid_argument("a width of " + std::to_string(width) + " bytes; allowed: 1 to " +
+                                  std::to_string(most_width));
     add_addresses(access.lines, std::popcount(mask), width);
     return !access.lines.empty();
   }
