@@ -51,7 +51,7 @@ TypedColumns<StreamRow> stream_columns() {
       {"repetition", [](R& r) { return &r.repetition; }},
       {"expected", [](R& r) { return &r.expected_sectors; }}};
   for (const auto& [name, counter] : counter_columns)
-    columns.push_back({name, [counter](R& r) { return &r.count(counter); }});
+    columns.push_back({name, [counter = counter](R& r) { return &r.count(counter); }});
   columns.push_back({"dram_read_by_pass", [](R& r) { return &r.dram_read_by_pass; }});
   columns.push_back({"l1_xbar_by_pass", [](R& r) { return &r.sm_read_by_pass; }});
   columns.push_back({"replay_passes", [](R& r) { return &r.replay_passes; }});
@@ -122,7 +122,7 @@ std::string stream_csv(const std::vector<StreamRow>& rows) {
   TypedColumns<StreamRow> columns = stream_columns();
   auto constant = protocol();
   for (auto& [name, value] : constant)
-    columns.push_back({name, [&value](StreamRow&) { return &value; }});
+    columns.push_back({name, [of_all = &value](StreamRow&) { return of_all; }});
   return typed_csv(rows, columns);
 }
 

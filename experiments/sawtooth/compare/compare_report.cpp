@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iomanip>
+#include <span>
 #include <sstream>
 
 #include "experiments/sawtooth/compare/compare_statistics.hpp"
@@ -63,16 +64,20 @@ std::string summary_line(const ErrorSummary& s, bool with_intervals, const Toler
 
 // Those of one group, of a list by group.
 template <class Of>
-auto of_group(const std::vector<Of>& all, const std::string& group) {
-  return std::ranges::equal_range(all, group, {}, &Of::group);
+std::span<const Of> of_group(const std::vector<Of>& all, const std::string& group) {
+  const auto first = std::lower_bound(
+      all.begin(), all.end(), group, [](const Of& a, const std::string& b) { return a.group < b; });
+  const auto end = std::upper_bound(first, all.end(), group,
+                                    [](const std::string& a, const Of& b) { return a < b.group; });
+  return {first, end};
 }
 
 std::string regime_text(const std::vector<ErrorSummary>& summaries, const std::string& group,
                         const std::string& title, const Tolerances& tolerances) {
   const auto found = of_group(summaries, group);
   if (found.empty()) return {};
-  const bool with_intervals =
-      std::ranges::any_of(found, [](const ErrorSummary& s) { return s.covered.has_value(); });
+  const bool with_intervals = std::any_of(
+      found.begin(), found.end(), [](const ErrorSummary& s) { return s.covered.has_value(); });
   std::vector<std::string> head{"points", "median", "90 %", "worst", "steady", "signed", "noise"};
   if (with_intervals) head.insert(head.end(), {"covered", "half width"});
   std::string text = line(title, head);

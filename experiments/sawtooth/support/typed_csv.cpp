@@ -16,6 +16,8 @@ template <class... Kinds>
 struct OneOf : Kinds... {
   using Kinds::operator()...;
 };
+template <class... Kinds>
+OneOf(Kinds...) -> OneOf<Kinds...>;
 
 double finite_number(const std::string& text) {
   double value = 0;
