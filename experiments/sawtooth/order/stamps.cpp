@@ -69,7 +69,7 @@ Stamps read_stamps(const CsvTable& table, int64_t q_tiles) {
   int64_t heads = 0;
   for (size_t row = 0; row < stamps.steps.size(); ++row) {
     S& step = stamps.steps[row];
-    const auto [least, most] = std::ranges::minmax(
+    const auto [least, most] = std::minmax(
         {step.worker, step.batch, step.head, step.q_tile, step.kv_tile, step.sm, step.item});
     if (least < 0 || most > most_cell || step.start_ns < 0 || step.start_ns > latest_ns)
       fail_at(table.path, table.line_of_row[row],
