@@ -34,8 +34,12 @@ struct Options {
 
 Options options_of(const std::vector<std::string>& words) {
   const int last = int(kernels::ladder::levels().size());
-  const auto given = experiments::parse_plain_options(
-      "ladder", words, {"batch", "heads", "seq", "dtype", "repetitions"}, {}, size_t(last));
+  constexpr experiments::PlainOption known[] = {{"batch", "N", "sequences"},
+                                                {"heads", "N", "query heads, and K/V heads"},
+                                                {"seq", "N", "rows"},
+                                                {"dtype", "NAME", "fp16 or bf16"},
+                                                {"repetitions", "N", "launches a level"}};
+  const auto given = experiments::parse_plain_options("ladder", words, known, size_t(last));
   Options options;
   for (int level = 1; level <= last; ++level) {
     const auto& chosen = given.operands;
