@@ -21,9 +21,7 @@ GIGABYTE = 1 << 30
 
 
 def limited():
-    # Sanitizers reserve address space beyond any limit.
-    if "SAWTOOTH_NO_MEMORY_LIMIT" not in os.environ:
-        resource.setrlimit(resource.RLIMIT_AS, (GIGABYTE, GIGABYTE))
+    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTE, GIGABYTE))
 
 
 class Limits(unittest.TestCase):
