@@ -63,7 +63,7 @@ class Report(unittest.TestCase):
                     self.fail(f"seed {seed}: {path.name}")
                 except Exception as error:  # the program says it in a line
                     self.assertTrue(str(error) or repr(error))
-        self.assertGreater(pages, 30)  # of what is damaged where nobody looks
+        self.assertGreater(pages, 30)  # damage in columns that the page does not show
 
     def test_the_page_names_no_address(self):
         page = self.page(4)

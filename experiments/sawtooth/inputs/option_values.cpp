@@ -16,7 +16,7 @@ namespace {
   throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
 }
 
-// Of a kind that also has a word, this is it.
+// The word that a kind takes beside numbers; empty: none.
 std::string_view word_of(OptionKind kind) {
   if (kind == OptionKind::parts) return automatic;
   return kind == OptionKind::part ? all_parts : std::string_view();

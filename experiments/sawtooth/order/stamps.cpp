@@ -15,7 +15,7 @@ constexpr int64_t most_a_stamp = 16;  // items, tiles and steps that a stamp may
 
 using S = RecordedStep;
 
-// Of `measure --order-trace`, and of other kernels.
+// Columns of the table that `measure --order-trace` writes, and of the one of other kernels.
 const TypedColumns<S> traced{
     {"worker", [](S& s) { return &s.worker; }},    {"batch", [](S& s) { return &s.batch; }},
     {"head", [](S& s) { return &s.head; }},        {"q_tile", [](S& s) { return &s.q_tile; }},

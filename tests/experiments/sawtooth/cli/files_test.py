@@ -1,5 +1,5 @@
 """Files meet: an output never takes the place of what is read or of another output, follows no link that
-was planted beside it, keeps its mode, and waits for nobody. What is written of a name stays one line."""
+was planted beside it, keeps its mode, and never waits. A name that is written stays on one line."""
 
 import os
 import shlex
