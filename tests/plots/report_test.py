@@ -93,7 +93,7 @@ class Report(unittest.TestCase):
     def test_the_page_opens_with_the_schedule_to_take_what_it_saves_and_how_sure_that_is(self):
         report_tables.make_judged(self.folder)
         (answer,) = report.payload(str(self.folder))["answers"]
-        # Of measurements, where there are some: 660 / 1100, from 650 / 1110 to 670 / 1090 at most; 90 / 110.
+        # Measurements, where there are some, give 660 / 1100, from 650 / 1110 to 670 / 1090 at most; 90 / 110.
         self.assertEqual(
             (answer["best"], answer["surely"], answer["usual"]), ("sawtooth", True, "linear")
         )
