@@ -89,7 +89,9 @@ TEST(Corpus, TablesDoNoHarm) {
           "a,b\n1,2\n",
           "a,b,c\n,,\n1,,3\n", "a\n\"1\n", "a,b\n1\n", "a,,c\n1,2,3\n",
           // Two byte order marks.
-          "\xef\xbb\xbf\xef\xbb\xbf\n"});
+          "\xef\xbb\xbf\xef\xbb\xbf\n",
+          // Rows of one empty cell.
+          "a\n\"\"\n\"\"\n"});
 }
 
 // Choices are batch, heads, rows, mask, launch, workers, prefetch, loop, split.

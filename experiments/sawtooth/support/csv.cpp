@@ -115,6 +115,7 @@ void split_plain(std::string_view record, CsvRow& cells) {
 }  // namespace
 
 std::string csv_line(const CsvRow& cells) {
+  if (cells == CsvRow{""}) return "\"\"\n";  // an empty line is no row
   std::string line;
   for (const std::string& cell : cells) {
     if (&cell != &cells.front()) line += ',';
