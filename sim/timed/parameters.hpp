@@ -55,10 +55,6 @@ struct PowerLimit {
   }
 };
 
-// What the timed wavefront knows of a GPU and of a kernel on it. All times in
-// nanoseconds, all bandwidths in bytes a nanosecond (10^9 bytes a second). Values come from the
-// files of experiments/profiles, where each stands with its source, by timed_parameters().
-
 struct L2Parameters {
   HalvesParameters lines{.halves = 1};  // how many halves, and what one keeps
   double near_ns = 0;
