@@ -18,78 +18,65 @@ import table  # noqa: E402  (the path above leads to it)
 TIME_OFF, TIME_CHANGE_OFF, READS_CHANGE_OFF = 0.10, 0.05, 0.10
 
 
-class Table:
-    """Medians over launches of one table."""
-
-    def __init__(self, path, scan):
-        self.rows = table.where(table.read(str(path)), scan=scan)
-
-    def value(self, length, column):
-        return statistics.median(table.numbers(table.where(self.rows, seq_q=length), column))
-
-    def lengths(self):
-        return {int(row["seq_q"]) for row in self.rows}
+def median(rows, length, column):
+    """Over the launches of one length."""
+    return statistics.median(table.numbers(table.where(rows, seq_q=length), column))
 
 
-def change(before, after, length, column):
-    return after.value(length, column) / before.value(length, column) - 1
+def change(tables, length, column):
+    before, after = (median(rows, length, column) for rows in tables)
+    return after / before - 1
+
+
+def lengths(tables):
+    return sorted({int(row["seq_q"]) for row in tables[0]})
+
+
+def print_table(title, *columns):
+    print(f"\n{title}\n\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
 
 
 def main(arguments):
     if len(arguments) != 3:
         sys.exit(__doc__)
-    triton, sdpa, folder = arguments[0], arguments[1], pathlib.Path(arguments[2])
+    triton, sdpa, folder = arguments
+    read = lambda path, scan: table.where(table.read(str(path)), scan=scan)
+    measured_in = lambda name, scan: read(pathlib.Path(folder) / f"{name}-{scan}.csv", scan)
+    changed = read(triton, "sawtooth")
+    layer = table.where(table.read(f"{folder}/pytorch-sdpa.csv"), scan="linear")
     programs = {
         "Triton kernel: linear to sawtooth": (
-            (Table(triton, "linear"), Table(triton, "sawtooth")),
-            (
-                Table(folder / "triton-linear.csv", "linear"),
-                Table(folder / "triton-sawtooth.csv", "sawtooth"),
-            ),
+            (read(triton, "linear"), changed),
+            (measured_in("triton", "linear"), measured_in("triton", "sawtooth")),
         ),
         "PyTorch layer: FlashAttention-2 to that kernel in sawtooth": (
-            (Table(sdpa, "linear"), Table(triton, "sawtooth")),
-            (
-                Table(folder / "pytorch-sdpa.csv", "linear"),
-                Table(folder / "pytorch-sawtooth.csv", "sawtooth"),
-            ),
+            (read(sdpa, "linear"), changed),
+            (layer, measured_in("pytorch", "sawtooth")),
         ),
     }
+    both = ("time changes by", "DRAM reads change by")
+    counters = ("time_us", "dram_read_sectors")
     failed = 0
-    for program, (predicted, measured) in programs.items():
-        print(f"\n{program}\n")
-        print(
-            "| keys | time before, ms: predicted, measured | after | time changes by | DRAM reads change by |"
-        )
-        print("|---" * 5 + "|")
-        for length in sorted(predicted[0].lengths()):
-            times = [
-                [rows.value(length, "time_us") for rows in tables]
-                for tables in (predicted, measured)
-            ]
-            by_time, by_reads = (
-                [change(*tables, length, column) for tables in (predicted, measured)]
-                for column in ("time_us", "dram_read_sectors")
-            )
-            print(
-                f"| {length // 1024}K "
-                + "".join(f"| {ours / 1000:.2f}, {real / 1000:.2f} " for ours, real in zip(*times))
-                + f"| {by_time[0]:+.1%}, {by_time[1]:+.1%} | {by_reads[0]:+.1%}, {by_reads[1]:+.1%} |"
-            )
-            off = max(abs(ours / real - 1) for ours, real in zip(*times))
+    for program, sides in programs.items():
+        print_table(program, "keys", "time before, ms: predicted, measured", "after", *both)
+        for length in lengths(sides[0]):
+            times = [[median(rows, length, "time_us") for rows in side] for side in zip(*sides)]
+            moved = [[change(side, length, counter) for side in sides] for counter in counters]
+            cells = [f"{ours / 1000:.2f}, {real / 1000:.2f}" for ours, real in times]
+            cells += [f"{ours:+.1%}, {real:+.1%}" for ours, real in moved]
+            print(f"| {length // 1024}K | " + " | ".join(cells) + " |")
+            (time, real_time), (reads, real_reads) = moved
             failed += (
-                off > TIME_OFF
-                or abs(by_time[0] - by_time[1]) > TIME_CHANGE_OFF
-                or abs(by_reads[0] - by_reads[1]) > READS_CHANGE_OFF
+                max(abs(ours / real - 1) for ours, real in times) > TIME_OFF
+                or abs(time - real_time) > TIME_CHANGE_OFF
+                or abs(reads - real_reads) > READS_CHANGE_OFF
             )
-    print("\nPyTorch's FlashAttention-2 itself in sawtooth order, predicted alone\n")
-    print("| keys | time changes by | DRAM reads change by |\n|---|---|---|")
-    orders = Table(sdpa, "linear"), Table(sdpa, "sawtooth")
-    for length in sorted(orders[0].lengths()):
-        print(
-            f"| {length // 1024}K | {change(*orders, length, 'time_us'):+.1%} "
-            f"| {change(*orders, length, 'dram_read_sectors'):+.1%} |"
-        )
+    title = "PyTorch's FlashAttention-2 itself in sawtooth order, predicted alone"
+    print_table(title, "keys", *both)
+    orders = read(sdpa, "linear"), read(sdpa, "sawtooth")
+    for length in lengths(orders):
+        cells = [f"{change(orders, length, counter):+.1%}" for counter in counters]
+        print(f"| {length // 1024}K | " + " | ".join(cells) + " |")
     if failed:
         print(f"\n{failed} predictions are off", file=sys.stderr)
     return 1 if failed else 0

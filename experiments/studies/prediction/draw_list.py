@@ -66,27 +66,6 @@ def problem_of(mask, head_dim, heads, kv_heads, length):
     return problem
 
 
-def print_points(problems, draw_problem, draw_schedule):
-    """Sections [1a], [1b], ...: of each problem, which draw_problem(is_long) gives, as many different schedules by
-    draw_schedule(problem, number) as are wanted; no point twice. Two problems in three are long."""
-    printed = []
-    for number in range(problems):
-        problem = draw_problem(number % 3 < 2)
-        schedules = []
-        while len(schedules) < SCHEDULES_A_PROBLEM:
-            schedule = draw_schedule(problem, number)
-            if schedule not in schedules:
-                schedules.append(schedule)
-        for letter, schedule in zip("abc", schedules):
-            point = {**problem, **schedule}
-            if point in printed:
-                continue  # the same problem, drawn twice
-            printed.append(point)
-            print(f"\n[{number + 1}{letter}]")
-            for key, value in point.items():
-                print(f"{key} = {value}")
-
-
 def draw_problem(source, long_kv, known_lengths, options):
     mask = pick(source, {"none": 9, "causal": 9, "window": 4})
     head_dim = pick(source, {64: 1, 128: 1})
@@ -162,12 +141,22 @@ experiment = judgement
 gpu = h200
 tile-q = 128"""
     )
-    families = options.families
-    print_points(
-        options.problems,
-        lambda long_kv: draw_problem(source, long_kv, known, options),
-        lambda problem, number: draw_schedule(source, problem, families[number % len(families)]),
-    )
+    printed = []
+    for number in range(options.problems):
+        problem = draw_problem(source, number % 3 < 2, known, options)
+        family, schedules = options.families[number % len(options.families)], []
+        while len(schedules) < SCHEDULES_A_PROBLEM:
+            schedule = draw_schedule(source, problem, family)
+            if schedule not in schedules:
+                schedules.append(schedule)
+        for letter, schedule in zip("abc", schedules):
+            point = {**problem, **schedule}
+            if point in printed:
+                continue  # the same problem, drawn twice
+            printed.append(point)
+            print(f"\n[{number + 1}{letter}]")
+            for key, value in point.items():
+                print(f"{key} = {value}")
 
 
 if __name__ == "__main__":
