@@ -243,13 +243,8 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
   return run_here(planned, stream);
 }
 
-AttentionPlan::AttentionPlan() = default;
-AttentionPlan::~AttentionPlan() = default;
-AttentionPlan::AttentionPlan(AttentionPlan&&) noexcept = default;
-AttentionPlan& AttentionPlan::operator=(AttentionPlan&&) noexcept = default;
-
 Outcome AttentionPlan::make(const AttentionForward& call, void* workspace, std::size_t bytes) {
-  auto planned = std::make_unique<PlannedCall>();
+  auto planned = std::make_shared<PlannedCall>();
   Outcome outcome = plan(call, workspace, bytes, *planned);
   if (outcome) outcome = upload(planned->tables, nullptr, true);
   planned->tables.block = {};

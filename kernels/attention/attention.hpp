@@ -140,11 +140,6 @@ Outcome attention_forward(const AttentionForward& call, void* workspace, std::si
 /// of their own. Tensors and workspace stay where they are.
 class AttentionPlan {
  public:
-  AttentionPlan();
-  ~AttentionPlan();
-  AttentionPlan(AttentionPlan&&) noexcept;
-  AttentionPlan& operator=(AttentionPlan&&) noexcept;
-
   /// Replaces the plan, for the current device; a call that attention_forward refuses leaves it.
   Outcome make(const AttentionForward& call, void* workspace, std::size_t bytes);
   /// As attention_forward, whatever the current device is. A plan not made has nothing to do.
@@ -158,7 +153,7 @@ class AttentionPlan {
   Outcome set_rows(const int32_t* q, const int32_t* kv, CUstream_st* stream) const;
 
  private:
-  std::unique_ptr<const struct PlannedCall> planned_;
+  std::shared_ptr<const struct PlannedCall> planned_;
 };
 
 /// Whether the current device is one that this variant runs on; false with no device.

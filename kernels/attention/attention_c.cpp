@@ -7,6 +7,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/backward.hpp"
 #include "kernels/attention/c_calls.hpp"
+#include "kernels/attention/checks.hpp"
 #include "scheduler/schedule.hpp"
 
 struct sawtooth_plan {
@@ -44,25 +45,22 @@ Outcome find_policy(const char* what, const char* name, int32_t& index) {
     index = *found;
     return {};
   }
-  std::string allowed;
-  for (const PolicyInfo& policy : List::info())
-    allowed.append(allowed.empty() ? "" : ", ").append(policy.name);
-  return {Status::bad_schedule, std::string(what) + " is '" + name + "'; allowed: " + allowed};
+  return {Status::bad_schedule,
+          std::string(what) + " is '" + name + "'; allowed: " +
+              listed(List::info(), [](const PolicyInfo& policy) { return policy.name; })};
 }
 
 /// The way of additions to dQ with this name, null standing for atomic; a message otherwise.
 Outcome find_dq(const char* name, Dq& dq) {
   dq = Dq::atomic;
   if (name == nullptr) return {};
-  std::string allowed;
   for (const DqName& known : dq_names) {
-    if (known.name == name) {
-      dq = known.dq;
-      return {};
-    }
-    allowed.append(allowed.empty() ? "" : ", ").append(known.name);
+    if (known.name != name) continue;
+    dq = known.dq;
+    return {};
   }
-  return {Status::bad_schedule, "dq_additions is '" + std::string(name) + "'; allowed: " + allowed};
+  return {Status::bad_schedule, "dq_additions is '" + std::string(name) + "'; allowed: " +
+                                    listed(dq_names, [](const DqName& one) { return one.name; })};
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // The schedule of a call that names none: one table of measured rules, and a hook before it.
 #pragma once
 
-#include <cstdint>
-
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/device.hpp"
 

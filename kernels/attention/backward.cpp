@@ -1,6 +1,5 @@
 #include "kernels/attention/backward.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -170,20 +169,20 @@ Outcome enqueue_main(const AttentionBackward& call, const Choice& choice,
   if (Outcome bad = reset_state(call, choice, layout, layout.lse_log2, arguments, stream); !bad)
     return bad;
   std::size_t shared_bytes = 0;
-  if (Outcome bad = prepare_kernel(*choice.variant, call.ctas_per_sm, device, shared_bytes); !bad)
+  const KernelVariant& variant = *choice.variant;
+  if (Outcome bad =
+          prepare_kernel(variant, variant.shared_bytes, call.ctas_per_sm, device, shared_bytes);
+      !bad)
     return bad;
-  const bool grid = schedule.launch == launch_id<GridLaunch>;
-  const int64_t workers = grid ? items : min_of(items, schedule.workers);
+  const unsigned workers = ctas_of(schedule, items);
   if (schedule.dq == Dq::ordered && schedule.launch == launch_id<StaticLaunch>)
-    if (Outcome bad = check_residence(*choice.variant, workers, shared_bytes, device); !bad)
-      return bad;
+    if (Outcome bad = check_residence(variant, workers, shared_bytes, device); !bad) return bad;
   std::array<CUtensorMap, 4> maps;
   void* parameters[] = {&maps[0], &maps[1], &maps[2], &maps[3], &arguments};
-  const bool mapped = choice.variant->loads_by_copy_engine();
+  const bool mapped = variant.loads_by_copy_engine();
   if (mapped)
-    if (Outcome bad = make_maps(*choice.variant, arguments, maps); !bad) return bad;
-  return enqueue_kernel(*choice.variant, choice.variant->function_for(schedule.dq),
-                        unsigned(workers), shared_bytes,
+    if (Outcome bad = make_maps(variant, arguments, maps); !bad) return bad;
+  return enqueue_kernel(variant, variant.function_for(schedule.dq), workers, shared_bytes,
                         mapped ? parameters : parameters + maps.size(), stream);
 }
 
@@ -201,14 +200,14 @@ Outcome enqueue_dq(const AttentionBackward& call, const Choice& choice, const De
     return bad;
   std::size_t shared_bytes = 0;
   const int ctas_per_sm = call.ctas_per_sm > 0 ? call.ctas_per_sm : variant.ctas_per_sm;
-  if (Outcome bad = prepare_dq_kernel(variant, ctas_per_sm, device, shared_bytes); !bad) return bad;
-  const Schedule& schedule = arguments.schedule;
-  const int64_t items = item_count(arguments.problem, variant.tiling, schedule);
-  const bool grid = schedule.launch == launch_id<GridLaunch>;
-  const int64_t workers = grid ? items : min_of(items, schedule.workers);
+  if (Outcome bad = prepare_kernel(variant, variant.dq_kernel.shared_bytes, ctas_per_sm, device,
+                                   shared_bytes);
+      !bad)
+    return bad;
+  const int64_t items = item_count(arguments.problem, variant.tiling, arguments.schedule);
   void* parameters[] = {&arguments};
-  return enqueue_kernel(variant, variant.dq_kernel.function, unsigned(workers), shared_bytes,
-                        parameters, stream);
+  return enqueue_kernel(variant, variant.dq_kernel.function, ctas_of(arguments.schedule, items),
+                        shared_bytes, parameters, stream);
 }
 
 }  // namespace

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/packed.hpp"
@@ -20,51 +23,26 @@ using Variants = std::span<const KernelVariant>;
 constexpr int64_t vector_elements = 8;  // 16 bytes of 16-bit elements, what a copy moves
 constexpr uintptr_t vector_bytes = 16;
 
-/// Names of the types that a family has kernels of; those of an empty one are of every family.
-std::string supported_types(Variants variants, std::string_view family) {
-  std::set<ElementType> types;
-  for (const KernelVariant& variant : variants)
-    if (variant.serves(family)) types.insert(variant.dtype);
-  std::string text;
-  for (const ElementType type : types)
-    text += (text.empty() ? "" : ", ") + std::string(name_of(type));
-  return text;
-}
-
 /// Families that a call may name, of those that have kernels here.
 std::string supported_families(Variants variants) {
-  std::string text;
-  for (const std::string_view name : family_names)
-    if (std::ranges::any_of(variants, [&](const KernelVariant& one) { return one.serves(name); }))
-      text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
-bool has_type(Variants variants, ElementType dtype, std::string_view family) {
-  return std::ranges::any_of(variants, [&](const KernelVariant& variant) {
-    return variant.serves(family) && variant.dtype == dtype;
+  std::vector<std::string_view> families;
+  std::ranges::copy_if(family_names, std::back_inserter(families), [&](std::string_view name) {
+    return std::ranges::any_of(variants, [&](auto& one) { return one.serves(name); });
   });
+  return listed(families, std::identity());
 }
 
-std::string supported_head_dims(Variants variants, ElementType dtype, std::string_view family) {
-  std::set<int> dims;
+/// What `value_of` says of the variants that are `wanted`, each value once.
+template <class ValueOf, class Wanted>
+auto values_of(Variants variants, ValueOf value_of, Wanted wanted) {
+  std::set<decltype(value_of(variants.front()))> values;
   for (const KernelVariant& variant : variants)
-    if (variant.serves(family) && variant.dtype == dtype) dims.insert(variant.head_dim);
-  std::string text;
-  for (const int dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
-  return text;
+    if (wanted(variant)) values.insert(value_of(variant));
+  return values;
 }
 
-std::string supported_tilings(Variants variants, const Problem& problem, std::string_view family) {
-  std::set<std::string> tilings;
-  for (const KernelVariant& variant : variants)
-    if (variant.head_dim == problem.head_dim && variant.dtype == problem.dtype &&
-        variant.serves(family))
-      tilings.insert(std::to_string(variant.tiling.q_rows) + "x" +
-                     std::to_string(variant.tiling.kv_rows));
-  std::string text;
-  for (const std::string& tiling : tilings) text += (text.empty() ? "" : ", ") + tiling;
-  return text;
+std::string text_of(const Tiling& tiling) {
+  return std::to_string(tiling.q_rows) + "x" + std::to_string(tiling.kv_rows);
 }
 
 /// Whether the tensor spans at most 2^61 bytes, so that all offsets in it fit 63 bits.
@@ -107,34 +85,44 @@ Outcome check_variant(const Problem& problem, const Tiling& tiling, std::string_
                       Pass pass) {
   const Variants variants = pass == Pass::forward ? kernel_variants() : backward_variants();
   if (!family.empty() && std::ranges::find(family_names, family) == family_names.end()) {
-    std::string allowed = family == "scalar-fp32" ? "mma-fp32 in its place" : "";
-    for (const std::string_view name : family_names)
-      allowed.append(allowed.empty() ? "" : ", ").append(name);
-    return refuse(Status::bad_schedule,
-                  "family is '" + std::string(family) + "'; allowed: " + allowed);
+    const std::string instead = family == "scalar-fp32" ? "mma-fp32 in its place, " : "";
+    return refuse(Status::bad_schedule, "family is '" + std::string(family) + "'; allowed: " +
+                                            instead + listed(family_names, std::identity()));
   }
-  if (!family.empty() &&
-      std::ranges::none_of(variants, [&](const KernelVariant& one) { return one.serves(family); }))
+  const auto of_family = [&](const KernelVariant& one) { return one.serves(family); };
+  const auto of_type = [&](const KernelVariant& one) {
+    return of_family(one) && one.dtype == problem.dtype;
+  };
+  if (!family.empty() && std::ranges::none_of(variants, of_family))
     return refuse(Status::bad_schedule, "family is '" + std::string(family) +
                                             "', of which this build has no kernel of the " +
                                             (pass == Pass::forward ? "forward" : "backward") +
                                             " pass; allowed: " + supported_families(variants));
-  if (!has_type(variants, problem.dtype, family))
-    return refuse(Status::unsupported_type, std::string("dtype is ") + name_of(problem.dtype) +
-                                                "; allowed: " + supported_types(variants, family));
+  if (std::ranges::none_of(variants, of_type))
+    return refuse(Status::unsupported_type,
+                  std::string("dtype is ") + name_of(problem.dtype) + "; allowed: " +
+                      listed(values_of(
+                                 variants, [](auto& one) { return one.dtype; }, of_family),
+                             name_of));
   if (find_variant(problem.head_dim, problem.dtype, {0, 0}, family, pass) == nullptr)
     return refuse(Status::unsupported_head_dim,
-                  "head_dim is " + std::to_string(problem.head_dim) +
-                      "; allowed: " + supported_head_dims(variants, problem.dtype, family));
+                  "head_dim is " + std::to_string(problem.head_dim) + "; allowed: " +
+                      listed(values_of(
+                                 variants, [](auto& one) { return one.head_dim; }, of_type),
+                             [](int dim) { return std::to_string(dim); }));
   if (tiling.rows_a_position != 1)
     return refuse(Status::unsupported_tiling,
                   "tiling.rows_a_position is " + std::to_string(tiling.rows_a_position) +
                       ", no kernel packs the heads of a group; allowed: 1");
   if (find_variant(problem.head_dim, problem.dtype, tiling, family, pass) == nullptr)
-    return refuse(Status::unsupported_tiling,
-                  "tile " + std::to_string(tiling.q_rows) + "x" + std::to_string(tiling.kv_rows) +
-                      " with head_dim " + std::to_string(problem.head_dim) +
-                      " has no kernel; allowed: " + supported_tilings(variants, problem, family));
+    return refuse(
+        Status::unsupported_tiling,
+        "tile " + text_of(tiling) + " with head_dim " + std::to_string(problem.head_dim) +
+            " has no kernel; allowed: " +
+            listed(values_of(
+                       variants, [](auto& one) { return text_of(one.tiling); },
+                       [&](auto& one) { return of_type(one) && one.head_dim == problem.head_dim; }),
+                   std::identity()));
   return {};
 }
 

@@ -11,6 +11,14 @@ namespace sawtooth::kernels {
 
 Outcome refuse(Status status, std::string message);
 
+/// "a, b, c" of what a message allows.
+template <class Values, class TextOf>
+std::string listed(const Values& values, TextOf text_of) {
+  std::string text;
+  for (const auto& value : values) text.append(text.empty() ? "" : ", ").append(text_of(value));
+  return text;
+}
+
 Outcome check_sizes(const Problem& problem);
 
 /// Whether this build has a kernel of the pass with this family, head dim, type and tile.

@@ -1,6 +1,5 @@
 #include "kernels/attention/choice.hpp"
 
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>

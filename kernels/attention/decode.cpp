@@ -238,7 +238,9 @@ Outcome plan(const AttentionDecode& call, void* workspace, std::size_t bytes,
   if (Outcome bad = check_workspace(workspace, bytes, planned.choice.bytes); !bad) return bad;
   if (planned.device.compute_capability == 0) return failed("looking for a device", error);
   std::size_t allowed = 0;
-  if (Outcome bad = prepare_kernel(*planned.choice.variant, 0, planned.device, allowed); !bad)
+  if (Outcome bad = prepare_kernel(*planned.choice.variant, planned.choice.variant->shared_bytes, 0,
+                                   planned.device, allowed);
+      !bad)
     return bad;
   planned.arguments = arguments_of(call, planned.choice, static_cast<char*>(workspace));
   if (!call.workspace_starts_zero) planned.zeros = workspace;
@@ -318,13 +320,8 @@ Outcome attention_decode(const AttentionDecode& call, void* workspace, std::size
   return run_here(planned, stream);
 }
 
-DecodePlan::DecodePlan() = default;
-DecodePlan::~DecodePlan() = default;
-DecodePlan::DecodePlan(DecodePlan&&) noexcept = default;
-DecodePlan& DecodePlan::operator=(DecodePlan&&) noexcept = default;
-
 Outcome DecodePlan::make(const AttentionDecode& call, void* workspace, std::size_t bytes) {
-  auto planned = std::make_unique<PlannedDecode>();
+  auto planned = std::make_shared<PlannedDecode>();
   Outcome outcome = plan(call, workspace, bytes, *planned);
   if (outcome) planned_ = std::move(planned);
   return outcome;

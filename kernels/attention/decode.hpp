@@ -75,16 +75,11 @@ Outcome attention_decode(const AttentionDecode& call, void* workspace, std::size
 /// As AttentionPlan. Lengths and table stay where they are, and may change from run to run.
 class DecodePlan {
  public:
-  DecodePlan();
-  ~DecodePlan();
-  DecodePlan(DecodePlan&&) noexcept;
-  DecodePlan& operator=(DecodePlan&&) noexcept;
-
   Outcome make(const AttentionDecode& call, void* workspace, std::size_t bytes);
   Outcome run(CUstream_st* stream) const;
 
  private:
-  std::unique_ptr<const struct PlannedDecode> planned_;
+  std::shared_ptr<const struct PlannedDecode> planned_;
 };
 
 /// Packed query rows that the call's kernel is to hold in a tile, if any of its family does.

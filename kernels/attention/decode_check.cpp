@@ -27,11 +27,6 @@ Outcome check_kernel(const AttentionDecode& call) {
     families.insert(variant.family);
     if (variant.serves(call.family)) dims.insert(variant.head_dim);
   }
-  const auto listed = [](const auto& values, auto text_of) {
-    std::string text;
-    for (const auto& value : values) text += (text.empty() ? "" : ", ") + text_of(value);
-    return text;
-  };
   if (!call.family.empty() && !families.contains(std::string(call.family)))
     return refuse(Status::bad_schedule,
                   "family is '" + std::string(call.family) + "'; allowed for decode: " +

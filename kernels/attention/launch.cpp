@@ -1,7 +1,6 @@
 #include "kernels/attention/launch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -13,7 +12,6 @@
 
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/decode.hpp"
-#include "kernels/attention/device.hpp"
 #if defined(SAWTOOTH_HAVE_TMA)
 #include "kernels/tma/tensor_map.hpp"
 #endif
@@ -157,50 +155,38 @@ Outcome make_map([[maybe_unused]] const KernelVariant& variant, const Problem& p
 #endif
 }
 
-Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
-                       std::size_t& shared_bytes) {
+Outcome prepare_kernel(const KernelVariant& variant, int needed, int ctas_per_sm,
+                       const DeviceLimits& device, std::size_t& shared_bytes) {
   const cudaError_t error = allow_shared_memory_once(variant, device);
   if (error != cudaSuccess) return failed("preparing " + name_of(variant), error);
-  shared_bytes = std::size_t(shared_bytes_for(variant, variant.shared_bytes, ctas_per_sm, device));
+  shared_bytes = std::size_t(shared_bytes_for(variant, needed, ctas_per_sm, device));
   return {};
 }
 
-Outcome prepare_dq_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
-                          std::size_t& shared_bytes) {
-  if (Outcome bad = prepare_kernel(variant, 0, device, shared_bytes); !bad) return bad;
-  shared_bytes =
-      std::size_t(shared_bytes_for(variant, variant.dq_kernel.shared_bytes, ctas_per_sm, device));
-  return {};
+unsigned ctas_of(const Schedule& schedule, int64_t items) {
+  const bool grid = schedule.launch == launch_id<GridLaunch>;
+  return unsigned(grid ? items : std::min(items, schedule.workers));
 }
 
 Outcome prepare_launch(const KernelVariant& variant, const ForwardArguments& arguments,
                        int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
-  if (Outcome bad = prepare_kernel(variant, ctas_per_sm, device, launch.shared_bytes); !bad)
-    return bad;
   const int needed = kernel_for(variant, arguments.problem).shared_bytes;
-  launch.shared_bytes = std::size_t(shared_bytes_for(variant, needed, ctas_per_sm, device));
-  const Schedule& schedule = arguments.schedule;
-  const int64_t items = item_count(arguments.problem, variant.tiling, schedule);
-  const bool grid = schedule.launch == launch_id<GridLaunch>;
-  const int64_t workers = grid ? items : std::min(items, schedule.workers);
+  if (Outcome bad = prepare_kernel(variant, needed, ctas_per_sm, device, launch.shared_bytes); !bad)
+    return bad;
   launch.variant = &variant;
-  launch.ctas = unsigned(workers);
+  launch.ctas = ctas_of(arguments.schedule,
+                        item_count(arguments.problem, variant.tiling, arguments.schedule));
   static_cast<ForwardArguments&>(launch.arguments) = arguments;
   return make_maps(variant, arguments, launch.maps);
 }
 
 Outcome prepare_launch(const KernelVariant& variant, const PackedArguments& arguments,
                        int ctas_per_sm, const DeviceLimits& device, PreparedLaunch& launch) {
-  if (Outcome bad = prepare_kernel(variant, ctas_per_sm, device, launch.shared_bytes); !bad)
-    return bad;
-  launch.shared_bytes =
-      std::size_t(shared_bytes_for(variant, variant.packed_shared_bytes, ctas_per_sm, device));
-  const bool grid = arguments.schedule.launch == launch_id<GridLaunch>;
   launch.variant = &variant;
-  launch.ctas =
-      unsigned(grid ? arguments.items : std::min(arguments.items, arguments.schedule.workers));
+  launch.ctas = ctas_of(arguments.schedule, arguments.items);
   launch.arguments = arguments;
-  return {};
+  return prepare_kernel(variant, variant.packed_shared_bytes, ctas_per_sm, device,
+                        launch.shared_bytes);
 }
 
 Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,

@@ -22,14 +22,14 @@ Outcome failed(const std::string& what, int cuda_error);
 /// What `run` returns, with device `number` as the thread's while it runs.
 Outcome on_device(int number, const std::function<Outcome()>& run);
 
-/// Allows the kernel its shared memory on `device`, which is the thread's. `shared_bytes` become
-/// those of a CTA, with at most `ctas_per_sm` of them on an SM at once (0: all that fit).
-Outcome prepare_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
-                       std::size_t& shared_bytes);
+/// Allows the variant's kernels their shared memory on `device`, which is the thread's.
+/// `shared_bytes` become those of a CTA that needs `needed`, with at most `ctas_per_sm` of them on
+/// an SM at once (0: all that fit).
+Outcome prepare_kernel(const KernelVariant& variant, int needed, int ctas_per_sm,
+                       const DeviceLimits& device, std::size_t& shared_bytes);
 
-/// The same of the kernel of dQ of a variant that has one.
-Outcome prepare_dq_kernel(const KernelVariant& variant, int ctas_per_sm, const DeviceLimits& device,
-                          std::size_t& shared_bytes);
+/// CTAs of a launch of `items` items.
+unsigned ctas_of(const Schedule& schedule, int64_t items);
 
 /// On the thread's device, a kernel that is prepared: `function` is one of the variant's.
 Outcome enqueue_kernel(const KernelVariant& variant, const void* function, unsigned ctas,

@@ -4,11 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "kernels/attention/attention.hpp"
-#include "kernels/attention/device.hpp"
 #include "kernels/mma/arguments.hpp"
 
 namespace sawtooth::kernels {

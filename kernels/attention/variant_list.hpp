@@ -42,15 +42,7 @@ constexpr FamilyMemory memory_of(std::string_view family) {
 }
 
 constexpr const char* name_of(ElementType type) {
-  switch (type) {
-    case ElementType::bf16:
-      return "bf16";
-    case ElementType::fp16:
-      return "fp16";
-    case ElementType::fp32:
-      break;
-  }
-  return "fp32";
+  return type == ElementType::bf16 ? "bf16" : type == ElementType::fp16 ? "fp16" : "fp32";
 }
 
 enum class VariantSet : uint8_t { all, covering, minimal, both, packed, study };

@@ -72,15 +72,8 @@ inline Outcome check_workspace(const void* workspace, std::size_t bytes, std::si
 /// What createpolicy.fractional.L2::evict_... with fraction 1 yields: ptxas folds it to these
 /// constants for sm_80, sm_90 and sm_120 alike.
 constexpr uint64_t policy_of(Eviction eviction) {
-  switch (eviction) {
-    case Eviction::first:
-      return 0x12F0000000000000ull;
-    case Eviction::last:
-      return 0x14F0000000000000ull;
-    case Eviction::normal:
-      break;
-  }
-  return 0x10F0000000000000ull;
+  if (eviction == Eviction::normal) return 0x10F0000000000000ull;
+  return eviction == Eviction::first ? 0x12F0000000000000ull : 0x14F0000000000000ull;
 }
 
 constexpr Strides or_contiguous(const Strides& strides, int64_t heads, int64_t length,

@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <nccl.h>
 
-#include "kernels/common/cuda_check.hpp"
 #endif
 
 namespace sawtooth::kernels {

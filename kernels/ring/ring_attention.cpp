@@ -19,17 +19,13 @@ struct RankTensors {
   std::vector<Step> steps;
 };
 
-std::size_t kv_bytes(const RingProblem& problem) {
-  const Problem& whole = problem.call.problem;
-  return std::size_t(whole.batch * whole.kv_heads * problem.ring.rank_rows() * whole.row_bytes());
-}
-
 }  // namespace
 
 class RingAttention::State : public RingSteps {
  public:
   explicit State(const RingProblem& problem)
-      : RingSteps(problem.ring, problem.devices, problem.transfer, kv_bytes(problem)),
+      : RingSteps(problem.ring, problem.devices, problem.transfer,
+                  kv_bytes(problem.ring, problem.call.problem)),
         tensors_(std::size_t(problem.ring.ranks)) {
     for (int number = 0; number < problem.ring.ranks; ++number) {
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
@@ -109,20 +105,14 @@ RingAttention::State& RingAttention::state() const {
   return static_cast<State&>(*steps_);
 }
 
-void* RingAttention::q(int rank) const {
-  return state().tensors(rank).q.as();
-}
-void* RingAttention::k(int rank) const {
-  return state().rank(rank).own[0].as();
-}
-void* RingAttention::v(int rank) const {
-  return state().rank(rank).own[1].as();
-}
-void* RingAttention::o(int rank) const {
-  return state().tensors(rank).o.as();
-}
-const float* RingAttention::lse(int rank) const {
-  return state().tensors(rank).lse.as<float>();
+RingTensors RingAttention::tensors(int rank) const {
+  const RankTensors& own = state().tensors(rank);
+  const DeviceBuffer* const kv = state().rank(rank).own;
+  return {.q = own.q.as(),
+          .k = kv[0].as(),
+          .v = kv[1].as(),
+          .o = own.o.as(),
+          .lse = own.lse.as<float>()};
 }
 
 const AttentionForward* RingAttention::call(int rank, int64_t step) const {

@@ -10,27 +10,33 @@
 
 namespace sawtooth::kernels {
 
-struct RingProblem {
+template <class Call>
+struct RingProblemOf {
   Ring ring;
   /// As of the whole problem on one GPU: what the ring decides (lengths, mask, tensors) is ignored.
-  AttentionForward call;
+  Call call;
   RingTransfer transfer = RingTransfer::copy;
   /// CUDA device of each rank; one may be named several times, for tests.
   std::vector<int> devices;
 };
+using RingProblem = RingProblemOf<AttentionForward>;
+using RingBackwardProblem = RingProblemOf<AttentionBackward>;
+
+/// Device memory of a rank, [batch, heads, rank rows, dim], log-sum-exp without the last. K and V
+/// are its own; those of the backward pass alone are null in the forward pass.
+struct RingTensors {
+  void *q = nullptr, *k = nullptr, *v = nullptr, *o = nullptr;
+  float* lse = nullptr;
+  void *d_o = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
+};
 
 class RingAttention : public RingPass {
  public:
-  /// Makes streams, tensors [batch, heads, rank rows, dim] of each rank and what moves between
-  /// them. Throws std::runtime_error, CudaError among them, when that fails.
+  /// Makes streams, tensors of each rank and what moves between them. Throws std::runtime_error,
+  /// CudaError among them, when that fails.
   explicit RingAttention(const RingProblem& problem);
 
-  /// Device memory of a rank. K and V are its own.
-  void* q(int rank) const;
-  void* k(int rank) const;
-  void* v(int rank) const;
-  void* o(int rank) const;
-  const float* lse(int rank) const;  // [batch, heads, rank rows]
+  RingTensors tensors(int rank) const;
 
   /// The call of a rank's step, or null where no row sees its keys.
   const AttentionForward* call(int rank, int64_t step) const;
@@ -46,33 +52,12 @@ class RingAttention : public RingPass {
 // and dV goes back to the rank that owns the keys while the next step computes, and is added there.
 // Parts are of the element type, as attention_backward writes them; sums are float.
 
-struct RingBackwardProblem {
-  Ring ring;
-  /// As of the whole problem on one GPU: what the ring decides (lengths, mask, tensors) is ignored.
-  AttentionBackward call;
-  RingTransfer transfer = RingTransfer::copy;
-  /// CUDA device of each rank; one may be named several times, for tests.
-  std::vector<int> devices;
-};
-
 class RingAttentionBackward : public RingPass {
  public:
-  /// Makes streams, tensors [batch, heads, rank rows, dim] of each rank and what moves between
-  /// them, and runs one pass of whatever the memory holds. Throws std::runtime_error, CudaError
-  /// among them, when that fails.
+  /// The same, and runs one pass of whatever the memory holds.
   explicit RingAttentionBackward(const RingBackwardProblem& problem);
 
-  /// Device memory of a rank: what the forward pass had and left, and dO.
-  void* q(int rank) const;
-  void* k(int rank) const;
-  void* v(int rank) const;
-  void* o(int rank) const;
-  void* d_o(int rank) const;
-  float* lse(int rank) const;  // [batch, heads, rank rows]
-  /// And the gradients.
-  void* dq(int rank) const;
-  void* dk(int rank) const;
-  void* dv(int rank) const;
+  RingTensors tensors(int rank) const;
 
   /// The call of a rank's step, or null where no row sees its keys.
   const AttentionBackward* call(int rank, int64_t step) const;

@@ -25,22 +25,18 @@ struct RankTensors {
   std::vector<Step> steps;
 };
 
-std::size_t kv_bytes(const RingBackwardProblem& problem) {
-  const Problem& whole = problem.call.problem;
-  return std::size_t(whole.batch * whole.kv_heads * problem.ring.rank_rows() * whole.row_bytes());
-}
-
 }  // namespace
 
 class RingAttentionBackward::State : public RingSteps {
  public:
   explicit State(const RingBackwardProblem& problem)
-      : RingSteps(problem.ring, problem.devices, problem.transfer, kv_bytes(problem)),
+      : RingSteps(problem.ring, problem.devices, problem.transfer,
+                  kv_bytes(problem.ring, problem.call.problem)),
         problem_(problem.call.problem),
         tensors_(std::size_t(problem.ring.ranks)) {
     for (int number = 0; number < problem.ring.ranks; ++number) {
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
-      add_tensors(number, int64_t(kv_bytes(problem)));
+      add_tensors(number, int64_t(kv_bytes(problem.ring, problem_)));
       prepare_steps(problem.call, number);
     }
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
@@ -253,32 +249,18 @@ RingAttentionBackward::State& RingAttentionBackward::state() const {
   return static_cast<State&>(*steps_);
 }
 
-void* RingAttentionBackward::q(int rank) const {
-  return state().tensors(rank).q.as();
-}
-void* RingAttentionBackward::k(int rank) const {
-  return state().rank(rank).own[0].as();
-}
-void* RingAttentionBackward::v(int rank) const {
-  return state().rank(rank).own[1].as();
-}
-void* RingAttentionBackward::o(int rank) const {
-  return state().tensors(rank).o.as();
-}
-void* RingAttentionBackward::d_o(int rank) const {
-  return state().tensors(rank).d_o.as();
-}
-float* RingAttentionBackward::lse(int rank) const {
-  return state().tensors(rank).lse.as<float>();
-}
-void* RingAttentionBackward::dq(int rank) const {
-  return state().tensors(rank).dq.as();
-}
-void* RingAttentionBackward::dk(int rank) const {
-  return state().tensors(rank).dkv[0].as();
-}
-void* RingAttentionBackward::dv(int rank) const {
-  return state().tensors(rank).dkv[1].as();
+RingTensors RingAttentionBackward::tensors(int rank) const {
+  const RankTensors& own = state().tensors(rank);
+  const DeviceBuffer* const kv = state().rank(rank).own;
+  return {.q = own.q.as(),
+          .k = kv[0].as(),
+          .v = kv[1].as(),
+          .o = own.o.as(),
+          .lse = own.lse.as<float>(),
+          .d_o = own.d_o.as(),
+          .dq = own.dq.as(),
+          .dk = own.dkv[0].as(),
+          .dv = own.dkv[1].as()};
 }
 
 const AttentionBackward* RingAttentionBackward::call(int rank, int64_t step) const {

@@ -43,8 +43,6 @@ class RingPass {
   void run_step(int64_t step, const std::vector<int>& ranks);
   /// What is left for some ranks when all ranks have run their last step; waits.
   void finish(const std::vector<int>& ranks);
-  /// All transfers of a pass alone, without computing, ms.
-  double transfer_alone();
 
  protected:
   explicit RingPass(std::unique_ptr<RingSteps> steps);

@@ -92,20 +92,18 @@ void RingSteps::enqueue_step(int64_t step, int number) {
   SAWTOOTH_CUDA_CHECK(cudaEventRecord(events.compute_end.event, here.compute.stream));
 }
 
-void RingSteps::enqueue(bool computes) {
+void RingSteps::enqueue() {
   for (int64_t step = 0; step < ring_.ranks; ++step) {
-    if (step + 1 < ring_.ranks) enqueue_transfer(step + 1, all_ranks(), computes);
-    if (computes)
-      for (const int number : all_ranks()) enqueue_step(step, number);
+    if (step + 1 < ring_.ranks) enqueue_transfer(step + 1, all_ranks(), true);
+    for (const int number : all_ranks()) enqueue_step(step, number);
     enqueue_returns(step, all_ranks());
   }
-  if (!computes) return;
   for (const int number : all_ranks()) enqueue_additions(ring_.ranks - 1, number);
 }
 
 /// Times by events of the first rank's device: all streams start behind its first and it ends
 /// behind all. A host function holds the start until everything is enqueued.
-double RingSteps::run(bool computes) {
+double RingSteps::run() {
   RingRank& first = *ranks_.front();
   std::atomic<bool> may_start{false};
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(first.device));
@@ -123,7 +121,7 @@ double RingSteps::run(bool computes) {
         if (stream != first.compute.stream)
           SAWTOOTH_CUDA_CHECK(cudaStreamWaitEvent(stream, first.start.event));
     }
-    enqueue(computes);
+    enqueue();
     for (const auto& rank : ranks_) {
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
       SAWTOOTH_CUDA_CHECK(cudaEventRecord(rank->transfers_end.event, rank->transfer.stream));
@@ -208,7 +206,7 @@ RingPass::~RingPass() {
 }
 
 RingTimes RingPass::run(bool steps) {
-  const double whole_ms = steps_->run(true);
+  const double whole_ms = steps_->run();
   if (steps) return steps_->times(whole_ms);
   RingTimes times;
   times.whole = whole_ms;
@@ -221,10 +219,6 @@ void RingPass::run_step(int64_t step, const std::vector<int>& ranks) {
 
 void RingPass::finish(const std::vector<int>& ranks) {
   steps_->finish(ranks);
-}
-
-double RingPass::transfer_alone() {
-  return steps_->ring().ranks > 1 ? steps_->run(false) : 0;
 }
 
 }  // namespace sawtooth::kernels

@@ -39,6 +39,11 @@ inline void require(const Outcome& outcome) {
   if (!outcome) throw std::runtime_error(outcome.message);
 }
 
+/// Bytes of a rank's K, and of its V.
+inline std::size_t kv_bytes(const Ring& ring, const Problem& whole) {
+  return std::size_t(whole.batch * whole.kv_heads * ring.rank_rows() * whole.row_bytes());
+}
+
 /// When a GPU computes in a step, and when what comes to it in that step moves.
 struct StepEvents {
   Event compute_begin, compute_end, moved_begin, moved;
@@ -69,8 +74,8 @@ class RingSteps {
   /// First transfers, which NCCL connects ranks with, waiting for the device to do so; then `run`
   /// can hold the device until all is enqueued.
   void connect();
-  /// Computing and transfers, or transfers alone; ms.
-  double run(bool computes);
+  /// Computing and transfers, ms.
+  double run();
   void run_step(int64_t step, const std::vector<int>& numbers);
   void finish(const std::vector<int>& numbers);
   RingTimes times(double whole_ms) const;
@@ -97,7 +102,7 @@ class RingSteps {
   static double ms_between(const Event& begin, const Event& end);
 
  private:
-  void enqueue(bool computes);
+  void enqueue();
   void enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls);
   void enqueue_step(int64_t step, int number);
   void wait_for(const std::vector<int>& numbers);

@@ -19,9 +19,8 @@ constexpr double across_share = 0.25;
 
 std::vector<double> differences(const ChaseSample& first, const ChaseSample& second) {
   std::vector<double> result;
-  for (size_t i = 0; i < first.cycles.size(); ++i) {
+  for (size_t i = 0; i < first.cycles.size(); ++i)
     result.push_back(double(first.cycles[i]) - double(second.cycles[i]));
-  }
   return result;
 }
 
@@ -99,9 +98,8 @@ L2HalfMap map_l2_halves(SmRanks& sms, L2State& l2) {
   const auto lines_of = [&](int rank) {
     return probes.as<char>() + rank * probe_lines * line_bytes;
   };
-  for (int rank = 0; rank < count; ++rank) {
+  for (int rank = 0; rank < count; ++rank)
     chase.write_chain(lines_of(rank), probe_lines, chain_seed + static_cast<uint64_t>(rank));
-  }
   chase.write_chain(owners.as<>(), owner_lines, chain_seed);
   l2.flush();
 

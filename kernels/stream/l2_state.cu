@@ -1,5 +1,3 @@
-#include <iterator>
-
 #include "kernels/common/launch.cuh"
 #include "kernels/stream/l2_state.hpp"
 
@@ -35,13 +33,6 @@ __global__ void wait_ns(uint64_t ns) {
 }
 
 }  // namespace
-
-std::optional<L2StateKind> l2_state_named(std::string_view name) {
-  for (size_t i = 0; i < std::size(l2_state_names); ++i) {
-    if (l2_state_names[i] == name) return static_cast<L2StateKind>(i);
-  }
-  return std::nullopt;
-}
 
 L2State::L2State() {
   int device = 0;

@@ -5,18 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "kernels/common/device_buffer.hpp"
 
 namespace sawtooth::kernels {
 
 enum class L2StateKind : uint8_t { cold, warm, as_is };
-inline constexpr std::string_view l2_state_names[] = {"cold", "warm", "as-is"};
-
-/// "cold", "warm" or "as-is"; empty for anything else.
-std::optional<L2StateKind> l2_state_named(std::string_view name);
 
 class L2State {
  public:

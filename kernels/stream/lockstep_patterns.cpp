@@ -52,9 +52,8 @@ class Orders {
 
   void fill_pairs() {
     std::vector<int64_t> place;
-    for (int64_t pair = 0; pair < per_half_; ++pair) {
+    for (int64_t pair = 0; pair < per_half_; ++pair)
       place.push_back(pair % pattern_.readers == 0 ? any_place() : place.back());
-    }
     for_pairs([&](int64_t step, int64_t pair) {
       read_pair(step, pair, place[static_cast<size_t>(pair)] + step);
     });
@@ -63,11 +62,9 @@ class Orders {
   void fill_single() {
     std::vector<int64_t> place;
     for (int64_t cta = 0; cta < 2 * per_half_; ++cta) place.push_back(any_place());
-    for (int64_t step = 0; step < pattern_.steps; ++step) {
-      for (int64_t cta = 0; cta < 2 * per_half_; ++cta) {
+    for (int64_t step = 0; step < pattern_.steps; ++step)
+      for (int64_t cta = 0; cta < 2 * per_half_; ++cta)
         read(step, cta, place[static_cast<size_t>(cta)] + step);
-      }
-    }
   }
 
   void fill_follow() {
@@ -132,9 +129,8 @@ class Orders {
         if (!any) order_.tiles.resize(order_.tiles.size() + static_cast<size_t>(ctas), -1);
         any = true;
         read(step, seat(w), worker.backwards ? worker.item - worker.done : worker.done);
-        if (++worker.done > worker.item) {
+        if (++worker.done > worker.item)
           worker = {.item = worker.item + ctas, .backwards = sawtooth && !worker.backwards};
-        }
       }
       if (!any) return;
     }
@@ -142,9 +138,8 @@ class Orders {
 
   template <class Visit>
   void for_pairs(Visit visit) const {
-    for (int64_t step = 0; step < pattern_.steps; ++step) {
+    for (int64_t step = 0; step < pattern_.steps; ++step)
       for (int64_t pair = 0; pair < per_half_; ++pair) visit(step, pair);
-    }
   }
 
   /// Pairs are dealt out to lanes; group 0 of each lane leads. `fresh` is the lane's newest tile.

@@ -15,10 +15,9 @@ Function driver_function(const char* name, unsigned int first_version_with_it) {
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   const cudaError_t status = cudaGetDriverEntryPointByVersion(
       name, &function, first_version_with_it, cudaEnableDefault, &found);
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) {
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess)
     throw std::runtime_error(std::string("the CUDA driver offers no ") + name +
                              ": tensor maps need driver 525 or later");
-  }
   return reinterpret_cast<Function>(function);
 }
 
@@ -73,12 +72,11 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
              miss_bytes == MissBytes::of_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
                                              : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS) {
+  if (result != CUDA_SUCCESS)
     throw std::runtime_error(
         "cuTensorMapEncodeTiled refused a tensor of " + std::to_string(extent.rows) +
         " rows with strides " + std::to_string(strides.row) + ", " + std::to_string(strides.head) +
         ", " + std::to_string(strides.batch) + " elements: error " + std::to_string(int(result)));
-  }
   return map;
 }
 

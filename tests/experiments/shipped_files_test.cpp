@@ -1,5 +1,4 @@
 // Every profile, system and configuration that the project ships can be used as it is.
-#include <cmath>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -8,7 +7,6 @@
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {

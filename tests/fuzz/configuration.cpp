@@ -21,9 +21,8 @@ bool opens_files(const Settings& settings) {
     if (option.group == OptionGroup::output) continue;
     if (option.kind == OptionKind::path) return true;
     if (option.kind != OptionKind::name) continue;
-    for (const std::string& value : assignment.values) {
+    for (const std::string& value : assignment.values)
       if (value.find('/') != std::string::npos || value.ends_with(".ini")) return true;
-    }
   }
   return false;
 }
@@ -45,18 +44,15 @@ bool is_small(const Configuration& configuration) {
 
 std::vector<Point> points_of(const Configuration& configuration, Catalog& catalog) {
   std::vector<Point> points;
-  for (const Settings& settings : expand(configuration, {})) {
+  for (const Settings& settings : expand(configuration, {}))
     points.push_back(resolve(settings, catalog));
-  }
   return points;
 }
 
 bool same(const Point& one, const Point& other) {
-  for (const OptionSpec& option : option_table()) {
-    if (option.group != OptionGroup::output && one.text(option.key) != other.text(option.key)) {
+  for (const OptionSpec& option : option_table())
+    if (option.group != OptionGroup::output && one.text(option.key) != other.text(option.key))
       return false;
-    }
-  }
   return true;
 }
 
@@ -67,9 +63,8 @@ void check(const std::string& text, Catalog& catalog) {
   const std::string resolved = resolved_configuration(configuration, {}, "fuzz", catalog);
   const std::vector<Point> again = points_of(parse_configuration(resolved, "resolved"), catalog);
   require(again.size() == points.size(), "the resolved form has as many points");
-  for (size_t i = 0; i < points.size(); ++i) {
+  for (size_t i = 0; i < points.size(); ++i)
     require(same(again[i], points[i]), "the resolved form means the same");
-  }
 }
 
 }  // namespace

@@ -22,11 +22,10 @@ sim::Request any_request(Choices& choices) {
   request.schedule.launch = {static_cast<int32_t>(choices.below(Launches::size))};
   request.schedule.workers = 1 + choices.below(5);
   request.schedule.prefetch = choices.below(2);
-  if (choices.below(4) == 0) {
+  if (choices.below(4) == 0)
     request.schedule.loop = Loop::kv_outer;
-  } else if (!cuts_last_wave(request.schedule)) {
+  else if (!cuts_last_wave(request.schedule))
     request.schedule.kv_split = 1 + choices.below(2);
-  }
   request.l2_bytes = 128 * (1 + choices.below(64));
   return request;
 }

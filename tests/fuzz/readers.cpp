@@ -3,7 +3,7 @@
 #include <string>
 
 #include "experiments/sawtooth/calibrate/item_costs.hpp"
-#include "experiments/sawtooth/calibrate/item_records.hpp"
+#include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
@@ -15,7 +15,7 @@
 #include "experiments/sawtooth/order/find_schedule.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "experiments/sawtooth/teach/taught_rows.hpp"
+#include "experiments/sawtooth/teach/fit_costs.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 

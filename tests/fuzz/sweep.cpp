@@ -109,9 +109,8 @@ int64_t k_sectors(const Point& point) {
     int64_t items = 0;
     for (int64_t top = 0; top < problem.seq_q; top += tiling.q_rows) {
       bool seen = false;
-      for (int64_t row = top; row < std::min(top + tiling.q_rows, problem.seq_q); ++row) {
+      for (int64_t row = top; row < std::min(top + tiling.q_rows, problem.seq_q); ++row)
         for (int64_t j = first; j < end && !seen; ++j) seen = sees(row, j);
-      }
       items += seen ? 1 : 0;
     }
     if (outer) items = std::min<int64_t>(items, 1);
@@ -134,20 +133,18 @@ bool same(const sim::Prediction& one, const sim::Prediction& other) {
 
 void check_counts(const Point& point, const sim::Prediction& prediction) {
   const sim::Counters& all = prediction.total;
-  for (const sim::CounterColumn& column : sim::counter_columns) {
+  for (const sim::CounterColumn& column : sim::counter_columns)
     require((all.*column.member).value_or(0) >= 0, "no counter is negative");
-  }
   for (const sim::Tensor tensor : {sim::Tensor::k, sim::Tensor::v}) {
     // In time K and V of a tile are one unit, counted together.
     const sim::Counters& k = prediction.by_tensor[static_cast<size_t>(sim::Tensor::k)];
     const sim::Counters& v = prediction.by_tensor[static_cast<size_t>(sim::Tensor::v)];
-    if (point.request.timing == sim::Timing::timed) {
+    if (point.request.timing == sim::Timing::timed)
       require(k.sm_read_sectors.value_or(0) + v.sm_read_sectors.value_or(0) == 2 * k_sectors(point),
               "SMs read K and V of every tile that their items see");
-    } else {
+    else
       require(prediction.by_tensor[static_cast<size_t>(tensor)].sm_read_sectors == k_sectors(point),
               "SMs read every tile that their items see");
-    }
   }
   if (!all.dram_read_sectors) return;
   // What a launch reads beside its tensors is no near miss.
@@ -207,14 +204,13 @@ void check_capacities(const Point& point, const sim::Prediction& prediction) {
 void check(const std::vector<Point>& points, bool by_threads) {
   std::vector<sim::Prediction> alone;
   for (const Point& point : points) alone.push_back(predict(point));
-  if (by_threads) {
+  if (by_threads)
     run_in_order(
         points.size(), 2, [&](size_t i) { return predict(points[i]); },
         [&](size_t i, const sim::Prediction& prediction) {
           require(same(prediction, alone[i]), "threads change nothing");
         },
         [] {});
-  }
   for (size_t i = 0; i < points.size(); ++i) {
     check_counts(points[i], alone[i]);
     check_time(points[i], alone[i]);
@@ -232,9 +228,8 @@ void sweep(std::span<const char> bytes) {
     std::vector<Point> points;
     const Configuration configuration = parse_configuration(configuration_of(choices), "input");
     const bool by_threads = choices.below(16) == 0;
-    for (const Settings& settings : expand(configuration, {})) {
+    for (const Settings& settings : expand(configuration, {}))
       points.push_back(resolve(settings, catalog));
-    }
     check(points, by_threads);
   } catch (const UsageError&) {
   } catch (const std::invalid_argument&) {  // what a model cannot do

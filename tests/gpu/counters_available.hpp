@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "cupti/range_profiler.hpp"
-#include "cupti/status.hpp"
 #include "kernels/common/cuda_check.hpp"
 
 namespace sawtooth {

@@ -5,7 +5,6 @@
 // range,metric,value with one line a counter: a range p1, p2 a launch, or with `together` one range
 // p1 of both.
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <stdexcept>
 #include <string>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "experiments/sawtooth/calibrate/stream_campaign.hpp"
+#include "experiments/sawtooth/calibrate/calibration.hpp"
 #include "experiments/sawtooth/calibrate/stream_checks.hpp"
 #include "kernels/stream/stream.hpp"
 #include "tests/gpu/counters_available.hpp"
@@ -75,11 +75,9 @@ TEST_F(StreamsOnGpu, SmsReceiveTheBufferOnceOrOnceAnSm) {
 
 TEST_F(StreamsOnGpu, TheIdentityOfTheCountersHoldsOnColdAndHotPasses) {
   std::vector<StreamRow> rows;
-  for (const StreamShape shape : {StreamShape::same, StreamShape::all}) {
-    for (const bool reversed : {false, true}) {
+  for (const StreamShape shape : {StreamShape::same, StreamShape::all})
+    for (const bool reversed : {false, true})
       for (StreamRow& row : run({.shape = shape, .reversed = reversed})) rows.push_back(row);
-    }
-  }
   for (const char* check : {"identity", "fills"})
     EXPECT_TRUE(all_passed(check_streams(rows, l2_bytes, check)))
         << checks_text(check_streams(rows, l2_bytes, check));

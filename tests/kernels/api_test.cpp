@@ -2,8 +2,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

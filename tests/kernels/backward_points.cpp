@@ -6,7 +6,6 @@
 #include <random>
 #include <sstream>
 #include <stdexcept>
-#include <vector>
 
 #include "tests/kernels/plain_reference.hpp"
 #include "tests/kernels/random_points.hpp"

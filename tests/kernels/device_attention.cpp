@@ -4,11 +4,8 @@
 #include <random>
 #include <stdexcept>
 #include <tuple>
-#include <vector>
 
 #include "kernels/common/cuda_check.hpp"
-#include "kernels/common/device_buffer.hpp"
-#include "tests/kernels/device_tensor.hpp"
 
 namespace sawtooth::kernels {
 

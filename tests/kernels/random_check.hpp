@@ -15,14 +15,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/device.hpp"
 #include "kernels/common/cuda_check.hpp"
-#include "tests/kernels/plain_reference.hpp"
 
 namespace sawtooth::kernels {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <string_view>
 
 #include "kernels/attention/choice.hpp"
 #include "tests/kernels/plain_reference.hpp"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/attention/attention.hpp"
-#include "kernels/reference/attention_reference.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"

@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/attention/variant_list.hpp"
-#include "kernels/common/device_buffer.hpp"
 #include "tests/kernels/backward_points.hpp"
 #include "tests/kernels/plain_reference.hpp"
 #include "tests/kernels/random_points.hpp"
@@ -94,17 +93,17 @@ void expect_forward(const RingProblem& problem, const Point& point) {
   const ReferenceResult reference = plain_reference(whole, scale, inputs.q, inputs.k, inputs.v);
   RingAttention attention(problem);
   for (int rank = 0; rank < ring.ranks; ++rank) {
-    give(ring, rank, whole.heads, dim, inputs.q, attention.q(rank));
-    give(ring, rank, whole.kv_heads, dim, inputs.k, attention.k(rank));
-    give(ring, rank, whole.kv_heads, dim, inputs.v, attention.v(rank));
+    give(ring, rank, whole.heads, dim, inputs.q, attention.tensors(rank).q);
+    give(ring, rank, whole.kv_heads, dim, inputs.k, attention.tensors(rank).k);
+    give(ring, rank, whole.kv_heads, dim, inputs.v, attention.tensors(rank).v);
   }
   run_passes(attention, int(ring.ranks), point.step_by_step);
   std::vector<float> o(reference.o.size());
   for (int rank = 0; rank < ring.ranks; ++rank) {
-    take(ring, rank, whole.heads, dim, attention.o(rank), o);
+    take(ring, rank, whole.heads, dim, attention.tensors(rank).o, o);
     std::vector<float> lse(size_t(whole.heads * ring.rank_rows()));
-    SAWTOOTH_CUDA_CHECK(
-        cudaMemcpy(lse.data(), attention.lse(rank), lse.size() * sizeof lse[0], cudaMemcpyDefault));
+    SAWTOOTH_CUDA_CHECK(cudaMemcpy(lse.data(), attention.tensors(rank).lse,
+                                   lse.size() * sizeof lse[0], cudaMemcpyDefault));
     for_each_element(ring, rank, whole.heads, 1, [&](size_t own, size_t all) {
       EXPECT_NEAR(lse[own], reference.lse[all], 2e-3);
     });
@@ -123,23 +122,23 @@ void expect_backward(const RingBackwardProblem& problem, const Point& point) {
       plain_gradients(whole, scale, forward.q, forward.k, forward.v, inputs.d_o);
   RingAttentionBackward attention(problem);
   for (int rank = 0; rank < ring.ranks; ++rank) {
-    give(ring, rank, whole.heads, dim, forward.q, attention.q(rank));
-    give(ring, rank, whole.heads, dim, inputs.o, attention.o(rank));
-    give(ring, rank, whole.heads, dim, inputs.d_o, attention.d_o(rank));
-    give(ring, rank, whole.kv_heads, dim, forward.k, attention.k(rank));
-    give(ring, rank, whole.kv_heads, dim, forward.v, attention.v(rank));
+    give(ring, rank, whole.heads, dim, forward.q, attention.tensors(rank).q);
+    give(ring, rank, whole.heads, dim, inputs.o, attention.tensors(rank).o);
+    give(ring, rank, whole.heads, dim, inputs.d_o, attention.tensors(rank).d_o);
+    give(ring, rank, whole.kv_heads, dim, forward.k, attention.tensors(rank).k);
+    give(ring, rank, whole.kv_heads, dim, forward.v, attention.tensors(rank).v);
     std::vector<float> lse(size_t(whole.heads * ring.rank_rows()));
     for_each_element(ring, rank, whole.heads, 1,
                      [&](size_t own, size_t all) { lse[own] = inputs.lse[all]; });
-    SAWTOOTH_CUDA_CHECK(
-        cudaMemcpy(attention.lse(rank), lse.data(), lse.size() * sizeof lse[0], cudaMemcpyDefault));
+    SAWTOOTH_CUDA_CHECK(cudaMemcpy(attention.tensors(rank).lse, lse.data(),
+                                   lse.size() * sizeof lse[0], cudaMemcpyDefault));
   }
   run_passes(attention, int(ring.ranks), point.step_by_step);
   std::vector<float> dq(reference.dq.size()), dk(reference.dk.size()), dv(reference.dv.size());
   for (int rank = 0; rank < ring.ranks; ++rank) {
-    take(ring, rank, whole.heads, dim, attention.dq(rank), dq);
-    take(ring, rank, whole.kv_heads, dim, attention.dk(rank), dk);
-    take(ring, rank, whole.kv_heads, dim, attention.dv(rank), dv);
+    take(ring, rank, whole.heads, dim, attention.tensors(rank).dq, dq);
+    take(ring, rank, whole.kv_heads, dim, attention.tensors(rank).dk, dk);
+    take(ring, rank, whole.kv_heads, dim, attention.tensors(rank).dv, dv);
   }
   EXPECT_LE(gradient_error(dq, reference.dq), allowed_gradient_error(whole.dtype));
   EXPECT_LE(gradient_error(dk, reference.dk), allowed_gradient_error(whole.dtype));

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
-#include <thread>
 
 #include "experiments/sawtooth/advise/advice.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
@@ -168,9 +167,7 @@ int run_advise(const Command& command, const Arguments& arguments) {
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const Advised& a, const Advised& b) { return place(a) < place(b); });
 
-  const std::string given = value_or(outputs, "threads", "");
-  const size_t threads =
-      given.empty() ? std::max(1u, std::thread::hardware_concurrency()) : std::stoull(given);
+  const size_t threads = threads_of(value_or(outputs, "threads", ""));
   run_in_order(
       rows.size(), threads, [&](size_t i) { return forecast(rows[i].point, seeds); },
       [&](size_t i, OrderForecast made) { rows[i].forecast = made; }, [] {});

@@ -1,49 +1,39 @@
-#include "experiments/sawtooth/calibrate/item_records.hpp"
-
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include "experiments/sawtooth/support/typed_csv.hpp"
+#include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-/// A row of `measure`, and what its cells become.
-struct MeasuredPoint {
+/// What a row of `measure` says beside its launch.
+struct MeasuredRow {
   std::string run_id, pass;
-  LaunchTimes launch;
   std::optional<int64_t> dram_read_sectors;
   double time_us = not_told;
 };
 
 std::map<std::string, LaunchTimes> points_of(const std::string& path) {
-  using M = MeasuredPoint;
+  using M = MeasuredRow;
   const CsvTable table = read_csv(path);
-  TypedColumns<M> columns{{"run_id", [](M& m) { return &m.run_id; }},
-                          {"head_dim", [](M& m) { return &m.launch.kernel.head_dim; }},
-                          {"tile_q", [](M& m) { return &m.launch.kernel.tiling.q_rows; }},
-                          {"tile_kv", [](M& m) { return &m.launch.kernel.tiling.kv_rows; }},
-                          {"mask", [](M& m) { return &m.launch.mask; }},
-                          {"launch", [](M& m) { return &m.launch.launch; }},
-                          {"workers", [](M& m) { return &m.launch.workers; }},
-                          {"prefetch", [](M& m) { return &m.launch.prefetch; }},
-                          {"kernel", [](M& m) { return &m.launch.kernel.family; }},
-                          {"scan", [](M& m) { return &m.launch.scan; }},
-                          {"dtype", [](M& m) { return &m.launch.dtype; }}};
-  const TypedColumns<M> others{{"pass", [](M& m) { return &m.pass; }},
-                               {"dram_read_sectors", [](M& m) { return &m.dram_read_sectors; }},
-                               {"time_us", [](M& m) { return &m.time_us; }}};
-  for (const auto& column : others)
-    if (table.column(column.name)) columns.push_back(column);
+  const TypedColumns<M> columns{{"run_id", &M::run_id},
+                                {"pass", &M::pass},
+                                {"dram_read_sectors", &M::dram_read_sectors},
+                                {"time_us", &M::time_us}};
+  typed_rows(table, TypedColumns<M>{columns.front()});  // without the others it is a table, too
   std::map<std::string, LaunchTimes> points;
-  for (MeasuredPoint& row : typed_rows(table, columns)) {
-    if (row.pass == "backward") row.launch.kernel.family += "-backward";
+  size_t number = 0;
+  for (LaunchTimes& launch : typed_rows(table, point_columns())) {
+    const M row = typed_row(table, number++, columns);
+    if (row.pass == "backward") launch.kernel.family += "-backward";
     if (row.dram_read_sectors && !std::isnan(row.time_us))
-      row.launch.dram_tb_per_s = double(*row.dram_read_sectors * sector_bytes) / row.time_us / 1e6;
-    LaunchTimes& known = points.try_emplace(row.run_id, row.launch).first->second;
-    if (std::isnan(known.dram_tb_per_s)) known.dram_tb_per_s = row.launch.dram_tb_per_s;
+      launch.dram_tb_per_s = double(*row.dram_read_sectors * sector_bytes) / row.time_us / 1e6;
+    LaunchTimes& known = points.try_emplace(row.run_id, launch).first->second;
+    if (std::isnan(known.dram_tb_per_s)) known.dram_tb_per_s = launch.dram_tb_per_s;
   }
   return points;
 }
@@ -60,12 +50,12 @@ std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
                                               const std::string& items_path) {
   const std::map<std::string, LaunchTimes> points = points_of(points_path);
   using I = ItemRow;
-  const TypedColumns<I> columns{{"run_id", [](I& i) { return &i.run_id; }},
-                                {"repetition", [](I& i) { return &i.repetition; }},
-                                {"worker", [](I& i) { return &i.worker; }},
-                                {"start_ns", [](I& i) { return &i.item.start_ns; }},
-                                {"item", [](I& i) { return &i.item.item; }},
-                                {"steps", [](I& i) { return &i.item.steps; }}};
+  const TypedColumns<I> columns{{"run_id", &I::run_id},
+                                {"repetition", &I::repetition},
+                                {"worker", &I::worker},
+                                {"start_ns", &I::item, &RecordedItem::start_ns},
+                                {"item", &I::item, &RecordedItem::item},
+                                {"steps", &I::item, &RecordedItem::steps}};
   std::map<std::pair<std::string, std::string>, size_t> launch_numbers;
   std::vector<RecordedLaunch> launches;
   const std::vector<ItemRow> rows = typed_rows(read_csv(items_path), columns);

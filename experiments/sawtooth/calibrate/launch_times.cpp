@@ -6,9 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "experiments/sawtooth/calibrate/item_records.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
-#include "experiments/sawtooth/support/typed_csv.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/timed/placement.hpp"
 
@@ -342,56 +340,42 @@ class Reduction {
   LaunchTimes row_;
 };
 
+/// What was launched, and what its items took: columns with the names of members.
 TypedColumns<LaunchTimes> launch_columns() {
-  using L = LaunchTimes;
-  return {{"kernel", [](L& l) { return &l.kernel.family; }},
-          {"head_dim", [](L& l) { return &l.kernel.head_dim; }},
-          {"tile_q", [](L& l) { return &l.kernel.tiling.q_rows; }},
-          {"tile_kv", [](L& l) { return &l.kernel.tiling.kv_rows; }},
-          {"dtype", [](L& l) { return &l.dtype; }},
-          {"mask", [](L& l) { return &l.mask; }},
-          {"launch", [](L& l) { return &l.launch; }},
-          {"scan", [](L& l) { return &l.scan; }},
-          {"workers", [](L& l) { return &l.workers; }},
-          {"prefetch", [](L& l) { return &l.prefetch; }},
-          {"dram_tb_per_s", [](L& l) { return &l.dram_tb_per_s; }},
-          {"least_steps", [](L& l) { return &l.least_steps; }},
-          {"most_steps", [](L& l) { return &l.most_steps; }},
-          {"items_a_step", [](L& l) { return &l.items_a_step; }},
-          {"older_ns", [](L& l) { return &l.older_ns; }},
-          {"younger_ns", [](L& l) { return &l.younger_ns; }},
-          {"older_mean_ns", [](L& l) { return &l.older_mean_ns; }},
-          {"younger_mean_ns", [](L& l) { return &l.younger_mean_ns; }},
-          {"mean_ns", [](L& l) { return &l.mean_ns; }},
-          {"lines_ns", [](L& l) { return &l.lines_ns; }},
-          {"no_lines_ns", [](L& l) { return &l.no_lines_ns; }},
-          {"both_lines_ns", [](L& l) { return &l.both_lines_ns; }},
-          {"neither_lines_ns", [](L& l) { return &l.neither_lines_ns; }},
-          {"lines_bias", [](L& l) { return &l.lines_bias; }},
-          {"sorted_ahead", [](L& l) { return &l.sorted_ahead; }},
-          {"jitter", [](L& l) { return &l.jitter; }},
-          {"jitter_of_all", [](L& l) { return &l.jitter_of_all; }},
-          {"gpc_spread", [](L& l) { return &l.gpc_spread; }},
-          {"cta_spread", [](L& l) { return &l.cta_spread; }},
-          {"tpc_spread", [](L& l) { return &l.tpc_spread; }},
-          {"item_spread_ns", [](L& l) { return &l.item_spread_ns; }},
-          {"start_spread_ns", [](L& l) { return &l.start_spread_ns; }},
-          {"line_items", [](L& l) { return &l.line_items; }},
-          {"line_steps", [](L& l) { return &l.line_steps; }},
-          {"line_ns", [](L& l) { return &l.line_ns; }},
-          {"line_square", [](L& l) { return &l.line_square; }},
-          {"line_product", [](L& l) { return &l.line_product; }},
-          {"phase_ns", [](L& l) { return &l.phase_ns; }},
-          {"phase_slowness", [](L& l) { return &l.phase_slowness; }},
-          {"phase_share", [](L& l) { return &l.phase_share; }},
-          {"phase_variance", [](L& l) { return &l.phase_variance; }},
-          {"locked_share", [](L& l) { return &l.locked_share; }},
-          {"early_items", [](L& l) { return &l.early_items; }},
-          {"early_steps", [](L& l) { return &l.early_steps; }},
-          {"early_ns", [](L& l) { return &l.early_ns; }}};
+  TypedColumns<LaunchTimes> columns = point_columns();
+#define COLUMN(member) TypedColumn<LaunchTimes>(#member, &LaunchTimes::member)
+  columns.insert(columns.end(),
+                 {COLUMN(dram_tb_per_s),    COLUMN(least_steps),     COLUMN(most_steps),
+                  COLUMN(items_a_step),     COLUMN(older_ns),        COLUMN(younger_ns),
+                  COLUMN(older_mean_ns),    COLUMN(younger_mean_ns), COLUMN(mean_ns),
+                  COLUMN(lines_ns),         COLUMN(no_lines_ns),     COLUMN(both_lines_ns),
+                  COLUMN(neither_lines_ns), COLUMN(lines_bias),      COLUMN(sorted_ahead),
+                  COLUMN(jitter),           COLUMN(jitter_of_all),   COLUMN(gpc_spread),
+                  COLUMN(cta_spread),       COLUMN(tpc_spread),      COLUMN(item_spread_ns),
+                  COLUMN(start_spread_ns),  COLUMN(line_items),      COLUMN(line_steps),
+                  COLUMN(line_ns),          COLUMN(line_square),     COLUMN(line_product),
+                  COLUMN(phase_ns),         COLUMN(phase_slowness),  COLUMN(phase_share),
+                  COLUMN(phase_variance),   COLUMN(locked_share),    COLUMN(early_items),
+                  COLUMN(early_steps),      COLUMN(early_ns)});
+#undef COLUMN
+  return columns;
 }
 
 }  // namespace
+
+TypedColumns<LaunchTimes> point_columns() {
+  using L = LaunchTimes;
+  return {{"kernel", &L::kernel, &KernelShape::family},
+          {"head_dim", &L::kernel, &KernelShape::head_dim},
+          {"tile_q", &L::kernel, &KernelShape::tiling, &Tiling::q_rows},
+          {"tile_kv", &L::kernel, &KernelShape::tiling, &Tiling::kv_rows},
+          {"dtype", &L::dtype},
+          {"mask", &L::mask},
+          {"launch", &L::launch},
+          {"scan", &L::scan},
+          {"workers", &L::workers},
+          {"prefetch", &L::prefetch}};
+}
 
 LaunchTimes launch_times(const RecordedLaunch& launch, const sim::Gpu& gpu) {
   return Reduction(launch, gpu).run();

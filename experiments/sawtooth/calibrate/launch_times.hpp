@@ -4,17 +4,15 @@
 // is not recorded, and that item is not used.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
+#include "experiments/sawtooth/support/typed_csv.hpp"
 
 namespace sawtooth::experiments {
-
-struct RecordedLaunch;
 
 inline constexpr double not_told = std::numeric_limits<double>::quiet_NaN();
 
@@ -72,6 +70,25 @@ struct LaunchTimes {
     return share * mean_ns / without_items(mean_ns, item_ns);
   }
 };
+
+struct RecordedItem {
+  int64_t start_ns = 0;
+  int64_t item = 0;
+  int64_t steps = 0;
+};
+
+struct RecordedLaunch {
+  LaunchTimes point;                            // its times are not set
+  std::vector<std::vector<RecordedItem>> ctas;  // items of each CTA in the order of time
+};
+
+/// One a repetition of a point. Throws UsageError for what is no such table, and for items of a
+/// point that `points_path` has not.
+std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
+                                              const std::string& items_path);
+
+/// What was launched, in columns of results.csv.
+TypedColumns<LaunchTimes> point_columns();
 
 /// SMs are those of `gpu`, in the order of its layout.
 LaunchTimes launch_times(const RecordedLaunch& launch, const sim::Gpu& gpu);

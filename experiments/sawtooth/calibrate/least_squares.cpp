@@ -14,9 +14,8 @@ Eigen::VectorXd mapped(const std::vector<double>& values) {
 
 Eigen::VectorXd evaluate(const Residuals& residuals, const std::vector<FreeParameter>& parameters) {
   const std::vector<double> values = residuals(parameters);
-  if (values.size() < parameters.size()) {
+  if (values.size() < parameters.size())
     throw std::invalid_argument("least squares: fewer readings than parameters");
-  }
   return mapped(values);
 }
 

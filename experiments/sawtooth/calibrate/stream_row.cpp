@@ -44,18 +44,18 @@ TypedColumns<StreamRow> stream_columns() {
   using R = StreamRow;
   TypedColumns<R> columns{
       {"kind", [](R& r) { return named(kernels::stream_access_names, r.point.access); }},
-      {"n_mib", [](R& r) { return &r.point.mib; }},
+      {"n_mib", &R::point, &StreamPoint::mib},
       {"pattern", [](R& r) { return named(pattern_names, r.point.reversed); }},
       {"map", [](R& r) { return named(stream_shape_names, r.point.shape); }},
-      {"range", [](R& r) { return &r.range; }},
-      {"repetition", [](R& r) { return &r.repetition; }},
-      {"expected", [](R& r) { return &r.expected_sectors; }}};
+      {"range", &R::range},
+      {"repetition", &R::repetition},
+      {"expected", &R::expected_sectors}};
   for (const auto& [name, counter] : counter_columns)
     columns.push_back({name, [counter = counter](R& r) { return &r.count(counter); }});
-  columns.push_back({"dram_read_by_pass", [](R& r) { return &r.dram_read_by_pass; }});
-  columns.push_back({"l1_xbar_by_pass", [](R& r) { return &r.sm_read_by_pass; }});
-  columns.push_back({"replay_passes", [](R& r) { return &r.replay_passes; }});
-  columns.push_back({"wall_ms", [](R& r) { return &r.wall_ms; }});
+  columns.push_back({"dram_read_by_pass", &R::dram_read_by_pass});
+  columns.push_back({"l1_xbar_by_pass", &R::sm_read_by_pass});
+  columns.push_back({"replay_passes", &R::replay_passes});
+  columns.push_back({"wall_ms", &R::wall_ms});
   return columns;
 }
 

@@ -1,7 +1,6 @@
 #include <sstream>
 
 #include "experiments/sawtooth/cli/commands.hpp"
-#include "experiments/sawtooth/cli/option_words.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -67,11 +66,10 @@ std::string bash() {
       << command_names()
       << "' -- \"$word\")\n    return\n  fi\n"
          "  if ((COMP_CWORD == 2)); then\n    case $before in\n";
-  for (const Command& command : commands()) {
+  for (const Command& command : commands())
     if (const std::string names = operands_of(command); !names.empty())
       out << "      " << command.name << ") mapfile -t COMPREPLY < <(compgen -W \"" << names
           << "\" -- \"$word\"); return ;;\n";
-  }
   out << "    esac\n  fi\n  case $before in\n";
   for (const OptionSpec& option : option_table()) {
     const std::string values = join_list(listed_values(option), " ");
@@ -138,11 +136,10 @@ std::string fish() {
       out << "complete -c sawtooth -n '__fish_seen_subcommand_from " << command.name << "' -l "
           << option.key;
       const std::string values = join_list(listed_values(option), " ");
-      if (option.kind == OptionKind::path) {
+      if (option.kind == OptionKind::path)
         out << " -r";
-      } else if (option.kind != OptionKind::toggle) {
+      else if (option.kind != OptionKind::toggle)
         out << " -x";
-      }
       if (!values.empty()) out << " -a '" << values << '\'';
       out << " -d '" << quoted(option.description, "\\") << "'\n";
     });

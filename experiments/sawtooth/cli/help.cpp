@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "experiments/sawtooth/cli/commands.hpp"
-#include "experiments/sawtooth/cli/option_words.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -117,13 +116,12 @@ std::string command_help(const Command& command) {
         if (const auto value = value_name(option); !value.empty()) left.append(" ").append(value);
         print_row(out, left, explanation(option));
       });
-  if ((command.options & command_simulate) != 0) {
+  if ((command.options & command_simulate) != 0)
     print_text(out,
                "Several values of a key, comma-separated or repeated, make an axis; the points are "
                "the cross product in the order above, the first key varies slowest. Sizes take K, "
                "M and G (1024, 1024^2, 1024^3), bytes KiB, MiB and GiB. docs/reference/options.md "
                "explains all.");
-  }
   out << "\n"
       << bold("Example", Output::standard) << "\n  "
       << wrapped("sawtooth " + std::string(command.name) + " " + std::string(example_of(command)),
@@ -137,10 +135,9 @@ std::string man_page(std::string_view name) {
   if (name.empty()) {
     print_head(out, "sawtooth", program_line);
     out << "\\fBsawtooth\\fR \\fICOMMAND\\fR [operands] [\\-\\-key value ...]\n.SH COMMANDS\n";
-    for (const Command& command : commands()) {
+    for (const Command& command : commands())
       out << ".TP\n\\fB" << command.name << "\\fR " << roff(command.operands) << "\n"
           << roff(command.description) << "; see sawtooth\\-" << command.name << "(1)\n";
-    }
     return out.str() + roff_end();
   }
   for (const Command& command : commands()) {

@@ -17,10 +17,9 @@ namespace {
 
 int list_chips() {
   std::cout << "chips with a table of L2 counters (--chip NAME lists its metrics):\n";
-  for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
+  for (const cupti::ChipInfo& chip : cupti::chips_with_table())
     std::cout << "  " << std::left << std::setw(6) << chip.name << " compute capability "
               << std::setw(5) << chip.compute << ' ' << chip.products << '\n';
-  }
   std::cout << "chips that the installed CUPTI knows:";
   for (const std::string& chip : cupti::known_chips()) std::cout << ' ' << chip;
   std::cout << '\n';
@@ -66,10 +65,9 @@ int list(const Settings& settings) {
   const std::string chip = chip_named(given);
   const std::string match = value_or(settings, "match", "");
   const std::vector<cupti::MetricInfo> found = cupti::list_metrics(chip, match);
-  for (const cupti::MetricInfo& metric : found) {
+  for (const cupti::MetricInfo& metric : found)
     std::cout << std::left << std::setw(64) << metric.name << ' ' << std::setw(10) << metric.kind
               << ' ' << std::setw(12) << metric.unit << ' ' << metric.description << '\n';
-  }
   if (!match.empty()) return found.empty() ? exit_check_failed : exit_fine;
   std::cout << '\n';
   print_counter_plan(std::cout, plan_counters(chip, stream_counters()));

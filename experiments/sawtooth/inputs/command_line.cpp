@@ -71,20 +71,18 @@ ParsedCommandLine parse_command_line(const Command& command, const Arguments& ar
   for (const auto& option : parse(command, arguments, description).options) {
     if (option.position_key >= 0) {
       const std::string& operand = option.value.front();
-      if (operand.starts_with('-') && operand != "-") {
+      if (operand.starts_with('-') && operand != "-")
         throw UsageError(operand + ": options have two dashes; see `sawtooth " +
                          std::string(command.name) + " --help`");
-      }
       parsed.operands.push_back(operand);
       continue;
     }
     assign(parsed.settings, option.string_key, option.value.empty() ? "on" : option.value.front(),
            {});
   }
-  if (parsed.operands.size() > most_operands) {
+  if (parsed.operands.size() > most_operands)
     throw UsageError("'" + parsed.operands[most_operands] + "' is one operand too many; usage: " +
                      "sawtooth " + std::string(command.name) + " " + std::string(command.operands));
-  }
   return parsed;
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/profiles.hpp"

@@ -1,9 +1,6 @@
 #include "experiments/sawtooth/inputs/layers.hpp"
 
-#include <utility>
-
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <array>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 #include "sim/belady/simulate_opt.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/inputs/option_schema.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace sawtooth::experiments {
 

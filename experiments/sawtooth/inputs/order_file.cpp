@@ -1,27 +1,21 @@
 #include "experiments/sawtooth/inputs/order_file.hpp"
 
 #include <algorithm>
-#include <sstream>
+#include <cstdint>
 
-#include "experiments/sawtooth/support/ini.hpp"
-#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/input_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 WorkCoordinates parse_line(const std::string& text, const std::string& path, int line) {
-  std::istringstream words(text);
-  std::vector<int64_t> numbers;
-  for (std::string word; words >> word;) {
-    if (word.find_first_not_of("0123456789") != std::string::npos || word.size() > 12)
-      fail_at(path, line, "'" + word + "' is no index; a line is: batch head q_tile [part]");
-    numbers.push_back(std::stoll(word));
-  }
-  if (numbers.size() != 3 && numbers.size() != 4) {
+  constexpr int64_t any = INT64_MAX;
+  const std::vector<int64_t> numbers = numbers_in(text, any, path + ":" + std::to_string(line),
+                                                  "no index; a line is: batch head q_tile [part]");
+  if (numbers.size() != 3 && numbers.size() != 4)
     fail_at(path, line,
             std::to_string(numbers.size()) + " numbers; a line is: batch head q_tile [part]");
-  }
   return {numbers[0], numbers[1], numbers[2], numbers.size() == 4 ? numbers[3] : 0};
 }
 
@@ -58,26 +52,20 @@ void check_order(const std::vector<WorkCoordinates>& list, const Problem& proble
       throw UsageError(place(i) + ": '" + item_text(item, schedule.kv_split) + "' is there twice");
     seen[index] = true;
   }
-  if (static_cast<int64_t>(list.size()) != items) {
+  if (static_cast<int64_t>(list.size()) != items)
     throw Refusal(place(list.size()) + ": the order ends after " + std::to_string(list.size()) +
                   " of " + std::to_string(items) + " items; each item must be there once");
-  }
 }
 
 std::vector<WorkCoordinates> read_order_file(const std::string& path, const Problem& problem,
                                              const Tiling& tiling, const Schedule& schedule) {
   std::vector<WorkCoordinates> list;
   std::vector<int> line_of_item;
-  std::istringstream lines(read_text_file(path, TextLimit::list));
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    const std::string content(trimmed(line.substr(0, line.find('#'))));
-    if (content.empty()) continue;
-    list.push_back(parse_line(content, path, number));
-    line_of_item.push_back(number);
-  }
-  line_of_item.push_back(number);
+  for_each_line(path, [&](const std::string& text, int line) {
+    list.push_back(parse_line(text, path, line));
+    line_of_item.push_back(line);
+  });
+  line_of_item.push_back(line_of_item.empty() ? 1 : line_of_item.back());
   check_order(list, problem, tiling, schedule,
               [&](size_t i) { return path + ":" + std::to_string(line_of_item[i]); });
   return list;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
-#include <sstream>
 #include <stdexcept>
 
 #include "experiments/sawtooth/support/input_file.hpp"
@@ -67,30 +65,16 @@ PageTable counted(const Entries& entries, PageTable table, const PageOrder& orde
   return table;
 }
 
-std::vector<int32_t> numbers_in(const std::string& line, const std::string& place) {
-  std::vector<int32_t> numbers;
-  std::istringstream words(line);
-  for (std::string word; words >> word;) {
-    const bool digits = word.find_first_not_of("0123456789") == std::string::npos;
-    const int64_t number = digits && word.size() <= 10 ? std::stoll(word) : -1;
-    if (number < 0 || number >= std::numeric_limits<int32_t>::max())
-      throw UsageError(place + ": '" + word + "' is no page; allowed: 0 to 2^31 - 2");
-    numbers.push_back(static_cast<int32_t>(number));
-  }
-  return numbers;
-}
-
 PageTable read_table(const std::string& path, const Entries& entries, int64_t batch,
                      PageTable table) {
-  std::istringstream file(read_text_file(path, TextLimit::list));
-  int64_t sequence = 0, number = 0;
+  int64_t sequence = 0;
   const auto skip_empty = [&] {
     while (sequence < batch && entries.pages(sequence) == 0) ++sequence;
   };
-  for (std::string line; std::getline(file, line);) {
-    const std::string place = path + ":" + std::to_string(++number);
-    const std::vector<int32_t> pages = numbers_in(line.substr(0, line.find('#')), place);
-    if (pages.empty()) continue;
+  for_each_line(path, [&](const std::string& text, int line) {
+    const std::string place = path + ":" + std::to_string(line);
+    const std::vector<int64_t> pages = numbers_in(text, std::numeric_limits<int32_t>::max(), place,
+                                                  "no page; allowed: 0 to 2^31 - 2");
     skip_empty();
     if (sequence == batch)
       throw UsageError(place + ": there are more lines than sequences with keys");
@@ -98,9 +82,11 @@ PageTable read_table(const std::string& path, const Entries& entries, int64_t ba
     if (std::ssize(pages) < needed)
       throw UsageError(place + ": has " + std::to_string(pages.size()) + " pages; sequence " +
                        std::to_string(sequence) + " needs " + std::to_string(needed));
-    std::copy_n(pages.begin(), needed, table.entries.begin() + sequence * table.stride);
+    std::transform(pages.begin(), pages.begin() + needed,
+                   table.entries.begin() + sequence * table.stride,
+                   [](int64_t page) { return static_cast<int32_t>(page); });
     ++sequence;
-  }
+  });
   skip_empty();
   if (sequence < batch)
     throw UsageError(path + ": has no line for sequence " + std::to_string(sequence));

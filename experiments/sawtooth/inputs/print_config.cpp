@@ -6,12 +6,6 @@
 namespace sawtooth::experiments {
 namespace {
 
-std::string joined(const std::vector<std::string>& values) {
-  std::string text;
-  for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
-  return text;
-}
-
 // Keys that another key of the sweep stands for.
 bool is_implied(std::string_view key, const Settings& given) {
   if (key == "seq-kv") return given.contains("seq") || given.contains("lengths");
@@ -44,7 +38,7 @@ std::string sweep_text(const Settings& given, const ValuesByKey& values_of) {
     if (option.group == OptionGroup::output) continue;
     const auto found = given.find(option.key);
     if (found != given.end()) {
-      text += ini_line(option.key, joined(found->second.values));
+      text += ini_line(option.key, join_list(found->second.values));
       continue;
     }
     if (is_implied(option.key, given)) continue;
@@ -65,7 +59,7 @@ std::string resolved_configuration(const Configuration& configuration, const Set
   const Settings outputs = output_settings(configuration, command_line);
   for (const auto& [key, assignment] : outputs) {
     if (key == "experiment" || key == "print-config") continue;
-    text += ini_line(key, joined(assignment.values));
+    text += ini_line(key, join_list(assignment.values));
   }
   for (const Sweep& sweep : configuration.sweeps) {
     if (!sweep.section.empty()) text += "\n[" + sweep.section + "]\n";

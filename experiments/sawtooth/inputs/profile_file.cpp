@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

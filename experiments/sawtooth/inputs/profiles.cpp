@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <stdexcept>
 
@@ -77,22 +76,19 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
 template <class Profile>
 void store(const std::string& path, const Parameter& parameter, std::span<const Key<Profile>> keys,
            Profile& profile) {
-  std::string names;
-  for (const Key<Profile>& key : keys) {
-    if (key.name != parameter.key) {
-      names += (names.empty() ? "" : ", ") + std::string(key.name);
-      continue;
-    }
-    try {
-      read_profile_value(parameter.value, {key.unit, key.low, key.high}, key.place(profile));
-    } catch (const std::invalid_argument& error) {
-      fail_at(path, parameter.line, parameter.key + ": " + error.what());
-    }
-    return;
+  const auto key = std::ranges::find(keys, parameter.key, &Key<Profile>::name);
+  if (key == keys.end()) {
+    const std::string removal = removal_of(parameter.key);
+    fail_at(path, parameter.line,
+            parameter.key + ": " +
+                (removal.empty() ? "unknown; allowed: " + join_list(keys, ", ", &Key<Profile>::name)
+                                 : removal));
   }
-  const std::string removal = removal_of(parameter.key);
-  fail_at(path, parameter.line,
-          parameter.key + ": " + (removal.empty() ? "unknown; allowed: " + names : removal));
+  try {
+    read_profile_value(parameter.value, {key->unit, key->low, key->high}, key->place(profile));
+  } catch (const std::invalid_argument& error) {
+    fail_at(path, parameter.line, parameter.key + ": " + error.what());
+  }
 }
 
 // A key of [judged] is the name of a model.
@@ -110,13 +106,10 @@ void check_model(const std::string& path, const Parameter& judged) {
 
 double parse_pace(const std::string& path, const Parameter& parameter,
                   const std::vector<std::string>& files) {
-  if (std::ranges::find(files, parameter.key) == files.end()) {
-    std::string names;
-    for (const std::string& file : files) names += (names.empty() ? "" : ", ") + file;
-    fail_at(
-        path, parameter.line,
-        parameter.key + ": no file of kernel-costs; allowed: " + (names.empty() ? "none" : names));
-  }
+  if (std::ranges::find(files, parameter.key) == files.end())
+    fail_at(path, parameter.line,
+            parameter.key + ": no file of kernel-costs; allowed: " +
+                (files.empty() ? "none" : join_list(files)));
   double pace = 1;
   try {
     read_profile_value(parameter.value, {Unit::real, 0.1, 10}, &pace);
@@ -260,12 +253,8 @@ double IntervalWidth::of_several(const std::vector<double>& launches) const {
 IntervalWidth parse_interval_width(const std::string& path, const Parameter& parameter) {
   constexpr std::array<double, point_kinds + 2> most{10, 10, 10, 10, 10, 100};
   const std::string place = path + ":" + std::to_string(parameter.line) + ": " + parameter.key;
-  if (std::ranges::find(interval_columns, parameter.key) == interval_columns.end()) {
-    std::string names;
-    for (const std::string_view name : interval_columns)
-      names.append(names.empty() ? "" : ", ").append(name);
-    throw UsageError(place + ": unknown; allowed: " + names);
-  }
+  if (std::ranges::find(interval_columns, parameter.key) == interval_columns.end())
+    throw UsageError(place + ": unknown; allowed: " + join_list(interval_columns));
   std::array<double, point_kinds + 2> numbers{};
   const auto parts = split_list(parameter.value);
   const auto refuse = [&] {

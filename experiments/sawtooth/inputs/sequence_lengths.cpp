@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
 #include "experiments/sawtooth/support/input_file.hpp"
@@ -67,12 +66,10 @@ std::string text_of(const std::vector<Run>& runs) {
 }
 
 std::string list_in(const std::string& path) {
-  std::istringstream file(read_text_file(path, TextLimit::list));
-  std::string list, line;
-  while (std::getline(file, line)) {
-    const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
-    if (!text.empty()) list.append(list.empty() ? "" : "+").append(text);
-  }
+  std::string list;
+  for_each_line(path, [&](const std::string& text, int) {
+    list.append(list.empty() ? "" : "+").append(text);
+  });
   return list;
 }
 

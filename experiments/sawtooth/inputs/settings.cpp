@@ -50,10 +50,9 @@ Settings settings_of(const IniSection& section, const std::string& path) {
 void overlay(Settings& low, const Settings& high) {
   const auto seq = high.find("seq");
   if (seq != high.end()) {
-    if (high.contains("seq-q") && high.contains("seq-kv")) {
+    if (high.contains("seq-q") && high.contains("seq-kv"))
       throw UsageError(place_of("seq", seq->second.origin) +
                        ": has no effect beside seq-q and seq-kv; leave one of the three out");
-    }
     low.erase("seq-q");
     low.erase("seq-kv");
   }

@@ -30,12 +30,10 @@ bool repeats_a_value(const Assignment& axis) {
 }
 
 void reject_outputs(const Settings& settings) {
-  for (const auto& [key, assignment] : settings) {
-    if (find_option(key)->group == OptionGroup::output) {
+  for (const auto& [key, assignment] : settings)
+    if (find_option(key)->group == OptionGroup::output)
       throw UsageError(place_of(key, assignment.origin) +
                        ": belongs before the first section, it holds for all of them");
-    }
-  }
 }
 
 // What features make of a sweep that has their keys.

@@ -28,11 +28,10 @@ Condition parse_condition(const std::string& text, const std::string& place) {
   const size_t equals = text.find('=');
   const std::string key = text.substr(0, equals);
   const OptionSpec* option = find_option(key);
-  if (equals == std::string::npos || !can_be_tested(option)) {
+  if (equals == std::string::npos || !can_be_tested(option))
     throw UsageError(place + "'" + text + "' is no condition; allowed: KEY=VALUE or " +
                      "KEY=VALUE|VALUE with batch, heads, kv-heads, seq-q, seq-kv, head-dim, " +
                      "dtype, mask or gpu");
-  }
   Condition condition{key, {}};
   std::istringstream values(text.substr(equals + 1));
   for (std::string value; std::getline(values, value, '|');) {
@@ -74,10 +73,9 @@ void read_head(SystemFile& system, const IniSection& section) {
                          : entry.key == "limits"    ? &system.limits
                          : entry.key == "alias-of"  ? &system.alias_of
                                                     : nullptr;
-    if (field == nullptr) {
+    if (field == nullptr)
       fail_at(system.path, entry.line,
               entry.key + ": unknown; allowed: description, limits, alias-of");
-    }
     if (!field->empty()) fail_at(system.path, entry.line, entry.key + ": given twice");
     *field = entry.value;
   }
@@ -122,10 +120,9 @@ SystemFile read_system_file(const std::string& path) {
   }
   system.content = content.text(content_digits);
   if (system.description.empty()) throw UsageError(path + ": [system] has no description");
-  if (!system.alias_of.empty() && (!system.settings.empty() || !system.guarded.empty())) {
+  if (!system.alias_of.empty() && (!system.settings.empty() || !system.guarded.empty()))
     throw UsageError(path + ": an alias has no keys of its own; they are those of " +
                      system.alias_of);
-  }
   return system;
 }
 

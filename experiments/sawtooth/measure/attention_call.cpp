@@ -1,8 +1,7 @@
-#include "experiments/sawtooth/measure/attention_call.hpp"
-
 #include <limits>
 #include <span>
 
+#include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/attention/variant_list.hpp"
 
@@ -13,15 +12,10 @@ using kernels::AttentionDecode;
 using kernels::KernelVariant;
 
 kernels::Eviction eviction(sim::Priority priority) {
-  switch (priority) {
-    case sim::Priority::evict_first:
-      return kernels::Eviction::first;
-    case sim::Priority::evict_last:
-      return kernels::Eviction::last;
-    case sim::Priority::normal:
-      break;
-  }
-  return kernels::Eviction::normal;
+  using sim::Priority;
+  return priority == Priority::evict_first  ? kernels::Eviction::first
+         : priority == Priority::evict_last ? kernels::Eviction::last
+                                            : kernels::Eviction::normal;
 }
 
 /// Throws UsageError with the key that the API refused.
@@ -175,11 +169,10 @@ kernels::PackedRows packed_of(const PackedRowsOfPoint& rows, const Point& point)
 
 AttentionCall attention_call(const Point& point) {
   if (is_decode(point)) return decode_call(point);
-  for (const char* key : {"prefix", "page-rows", "cascade"}) {
+  for (const char* key : {"prefix", "page-rows", "cascade"})
     if (!point.text(key).empty() && point.text(key) != "off")
       throw UsageError(std::string(key) +
                        ": only decode kernels read pages; allowed with pack-gqa = on");
-  }
   if (point.keys.kv_split.shares)
     throw UsageError(
         "kv-split: only decode kernels walk equal shares; allowed: numbers, or pack-gqa = on");

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include <cuda_runtime_api.h>
 

@@ -29,15 +29,9 @@ struct FloatFormat {
 };
 
 constexpr FloatFormat format_of(ElementType dtype) {
-  switch (dtype) {
-    case ElementType::bf16:
-      return {0x8000, 0x3f80, 7};
-    case ElementType::fp16:
-      return {0x8000, 0x3c00, 10};
-    case ElementType::fp32:
-      break;
-  }
-  return {0x80000000, 0x3f800000, 23};
+  if (dtype == ElementType::fp32) return {0x80000000, 0x3f800000, 23};
+  return dtype == ElementType::bf16 ? FloatFormat{0x8000, 0x3f80, 7}
+                                    : FloatFormat{0x8000, 0x3c00, 10};
 }
 
 /// The bits of a float of random sign and fraction with a magnitude from 1/4 to 2. (Zeros would let

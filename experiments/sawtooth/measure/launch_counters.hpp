@@ -48,15 +48,9 @@ class LaunchCounters {
 };
 
 inline kernels::L2StateKind l2_state(L2Content before) {
-  switch (before) {
-    case L2Content::warm:
-      return kernels::L2StateKind::warm;
-    case L2Content::as_is:
-      return kernels::L2StateKind::as_is;
-    case L2Content::cold:
-      break;
-  }
-  return kernels::L2StateKind::cold;
+  using Kind = kernels::L2StateKind;
+  if (before == L2Content::warm) return Kind::warm;
+  return before == L2Content::as_is ? Kind::as_is : Kind::cold;
 }
 
 struct CountedLaunch {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,8 +22,8 @@
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
-#include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/stream/l2_state.hpp"
 

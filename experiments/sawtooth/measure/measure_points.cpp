@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/shard.hpp"

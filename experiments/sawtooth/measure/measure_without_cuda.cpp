@@ -25,12 +25,11 @@ int run_measure(const Command& command, const Arguments& arguments) {
     if (point.refusal.empty() && row == nullptr)
       point.refusal = "no kernel has this head dim and tile; allowed tiles: " +
                       known_tiles(family, request.problem);
-    if (point.refusal.empty()) {
+    if (point.refusal.empty())
       print_planned_point(std::cout, point, row->family, row->tiling, row->shared_bytes);
-    } else {
+    else
       refused.add(row_without_result(measured_key_cells(point, given.experiment), status_refused,
                                      point.refusal));
-    }
   }
   print_counter_plans(std::cout, pass);
   refused.print();

@@ -48,13 +48,9 @@ std::string item_trace_rows(const CsvRow& key_cells, int64_t repetition,
                             const std::vector<MeasuredItem>& recorded) {
   const std::string id = run_id(key_cells);
   std::string text;
-  for (const MeasuredItem& at : recorded) {
-    CsvRow row{id};
-    for (const int64_t value :
-         {repetition, at.worker, at.items_before, at.item, at.steps, at.start_ns})
-      row.push_back(std::to_string(value));
-    text += csv_line(row);
-  }
+  for (const MeasuredItem& at : recorded)
+    text += csv_line(with_numbers(
+        {id}, {repetition, at.worker, at.items_before, at.item, at.steps, at.start_ns}));
   return text;
 }
 
@@ -66,13 +62,10 @@ std::string order_trace_header() {
 std::string order_trace_rows(const CsvRow& key_cells, const std::vector<RecordedStep>& recorded) {
   const std::string id = run_id(key_cells);
   std::string text;
-  for (const RecordedStep& at : recorded) {
-    CsvRow row{id, key_cells[result_column("scan")]};
-    for (const int64_t value : {at.worker, at.items_before, at.item, at.step, at.batch, at.head,
-                                at.q_tile, at.kv_tile, at.sm, at.start_ns})
-      row.push_back(std::to_string(value));
-    text += csv_line(row);
-  }
+  for (const RecordedStep& at : recorded)
+    text += csv_line(with_numbers({id, key_cells[result_column("scan")]},
+                                  {at.worker, at.items_before, at.item, at.step, at.batch, at.head,
+                                   at.q_tile, at.kv_tile, at.sm, at.start_ns}));
   return text;
 }
 

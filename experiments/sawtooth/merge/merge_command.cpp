@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <functional>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -75,40 +74,21 @@ class MergedTables {
   void write(std::ostream& out);
 
  private:
-  struct Entry {
+  struct Entry : CsvPlace {
     TextKey content;
-    uint64_t offset = 0;
-    uint32_t length = 0;
-    uint32_t file = 0;
     uint32_t next = 0;  // of the same point: index + 1, or 0
     bool has_result = false;
     bool is_taken = false;
   };
-  CsvRow read(const Entry& entry);
-  std::string text(const Entry& entry);
   void replace(Entry& known, const Entry& now, const CsvRow& cells);
 
-  std::vector<std::string> paths_;
-  std::vector<std::ifstream> files_;
+  CsvRecords records_;
   std::vector<Entry> entries_;
   std::unordered_map<uint64_t, uint32_t> first_of_;  // run_id -> index of its first row
   std::vector<uint32_t> order_;                      // first rows of points that were taken
   size_t duplicates_ = 0;
   bool is_measured_ = false;
 };
-
-std::string MergedTables::text(const Entry& entry) {
-  std::string record(entry.length, '\0');
-  std::ifstream& file = files_[entry.file];
-  file.seekg(static_cast<std::streamoff>(entry.offset));
-  file.read(record.data(), static_cast<std::streamsize>(record.size()));
-  if (!file) throw std::runtime_error(paths_[entry.file] + ": was changed while it was read");
-  return record;
-}
-
-CsvRow MergedTables::read(const Entry& entry) {
-  return parse_csv_record(text(entry), paths_[entry.file], 0);
-}
 
 // Two rows of one point and repetition.
 void MergedTables::replace(Entry& known, const Entry& now, const CsvRow& cells) {
@@ -117,10 +97,10 @@ void MergedTables::replace(Entry& known, const Entry& now, const CsvRow& cells) 
     return;
   }
   if (known.has_result == now.has_result && now.has_result) {
-    const CsvRow before = read(known);
+    const CsvRow before = records_.read(known);
     for (size_t column = 0; column < cells.size(); ++column) {
       if (before[column] == cells[column]) continue;
-      throw UsageError(paths_[known.file] + " and " + paths_[now.file] + ": point " +
+      throw UsageError(records_.path(known) + " and " + records_.path(now) + ": point " +
                        cells[id_column] + " differs in " +
                        std::string(result_columns[column].name) + ": '" + before[column] +
                        "' and '" + cells[column] + "'; allowed: tables that agree where they meet");
@@ -136,15 +116,12 @@ void MergedTables::add(const std::string& path) {
   CsvFile table(path);
   require_result_columns(table.header(), path + ": ",
                          "allowed: tables of one version of this program");
-  const auto file = static_cast<uint32_t>(paths_.size());
-  paths_.push_back(path);
-  files_.emplace_back(path, std::ios::binary);
+  const size_t file = records_.size();
+  records_.add(path, std::ifstream(path, std::ios::binary));
   while (table.next()) {
     const CsvRow& cells = table.cells();
     if (entries_.empty()) is_measured_ = cells[result_column("source")] == "measured";
-    const Entry now{
-        TextKey(table.record()),     table.offset(), static_cast<uint32_t>(table.length()), file, 0,
-        cells[status_column] == "ok"};
+    const Entry now{table.place(file), TextKey(table.record()), 0, cells[status_column] == "ok"};
     const auto index = static_cast<uint32_t>(entries_.size());
     const auto [point, is_new] = first_of_.try_emplace(number_of(cells[id_column]), index);
     if (is_new) {
@@ -154,7 +131,7 @@ void MergedTables::add(const std::string& path) {
     // Repetitions of a point form a chain.
     uint32_t at = point->second;
     for (;;) {
-      if (entries_[at].content == now.content || is_one_point(read(entries_[at]), cells)) {
+      if (entries_[at].content == now.content || is_one_point(records_.read(entries_[at]), cells)) {
         replace(entries_[at], now, cells);
         break;
       }
@@ -182,7 +159,8 @@ bool MergedTables::take(const std::string& run_id) {
 
 std::string MergedTables::missing_parts(const std::vector<uint64_t>& missing) const {
   constexpr size_t most_missing = 64;  // more parts than are given
-  for (size_t count = paths_.size() + 1; count <= paths_.size() + most_missing; ++count) {
+  const size_t tables = records_.size();
+  for (size_t count = tables + 1; count <= tables + most_missing; ++count) {
     std::map<uint64_t, uint32_t> table_of;  // by part, from 0 on
     const bool is_one_part = std::ranges::all_of(first_of_, [&](const auto& point) {
       const uint32_t file = entries_[point.second].file;
@@ -191,12 +169,10 @@ std::string MergedTables::missing_parts(const std::vector<uint64_t>& missing) co
     std::set<uint64_t> lost;
     for (const uint64_t number : missing) lost.insert(number % count);
     const auto is_there = [&](uint64_t part) { return table_of.contains(part); };
-    if (!is_one_part || table_of.size() != paths_.size() || std::ranges::any_of(lost, is_there))
-      continue;
-    std::string text;
-    for (const uint64_t part : lost)
-      text += (text.empty() ? "" : ", ") + std::to_string(part + 1) + "/" + std::to_string(count);
-    return text;
+    if (!is_one_part || table_of.size() != tables || std::ranges::any_of(lost, is_there)) continue;
+    return join_list(lost, ", ", [&](uint64_t part) {
+      return std::to_string(part + 1) + "/" + std::to_string(count);
+    });
   }
   return "";
 }
@@ -204,10 +180,10 @@ std::string MergedTables::missing_parts(const std::vector<uint64_t>& missing) co
 void MergedTables::write(std::ostream& out) {
   out << result_header();
   for (const Entry& entry : entries_)
-    if (!entry.is_taken) out << text(entry) << '\n';
+    if (!entry.is_taken) out << records_.text(entry) << '\n';
   for (const uint32_t first : order_)
     for (uint32_t at = first + 1; at != 0; at = entries_[at - 1].next)
-      out << text(entries_[at - 1]) << '\n';
+      out << records_.text(entries_[at - 1]) << '\n';
 }
 
 // Puts rows in the order of the configuration; returns its points that have no result, and

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "experiments/sawtooth/support/statistics.hpp"
@@ -298,11 +297,10 @@ std::vector<WorkCoordinates> observed_order(const Stamps& stamps, const FoundSch
     if (seen.insert(run.item).second) taken.push_back({run.item, round, run.cta});
   }
   const int64_t items = stamps.heads * stamps.q_tiles;
-  for (int64_t item = 0; item < items; ++item) {
+  for (int64_t item = 0; item < items; ++item)
     if (!seen.contains(item))
       throw UsageError("--order-file: item " + std::to_string(item) + " of " +
                        std::to_string(items) + " has no stamp, so its place is not known");
-  }
   if (found.launch != DynamicLaunch::name)
     std::stable_sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) {
       return a.round != b.round ? a.round < b.round : a.cta < b.cta;
@@ -334,10 +332,9 @@ Drift drift_of(const Stamps& stamps, const FoundSchedule& found) {
     ++spread.ctas;
   }
   std::vector<double> tiles;
-  for (const auto& entry : at) {
+  for (const auto& entry : at)
     if (entry.second.ctas > 1)
       tiles.push_back(static_cast<double>(entry.second.high - entry.second.low));
-  }
   if (tiles.empty()) return drift;
   constexpr double p95 = 0.95;
   drift.median_tiles = median_of(tiles);

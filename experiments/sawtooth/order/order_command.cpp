@@ -40,13 +40,12 @@ int run_order(const Command& command, const Arguments& arguments) {
   std::cout << "# " << path << ": " << stamps.steps.size() << " stamps, " << stamps.heads
             << " heads of " << stamps.q_tiles << " Q tiles\n"
             << "launch = " << found.launch << "\nworkers = " << found.workers << "\n";
-  if (found.describes_order()) {
+  if (found.describes_order())
     std::cout << "section = " << found.section << "\nq-order = " << found.q_order
               << "  # items in place: " << per_cent(found.items_in_place) << "\n";
-  } else {
+  else
     std::cout << "# no section and q-order describes it (the best one "
               << per_cent(found.items_in_place) << " of items); take --order-file\n";
-  }
   std::cout << "scan = " << found.scan << "  # steps in order: " << per_cent(found.steps_in_order)
             << "\n# drift: CTAs on one head are " << fixed(drift.median_tiles, 1)
             << " K/V tiles apart (median), " << fixed(drift.p95_tiles, 1) << " (95 %); median step "

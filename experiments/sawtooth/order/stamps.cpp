@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/order/stamps.hpp"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "experiments/sawtooth/order/find_schedule.hpp"
 #include "experiments/sawtooth/support/typed_csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -16,16 +15,15 @@ constexpr int64_t most_a_stamp = 16;  // items, tiles and steps that a stamp may
 using S = RecordedStep;
 
 // Columns of the table that `measure --order-trace` writes, and of the one of other kernels.
-const TypedColumns<S> traced{
-    {"worker", [](S& s) { return &s.worker; }},    {"batch", [](S& s) { return &s.batch; }},
-    {"head", [](S& s) { return &s.head; }},        {"q_tile", [](S& s) { return &s.q_tile; }},
-    {"kv_tile", [](S& s) { return &s.kv_tile; }},  {"sm", [](S& s) { return &s.sm; }},
-    {"start_ns", [](S& s) { return &s.start_ns; }}};
-const TypedColumns<S> stamped{{"cta", [](S& s) { return &s.worker; }},
-                              {"item", [](S& s) { return &s.item; }},
-                              {"tile", [](S& s) { return &s.kv_tile; }},
-                              {"sm", [](S& s) { return &s.sm; }},
-                              {"time_ns", [](S& s) { return &s.start_ns; }}};
+const TypedColumns<S> traced{{"worker", &S::worker},    {"batch", &S::batch},
+                             {"head", &S::head},        {"q_tile", &S::q_tile},
+                             {"kv_tile", &S::kv_tile},  {"sm", &S::sm},
+                             {"start_ns", &S::start_ns}};
+const TypedColumns<S> stamped{{"cta", &S::worker},
+                              {"item", &S::item},
+                              {"tile", &S::kv_tile},
+                              {"sm", &S::sm},
+                              {"time_ns", &S::start_ns}};
 
 // Some stamps may be lost, but what none speaks of takes memory and time too.
 void require_stamped(const Stamps& stamps, const std::string& path, bool fits_in,

@@ -62,15 +62,13 @@ Settings settings_of(const PythonSweep& sweep) {
   for (const auto& [key, texts] : sweep.options) {
     const OptionSpec* option = find_option(key);
     if (option != nullptr &&
-        (option->group == OptionGroup::output || (option->commands & command_simulate) == 0)) {
+        (option->group == OptionGroup::output || (option->commands & command_simulate) == 0))
       throw UsageError("--" + key + ": not an option of simulate() in Python");
-    }
     for (const std::string& text : texts) {
-      if (key == "scan" && sweep.scans.contains(text)) {
+      if (key == "scan" && sweep.scans.contains(text))
         settings[key].values.push_back(text);
-      } else {
+      else
         assign(settings, key, text, {});
-      }
     }
   }
   return settings;
@@ -78,11 +76,10 @@ Settings settings_of(const PythonSweep& sweep) {
 
 void take_order(const PythonSweep& sweep, const Settings& settings, Point& point) {
   if (sweep.order.empty()) return;
-  for (const char* key : {"section", "q-order", "head-order", "order-file"}) {
+  for (const char* key : {"section", "q-order", "head-order", "order-file"})
     if (settings.contains(key))
       throw UsageError("--" + std::string(key) +
                        ": has no effect with order; leave one of them out");
-  }
   std::vector<WorkCoordinates> list;
   for (const auto& [batch, head, q_tile, part] : sweep.order)
     list.push_back({batch, head, q_tile, part});
@@ -140,10 +137,9 @@ Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& ri
 
 std::string Predicted::side_table(const std::string& option) const {
   if (option == "by-tensor") return by_tensor_header() + by_tensor_rows(key_cells, prediction);
-  if (!has_curve) {
+  if (!has_curve)
     throw UsageError(option + ": l2 = " + key_cells[result_column("l2")] +
                      " counts at one capacity; allowed: l2 = lru");
-  }
   return option == "histogram" ? histogram_header() + histogram_rows(key_cells, prediction)
                                : miss_curve_header() + miss_curve_rows(key_cells, prediction);
 }
@@ -165,8 +161,7 @@ PythonRows simulate_sweep(const PythonSweep& sweep) {
   }
   RingReplays rings;
   std::stop_source stop;
-  const size_t threads =
-      sweep.threads > 0 ? sweep.threads : std::max(1u, std::thread::hardware_concurrency());
+  const size_t threads = sweep.threads > 0 ? sweep.threads : threads_of("");
   const nb::gil_scoped_release no_gil;
   run_in_order(
       jobs.size(), threads, [&](size_t i) { return predicted(jobs[i], stop.get_token(), rings); },

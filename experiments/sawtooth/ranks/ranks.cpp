@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <thread>
 
 #include <dlfcn.h>

@@ -47,11 +47,10 @@ CounterGroups plan_groups(const RecordArguments& arguments) {
                        std::to_string(group.passes()) +
                        " passes by itself; only metrics of one pass can be recorded");
     planned.groups.push_back(group.metrics());
-    for (const std::string& metric : group.metrics()) {
+    for (const std::string& metric : group.metrics())
       if (std::find(planned.metrics.begin(), planned.metrics.end(), metric) ==
           planned.metrics.end())
         planned.metrics.push_back(metric);
-    }
   }
   return planned;
 }

@@ -8,7 +8,7 @@
 
 #include "cupti/inject/pass_file.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/record/merge_passes.hpp"
+#include "experiments/sawtooth/record/record_rows.hpp"
 
 namespace sawtooth::experiments {
 

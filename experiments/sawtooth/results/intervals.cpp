@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {

@@ -44,10 +44,8 @@ bool OldTable::add(const std::string& path, bool may_end_early) {
   if (file.header().empty()) return true;
   require_result_columns(file.header(), path + ": --resume: ",
                          "choose another --csv file, or leave --resume out to replace it");
-  const auto source = static_cast<uint32_t>(paths_.size());
   while (file.next()) {
-    const Row row{file.offset(), static_cast<uint32_t>(file.length()), source,
-                  file.cells()[result_column("status")] == "ok"};
+    const Row row{file.place(records_.size()), file.cells()[result_column("status")] == "ok"};
     const auto [known, is_new] = by_key_.try_emplace(TextKey(row_key(file.cells(), key_columns_)),
                                                      static_cast<uint32_t>(rows_.size()));
     if (is_new)
@@ -58,17 +56,8 @@ bool OldTable::add(const std::string& path, bool may_end_early) {
       continue;
     if (row.has_result) by_name_.emplace(name_of(file.cells()), known->second);
   }
-  paths_.push_back(path);
-  files_.push_back(left_behind(path));
+  records_.add(path, left_behind(path));
   return true;
-}
-
-CsvRow OldTable::read(const Row& row) const {
-  std::string text(row.length, '\0');
-  std::ifstream& file = files_[row.source];
-  file.seekg(static_cast<std::streamoff>(row.offset));
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  return parse_csv_record(text, paths_[row.source], 0);
 }
 
 OldTable::Row* OldTable::find(const CsvRow& key_cells) {
@@ -94,10 +83,8 @@ void OldTable::refuse(const CsvRow& old, const std::string& inputs,
   std::set<std::string> kinds;
   for (const std::string& word : differ) kinds.insert(word.substr(0, word.find('=')));
   if (old[version_column] != version) kinds.insert("version");
-  std::string changes;
-  for (const std::string& kind : kinds) changes += (changes.empty() ? "" : ", ") + kind;
   throw UsageError(path_ + ": --resume: row " + old[id_column] + " was made with another " +
-                   (changes.empty() ? "model" : changes) +
+                   (kinds.empty() ? "model" : join_list(kinds)) +
                    "; allowed: --overwrite to make all rows anew, or another --csv");
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,10 +20,7 @@ void require_result_columns(const CsvRow& header, const std::string& place,
 
 class OldTable {
  public:
-  struct Row {
-    uint64_t offset = 0;
-    uint32_t length = 0;
-    uint32_t source = 0;  // index of files_
+  struct Row : CsvPlace {
     bool has_result = false;
     bool expected = false;  // of a point of this sweep
     bool used = false;      // and that point has its row
@@ -43,7 +39,7 @@ class OldTable {
   const Row* find(const CsvRow& key_cells) const {
     return const_cast<OldTable*>(this)->find(key_cells);
   }
-  CsvRow read(const Row& row) const;
+  CsvRow read(const Row& row) const { return records_.read(row); }
 
   /// The sweep has a row of these key cells. Throws UsageError where the old one was made by
   /// another model.
@@ -64,9 +60,8 @@ class OldTable {
 
   std::string path_;
   size_t key_columns_;
-  std::vector<std::string> paths_;
-  mutable std::vector<std::ifstream> files_;  // open, as the table replaces what they were
-  std::vector<Row> rows_;                     // in their order
+  CsvRecords records_;     // open, as the table replaces what they were
+  std::vector<Row> rows_;  // in their order
   std::unordered_map<TextKey, uint32_t, TextKey::Hash> by_key_;
   std::unordered_multimap<uint64_t, uint32_t> by_name_;  // of those that have results
   std::vector<Suspect> suspects_;

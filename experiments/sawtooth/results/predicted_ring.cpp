@@ -1,7 +1,5 @@
 #include "experiments/sawtooth/results/predicted_ring.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <stdexcept>
 
 #include "experiments/sawtooth/results/forward_flop.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -127,12 +127,10 @@ std::string wavefront_header() {
 std::string wavefront_rows(const CsvRow& key_cells, const std::vector<WavefrontStep>& wavefront) {
   const std::string id = run_id(key_cells);
   std::string text;
-  for (const WavefrontStep& at : wavefront) {
-    text +=
-        csv_line({id, key_cells[result_column("scan")], std::to_string(at.step),
-                  std::to_string(at.worker), std::to_string(at.item), std::to_string(at.batch),
-                  std::to_string(at.head), std::to_string(at.q_tile), std::to_string(at.kv_tile)});
-  }
+  for (const WavefrontStep& at : wavefront)
+    text += csv_line(
+        with_numbers({id, key_cells[result_column("scan")]},
+                     {at.step, at.worker, at.item, at.batch, at.head, at.q_tile, at.kv_tile}));
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "experiments/sawtooth/ring/ring_check.hpp"
 
 #include <cmath>
+#include <cstring>
 
 #include "experiments/sawtooth/support/text.hpp"
 

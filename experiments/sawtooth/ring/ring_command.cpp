@@ -1,24 +1,32 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <cuda_runtime_api.h>
 
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/measure/launch_counters.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
-#include "experiments/sawtooth/measure/no_device.hpp"
 #include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/predicted_ring.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/short_table.hpp"
-#include "experiments/sawtooth/ring/ring_run.hpp"
+#include "experiments/sawtooth/ring/ring_problem.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "kernels/common/cuda_check.hpp"
+#include "kernels/common/event_pair.hpp"
+#include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -114,6 +122,119 @@ int dry_run(const std::vector<RingPoints>& rings) {
   return exit_fine;
 }
 
+/// One round: the plain call on the first GPU, and the ring, ms.
+struct RingRound {
+  double one_gpu = 0;
+  kernels::RingTimes ring;
+};
+
+/// A problem on one GPU, and as a ring over several, with the same random inputs.
+class RingRun {
+ public:
+  /// As ring_problem().
+  RingRun(const Point& point, const std::vector<int>& devices, bool chooses);
+
+  /// Launches everything once, so that no round pays for it.
+  void warm_up();
+  RingRound round();
+
+  /// By (rank, step): counters of the calls, those of devices one after another. What runs on other
+  /// devices in a step runs beside the first call of a device.
+  using CellsByCall = std::map<std::pair<int64_t, int64_t>, MeasuredCells>;
+  CellsByCall count();
+
+  RingProblemOnDevices& problem() const { return *problem_; }
+
+ private:
+  void flush();
+
+  Point point_;
+  std::vector<int> devices_;
+  std::map<int, kernels::L2State> l2_;  // by device
+  std::unique_ptr<RingProblemOnDevices> problem_;
+};
+
+RingRun::RingRun(const Point& point, const std::vector<int>& devices, bool chooses)
+    : point_(point), devices_(devices), problem_(ring_problem(point, devices, chooses)) {
+  for (const int device : devices) {
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+    l2_.try_emplace(device);
+  }
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices.front()));
+}
+
+void RingRun::flush() {
+  if (point_.keys.state == L2Content::as_is) return;
+  for (auto& [device, l2] : l2_) {
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+    l2.flush();
+  }
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
+}
+
+void RingRun::warm_up() {
+  problem_->run_whole();
+  SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+  problem_->ring().run();
+}
+
+RingRound RingRun::round() {
+  RingRound round;
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
+  constexpr double us_per_ms = 1000;
+  kernels::EventPair events;
+  flush();
+  l2_.at(devices_.front()).hold();
+  round.one_gpu = events.time_us([&] { problem_->run_whole(); }) / us_per_ms;
+  flush();
+  round.ring = problem_->ring().run(true);
+  return round;
+}
+
+RingRun::CellsByCall RingRun::count() {
+  CellsByCall all;
+  const int64_t ranks = point_.ring->ranks;
+  for (auto& [device, l2] : l2_) {
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+    SAWTOOTH_CUDA_CHECK(cudaFree(nullptr));  // its context is current then
+    LaunchCounters counters(point_.request.problem.pass);
+    std::vector<int> here, elsewhere;
+    for (int rank = 0; rank < ranks; ++rank)
+      (devices_[size_t(rank)] == device ? here : elsewhere).push_back(rank);
+    std::vector<cupti::NamedLaunch> launches{{"prepare", [&, device = device] {
+                                                flush();
+                                                SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+                                              }}};
+    std::vector<std::pair<int64_t, int64_t>> calls;
+    for (int64_t step = 0; step < ranks; ++step)
+      for (const int rank : here) {
+        std::vector<int> together{rank};
+        if (rank == here.front())
+          together.insert(together.end(), elsewhere.begin(), elsewhere.end());
+        calls.emplace_back(rank, step);
+        launches.push_back({std::to_string(rank) + " " + std::to_string(step),
+                            [this, step, ranks, together, device = device] {
+                              problem_->ring().run_step(step, together);
+                              if (step + 1 == ranks) problem_->ring().finish(together);
+                              SAWTOOTH_CUDA_CHECK(cudaSetDevice(device));
+                            }});
+      }
+    MeasuredCells failed;
+    counters.read(
+        [&](cupti::RangeProfiler& profiler, const cupti::MetricPlan& plan) {
+          const cupti::Reading reading = profiler.measure(
+              plan, [] {}, launches);
+          for (size_t i = 0; i < calls.size(); ++i)
+            counters.fill(reading.ranges[i + 1], reading.replay_passes, all[calls[i]]);
+        },
+        failed);
+    if (failed.status != "ok")
+      for (const auto& call : calls) all[call] = failed;
+  }
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
+  return all;
+}
+
 /// Sums and longest times of the calls that a row is about.
 class RowOfRing {
  public:
@@ -198,7 +319,8 @@ class RowOfRing {
 MeasurePoint as_run(const RingRun& run, const MeasurePoint& asked, const MeasurePlan& plan) {
   const Keys& keys = asked.point.keys;
   const bool one_call = keys.ring_rank && keys.ring_step;
-  auto [point, family] = one_call ? run.as_run(*keys.ring_rank, *keys.ring_step) : run.as_run();
+  auto [point, family] =
+      one_call ? run.problem().as_run(*keys.ring_rank, *keys.ring_step) : run.problem().as_run();
   point.keys.ring_rank = keys.ring_rank;
   point.keys.ring_step = keys.ring_step;
   MeasurePoint made{std::move(point), {}};
@@ -222,7 +344,7 @@ int measure(const MeasurePlan& plan, const std::vector<RingPoints>& rings) {
                 is_on(plan.outputs, "automatic"));
     run.warm_up();
     if (is_on(plan.outputs, "check")) {
-      const RingCheck check = run.check();
+      const RingCheck check = run.problem().check();
       differs = differs || !check.is_small;
       std::cerr << "check: ring of " << of_ring.point().ring->ranks << ", seq "
                 << of_ring.point().ring->seq << ": " << check.text

@@ -145,9 +145,9 @@ class ForwardOnDevices : public PassOnDevices<kernels::AttentionForward, kernels
     ring_ = std::make_unique<kernels::RingAttention>(ring);
     const int64_t row_bytes = problem().row_bytes();
     for (int rank = 0; rank < ring.ring.ranks; ++rank) {
-      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->q(rank));
-      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->k(rank));
-      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->v(rank));
+      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->tensors(rank).q);
+      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->tensors(rank).k);
+      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->tensors(rank).v);
     }
   }
 
@@ -157,7 +157,7 @@ class ForwardOnDevices : public PassOnDevices<kernels::AttentionForward, kernels
     const Ring& ring = ring_shape();
     const int64_t dim = problem().head_dim;
     poison_ranks([&](int rank) {
-      poison(ring_->o(rank), q_heads() * ring.rank_rows() * problem().row_bytes());
+      poison(ring_->tensors(rank).o, q_heads() * ring.rank_rows() * problem().row_bytes());
     });
     poison(whole_.o, q_heads() * ring.seq * problem().row_bytes());
     run_whole();
@@ -171,7 +171,7 @@ class ForwardOnDevices : public PassOnDevices<kernels::AttentionForward, kernels
     ResultDifference difference(problem().dtype, dim);
     for (int rank = 0; rank < ring.ranks; ++rank)
       difference.add(ring, rank, q_heads(), whole,
-                     results(ring_->o(rank), ring_->lse(rank), ring.rank_rows()));
+                     results(ring_->tensors(rank).o, ring_->tensors(rank).lse, ring.rank_rows()));
     return {difference.is_small(), difference.text()};
   }
 
@@ -194,12 +194,12 @@ class BackwardOnDevices
     ring_ = std::make_unique<kernels::RingAttentionBackward>(ring);
     const int64_t row_bytes = problem().row_bytes();
     for (int rank = 0; rank < ring.ring.ranks; ++rank) {
-      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->q(rank));
-      scatter(whole_.o, q_heads(), row_bytes, rank, ring_->o(rank));
-      scatter(whole_.d_o, q_heads(), row_bytes, rank, ring_->d_o(rank));
-      scatter(whole_.lse, q_heads(), int64_t(sizeof(float)), rank, ring_->lse(rank));
-      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->k(rank));
-      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->v(rank));
+      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->tensors(rank).q);
+      scatter(whole_.o, q_heads(), row_bytes, rank, ring_->tensors(rank).o);
+      scatter(whole_.d_o, q_heads(), row_bytes, rank, ring_->tensors(rank).d_o);
+      scatter(whole_.lse, q_heads(), int64_t(sizeof(float)), rank, ring_->tensors(rank).lse);
+      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->tensors(rank).k);
+      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->tensors(rank).v);
     }
   }
 
@@ -214,16 +214,15 @@ class BackwardOnDevices
     struct Gradient {
       const char* name;
       void* whole;
-      void* (kernels::RingAttentionBackward::*of_rank)(int) const;
+      void* kernels::RingTensors::*of_rank;
       int64_t heads;
     };
-    const Gradient gradients[] = {
-        {"dQ", whole_.dq, &kernels::RingAttentionBackward::dq, q_heads()},
-        {"dK", whole_.dk, &kernels::RingAttentionBackward::dk, kv_heads()},
-        {"dV", whole_.dv, &kernels::RingAttentionBackward::dv, kv_heads()}};
+    const Gradient gradients[] = {{"dQ", whole_.dq, &kernels::RingTensors::dq, q_heads()},
+                                  {"dK", whole_.dk, &kernels::RingTensors::dk, kv_heads()},
+                                  {"dV", whole_.dv, &kernels::RingTensors::dv, kv_heads()}};
     poison_ranks([&](int rank) {
       for (const Gradient& gradient : gradients)
-        poison((ring_.get()->*gradient.of_rank)(rank),
+        poison(ring_->tensors(rank).*gradient.of_rank,
                gradient.heads * ring.rank_rows() * row_bytes);
     });
     for (const Gradient& gradient : gradients)
@@ -238,7 +237,7 @@ class BackwardOnDevices
       TensorDifference difference(problem().dtype, problem().head_dim);
       for (int rank = 0; rank < ring.ranks; ++rank)
         difference.add(ring, rank, gradient.heads, whole,
-                       copied<uint16_t>((ring_.get()->*gradient.of_rank)(rank),
+                       copied<uint16_t>(ring_->tensors(rank).*gradient.of_rank,
                                         row_elements * ring.rank_rows()));
       outcome.is_small = outcome.is_small && difference.is_small();
       outcome.text +=

@@ -86,9 +86,8 @@ int run_run(const Command& command, const Arguments& arguments) {
     simulate.insert(simulate.end(), {"--tiles", "kernel"});
   const bool with_wavefront =
       expand(configuration, {}).size() <= most_pictured && !outputs.contains("wavefront");
-  if (with_wavefront) {
+  if (with_wavefront)
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
-  }
   const int predicted = run_simulate(simulate_command, simulate);
   if (with_wavefront) add_miss_curves(path, folder);
   const fs::path rows = folder / "measured.csv";

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 #include <iostream>
-#include <thread>
 
 #include "experiments/sawtooth/results/predicted_point.hpp"
-#include "experiments/sawtooth/support/progress.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-size_t threads_asked_for(const Settings& outputs) {
-  const std::string given = value_or(outputs, "threads", "");
-  if (!given.empty()) return static_cast<size_t>(std::stoull(given));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 constexpr const char* nowhere = "/dev/null";
 
@@ -32,7 +24,7 @@ std::string Evaluations::points_path(const std::string& path) {
 }
 
 Evaluations::Evaluations(const Settings& outputs, const std::string& path)
-    : threads_(threads_asked_for(outputs)),
+    : threads_(threads_of(value_or(outputs, "threads", ""))),
       quiet_(is_on(outputs, "quiet")),
       log_(points_path(path), old_rows(outputs)) {}
 

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/search/screening.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "scheduler/memory_units.hpp"
 

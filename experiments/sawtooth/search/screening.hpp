@@ -1,7 +1,6 @@
 // A cheaper problem that ranks schedules before the deciding model does.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "experiments/sawtooth/search/space.hpp"

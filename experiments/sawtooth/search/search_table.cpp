@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/short_table.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/belady/simulate_opt.hpp"

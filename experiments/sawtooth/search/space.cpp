@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/search/space.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 

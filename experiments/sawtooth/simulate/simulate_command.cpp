@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
@@ -24,8 +23,6 @@
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/simulate/sweep_cost.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/progress.hpp"
-#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -46,12 +43,6 @@ std::string model_text(const Point& point) {
   if (!point.judgement.figures.empty()) text += " (" + point.judgement.figures + ")";
   if (point.hides_time) text += "; times are left out, --timing timed gives them";
   return text;
-}
-
-size_t threads_asked_for(const Settings& outputs) {
-  const std::string given = value_or(outputs, "threads", "");
-  if (!given.empty()) return static_cast<size_t>(std::stoull(given));
-  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 void print_counted(const std::map<std::string, size_t>& points_of, const char* kind) {
@@ -125,9 +116,10 @@ class Simulation {
 
   int run() {
     const OpenWork open = log_.has_old_rows() ? compare_with_old_rows() : expected_work(sweep_);
-    const size_t workers =
-        ranks_ != nullptr ? ranks_->workers()
-                          : std::min(threads_asked_for(outputs_), std::max<size_t>(1, open.points));
+    const size_t workers = ranks_ != nullptr
+                               ? ranks_->workers()
+                               : std::min(threads_of(value_or(outputs_, "threads", "")),
+                                          std::max<size_t>(1, open.points));
     // Rows in the order of the sweep come soonest in that order.
     const bool in_order = workers == 1 || !log_.has_partial_file();
     Dispatcher<Job> dispatcher([&](std::optional<Job>& job) { return next_open(job); }, workers);

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/models.hpp"

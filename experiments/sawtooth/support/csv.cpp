@@ -155,6 +155,15 @@ CsvRow parse_csv_record(std::string_view record, const std::string& path, int li
   return Reader(record, path, line).record();
 }
 
+std::string CsvRecords::text(const CsvPlace& at) const {
+  std::string record(at.length, '\0');
+  std::ifstream& file = files_[at.file];
+  file.seekg(static_cast<std::streamoff>(at.offset));
+  file.read(record.data(), static_cast<std::streamsize>(record.size()));
+  if (!file) throw std::runtime_error(path(at) + ": was changed while it was read");
+  return record;
+}
+
 CsvFile::CsvFile(const std::string& path, bool may_end_early)
     : CsvFile(std::make_unique<std::ifstream>(open_input(path)), path, may_end_early) {}
 

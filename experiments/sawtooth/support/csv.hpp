@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sawtooth::experiments {
@@ -16,6 +18,12 @@ using CsvRow = std::vector<std::string>;
 
 /// One line with its line break.
 std::string csv_line(const CsvRow& cells);
+
+/// `cells` and behind them `numbers`.
+inline CsvRow with_numbers(CsvRow cells, std::initializer_list<int64_t> numbers) {
+  for (const int64_t number : numbers) cells.push_back(std::to_string(number));
+  return cells;
+}
 
 /// The place of a column, if it is there.
 std::optional<size_t> column_of(const CsvRow& header, std::string_view name);
@@ -41,6 +49,13 @@ struct CsvTable {
 CsvTable parse_csv(std::string_view text, const std::string& path);
 CsvTable read_csv(const std::string& path);
 
+/// Where a record stands: in which file of CsvRecords, and there.
+struct CsvPlace {
+  uint64_t offset = 0;
+  uint32_t length = 0;
+  uint32_t file = 0;
+};
+
 /// A table row by row, for files larger than memory; throws as parse_csv() does.
 class CsvFile {
  public:
@@ -60,8 +75,10 @@ class CsvFile {
   const CsvRow& cells() const { return cells_; }
   std::string_view record() const { return record_; }  // as it stands in the file
   int line() const { return line_; }
-  uint64_t offset() const { return offset_; }       // of its first byte in the file
-  size_t length() const { return record_.size(); }  // in bytes, without the line's end
+  /// Its place, without the line's end, in the file that CsvRecords has as number `file`.
+  CsvPlace place(size_t file) const {
+    return {offset_, static_cast<uint32_t>(record_.size()), static_cast<uint32_t>(file)};
+  }
 
  private:
   void read_header();
@@ -80,5 +97,24 @@ class CsvFile {
 
 /// One record that CsvFile has found, read again.
 CsvRow parse_csv_record(std::string_view record, const std::string& path, int line);
+
+/// Tables whose records are read again by their places.
+class CsvRecords {
+ public:
+  /// `file` is open on the table at `path`, and stays so.
+  void add(const std::string& path, std::ifstream file) {
+    paths_.push_back(path);
+    files_.push_back(std::move(file));
+  }
+  size_t size() const { return paths_.size(); }
+  const std::string& path(const CsvPlace& at) const { return paths_[at.file]; }
+  /// As it stands there. Throws std::runtime_error where the file was changed meanwhile.
+  std::string text(const CsvPlace& at) const;
+  CsvRow read(const CsvPlace& at) const { return parse_csv_record(text(at), path(at), 0); }
+
+ private:
+  std::vector<std::string> paths_;
+  mutable std::vector<std::ifstream> files_;
+};
 
 }  // namespace sawtooth::experiments

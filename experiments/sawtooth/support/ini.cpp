@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <sstream>
-#include <string_view>
 
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -52,10 +51,9 @@ IniFile parse_ini(const std::string& text, const std::string& path) {
     }
     if (content.empty()) continue;
     const size_t equals = content.find('=');
-    if (equals == std::string::npos) {
+    if (equals == std::string::npos)
       fail_at(path, number,
               "'" + content + "' is neither 'key = value' nor '[section]' nor a # comment");
-    }
     std::string key(trimmed(content.substr(0, equals)));
     if (key.empty()) fail_at(path, number, "a key is missing before '='");
     std::string value(trimmed(content.substr(equals + 1)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -35,6 +36,29 @@ std::string read_text_file(const std::string& path, TextLimit limit) {
   }
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   return text;
+}
+
+void for_each_line(const std::string& path,
+                   const std::function<void(const std::string& text, int line)>& take) {
+  std::istringstream lines(read_text_file(path, TextLimit::list));
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number)
+    if (const std::string text(trimmed(line.substr(0, line.find('#')))); !text.empty())
+      take(text, number);
+}
+
+std::vector<int64_t> numbers_in(const std::string& text, int64_t bound, const std::string& place,
+                                const std::string& no_number) {
+  constexpr size_t most_digits = 12;
+  std::vector<int64_t> numbers;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const bool digits = word.find_first_not_of("0123456789") == std::string::npos;
+    if (digits && word.size() <= most_digits) numbers.push_back(std::stoll(word));
+    if (!digits || word.size() > most_digits || numbers.back() >= bound)
+      throw UsageError(place + ": '" + word + "' is " + no_number);
+  }
+  return numbers;
 }
 
 }  // namespace sawtooth::experiments

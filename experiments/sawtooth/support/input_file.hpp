@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace sawtooth::experiments {
 
@@ -19,5 +21,15 @@ std::ifstream open_input(const std::string& path);
 
 /// The whole file without a byte order mark; throws UsageError when it cannot be read or is larger.
 std::string read_text_file(const std::string& path, TextLimit limit = TextLimit::table);
+
+/// Calls `take` for each line of a list with its number, without what stands behind a # and without
+/// outer blanks; lines that are empty then are left out.
+void for_each_line(const std::string& path,
+                   const std::function<void(const std::string& text, int line)>& take);
+
+/// Whole numbers below `bound` with blanks between them; throws UsageError, "'WORD' is
+/// `no_number`".
+std::vector<int64_t> numbers_in(const std::string& text, int64_t bound, const std::string& place,
+                                const std::string& no_number);
 
 }  // namespace sawtooth::experiments

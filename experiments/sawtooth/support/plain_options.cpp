@@ -59,11 +59,10 @@ PlainOptions parse_plain_options(std::string_view command, const std::vector<std
 std::vector<std::string> metric_list(std::string_view text) {
   std::vector<std::string> names = split_list(text);
   std::erase(names, "");
-  if (names.empty()) {
+  if (names.empty())
     throw UsageError(
         "--metrics: name at least one metric with its rollup, such as "
         "lts__t_sectors.sum; `sawtooth counters list --chip NAME` lists them");
-  }
   return names;
 }
 

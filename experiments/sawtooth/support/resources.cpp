@@ -50,10 +50,9 @@ std::vector<std::string> resource_names(std::string_view folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(root() / folder, error))
     if (entry.path().extension() == extension) names.push_back(entry.path().stem().string());
-  if (error) {
+  if (error)
     throw UsageError((root() / folder).string() + ": cannot be read (" + error.message() +
                      "); set SAWTOOTH_EXPERIMENTS to the project's experiments folder");
-  }
   std::sort(names.begin(), names.end());
   return names;
 }

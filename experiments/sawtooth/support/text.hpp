@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +15,13 @@ inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 std::string_view trimmed(std::string_view text);
 /// The parts of `text` between commas, without white space around them; empty parts stay.
 std::vector<std::string> split_list(std::string_view text);
-/// "a, b, c" of any texts.
-template <class Texts>
-std::string join_list(const Texts& texts, std::string_view between = ", ") {
+/// "a, b, c" of any values, each as the text that `text_of` makes of it.
+template <class Values, class TextOf = std::identity>
+std::string join_list(const Values& values, std::string_view between = ", ", TextOf text_of = {}) {
   std::string list;
   bool is_first = true;
-  for (const auto& text : texts) {
-    list.append(is_first ? std::string_view() : between).append(text);
+  for (const auto& value : values) {
+    list.append(is_first ? std::string_view() : between).append(std::invoke(text_of, value));
     is_first = false;
   }
   return list;

@@ -13,11 +13,17 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace sawtooth::experiments {
+
+/// What the option threads says; without it, a thread a core.
+inline size_t threads_of(const std::string& given) {
+  return given.empty() ? std::max(1u, std::thread::hardware_concurrency()) : std::stoull(given);
+}
 
 /// How often what waits for workers looks up.
 inline constexpr std::chrono::milliseconds longest_wait{100};

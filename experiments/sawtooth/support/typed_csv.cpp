@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
 #include "experiments/sawtooth/support/text.hpp"
 

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -36,6 +38,13 @@ template <class Row>
 struct TypedColumn {
   std::string name;
   std::function<TypedCell(Row&)> cell;
+
+  /// The member of a row, or one of that member and so on.
+  template <class... Members>
+  requires(std::is_member_pointer_v<Members>&&...) TypedColumn(std::string text, Members... path)
+      : name(std::move(text)), cell([=](Row& row) -> TypedCell { return &(row.*....*path); }) {}
+  TypedColumn(std::string text, std::function<TypedCell(Row&)> found)
+      : name(std::move(text)), cell(std::move(found)) {}
 };
 template <class Row>
 using TypedColumns = std::vector<TypedColumn<Row>>;

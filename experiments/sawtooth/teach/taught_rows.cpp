@@ -1,5 +1,3 @@
-#include "experiments/sawtooth/teach/taught_rows.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,6 +5,7 @@
 
 #include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/sawtooth/teach/fit_costs.hpp"
 
 namespace sawtooth::experiments {
 namespace {

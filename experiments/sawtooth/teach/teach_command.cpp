@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iostream>
-#include <thread>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/profile_file.hpp"
@@ -8,6 +7,7 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
 #include "experiments/sawtooth/support/time_units.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
@@ -102,8 +102,7 @@ int run_teach(const Command& command, const Arguments& arguments) {
   OutputFile output(options.value_or("output", ""));
   const TaughtRows taught =
       taught_rows(read_csv(options.operands.front()), options.value_or("gpu", ""), catalog);
-  const auto threads =
-      options.count_or("threads", std::max(1u, std::thread::hardware_concurrency()));
+  const auto threads = options.count_or("threads", static_cast<int64_t>(threads_of("")));
   const FittedCosts fitted = fit_costs(taught, static_cast<size_t>(std::max<int64_t>(1, threads)));
 
   output.write(profile_text(file_of(taught, fitted),

@@ -1,16 +1,19 @@
 // sawtooth trace: writes the trace of one point, reads traces, converts them, and predicts from
 // them what simulate predicts from the schedule.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
+#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
+#include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
@@ -18,12 +21,78 @@
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "experiments/sawtooth/trace/trace_model.hpp"
+#include "sim/gpu.hpp"
+#include "sim/request.hpp"
 #include "sim/trace/analyse.hpp"
 #include "sim/trace/text_writers.hpp"
 
 namespace sawtooth::experiments {
 namespace {
+
+// Hints are here because they are priorities of tensors, which rows of a trace may name.
+constexpr auto model_keys =
+    std::to_array<std::string_view>({"l2", "l2-ways", "l2-line-bytes", "l2-hash", "l2-hash-matrix",
+                                     "l2-policy", "l2-set-aside", "hints", "seed"});
+constexpr auto replayed = std::to_array<std::string_view>({"lru", "sets", "opt"});
+
+/// Keys of the command line that say which model of L2 a trace goes through.
+bool is_trace_model_key(std::string_view key) {
+  return std::ranges::find(model_keys, key) != model_keys.end();
+}
+
+class TraceModel {
+ public:
+  /// `given` are keys of the command line; ways and line are those of `gpu` where they are left
+  /// out. Throws UsageError for a model that needs a schedule, for keys that it does not read, and
+  /// for sets that L2 cannot have.
+  TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes);
+
+  /// lru, sets or opt.
+  std::string_view name() const { return keys_.l2->name; }
+  /// Whether it counts at all capacities.
+  bool has_curve() const { return keys_.l2->has_curve; }
+  const sim::SetsParameters& sets() const { return request_.sets; }
+
+  /// Puts the model into the cells of a row of results.csv.
+  void describe(CsvRow& cells) const;
+
+ private:
+  Keys keys_;
+  sim::Request request_;
+};
+
+TraceModel::TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes) {
+  const auto fail = [&](const std::string& key, const std::string& what) {
+    const auto written = given.find(key);
+    throw UsageError(place_of(key, written == given.end() ? Origin() : written->second.origin) +
+                     ": " + what);
+  };
+  for (const std::string_view key : model_keys) {
+    const OptionSpec& option = *find_option(key);
+    const std::string unsaid(key == "l2" ? std::string_view("lru") : option.default_text);
+    const std::string text = value_or(given, std::string(key), unsaid);
+    if (!text.empty()) option.field.read(canonical_value(option, text), keys_);
+  }
+  if (keys_.l2 == nullptr || std::ranges::find(replayed, keys_.l2->name) == replayed.end())
+    fail("l2",
+         value_or(given, "l2", "") + " needs a schedule; allowed with --read: lru, sets, opt");
+  for (const auto& [key, assignment] : given)
+    if (name() != "sets" && key != "l2" && is_trace_model_key(key))
+      fail(key, "has no effect without l2 = sets");
+  request_.l2_bytes = l2_bytes;
+  SetsKeys::resolve(fail, gpu, keys_, request_);
+}
+
+void TraceModel::describe(CsvRow& cells) const {
+  for (size_t i = 0; i < key_column_count; ++i) {
+    std::string key(result_columns[i].name);
+    std::ranges::replace(key, '_', '-');
+    if (!is_trace_model_key(key)) continue;
+    // A seed that nothing reads stays what the trace says.
+    if (key == "seed" && request_.sets.policy != sim::SetPolicy::random) continue;
+    cells[i] = find_option(key)->field.print(keys_);
+  }
+}
 
 // What --read leaves to be said: all else stands in the trace.
 bool stands_beside_read(std::string_view key) {
@@ -67,34 +136,28 @@ CsvRow described_cells(const std::string& description) {
   for (std::string line; std::getline(lines, line);) {
     const size_t equals = line.find(" = ");
     if (equals == std::string::npos) continue;
-    for (size_t i = 0; i < key_column_count; ++i) {
+    for (size_t i = 0; i < key_column_count; ++i)
       if (result_columns[i].name == line.substr(0, equals)) cells[i] = line.substr(equals + 3);
-    }
   }
   return cells;
 }
 
 int write_point(const SweepArguments& given) {
   const Settings& outputs = given.outputs;
-  if (!outputs.contains("write")) {
+  if (!outputs.contains("write"))
     throw UsageError("--write: not given; name the trace to write, or one to --read");
-  }
-  for (const char* key : predicted_tables) {
-    if (outputs.contains(key)) {
+  for (const char* key : predicted_tables)
+    if (outputs.contains(key))
       throw UsageError(place_of(key, outputs.at(key).origin) + ": needs --read, or use simulate");
-    }
-  }
   auto points = expand(given.configuration, given.command_line);
-  if (points.size() != 1) {
+  if (points.size() != 1)
     throw UsageError("trace: a trace is of one point, the sweep has " +
                      std::to_string(points.size()) + "; give every key one value");
-  }
   Catalog catalog;
   give_one_model(points, true, catalog);
   const Point point = resolve(points.front(), catalog);
-  if (point.request.timing == sim::Timing::timed) {
+  if (point.request.timing == sim::Timing::timed)
     throw UsageError("timing: traces are written in lockstep; allowed: lockstep, lockstep-wave");
-  }
   if (point.keys.l2->name != "lru")
     throw UsageError("l2: a trace is written without a model of L2; give l2 to --read");
   const CsvRow cells = key_cells(point, given.experiment, "predicted");
@@ -110,10 +173,9 @@ class ReadTrace {
     limits_.atoms = static_cast<uint32_t>(
         std::stoll(value_or(outputs, "most-atoms", std::to_string(limits_.atoms))));
     for (const auto& [key, assignment] : command_line) {
-      if (find_option(key)->group != OptionGroup::output && !stands_beside_read(key)) {
+      if (find_option(key)->group != OptionGroup::output && !stands_beside_read(key))
         throw UsageError(place_of(key, assignment.origin) +
                          ": has no effect with --read; the trace says it");
-      }
       if (find_option(key)->group != OptionGroup::output) given_[key] = assignment;
     }
   }
@@ -133,15 +195,13 @@ class ReadTrace {
     // opening a pipe waits for the other end.
     std::error_code ignored;
     if (std::filesystem::exists(path_, ignored) &&
-        !std::filesystem::is_regular_file(path_, ignored)) {
+        !std::filesystem::is_regular_file(path_, ignored))
       throw UsageError(path_ +
                        ": is no regular file; the beginning of a trace is read more than once, so "
                        "save it to a file first");
-    }
     stream_ = open_input(path_);
-    if (stream_.peek() == std::ifstream::traits_type::eof()) {
+    if (stream_.peek() == std::ifstream::traits_type::eof())
       throw UsageError(path_ + ": cannot be read, or is empty");
-    }
     const auto reader = open();
     if (!outputs_.contains("write")) {
       analyse(*reader);
@@ -217,10 +277,9 @@ class ReadTrace {
     }
     const std::string l2_bytes = value_or(given_, "l2-bytes", "");
     if (!l2_bytes.empty()) cells[result_column("l2_bytes")] = l2_bytes;
-    if (cells[result_column("l2_bytes")].empty()) {
+    if (cells[result_column("l2_bytes")].empty())
       throw UsageError("--l2-bytes: not given, and " + path_ +
                        " does not say it; give --l2-bytes or --gpu");
-    }
     std::string& experiment = cells[result_column("experiment")];
     experiment = value_or(outputs_, "experiment", experiment.empty() ? stem_of(path_) : experiment);
     cells[result_column("source")] = "predicted";

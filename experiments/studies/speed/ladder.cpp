@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <iostream>
 
-#include <cuda_runtime_api.h>
-
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "kernels/common/event_pair.hpp"
 #include "kernels/ladder/checked_run.hpp"
 
 namespace {
@@ -70,22 +69,13 @@ Options options_of(const std::vector<std::string>& words) {
 // heat are the same for all; one round before is not counted.
 std::vector<std::vector<double>> times_us(const Options& options,
                                           const kernels::ladder::CheckedRun& run) {
-  cudaEvent_t begin = nullptr, end = nullptr;
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&begin));
-  SAWTOOTH_CUDA_CHECK(cudaEventCreate(&end));
+  kernels::EventPair events;
   std::vector<std::vector<double>> times(options.levels.size());
   for (int64_t round = -1; round < options.repetitions; ++round)
     for (size_t i = 0; i < times.size(); ++i) {
-      SAWTOOTH_CUDA_CHECK(cudaEventRecord(begin));
-      run.launch(options.levels[i]);
-      SAWTOOTH_CUDA_CHECK(cudaEventRecord(end));
-      SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(end));
-      float milliseconds = 0;
-      SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
-      if (round >= 0) times[i].push_back(double{milliseconds} * 1000);
+      const double time = events.time_us([&] { run.launch(options.levels[i]); });
+      if (round >= 0) times[i].push_back(time);
     }
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(begin));
-  SAWTOOTH_CUDA_CHECK(cudaEventDestroy(end));
   return times;
 }
 

@@ -111,9 +111,8 @@ class Campaign {
       const cupti::Reading reading = profiler_.measure(
           plan_, [] {}, launches);
       reads_.check();
-      for (size_t i = 0; i < patterns.size(); ++i) {
+      for (size_t i = 0; i < patterns.size(); ++i)
         write_row(patterns[i], place, repetition, steps[i], us[i], reading.ranges[2 * i + 1]);
-      }
       if (!file_.stream().flush()) throw std::runtime_error("the table could not be written");
     }
   }
@@ -165,9 +164,8 @@ int main(int argc, char** argv) {
                                 : std::optional<kernels::LockstepFamily>{};
   if (argc < 2 || argc > 3 || (argc == 3 && !family)) {
     std::cerr << "usage: lockstep_reads FILE [";
-    for (const std::string_view name : kernels::lockstep_family_names) {
+    for (const std::string_view name : kernels::lockstep_family_names)
       std::cerr << (name == kernels::lockstep_family_names[0] ? "" : "|") << name;
-    }
     std::cerr << "]\n";
     return 2;
   }

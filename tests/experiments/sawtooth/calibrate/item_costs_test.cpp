@@ -6,13 +6,11 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <set>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 
-#include "experiments/sawtooth/calibrate/item_records.hpp"
-#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/timed/placement.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

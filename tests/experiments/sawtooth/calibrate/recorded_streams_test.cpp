@@ -1,7 +1,6 @@
 // The recorded streams of an H200: what counters hold on any GPU, and how far the fitted model is
 // off.
 #include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

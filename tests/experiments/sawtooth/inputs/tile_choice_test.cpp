@@ -2,7 +2,6 @@
 // the kernels that are built.
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <random>
-#include <set>
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/record/merge_passes.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/record/recording.hpp"
 #include "experiments/sawtooth/support/csv.hpp"

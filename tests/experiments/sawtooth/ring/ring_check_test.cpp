@@ -2,6 +2,7 @@
 #include "experiments/sawtooth/ring/ring_check.hpp"
 
 #include <cmath>
+#include <cstring>
 
 #include <gtest/gtest.h>
 

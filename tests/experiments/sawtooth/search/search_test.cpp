@@ -1,7 +1,6 @@
 // The parts of a search: what it minimises, the space, what is the same schedule twice, ranks, and
 // the proof through a measurer that is none.
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include <gmock/gmock.h>

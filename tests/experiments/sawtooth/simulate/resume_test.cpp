@@ -1,6 +1,4 @@
 // Interrupting a sweep and going on.
-#include <chrono>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

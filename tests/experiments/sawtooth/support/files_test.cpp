@@ -9,8 +9,8 @@
 
 #include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
-#include "experiments/sawtooth/support/progress.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
