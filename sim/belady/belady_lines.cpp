@@ -14,10 +14,9 @@ BeladyLines::BeladyLines(const std::vector<AtomSize>& sizes, int64_t capacity_li
       last_(sizes.size(), never),
       slots_(initial_slots),
       with_places_(initial_slots) {
-  if (capacity_lines < 1) {
+  if (capacity_lines < 1)
     throw std::invalid_argument("opt: a cache of " + std::to_string(capacity_lines) +
                                 " lines; allowed: 1 or more");
-  }
 }
 
 BeladyLines::Missed BeladyLines::visit(AtomId atom, uint32_t times) {
@@ -51,9 +50,8 @@ BeladyLines::Missed BeladyLines::visit_once(AtomId atom) {
   if (before_ == never) return {lines, 1};
   hits_.clear();
   own_.clear();
-  for (Slot& own = slots_[before_]; own.highest_run != no_run; pop_run(own)) {
+  for (Slot& own = slots_[before_]; own.highest_run != no_run; pop_run(own))
     own_.push_back(runs_[own.highest_run]);
-  }
   // Line i can have a place that came free up to the access after its own, so that of line i + 1.
   Missed missed;
   uint32_t line = 0;
@@ -83,11 +81,10 @@ void BeladyLines::hit(uint32_t begin, uint32_t end) {
     ++begin;
   }
   if (begin == end) return;
-  if (!hits_.empty() && hits_.back().end == begin) {
+  if (!hits_.empty() && hits_.back().end == begin)
     hits_.back().end = end;
-  } else {
+  else
     hits_.push_back({begin, end});
-  }
 }
 
 // Lines [begin, end) hit as long as places are left from before; returns how many miss.
@@ -146,9 +143,8 @@ void BeladyLines::pop_run(Slot& slot) {
 // where slots were dropped, an empty one stands for them.
 void BeladyLines::make_room() {
   std::vector<uint32_t> number(slots_.size(), never);
-  for (const uint32_t slot : last_) {
+  for (const uint32_t slot : last_)
     if (slot != never) number[slot] = 0;
-  }
   bool gap = false;
   std::vector<Slot> kept;
   for (size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -158,19 +154,16 @@ void BeladyLines::make_room() {
     gap = !keeps;
   }
   now_ = static_cast<uint32_t>(kept.size());
-  if (kept.size() >= most_slots / 2) {
+  if (kept.size() >= most_slots / 2)
     throw std::invalid_argument("opt: more than " + std::to_string(most_slots / 2) +
                                 " tiles were visited; use larger tiles");
-  }
   slots_ = std::move(kept);
   slots_.resize(std::max(number.size(), 2 * slots_.size()));
   with_places_ = TimeSet(slots_.size());
-  for (uint32_t slot = 0; slot < now_; ++slot) {
+  for (uint32_t slot = 0; slot < now_; ++slot)
     if (!is_empty(slots_[slot])) with_places_.insert(slot);
-  }
-  for (uint32_t& slot : last_) {
+  for (uint32_t& slot : last_)
     if (slot != never) slot = number[slot];
-  }
 }
 
 }  // namespace sawtooth::sim

@@ -1,6 +1,5 @@
 #include "sim/belady/simulate_opt.hpp"
 
-#include "scheduler/memory_units.hpp"
 #include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/wavefront.hpp"
 

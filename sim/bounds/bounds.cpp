@@ -1,10 +1,7 @@
 #include "sim/bounds/bounds.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/step_cost.hpp"

@@ -28,11 +28,10 @@ Value busiest_worker(std::vector<Value> values, int64_t workers) {
   if (count == 0) return Value{0};
   const Value all = sums.back();
   Value most{};
-  if constexpr (std::is_integral_v<Value>) {
+  if constexpr (std::is_integral_v<Value>)
     most = ceil_div(all, min_of(workers, count));
-  } else {
+  else
     most = all / Value(min_of(workers, count));
-  }
   for (int64_t k = 0; k * workers < count; ++k) {
     const auto end = static_cast<size_t>(k * workers + 1);
     most = std::max(most, sums[end] - sums[end - static_cast<size_t>(k) - 1]);

@@ -30,10 +30,9 @@ void HalvesInStep::visit(const HalfVisit& visit) {
   // One read finds what all find, unless the tile exceeds a half: then each drives out the next's.
   const bool fits = l2_.size(visit.atom).lines <= l2_.parameters().capacity_lines;
   const uint32_t readers = two ? std::max(visit.times[0], visit.times[1]) : visit.all_times();
-  for (uint32_t i = 0; i < (fits ? 1 : readers); ++i) {
+  for (uint32_t i = 0; i < (fits ? 1 : readers); ++i)
     count_read(visit, l2_.read(visit.atom, {!two || visit.times[0] > i, two && visit.times[1] > i},
                                {}, visit.access));
-  }
   if (visit.access == Access::read) tally.received += asked;
   tally.passed += asked * passed_share(coalescer_, visit.all_times(), running_);
 }

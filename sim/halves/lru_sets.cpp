@@ -17,10 +17,9 @@ LruSets::LruSets(uint32_t sets, uint32_t ways, uint32_t dirty_ways, uint32_t red
       renew_(renewer(path)),
       rows_(size_t{sets} * rows_a_set_) {
   for (RecencyRow& row : rows_) std::fill_n(row.tags, RecencyRow::ways, no_line);
-  if (rows_a_set_ == 1) {
+  if (rows_a_set_ == 1)
     for (uint32_t set = 0; set < sets; ++set)
       way_bits_.push_back(static_cast<uint16_t>((1u << this->ways(set)) - 1));
-  }
   grow(0);
 }
 
@@ -192,9 +191,8 @@ void LruSets::drop(const LineSets& sets, uint32_t line) {
   if (place == ways(set)) return;
   uint32_t* const lines = this->lines(set);
   // Those that are old while the line is there.
-  for (uint32_t old = dirty_ways_; old < ways(set); ++old) {
+  for (uint32_t old = dirty_ways_; old < ways(set); ++old)
     if (lines[old] < no_line && dirty_.of(lines[old])) write_back(lines[old]);
-  }
   if (reduced_.of(line)) no_more_reduced(line);
   dirty_.clear(line);
   std::copy(lines + place + 1, lines + ways(set), lines + place);

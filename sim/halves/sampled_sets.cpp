@@ -1,8 +1,6 @@
 #include "sim/halves/sampled_sets.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <span>
 #include <stdexcept>
 
@@ -67,10 +65,9 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* 
   for (std::span<const AtomSize> sizes = run.sizes; !sizes.empty();) {
     const int64_t tile_number = static_cast<int64_t>(atom) - run.begin;
     PlacedTile tile = placed_tile(sizes, run.number + tile_number, lines_a_piece_);
-    if (keys != nullptr && tile.lines > 0) {
+    if (keys != nullptr && tile.lines > 0)
       tile.first_home = first_home_of(heads_->first_number(run.tensor) +
                                       keys->address(run.head, tile_number, 0) / keys->run_bytes());
-    }
     int64_t i = 0;
     int64_t lines_before = 0;
     for (const size_t end = atom + tile.atoms; atom < end; ++atom, sizes = sizes.subspan(1)) {
@@ -83,9 +80,8 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* 
       for (; i < tile.pieces && (2 * i + 1) * tile.lines <= 2 * tile.pieces * lines_before; ++i) {
         const int home = tile.home(i, parameters_.halves);
         const auto number = static_cast<size_t>(parameters_.one_allocation ? 0 : tile.tensor_of(i));
-        while (placements_.size() <= number) {
+        while (placements_.size() <= number)
           placements_.emplace_back(parameters_, sets_of_half_, placements_.size());
-        }
         int64_t& next = before[number][static_cast<size_t>(home)];
         const int64_t line = keys == nullptr
                                  ? next++
@@ -105,9 +101,8 @@ void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* 
       atoms_[atom].units = static_cast<uint32_t>(known->second);
       atoms_[atom].first_home = static_cast<uint32_t>(first_home);
     }
-    if (line_sets_.lines() >= LruSets::no_line) {
+    if (line_sets_.lines() >= LruSets::no_line)
       throw std::invalid_argument("halves: too many lines; switch the sets off (ways = 0)");
-    }
   }
   if (atom + 1 == atoms_.size()) atoms_[atom].first = piece;
   for (LruSets& sets : sets_) sets.grow(line_sets_.lines());

@@ -92,11 +92,9 @@ class SampledSets {
   }
 
   bool holds(AtomId atom) const {
-    for (uint32_t piece = atoms_[atom].first; piece < atoms_[atom + 1].first; ++piece) {
-      for (const LruSets& sets : sets_) {
+    for (uint32_t piece = atoms_[atom].first; piece < atoms_[atom + 1].first; ++piece)
+      for (const LruSets& sets : sets_)
         if (sets.holds(line_sets_, piece)) return true;
-      }
-    }
     return false;
   }
 

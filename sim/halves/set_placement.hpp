@@ -92,9 +92,8 @@ class SetPlacement {
     const auto seed = static_cast<uint64_t>(home);
     if (scattered_ > 0) {
       const uint64_t chance = mix_seed(mix_seed(chance_, seed), static_cast<uint64_t>(line));
-      if (unit_interval(chance) < scattered_) {
+      if (unit_interval(chance) < scattered_)
         return static_cast<int64_t>(mix64(chance) % static_cast<uint64_t>(sets_));
-      }
     }
     Shuffled& order = orders_[static_cast<size_t>(home)];
     if (sets_ % 2 == 1) return order.of(line, sets_, seed);
@@ -122,9 +121,8 @@ class SetPlacement {
     void refill(int64_t size, uint64_t seed) {
       order_.resize(static_cast<size_t>(size));
       std::iota(order_.begin(), order_.end(), uint32_t{0});
-      for (size_t left = order_.size(); left > 1; --left) {
+      for (size_t left = order_.size(); left > 1; --left)
         std::swap(order_[left - 1], order_[mix_seed(seed, left) % left]);
-      }
     }
     int64_t at(int64_t place) const { return order_[static_cast<size_t>(place)]; }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -52,10 +51,9 @@ std::vector<Read> pass_reads(int64_t chunks, const Stream& stream, const StreamR
     int64_t sm = i % run.sms;
     if (second) sm = second_reader(sm, stream, run);
     double when = double(second && stream.reversed ? chunks - 1 - i : i) * chunk_bytes;
-    if (stream.map != StreamMap::all) {
+    if (stream.map != StreamMap::all)
       when += skew(sm, run.sms, run.steady_skew_bytes, steady_salt) +
               skew(sm, run.sms, run.fresh_skew_bytes, second ? second_salt : first_salt);
-    }
     reads[static_cast<size_t>(i)] = {when, static_cast<AtomId>(i), sm};
   }
   std::stable_sort(reads.begin(), reads.end(),
@@ -69,9 +67,8 @@ StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
                                const HalvesParameters& parameters) {
   const int64_t chunks = stream.bytes / chunk_bytes;
   if (chunks < 1) throw std::invalid_argument("stream: bytes must be at least 16384");
-  if (run.sms < 2 || run.sms % 2 != 0) {
+  if (run.sms < 2 || run.sms % 2 != 0)
     throw std::invalid_argument("stream: sms must be an even number, 2 or more");
-  }
   const AtomSize size{.lines = lines_per_chunk, .sectors = lines_per_chunk * sectors_per_line};
   const auto atoms = static_cast<size_t>(chunks);
   HalvesInStep l2(parameters, std::vector<AtomSize>(atoms, size), std::vector<uint8_t>(atoms, 0),
@@ -81,11 +78,10 @@ StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
     l2.count_under(pass);
     for (const Read& read : pass_reads(chunks, stream, run, pass == 1)) {
       HalfVisit visit{.atom = read.chunk, .access = Access::read, .times = {}};
-      if (stream.map == StreamMap::all) {
+      if (stream.map == StreamMap::all)
         visit.times = {half_of_all, half_of_all};
-      } else {
+      else
         visit.times[static_cast<size_t>(half_of(read.sm))] = 1;
-      }
       l2.visit(visit);
     }
   }

@@ -85,9 +85,8 @@ void TwoHalves::settle() {
 
 bool TwoHalves::holds(AtomRange atoms) const {
   const auto any_held = [&](const auto& store) {
-    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) {
+    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom)
       if (store.holds(atom)) return true;
-    }
     return false;
   };
   return std::visit(any_held, store_);

@@ -29,11 +29,10 @@ class AtomLru {
   bool touch(Entry entry, int64_t weight, bool write, Evicted evicted) {
     Link& link = links_[entry + 1];
     const bool held = link.weight > 0;
-    if (held) {
+    if (held)
       unlink(link);
-    } else {
+    else
       link.dirty = false;
-    }
     total_ += weight - link.weight;
     link.weight = weight;
     link.dirty |= write;
@@ -94,9 +93,8 @@ class WholeAtoms {
  public:
   explicit WholeAtoms(const HalvesParameters& parameters)
       : homes_(static_cast<uint32_t>(parameters.halves)) {
-    for (uint32_t half = 0; half < homes_; ++half) {
+    for (uint32_t half = 0; half < homes_; ++half)
       halves_.emplace_back(0, parameters.capacity_lines * int64_t{homes_});
-    }
   }
 
   void begin(const HeadRun& run) {
@@ -106,11 +104,9 @@ class WholeAtoms {
   }
 
   bool holds(AtomId atom) const {
-    for (uint32_t home = 0; home < homes_; ++home) {
-      for (const AtomLru& half : halves_) {
+    for (uint32_t home = 0; home < homes_; ++home)
+      for (const AtomLru& half : halves_)
         if (half.holds(atom * homes_ + home)) return true;
-      }
-    }
     return false;
   }
 

@@ -11,9 +11,8 @@ size_t DistanceClass::claim(int64_t lines) {
     ++table_bits_;
     std::vector<DistanceBin> larger(size_t{1} << table_bits_, DistanceBin{free, 0});
     table_.swap(larger);
-    for (const DistanceBin& bin : larger) {
+    for (const DistanceBin& bin : larger)
       if (bin.lines != free) table_[free_place(bin.lines)] = bin;
-    }
   }
   ++used_;
   const size_t place = free_place(lines);
@@ -41,18 +40,16 @@ int64_t DistanceClass::sectors() const {
 
 int64_t DistanceClass::misses(int64_t capacity_lines) const {
   int64_t sum = cold_;
-  for (const DistanceBin& bin : table_) {
+  for (const DistanceBin& bin : table_)
     if (bin.lines >= capacity_lines) sum += bin.sectors;
-  }
   return sum;
 }
 
 std::vector<DistanceBin> DistanceClass::bins() const {
   std::vector<DistanceBin> sorted;
   sorted.reserve(used_);
-  for (const DistanceBin& bin : table_) {
+  for (const DistanceBin& bin : table_)
     if (bin.lines != free) sorted.push_back(bin);
-  }
   std::sort(sorted.begin(), sorted.end(),
             [](const DistanceBin& a, const DistanceBin& b) { return a.lines < b.lines; });
   return sorted;
@@ -66,11 +63,9 @@ void DistanceHistogram::add(const DistanceHistogram& more) {
 
 std::vector<DistanceBin> DistanceHistogram::merged_bins() const {
   std::map<int64_t, int64_t> merged;
-  for (const auto& by_access : classes_) {
-    for (const DistanceClass& distances : by_access) {
+  for (const auto& by_access : classes_)
+    for (const DistanceClass& distances : by_access)
       for (const DistanceBin& bin : distances.bins()) merged[bin.lines] += bin.sectors;
-    }
-  }
   std::vector<DistanceBin> bins;
   bins.reserve(merged.size());
   for (const auto& [lines, sectors] : merged) bins.push_back({lines, sectors});
@@ -79,9 +74,8 @@ std::vector<DistanceBin> DistanceHistogram::merged_bins() const {
 
 int64_t DistanceHistogram::cold_sectors() const {
   int64_t sum = 0;
-  for (const auto& by_access : classes_) {
+  for (const auto& by_access : classes_)
     for (const DistanceClass& distances : by_access) sum += distances.cold_sectors();
-  }
   return sum;
 }
 

@@ -103,10 +103,9 @@ class Replay {
   // Round `r` will not be replayed again, nor what only it still had to touch; the next ones are
   // compared with it and the one before.
   void end_round(int64_t r) {
-    for (const Item& item : round_at(r).items) {
+    for (const Item& item : round_at(r).items)
       live_.item_ended(q_head(item), kv_head(item),
                        [&](Tensor q_or_k, int64_t head) { atoms_.ended(q_or_k, head); });
-    }
     atoms_.recycle([&](AtomRange atoms) {
       learn_sizes();
       stack_.forget(atoms);
@@ -136,9 +135,8 @@ class Replay {
     for (size_t w = 0; w < items.size(); ++w) {
       const int64_t head = q_head(items[w]);
       round.turn.push_back(atoms_.id(Tensor::o, head, items[w].own_tile));
-      if (request_.log_sum_exp) {
+      if (request_.log_sum_exp)
         round.turn.push_back(atoms_.id(Tensor::lse, head, items[w].own_tile));
-      }
       if (!waits && w < next.size()) round.turn.push_back(q_atom(next[w]));
     }
     for (size_t w = 0; waits && w < next.size(); ++w) round.turn.push_back(q_atom(next[w]));
@@ -166,9 +164,8 @@ class Replay {
     for (;; ++times) {
       const int64_t begin = r + times * period;
       if (begin + period > count_) return times;
-      for (int64_t at = begin; at < begin + period; ++at) {
+      for (int64_t at = begin; at < begin + period; ++at)
         if (!repeats(at, at - period)) return times;
-      }
       for (int64_t at = begin; at < begin + period; ++at) end_round(at);
     }
   }
@@ -182,9 +179,8 @@ class Replay {
   }
 
   bool same_heads(int64_t first, int64_t last) const {
-    for (int64_t r = first; r < last; ++r) {
+    for (int64_t r = first; r < last; ++r)
       if (at(r).heads != at(last).heads) return false;
-    }
     return true;
   }
 
@@ -200,9 +196,8 @@ class Replay {
     write_out(logs_[0]);
     Log& log = logs_[0];
     const Round& round = round_at(r);
-    for (size_t w = 0; r == 0 && w < round.items.size(); ++w) {
+    for (size_t w = 0; r == 0 && w < round.items.size(); ++w)
       add_visits(log, q_atom(round.items[w]), 1);
-    }
     for (int64_t step = 0; step < steps_; ++step) {
       for (const Tensor tensor : {Tensor::k, Tensor::v}) {
         for (const Group& group : round.groups) {

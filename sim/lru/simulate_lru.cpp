@@ -1,11 +1,8 @@
 #include "sim/lru/simulate_lru.hpp"
 
-#include <vector>
-
 #include "scheduler/memory_units.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/limits.hpp"
-#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {

@@ -1,7 +1,6 @@
 #include "sim/lru/stack_distance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
 #include <stdexcept>
@@ -45,9 +44,8 @@ struct alignas(4 * lane_count) Row {
 };
 constexpr std::array<Row, lane_count> minus_one_after = [] {
   std::array<Row, lane_count> rows{};
-  for (uint32_t lane = 0; lane < lane_count; ++lane) {
+  for (uint32_t lane = 0; lane < lane_count; ++lane)
     for (uint32_t later = lane + 1; later < lane_count; ++later) rows[lane].of[later] = UINT32_MAX;
-  }
   return rows;
 }();
 
@@ -74,12 +72,10 @@ bool vector_path_available(VectorPath path) {
 }
 
 StackDistance::StackDistance(std::span<const AtomSize> sizes, VectorPath path) : path_(path) {
-  if (!vector_path_available(path)) {
+  if (!vector_path_available(path))
     throw std::invalid_argument("stack distance: this CPU or build has no such vector path");
-  }
-  for (const VectorPath faster : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
+  for (const VectorPath faster : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512})
     if (path == VectorPath::automatic && vector_path_available(faster)) path_ = faster;
-  }
   slot_.reserve(sizes.size());
   for (const AtomSize& size : sizes) add(size.lines);
 }
@@ -150,9 +146,8 @@ void StackDistance::allocate(uint32_t slots) {
 }
 
 void StackDistance::visit(std::span<const AtomId> atoms, std::span<int64_t> distances) {
-  if (distances.size() < atoms.size()) {
+  if (distances.size() < atoms.size())
     throw std::invalid_argument("stack distance: fewer distances than visits");
-  }
   if (path_ == VectorPath::avx512) return visit_avx512(atoms, distances.data());
   if (path_ == VectorPath::avx2) return visit_avx2(atoms, distances.data());
   visit_scalar(atoms, distances.data());
@@ -265,9 +260,8 @@ SAWTOOTH_AVX512 void StackDistance::visit_avx512(std::span<const AtomId> atoms,
 void StackDistance::close_leaf() {
   uint32_t child = now_ / leaf_slots - 1;
   uint32_t weight = 0;
-  for (size_t p = 0; p < planes_.size(); ++p) {
+  for (size_t p = 0; p < planes_.size(); ++p)
     weight += count_bits(leaves_[child * planes_.size() + p]) << planes_[p];
-  }
   for (int level = 0; level < level_count_; ++level, child /= fan_out) {
     Sums& sums = levels_[level][child / fan_out];
     weight += sums.before[child % fan_out];
@@ -290,9 +284,8 @@ void StackDistance::make_room(uint32_t finer) {
   const BigVector<uint64_t> old_leaves = std::move(leaves_);
   const std::vector<uint32_t> old_planes = std::move(planes_);
   planes_.clear();
-  for (uint32_t digit = 0; digit < 32; ++digit) {
+  for (uint32_t digit = 0; digit < 32; ++digit)
     if (digits_ >> digit & 1) planes_.push_back(digit);
-  }
   const uint64_t wanted = uint64_t{live_} * slots_per_atom;
   allocate(uint32_t(std::clamp<uint64_t>((wanted + leaf_slots - 1) / leaf_slots * leaf_slots,
                                          slots_, most_slots)));
@@ -301,15 +294,13 @@ void StackDistance::make_room(uint32_t finer) {
     for (uint64_t slots = owned[leaf].slots; slots != 0; slots &= slots - 1) {
       const int bit = std::countr_zero(slots);
       uint32_t weight = 0;
-      for (size_t p = 0; p < old_planes.size(); ++p) {
+      for (size_t p = 0; p < old_planes.size(); ++p)
         weight |= uint32_t(old_leaves[leaf * old_planes.size() + p] >> bit & 1) << old_planes[p];
-      }
       own(next++, weight * finer);
     }
   }
-  for (uint32_t& slot : slot_) {
+  for (uint32_t& slot : slot_)
     if (slot != never) slot = rank(owned, slot);
-  }
   for (now_ = leaf_slots; now_ <= live_; now_ += leaf_slots) close_leaf();
   now_ = live_;
 }
@@ -333,10 +324,9 @@ void StackDistance::drop_before(uint32_t slot, uint32_t finer) {
 }
 
 void StackDistance::own(uint32_t slot, uint32_t weight) {
-  for (size_t p = 0; p < planes_.size(); ++p) {
+  for (size_t p = 0; p < planes_.size(); ++p)
     leaves_[slot / leaf_slots * planes_.size() + p] |= uint64_t(weight >> planes_[p] & 1)
                                                        << slot % leaf_slots;
-  }
 }
 
 std::vector<StackDistance::Owned> StackDistance::owned_slots() const {
@@ -344,9 +334,8 @@ std::vector<StackDistance::Owned> StackDistance::owned_slots() const {
   uint32_t before = 0;
   for (size_t leaf = 0; leaf < owned.size(); ++leaf) {
     owned[leaf].before = before;
-    for (size_t p = 0; p < planes_.size(); ++p) {
+    for (size_t p = 0; p < planes_.size(); ++p)
       owned[leaf].slots |= leaves_[leaf * planes_.size() + p];
-    }
     before += count_bits(owned[leaf].slots);
   }
   return owned;
@@ -361,9 +350,8 @@ uint32_t StackDistance::rank(const std::vector<Owned>& owned, uint32_t slot) {
 std::vector<AtomId> StackDistance::recency_order() const {
   const std::vector<Owned> owned = owned_slots();
   std::vector<AtomId> order(live_);
-  for (size_t atom = 0; atom < slot_.size(); ++atom) {
+  for (size_t atom = 0; atom < slot_.size(); ++atom)
     if (slot_[atom] != never) order[live_ - 1 - rank(owned, slot_[atom])] = AtomId(atom);
-  }
   return order;
 }
 

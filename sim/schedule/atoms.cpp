@@ -1,16 +1,13 @@
 #include "sim/schedule/atoms.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
-#include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
 #include "scheduler/prefetch.hpp"
 #include "sim/request.hpp"
@@ -36,12 +33,11 @@ AtomSize size_of_lines(AtomSize tile, int64_t begin, int64_t end) {
 }
 
 void require_whole_lines(std::string_view key, int64_t tile_bytes, int64_t tiles) {
-  if (tiles > 1 && tile_bytes % line_bytes != 0) {
+  if (tiles > 1 && tile_bytes % line_bytes != 0)
     throw std::invalid_argument(std::string(key) + ": a tile of " + std::to_string(tile_bytes) +
                                 " bytes shares a line with the next one; tile rows x head-dim x "
                                 "element bytes must be a multiple of " +
                                 std::to_string(line_bytes));
-  }
 }
 
 /// The tiles of a tensor's heads.
@@ -111,16 +107,13 @@ std::vector<int64_t> prefetch_cuts(const Problem& problem, const Tiling& tiling,
   if (whole) return {0};
   std::set<int64_t> sharers;
   const int64_t items = item_count(problem, tiling, schedule);
-  for (int64_t item = 0; item < items; ++item) {
+  for (int64_t item = 0; item < items; ++item)
     sharers.insert(prefetch_share(problem, tiling, schedule, item).workers);
-  }
   std::set<int64_t> cuts{0};
   const int64_t lines = prefetch_lines(problem, tiling);
-  for (const int64_t workers : sharers) {
-    for (int64_t rank = 1; rank < workers; ++rank) {
+  for (const int64_t workers : sharers)
+    for (int64_t rank = 1; rank < workers; ++rank)
       cuts.insert(PrefetchShare{rank, workers}.lines_of(lines).begin);
-    }
-  }
   return {cuts.begin(), cuts.end()};
 }
 

@@ -103,11 +103,10 @@ class ItemWalk {
     const std::optional<TilePair> pair = cursor.pair_ahead(schedule_, ahead);
     if (!pair) return;
     const Item& item = cursor.item();
-    if (has_key_rows(tensor)) {
+    if (has_key_rows(tensor))
       touch(tensor, head_of_tile(item, pair->kv_tile), pair->kv_tile, access);
-    } else {
+    else
       touch(tensor, item.batch * problem_.heads + pair->head, pair->q_tile, access);
-    }
   }
 
   /// `tensor` (K or V) of a K/V tile that has just begun (kv_outer).
@@ -125,9 +124,8 @@ class ItemWalk {
     const int64_t head = cursor.item().batch * problem_.heads + query_head;
     touch(Tensor::q, head, tile, Access::read);
     // The first K/V tile that a Q tile sees finds no O to go on from.
-    if (kv_tile != visible_kv_tiles(problem_, tiling_, tile).begin) {
+    if (kv_tile != visible_kv_tiles(problem_, tiling_, tile).begin)
       rows(head, tile, Access::read, touch);
-    }
     rows(head, tile, Access::write, touch);
   }
 
@@ -161,11 +159,9 @@ class ItemWalk {
       };
       const int64_t head = i / tiles, tile = i % tiles;
       if (sawtooth::is_void(problem_, tiling_, sequences_, head / problem_.heads, tile)) continue;
-      for (int64_t part = 0; part < schedule_.kv_split; ++part) {
-        for (const Tensor tensor : {Tensor::partial_lse, Tensor::partial_o}) {
+      for (int64_t part = 0; part < schedule_.kv_split; ++part)
+        for (const Tensor tensor : {Tensor::partial_lse, Tensor::partial_o})
           by_worker(tensor, head * schedule_.kv_split + part, tile, Access::read);
-        }
-      }
       rows(head, tile, Access::write, by_worker);
     }
   }
@@ -242,10 +238,9 @@ class ItemWalk {
       merged = true;
       pieces_come_.erase(q_head(of_one));
       const std::array<int64_t, 2> places{of_one.batch - cascade_->sequences_of(items[0]).begin, 0};
-      for (size_t i = 0; i < both.size(); ++i) {
+      for (size_t i = 0; i < both.size(); ++i)
         for (int64_t piece = both[i].first; piece < both[i].first + both[i].count; ++piece)
           touch(Tensor::partial_o, piece, places[i], Access::read);
-      }
       rows(q_head(of_one), of_one.own_tile, Access::write, touch);
       has_ended(of_one);
     });
@@ -281,9 +276,8 @@ class ItemWalk {
     if (pieces.count <= 1) return pieces.count == 1;
     touch(Tensor::partial_o, pieces.own, 0, Access::write);
     if (++pieces_come_[pieces.first] < pieces.count) return false;
-    for (int64_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece) {
+    for (int64_t piece = pieces.first; piece < pieces.first + pieces.count; ++piece)
       touch(Tensor::partial_o, piece, 0, Access::read);
-    }
     return true;
   }
 

@@ -30,10 +30,9 @@ std::optional<Fault> prefix_fault(const Request& request) {
     return Fault{"prefix", "is no whole number of K/V tiles; allowed: multiples of tile-kv"};
   if (request.schedule.prefetch > 0)
     return Fault{"prefetch", "is not modelled with prefix; allowed: 0"};
-  for (int64_t sequence = 0; sequence < request.problem.batch; ++sequence) {
+  for (int64_t sequence = 0; sequence < request.problem.batch; ++sequence)
     if (request.sequences.of(request.problem, sequence).seq_kv < prefix.keys)
       return Fault{"prefix", "is longer than a sequence; allowed: up to the shortest one"};
-  }
   return std::nullopt;
 }
 

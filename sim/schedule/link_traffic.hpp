@@ -4,7 +4,6 @@
 // crosses as one.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 

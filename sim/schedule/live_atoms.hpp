@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "sim/schedule/atoms.hpp"

@@ -67,26 +67,23 @@ class LockstepKernel {
   void touch_all(int64_t worker, const AtomRange& atoms, Access access) {
     const bool parts =
         atoms.end - atoms.begin > 1;  // of pages, past a sequence's end without lines
-    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom) {
+    for (AtomId atom = atoms.begin; atom < atoms.end; ++atom)
       if (!parts || atoms_.size(atom).lines > 0) sink_.touch(worker, atom, access);
-    }
   }
 
   template <class Function>
   void for_busy(Function function) {
-    for (size_t w = 0; w < workers_.size(); ++w) {
+    for (size_t w = 0; w < workers_.size(); ++w)
       if (!workers_[w].done()) function(static_cast<int64_t>(w), workers_[w]);
-    }
   }
 
   // One step of all workers: visits in the order that the head of this file fixes, then moves.
   void advance() {
     request_.throw_if_stopped();
-    if (kv_outer()) {
+    if (kv_outer())
       visit_kv_outer();
-    } else {
+    else
       visit_kv_inner();
-    }
     sink_.begin_step(++step_);
     for_busy([&](int64_t w, WorkerCursor& worker) {
       walk_.advance(worker);
@@ -106,9 +103,8 @@ class LockstepKernel {
     load_all(walk_.roles().scans, Access::read);
     load_all(walk_.roles().adds, Access::reduce);
     if (schedule_.prefetch == 0) return;
-    for (const Tensor tensor : walk_.roles().scans) {
+    for (const Tensor tensor : walk_.roles().scans)
       for_busy([&](int64_t w, WorkerCursor& worker) { prefetch(tensor, w, worker); });
-    }
   }
 
   void load_all(std::span<const Tensor> tensors, Access access) {
@@ -131,10 +127,9 @@ class LockstepKernel {
   }
 
   void visit_kv_outer() {
-    for (const Tensor tensor : walk_.roles().scans) {
+    for (const Tensor tensor : walk_.roles().scans)
       for_busy(
           [&](int64_t w, WorkerCursor& worker) { walk_.load_outer(worker, tensor, touch_by(w)); });
-    }
     for_busy([&](int64_t w, WorkerCursor& worker) {
       sink_.at(step_, w, worker.item(), worker.pair());
       walk_.step_outer(worker, touch_by(w));
@@ -150,9 +145,8 @@ class LockstepKernel {
   void start_wave() {
     for (bool taken = true; taken && busy_ == 0;) {
       taken = false;
-      for (size_t w = 0; w < workers_.size(); ++w) {
+      for (size_t w = 0; w < workers_.size(); ++w)
         taken |= take_next(static_cast<int64_t>(w), workers_[w]);
-      }
     }
   }
 

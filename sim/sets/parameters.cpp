@@ -35,13 +35,12 @@ SetGeometry set_geometry(int64_t l2_bytes, const SetsParameters& p) {
   SetGeometry geometry{l2_bytes / way_bytes, p.ways, p.line_bytes, 0};
   require(geometry.sets <= std::numeric_limits<int32_t>::max(),
           "l2-bytes: " + text(geometry.sets) + " sets; allowed: fewer than 2^31");
-  if (p.hash == HashKind::exclusive_or) {
+  if (p.hash == HashKind::exclusive_or)
     require(is_power_of_two(geometry.sets),
             "l2-hash: xor needs a power of two of sets, and l2-bytes / (l2-ways x l2-line-bytes) "
             "is " +
                 text(geometry.sets) +
                 "; allowed: balanced, modulo, or another l2-bytes or l2-ways");
-  }
   if (!p.matrix.empty()) check_matrix(p.matrix, geometry.sets);
   require(p.policy != SetPolicy::plru || is_power_of_two(p.ways),
           "l2-ways: " + text(p.ways) +

@@ -90,9 +90,8 @@ void SetPartition::refine(std::span<const uint32_t> images) {
     const uint32_t old_class = class_of_[touched[begin]];
     const uint32_t lines = lines_in_[touched[begin]];
     while (end < touched.size() && class_of_[touched[end]] == old_class &&
-           lines_in_[touched[end]] == lines) {
+           lines_in_[touched[end]] == lines)
       ++end;
-    }
     const auto count = static_cast<uint32_t>(end - begin);
     if (count == sets_of_class_[old_class]) continue;
     const auto new_class = static_cast<uint32_t>(sets_of_class_.size());
@@ -144,11 +143,10 @@ void SetPartition::number(AtomId atom) {
   }
   if (count > most_of_[atom]) {
     const uint64_t more = std::max<uint64_t>(count, 2 * uint64_t{most_of_[atom]});
-    if (parts_.size() + more > UINT32_MAX - 1) {
+    if (parts_.size() + more > UINT32_MAX - 1)
       throw std::invalid_argument(
           "l2 = sets: tiles in use are cut into more than 2^32 - 2 parts; "
           "allowed: fewer, with larger tiles or shorter sequences");
-    }
     parts_of_[atom].begin = static_cast<uint32_t>(parts_.size());
     most_of_[atom] = static_cast<uint32_t>(more);
     parts_.resize(parts_.size() + more);
@@ -170,9 +168,7 @@ std::string SetPartition::description() const {
   const std::string groups =
       std::to_string(std::count(used_.begin(), used_.end(), 1)) + " groups of sets";
   if (whole_atoms()) return "tile-granular, " + groups;
-  if (all_parts_ == lines_) {
-    return "line by line, because no two sets see the same tiles";
-  }
+  if (all_parts_ == lines_) return "line by line, because no two sets see the same tiles";
   return "split: tiles of " + std::to_string(largest_atom_lines_) + " lines into " +
          std::to_string(most_parts_) + " parts, " + groups;
 }

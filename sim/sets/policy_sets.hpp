@@ -27,9 +27,8 @@ class OldestPolicy {
   template <class MayLeave>
   uint32_t victim(uint32_t set, uint32_t ways, MayLeave may_leave) const {
     uint32_t oldest = ways;
-    for (uint32_t way = 0; way < ways; ++way) {
+    for (uint32_t way = 0; way < ways; ++way)
       if (may_leave(way) && (oldest == ways || stamp(set, way) < stamp(set, oldest))) oldest = way;
-    }
     return oldest;
   }
 
@@ -67,9 +66,8 @@ class TreePlruPolicy {
   uint32_t victim(uint32_t set, uint32_t ways, MayLeave may_leave) const {
     const uint8_t* tree = &points_right_[size_t{set} * ways_];
     const auto any = [&](uint32_t first, uint32_t count) {
-      for (uint32_t way = first; way < first + count; ++way) {
+      for (uint32_t way = first; way < first + count; ++way)
         if (may_leave(way)) return true;
-      }
       return false;
     };
     uint32_t node = 1;
@@ -165,9 +163,8 @@ class PolicySets : public SetEngine {
   }
 
   void mark_held(std::span<uint8_t> held) const override {
-    for (size_t set = 0; set < sets_.size(); ++set) {
+    for (size_t set = 0; set < sets_.size(); ++set)
       for (uint32_t way = 0; way < sets_[set].filled; ++way) held[tags_[set * ways_ + way]] = 1;
-    }
   }
   void forget(AtomId /*atom*/) override {}
 
@@ -194,11 +191,10 @@ class PolicySets : public SetEngine {
     }
     const uint32_t way = way_for(set, state, priority);
     Priority& held = priorities_[size_t{set} * ways_ + way];
-    if (way == state.filled) {
+    if (way == state.filled)
       ++state.filled;
-    } else if (held == Priority::evict_last) {
+    else if (held == Priority::evict_last)
       --state.last;
-    }
     if (priority == Priority::evict_last) ++state.last;
     held = priority;
     tags[way] = tag;

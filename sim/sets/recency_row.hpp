@@ -22,10 +22,9 @@ struct alignas(64) RowYouths {
 /// By the ways of a set.
 inline constexpr std::array<RowYouths, RecencyRow::ways + 1> row_youths = [] {
   std::array<RowYouths, RecencyRow::ways + 1> youths{};
-  for (uint32_t ways = 0; ways <= RecencyRow::ways; ++ways) {
+  for (uint32_t ways = 0; ways <= RecencyRow::ways; ++ways)
     for (uint32_t way = 0; way < RecencyRow::ways; ++way)
       youths[ways].of[way] = way < ways ? static_cast<int32_t>(RecencyRow::ways - way) : -1;
-  }
   return youths;
 }();
 

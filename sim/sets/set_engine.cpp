@@ -22,9 +22,8 @@ std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
   const auto ways = static_cast<uint32_t>(geometry.ways);
   if (parameters.policy == SetPolicy::opt) return std::make_unique<OptSets>(partition, ways);
   const bool lru = parameters.policy == SetPolicy::lru;
-  if (priorities == nullptr && (lru || parameters.policy == SetPolicy::fifo)) {
+  if (priorities == nullptr && (lru || parameters.policy == SetPolicy::fifo))
     return std::make_unique<RecencySets>(partition, ways, lru, parameters.path);
-  }
   return with_policy(parameters.policy, partition.classes(), ways, parameters.seed,
                      [&](auto policy) -> std::unique_ptr<SetEngine> {
                        return std::make_unique<PolicySets<decltype(policy)>>(
@@ -35,9 +34,8 @@ std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
 RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits_move,
                          VectorPath path)
     : partition_(partition), ways_(ways), hits_move_(hits_move) {
-  if (!vector_path_available(path)) {
+  if (!vector_path_available(path))
     throw std::invalid_argument("sets: this CPU or build has no such vector path");
-  }
   by_vectors_ = (path == VectorPath::automatic || path == VectorPath::avx512) &&
                 ways <= vector_ways && vector_path_available(VectorPath::avx512);
   if (by_vectors_) {
@@ -50,13 +48,12 @@ RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits
 }
 
 void RecencySets::visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) {
-  if (!by_vectors_) {
+  if (!by_vectors_)
     visit_scalar(visits, missed_sectors.data());
-  } else if (partition_.whole_atoms()) {
+  else if (partition_.whole_atoms())
     visit_whole(visits, missed_sectors.data());
-  } else {
+  else
     visit_parts(visits, missed_sectors.data());
-  }
 }
 
 void RecencySets::mark_held(std::span<uint8_t> held) const {
@@ -64,9 +61,8 @@ void RecencySets::mark_held(std::span<uint8_t> held) const {
     if (tag != empty_way) held[tag] = 1;
   };
   for (const uint32_t tag : tags_) mark(tag);
-  for (const RecencyRow& row : rows_) {
+  for (const RecencyRow& row : rows_)
     for (const uint32_t tag : row.tags) mark(tag);
-  }
 }
 
 inline bool RecencySets::access_lru(uint32_t* tags, uint32_t tag) const {
@@ -82,9 +78,8 @@ inline bool RecencySets::access_lru(uint32_t* tags, uint32_t tag) const {
 }
 
 inline bool RecencySets::access_fifo(uint32_t* tags, uint32_t tag) const {
-  for (uint32_t place = 0; place < ways_; ++place) {
+  for (uint32_t place = 0; place < ways_; ++place)
     if (tags[place] == tag) return true;
-  }
   for (uint32_t place = ways_ - 1; place > 0; --place) tags[place] = tags[place - 1];
   tags[0] = tag;
   return false;
@@ -97,9 +92,8 @@ void RecencySets::visit_scalar(std::span<const AtomId> visits, uint32_t* missed_
     const auto [begin, end] = partition_.parts_of(atom);
     for (uint32_t tag = begin; tag < end; ++tag) {
       uint32_t* tags = &tags_[size_t{parts[tag].set_class} * ways_];
-      if (!(hits_move_ ? access_lru(tags, tag) : access_fifo(tags, tag))) {
+      if (!(hits_move_ ? access_lru(tags, tag) : access_fifo(tags, tag)))
         missed += parts[tag].sectors;
-      }
     }
     *missed_sectors++ = missed;
   }
@@ -114,9 +108,8 @@ void RecencySets::visit_whole(std::span<const AtomId> visits, uint32_t* missed_s
     if (sectors != 0) {
       for (size_t i = 0; i < count; ++i) missed_sectors[i] = found[i] == 0 ? sectors : 0;
     } else {
-      for (size_t i = 0; i < count; ++i) {
+      for (size_t i = 0; i < count; ++i)
         missed_sectors[i] = found[i] == 0 ? partition_.parts()[visits[i]].sectors : 0;
-      }
     }
     visits = visits.subspan(count);
     missed_sectors += count;
@@ -202,9 +195,8 @@ bool OptSets::access(uint32_t set, uint32_t part) {
   const auto first = free_since_.begin() + static_cast<ptrdiff_t>(size_t{set} * places_);
   const auto end = first + places_;
   auto best = end;
-  for (auto place = first; place != end; ++place) {
+  for (auto place = first; place != end; ++place)
     if (*place <= last + 1 && (best == end || *place > *best)) best = place;
-  }
   if (best == end) return false;
   *best = now;
   return true;

@@ -10,23 +10,20 @@ namespace sawtooth::sim {
 
 void check_matrix(std::span<const uint64_t> matrix, int64_t sets) {
   const auto size = static_cast<uint64_t>(sets);
-  if (!std::has_single_bit(size) || matrix.size() != static_cast<size_t>(std::countr_zero(size))) {
+  if (!std::has_single_bit(size) || matrix.size() != static_cast<size_t>(std::countr_zero(size)))
     throw std::invalid_argument("l2-hash-matrix: " + std::to_string(matrix.size()) + " rows for " +
                                 std::to_string(sets) +
                                 " sets; allowed: log2 of the number of sets, a power of two");
-  }
   // Gaussian elimination: a row that becomes 0 depends on those before it.
   std::vector<uint64_t> reduced;
   for (size_t row = 0; row < matrix.size(); ++row) {
     uint64_t rest = matrix[row];
-    for (const uint64_t pivot : reduced) {
+    for (const uint64_t pivot : reduced)
       if ((rest & std::bit_floor(pivot)) != 0) rest ^= pivot;
-    }
-    if (rest == 0) {
+    if (rest == 0)
       throw std::invalid_argument("l2-hash-matrix: row " + std::to_string(row + 1) +
                                   " is a sum of the rows before it, so that some sets stay empty; "
                                   "allowed: linearly independent rows");
-    }
     reduced.push_back(rest);
   }
 }
@@ -36,10 +33,9 @@ SetHash::SetHash(const SetsParameters& parameters, int64_t sets)
   const auto size = static_cast<uint64_t>(sets);
   set_bits_ = std::countr_zero(size);
   if (kind_ == HashKind::exclusive_or) {
-    if (!std::has_single_bit(size)) {
+    if (!std::has_single_bit(size))
       throw std::invalid_argument("l2-hash: xor needs a power of two of sets, not " +
                                   std::to_string(sets));
-    }
     if (!matrix_.empty()) check_matrix(matrix_, sets);
   }
   while (chunk_ < chunk_lines && sets % (2 * chunk_) == 0) chunk_ *= 2;
@@ -69,9 +65,8 @@ uint32_t SetHash::set_of(uint64_t line) const {
     for (; line != 0; line >>= set_bits_) set ^= static_cast<uint32_t>(line & uint64_t(sets_ - 1));
     return set;
   }
-  for (size_t bit = 0; bit < matrix_.size(); ++bit) {
+  for (size_t bit = 0; bit < matrix_.size(); ++bit)
     set |= static_cast<uint32_t>(std::popcount(line & matrix_[bit]) & 1) << bit;
-  }
   return set;
 }
 

@@ -1,7 +1,5 @@
 #include "sim/sets/simulate_sets.hpp"
 
-#include <algorithm>
-
 #include "sim/schedule/live_heads.hpp"
 #include "sim/schedule/wavefront.hpp"
 

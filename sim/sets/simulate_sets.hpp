@@ -25,11 +25,10 @@ Prediction simulate_sets(const Request& request);
 /// A partition under `parameters`, of no atoms so far.
 inline SetPartition set_partition(const SetGeometry& geometry, const SetsParameters& parameters) {
   std::string why_by_lines;
-  if (parameters.by_lines) {
+  if (parameters.by_lines)
     why_by_lines = "it was asked for";
-  } else if (parameters.policy == SetPolicy::random) {
+  else if (parameters.policy == SetPolicy::random)
     why_by_lines = "every set draws random victims of its own";
-  }
   return SetPartition(SetHash(parameters, geometry.sets), geometry.line_bytes,
                       !why_by_lines.empty(), why_by_lines);
 }

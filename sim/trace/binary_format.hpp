@@ -1,7 +1,6 @@
 // The numbers of the binary trace format, version 1 (docs/reference/formats.md has it in full).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>

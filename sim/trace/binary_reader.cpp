@@ -11,9 +11,7 @@ namespace {
 
 uint32_t word_at(const std::string& bytes, size_t at) {
   uint32_t word = 0;
-  for (size_t i = 0; i < 4; ++i) {
-    word |= uint32_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
-  }
+  for (size_t i = 0; i < 4; ++i) word |= uint32_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
   return word;
 }
 
@@ -25,10 +23,9 @@ class BinaryReader : public TraceReader {
     read_bytes(head, trace_head_bytes);
     if (!head.starts_with(trace_magic)) throw TraceError(name_ + ": is no trace");
     const uint32_t version = word_at(head, trace_magic.size());
-    if (version != trace_version || word_at(head, trace_magic.size() + 4) != 0) {
+    if (version != trace_version || word_at(head, trace_magic.size() + 4) != 0)
       throw TraceError(name_ + ": is a trace of version " + std::to_string(version) +
                        "; this program reads version " + std::to_string(trace_version));
-    }
     if (read_block() != BlockKind::description) fail("the first block is no description");
     description_ = block_;
     rest_ = {};
@@ -72,13 +69,11 @@ class BinaryReader : public TraceReader {
     const uint32_t stored = word_at(head, 8);
     const uint32_t bytes = word_at(head, 12);
     if (kind < uint32_t(BlockKind::description) || kind > uint32_t(BlockKind::end) ||
-        word_at(head, 4) != blocks_) {
+        word_at(head, 4) != blocks_)
       fail("its head is damaged");
-    }
-    if (bytes < 1 || bytes > most_block_bytes || stored > ZSTD_compressBound(bytes)) {
+    if (bytes < 1 || bytes > most_block_bytes || stored > ZSTD_compressBound(bytes))
       fail("claims " + std::to_string(bytes) + " bytes, " + std::to_string(stored) +
            " compressed; allowed: up to " + std::to_string(most_block_bytes));
-    }
     read_bytes(stored_, stored);
     block_.resize(bytes);
     const size_t written =
@@ -99,10 +94,9 @@ class BinaryReader : public TraceReader {
 
   uint32_t take_below(uint64_t bound, const char* what) {
     const uint64_t value = take();
-    if (value >= bound) {
+    if (value >= bound)
       fail(std::string(what) + " " + std::to_string(value) + "; allowed: below " +
            std::to_string(bound));
-    }
     return static_cast<uint32_t>(value);
   }
 
@@ -114,9 +108,7 @@ class BinaryReader : public TraceReader {
   }
 
   void define_atom() {
-    if (atoms_.size() >= limits_.atoms) {
-      fail(too_many_atoms(limits_));
-    }
+    if (atoms_.size() >= limits_.atoms) fail(too_many_atoms(limits_));
     TraceAtom atom;
     atom.first_line = context_.line + static_cast<uint64_t>(unfolded(take()));
     atom.lines = take_below(uint64_t{most_lines_of_an_atom} + 1, "lines of a tile:");

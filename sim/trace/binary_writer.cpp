@@ -26,9 +26,8 @@ class BinaryWriter : public TraceWriter {
     append_word(head, trace_version);
     append_word(head, 0);
     out_ << head;
-    if (description.size() >= full_block_bytes) {
+    if (description.size() >= full_block_bytes)
       throw std::invalid_argument("trace: a description of more than 256 KiB");
-    }
     records_ = description + '\n';
     write_block(BlockKind::description);
   }
@@ -85,9 +84,8 @@ class BinaryWriter : public TraceWriter {
     stored_.resize(ZSTD_compressBound(records_.size()));
     const size_t bytes = ZSTD_compress2(zstd_.get(), stored_.data(), stored_.size(),
                                         records_.data(), records_.size());
-    if (ZSTD_isError(bytes)) {
+    if (ZSTD_isError(bytes))
       throw std::runtime_error(std::string("trace: zstd: ") + ZSTD_getErrorName(bytes));
-    }
     std::string head;
     append_word(head, static_cast<uint32_t>(kind));
     append_word(head, blocks_++);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 #include <vector>
 
 namespace sawtooth::sim {
@@ -15,9 +14,8 @@ void require_disjoint(const TraceReader& reader) {
   const auto comes_before = [&](AtomId a, AtomId b) {
     return atoms.first_line(a) < atoms.first_line(b);
   };
-  if (!std::is_sorted(in_order.begin(), in_order.end(), comes_before)) {
+  if (!std::is_sorted(in_order.begin(), in_order.end(), comes_before))
     std::sort(in_order.begin(), in_order.end(), comes_before);
-  }
   for (size_t i = 1; i < in_order.size(); ++i) {
     const TraceAtom before = atoms[in_order[i - 1]];
     const uint64_t next_line = atoms.first_line(in_order[i]);

@@ -15,19 +15,16 @@ inline constexpr int64_t most_sectors = int64_t{1} << 62;  // of a whole trace
 
 /// What is wrong with an atom, or nothing.
 inline std::string fault_of(const TraceAtom& atom) {
-  if (atom.lines < 1 || atom.lines > most_lines_of_an_atom) {
+  if (atom.lines < 1 || atom.lines > most_lines_of_an_atom)
     return std::to_string(atom.lines) + " lines in one visit; allowed: 1 to " +
            std::to_string(most_lines_of_an_atom);
-  }
-  if (atom.first_line >= trace_lines || trace_lines - atom.first_line < atom.lines) {
+  if (atom.first_line >= trace_lines || trace_lines - atom.first_line < atom.lines)
     return "line " + std::to_string(atom.first_line) + " is out of range; allowed: below 2^57";
-  }
   const int64_t most = int64_t{atom.lines} * sectors_per_line;
-  if (atom.sectors > most || atom.sectors <= most - sectors_per_line) {
+  if (atom.sectors > most || atom.sectors <= most - sectors_per_line)
     return std::to_string(atom.sectors) + " sectors in " + std::to_string(atom.lines) +
            " lines; allowed: " + std::to_string(most - sectors_per_line + 1) + " to " +
            std::to_string(most) + ", only the last line may be cut short";
-  }
   return {};
 }
 
@@ -38,9 +35,8 @@ struct TraceTotals {
 
   /// What is wrong with a visit to `atom`, or nothing.
   std::string add(const TraceVisit& visit, const TraceAtom& atom) {
-    if (visit.times < 1 || visit.times > most_times) {
+    if (visit.times < 1 || visit.times > most_times)
       return std::to_string(visit.times) + " times; allowed: 1 to " + std::to_string(most_times);
-    }
     const int64_t moved = int64_t{atom.sectors} * visit.times;
     if (moved > most_sectors - sectors) return "more than 2^62 sectors in all";
     sectors += moved;

@@ -2,7 +2,6 @@
 #include <array>
 #include <charconv>
 #include <exception>
-#include <optional>
 #include <span>
 
 #include "sim/trace/checks.hpp"

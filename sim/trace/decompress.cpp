@@ -134,9 +134,8 @@ std::unique_ptr<std::istream> decompressed(std::istream& in, const std::string& 
   in.clear();
   in.seekg(-read, std::ios::cur);
   const auto begins = [&](const auto& magic) {
-    for (size_t i = 0; i < magic.size(); ++i) {
+    for (size_t i = 0; i < magic.size(); ++i)
       if (static_cast<unsigned char>(first[i]) != magic[i]) return false;
-    }
     return true;
   };
   if (begins(zstd_magic))

@@ -53,9 +53,8 @@ void add_bytes(std::vector<uint64_t>& lines, uint64_t address, uint64_t bytes) {
   if (bytes < 1 || bytes > most_bytes || address > UINT64_MAX - bytes)
     throw std::invalid_argument("an access of " + std::to_string(bytes) + " bytes");
   constexpr auto line = static_cast<uint64_t>(line_bytes);
-  for (uint64_t at = address / line; at <= (address + bytes - 1) / line; ++at) {
+  for (uint64_t at = address / line; at <= (address + bytes - 1) / line; ++at)
     if (std::find(lines.begin(), lines.end(), at) == lines.end()) lines.push_back(at);
-  }
 }
 
 uint32_t small_number(std::string_view text, std::string_view what) {
@@ -138,12 +137,10 @@ class ColumnsFormat : public ForeignFormat {
   }
 
   static Access access_named(std::string_view text) {
-    for (const std::string_view read : {"read", "r", "R", "load", "ld", "0"}) {
+    for (const std::string_view read : {"read", "r", "R", "load", "ld", "0"})
       if (text == read) return Access::read;
-    }
-    for (const std::string_view write : {"write", "w", "W", "store", "st", "1"}) {
+    for (const std::string_view write : {"write", "w", "W", "store", "st", "1"})
       if (text == write) return Access::write;
-    }
     throw std::invalid_argument("access " + quoted(text) +
                                 " is not allowed; allowed: read, r, load, ld, 0, write, w, store, "
                                 "st, 1");

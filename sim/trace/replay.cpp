@@ -1,4 +1,3 @@
-#include <stdexcept>
 #include <vector>
 
 #include "scheduler/integer_math.hpp"

@@ -2,8 +2,6 @@
 // simulator, and pieces that no two items share.
 #include "scheduler/cascade_row.hpp"
 
-#include <map>
-#include <numeric>
 #include <set>
 #include <vector>
 

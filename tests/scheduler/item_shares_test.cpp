@@ -2,7 +2,6 @@
 #include "scheduler/item_shares.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <vector>

@@ -1,7 +1,5 @@
 #include "scheduler/prefetch.hpp"
 
-#include <vector>
-
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 

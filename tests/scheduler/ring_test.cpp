@@ -1,7 +1,6 @@
 // Ring attention's calls: every visible pair of a row and a key once, equal work under zigzag.
 #include "scheduler/ring.hpp"
 
-#include <algorithm>
 #include <set>
 #include <vector>
 

@@ -14,9 +14,8 @@ namespace sawtooth::tests {
 class LineLevelHistogram : public sim::WavefrontSink {
  public:
   explicit LineLevelHistogram(const sim::AtomTable& atoms) : atoms_(atoms), first_line_{0} {
-    for (const sim::AtomSize& size : atoms.sizes()) {
+    for (const sim::AtomSize& size : atoms.sizes())
       first_line_.push_back(first_line_.back() + size.lines);
-    }
   }
 
   void touch(int64_t, sim::AtomId atom, sim::Access access) {
@@ -26,11 +25,10 @@ class LineLevelHistogram : public sim::WavefrontSink {
       const int64_t sectors =
           min_of(sectors_per_line, int64_t{size.sectors} - line * sectors_per_line);
       const int64_t distance = stack_.access(first_line_[atom] + line);
-      if (distance == MattsonStack::cold) {
+      if (distance == MattsonStack::cold)
         distances.add_cold(sectors);
-      } else {
+      else
         distances.add(distance, sectors);
-      }
     }
   }
 

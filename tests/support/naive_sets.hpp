@@ -25,9 +25,8 @@ class NaiveSets {
   /// Whether the line was there.
   bool access(uint64_t line, uint32_t set, sim::Priority priority) {
     ++now_;
-    if (priority == sim::Priority::evict_last && persisting_ways_ == 0) {
+    if (priority == sim::Priority::evict_last && persisting_ways_ == 0)
       priority = sim::Priority::normal;
-    }
     std::vector<std::optional<Line>>& ways = sets_[set];
     ways.resize(ways_);
     for (size_t way = 0; way < ways_; ++way) {
@@ -58,16 +57,14 @@ class NaiveSets {
     };
     sim::Priority leaving = sim::Priority::evict_last;
     if (priority != sim::Priority::evict_last || count(leaving) < persisting_ways_) {
-      for (size_t way = 0; way < ways_; ++way) {
+      for (size_t way = 0; way < ways_; ++way)
         if (!ways[way]) return way;
-      }
       if (count(sim::Priority::normal) > 0) leaving = sim::Priority::normal;
       if (count(sim::Priority::evict_first) > 0) leaving = sim::Priority::evict_first;
     }
     std::vector<size_t> candidates;
-    for (size_t way = 0; way < ways_; ++way) {
+    for (size_t way = 0; way < ways_; ++way)
       if (ways[way] && ways[way]->priority == leaving) candidates.push_back(way);
-    }
     const auto least = [&](auto value) {
       return *std::min_element(candidates.begin(), candidates.end(), [&](size_t a, size_t b) {
         return value(*ways[a]) < value(*ways[b]);

@@ -4,7 +4,6 @@
 
 #include "sim/belady/belady_lines.hpp"
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/lru/simulate_lru.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"
@@ -84,13 +83,11 @@ RC_GTEST_PROP(Belady, EqualsTheDefinitionLineByLine, ()) {
 
   tests::NaiveSets cache(capacity, 0, SetPolicy::opt, 0);
   const auto for_lines = [&](const Visited& visit, auto function) {
-    for (uint32_t time = 0; time < visit.times; ++time) {
+    for (uint32_t time = 0; time < visit.times; ++time)
       for (uint64_t line = first[visit.atom]; line < first[visit.atom + 1]; ++line) function(line);
-    }
   };
-  for (const Visited& visit : visits) {
+  for (const Visited& visit : visits)
     for_lines(visit, [&](uint64_t line) { cache.future.push_back(line); });
-  }
   std::vector<int64_t> expected;
   for (const Visited& visit : visits) {
     int64_t missed = 0;
@@ -110,11 +107,9 @@ RC_GTEST_PROP(Belady, LockstepMergedOrNotIsTheSame, ()) {
   const Prediction merged = simulate_opt(request);
   request.merge_lockstep = false;
   const Prediction single = simulate_opt(request);
-  for (size_t t = 0; t < size_t{tensor_count}; ++t) {
-    for (const CounterColumn& column : counter_columns) {
+  for (size_t t = 0; t < size_t{tensor_count}; ++t)
+    for (const CounterColumn& column : counter_columns)
       RC_ASSERT((merged.by_tensor[t].*column.member) == (single.by_tensor[t].*column.member));
-    }
-  }
 }
 
 }  // namespace

@@ -23,11 +23,10 @@ inline int fewest_misses(const std::vector<uint32_t>& items, int tiles, int capa
   const auto reach = [&](size_t state, int misses, bool at_once) {
     if (misses >= cost[state]) return;
     cost[state] = static_cast<int8_t>(misses);
-    if (at_once) {
+    if (at_once)
       open.push_front(state);
-    } else {
+    else
       open.push_back(state);
-    }
   };
   reach(((size_t{1} << item_bits) - 1) << left_place, 0, true);
   while (!open.empty()) {

@@ -1,7 +1,6 @@
 // The bound over all orders against the best of all orders, found by trying them, and against every
 // schedule that the simulator replays.
 #include <bit>
-#include <numeric>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"

@@ -28,9 +28,8 @@ HalfVisit by(AtomId atom, Access access, uint32_t half0, uint32_t half1) {
 
 // Lines 0 and 1 of an atom have their home in half 0, lines 2 and 3 in half 1.
 void read_lines(LineEngine& engine, AtomId atom, int half) {
-  for (int line = 0; line < lines_per_atom; ++line) {
+  for (int line = 0; line < lines_per_atom; ++line)
     engine.read(atom * lines_per_atom + line, line / 2, half);
-  }
 }
 
 void expect_all_but_dram_writes(const Counters& counters, const LineCounts& expected) {
@@ -59,9 +58,8 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
       // an atom at the tail use that left it whole.
       const int writer = static_cast<int>(atom % 2);
       l2.visit(by(atom, Access::write, writer == 0, writer == 1));
-      for (int line = 0; line < lines_per_atom; ++line) {
+      for (int line = 0; line < lines_per_atom; ++line)
         lines.write(atom * lines_per_atom + line, line / 2, writer);
-      }
     }
   }
   const Counters counters = l2.counters(0);
@@ -220,9 +218,8 @@ TEST(SetPlacement, FillsEverySetAlikeHomeByHome) {
   SetPlacement placement({}, 8);
   for (const int home : {0, 1}) {
     std::vector<int> lines(8, 0);
-    for (int64_t line = 0; line < 1024; ++line) {
+    for (int64_t line = 0; line < 1024; ++line)
       ++lines[static_cast<size_t>(placement.set_of(line, home))];
-    }
     EXPECT_EQ(lines, std::vector<int>(8, 128));
   }
 }

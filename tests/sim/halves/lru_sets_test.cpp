@@ -18,9 +18,8 @@ namespace {
 
 std::vector<VectorPath> paths() {
   std::vector<VectorPath> runnable;
-  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
+  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512})
     if (vector_path_available(path)) runnable.push_back(path);
-  }
   return runnable;
 }
 

@@ -195,9 +195,8 @@ TEST(SetPlacement, ScattersItsShareOfTheLines) {
   parameters.scattered = 0.1;
   SetPlacement scattered(parameters, 8);
   int elsewhere = 0;
-  for (int64_t line = 0; line < 10000; ++line) {
+  for (int64_t line = 0; line < 10000; ++line)
     elsewhere += in_turn.set_of(line, 0) != scattered.set_of(line, 0) ? 1 : 0;
-  }
   EXPECT_NEAR(elsewhere, 875, 5 * 28);
 }
 
@@ -208,9 +207,8 @@ TEST(SetPlacement, ScatteredLinesGoTheirOwnWayInEachTensor) {
   parameters.scattered = 0.1;
   SetPlacement k(parameters, 8, 1), v(parameters, 8, 2);
   int apart = 0;
-  for (int64_t line = 0; line < 10000; ++line) {
+  for (int64_t line = 0; line < 10000; ++line)
     apart += k.set_of(line, 0) != v.set_of(line, 0) ? 1 : 0;
-  }
   EXPECT_NEAR(apart, 1662, 5 * 37);
 }
 

@@ -1,13 +1,10 @@
 #include "sim/lru/simulate_lru.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/schedule/wavefront.hpp"
-#include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/line_histogram.hpp"
 #include "tests/support/property.hpp"
@@ -30,16 +27,14 @@ class LineLevelLru : public WavefrontSink {
  public:
   LineLevelLru(const AtomTable& atoms, int64_t capacity_lines)
       : atoms_(atoms), capacity_(capacity_lines), first_line_{0} {
-    for (const AtomSize& size : atoms.sizes()) {
+    for (const AtomSize& size : atoms.sizes())
       first_line_.push_back(first_line_.back() + size.lines);
-    }
   }
 
   void touch(int64_t, AtomId atom, Access) {
-    for (uint32_t line = 0; line < atoms_.size(atom).lines; ++line) {
+    for (uint32_t line = 0; line < atoms_.size(atom).lines; ++line)
       access(first_line_[atom] + line, min_of(sectors_per_line, int64_t{atoms_.size(atom).sectors} -
                                                                     line * sectors_per_line));
-    }
   }
 
   int64_t miss_sectors = 0;
@@ -47,11 +42,10 @@ class LineLevelLru : public WavefrontSink {
  private:
   void access(int64_t line, int64_t sectors) {
     const auto found = std::find(stack_.begin(), stack_.end(), line);
-    if (found != stack_.end()) {
+    if (found != stack_.end())
       stack_.erase(found);
-    } else {
+    else
       miss_sectors += sectors;
-    }
     stack_.insert(stack_.begin(), line);
     if (int64_t(stack_.size()) > capacity_) stack_.pop_back();
   }

@@ -26,9 +26,8 @@ struct Trace {
 
 std::vector<VectorPath> paths() {
   std::vector<VectorPath> runnable;
-  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512}) {
+  for (const VectorPath path : {VectorPath::scalar, VectorPath::avx2, VectorPath::avx512})
     if (vector_path_available(path)) runnable.push_back(path);
-  }
   return runnable;
 }
 
@@ -50,9 +49,8 @@ Trace any_trace() {
   std::mt19937_64 random(static_cast<uint64_t>(tests::between(0, 1 << 30)));
   const auto window = static_cast<size_t>(tests::between(1, static_cast<int64_t>(atoms)));
   const auto length = static_cast<size_t>(tests::between(0, 2400));
-  for (size_t i = 0; i < length; ++i) {
+  for (size_t i = 0; i < length; ++i)
     trace.visits.push_back(static_cast<AtomId>((i / 7 + random() % window) % atoms));
-  }
   return trace;
 }
 
@@ -77,9 +75,8 @@ Bins line_bins(const Trace& trace) {
   const std::vector<uint32_t> first = first_lines(trace);
   tests::LineEngine engine(first.back());
   Bins bins;
-  for (const AtomId atom : trace.visits) {
+  for (const AtomId atom : trace.visits)
     for (uint32_t line = first[atom]; line < first[atom + 1]; ++line) ++bins[engine.access(line)];
-  }
   return bins;
 }
 
@@ -106,9 +103,8 @@ class WeightedMattsonStack {
     return StackDistance::cold;
   }
   void forget(AtomRange atoms) {
-    for (Place& place : stack_) {
+    for (Place& place : stack_)
       if (place.atom >= atoms.begin && place.atom < atoms.end) place.atom = no_name;
-    }
   }
 
  private:
@@ -165,9 +161,8 @@ RC_GTEST_PROP(StackDistance, BatchesOfVisitsEqualSingleVisits, ()) {
       left = left.subspan(batch.size());
       std::vector<int64_t> distances(batch.size());
       in_batches.visit(batch, distances);
-      for (size_t i = 0; i < batch.size(); ++i) {
+      for (size_t i = 0; i < batch.size(); ++i)
         RC_ASSERT(one_by_one.visit(batch[i]) == distances[i]);
-      }
     }
   }
 }
@@ -216,9 +211,8 @@ TEST(StackDistance, ManyAtomsInManyLeavesEqualTheLineLevelEngine) {
       for (int i = 0; i < visits; ++i) {
         const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));
         int64_t distance = engine.access(first_line[atom]);
-        for (uint32_t line = 1; line < sizes[atom].lines; ++line) {
+        for (uint32_t line = 1; line < sizes[atom].lines; ++line)
           distance = engine.access(first_line[atom] + line);
-        }
         const int64_t others = stack.visit(atom);
         ASSERT_EQ(others == StackDistance::cold ? others : others + sizes[atom].lines - 1, distance)
             << "visit " << i;

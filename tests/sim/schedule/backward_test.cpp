@@ -1,6 +1,5 @@
 #include <map>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 #include <vector>
 

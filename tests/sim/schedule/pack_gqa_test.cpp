@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/tiling.hpp"
-#include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {

@@ -3,14 +3,11 @@
 #include <numeric>
 #include <vector>
 
-#include "sim/halves/simulate_halves.hpp"
-#include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "sim/sets/set_hash.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/same_predictions.hpp"
 #include "tests/support/serving.hpp"
 
 namespace sawtooth::sim {

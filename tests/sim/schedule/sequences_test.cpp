@@ -3,12 +3,9 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
-#include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/same_predictions.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -2,7 +2,6 @@
 #include "tests/support/serving.hpp"
 
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "sim/schedule/wavefront.hpp"
 #include "tests/support/line_histogram.hpp"
 #include "tests/support/property.hpp"
-#include "tests/support/same_predictions.hpp"
 
 namespace sawtooth::sim {
 namespace {

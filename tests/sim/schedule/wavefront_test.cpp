@@ -1,9 +1,7 @@
 #include "sim/schedule/wavefront.hpp"
 
 #include <map>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
@@ -29,15 +27,11 @@ RC_GTEST_PROP(Wavefront, EveryScheduleComputesEachVisiblePairOfTilesOnce, ()) {
   PlaceCounter counter;
   LockstepWavefront(request, atoms, counter).run();
   std::map<Place, int> expected;
-  for (int64_t b = 0; b < problem.batch; ++b) {
-    for (int64_t h = 0; h < problem.heads; ++h) {
-      for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q) {
-        for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv) {
+  for (int64_t b = 0; b < problem.batch; ++b)
+    for (int64_t h = 0; h < problem.heads; ++h)
+      for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q)
+        for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
           if (tests::tile_sees(problem, request.tiling, q, kv)) expected[{b, h, q, kv}] = 1;
-        }
-      }
-    }
-  }
   RC_ASSERT(counter.visits == expected);
 }
 

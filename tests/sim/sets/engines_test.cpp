@@ -1,7 +1,6 @@
 // Whole tiles, split tiles, single lines and a cache written from its definition: all policies,
 // hashes and priorities, visit by visit.
 #include <algorithm>
-#include <map>
 #include <random>
 
 #include "sim/sets/set_engine.hpp"
@@ -33,9 +32,8 @@ std::vector<AtomId> any_visits(size_t atoms, int64_t most) {
   std::mt19937_64 random(static_cast<uint64_t>(between(0, 1 << 30)));
   const auto window = static_cast<size_t>(between(1, static_cast<int64_t>(atoms)));
   std::vector<AtomId> visits(static_cast<size_t>(between(1, most)));
-  for (size_t i = 0; i < visits.size(); ++i) {
+  for (size_t i = 0; i < visits.size(); ++i)
     visits[i] = static_cast<AtomId>((i / 3 + random() % window) % atoms);
-  }
   return visits;
 }
 
@@ -74,9 +72,8 @@ Case any_case(bool aligned) {
   }
   if (p.policy != SetPolicy::opt && between(0, 1) == 1) {
     p.set_aside_bytes = between(0, 3 * any.sets * p.ways / 4) * p.line_bytes;
-    for (int64_t i = 0; i < atoms; ++i) {
+    for (int64_t i = 0; i < atoms; ++i)
       any.priorities.push_back(static_cast<Priority>(between(0, 2)));
-    }
   }
   any.visits = any_visits(any.atoms.size(), 60);
   return any;
@@ -101,13 +98,10 @@ std::vector<uint32_t> by_definition(const Case& c) {
   tests::NaiveSets cache(static_cast<size_t>(c.parameters.ways),
                          static_cast<size_t>(set_aside / (c.sets * 128)), c.parameters.policy,
                          c.parameters.seed);
-  if (c.parameters.policy == SetPolicy::opt) {
-    for (const AtomId atom : c.visits) {
-      for (uint32_t i = 0; i < c.atoms[atom].lines; ++i) {
+  if (c.parameters.policy == SetPolicy::opt)
+    for (const AtomId atom : c.visits)
+      for (uint32_t i = 0; i < c.atoms[atom].lines; ++i)
         cache.future.push_back(c.atoms[atom].first + i);
-      }
-    }
-  }
   std::vector<uint32_t> missed;
   for (const AtomId atom : c.visits) {
     const LineSpan span = c.atoms[atom];

@@ -16,9 +16,8 @@ using tests::between;
 
 std::vector<LineSpan> tiles(uint32_t count, uint32_t lines, uint64_t first = 0) {
   std::vector<LineSpan> spans;
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; ++i)
     spans.push_back({first + uint64_t{i} * lines, lines, 4 * lines});
-  }
   return spans;
 }
 
@@ -88,10 +87,9 @@ RC_GTEST_PROP(SetPartition, ClassesAreTheSetsThatEveryAtomTouchesAlike, ()) {
   }
   const SetHash hash(parameters, sets);
   std::vector<std::vector<int>> touched(static_cast<size_t>(sets), std::vector<int>(spans.size()));
-  for (size_t atom = 0; atom < spans.size(); ++atom) {
+  for (size_t atom = 0; atom < spans.size(); ++atom)
     for (uint32_t i = 0; i < spans[atom].lines; ++i)
       ++touched[hash.set_of(spans[atom].first + i)][atom];
-  }
   const std::set<std::vector<int>> different(touched.begin(), touched.end());
   RC_ASSERT(SetPartition(spans, hash, 128, false, "").classes() == different.size());
 }

@@ -1,6 +1,5 @@
 // Every policy on traces whose hits and misses are derived by hand, from published examples where
 // there are any. "4(1)" in a comment: 4 misses, and 1 leaves.
-#include <algorithm>
 
 #include <gtest/gtest.h>
 

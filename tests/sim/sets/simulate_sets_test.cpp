@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "sim/sets/set_hash.hpp"
 #include "tests/support/generators.hpp"
@@ -79,9 +78,8 @@ Request any_sets_request() {
   const int64_t sets =
       p.hash == HashKind::exclusive_or ? int64_t{1} << between(0, 5) : between(1, 40);
   request.l2_bytes = sets * p.ways * 128;
-  if (between(0, 1) == 1) {
+  if (between(0, 1) == 1)
     for (Priority& priority : p.priorities) priority = static_cast<Priority>(between(0, 2));
-  }
   return request;
 }
 

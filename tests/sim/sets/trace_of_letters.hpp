@@ -1,7 +1,6 @@
 // Traces as people write them: each letter is a line, the answer a letter each, H or M.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

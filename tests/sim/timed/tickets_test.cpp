@@ -6,9 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "scheduler/memory_units.hpp"
 #include "sim/timed/event_queue.hpp"
-#include "sim/timed/placement.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
 
 namespace sawtooth::sim {

@@ -25,9 +25,8 @@ bool same_histogram(const DistanceHistogram& one, const DistanceHistogram& other
 }
 
 bool same_counters(const Counters& one, const Counters& other) {
-  for (const CounterColumn& column : counter_columns) {
+  for (const CounterColumn& column : counter_columns)
     if (one.*column.member != other.*column.member) return false;
-  }
   return true;
 }
 
@@ -48,9 +47,8 @@ RC_GTEST_PROP(AnalyseTrace, ASchedulesTraceReadBackGivesItsCountersAndHistogram,
   const Prediction back = analysed(trace_of(request, format, by_lines), request.l2_bytes);
   RC_ASSERT(same_histogram(back.histogram, direct.histogram));
   RC_ASSERT(same_counters(back.total, direct.total));
-  for (size_t t = 0; t < tensor_count; ++t) {
+  for (size_t t = 0; t < tensor_count; ++t)
     RC_ASSERT(same_counters(back.by_tensor[t], direct.by_tensor[t]));
-  }
   if (!by_lines) RC_ASSERT(back.tile_visits == direct.tile_visits);
 }
 
@@ -67,11 +65,10 @@ DistanceHistogram by_lines(const Trace& trace) {
       const bool last = line + 1 == atom.lines;
       const int64_t sectors = last ? atom.sectors - (atom.lines - 1) * sectors_per_line : 4;
       const int64_t distance = stack.access(static_cast<int64_t>(atom.first_line + line));
-      if (distance == tests::MattsonStack::cold) {
+      if (distance == tests::MattsonStack::cold)
         distances.add_cold(sectors);
-      } else {
+      else
         distances.add(distance, sectors);
-      }
     }
   }
   return histogram;

@@ -63,10 +63,9 @@ std::string numbers(std::initializer_list<uint64_t> values) {
 
 TEST(DamagedTrace, CutOffAtAnyByteIsRefused) {
   const std::string whole = text_of(TraceFormat::binary, small_trace());
-  for (size_t bytes = 1; bytes < whole.size(); ++bytes) {
+  for (size_t bytes = 1; bytes < whole.size(); ++bytes)
     EXPECT_THAT(error_of(whole.substr(0, bytes)), HasSubstr("the file ends here, it was cut off"))
         << bytes;
-  }
 }
 
 // zstd has a bit that nothing uses, and more than one way to store a single byte.

@@ -63,9 +63,8 @@ SetsParameters any_sets(Request& request) {
   const int64_t count =
       sets.hash == HashKind::exclusive_or ? int64_t{1} << between(0, 5) : between(1, 40);
   request.l2_bytes = count * sets.ways * 128;
-  if (sets.policy != SetPolicy::opt && between(0, 1) == 1) {
+  if (sets.policy != SetPolicy::opt && between(0, 1) == 1)
     for (Priority& priority : sets.priorities) priority = static_cast<Priority>(between(0, 2));
-  }
   return sets;
 }
 
@@ -90,18 +89,16 @@ TEST(ReplayOnSets, ManyHeadsThatComeAndGoAreAsInATraceOfAll) {
     const Prediction all = on_sets(trace, request.l2_bytes, request.sets);
     EXPECT_EQ(schedule.method, all.method);
     EXPECT_EQ(schedule.tile_visits, all.tile_visits);
-    for (size_t t = 0; t < size_t{tensor_count}; ++t) {
+    for (size_t t = 0; t < size_t{tensor_count}; ++t)
       for (const CounterColumn& column : counter_columns)
         EXPECT_EQ(schedule.by_tensor[t].*column.member, all.by_tensor[t].*column.member);
-    }
   }
 }
 
 void require_same(const Prediction& one, const Prediction& other) {
-  for (size_t t = 0; t < size_t{tensor_count}; ++t) {
+  for (size_t t = 0; t < size_t{tensor_count}; ++t)
     for (const CounterColumn& column : counter_columns)
       RC_ASSERT((one.by_tensor[t].*column.member) == (other.by_tensor[t].*column.member));
-  }
 }
 
 RC_GTEST_PROP(ReplayTrace, ASchedulesTraceOnSetsCountsAsTheScheduleDoes, ()) {

@@ -40,10 +40,9 @@ TEST_P(AtomIndexOfStride, FindsTheSameAfterAnyOtherAtom) {
     atoms.push_back({.first_line = i * stride});
     index.add_last();
   }
-  for (AtomId before = 0; before < count; ++before) {
+  for (AtomId before = 0; before < count; ++before)
     for (const uint64_t line : {uint64_t{before} + 1, uint64_t{before}, count - 1 - before, count})
       ASSERT_EQ(index.find_after(before, line * stride), index.find(line * stride));
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Strides, AtomIndexOfStride, testing::Values(1, 16, 128, 2048, 12345));
@@ -98,13 +97,12 @@ TEST(Trace, ManyBlocksAndLargeNumbersComeBack) {
   Trace trace;
   trace.atoms = {{(uint64_t{1} << 57) - 1, 1, 1, Tensor::other},
                  {0, uint32_t{1} << 28, uint32_t{1} << 30, Tensor::k}};
-  for (uint32_t i = 0; i < 200'000; ++i) {
+  for (uint32_t i = 0; i < 200'000; ++i)
     trace.visits.push_back({.atom = i % 7 == 0 ? 1u : 0u,
                             .access = Access::write,
                             .times = i % 3 + 1,
                             .worker = std::numeric_limits<uint32_t>::max() - i,
                             .step = uint64_t{i} << 40});
-  }
   const std::string text = text_of(TraceFormat::binary, trace);
   EXPECT_GT(text.size(), size_t{1} << 18);
   const Trace back = read_trace(text);
