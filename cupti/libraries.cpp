@@ -1,10 +1,8 @@
 #include "cupti/libraries.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
-#include <vector>
 
 #include <dlfcn.h>
 
@@ -19,9 +17,8 @@ constexpr int built_major = CUDA_VERSION / 1000;  // CUDA_VERSION is 1000 * majo
 
 std::vector<std::string> cupti_file_names() {
   std::vector<std::string> names{"libcupti.so." + std::to_string(built_major)};
-  for (const int major : {13, 12, 14}) {
+  for (const int major : {13, 12, 14})
     if (major != built_major) names.push_back("libcupti.so." + std::to_string(major));
-  }
   names.emplace_back("libcupti.so");
   return names;
 }
@@ -76,9 +73,8 @@ OpenLibrary open_in_folders() {
       std::error_code ignored;
       if (!fs::exists(folder / name, ignored)) continue;
       if (open_global((folder / "libnvperf_host.so").string()) == nullptr &&
-          open_global("libnvperf_host.so") == nullptr) {
+          open_global("libnvperf_host.so") == nullptr)
         throw CounterError(Status::no_nvperf_host, (folder / name).string());
-      }
       if (void* handle = open_global((folder / name).string())) return {handle, folder.string()};
     }
   }
@@ -99,9 +95,8 @@ OpenLibrary open_by_name() {
 template <class Function>
 void bind(void* handle, const char* name, Function& function, Status status) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (function == nullptr) {
+  if (function == nullptr)
     throw CounterError(status, std::string("the library lacks ") + name + " (too old?)");
-  }
 }
 
 }  // namespace
@@ -129,10 +124,9 @@ DriverLibrary open_driver() {
 #define SAWTOOTH_BIND(symbol, type, name) bind(handle, symbol, driver.name, Status::no_driver);
   SAWTOOTH_DRIVER_FUNCTIONS(SAWTOOTH_BIND)
 #undef SAWTOOTH_BIND
-  if (const CUresult result = driver.init(0); result != CUDA_SUCCESS) {
+  if (const CUresult result = driver.init(0); result != CUDA_SUCCESS)
     throw CounterError(Status::no_driver,
                        "cuInit failed with CUDA error " + std::to_string(result));
-  }
   return driver;
 }
 

@@ -79,9 +79,8 @@ int64_t count_passes(const CuptiLibrary& cupti, std::vector<uint8_t>& image) {
   for (const std::string& metric : metrics) {
     const int result = HostObject(cupti, chip, availability).add({metric});
     const std::string where = "metric '" + metric + "' on " + chip;
-    if (result == invalid_parameter || result == invalid_metric_name) {
+    if (result == invalid_parameter || result == invalid_metric_name)
       throw CounterError(Status::unknown_metric, where, result);
-    }
     if (result != 0) throw CounterError(Status::metric_not_schedulable, where, result);
   }
   throw CounterError(Status::metric_not_schedulable, "these metrics together on " + chip, code);
@@ -152,10 +151,7 @@ std::vector<MetricInfo> list_metrics(const std::string& chip, std::string_view m
 
 MetricGroup::MetricGroup(const std::string& chip, std::vector<std::string> metrics,
                          const std::vector<uint8_t>& availability)
-    : impl_(std::make_unique<Impl>(chip, std::move(metrics), availability)) {}
-MetricGroup::~MetricGroup() = default;
-MetricGroup::MetricGroup(MetricGroup&&) noexcept = default;
-MetricGroup& MetricGroup::operator=(MetricGroup&&) noexcept = default;
+    : impl_(std::make_shared<Impl>(chip, std::move(metrics), availability)) {}
 
 const std::vector<std::string>& MetricGroup::metrics() const {
   return impl_->metrics;

@@ -35,7 +35,7 @@ CuptiVersion cupti_version();
 std::vector<MetricInfo> list_metrics(const std::string& chip, std::string_view match = {});
 
 /// Metrics scheduled together: a config image for the device and the evaluation of what comes back.
-/// Not copyable: it owns one CUPTI host object, to which metrics can only be added.
+/// Copies share one CUPTI host object, to which metrics can only be added.
 class MetricGroup {
  public:
   /// `metrics` carry their rollups ("lts__t_sectors.sum"). `availability` is the device's counter
@@ -44,9 +44,6 @@ class MetricGroup {
   /// first metric that is at fault.
   MetricGroup(const std::string& chip, std::vector<std::string> metrics,
               const std::vector<uint8_t>& availability = {});
-  ~MetricGroup();
-  MetricGroup(MetricGroup&&) noexcept;
-  MetricGroup& operator=(MetricGroup&&) noexcept;
 
   const std::vector<std::string>& metrics() const;
   int64_t passes() const;
@@ -57,7 +54,7 @@ class MetricGroup {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 /// Passes that `metrics` need together on `chip`; throws as MetricGroup does.

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "cupti/range_profiler.hpp"
-#include "cupti/status.hpp"
 
 namespace sawtooth::cupti {
 namespace {
@@ -61,9 +60,8 @@ int64_t MetricPlan::passes() const {
 
 MetricPlan plan_metrics(const std::string& chip, const Names& metrics, const Names& witnesses,
                         const std::vector<uint8_t>& availability, BadMetrics bad) {
-  if (metrics.empty() && witnesses.empty()) {
+  if (metrics.empty() && witnesses.empty())
     throw std::invalid_argument("plan_metrics: name at least one metric");
-  }
   if (bad == BadMetrics::drop) {
     std::vector<DroppedMetric> dropped;
     const Names good_witnesses = readable(chip, witnesses, availability, dropped);
@@ -83,20 +81,18 @@ MetricPlan plan_metrics(const std::string& chip, const Names& metrics, const Nam
     const auto place = std::find_if(packed.begin(), packed.end(), [&](const Names& group) {
       return fits_one_pass(chip, with(group, metric), availability);
     });
-    if (place != packed.end()) {
+    if (place != packed.end())
       place->push_back(metric);
-    } else if (fits_one_pass(chip, with(witnesses, metric), availability)) {
+    else if (fits_one_pass(chip, with(witnesses, metric), availability))
       packed.push_back(with(witnesses, metric));
-    } else {
+    else
       several.push_back({metric});
-    }
   }
   if (packed.empty() && several.empty()) packed.push_back(witnesses);
 
   MetricPlan plan{chip, witnesses, {}};
-  for (const auto* groups : {&packed, &several}) {
+  for (const auto* groups : {&packed, &several})
     for (const Names& group : *groups) plan.groups.emplace_back(chip, group, availability);
-  }
   return plan;
 }
 
@@ -105,27 +101,24 @@ namespace {
 int64_t exact_integer(const MetricValue& value) {
   // 2^53: beyond it a double skips integers.
   constexpr double limit = 9007199254740992.0;
-  if (!(std::abs(value.value) < limit) || std::trunc(value.value) != value.value) {
+  if (!(std::abs(value.value) < limit) || std::trunc(value.value) != value.value)
     throw CounterError(Status::failed, "metric '" + value.metric + "' is not a count: value " +
                                            std::to_string(value.value));
-  }
   return static_cast<int64_t>(value.value);
 }
 
 }  // namespace
 
 std::optional<int64_t> RangeReading::count(std::string_view metric) const {
-  for (const MetricValue& value : values) {
+  for (const MetricValue& value : values)
     if (value.metric == metric) return exact_integer(value);
-  }
   return std::nullopt;
 }
 
 std::vector<int64_t> RangeReading::counts_by_pass(std::string_view metric) const {
   std::vector<int64_t> counts;
-  for (const MetricValue& value : values) {
+  for (const MetricValue& value : values)
     if (value.metric == metric) counts.push_back(exact_integer(value));
-  }
   return counts;
 }
 

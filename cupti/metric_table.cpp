@@ -4,7 +4,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <string>
 
 #include "cupti/metric_host.hpp"
 #include "cupti/status.hpp"
@@ -101,9 +100,8 @@ const std::vector<MetricChoice>& resolve_metrics(std::string_view chip) {
       choice = {metric, ""};
     };
     try_name(info.metric);
-    for (const Exception& exception : exceptions) {
+    for (const Exception& exception : exceptions)
       if (exception.counter == info.counter) try_name(exception.choice.metric);
-    }
     choices.push_back(choice);
   }
   return known.emplace(chip, std::move(choices)).first->second;
@@ -131,15 +129,12 @@ MetricChoice metric_for(std::string_view chip, L2Counter counter) {
     }
   }
   const ChipInfo& info = chip_info(chip);
-  for (const Exception& exception : exceptions) {
+  for (const Exception& exception : exceptions)
     if (exception.chip == chip && exception.counter == counter) return exception.choice;
-  }
-  if (is_fabric(counter) && info.l2_halves == 1) {
+  if (is_fabric(counter) && info.l2_halves == 1)
     return {"", "this chip's L2 has one part and no fabric"};
-  }
-  if (is_coalescer(counter) && !has_coalescer(chip)) {
+  if (is_coalescer(counter) && !has_coalescer(chip))
     return {"", "CUPTI has no lrc__ metrics on this chip"};
-  }
   return {infos[static_cast<size_t>(counter)].metric, ""};
 }
 

@@ -5,7 +5,6 @@
 // Checked against CUPTI's host API without a GPU (tests/cupti).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,9 +1,7 @@
 #include "cupti/range_profiler.hpp"
 
-#include <optional>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
 #include "cupti/libraries.hpp"
 #include "cupti/status.hpp"
@@ -20,9 +18,8 @@ class Context {
       check_driver(driver_, driver_.context_device(&device_), "cuCtxGetDevice");
       return;
     }
-    if (driver_.device_get(&device_, device) != CUDA_SUCCESS) {
+    if (driver_.device_get(&device_, device) != CUDA_SUCCESS)
       throw CounterError(Status::no_driver, "CUDA device " + std::to_string(device));
-    }
     check_driver(driver_, driver_.primary_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
     retained_ = true;
     check_driver(driver_, driver_.context_set_current(context_), "cuCtxSetCurrent");
@@ -201,10 +198,9 @@ class Enabled {
   void decode() const {
     auto params = of_object(SAWTOOTH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params));
     check(cupti_.range_decode(&params), "cuptiRangeProfilerDecodeData");
-    if (params.numOfRangeDropped != 0) {
+    if (params.numOfRangeDropped != 0)
       throw CounterError(Status::ranges_dropped,
                          std::to_string(params.numOfRangeDropped) + " ranges");
-    }
   }
 
   size_t range_count(const std::vector<uint8_t>& data) const {
@@ -264,9 +260,8 @@ bool run_pass(const Context& context, const Enabled& profiler,
 }
 
 RangeReading& range_named(Reading& reading, const std::string& name) {
-  for (RangeReading& range : reading.ranges) {
+  for (RangeReading& range : reading.ranges)
     if (range.name == name) return range;
-  }
   throw CounterError(Status::failed, "CUPTI returned an unknown range '" + name + "'");
 }
 
@@ -274,14 +269,11 @@ constexpr const char* foreign_range = "launch";
 
 void check_launches(const std::vector<NamedLaunch>& launches) {
   if (launches.empty()) throw std::invalid_argument("RangeProfiler::measure: nothing to launch");
-  for (size_t i = 0; i < launches.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (launches[i].name == launches[j].name) {
+  for (size_t i = 0; i < launches.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (launches[i].name == launches[j].name)
         throw std::invalid_argument("RangeProfiler::measure: two ranges are named '" +
                                     launches[i].name + "'");
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -349,10 +341,7 @@ struct RangeProfiler::Impl {
   std::optional<Enabled> profiler;  // last: disabled before what it points to goes
 };
 
-RangeProfiler::RangeProfiler(int device) : impl_(std::make_unique<Impl>(device)) {}
-RangeProfiler::~RangeProfiler() = default;
-RangeProfiler::RangeProfiler(RangeProfiler&&) noexcept = default;
-RangeProfiler& RangeProfiler::operator=(RangeProfiler&&) noexcept = default;
+RangeProfiler::RangeProfiler(int device) : impl_(std::make_shared<Impl>(device)) {}
 
 const std::string& RangeProfiler::chip() const {
   return impl_->chip;
@@ -379,25 +368,22 @@ Reading RangeProfiler::measure(const MetricPlan& plan, const std::function<void(
     const int64_t first_pass = reading.replay_passes;
     bool submitted = false;
     while (!submitted) {
-      if (reading.replay_passes - first_pass > group.passes()) {
+      if (reading.replay_passes - first_pass > group.passes())
         throw CounterError(Status::failed, "CUPTI asks for more passes than it planned");
-      }
       prepare();
       impl_->context.synchronize();
       submitted = run_pass(impl_->context, profiler, launches, names);
       ++reading.replay_passes;
     }
     profiler.decode();
-    if (profiler.range_count(data) != launches.size()) {
+    if (profiler.range_count(data) != launches.size())
       throw CounterError(Status::ranges_dropped,
                          "a measurement of " + std::to_string(launches.size()) + " ranges");
-    }
     for (size_t i = 0; i < launches.size(); ++i) {
       RangeReading& range = range_named(reading, profiler.range_name(data, i));
       const std::vector<double> values = group.evaluate(data, i);
-      for (size_t m = 0; m < values.size(); ++m) {
+      for (size_t m = 0; m < values.size(); ++m)
         range.values.push_back({group.metrics()[m], values[m], first_pass});
-      }
     }
   }
   return reading;

@@ -58,9 +58,6 @@ class RangeProfiler {
   /// Profiles the current context; with none current, the primary context of `device` is made
   /// current for the life of this object. Throws CounterError with the reason why counters are off.
   explicit RangeProfiler(int device = 0);
-  ~RangeProfiler();
-  RangeProfiler(RangeProfiler&&) noexcept;
-  RangeProfiler& operator=(RangeProfiler&&) noexcept;
 
   /// CUPTI's name of the GPU's chip, e.g. "GH100".
   const std::string& chip() const;
@@ -89,7 +86,7 @@ class RangeProfiler {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace sawtooth::cupti

@@ -66,9 +66,8 @@ constexpr std::array status_texts{
 };
 
 const StatusText& text_of(Status status) {
-  for (const StatusText& text : status_texts) {
+  for (const StatusText& text : status_texts)
     if (text.status == status) return text;
-  }
   throw std::invalid_argument("cupti::Status has no text for value " +
                               std::to_string(static_cast<int>(status)));
 }
@@ -114,9 +113,8 @@ std::string_view status_help(Status status) {
 Status status_of(int code) {
   if (code == 0) return Status::ok;
   if (code == invalid_chip_name) return Status::chip_unknown;
-  for (const auto& [known, status] : status_codes) {
+  for (const auto& [known, status] : status_codes)
     if (known == code) return status;
-  }
   return Status::failed;
 }
 

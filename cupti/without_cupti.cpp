@@ -1,6 +1,5 @@
 // Built instead of the profiler where CUPTI's headers are absent: the same functions, each of which
 // says why it cannot work.
-#include <stdexcept>
 
 #include "cupti/metric_host.hpp"
 #include "cupti/range_profiler.hpp"
@@ -32,9 +31,6 @@ MetricGroup::MetricGroup(const std::string&, std::vector<std::string>,
                          const std::vector<uint8_t>&) {
   not_built();
 }
-MetricGroup::~MetricGroup() = default;
-MetricGroup::MetricGroup(MetricGroup&&) noexcept = default;
-MetricGroup& MetricGroup::operator=(MetricGroup&&) noexcept = default;
 const std::vector<std::string>& MetricGroup::metrics() const {
   not_built();
 }
@@ -55,9 +51,6 @@ int64_t passes_of(const std::string&, const std::vector<std::string>&,
 RangeProfiler::RangeProfiler(int) {
   not_built();
 }
-RangeProfiler::~RangeProfiler() = default;
-RangeProfiler::RangeProfiler(RangeProfiler&&) noexcept = default;
-RangeProfiler& RangeProfiler::operator=(RangeProfiler&&) noexcept = default;
 const std::string& RangeProfiler::chip() const {
   not_built();
 }

@@ -67,45 +67,6 @@ void end(nvtxRangeId_t id) {
   all.ranges.erase(id);
 }
 
-extern "C" {
-int push_a(const char* name) {
-  return push_in(nullptr, name);
-}
-int push_ex(const nvtxEventAttributes_t* event) {
-  return push_in(nullptr, text_of(event));
-}
-int push_w(const wchar_t*) {
-  return push_in(nullptr, "");
-}
-int pop() {
-  return pop_in(nullptr);
-}
-nvtxRangeId_t start_a(const char* name) {
-  return start(name);
-}
-nvtxRangeId_t start_ex(const nvtxEventAttributes_t* event) {
-  return start(text_of(event));
-}
-int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return push_in(domain, text_of(event));
-}
-int domain_pop(nvtxDomainHandle_t domain) {
-  return pop_in(domain);
-}
-nvtxRangeId_t domain_start(nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
-  return start(text_of(event));
-}
-void domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) {
-  end(id);
-}
-nvtxStringHandle_t register_string(nvtxDomainHandle_t, const char* name) {
-  return reinterpret_cast<nvtxStringHandle_t>(new std::string(name));
-}
-nvtxDomainHandle_t create_domain(const char*) {
-  return reinterpret_cast<nvtxDomainHandle_t>(new char);
-}
-}
-
 struct Entry {
   unsigned id;
   NvtxFunctionPointer function;
@@ -121,9 +82,8 @@ void fill(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
   NvtxFunctionTable table = nullptr;
   unsigned size = 0;
   if (callbacks.GetModuleFunctionTable(module, &table, &size) == 0 || table == nullptr) return;
-  for (const Entry& one : entries) {
+  for (const Entry& one : entries)
     if (one.id < size) *table[one.id] = one.function;
-  }
 }
 
 }  // namespace
@@ -146,16 +106,44 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr) return 0;
   fill(*callbacks, NVTX_CB_MODULE_CORE,
-       {entry(NVTX_CBID_CORE_RangePushA, push_a), entry(NVTX_CBID_CORE_RangePushEx, push_ex),
-        entry(NVTX_CBID_CORE_RangePushW, push_w), entry(NVTX_CBID_CORE_RangePop, pop),
-        entry(NVTX_CBID_CORE_RangeStartA, start_a), entry(NVTX_CBID_CORE_RangeStartEx, start_ex),
+       {entry(
+            NVTX_CBID_CORE_RangePushA, +[](const char* name) { return push_in(nullptr, name); }),
+        entry(
+            NVTX_CBID_CORE_RangePushEx,
+            +[](const nvtxEventAttributes_t* event) { return push_in(nullptr, text_of(event)); }),
+        entry(
+            NVTX_CBID_CORE_RangePushW, +[](const wchar_t*) { return push_in(nullptr, ""); }),
+        entry(
+            NVTX_CBID_CORE_RangePop, +[]() { return pop_in(nullptr); }),
+        entry(
+            NVTX_CBID_CORE_RangeStartA, +[](const char* name) { return start(name); }),
+        entry(
+            NVTX_CBID_CORE_RangeStartEx,
+            +[](const nvtxEventAttributes_t* event) { return start(text_of(event)); }),
         entry(NVTX_CBID_CORE_RangeEnd, end)});
   fill(*callbacks, NVTX_CB_MODULE_CORE2,
-       {entry(NVTX_CBID_CORE2_DomainRangePushEx, domain_push),
-        entry(NVTX_CBID_CORE2_DomainRangePop, domain_pop),
-        entry(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start),
-        entry(NVTX_CBID_CORE2_DomainRangeEnd, domain_end),
-        entry(NVTX_CBID_CORE2_DomainRegisterStringA, register_string),
-        entry(NVTX_CBID_CORE2_DomainCreateA, create_domain)});
+       {entry(
+            NVTX_CBID_CORE2_DomainRangePushEx,
+            +[](nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+              return push_in(domain, text_of(event));
+            }),
+        entry(
+            NVTX_CBID_CORE2_DomainRangePop,
+            +[](nvtxDomainHandle_t domain) { return pop_in(domain); }),
+        entry(
+            NVTX_CBID_CORE2_DomainRangeStartEx,
+            +[](nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
+              return start(text_of(event));
+            }),
+        entry(
+            NVTX_CBID_CORE2_DomainRangeEnd, +[](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }),
+        entry(
+            NVTX_CBID_CORE2_DomainRegisterStringA,
+            +[](nvtxDomainHandle_t, const char* name) {
+              return reinterpret_cast<nvtxStringHandle_t>(new std::string(name));
+            }),
+        entry(
+            NVTX_CBID_CORE2_DomainCreateA,
+            +[](const char*) { return reinterpret_cast<nvtxDomainHandle_t>(new char); })});
   return 1;
 }

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>

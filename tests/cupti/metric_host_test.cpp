@@ -64,9 +64,8 @@ TEST_F(MetricHost, TheListIsFilteredSortedAndDescribed) {
   ASSERT_NE(place, found.end());
   EXPECT_EQ(place->kind, "counter");
   EXPECT_FALSE(place->description.empty());
-  for (const MetricInfo& info : found) {
+  for (const MetricInfo& info : found)
     EXPECT_THAT(info.name, HasSubstr("lts__t_sectors_srcunit_tex"));
-  }
 }
 
 TEST_F(MetricHost, TheInstalledVersionIsOneThatHasTheRangeProfiler) {
@@ -75,9 +74,8 @@ TEST_F(MetricHost, TheInstalledVersionIsOneThatHasTheRangeProfiler) {
 }
 
 TEST_F(MetricHost, ManyGroupsAreBuiltAndFreedInOneProcess) {
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200; ++i)
     ASSERT_EQ(passes_of("GH100", {"lts__t_sectors_op_read.sum", "dram__sectors_read.sum"}), 1);
-  }
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "cupti/metric_plan.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -30,9 +29,8 @@ TEST_F(MetricPlanOnHostApi, EveryMetricIsCollectedOnceAndEveryWitnessInEveryPass
     const auto metrics = metrics_for(chip.name, result_counters());
     for (const std::string& metric : metrics) EXPECT_EQ(times[metric], 1) << chip.name << metric;
     const auto witnesses = metrics_for(chip.name, witness_counters());
-    for (const std::string& metric : witnesses) {
+    for (const std::string& metric : witnesses)
       EXPECT_EQ(times[metric], static_cast<int>(plan.groups.size())) << chip.name << metric;
-    }
     EXPECT_EQ(plan.passes(), static_cast<int64_t>(plan.groups.size()));
   }
 }

@@ -103,11 +103,10 @@ TEST_F(ResolvedMetricsOnHostApi, EqualTheTableWhereThereIsOne) {
   for (const ChipInfo& chip : chips_with_table()) {
     const std::vector<MetricChoice>& resolved = resolve_metrics(chip.name);
     ASSERT_EQ(resolved.size(), l2_counters().size());
-    for (const L2CounterInfo& info : l2_counters()) {
+    for (const L2CounterInfo& info : l2_counters())
       EXPECT_EQ(resolved[static_cast<size_t>(info.counter)].metric,
                 metric_for(chip.name, info.counter).metric)
           << chip.name << " " << info.column;
-    }
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <set>
-#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

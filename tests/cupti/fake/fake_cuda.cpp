@@ -1,8 +1,6 @@
 // A libcuda.so.1 without a GPU: it runs nothing, but loads the injected library in cuInit and
 // calls back around launches as the driver does. Only what cupti/ and program.cpp call is there.
 #include <cstdlib>
-#include <cstring>
-#include <string>
 
 #include <cuda.h>
 #include <cupti.h>

@@ -5,8 +5,6 @@
 // in SAWTOOTH_FAKE_COUNTERS. SAWTOOTH_FAKE_ENABLE_ERROR is what cuptiRangeProfilerEnable returns.
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include <cuda.h>
 #include <cupti_callbacks.h>
@@ -80,10 +78,9 @@ FAKE(cuptiProfilerHostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperti
   return CUPTI_ERROR_UNKNOWN;
 }
 FAKE(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params) {
-  for (size_t i = 0; i < p->numMetrics; ++i) {
+  for (size_t i = 0; i < p->numMetrics; ++i)
     if (std::strstr(p->ppMetricNames[i], "no_such") != nullptr)
       return CUPTI_ERROR_INVALID_METRIC_NAME;
-  }
   host_of(p->pHostObject)->metrics += p->numMetrics;
   return CUPTI_SUCCESS;
 }
