@@ -29,18 +29,18 @@ struct HeadShards {
   /// Bytes that one GPU sends, and takes, for the whole problem forward. An all-reduce of n bytes
   /// sends 2 (gpus - 1) / gpus n, the least that one can (Patarasu and Yuan, 2009).
   constexpr int64_t bytes(const Problem& whole) const {
-    const int64_t row_bytes = whole.row_bytes();
-    const int64_t o_bytes = whole.batch * whole.seq_q * whole.heads * row_bytes;
+    const int64_t o_bytes = whole.batch * whole.seq_q * whole.heads * whole.o_row_bytes();
     if (exchange == Exchange::megatron) return 2 * o_bytes / gpus * (gpus - 1);
     if (exchange == Exchange::none) return 0;
     const int64_t kv_heads = max_of(whole.kv_heads, gpus);  // with those that go to several
-    const int64_t kv_bytes = whole.batch * whole.seq_kv * kv_heads * row_bytes;
-    return 2 * (o_bytes + kv_bytes) / gpus / gpus * (gpus - 1);
+    const int64_t kv_bytes = whole.batch * kv_heads * whole.kv_head_bytes();
+    const int64_t q_bytes = whole.batch * whole.seq_q * whole.heads * whole.row_bytes();
+    return (q_bytes + o_bytes + kv_bytes) / gpus / gpus * (gpus - 1);
   }
 
   /// One message to one GPU has so many of these bytes.
   constexpr int64_t message_bytes(const Problem& whole) const {
-    const int64_t o_bytes = whole.batch * whole.seq_q * whole.heads * whole.row_bytes();
+    const int64_t o_bytes = whole.batch * whole.seq_q * whole.heads * whole.o_row_bytes();
     return exchange == Exchange::ulysses ? o_bytes / gpus / gpus : o_bytes / gpus;
   }
 };

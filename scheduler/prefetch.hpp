@@ -27,9 +27,9 @@ struct PrefetchShare {
   }
 };
 
-/// Lines of a full tile of K, or of V.
-SAWTOOTH_HD constexpr int64_t prefetch_lines(const Problem& problem, const Tiling& tiling) {
-  return ceil_div(tiling.kv_rows * problem.row_bytes(), line_bytes);
+/// Lines of a full tile of K, or of V, with rows of `row_bytes`.
+SAWTOOTH_HD constexpr int64_t prefetch_lines(const Tiling& tiling, int64_t row_bytes) {
+  return ceil_div(tiling.kv_rows * row_bytes, line_bytes);
 }
 
 /// Numbers in [0, below) that leave `residue` modulo `modulus`; 0 <= residue < modulus.

@@ -75,6 +75,15 @@ Outcome check_sizes(const Problem& problem) {
     return refuse(Status::bad_size,
                   "heads is " + std::to_string(problem.heads) +
                       ", no multiple of kv_heads = " + std::to_string(problem.kv_heads));
+  if (problem.kv_dtype != ElementType::as_q)
+    return refuse(Status::unsupported_type, std::string("kv_dtype is ") +
+                                                name_of(problem.kv_dtype) +
+                                                "; allowed: none, K and V have the type of Q");
+  if (problem.v_dim() != problem.head_dim || problem.kv_latent)
+    return refuse(Status::unsupported_head_dim,
+                  "head_dim_v is " + std::to_string(problem.v_dim()) +
+                      (problem.kv_latent ? ", of rows of K" : "") + "; allowed: head_dim = " +
+                      std::to_string(problem.head_dim) + ", and V of its own");
   if (problem.mask.kind == MaskKind::window && problem.mask.window <= 0)
     return refuse(Status::bad_size, "mask window is " + std::to_string(problem.mask.window) +
                                         "; allowed: 1 key or more");

@@ -11,6 +11,7 @@
 #include "kernels/attention/checks.hpp"
 #include "kernels/attention/decode.hpp"
 #include "kernels/attention/launch.hpp"
+#include "kernels/attention/variant_list.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/decode/arguments.hpp"
 
@@ -19,8 +20,9 @@ namespace {
 
 Outcome check_kernel(const AttentionDecode& call) {
   const Problem& problem = call.problem;
-  if (problem.dtype == ElementType::fp32)
-    return refuse(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16");
+  if (problem.dtype != ElementType::bf16 && problem.dtype != ElementType::fp16)
+    return refuse(Status::unsupported_type,
+                  std::string("dtype is ") + name_of(problem.dtype) + "; allowed: bf16, fp16");
   std::set<std::string> families;
   std::set<int> dims;
   for (const KernelVariant& variant : decode_variants()) {

@@ -42,7 +42,8 @@ constexpr FamilyMemory memory_of(std::string_view family) {
 }
 
 constexpr const char* name_of(ElementType type) {
-  return type == ElementType::bf16 ? "bf16" : type == ElementType::fp16 ? "fp16" : "fp32";
+  constexpr const char* names[] = {"bf16", "fp16", "fp32", "fp8", "int8", "that of Q"};
+  return names[static_cast<size_t>(type)];
 }
 
 enum class VariantSet : uint8_t { all, covering, minimal, both, packed, study };

@@ -161,7 +161,7 @@ Kernel of_type(ElementType dtype, Kernel bf16, Kernel fp16, Kernel fp32) {
       return bf16;
     case ElementType::fp16:
       return fp16;
-    case ElementType::fp32:
+    default:  // fp32
       break;
   }
   return fp32;
@@ -247,7 +247,7 @@ cudaError_t launch_combine(const ForwardArguments& arguments, cudaStream_t strea
       return cudaLaunchKernelEx(&config, combine_kernel<__nv_bfloat16>, arguments);
     case ElementType::fp16:
       return cudaLaunchKernelEx(&config, combine_kernel<__half>, arguments);
-    case ElementType::fp32:
+    default:  // fp32
       break;
   }
   return cudaLaunchKernelEx(&config, combine_kernel<float>, arguments);

@@ -56,7 +56,7 @@ void add_gradient_part(const GradientPart& part, cudaStream_t stream) {
       return launch_kernel(shape, add_part_kernel<__nv_bfloat16>, part);
     case ElementType::fp16:
       return launch_kernel(shape, add_part_kernel<__half>, part);
-    case ElementType::fp32:
+    default:  // fp32
       return launch_kernel(shape, add_part_kernel<float>, part);
   }
 }

@@ -12,10 +12,10 @@ namespace {
 
 /// The rows of `tiles` have so many sectors in K and V.
 int64_t kv_sectors(const Problem& problem, const Tiling& tiling, const Range& tiles) {
-  constexpr int64_t tensors = 2;
   const int64_t end = min_of(problem.seq_kv, tiles.end * tiling.kv_rows);
   const int64_t rows = tiles.empty() ? 0 : end - tiles.begin * tiling.kv_rows;
-  return tensors * ceil_div(rows * problem.row_bytes(), sector_bytes);
+  const int64_t k = ceil_div(rows * problem.k_row_bytes(), sector_bytes);
+  return k + (problem.kv_latent ? 0 : ceil_div(rows * problem.v_row_bytes(), sector_bytes));
 }
 
 /// Q tiles that see something are read.

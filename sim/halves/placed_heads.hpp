@@ -77,7 +77,7 @@ class PlacedHeads {
   const PlacedLines& before(Tensor tensor, int64_t head);
   /// The number of the first atom of a tensor, and where its rows lie if it is paged.
   int64_t first_number(Tensor tensor) const { return heads_.number(tensor, 0); }
-  const PagedKeys& keys() const { return heads_.of_head().paged_keys(); }
+  const PagedKeys& keys(Tensor k_or_v) const { return heads_.of_head().paged_keys(k_or_v); }
 
  private:
   struct Walk {

@@ -48,7 +48,7 @@ SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<A
 }
 
 void SampledSets::begin(const HeadRun& run) {
-  const PagedKeys& keys = heads_->keys();
+  const PagedKeys& keys = heads_->keys(run.tensor);
   const bool paged = keys.paged() && (run.tensor == Tensor::k || run.tensor == Tensor::v);
   PlacedLines before = heads_->before(run.tensor, paged ? 0 : run.head);
   lay(run, before, paged ? &keys : nullptr);

@@ -6,6 +6,7 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/roles.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -199,7 +200,7 @@ class Replay {
     for (size_t w = 0; r == 0 && w < round.items.size(); ++w)
       add_visits(log, q_atom(round.items[w]), 1);
     for (int64_t step = 0; step < steps_; ++step) {
-      for (const Tensor tensor : {Tensor::k, Tensor::v}) {
+      for (const Tensor tensor : roles_of(request_).scans) {
         for (const Group& group : round.groups) {
           const int64_t tile = group.forwards ? step : steps_ - 1 - step;
           add_visits(log, atoms_.id(tensor, group.kv_head, tile), group.workers);

@@ -55,36 +55,39 @@ std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceSha
   const int64_t q_heads = problem.batch * problem.heads;
   const int64_t kv_heads = problem.batch * problem.kv_heads * key_parts.buffers;
   const int64_t parts = schedule.kv_split > 1 ? q_heads * schedule.kv_split : 0;
-  const int64_t row_bytes = problem.row_bytes(), o_row_bytes = problem.head_dim * float_bytes;
+  const int64_t q_bytes = problem.row_bytes(), o_bytes = problem.o_row_bytes();
+  const int64_t k_bytes = problem.k_row_bytes(), v_bytes = problem.v_row_bytes();
+  const int64_t dq_sum_bytes = problem.head_dim * float_bytes;
+  const int64_t o_sum_bytes = problem.v_dim() * float_bytes;
   const bool backward = problem.pass == Pass::backward;
   const bool added = backward && schedule.dq != Dq::separate;
   const bool around = backward && schedule.small_kernels;
   const auto of_queries = [&](bool exists, int64_t bytes) {
     return Shape{exists ? q_heads : 0, problem.seq_q, tiling.q_rows, bytes};
   };
-  const auto of_keys = [&](bool exists) {
-    return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, row_bytes};
+  const auto of_keys = [&](bool exists, int64_t bytes) {
+    return Shape{exists ? kv_heads : 0, problem.seq_kv, tiling.kv_rows, bytes};
   };
   const Shape partial_o =
       pieces.count > 0 ? Shape{pieces.count, pieces.tiles * pieces.tile_rows, pieces.tile_rows,
-                               o_row_bytes + pieces.floats_beside_o * float_bytes}
-                       : Shape{parts, problem.seq_q, tiling.q_rows, o_row_bytes};
+                               o_sum_bytes + pieces.floats_beside_o * float_bytes}
+                       : Shape{parts, problem.seq_q, tiling.q_rows, o_sum_bytes};
   return {{
-      of_queries(true, row_bytes),
-      of_keys(true),
-      of_keys(true),
-      of_queries(!backward || around, row_bytes),
+      of_queries(true, q_bytes),
+      of_keys(true, k_bytes),
+      of_keys(!problem.kv_latent, v_bytes),
+      of_queries(!backward || around, o_bytes),
       of_queries(request.log_sum_exp || backward, float_bytes),
       partial_o,
       {parts, problem.seq_q, tiling.q_rows, float_bytes},
       of_queries(false, 0),
-      of_queries(backward, row_bytes),
+      of_queries(backward, o_bytes),
       of_queries(backward, float_bytes),
-      of_queries(added, o_row_bytes),
-      of_queries(backward && (around || !added), row_bytes),
-      of_keys(backward),
-      of_keys(backward),
-      of_queries(key_parts.exist, o_row_bytes),
+      of_queries(added, dq_sum_bytes),
+      of_queries(backward && (around || !added), q_bytes),
+      of_keys(backward, k_bytes),
+      of_keys(backward, v_bytes),
+      of_queries(key_parts.exist, o_sum_bytes),
       of_queries(key_parts.exist, float_bytes),
   }};
 }
@@ -101,7 +104,7 @@ bool sharers_keep_together(const Problem& problem, const Schedule& schedule) {
 // Sharers that stand at one tile in one step touch all of it, one part after the other: the tile is
 // one atom. Otherwise a tile's parts are touched at different times, and each is an atom.
 std::vector<int64_t> prefetch_cuts(const Problem& problem, const Tiling& tiling,
-                                   const Schedule& schedule) {
+                                   const Schedule& schedule, int64_t row_bytes) {
   const bool whole = schedule.prefetch == 0 || schedule.loop == Loop::kv_outer ||
                      schedule.order.list != nullptr || sharers_keep_together(problem, schedule);
   if (whole) return {0};
@@ -110,7 +113,7 @@ std::vector<int64_t> prefetch_cuts(const Problem& problem, const Tiling& tiling,
   for (int64_t item = 0; item < items; ++item)
     sharers.insert(prefetch_share(problem, tiling, schedule, item).workers);
   std::set<int64_t> cuts{0};
-  const int64_t lines = prefetch_lines(problem, tiling);
+  const int64_t lines = prefetch_lines(tiling, row_bytes);
   for (const int64_t workers : sharers)
     for (int64_t rank = 1; rank < workers; ++rank)
       cuts.insert(PrefetchShare{rank, workers}.lines_of(lines).begin);
@@ -122,19 +125,19 @@ bool cuts_by_pages(const Request& request, KvAtoms kv) {
   return kv == KvAtoms::runs && pages.paged() && pages.rows < request.tiling.kv_rows;
 }
 
-/// Lines of a K/V tile at which an atom begins.
-std::vector<int64_t> cuts_of(const Request& request, KvAtoms kv) {
+/// Lines of a tile of K or V, with rows of `row_bytes`, at which an atom begins.
+std::vector<int64_t> cuts_of(const Request& request, KvAtoms kv, int64_t row_bytes) {
   const Problem& problem = request.problem;
   const Tiling& tiling = request.tiling;
   std::vector<int64_t> cuts{0};
   if (cuts_by_pages(request, kv)) {
     const int64_t page_rows = request.sequences.pages.rows;
-    const int64_t run_bytes = page_rows * problem.row_bytes();
+    const int64_t run_bytes = page_rows * row_bytes;
     require_whole_lines("page-rows", run_bytes, tiling.kv_rows / page_rows);
     for (int64_t row = page_rows; row < tiling.kv_rows; row += page_rows)
       cuts.push_back(row / page_rows * (run_bytes / line_bytes));
   } else if (kv == KvAtoms::parts || kv == KvAtoms::runs) {
-    cuts = prefetch_cuts(problem, tiling, request.schedule);
+    cuts = prefetch_cuts(problem, tiling, request.schedule, row_bytes);
   }
   return cuts;
 }
@@ -156,10 +159,14 @@ std::vector<AtomSize> atoms_of(const AtomSize& tile, std::span<const int64_t> cu
 HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
   const Problem& problem = request.problem;
   const Tiling& tiling = request.tiling;
-  paged_keys_ = PagedKeys(problem, tiling, request.sequences.pages);
-  require_whole_lines("tile-q", tiling.q_rows * problem.row_bytes(), q_tiles(problem, tiling));
-  require_whole_lines("tile-kv", tiling.kv_rows * problem.row_bytes(), kv_tiles(problem, tiling));
-  cuts_ = cuts_of(request, kv);
+  for (const int64_t bytes : {problem.row_bytes(), problem.o_row_bytes()})
+    require_whole_lines("tile-q", tiling.q_rows * bytes, q_tiles(problem, tiling));
+  const std::array row_bytes{problem.k_row_bytes(), problem.v_row_bytes()};
+  for (size_t t = 0; t < row_bytes.size(); ++t) {
+    require_whole_lines("tile-kv", tiling.kv_rows * row_bytes[t], kv_tiles(problem, tiling));
+    paged_keys_[t] = PagedKeys(problem, tiling, request.sequences.pages, row_bytes[t]);
+    cuts_[t] = cuts_of(request, kv, row_bytes[t]);
+  }
   const std::vector<OfSequence> lengths = number_shapes(request);
   const bool all_runs = cuts_by_pages(request, kv), pair_kv = kv == KvAtoms::pairs;
   const PieceShape pieces = piece_shape(request);
@@ -169,7 +176,8 @@ HeadAtoms::HeadAtoms(const Request& request, KvAtoms kv) {
     const Shape& shape = shapes[t];
     const uint8_t tensors = pair_kv && tensor == Tensor::k ? 2 : 1;
     const bool cut = tensor == Tensor::k || tensor == Tensor::v;
-    const auto cuts = std::span<const int64_t>(cuts_).first(cut ? cuts_.size() : 1);
+    const std::span<const int64_t> all_cuts = cuts_[tensor == Tensor::v];
+    const auto cuts = all_cuts.first(cut ? all_cuts.size() : 1);
     const auto atoms_of_rows = [&](int64_t rows) {
       return atoms_of(size_of_bytes(rows * shape.row_bytes, tensor, tensors), cuts, all_runs);
     };
@@ -222,10 +230,11 @@ std::vector<HeadAtoms::OfSequence> HeadAtoms::number_shapes(const Request& reque
   return lengths;
 }
 
-AtomRange HeadAtoms::part(AtomRange tile, Range lines) const {
+AtomRange HeadAtoms::part(Tensor k_or_v, AtomRange tile, Range lines) const {
+  const std::vector<int64_t>& cuts = cuts_[k_or_v == Tensor::v];
   const auto atom_at = [&](int64_t line) {
-    const auto cut = std::lower_bound(cuts_.begin(), cuts_.end(), line);
-    return std::min(tile.end, tile.begin + static_cast<AtomId>(cut - cuts_.begin()));
+    const auto cut = std::lower_bound(cuts.begin(), cuts.end(), line);
+    return std::min(tile.end, tile.begin + static_cast<AtomId>(cut - cuts.begin()));
   };
   return {atom_at(lines.begin), atom_at(lines.end)};
 }

@@ -30,18 +30,18 @@ namespace sawtooth::sim {
 class PagedKeys {
  public:
   PagedKeys() = default;
-  /// Pages and tiles divide one another.
-  PagedKeys(const Problem& problem, const Tiling& tiling, const Pages& pages)
+  /// Pages and tiles divide one another; K or V has rows of `row_bytes`.
+  PagedKeys(const Problem& problem, const Tiling& tiling, const Pages& pages, int64_t row_bytes)
       : pages_(pages),
         kv_heads_(problem.kv_heads),
         tile_rows_(tiling.kv_rows),
-        row_bytes_(problem.row_bytes()) {}
+        row_bytes_(row_bytes) {}
 
   bool paged() const { return pages_.paged(); }
   /// Rows of a tile that are neighbours in memory.
   int64_t run_rows() const { return min_of(pages_.rows, tile_rows_); }
   int64_t run_bytes() const { return run_rows() * row_bytes_; }
-  /// K has so many bytes, and V as many.
+  /// The tensor has so many bytes.
   int64_t all_bytes() const { return pages_.count * kv_heads_ * pages_.rows * row_bytes_; }
 
   /// From the first byte of the tensor to byte `byte` of tile `tile` of flat K/V head `head`.
@@ -153,8 +153,8 @@ class HeadAtoms {
   int64_t count(Tensor tensor) const { return of(tensor).count; }
   /// And a tile, but the last one, which may have fewer.
   int64_t count_a_tile(Tensor tensor) const { return of(tensor).a_tile; }
-  /// This is about K and V that are paged.
-  const PagedKeys& paged_keys() const { return paged_keys_; }
+  /// This is about K or V that is paged.
+  const PagedKeys& paged_keys(Tensor k_or_v) const { return paged_keys_[k_or_v == Tensor::v]; }
 
   /// All atoms of a tile, in the order of its lines, where the head's first atom is `first`.
   AtomRange tile(Tensor tensor, AtomId first, int64_t tile) const {
@@ -164,7 +164,7 @@ class HeadAtoms {
             first + static_cast<AtomId>(min_of(before + head.a_tile, head.count))};
   }
   /// These atoms of a tile of K or V have their first line in `lines` of the tile.
-  AtomRange part(AtomRange tile, Range lines) const;
+  AtomRange part(Tensor k_or_v, AtomRange tile, Range lines) const;
 
  private:
   struct OfHead {
@@ -183,11 +183,11 @@ class HeadAtoms {
   std::vector<OfSequence> number_shapes(const Request& request);
   const OfHead& of(Tensor tensor) const { return of_[static_cast<size_t>(tensor)]; }
 
-  PagedKeys paged_keys_;
+  std::array<PagedKeys, 2> paged_keys_;  // of K and of V
   std::array<OfHead, tensor_count> of_;
   size_t shapes_ = 1;
-  std::vector<size_t> shape_of_;  // each sequence; empty: all have one
-  std::vector<int64_t> cuts_{0};  // lines of a K/V tile at which an atom begins
+  std::vector<size_t> shape_of_;              // each sequence; empty: all have one
+  std::array<std::vector<int64_t>, 2> cuts_;  // lines of a tile of K, V at which an atom begins
 };
 
 /// Throws std::invalid_argument when there are no `count` numbers.
@@ -212,7 +212,7 @@ class AtomTable {
   }
   /// These atoms of a tile have their first line in `lines` of the tile.
   AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const {
-    return head_.part(this->tile(tensor, flat_head, tile), lines);
+    return head_.part(tensor, this->tile(tensor, flat_head, tile), lines);
   }
   Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
   /// The tensor of every atom, as a number.

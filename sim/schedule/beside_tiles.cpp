@@ -54,16 +54,15 @@ void add_rows_past_the_end(const Request& request, Prediction& prediction) {
     if (item.own_tile == q_ends - 1) ++last_q;
     if (item.scanned.end == kv_ends) ++last_kv;
   }
-  const int64_t row_sectors = ceil_div(problem.row_bytes(), sector_bytes);
-  const auto received = [&](Tensor tensor, int64_t sectors) {
+  const auto received = [&](Tensor tensor, int64_t rows, int64_t row_bytes) {
     Counters counters;
-    counters.sm_read_sectors = sectors;
+    counters.sm_read_sectors = rows * ceil_div(row_bytes, sector_bytes);
     add(prediction.by_tensor[static_cast<size_t>(tensor)], counters);
     add(prediction.total, counters);
   };
-  received(Tensor::q, last_q * q_rows * row_sectors);
-  received(Tensor::k, last_kv * kv_rows * row_sectors);
-  received(Tensor::v, last_kv * kv_rows * row_sectors);
+  received(Tensor::q, last_q * q_rows, problem.row_bytes());
+  received(Tensor::k, last_kv * kv_rows, problem.k_row_bytes());
+  if (!problem.kv_latent) received(Tensor::v, last_kv * kv_rows, problem.v_row_bytes());
 }
 
 }  // namespace sawtooth::sim

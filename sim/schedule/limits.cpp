@@ -80,10 +80,12 @@ std::optional<Fault> pages_fault(const Request& request) {
     return Fault{"page-rows", "pass = backward has no pages; leave it out"};
   if (page_rows % tile_rows != 0 && tile_rows % page_rows != 0)
     return Fault{"page-rows", "allowed: a divisor or a multiple of tile-kv"};
-  if (page_rows * request.problem.row_bytes() % line_bytes != 0)
-    return Fault{"page-rows",
-                 "a page shares a line with the next one; allowed: page-rows x head-dim x element "
-                 "bytes a multiple of 128"};
+  for (const int64_t row : {request.problem.k_row_bytes(), request.problem.v_row_bytes()})
+    if (page_rows * row % line_bytes != 0)
+      return Fault{
+          "page-rows",
+          "a page shares a line with the next one; allowed: page-rows x head-dim x element "
+          "bytes a multiple of 128"};
   if (request.sequences.prefix.keys % page_rows != 0)
     return Fault{"prefix", "is no whole number of pages; allowed: multiples of page-rows"};
   if (request.schedule.prefetch > 0)

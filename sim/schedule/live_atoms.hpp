@@ -49,7 +49,7 @@ class LiveAtoms {
   };
   void shift(Tensor tensor, const Shift& shift) { shift_[static_cast<size_t>(tensor)] = shift; }
   AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) {
-    return head_.part(this->tile(tensor, flat_head, tile), lines);
+    return head_.part(tensor, this->tile(tensor, flat_head, tile), lines);
   }
   Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
   AtomSize size(AtomId atom) const { return sizes_[atom]; }

@@ -43,6 +43,7 @@ inline constexpr std::array dq{Tensor::dq};
 
 /// The kernel's items are those of the request's schedule.
 inline Roles roles_of(const Request& request) {
+  const auto scans = std::span(roles::k_v).first(request.problem.kv_latent ? 1 : 2);
   if (request.problem.pass == Pass::backward) {
     const bool adds = request.schedule.dq != Dq::separate;
     return {roles::k_v, roles::of_queries, std::span(roles::dq_sum).first(adds ? 1 : 0),
@@ -50,11 +51,11 @@ inline Roles roles_of(const Request& request) {
   }
   if (request.running.on) {
     const auto running = std::span(roles::running_and_o);
-    return {roles::q, roles::k_v,
+    return {roles::q, scans,
             {},       running.first(request.running.finishes ? 3 : 2),
             false,    running.first(request.running.begins ? 0 : 2)};
   }
-  return {roles::q, roles::k_v, {}, std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1)};
+  return {roles::q, scans, {}, std::span(roles::o_lse).first(request.log_sum_exp ? 2 : 1)};
 }
 
 /// dq = separate launches this kernel behind that of roles_of().

@@ -118,10 +118,11 @@ class LockstepKernel {
   void prefetch(Tensor tensor, int64_t w, const WorkerCursor& worker) {
     const Problem& problem = request_.problem;
     const Tiling& tiling = request_.tiling;
+    const int64_t row_bytes = tensor == Tensor::v ? problem.v_row_bytes() : problem.k_row_bytes();
     walk_.load(worker, tensor, schedule_.prefetch, Access::prefetch,
                [&](Tensor, int64_t head, int64_t tile, Access access) {
                  const Range lines = prefetch_share(problem, tiling, schedule_, worker.item().index)
-                                         .lines_of(prefetch_lines(problem, tiling));
+                                         .lines_of(prefetch_lines(tiling, row_bytes));
                  touch_all(w, atoms_.part(tensor, head, tile, lines), access);
                });
   }

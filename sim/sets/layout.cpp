@@ -15,7 +15,7 @@ MemoryLayout::MemoryLayout(const HeadAtoms& atoms, int64_t cache_line_bytes)
     end -= end % tensor_alignment_bytes;
     if (is_paged(tensor)) {
       places_[t].push_back({.begin_bytes = end});
-      end += static_cast<uint64_t>(atoms.paged_keys().all_bytes());
+      end += static_cast<uint64_t>(atoms.paged_keys(tensor).all_bytes());
       continue;
     }
     const int64_t heads = atoms.heads_a_sequence(tensor);
@@ -43,7 +43,7 @@ void MemoryLayout::append(Tensor tensor, int64_t head, std::vector<LineSpan>& sp
 }
 
 void MemoryLayout::append_paged(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const {
-  const PagedKeys& keys = atoms_.paged_keys();
+  const PagedKeys& keys = atoms_.paged_keys(tensor);
   const uint64_t begin = places_[static_cast<size_t>(tensor)].front().begin_bytes;
   const int64_t runs = atoms_.count_a_tile(tensor);
   int64_t atom = 0;

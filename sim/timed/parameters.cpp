@@ -180,10 +180,9 @@ void check_times(const Request& request, const StepParameters& step) {
 }  // namespace
 
 TimedParameters timed_parameters(const Request& request, const Gpu& gpu, bool halves) {
-  if (request.problem.dtype == ElementType::fp32 && !request.kernel.step_ns)
+  if (element_bytes(request.problem.dtype) != 2 && !request.kernel.step_ns)
     throw std::invalid_argument(
-        "timing = timed: costs are of bf16 and fp16; dtype = fp32 needs "
-        "step-ns");
+        "timing = timed: costs are of bf16 and fp16; dtype = fp8 or dtype = fp32 needs step-ns");
   if (gpu.sms < 1) {
     throw std::invalid_argument("timing = timed: needs a gpu with its number of SMs; name one");
   }

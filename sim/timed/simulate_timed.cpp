@@ -34,8 +34,8 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   constexpr double us_in_ns = 1000;
   require_limits(request);
   const bool backward = request.problem.pass == Pass::backward;
-  const bool apart = parameters.step.leads || backward;  // K and V
-  LiveAtoms atoms(request, apart ? KvAtoms::tiles : KvAtoms::pairs);
+  const bool pairs = keeps_pairs(request, parameters.step);
+  LiveAtoms atoms(request, pairs ? KvAtoms::pairs : KvAtoms::tiles);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
   TimedWavefront wavefront(request, parameters, atoms, memory);
   Prediction prediction;
@@ -53,7 +53,7 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   add_launch_reads(prediction.total, parameters);
   auto& by_tensor = prediction.by_tensor;
   if (backward) know_reductions(prediction);
-  if (!apart)
+  if (pairs)
     split_pair(by_tensor[static_cast<size_t>(Tensor::k)],
                by_tensor[static_cast<size_t>(Tensor::v)]);
   return prediction;

@@ -39,13 +39,9 @@ struct StepCost {
 /// The cost is that of a whole tile: rows that the mask hides are computed too.
 inline StepCost step_cost(const StepParameters& parameters, const Problem& problem,
                           const Tiling& tiling) {
-  // Q K^T and P V; of the backward pass S, dP, dV, dK and dQ.
-  const double products = problem.pass == Pass::forward ? 2 : 5;
-  constexpr double flop_a_term = 2;  // a product and a sum
   const double pairs = double(tiling.q_rows) * double(tiling.kv_rows);
   const auto time = [](double work, double rate) { return rate > 0 ? work / rate : 0; };
-  StepCost cost{.tensor_ns = time(products * flop_a_term * pairs * double(problem.head_dim),
-                                  parameters.tensor_flop_a_ns),
+  StepCost cost{.tensor_ns = time(problem.flop_a_pair() * pairs, parameters.tensor_flop_a_ns),
                 .exp_ns = time(pairs, parameters.exp_a_ns),
                 .fixed_ns = parameters.fixed_ns,
                 .exposed_ns = parameters.exposed_ns};
@@ -55,6 +51,12 @@ inline StepCost step_cost(const StepParameters& parameters, const Problem& probl
 
 // Where in a step its worker asks for tiles and waits for them: K is used when the step begins, V
 // in its middle, behind the softmax, and each tile is asked for its lead before that.
+
+/// Whether a step asks for K and V together, as one atom: in the forward pass, without leads, where
+/// their rows are alike.
+inline bool keeps_pairs(const Request& request, const StepParameters& step) {
+  return request.problem.pass == Pass::forward && !step.leads && request.problem.rows_alike();
+}
 
 /// K or V is asked for at `asks_at` of a step: the tile of the step `ahead` steps on.
 struct TileAsk {

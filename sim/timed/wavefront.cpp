@@ -46,7 +46,7 @@ TimedWavefront::TimedWavefront(const Request& request, const TimedParameters& pa
       cost_(step_cost(parameters.step, request.problem, request.tiling)),
       walk_(request),
       step_loads_(walk_.roles().scans.first(
-          request.problem.pass == Pass::forward ? 1 : walk_.roles().scans.size())),
+          keeps_pairs(request, parameters.step) ? 1 : walk_.roles().scans.size())),
       held_(held_at_once(parameters, walk_.workers())),
       workers_(
           static_cast<size_t>(schedule_.launch == launch_id<GridLaunch> ? held_ : walk_.workers())),
@@ -247,10 +247,9 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
     if (of_one.arrival_ns > q.arrival_ns) q = of_one;
   });
   if (schedule_.prefetch > 0) {
-    const PrefetchShare share =
-        prefetch_share(problem_, tiling_, schedule_, worker.cursor.item().index);
-    worker.prefetches = share.lines_of(prefetch_lines(problem_, tiling_));
-    worker.cta.has_lines = !worker.prefetches.empty();
+    worker.prefetches = prefetch_share(problem_, tiling_, schedule_, worker.cursor.item().index);
+    const int64_t lines = prefetch_lines(tiling_, problem_.k_row_bytes());
+    worker.cta.has_lines = !worker.prefetches.lines_of(lines).empty();
   }
   worker.cta.active = true;
   step_times_.begin_item(worker.cta.sm);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/prefetch.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/item_walk.hpp"
 #include "sim/schedule/link_traffic.hpp"
@@ -56,7 +57,7 @@ class TimedWavefront {
     Next next = Next::take;
     SmCta cta;
     int64_t phase = 0;
-    Range prefetches;  // lines that it fetches of every tile for the wave of its item
+    PrefetchShare prefetches;  // that it fetches of every tile for the wave of its item
     std::array<ReadTime, max_stages> loads{};    // of step s at s mod max_stages; of K, with leads
     std::array<ReadTime, max_stages> v_loads{};  // with leads
     bool waited = false;                         // for what its point uses, with leads

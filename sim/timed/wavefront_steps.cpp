@@ -16,7 +16,7 @@ void TimedWavefront::load_first(Worker& worker, double now_ns) {
     return;
   }
   worker.point = 0;
-  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor)
+  for (size_t tensor = 0; tensor < walk_.roles().scans.size(); ++tensor)
     for (int64_t ahead = 0; ahead < points_->ask(tensor).ahead; ++ahead)
       load_tile(worker, now_ns, tensor, ahead);
 }
@@ -71,10 +71,10 @@ void TimedWavefront::go_on(Worker& worker, double now_ns) {
   if (!worker.waited && must_wait(worker, now_ns)) return;
   worker.waited = false;
   if (worker.point == 0) {
-    tile_visits_ += 2;
+    tile_visits_ += std::ssize(walk_.roles().scans);
     walk_.start_step(worker.cursor);
   }
-  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor)
+  for (size_t tensor = 0; tensor < walk_.roles().scans.size(); ++tensor)
     if (point.asks[tensor] && !points.asks_at_use(tensor))
       load_tile(worker, now_ns, tensor, points.ask(tensor).ahead);
   if (worker.point == 0) worker.step_ns = begin_computing(worker, now_ns);
@@ -92,7 +92,7 @@ void TimedWavefront::go_on(Worker& worker, double now_ns) {
 bool TimedWavefront::must_wait(Worker& worker, double now_ns) {
   const StepPoints::Point& point = (*points_)[worker.point];
   const auto slot = static_cast<size_t>(worker.cursor.step() % max_stages);
-  for (size_t tensor = 0; tensor < roles::k_v.size(); ++tensor) {
+  for (size_t tensor = 0; tensor < walk_.roles().scans.size(); ++tensor) {
     if (!point.uses[tensor]) continue;
     if (points_->asks_at_use(tensor)) load_tile(worker, now_ns, tensor, 0);
     const ReadTime& load = (tensor == 0 ? worker.loads : worker.v_loads)[slot];
@@ -119,13 +119,16 @@ void TimedWavefront::prefetch(Worker& worker, double now_ns) {
     const AtomId tile_atom = atom(tensor, head, tile);
     const AtomSize size = atoms_.size(tile_atom);
     const int64_t lines = size.lines / size.tensors;
-    const Range part = intersection(worker.prefetches, {0, lines});
+    const int64_t row_bytes = tensor == Tensor::v ? problem_.v_row_bytes() : problem_.k_row_bytes();
+    const Range of_full = worker.prefetches.lines_of(prefetch_lines(tiling_, row_bytes));
+    const Range part = intersection(of_full, {0, lines});
     if (part.empty()) return;
     memory_.prefetch(now_ns, worker.cta.sm, tile_atom,
                      {double(part.begin) / double(lines), double(part.end) / double(lines)});
   };
   walk_.load(worker.cursor, Tensor::k, schedule_.prefetch, Access::prefetch, touch);
-  if (points_) walk_.load(worker.cursor, Tensor::v, schedule_.prefetch, Access::prefetch, touch);
+  if (points_ && !problem_.kv_latent)
+    walk_.load(worker.cursor, Tensor::v, schedule_.prefetch, Access::prefetch, touch);
 }
 
 }  // namespace sawtooth::sim

@@ -91,6 +91,14 @@ TEST(AttentionBackward, NamesBadSizes) {
 }
 
 TEST(AttentionBackward, NamesWhatNoKernelHas) {
+  expect_refusal(Status::unsupported_head_dim, "head_dim_v is 32; allowed: head_dim = ",
+                 [](AttentionBackward& call) { call.problem.head_dim_v = 32; });
+  expect_refusal(Status::unsupported_head_dim, "of rows of K",
+                 [](AttentionBackward& call) { call.problem.kv_latent = true; });
+  expect_refusal(Status::unsupported_type, "kv_dtype is int8",
+                 [](AttentionBackward& call) { call.problem.kv_dtype = ElementType::int8; });
+  expect_refusal(Status::unsupported_type, "dtype is fp8; allowed: bf16, fp16",
+                 [](AttentionBackward& call) { call.problem.dtype = ElementType::fp8; });
   expect_refusal(Status::unsupported_head_dim,
                  "allowed: ", [](AttentionBackward& call) { call.problem.head_dim = 72; });
   expect_refusal(Status::unsupported_type, "dtype is fp32; allowed: bf16, fp16",

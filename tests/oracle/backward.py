@@ -6,7 +6,7 @@ from collections import OrderedDict
 from math import ceil
 
 from layout import LINE
-from problem import Problem
+from problem import Problem, row_bytes
 from schedule import Replay, Worker
 
 SECTOR = 32
@@ -167,10 +167,10 @@ def tile_bytes(point, tensor, tile):
     rows, tile_rows = point["seq_q"], point["tile_q"]
     if tensor in KEY_ROWS:
         rows, tile_rows = point["seq_kv"], point["tile_kv"]
-    element = {"bf16": 2, "fp32": 4}[point["dtype"]]
-    a_row = {"lse": 4, "row_sum": 4, "dq_sum": 4 * point["head_dim"]}
+    a_row = row_bytes(point) | {"lse": 4, "row_sum": 4, "dq_sum": 4 * point["head_dim"]}
+    shaped_as = {"dq": "q", "dk": "k", "dv": "v", "d_o": "o"}
     own = min(rows, (tile + 1) * tile_rows) - tile * tile_rows
-    return own * a_row.get(tensor, element * point["head_dim"])
+    return own * a_row[shaped_as.get(tensor, tensor)]
 
 
 def count(point):

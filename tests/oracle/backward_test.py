@@ -41,6 +41,8 @@ def any_point(number):
         "small_kernels": pick(("off", "on")),
         "seed": number,
     }
+    if random.random() < 0.4:
+        point["head_dim_v"] = pick((32, 64, 96, 192))
     point["section"] = random.randint(1, point["batch"] * kv_heads)
     row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
     rows = point["batch"] * (4 * point["heads"] * point["seq_q"] + 2 * kv_heads * point["seq_kv"])

@@ -29,7 +29,7 @@ class Addresses:
                 address = -(-address // PAGE) * PAGE
             if self.is_paged(tensor):
                 self.heads[tensor] = [address]
-                address += layout.pool_bytes()
+                address += layout.pool_bytes(tensor)
                 continue
             self.heads[tensor] = []
             for head in heads:
@@ -44,10 +44,10 @@ class Addresses:
     def of(self, tensor, head, tile, line):
         if not self.is_paged(tensor):
             return self.heads[tensor][head][tile] + line * LINE
-        row_bytes, kv_rows = self.layout.problem.row_bytes, self.layout.problem.kv_rows
+        row_bytes, kv_rows = self.layout.problem.row_bytes[tensor], self.layout.problem.kv_rows
         row, rest = divmod(line * LINE, row_bytes)
         key = tile * kv_rows + row
-        return self.heads[tensor][0] + self.layout.page_address(head, key) + rest
+        return self.heads[tensor][0] + self.layout.page_address(tensor, head, key) + rest
 
 
 class Lru:

@@ -57,8 +57,8 @@ def number_of(layout, tensor, head, tile):
     if tensor not in ("k", "v") or not layout.page_rows:
         return head * layout.tiles(tensor) + tile
     problem = layout.problem
-    run_bytes = min(layout.page_rows, problem.kv_rows) * problem.row_bytes
-    return layout.page_address(head, tile * problem.kv_rows) // run_bytes
+    run_bytes = min(layout.page_rows, problem.kv_rows) * problem.row_bytes[tensor]
+    return layout.page_address(tensor, head, tile * problem.kv_rows) // run_bytes
 
 
 def count(point):

@@ -46,25 +46,26 @@ class Layout:
         heads = problem.batch * problem.heads
         kv_heads = problem.batch * problem.kv_heads
         row = problem.row_bytes
+        v_heads = kv_heads if "v" in problem.scanned else 0
         split = 1 if point["kv_split"] == "auto" else point["kv_split"]
         parts = heads * split if split > 1 else 0
         lse = heads if point["lse"] == "on" else 0
         self.shapes = {  # heads, rows of a head, rows of a tile, bytes of a row
-            "q": (heads, *q, row),
-            "k": (kv_heads, *kv, row),
-            "v": (kv_heads, *kv, row),
-            "o": (heads, *q, row),
+            "q": (heads, *q, row["q"]),
+            "k": (kv_heads, *kv, row["k"]),
+            "v": (v_heads, *kv, row["v"]),
+            "o": (heads, *q, row["o"]),
             "lse": (lse, *q, 4),
-            "partial_o": (parts, *q, 4 * problem.head_dim),
+            "partial_o": (parts, *q, 4 * problem.v_dim),
             "partial_lse": (parts, *q, 4),
         }
         if cut is not None:  # a piece: always a full tile, eight floats a row beside O
             rows = problem.q_rows
-            self.shapes["partial_o"] = (cut.most_pieces, rows, rows, 4 * (problem.head_dim + 8))
+            self.shapes["partial_o"] = (cut.most_pieces, rows, rows, 4 * (problem.v_dim + 8))
         if pieces is not None:  # its rows, and two floats a row; of a cascade those of a stack
             count, stack = pieces
             rows = min(problem.q_rows, problem.seq_q)
-            self.shapes["partial_o"] = (count, stack * rows, rows, 4 * (problem.head_dim + 2))
+            self.shapes["partial_o"] = (count, stack * rows, rows, 4 * (problem.v_dim + 2))
 
     def tiles(self, tensor):
         _, rows, tile_rows, _ = self.shapes[tensor]
@@ -84,17 +85,17 @@ class Layout:
     def lines(self, tensor, head, tile):
         return ceil(self.bytes(tensor, head, tile) / LINE)
 
-    def page_address(self, head, key):
+    def page_address(self, tensor, head, key):
         """Bytes from the first page of K, or V, to a row of a K/V head."""
         batch, kv_head = divmod(head, self.problem.kv_heads)
         page = self.pages[batch][key // self.page_rows]
         row = (page * self.problem.kv_heads + kv_head) * self.page_rows + key % self.page_rows
-        return row * self.problem.row_bytes
+        return row * self.problem.row_bytes[tensor]
 
-    def pool_bytes(self):
+    def pool_bytes(self, tensor):
         """From the first page to the end of the last one."""
         pages = 1 + max((page for own in self.pages for page in own), default=-1)
-        return pages * self.problem.kv_heads * self.page_rows * self.problem.row_bytes
+        return pages * self.problem.kv_heads * self.page_rows * self.problem.row_bytes[tensor]
 
     def sectors(self, tensor, head, tile):
         return ceil(self.bytes(tensor, head, tile) / SECTOR)

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from problem import lengths_of
+from problem import lengths_of, row_bytes
 
 VALUES = {
     "launch": ("static", "dynamic", "grid", "balanced"),
@@ -18,6 +18,8 @@ VALUES = {
     "cascade": ("off", "on"),
     "lse": ("off", "on"),
     "pack_gqa": ("off", "on"),
+    "kv_latent": ("on",),
+    "kv_dtype": ("fp8", "int8"),
     "timing": ("lockstep", "lockstep-wave"),
     "l2": ("lru", "sets", "opt"),
     "sequence_order": ("given", "longest"),
@@ -38,7 +40,7 @@ def any_point(number):
 
 def touched_lines(point):
     """A bound: each Q tile of each head reads all K/V tiles."""
-    row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2) / 128
+    row = max(row_bytes(point).values()) / 128
     q_tiles = -(-point["seq_q"] // point["tile_q"])
     heads = point["batch"] * point["heads"]
     per_tile = 2 * point["seq_kv"] * (2 if point["prefetch"] else 1)
@@ -57,7 +59,7 @@ def drawn(random, number):
         "heads": kv_heads * pick((1, 1, 2, 3)),
         "kv_heads": kv_heads,
         "head_dim": pick((32, 64, 64, 96, 128)),
-        "dtype": pick(("bf16", "bf16", "fp32")),
+        "dtype": pick(("bf16", "bf16", "fp32", "fp8")),
         "tile_q": pick((16, 32, 64)),
         "tile_kv": pick((16, 32, 64)),
         "seq_q": random.randint(1, 400),
@@ -77,6 +79,7 @@ def drawn(random, number):
         "l2": pick(("lru", "lru", "sets", "opt")),
         "seed": number,
     }
+    choose_widths(random, point)
     if random.random() < 0.2:
         point["seq_q"] = point["seq_kv"]
     point["pack_gqa"] = pick(VALUES["pack_gqa"])
@@ -99,14 +102,26 @@ def drawn(random, number):
     return point
 
 
+def choose_widths(random, point):
+    """V and O of another width, V in the rows of K, K and V of another type."""
+    if random.random() < 0.35:
+        point["head_dim_v"] = random.choice((32, 64, 96, 128, 192))
+    if point.get("head_dim_v", 0) <= point["head_dim"] and random.random() < 0.3:
+        point["kv_latent"] = "on"
+    if random.random() < 0.2:
+        point["kv_dtype"] = random.choice(VALUES["kv_dtype"])
+
+
 def choose_serving(random, point):
     """Prefixes, pages, cascades and equal shares, where the point may have them."""
     if point["loop"] == "kv-outer" or point["prefetch"] or random.random() < 0.35:
         return
-    tile, row = point["tile_kv"], point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
+    tile, rows = point["tile_kv"], row_bytes(point)
     keys = lengths_of(point.get("lengths", f"{point['batch']}x{point['seq_kv']}"), point["batch"])
     pages = random.choice((0, 0, 16, 32, 64, 128))
-    if (pages % tile and tile % pages if pages else True) or pages * row % 128:
+    if (pages % tile and tile % pages if pages else True) or any(
+        pages * rows[tensor] % 128 for tensor in "kv"
+    ):
         pages = 0
     unit = max(tile, pages)
     most = min(keys) // unit
@@ -180,7 +195,7 @@ def any_order(random, point):
 
 def choose_l2(random, point):
     """From a line or two to all that there is; the sets a power of two where the hash wants it."""
-    row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
+    row = row_bytes(point)["k"]
     kv_bytes = 2 * point["seq_kv"] * row * point["batch"] * point["kv_heads"]
     lines = max(1, int(kv_bytes * random.uniform(0.01, 1.5)) // 128)
     if point["l2"] != "sets":

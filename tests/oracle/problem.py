@@ -4,7 +4,16 @@ from math import ceil
 
 from draws import stream
 
-ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4}
+ELEMENT_BYTES = {"bf16": 2, "fp16": 2, "fp32": 4, "fp8": 1, "int8": 1}
+
+
+def row_bytes(point):
+    """Of Q, K, V and O; O of fp8 has 16 bits."""
+    wide, narrow = point["head_dim"], point.get("head_dim_v", point["head_dim"])
+    of_q = ELEMENT_BYTES[point["dtype"]]
+    of_kv = ELEMENT_BYTES[point.get("kv_dtype", point["dtype"])]
+    of_o = 2 if point["dtype"] == "fp8" else of_q
+    return {"q": wide * of_q, "k": wide * of_kv, "v": narrow * of_kv, "o": narrow * of_o}
 
 
 def lengths_of(text, batch):
@@ -54,7 +63,10 @@ class Problem:
         self.q_rows, self.kv_rows = point["tile_q"], point["tile_kv"]
         self.q_tiles = ceil(self.seq_q / self.q_rows)
         self.kv_tiles = ceil(self.seq_kv / self.kv_rows)
-        self.row_bytes = self.head_dim * ELEMENT_BYTES[point["dtype"]]
+        self.v_dim = point.get("head_dim_v", self.head_dim)
+        self.row_bytes = row_bytes(point)
+        # Columns of K that are V: a step reads them once.
+        self.scanned = ("k",) if point.get("kv_latent") == "on" else ("k", "v")
         self.mask, _, width = point["mask"].partition(":")
         self.window = int(width or 0)
 

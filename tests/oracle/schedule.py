@@ -245,8 +245,8 @@ class Replay:
 
     # ---- prefetch
 
-    def prefetched(self, item, tile):
-        """[begin, end) of the lines of `tile` that this item's worker fetches."""
+    def prefetched(self, tensor, item, tile):
+        """[begin, end) of the lines of `tile` of K or V that this item's worker fetches."""
         rank, sharers = 0, 1
         cut = self.cut is not None and item.index >= self.cut.first_item
         if "order" not in self.point and not cut:
@@ -258,8 +258,8 @@ class Replay:
                 == (item.batch, item.head, item.part)
             ]
             rank, sharers = same.index(item.index), len(same)
-        full = self.problem.kv_rows * self.problem.row_bytes // LINE
-        lines = self.layout.lines("k", self.kv_head(item), tile)
+        full = self.problem.kv_rows * self.problem.row_bytes[tensor] // LINE
+        lines = self.layout.lines(tensor, self.kv_head(item), tile)
         return min(rank * full // sharers, lines), min((rank + 1) * full // sharers, lines)
 
     # ---- time
@@ -340,18 +340,18 @@ class Replay:
         for worker in busy:
             self.words[self.kv_head(worker.item)] = worker.scan[worker.step]
             self.words_written += self.point["scan"] == "attach"
-        for tensor in ("k", "v"):
+        for tensor in self.problem.scanned:
             for worker in busy:
                 tile = worker.scan[worker.step]
                 self.touch("read", tensor, self.key_head(worker.item, tile), tile)
         distance = self.point["prefetch"]
         if distance == 0:
             return
-        for tensor in ("k", "v"):
+        for tensor in self.problem.scanned:
             for worker in busy:
                 if worker.step + distance < len(worker.scan):
                     tile = worker.scan[worker.step + distance]
-                    lines = self.prefetched(worker.item, tile)
+                    lines = self.prefetched(tensor, worker.item, tile)
                     self.touch("prefetch", tensor, self.kv_head(worker.item), tile, lines)
 
     def outer_scan(self, item):
@@ -368,7 +368,7 @@ class Replay:
         return steps
 
     def outer_step(self, busy):
-        for tensor in ("k", "v"):
+        for tensor in self.problem.scanned:
             for worker in busy:
                 tile, begins, _ = worker.scan[worker.step]
                 if begins:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
+#include <cmath>
 #include <iostream>
 
 #include "cupti/metric_table.hpp"
@@ -16,6 +16,7 @@
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -24,42 +25,6 @@ namespace {
 constexpr std::string_view launch_keys[] = {
     "ID",     "Process ID", "Process Name", "Host Name", "Kernel Name", "Context",
     "Stream", "Block Size", "Grid Size",    "Device",    "CC"};
-
-struct Table {
-  CsvTable csv;
-  int lines_before = 0;  // its header, in the file
-};
-
-/// The table alone: nothing before its header, no line of ncu's own.
-Table table_of(std::string_view text, const std::string& path) {
-  Table table;
-  std::string rows;
-  bool inside = false;
-  int line = 0;
-  for (size_t begin = 0; begin < text.size(); ++line) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view one = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (!inside && (one.starts_with("\"ID\",") || one.starts_with("ID,"))) {
-      inside = true;
-      table.lines_before = line;
-    }
-    if (!inside) continue;
-    if (!one.starts_with("==")) rows.append(one);
-    rows += '\n';
-  }
-  if (!inside)
-    throw UsageError(path +
-                     ": has no line that begins with \"ID\"; write the report with `ncu --csv "
-                     "--page raw --print-units base`");
-  table.csv = parse_csv(rows, path);
-  return table;
-}
-
-std::string without_separators(std::string text) {
-  std::erase(text, ',');
-  return text;
-}
 
 /// "(16, 8, 1)" -> "16x8x1".
 std::string extent_of(const std::string& cell) {
@@ -73,8 +38,8 @@ std::string extent_of(const std::string& cell) {
   return extent;
 }
 
-int64_t whole_or_unknown(const std::string& cell) {
-  const std::string text = without_separators(cell);
+int64_t whole_or_unknown(std::string text) {
+  std::erase(text, ',');
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? value : -1;
@@ -82,54 +47,92 @@ int64_t whole_or_unknown(const std::string& cell) {
 
 constexpr std::string_view time_column = "profiled_time_us";
 
-struct TimeUnit {
-  std::string_view name;
-  double us;
-};
-// Both spellings of ncu, old and new.
-constexpr TimeUnit time_units[] = {{"ns", 1e-3}, {"nsecond", 1e-3}, {"us", 1},  {"usecond", 1},
-                                   {"ms", 1e3},  {"msecond", 1e3},  {"s", 1e6}, {"second", 1e6}};
+/// Names beside those of the tables of chips: bytes, labels of the details page.
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"dram__bytes_read.sum", "dram_read_sectors"},
+    {"dram__bytes_op_read.sum", "dram_read_sectors"},
+    {"dram__bytes_write.sum", "dram_write_sectors"},
+    {"dram__bytes_op_write.sum", "dram_write_sectors"},
+    {"launch__registers_per_thread", "registers"},
+    {"Registers Per Thread", "registers"},
+    {"launch__shared_mem_per_block", "shared_bytes"},
+    {"launch__shared_mem_per_block_dynamic", "shared_bytes"},
+    {"Dynamic Shared Memory Per Block", "shared_bytes"},
+    {"Duration", time_column}};
+
+// The memory of GB10 is the system's: CUPTI counts no dram__ sectors there, and reads are fills.
+constexpr std::string_view unified_compute = "12.1",
+                           unified_fills = "lts__d_sectors_fill_sysmem.sum";
+
+bool is_other_name(std::string_view metric) {
+  return std::ranges::any_of(other_names, [&](const auto& one) { return one.first == metric; });
+}
 
 bool is_counter(std::string_view column) {
   return std::any_of(sim::counter_columns.begin(), sim::counter_columns.end(),
                      [&](const sim::CounterColumn& one) { return one.name == column; });
 }
 
-std::string in_us(const NcuValue& value, const std::string& place) {
-  for (const TimeUnit& unit : time_units) {
-    if (unit.name == value.unit)
-      return fixed(std::strtod(value.text.c_str(), nullptr) * unit.us, 2);
-  }
-  throw UsageError(place + ": unit '" + value.unit + "' is no time; allowed: ns, us, ms, s");
+std::string in_column(std::string_view column, const NcuValue& value, const std::string& place) {
+  if (value.text.empty() || value.text == "n/a") return "";
+  const bool is_time = column == time_column, is_bytes = value.unit == "byte";
+  if (!is_time && !is_counter(column)) return value.text;
+  constexpr double most = 9e18;  // below 2^63
+  const bool fits =
+      is_time ? value.unit == "second" : is_bytes || value.unit == "sector" || value.unit.empty();
+  if (!value.number || !fits || *value.number > most)
+    throw UsageError(place + ": '" + value.text + " " + value.unit + "' is no " +
+                     (is_time ? "time" : "number of sectors or bytes"));
+  constexpr double us_a_second = 1e6;
+  if (is_time) return fixed(*value.number * us_a_second, 2);
+  return std::to_string(std::llround(*value.number / (is_bytes ? double(sector_bytes) : 1)));
 }
 
-std::string as_count(const NcuValue& value, const std::string& place) {
-  const bool whole =
-      !value.text.empty() && value.text.find_first_not_of("0123456789") == std::string::npos;
-  if (whole && (value.unit.empty() || value.unit == "sector")) return value.text;
-  if (value.text.empty() || value.text == "n/a") return "";
-  throw UsageError(place + ": '" + value.text + " " + value.unit +
-                   "' is no number of sectors; write the report with --print-units base");
+using Cells = std::map<std::string, std::string, std::less<>>;  // column -> text
+
+/// Why no launch can have these values; empty: it can.
+std::string impossible(const NcuLaunch& one, Cells& cells) {
+  const std::string why = ": the passes of a replay saw different launches";
+  for (const std::string what : {"l2_read", "l2_write", "fabric_read"})
+    if (const int64_t all = whole_or_unknown(cells[what + "_sectors"]);
+        all >= 0 && whole_or_unknown(cells[what + "_miss_sectors"]) > all)
+      return what + "_miss_sectors is over " + what + "_sectors" + why;
+  constexpr double most_percent = 100;
+  for (const auto& [metric, value] : one.metrics)
+    if (value.number.value_or(0) > most_percent && value.unit == "%" &&
+        (metric.find("hit_rate") != metric.npos || metric.find("Hit Rate") != metric.npos))
+      return metric + " is over 100 %" + why;
+  return "";
+}
+
+std::string without_counters(const NcuLaunch& one) {
+  std::string names;
+  int left = 6;
+  for (const auto& [metric, value] : one.metrics)
+    if (left-- > 0) names += (names.empty() ? "" : ", ") + metric;
+  return "no counter of results.csv, only such as " + names +
+         "; `sawtooth counters list --chip CHIP` names those for `ncu --csv --page raw --metrics`";
 }
 
 }  // namespace
 
 std::vector<NcuLaunch> parse_ncu_report(std::string_view text, const std::string& path) {
-  const Table table = table_of(text, path);
+  const NcuTable table = ncu_table(text, path);
   const CsvTable& csv = table.csv;
   const auto column = [&](std::string_view name) {
     const auto found = csv.column(name);
     if (!found) throw UsageError(path + ": column '" + std::string(name) + "' is missing");
     return *found;
   };
-  const auto optional_cell = [&](const CsvRow& row, std::string_view name) {
-    const auto found = csv.column(name);
-    return found ? row[*found] : std::string();
-  };
   const size_t id = column("ID"), name = column("Kernel Name"), grid = column("Grid Size"),
                block = column("Block Size");
+  // The raw page has a column a metric, the details page a row a metric.
+  const auto metric_name = csv.column("Metric Name");
+  const size_t metric_unit = metric_name ? column("Metric Unit") : 0,
+               metric_value = metric_name ? column("Metric Value") : 0;
   CsvRow units(csv.header.size());
-  std::vector<std::string> processes;
+  std::map<std::string, size_t> processes;
+  std::map<std::pair<size_t, int64_t>, size_t> known_launches;
   std::vector<NcuLaunch> launches;
   for (size_t r = 0; r < csv.rows.size(); ++r) {
     const CsvRow& row = csv.rows[r];
@@ -145,26 +148,31 @@ std::vector<NcuLaunch> parse_ncu_report(std::string_view text, const std::string
     one.launch.name = row[name];
     one.launch.grid = extent_of(row[grid]);
     one.launch.block = extent_of(row[block]);
-    one.launch.stream = whole_or_unknown(optional_cell(row, "Stream"));
-    one.launch.context = whole_or_unknown(optional_cell(row, "Context"));
-    one.launch.device = whole_or_unknown(optional_cell(row, "Device"));
-    const std::string process = optional_cell(row, "Process ID");
-    const auto known = std::find(processes.begin(), processes.end(), process);
-    one.process = static_cast<size_t>(known - processes.begin());
-    if (known == processes.end()) processes.push_back(process);
-    for (size_t c = 0; c < row.size(); ++c) {
-      const bool is_key = std::find(std::begin(launch_keys), std::end(launch_keys),
-                                    csv.header[c]) != std::end(launch_keys);
-      if (!is_key) one.metrics[csv.header[c]] = {without_separators(row[c]), units[c]};
+    one.launch.stream = whole_or_unknown(csv.cell(r, "Stream"));
+    one.launch.context = whole_or_unknown(csv.cell(r, "Context"));
+    one.launch.device = whole_or_unknown(csv.cell(r, "Device"));
+    one.compute = csv.cell(r, "CC");
+    one.process = processes.emplace(csv.cell(r, "Process ID"), processes.size()).first->second;
+    if (!metric_name) {
+      for (size_t c = 0; c < row.size(); ++c)
+        if (std::ranges::count(launch_keys, csv.header[c]) == 0)
+          one.metrics[csv.header[c]] = ncu_value(row[c], units[c], table.decimal_mark);
+      launches.push_back(std::move(one));
+      continue;
     }
-    launches.push_back(std::move(one));
+    const auto [place, is_new] =
+        known_launches.emplace(std::pair(one.process, one.launch.index), launches.size());
+    if (is_new) launches.push_back(std::move(one));
+    if (!row[*metric_name].empty())  // else a rule
+      launches[place->second].metrics[row[*metric_name]] =
+          ncu_value(row[metric_value], row[metric_unit], table.decimal_mark);
   }
   return launches;
 }
 
 std::map<std::string, std::string> known_ncu_metrics() {
-  std::map<std::string, std::string> columns{{"launch__registers_per_thread", "registers"},
-                                             {"launch__shared_mem_per_block", "shared_bytes"}};
+  std::map<std::string, std::string> columns;
+  for (const auto& [metric, column] : other_names) columns.emplace(metric, column);
   for (const cupti::ChipInfo& chip : cupti::chips_with_table()) {
     for (const auto& [metric, column] : columns_of_metrics(std::string(chip.name))) {
       if (is_counter(column)) columns.emplace(metric, column);
@@ -191,30 +199,41 @@ NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
                      const std::map<std::string, std::string>& columns,
                      const std::string& experiment, const std::string& path) {
   LaunchTable table({});
-  NcuTables tables{table.header(), ""};
+  NcuTables tables{table.header(), "", {}};
   for (const NcuLaunch& one : launches) {
     CsvRow row = table.empty_row();
     table.set(row, "experiment", experiment);
     table.set(row, "source", "measured");
     table.describe(row, one.launch, one.process);
+    Cells cells;
     for (const auto& [metric, value] : one.metrics) {
       const std::string place =
           path + ": launch " + std::to_string(one.launch.index) + ", " + metric;
       const auto known = columns.find(metric);
-      if (known == columns.end()) {
-        if (value.text.empty()) continue;
+      const bool is_fill = metric == unified_fills && one.compute == unified_compute;
+      const std::string_view column = is_fill                  ? "dram_read_sectors"
+                                      : known == columns.end() ? std::string_view()
+                                                               : known->second;
+      if (!column.empty()) {
+        // What a chip counts beats bytes and labels, which are rounded to large units.
+        const std::string text = in_column(column, value, place);
+        std::string& cell = cells[std::string(column)];
+        if (cell.empty() || (!is_other_name(metric) && !text.empty())) cell = text;
+      } else if (!value.text.empty()) {
         tables.long_table += csv_line(
             {std::to_string(one.process), std::to_string(one.launch.index), one.launch.name,
              one.launch.grid, one.launch.block, metric, value.text, value.unit});
-      } else if (known->second == time_column) {
-        table.set(row, time_column, in_us(value, place));
-      } else if (is_counter(known->second)) {
-        table.set(row, known->second, as_count(value, place));
-      } else {
-        table.set(row, known->second, value.text);
       }
     }
-    table.set(row, "status", "ok");
+    bool has_counter = false;
+    for (const auto& [column, text] : cells) {
+      table.set(row, column, text);
+      has_counter = has_counter || (is_counter(column) && !text.empty());
+    }
+    const std::string why = has_counter ? impossible(one, cells) : without_counters(one);
+    table.set(row, "status", why.empty() ? "ok" : has_counter ? "impossible" : "no-counters");
+    table.set(row, "message", why);
+    if (!why.empty()) tables.complaints.insert(why);
     tables.rows += csv_line(row);
   }
   if (!tables.long_table.empty())
@@ -239,7 +258,8 @@ int run_import_ncu(const Command& command, const Arguments& arguments) {
     std::cerr << "note: other metrics are left out; --csv FILE puts them into FILE.metrics.csv\n";
   else if (!tables.long_table.empty())
     write_output(out + ".metrics.csv", tables.long_table);
-  return exit_fine;
+  for (const std::string& why : tables.complaints) std::cerr << "sawtooth: " << why << '\n';
+  return tables.complaints.empty() ? exit_fine : exit_check_failed;
 }
 
 }  // namespace sawtooth::experiments

@@ -1,27 +1,26 @@
-// What Nsight Compute wrote with `ncu --csv --page raw --print-units base`: lines of its own and of
-// the program, then a header, a row of units, and a row a launch with a column a metric.
-// It becomes the table of sawtooth record, and what that has no column for a long table: process,
+// What Nsight Compute wrote with `ncu --csv`: lines of its own and of the program, then a header
+// and, of `--page raw`, a row of units and a row a launch with a column a metric, or of `--page
+// details` a row a metric, with columns of rules or without. Units become base units. It becomes
+// the table of sawtooth record, and what that has no column for a long table: process,
 // launch_index, kernel_name, grid, block, metric, value, unit.
 // Source: Nsight Compute CLI documentation, "CSV output"; reports of ncu 2025.3.
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cupti/inject/pass_file.hpp"
+#include "experiments/sawtooth/import_ncu/ncu_text.hpp"
 
 namespace sawtooth::experiments {
-
-struct NcuValue {
-  std::string text;  // as written, without thousands separators
-  std::string unit;
-};
 
 struct NcuLaunch {
   inject::LaunchRecord launch;  // its values stay empty
   size_t process = 0;           // by order of appearance
+  std::string compute;          // capability, such as 9.0
   std::map<std::string, NcuValue> metrics;
 };
 
@@ -38,10 +37,12 @@ void add_metric_map(std::map<std::string, std::string>& columns, const std::stri
 
 struct NcuTables {
   std::string rows;
-  std::string long_table;  // empty when every metric has a column
+  std::string long_table;            // empty when every metric has a column
+  std::set<std::string> complaints;  // of rows whose status is not ok
 };
 
-/// Throws UsageError for a counter in a unit such as Ksector, which has lost digits.
+/// Rows are `ok`, `no-counters`, or `impossible`: more misses than reads, hit rates over 100 %.
+/// Throws UsageError for a counter that is neither sectors nor bytes.
 NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
                      const std::map<std::string, std::string>& columns,
                      const std::string& experiment, const std::string& path);

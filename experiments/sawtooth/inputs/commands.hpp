@@ -114,7 +114,7 @@ inline constexpr Command import_ncu_command{
     .name = "import-ncu",
     .operands = "REPORT.csv --csv OUT",
     .description =
-        "rows of results.csv from `ncu --csv --page raw --print-units base`; other "
+        "rows of results.csv from `ncu --csv`, best of `--page raw --print-units base`; other "
         "metrics go to OUT.metrics.csv",
     .run = run_import_ncu,
     .flags = import_ncu_options};

@@ -13,6 +13,7 @@
 #include "experiments/sawtooth/inputs/features/ring.hpp"
 #include "experiments/sawtooth/inputs/features/serving.hpp"
 #include "experiments/sawtooth/inputs/features/sets.hpp"
+#include "experiments/sawtooth/inputs/features/widths.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "scheduler/schedule.hpp"
@@ -26,8 +27,8 @@ enum class Tiles : uint8_t { of_64, of_the_kernel };
 enum class L2Content : uint8_t { cold, warm, as_is };
 
 /// The features, in the order of their columns and of their parts of resolution.
-using Features = FeatureList<BackwardKeys, PackingKeys, LengthsKeys, ServingKeys, RingKeys,
-                             HeadShardKeys, SetsKeys>;
+using Features = FeatureList<WidthKeys, BackwardKeys, PackingKeys, LengthsKeys, ServingKeys,
+                             RingKeys, HeadShardKeys, SetsKeys>;
 
 template <class Function>
 constexpr void for_each_feature(Function function) {

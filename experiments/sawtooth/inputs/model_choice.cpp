@@ -105,7 +105,7 @@ std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog&
 
 void choose_model(const GpuFile* gpu, Keys& keys) {
   const bool followed = keys.loop == Loop::kv_inner && keys.pass == Pass::forward &&
-                        (keys.dtype != ElementType::fp32 || keys.step_ns);
+                        (element_bytes(keys.dtype) == 2 || keys.step_ns);
   const auto best = followed ? judged_best(gpu) : std::nullopt;
   const bool timing_chosen = !keys.timing;
   if (!keys.timing)

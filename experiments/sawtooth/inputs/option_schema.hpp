@@ -28,6 +28,7 @@ inline constexpr CommandSet command_slurm = 1u << 21;
 enum class OptionGroup { problem, schedule, where, model, output };
 
 enum class OptionKind {
+  widths,      // a count, or two with two_widths_mark between
   count,       // whole number in [low, high]; K, M and G mean 1024, 1024^2 and 1024^3
   parts,       // a count, or auto
   bytes,       // count of bytes, or a number with KiB, MiB or GiB
@@ -52,6 +53,8 @@ using Names = std::vector<std::string_view>;
 
 /// What a key says that leaves its value to resolve().
 inline constexpr std::string_view automatic = "auto";
+/// Between the head dim of Q and K and that of V and O.
+inline constexpr char two_widths_mark = '/';
 /// The value of a key of kind `part` that stands for all of them.
 inline constexpr std::string_view all_parts = "all";
 

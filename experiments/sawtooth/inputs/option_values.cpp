@@ -77,6 +77,13 @@ std::string canonical_tolerance(std::string_view text, const OptionSpec&) {
   return std::string(text);
 }
 
+std::string canonical_widths(std::string_view text, const OptionSpec& option) {
+  const size_t mark = text.find(two_widths_mark);
+  if (mark == std::string_view::npos) return canonical_count(text, option);
+  return canonical_count(trimmed(text.substr(0, mark)), option) + two_widths_mark +
+         canonical_count(trimmed(text.substr(mark + 1)), option);
+}
+
 /// What help calls a value of a kind; what is allowed, where LOW, HIGH and NAMES are the option's;
 /// and the canonical spelling, whose function throws std::logic_error.
 struct KindOfValue {
@@ -91,6 +98,9 @@ const KindOfValue& kind_of(const OptionSpec& option) {
   static constexpr KindOfValue kinds[] = {
       {count, "N", "a whole number from LOW to HIGH (K, M and G mean 1024, 1024^2 and 1024^3)",
        canonical_count},
+      {widths, "N[/N]",
+       "a whole number from LOW to HIGH, or two, such as 192/128, of Q and K and of V and O",
+       canonical_widths},
       {parts, "N|auto", "auto, or a whole number from LOW to HIGH, or a range such as 1..8",
        canonical_count},
       {part, "N|all", "a whole number from LOW to HIGH, or all", canonical_count},
@@ -131,8 +141,9 @@ constexpr int64_t most_values_of_a_range = int64_t{1} << 20;
 
 bool takes_ranges(const OptionSpec& option) {
   using enum OptionKind;
-  return option.is_axis() && (option.kind == count || option.kind == parts ||
-                              option.kind == bytes || option.kind == OptionKind::seed);
+  return option.is_axis() &&
+         (option.kind == count || option.kind == widths || option.kind == parts ||
+          option.kind == bytes || option.kind == OptionKind::seed);
 }
 
 }  // namespace
@@ -155,7 +166,8 @@ std::string allowed_values(const OptionSpec& option) {
 
 std::vector<std::string> axis_values(const OptionSpec& option, std::string_view text) {
   const size_t mark = text.find(range_mark);
-  if (!takes_ranges(option) || mark == std::string_view::npos)
+  if (!takes_ranges(option) || mark == std::string_view::npos ||
+      text.find(two_widths_mark) != std::string_view::npos)
     return {canonical_value(option, text)};
   const size_t colon = text.find(':', mark);
   const auto number = [&](std::string_view part) {

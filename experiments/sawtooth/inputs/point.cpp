@@ -1,5 +1,7 @@
 #include "experiments/sawtooth/inputs/point.hpp"
 
+#include <algorithm>
+
 #include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
@@ -46,12 +48,12 @@ void require_countable(const Layers& layers, const Problem& problem) {
 }
 
 void require_whole_lines(const Layers& layers, const std::string& key, int64_t rows,
-                         const Problem& problem, int64_t length) {
-  if (rows >= length || rows * problem.row_bytes() % line_bytes == 0) return;
-  layers.fail(
-      key, "tiles of " + std::to_string(rows) + " rows x " + std::to_string(problem.row_bytes()) +
-               " bytes share lines; allowed: rows x head-dim x element bytes a multiple of " +
-               std::to_string(line_bytes));
+                         int64_t row_bytes, int64_t length) {
+  if (rows >= length || rows * row_bytes % line_bytes == 0) return;
+  layers.fail(key,
+              "tiles of " + std::to_string(rows) + " rows x " + std::to_string(row_bytes) +
+                  " bytes share lines; allowed: rows x head-dim x element bytes a multiple of " +
+                  std::to_string(line_bytes));
 }
 
 // The simulator numbers the tiles of all tensors with 32 bits (sim/schedule/atoms.hpp).
@@ -80,7 +82,9 @@ void require_numbered_tiles(const Layers& layers, const sim::Request& request) {
   const long double visited =
       static_cast<long double>(q) * static_cast<long double>(problem.seq_kv) +
       static_cast<long double>(kv) * static_cast<long double>(problem.seq_q);
-  const auto row_sectors = static_cast<long double>(problem.row_bytes() / sector_bytes + 1);
+  const int64_t widest = std::max(
+      {problem.row_bytes(), problem.k_row_bytes(), problem.v_row_bytes(), problem.o_row_bytes()});
+  const auto row_sectors = static_cast<long double>(widest / sector_bytes + 1);
   if (2 * of_heads(problem.heads, 1) * visited * row_sectors > most_sectors)
     layers.fail("tile-q", "SMs may move more sectors than 64-bit counts hold; allowed: up to 2^62");
 }
@@ -120,10 +124,11 @@ void resolve_schedule(const Layers& layers, Point& point) {
     if constexpr (requires { Feature::resolve_tiles(layers, point); })
       Feature::resolve_tiles(layers, point);
   });
-  require_whole_lines(layers, "tile-q", request.tiling.q_rows, request.problem,
-                      request.problem.seq_q);
-  require_whole_lines(layers, "tile-kv", request.tiling.kv_rows, request.problem,
-                      request.problem.seq_kv);
+  const Problem& problem = request.problem;
+  for (const int64_t bytes : {problem.row_bytes(), problem.o_row_bytes()})
+    require_whole_lines(layers, "tile-q", request.tiling.q_rows, bytes, problem.seq_q);
+  for (const int64_t bytes : {problem.k_row_bytes(), problem.v_row_bytes()})
+    require_whole_lines(layers, "tile-kv", request.tiling.kv_rows, bytes, problem.seq_kv);
   Schedule& schedule = request.schedule;
   schedule.launch = keys.launch;
   schedule.scan = keys.scan;

@@ -8,9 +8,6 @@
 namespace sawtooth::experiments {
 
 template <>
-inline const ValueNames<ElementType> names_of<ElementType>{
-    {"bf16", ElementType::bf16}, {"fp16", ElementType::fp16}, {"fp32", ElementType::fp32}};
-template <>
 inline const ValueNames<Tiles> names_of<Tiles>{{"64x64", Tiles::of_64},
                                                {"kernel", Tiles::of_the_kernel}};
 template <>
@@ -73,8 +70,8 @@ const std::vector<OptionSpec> rows_of_every_point{
      "length of queries (default: seq)", 1, most_keys},
     {"seq-kv", problem, count, of<&Keys::seq_kv>, sweep_commands, "",
      "length of keys (default: seq)", 1, most_keys},
-    {"head-dim", problem, count, of<&Keys::head_dim>, sweep_commands, "64", "elements of a row", 1,
-     most_head_dim},
+    {"head-dim", problem, widths, of<&Keys::head_dim>, sweep_commands, "64",
+     "elements of a row; 192/128: of Q and K, and of V and O", 1, most_head_dim},
     {"dtype", problem, choice, of<&Keys::dtype>, sweep_commands, "bf16", "element type"},
     {"mask", problem, mask, of<&Keys::mask>, sweep_commands, "none", "which keys a query sees", 1,
      most_keys},

@@ -1,6 +1,6 @@
-// FLOP of attention: forward, four a visible pair of rows and element of head dim. Under causal
-// the last key that a row sees counts half, so that S queries and S keys are S^2 / 2 pairs, the
-// convention of the FlashAttention papers. Packed heads count their positions, head by head.
+// FLOP of attention: those of each visible pair (Problem::flop_a_pair). Under causal the last key
+// that a row sees counts half, so that S queries and S keys are S^2 / 2 pairs, the convention of
+// the FlashAttention papers. Packed heads count their positions, head by head.
 #pragma once
 
 #include "scheduler/mask.hpp"
@@ -10,19 +10,13 @@
 
 namespace sawtooth::experiments {
 
-inline double forward_flop(const Problem& problem, const Tiling& tiling) {
+/// The problem's pass counts.
+inline double attention_flop(const Problem& problem, const Tiling& tiling) {
   const int64_t positions = q_positions(problem, tiling);
   double pairs = visible_pairs(problem.mask, positions, problem.seq_kv);
   if (problem.mask.kind == MaskKind::causal) pairs -= double(min_of(positions, problem.seq_kv)) / 2;
   const int64_t heads = problem.batch * problem.heads * tiling.rows_a_position;
-  return 4.0 * double(heads) * double(problem.head_dim) * pairs;
-}
-
-/// The problem's pass counts: a backward pass has five products where forward has two.
-inline double attention_flop(const Problem& problem, const Tiling& tiling) {
-  constexpr double backward_products = 5, forward_products = 2;
-  const double forward = forward_flop(problem, tiling);
-  return problem.pass == Pass::forward ? forward : forward * backward_products / forward_products;
+  return double(heads) * problem.flop_a_pair() * pairs;
 }
 
 /// All sequences count.

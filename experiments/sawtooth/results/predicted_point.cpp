@@ -18,6 +18,7 @@ double exchange_us(const Keys& keys, const sim::LinkRates& link) {
                       .seq_q = *keys.seq_q,
                       .seq_kv = *keys.seq_kv,
                       .head_dim = keys.head_dim,
+                      .head_dim_v = keys.head_dim_v.value_or(0),
                       .dtype = keys.dtype};
   const HeadShards shards{*keys.head_shards, keys.exchange};
   constexpr double ns_a_us = 1000;

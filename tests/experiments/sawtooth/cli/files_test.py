@@ -17,7 +17,7 @@ PROFILES = Path(__file__).resolve().parents[4] / "experiments/profiles"
 POINT = "simulate --gpu gb10 --seq 256 --quiet "
 LONG = "simulate --gpu gb10 --seq 512K --heads 64 --threads 1 --quiet "
 STAMPS = "cta,item,tile,sm,time_ns\n"
-NCU = '"ID","Kernel Name","Grid Size","Block Size","m"\n"0","k","1","1","5"\n'
+NCU = "ID,Kernel Name,Grid Size,Block Size,dram__sectors_read.sum,m\n0,k,1,1,5,5\n"
 
 
 class Files(unittest.TestCase):

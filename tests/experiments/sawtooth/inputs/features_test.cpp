@@ -66,6 +66,12 @@ INSTANTIATE_TEST_SUITE_P(
                 {{"pass", "backward"}, {"dq", "atomic"}, {"small_kernels", "off"}},
                 backward({{"dq", "separate"}})},
         Columns{backward({{"small-kernels", "on"}}), {{"small_kernels", "on"}}, backward({})},
+        Columns{{{"head-dim", "192/128"}},
+                {{"head_dim_v", "128"}, {"kv_latent", ""}, {"kv_dtype", ""}},
+                {{"head-dim", "192"}}},
+        Columns{{{"head-dim", "576/512"}, {"kv-latent", "on"}, {"kv-dtype", "fp8"}},
+                {{"head_dim_v", "512"}, {"kv_latent", "on"}, {"kv_dtype", "fp8"}},
+                {{"head-dim", "576/512"}, {"kv-latent", "on"}, {"kv-dtype", "int8"}}},
         Columns{packed({}), {{"pack_gqa", "on"}}, {{"heads", "16"}, {"kv-heads", "4"}}},
         Columns{{{"lengths", "4K+1K"}},
                 {{"lengths", "4096+1024"}, {"q_lengths", "4096+1024"}, {"sequence_order", "given"}},
@@ -113,6 +119,57 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{backward(packed({})), "pack-gqa", "with pass = backward: off"},
         Refused{{{"dq", "atomic"}}, "dq", "no effect without pass = backward"},
         Refused{{{"small-kernels", "on"}}, "small-kernels", "without pass = backward"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Widths, FeatureRefusal,
+    testing::Values(
+        Refused{{{"head-dim", "192/128"}, {"head-dim-v", "64"}}, "head-dim-v", "says it too"},
+        Refused{{{"head-dim-v", "128"}, {"kv-latent", "on"}}, "kv-latent", "up to head-dim = 64"},
+        Refused{backward({{"kv-dtype", "fp8"}}), "pass", "allowed with kv-latent, kv-dtype"},
+        Refused{backward({{"dtype", "fp8"}}), "pass", "dtype = fp8: forward"},
+        Refused{{{"ring", "4"}, {"head-dim", "192/128"}}, "ring", "rows of one width"},
+        Refused{{{"head-dim-v", "4"}, {"tile-q", "8"}}, "tile-q", "8 rows x 8 bytes share lines"}));
+
+// D = 192 and 128: 2 (192 + 128) FLOP a pair forward, 2 (3 x 192 + 2 x 128) backward.
+TEST(WidthsPoint, FlopAreThoseOfBothWidths) {
+  const auto flop = [](const Options& options) {
+    const Point point = point_of(options);
+    return attention_flop(point.request.problem, point.request.tiling);
+  };
+  EXPECT_EQ(flop({{"head-dim", "192/128"}}), 2.0 * (192 + 128) * 1024 * 1024);
+  EXPECT_EQ(flop(backward({{"head-dim", "192/128"}})), 2.0 * (3 * 192 + 2 * 128) * 1024 * 1024);
+}
+
+// 1K rows of D = 192 and 128 in bf16, one head of one wave: each Q tile reads K and V once, and L2,
+// which holds all, each of them once: 12 and 8 sectors a row. Latent K and V are K alone, fp8 half.
+TEST(WidthsPoint, ReadsAreRowsOfBothWidths) {
+  for (const char* l2 : {"lru", "sets", "halves"}) {
+    for (const char* timing : {"lockstep", "timed"}) {
+      if (std::string_view(l2) != "halves" && std::string_view(timing) == "timed") continue;
+      const auto reads = [&](Options options, const char* column) {
+        options.insert(options.end(), {{"head-dim", "192/128"},
+                                       {"tile-q", "64"},
+                                       {"tile-kv", "64"},
+                                       {"l2", l2},
+                                       {"timing", timing}});
+        return std::stoll(cell(predicted(options), column));
+      };
+      EXPECT_EQ(reads({}, "sm_read_sectors"), 1024 * 12 + 16 * 1024 * (12 + 8)) << l2 << timing;
+      EXPECT_EQ(reads({{"kv-latent", "on"}}, "sm_read_sectors"), 1024 * 12 + 16 * 1024 * 12);
+      EXPECT_EQ(reads({{"kv-dtype", "fp8"}}, "sm_read_sectors"), 1024 * 12 + 16 * 1024 * (6 + 4));
+    }
+  }
+}
+
+// A number of one width is the same point whether it is said once or twice.
+TEST(WidthsPoint, EqualWidthsArePredictedAsOne) {
+  for (const char* timing : {"lockstep", "timed"}) {
+    const Options once{{"head-dim", "128"}, {"mask", "causal"}, {"timing", timing}};
+    const Options twice{{"head-dim", "128/128"}, {"mask", "causal"}, {"timing", timing}};
+    for (const char* column : {"sm_read_sectors", "dram_read_sectors", "time_us"})
+      EXPECT_EQ(cell(predicted(once), column), cell(predicted(twice), column)) << column;
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Lengths, FeatureRefusal,
@@ -258,7 +315,7 @@ TEST(PackedPoint, FlopAreThoseOfTheHeadsItPacks) {
     for (const char* seq_q : {"1", "1K", "1500"}) {
       const Options options{{"mask", mask}, {"seq-q", seq_q}, {"seq-kv", "1K"}};
       const auto flop = [](const Point& point) {
-        return forward_flop(point.request.problem, point.request.tiling);
+        return attention_flop(point.request.problem, point.request.tiling);
       };
       Options apart = options;
       apart.insert(apart.end(), {{"heads", "16"}, {"kv-heads", "4"}});
