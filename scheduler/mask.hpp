@@ -1,5 +1,6 @@
 // Which keys a query row sees. With d = seq_kv - seq_q, row i sees key j when j <= i + d (causal)
 // and, for a sliding window of W keys, also i + d - W < j: the window includes the row's own key.
+// Other masks are lists of tiles (scheduler/tile_lists.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,14 @@
 
 namespace sawtooth {
 
-enum class MaskKind : uint8_t { none, causal, window };
+enum class MaskKind : uint8_t { none, causal, window, listed };
+
+struct ListedTiles;
 
 struct Mask {
   MaskKind kind = MaskKind::none;
-  int64_t window = 0;  // keys, W >= 1; read only when kind is `window`
+  int64_t window = 0;                   // keys, W >= 1; read only when kind is `window`
+  const ListedTiles* listed = nullptr;  // of kind `listed`, once the tiles are known; not owned
 };
 
 /// A half-open range [begin, end) of rows, keys or tiles; empty when end <= begin.

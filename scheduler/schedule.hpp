@@ -48,7 +48,8 @@ struct Item {
   int64_t kv_head = 0;
   int64_t own_tile = 0;
   int64_t part = 0;
-  Range scanned{};  // visible tiles; empty items exist, write their results, count for parity
+  Range scanned{};  // visible tiles, or places in the mask's lists; empty items exist, write their
+                    // results, count for parity
   Pieces pieces{};  // more than one: each leaves a partial result, the last merges them
 };
 
@@ -93,6 +94,10 @@ SAWTOOTH_HD constexpr Range scanned_by(const Problem& problem, const Tiling& til
   const Range visible = schedule.loop == Loop::kv_outer
                             ? Range{0, all_kv_tiles}
                             : visible_kv_tiles(problem, tiling, work.own_tile);
+  if (is_listed(problem.mask) && schedule.loop == Loop::kv_inner) {
+    const Range part = part_of({0, all_kv_tiles}, work.part, schedule.kv_split, all_kv_tiles);
+    return problem.mask.listed->of_q.within(visible, part);
+  }
   return part_of(visible, work.part, schedule.kv_split, all_kv_tiles);
 }
 
@@ -125,7 +130,9 @@ SAWTOOTH_HD constexpr Item item_at(const Problem& problem, const Tiling& tiling,
   const PiecePlace place = wave.place(index);
   Item item = whole_item_at(problem, tiling, schedule, wave.item(place));
   item.index = index;
-  item.scanned = intersection(item.scanned, wave.tiles(place));
+  item.scanned = is_listed(problem.mask)
+                     ? problem.mask.listed->of_q.within(item.scanned, wave.tiles(place))
+                     : intersection(item.scanned, wave.tiles(place));
   item.pieces = wave.pieces(place);
   return item;
 }

@@ -9,6 +9,7 @@
 #include "scheduler/integer_math.hpp"
 #include "scheduler/mask.hpp"
 #include "scheduler/problem.hpp"
+#include "scheduler/tile_lists.hpp"
 
 namespace sawtooth {
 
@@ -46,9 +47,11 @@ SAWTOOTH_HD constexpr Range tiles_over(Range rows, int64_t rows_per_tile) {
   return {rows.begin / rows_per_tile, ceil_div(rows.end, rows_per_tile)};
 }
 
-/// K/V tiles with at least one pair of rows that Q tile `q_tile` sees; may be empty.
+/// K/V tiles with at least one pair of rows that Q tile `q_tile` sees, places of the mask's lists
+/// where it has some; may be empty.
 SAWTOOTH_HD constexpr Range visible_kv_tiles(const Problem& problem, const Tiling& tiling,
                                              int64_t q_tile) {
+  if (is_listed(problem.mask)) return problem.mask.listed->of_q.places(q_tile);
   const Range rows = tile_rows(q_tile, tiling.q_rows, problem.seq_q);
   return tiles_over(visible_keys(problem.mask, positions_of(rows, tiling),
                                  q_positions(problem, tiling), problem.seq_kv),
@@ -60,6 +63,7 @@ constexpr int64_t visited_kv_tiles(const Problem& problem, const Tiling& tiling)
   const int64_t ranks = q_tiles(problem, tiling);
   const int64_t all = kv_tiles(problem, tiling);
   if (problem.mask.kind == MaskKind::none || ranks == 0 || all == 0) return ranks * all;
+  if (is_listed(problem.mask)) return problem.mask.listed->of_q.begin[ranks];
   // All in rows of Q, of which a key has as many as a position. Q tiles before `first` see nothing;
   // the others end at the tile of their last row's last key.
   const int64_t rows_a_key = tiling.rows_a_position;
@@ -78,9 +82,10 @@ constexpr int64_t visited_kv_tiles(const Problem& problem, const Tiling& tiling)
   return sum - floor_sum(ranks - from, tiling.q_rows, first_key, kv_rows);
 }
 
-/// Q tiles with at least one row that sees K/V tile `kv_tile`; may be empty.
+/// Q tiles with at least one row that sees K/V tile `kv_tile`, places as above; may be empty.
 SAWTOOTH_HD constexpr Range seeing_q_tiles(const Problem& problem, const Tiling& tiling,
                                            int64_t kv_tile) {
+  if (is_listed(problem.mask)) return problem.mask.listed->of_kv.places(kv_tile);
   const Range keys = tile_rows(kv_tile, tiling.kv_rows, problem.seq_kv);
   const Range seeing =
       seeing_rows(problem.mask, keys, q_positions(problem, tiling), problem.seq_kv);

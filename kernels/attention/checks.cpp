@@ -84,6 +84,8 @@ Outcome check_sizes(const Problem& problem) {
                   "head_dim_v is " + std::to_string(problem.v_dim()) +
                       (problem.kv_latent ? ", of rows of K" : "") + "; allowed: head_dim = " +
                       std::to_string(problem.head_dim) + ", and V of its own");
+  if (problem.mask.kind > MaskKind::window)
+    return refuse(Status::bad_size, "mask is a list of tiles; allowed: none, causal, window");
   if (problem.mask.kind == MaskKind::window && problem.mask.window <= 0)
     return refuse(Status::bad_size, "mask window is " + std::to_string(problem.mask.window) +
                                         "; allowed: 1 key or more");

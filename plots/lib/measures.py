@@ -42,6 +42,8 @@ def visible_pairs(row):
     queries, keys = int(row["seq_q"]), int(row["seq_kv"])
     if row["mask"] == "none":
         return queries * keys
+    if row["mask"] != "causal" and not row["mask"].removeprefix("window:").isdigit():
+        return float("nan")  # lists of tiles: the program alone has them
     fewest = max(keys - queries, 0) + 1  # keys that the first row with any sees, each next one more
     most = keys
     if row["mask"] != "causal":

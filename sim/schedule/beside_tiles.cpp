@@ -47,12 +47,14 @@ void add_rows_past_the_end(const Request& request, Prediction& prediction) {
   const int64_t kv_rows = kv_ends * tiling.kv_rows - problem.seq_kv;
   if (q_rows == 0 && kv_rows == 0) return;
   int64_t last_q = 0, last_kv = 0;  // items that read these tiles
+  const ListedTiles* listed = problem.mask.listed;
   const ItemWalk walk(request);
   for (int64_t index = 0; index < walk.items(); ++index) {
     const Item item = item_at(problem, tiling, request.schedule, request.sequences, index);
     if (item.scanned.empty()) continue;
     if (item.own_tile == q_ends - 1) ++last_q;
-    if (item.scanned.end == kv_ends) ++last_kv;
+    const int64_t last = item.scanned.end - 1;
+    if ((listed == nullptr ? last : listed->of_q.tiles[last]) == kv_ends - 1) ++last_kv;
   }
   const auto received = [&](Tensor tensor, int64_t rows, int64_t row_bytes) {
     Counters counters;

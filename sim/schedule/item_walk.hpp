@@ -124,7 +124,9 @@ class ItemWalk {
     const int64_t head = cursor.item().batch * problem_.heads + query_head;
     touch(Tensor::q, head, tile, Access::read);
     // The first K/V tile that a Q tile sees finds no O to go on from.
-    if (kv_tile != visible_kv_tiles(problem_, tiling_, tile).begin)
+    const int64_t first = visible_kv_tiles(problem_, tiling_, tile).begin;
+    const Mask& mask = problem_.mask;
+    if (kv_tile != (is_listed(mask) ? mask.listed->of_q.tiles[first] : first))
       rows(head, tile, Access::read, touch);
     rows(head, tile, Access::write, touch);
   }

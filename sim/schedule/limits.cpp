@@ -97,6 +97,7 @@ std::optional<Fault> pages_fault(const Request& request) {
 
 void require_limits(const Request& request) {
   auto fault = backward_fault(request);
+  if (!fault) fault = listed_fault(request);
   if (!fault) fault = timed_fault(request);
   if (!fault) fault = sequences_fault(request);
   if (!fault) fault = serving_fault(request);

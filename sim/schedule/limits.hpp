@@ -73,6 +73,20 @@ inline std::optional<Fault> sequences_fault(const Request& request) {
   return std::nullopt;
 }
 
+/// Empty for masks without lists of tiles, and with them for what lists are defined for.
+inline std::optional<Fault> listed_fault(const Request& request) {
+  if (request.problem.mask.kind != MaskKind::listed) return std::nullopt;
+  if (request.sequences.lengths != nullptr || request.sequences.prefix.shared())
+    return Fault{"mask",
+                 "lists of tiles are those of sequences alike; allowed with lengths and "
+                 "prefix: none, causal, window:W"};
+  if (request.problem.pass == Pass::backward && request.schedule.dq == Dq::ordered)
+    return Fault{"dq",
+                 "ordered counts the tiles of a range; allowed with lists of tiles: atomic, "
+                 "separate"};
+  return std::nullopt;
+}
+
 /// Throws std::invalid_argument with the fault.
 void require_limits(const Request& request);
 /// Throws std::invalid_argument for sequences of different lengths, which `model` does not know.

@@ -28,6 +28,12 @@ class WorkerCursor {
     item_ = item;
     own_scan_ = own_scan;
     step_ = 0;
+    const bool scans_q = schedule.loop == Loop::kv_outer || problem.pass == Pass::backward;
+    lists_ = !is_listed(problem.mask) ? nullptr
+             : scans_q                ? &problem.mask.listed->of_kv
+                                      : &problem.mask.listed->of_q;
+    if (lists_ != nullptr && schedule.loop == Loop::kv_inner)
+      attach_tile = lists_->first_from(item.scanned, attach_tile);
     scan_ = scan_context(schedule, item, items_before_++, attach_tile);
     if (schedule.loop == Loop::kv_outer) {
       kv_tile_ = -1;
@@ -69,7 +75,7 @@ class WorkerCursor {
   std::optional<TilePair> pair_ahead(const Schedule& schedule, int64_t distance) const {
     const int64_t ahead = step_ + distance;
     if (ahead >= steps_) return std::nullopt;
-    const int64_t tile = scanned_.begin + position(schedule, ahead);
+    const int64_t tile = tile_at(scanned_.begin + position(schedule, ahead));
     return own_is_q_ ? TilePair{item_.head, q_tile_, tile}
                      : TilePair{head_at(ahead), tile, kv_tile_};
   }
@@ -88,8 +94,9 @@ class WorkerCursor {
   }
 
   void place(const Schedule& schedule) {
-    (own_is_q_ ? kv_tile_ : q_tile_) = scanned_.begin + position(schedule, step_);
+    (own_is_q_ ? kv_tile_ : q_tile_) = tile_at(scanned_.begin + position(schedule, step_));
   }
+  int64_t tile_at(int64_t place) const { return lists_ == nullptr ? place : lists_->tiles[place]; }
 
   void next_kv_tile(const Problem& problem, const Tiling& tiling, const Schedule& schedule) {
     own_is_q_ = false;
@@ -109,7 +116,8 @@ class WorkerCursor {
   ScanContext scan_;  // of one head
   OwnScan* own_scan_ = nullptr;
   const int32_t* positions_ = nullptr;  // of own_scan_, for scan_
-  Range scanned_;                       // tiles that the steps visit
+  const TileLists* lists_ = nullptr;    // of a mask that has some
+  Range scanned_;                       // tiles that the steps visit, or places in their list
   bool own_is_q_ = true;                // and these are K/V tiles
   int64_t steps_ = 0;                   // over all heads of the item
   int64_t items_before_ = 0;

@@ -12,7 +12,7 @@ from random import Random
 from subprocess import run
 
 from backward import COUNTERS, TENSORS, count
-from points import VALUES
+from points import VALUES, choose_listed_mask
 from simulate_test import section, table
 
 
@@ -43,6 +43,8 @@ def any_point(number):
     }
     if random.random() < 0.4:
         point["head_dim_v"] = pick((32, 64, 96, 192))
+    if random.random() < 0.25:
+        choose_listed_mask(random, point)
     point["section"] = random.randint(1, point["batch"] * kv_heads)
     row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
     rows = point["batch"] * (4 * point["heads"] * point["seq_q"] + 2 * kv_heads * point["seq_kv"])

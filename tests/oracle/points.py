@@ -85,6 +85,8 @@ def drawn(random, number):
     point["pack_gqa"] = pick(VALUES["pack_gqa"])
     if random.random() < 0.3:
         choose_lengths(random, point)
+    elif random.random() < 0.3:
+        choose_listed_mask(random, point)
     if point["launch"] == "balanced":  # what the program allows
         point["kv_split"], point["loop"] = 1, "kv-inner"
     if point["loop"] == "kv-outer":
@@ -112,6 +114,26 @@ def choose_widths(random, point):
         point["kv_dtype"] = random.choice(VALUES["kv_dtype"])
 
 
+def choose_listed_mask(random, point):
+    """A mask whose tiles are no range."""
+    draw = random.randint
+    kind = random.choice(("document", "prefix-lm", "sink", "blocks"))
+    if kind == "document":
+        lengths = [draw(1, 150) for _ in range(draw(1, 5))]
+        point["seq_q"] = point["seq_kv"] = sum(lengths)
+        point["mask"] = "document:" + "+".join(map(str, lengths))
+    elif kind == "prefix-lm":
+        point["mask"] = f"prefix-lm:{draw(0, 450)}"
+    elif kind == "sink":
+        point["mask"] = f"window:{draw(1, 200)}+sink:{draw(1, 100)}"
+    else:
+        point["mask"] = f"blocks:random:{random.choice((0.2, 0.5, 0.8))}:{draw(0, 99)}"
+
+
+def is_listed(point):
+    return "sink" in point["mask"] or not point["mask"].startswith(("none", "causal", "window"))
+
+
 def choose_serving(random, point):
     """Prefixes, pages, cascades and equal shares, where the point may have them."""
     if point["loop"] == "kv-outer" or point["prefetch"] or random.random() < 0.35:
@@ -125,7 +147,7 @@ def choose_serving(random, point):
         pages = 0
     unit = max(tile, pages)
     most = min(keys) // unit
-    if most > 0 and random.random() < 0.6:
+    if most > 0 and random.random() < 0.6 and not is_listed(point):
         point["prefix"] = unit * random.randint(1, most)
         point["prefix_group"] = random.randint(1, point["batch"])
         if "cascade" in point:

@@ -68,7 +68,16 @@ class Problem:
         # Columns of K that are V: a step reads them once.
         self.scanned = ("k",) if point.get("kv_latent") == "on" else ("k", "v")
         self.mask, _, width = point["mask"].partition(":")
-        self.window = int(width or 0)
+        width, _, sink = width.partition("+sink:")
+        self.sink = int(sink or 0)
+        self.window = int(width) if self.mask == "window" else 0
+        self.prefix = int(width) if self.mask == "prefix-lm" else 0
+        self.share = width.split(":")[1:] if self.mask == "blocks" else ()
+        # The document of every position.
+        self.document = []
+        if self.mask == "document":
+            for number, length in enumerate(lengths_of(width, 0)):
+                self.document += [number] * length
 
     def last_key(self, row):
         """That a causal row sees."""
@@ -79,13 +88,20 @@ class Problem:
         last = self.last_key(row)
         if self.mask == "none":
             return True
-        if self.mask == "window" and key <= last - self.window:
+        if self.mask == "blocks":
+            share, seed = self.share
+            block = row // self.rows_a_position // 128 * ceil(self.seq_kv / 128) + key // 128
+            return (stream(int(seed), block) >> 11) * 2**-53 < float(share)
+        if self.mask == "window" and key <= last - self.window and key >= self.sink:
             return False
-        return key <= last
+        if self.document and self.document[row // self.rows_a_position] != self.document[key]:
+            return False
+        return key <= last or key < self.prefix
 
     def seen_by(self):
         """Of every Q tile, the K/V tiles with a pair of valid rows that see each other."""
         tiles = [set() for _ in range(self.q_tiles)]
+        listed = self.sink or self.mask in ("document", "prefix-lm", "blocks")
         for row in range(self.seq_q):
             for tile in range(self.kv_tiles):
                 end = min((tile + 1) * self.kv_rows, self.seq_kv)
@@ -93,7 +109,8 @@ class Problem:
                 # own ends is seen where any key is.
                 last = self.last_key(row)
                 first = max(0, last - self.window + 1) if self.mask == "window" else 0
-                for key in (tile * self.kv_rows, end - 1, first, last):
+                every = range(tile * self.kv_rows, end)
+                for key in every if listed else (tile * self.kv_rows, end - 1, first, last):
                     if tile * self.kv_rows <= key < end and self.sees(row, key):
                         tiles[row // self.q_rows].add(tile)
         return [sorted(tile) for tile in tiles]

@@ -319,7 +319,7 @@ class Replay:
             if self.point["launch"] == "grid":
                 counter = index // self.workers
             worker.taken += 1
-            if not item.tiles:
+            if not item.tiles or self.outer and not self.outer_scan(item):
                 self.results(item)
                 if waits:
                     return True

@@ -88,7 +88,7 @@ inline std::string value_text(const std::string& value) {
   return value;
 }
 
-inline void read_value(std::string_view text, Mask& mask) {
+inline void read_value(std::string_view text, NamedMask& mask) {
   mask = parse_mask(text);
 }
 inline void read_value(std::string_view text, Section& section) {

@@ -9,6 +9,7 @@
 #include "experiments/sawtooth/inputs/features/backward.hpp"
 #include "experiments/sawtooth/inputs/features/head_shards.hpp"
 #include "experiments/sawtooth/inputs/features/lengths.hpp"
+#include "experiments/sawtooth/inputs/features/masks.hpp"
 #include "experiments/sawtooth/inputs/features/packing.hpp"
 #include "experiments/sawtooth/inputs/features/ring.hpp"
 #include "experiments/sawtooth/inputs/features/serving.hpp"
@@ -28,7 +29,7 @@ enum class L2Content : uint8_t { cold, warm, as_is };
 
 /// The features, in the order of their columns and of their parts of resolution.
 using Features = FeatureList<WidthKeys, BackwardKeys, PackingKeys, LengthsKeys, ServingKeys,
-                             RingKeys, HeadShardKeys, SetsKeys>;
+                             MaskKeys, RingKeys, HeadShardKeys, SetsKeys>;
 
 template <class Function>
 constexpr void for_each_feature(Function function) {
@@ -41,7 +42,6 @@ struct Keys : Features {
   int64_t batch{}, heads{}, head_dim{};
   std::optional<int64_t> kv_heads, seq, seq_q, seq_kv;
   ElementType dtype{};
-  Mask mask{};
 
   std::optional<int64_t> tile_q, tile_kv;
   std::optional<Tiles> tiles;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "experiments/sawtooth/inputs/listed_mask.hpp"
 #include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
@@ -112,7 +113,10 @@ const KindOfValue& kind_of(const OptionSpec& option) {
       {choice, "NAME", "one of NAMES", canonical_choice},
       {on_off, "on|off", "on or off", canonical_on_off},
       {toggle, "", "on or off", canonical_on_off},
-      {mask, "MASK", "none, causal or window:W with W from LOW to HIGH keys", canonical_mask},
+      {mask, "MASK",
+       "none, causal, window:W with W from LOW to HIGH keys, window:W+sink:N, prefix-lm:N, "
+       "document:LENGTHS, blocks:FILE or blocks:random:SHARE:SEED",
+       canonical_mask},
       {section, "N|all|auto:BYTES",
        "a whole number of heads, all, or auto:BYTES such as auto:32MiB", canonical_section},
       {lengths, "LENGTHS", allowed_lengths,
@@ -208,17 +212,20 @@ Section parse_section(std::string_view given) {
   return {.heads = heads};
 }
 
-Mask parse_mask(std::string_view given) {
+NamedMask parse_mask(std::string_view given) {
+  if (std::string listed = canonical_listed_mask(trimmed(given)); !listed.empty())
+    return {{.kind = MaskKind::listed}, std::move(listed)};
   const std::string text = lowered(given);
   if (text == "none") return {};
-  if (text == "causal") return {.kind = MaskKind::causal};
+  if (text == "causal") return {{.kind = MaskKind::causal}, {}};
   if (!text.starts_with(window_prefix)) fail(text);
   const int64_t window = parse_count(trimmed(std::string_view(text).substr(window_prefix.size())));
   if (window < 1 || window > find_option("seq-kv")->high) fail(text);
-  return {.kind = MaskKind::window, .window = window};
+  return {{.kind = MaskKind::window, .window = window}, {}};
 }
 
-std::string value_text(const Mask& mask) {
+std::string value_text(const NamedMask& mask) {
+  if (mask.kind == MaskKind::listed) return mask.listed;
   if (mask.kind == MaskKind::window)
     return std::string(window_prefix) + std::to_string(mask.window);
   return mask.kind == MaskKind::causal ? "causal" : "none";

@@ -33,9 +33,14 @@ std::string allowed_values(const OptionSpec& option);
 /// "N", "BYTES", "FILE", as help calls its value; empty for a toggle.
 std::string_view value_name(const OptionSpec& option);
 
-/// none, causal or window:W; throws std::invalid_argument.
-Mask parse_mask(std::string_view text);
-std::string value_text(const Mask& mask);
+/// A mask by its words: of kind `listed` the canonical text says which (listed_mask.hpp).
+struct NamedMask : Mask {
+  std::string listed;
+};
+
+/// Throws std::invalid_argument.
+NamedMask parse_mask(std::string_view text);
+std::string value_text(const NamedMask& mask);
 
 /// A whole number of heads from 1 on, all, or auto:BYTES; throws std::invalid_argument.
 Section parse_section(std::string_view text);

@@ -28,6 +28,7 @@ struct Point {
   Keys keys;             // resolved; what was left open has its value
   sim::Request request;  // its order's list, if any, lives in `order_list`
   std::shared_ptr<const SequenceLists> sequences;
+  std::shared_ptr<const ListedMask> listed_mask;             // of the problem's mask
   std::shared_ptr<const std::vector<int32_t>> page_table;    // of the request's pages
   std::shared_ptr<const std::vector<int64_t>> tiles_before;  // of its shares
   sim::Gpu gpu;  // nameless, with l2_bytes only, when no gpu was given

@@ -160,8 +160,9 @@ std::vector<OptionSpec> point_options() {
   std::vector<OptionSpec> rows = rows_of_every_point;
   std::vector<OptionBlock> waiting;
   for_each_feature([&]<class Feature>(Feature*) {
-    for (OptionBlock& block : Feature::template options<Keys>())
-      waiting.push_back(std::move(block));
+    if constexpr (requires { Feature::template options<Keys>(); })
+      for (OptionBlock& block : Feature::template options<Keys>())
+        waiting.push_back(std::move(block));
   });
   // A block may stand behind a key of another feature.
   while (!waiting.empty()) {

@@ -117,7 +117,8 @@ constexpr void for_each_column(Take take) {
   };
   const auto of_features = [&](ColumnKind kind) {
     for_each_feature([&]<class Feature>(Feature*) {
-      if (Feature::columns.front().kind == kind) all(Feature::columns);
+      if constexpr (requires { Feature::columns; })
+        if (Feature::columns.front().kind == kind) all(Feature::columns);
     });
   };
   all(of_every_point);

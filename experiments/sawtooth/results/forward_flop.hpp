@@ -13,7 +13,8 @@ namespace sawtooth::experiments {
 /// The problem's pass counts.
 inline double attention_flop(const Problem& problem, const Tiling& tiling) {
   const int64_t positions = q_positions(problem, tiling);
-  double pairs = visible_pairs(problem.mask, positions, problem.seq_kv);
+  double pairs = is_listed(problem.mask) ? problem.mask.listed->pairs
+                                         : visible_pairs(problem.mask, positions, problem.seq_kv);
   if (problem.mask.kind == MaskKind::causal) pairs -= double(min_of(positions, problem.seq_kv)) / 2;
   const int64_t heads = problem.batch * problem.heads * tiling.rows_a_position;
   return double(heads) * problem.flop_a_pair() * pairs;

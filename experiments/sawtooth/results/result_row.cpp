@@ -63,7 +63,7 @@ CsvRow measured_key_cells(const Point& point, std::string_view experiment) {
   }
   // All else that files say stands in cells of its own.
   std::string& inputs = cells[result_column("inputs")];
-  for (const char* kind : {"order", "page-table"}) {
+  for (const char* kind : {"order", "page-table", "mask"}) {
     const auto content = point.contents.find(kind);
     if (content == point.contents.end()) continue;
     inputs.append(inputs.empty() ? "" : " ").append(kind).append("=").append(content->second);

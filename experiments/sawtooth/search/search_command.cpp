@@ -150,6 +150,9 @@ int run_search(const Command& command, const Arguments& arguments) {
       throw UsageError(
           "lengths, q-lengths: search has no bounds for sequences of different "
           "lengths; allowed: seq-q, seq-kv");
+    if (!shape.candidates.front().point.keys.mask.listed.empty())
+      throw UsageError(
+          "mask: search has no bounds for lists of tiles; allowed: none, causal, window:W");
     for (const Candidate& candidate : shape.candidates) {
       if (candidate.point.keys.pack_gqa)
         throw UsageError("pack-gqa: search shortens problems of single heads; allowed: off");

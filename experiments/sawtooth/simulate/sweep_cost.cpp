@@ -48,6 +48,8 @@ double pairs_of_tiles(const Problem& problem, const sim::Request& request) {
   const auto kv = static_cast<double>(kv_tiles(problem, request.tiling));
   double seen = kv;  // K/V tiles of a Q tile, on average
   if (problem.mask.kind == MaskKind::causal) seen = (kv + 1) / 2;
+  if (is_listed(problem.mask))
+    seen = static_cast<double>(visited_kv_tiles(problem, request.tiling)) / q;
   if (problem.mask.kind == MaskKind::window) {
     const auto rows = static_cast<double>(problem.mask.window + request.tiling.q_rows);
     seen = std::min(kv, rows / static_cast<double>(request.tiling.kv_rows) + 1);

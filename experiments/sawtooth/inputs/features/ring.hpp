@@ -88,7 +88,7 @@ struct RingKeys {
     const auto refuse = [&](bool is_there, const char* key, const char* what) {
       if (is_there) layers.fail(key, what);
     };
-    refuse(problem.mask.kind == MaskKind::window, "mask", "a ring takes none or causal");
+    refuse(problem.mask.kind > MaskKind::causal, "mask", "a ring takes none or causal");
     refuse(problem.seq_q != problem.seq_kv, "ring", "takes as many queries as keys; allowed: seq");
     refuse(keys.head_shards.has_value(), "head-shards", "a ring takes none");
     refuse(keys.pack_gqa, "pack-gqa", "a ring packs no heads; allowed: off");
