@@ -58,7 +58,7 @@ ColumnBits differences(const PointTable& predicted, const ComparedPoint& p,
   if (predicted.cell(p, gpu).empty()) apart |= ColumnBits{1} << gpu;
   // What was measured from outside is that system's, not any kernel's of the same problem.
   constexpr size_t launch = join_column("launch");
-  if (measured.cell(m, launch).empty() && !measured.is_published(m) &&
+  if (measured.cell(m, launch).empty() && measured.source(m) != "published" &&
       !predicted.cell(p, launch).empty() &&
       predicted.cell(p, system_place) != measured.cell(m, system_place))
     apart |= ColumnBits{1} << system_place;
@@ -111,14 +111,26 @@ void find_columns_apart(const PointTable& predicted, const PointTable& measured,
   for (size_t place = 0; place < is_joined.size() && comparison.looked_at < most; ++place) {
     if (is_joined[place]) continue;
     ++comparison.looked_at;
+    const ComparedPoint& p = predicted.points()[place];
     ColumnBits least = 0;
+    const ComparedPoint* nearest = nullptr;
     for (const ComparedPoint& m : measured.points()) {
-      const ColumnBits apart = differences(predicted, predicted.points()[place], measured, m);
-      if (least == 0 || std::popcount(apart) < std::popcount(least)) least = apart;
+      const ColumnBits apart = differences(predicted, p, measured, m);
+      if (nearest == nullptr || std::popcount(apart) < std::popcount(least)) {
+        least = apart;
+        nearest = &m;
+      }
       if (std::has_single_bit(least)) break;
     }
-    for (size_t i = 0; i <= system_place; ++i)
-      if (least >> i & 1) ++comparison.apart[i == system_place ? "system" : join_columns()[i]];
+    for (size_t i = 0; i <= system_place; ++i) {
+      if ((least >> i & 1) == 0) continue;
+      auto& [points, cells] = comparison.apart[i == system_place ? "system" : join_columns()[i]];
+      const std::string ours(predicted.cell(p, i)), theirs(measured.cell(*nearest, i));
+      if (++points == 1)
+        cells = ours.empty()     ? "is empty in " + predicted.path()
+                : theirs.empty() ? "is empty in " + measured.path()
+                                 : ours + ", not " + theirs;
+    }
   }
 }
 
@@ -191,6 +203,15 @@ Comparison compare_tables(const CsvTable& predicted_table, const CsvTable& measu
                           const std::vector<std::string_view>& counters) {
   const PointTable predicted(predicted_table, Side::predicted);
   const PointTable measured(measured_table, Side::measured);
+  const auto are_predictions = [](const PointTable& table) {
+    return !table.points().empty() &&
+           std::ranges::all_of(table.points(), [&](const ComparedPoint& point) {
+             return table.source(point) == "predicted";
+           });
+  };
+  if (are_predictions(predicted) && are_predictions(measured))
+    throw UsageError(measured_table.path + ": its rows are predictions (column source); allowed: " +
+                     "measured or published rows; --no-worse-than takes kept predictions");
   Comparison comparison;
   MeasuredColumns known;
   std::vector<bool> p_joined(predicted.points().size()), m_joined(measured.points().size());

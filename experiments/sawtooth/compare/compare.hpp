@@ -72,9 +72,13 @@ struct Comparison {
   size_t measured_points = 0;
   size_t predicted_alone = 0;  // of these, without a partner
   size_t measured_alone = 0;
-  /// What keeps predicted points without a partner from the measured ones that are nearest to them:
-  /// columns, and how many points differ there. Of a long table the first ones are looked at.
-  std::map<std::string_view, size_t> apart;
+  /// What keeps predicted points without a partner from the measured ones that are nearest to them,
+  /// by column. Of a long table the first ones are looked at.
+  struct Apart {
+    size_t points = 0;
+    std::string cells;  // of one of them: "linear, not sawtooth", or "is empty in FILE"
+  };
+  std::map<std::string_view, Apart> apart;
   size_t looked_at = 0;
 };
 
@@ -83,7 +87,7 @@ struct Comparison {
 std::vector<std::string_view> counters_named(const std::string& list, const std::string& place);
 
 /// Compares `counters` where both sides have a value. Throws UsageError with file and line for a
-/// missing column or a cell that is no number.
+/// missing column or a cell that is no number, and for two tables of predictions.
 Comparison compare_tables(const CsvTable& predicted, const CsvTable& measured,
                           const std::vector<std::string_view>& counters);
 

@@ -1,7 +1,11 @@
 // sawtooth compare PREDICTED MEASURED: prints the errors of every counter, and fails beyond
 // --tolerance.
+#include <algorithm>
+#include <functional>
 #include <iostream>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
@@ -13,6 +17,8 @@
 
 namespace sawtooth::experiments {
 namespace {
+
+constexpr size_t most_reasons = 5;  // in a report
 
 std::string number_of(size_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
@@ -44,8 +50,17 @@ void report_alone(std::ostream& out, const Comparison& comparison) {
       << " measured points\n";
   if (comparison.looked_at < comparison.predicted_alone && !comparison.apart.empty())
     out << "  of the first " << comparison.looked_at << " of these predicted points:\n";
-  for (const auto& [column, count] : comparison.apart)
-    out << "  kept apart by " << column << ": " << number_of(count, "point") << "\n";
+  // Those that keep most points apart first.
+  std::vector<std::pair<size_t, std::string>> reasons;
+  for (const auto& [column, apart] : comparison.apart)
+    reasons.emplace_back(apart.points, std::string(column) + " (" +
+                                           number_of(apart.points, "point") + "): " + apart.cells);
+  std::ranges::stable_sort(reasons, std::greater(), &std::pair<size_t, std::string>::first);
+  for (size_t i = 0; i < std::min(most_reasons, reasons.size()); ++i)
+    out << (i == 0 ? "  kept apart by " : "; ") << reasons[i].second;
+  if (reasons.size() > most_reasons)
+    out << "; and " << reasons.size() - most_reasons << " more columns";
+  out << (reasons.empty() ? "" : "\n");
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iomanip>
 #include <span>
 #include <sstream>
+#include <utility>
 
 #include "experiments/sawtooth/compare/compare_statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -12,6 +14,8 @@
 namespace sawtooth::experiments {
 namespace {
 
+// So few points of a group are shown one by one.
+constexpr size_t few_points = 3;
 constexpr int name_width = 26;
 constexpr int number_width = 10;
 
@@ -110,6 +114,33 @@ std::string changes_text(const std::vector<ScheduleChanges>& changes, const std:
   return text;
 }
 
+// A line a counter of each point of a group; nothing where there are many points.
+std::string points_text(const std::vector<PointError>& errors, const std::string& group,
+                        const Tolerances& tolerances) {
+  std::string text;
+  const JoinedPoint* last = nullptr;
+  size_t points = 0;
+  for (const PointError& error : errors) {
+    if (error.point->group != group) continue;
+    if (std::exchange(last, error.point) != error.point) {
+      if (++points > few_points) return {};
+      text += "  " + name_of(error.point->key) + "\n";
+      text += line("", {"predicted", "measured", "error", "low", "high"});
+    }
+    const int digits = error.counter == "time_us" ? 2 : 0;
+    const auto relative = error.relative();
+    std::vector<std::string> cells{fixed(error.predicted, digits), fixed(error.measured, digits),
+                                   percent(relative, relative.value_or(0) < 0 ? "" : "+")};
+    if (error.interval)
+      for (const double end : {error.interval->low, error.interval->high})
+        cells.push_back(fixed(end, digits));
+    const auto limit = tolerances.of(error.counter);
+    const bool is_out = limit && (!relative || std::abs(*relative) > *limit);
+    text += line(std::string(error.counter), cells, is_out ? "  beyond " + percent(limit) : "");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string report_text(const std::vector<PointError>& errors, const Tolerances& tolerances) {
@@ -122,8 +153,11 @@ std::string report_text(const std::vector<PointError>& errors, const Tolerances&
     const std::string& group = all[i].group;
     if (i > 0 && all[i - 1].group == group) continue;
     text += (group.empty() ? "no model named" : group) + "\n";
-    text += regime_text(all, group, "all points", tolerances);
-    text += regime_text(hard, group, over, {});
+    const std::string points = points_text(errors, group, tolerances);
+    text += points;
+    if (points.empty())
+      text +=
+          regime_text(all, group, "all points", tolerances) + regime_text(hard, group, over, {});
     for (const ErrorSummary& own : of_group(all, group)) text += zero_text(own);
     text += changes_text(changes, group);
   }

@@ -12,16 +12,6 @@
 namespace sawtooth::experiments {
 namespace {
 
-// "gb10, batch 1, heads 8, seq 4096 x 4096, head dim 64, mask causal".
-std::string name_of(const PointTable& table, const ComparedPoint& point) {
-  const auto cell = [&](std::string_view name) {
-    return std::string(table.cell(point, join_column(name)));
-  };
-  return cell("gpu") + ", batch " + cell("batch") + ", heads " + cell("heads") + ", seq " +
-         cell("seq_q") + " x " + cell("seq_kv") + ", head dim " + cell("head_dim") + ", mask " +
-         cell("mask");
-}
-
 CsvRow key_of(const PointTable& table, const ComparedPoint& point) {
   CsvRow key;
   for (size_t i = 0; i <= system_place; ++i) key.emplace_back(table.cell(point, i));
@@ -83,12 +73,12 @@ NoWorse compare_with_kept(const CsvTable& predicted_table, const CsvTable& kept_
     for (const std::string_view counter : counters) {
       const std::string rise = rise_of(counter, predicted.values(*point, counter),
                                        kept.values(partner, counter), tolerances);
-      if (!rise.empty()) result.worse.push_back(name_of(predicted, *point) + ": " + rise);
+      if (!rise.empty()) result.worse.push_back(name_of(key_of(predicted, *point)) + ": " + rise);
     }
   }
   for (const ComparedPoint* point : kept_points)
     if (!seen.contains(point))
-      result.missing.push_back(name_of(kept, *point) + ": " + kept.place_of(*point) +
+      result.missing.push_back(name_of(key_of(kept, *point)) + ": " + kept.place_of(*point) +
                                " has no new prediction");
   return result;
 }

@@ -58,6 +58,13 @@ std::string problem_of(CsvRow key) {
   return csv_line(key);
 }
 
+std::string name_of(const CsvRow& key) {
+  const auto cell = [&](std::string_view name) { return key[join_column(name)]; };
+  return cell("gpu") + ", batch " + cell("batch") + ", heads " + cell("heads") + ", seq " +
+         cell("seq_q") + " x " + cell("seq_kv") + ", head dim " + cell("head_dim") + ", mask " +
+         cell("mask") + ", " + cell("launch") + ", " + cell("scan") + ", " + cell("q_order");
+}
+
 PointTable::PointTable(const CsvTable& table, Side side) : table_(table) {
   for (size_t i = 0; i < table.header.size(); ++i) by_name_.emplace(table.header[i], i);
   for (const std::string_view name : join_columns())
@@ -126,20 +133,19 @@ std::string_view PointTable::cell(const ComparedPoint& point, size_t place) cons
   return place == join_column("kernel") ? family(cell) : cell;
 }
 
-bool PointTable::is_published(const ComparedPoint& point) const {
-  return text(point, source_) == "published";
+const std::string& PointTable::source(const ComparedPoint& point) const {
+  return text(point, source_);
 }
 
 // Which empty cells of a point mean "not known". A row that names no GPU joins nothing.
 ColumnBits PointTable::open_columns(const ComparedPoint& point) const {
-  const bool from_outside = text(point, source_) == "measured" &&
-                            !cell(point, system_place).empty() &&
+  const bool from_outside = source(point) == "measured" && !cell(point, system_place).empty() &&
                             cell(point, join_column("launch")).empty();
   ColumnBits open = 0;
   for (size_t i = 0; i <= system_place; ++i) {
     const bool is_unseen = is_schedule_column(i) || i == join_column("small_kernels");
     const bool may_be = i == system_place || i == join_column("kernel") ||
-                        (is_published(point) && i != join_column("gpu")) ||
+                        (source(point) == "published" && i != join_column("gpu")) ||
                         (from_outside && is_unseen);
     if (may_be && cell(point, i).empty()) open |= ColumnBits{1} << i;
   }

@@ -45,6 +45,9 @@ constexpr bool is_schedule_column(size_t place) {
 /// The same text for keys, cells of join_columns(), that differ in their schedules alone.
 std::string problem_of(CsvRow key);
 
+/// "gb10, batch 1, heads 8, seq 4096 x 4096, head dim 64, mask causal, static, linear, ascending".
+std::string name_of(const CsvRow& key);
+
 /// Bits of join_columns(), and of `system` above them.
 using ColumnBits = uint64_t;
 inline constexpr size_t system_place = join_column_count;
@@ -70,7 +73,8 @@ class PointTable {
   /// The cell of a point in join_columns(), or at system_place; a kernel's is its family, the name
   /// up to its first '-'.
   std::string_view cell(const ComparedPoint& point, size_t place) const;
-  bool is_published(const ComparedPoint& point) const;
+  const std::string& path() const { return table_.path; }
+  const std::string& source(const ComparedPoint& point) const;
   /// What its rows have in a column, as many as have something. Throws UsageError with file and
   /// line for a cell that is no number.
   std::vector<double> values(const ComparedPoint& point, std::string_view column) const;

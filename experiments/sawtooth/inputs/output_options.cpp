@@ -129,7 +129,7 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
               "keep the rows that --csv has, do the rest"),
     of_output("overwrite", toggle,
               command_simulate | measure_commands | command_trace | command_search | command_ring,
-              "off", "leave the rows of a sweep that was interrupted"),
+              "off", "replace rows of an interrupted sweep, or a file of another kind"),
     of_output("quiet", toggle, both_commands | command_calibrate | command_merge | command_ring,
               "off", "no notes and no progress on standard error"),
 });

@@ -23,8 +23,9 @@ int run_measure(const Command& command, const Arguments& arguments) {
     if (request.problem.pass == Pass::backward) pass = Pass::backward;
     const auto* row = kernel_with_tile(family, request.problem, request.tiling);
     if (point.refusal.empty() && row == nullptr)
-      point.refusal = "no kernel has this head dim and tile; allowed tiles: " +
-                      known_tiles(family, request.problem);
+      point.refusal = "no kernel of this head dim has tiles of " + point.text("tile-q") + "x" +
+                      point.text("tile-kv") +
+                      "; allowed tiles: " + known_tiles(family, request.problem);
     if (point.refusal.empty())
       print_planned_point(std::cout, point, row->family, row->tiling, row->shared_bytes);
     else

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
+#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -32,7 +34,10 @@ ResultLog::ResultLog(std::string path, OldRows old, size_t key_columns)
     replaceable_ = table_->replaceable();
   }
   if (replaceable_) left_behind(partial_path());  // refuses what stands in its way
-  if (old == OldRows::replace_finished) refuse_unfinished();
+  if (old == OldRows::replace_finished) {
+    refuse_unfinished();
+    refuse_other_files();
+  }
   if (old != OldRows::resume) return;
   if (!replaceable_) throw UsageError("--resume: needs --csv FILE to go on with");
   old_.emplace(path_, key_columns_);
@@ -51,6 +56,19 @@ void ResultLog::refuse_unfinished() const {
                    (lines == 2 ? " row" : " rows") +
                    " of a sweep that was interrupted; allowed: --resume to go on with them, " +
                    "--overwrite to leave them, or another --csv");
+}
+
+void ResultLog::refuse_other_files() const {
+  if (!replaceable_) return;
+  std::ifstream file = left_behind(path_);
+  std::string header;
+  if (!std::getline(file, header) || header.empty()) return;
+  require_result_columns(parse_csv_record(header, path_, 1),
+                         path_ + ": is not replaced: ", "allowed: --overwrite, or another --csv");
+  const auto rows =
+      std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
+  if (rows > 0 && is_terminal(Output::error))
+    std::cerr << "note: " << path_ << ": its " << rows << " rows are replaced\n";
 }
 
 void ResultLog::refuse_changes(const std::vector<CsvRow>& sweep) {

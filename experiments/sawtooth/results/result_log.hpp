@@ -30,8 +30,8 @@ class ResultLog {
  public:
   /// `path` "-" is standard output. The first `key_columns` cells tell rows apart: those of a
   /// point, or one more where a point has repetitions. Throws UsageError when the file cannot be
-  /// written, when there is a partial file with rows that nothing says what to do with, or to
-  /// resume when a file of that name has other columns than results.csv.
+  /// written, when there is a partial file with rows that nothing says what to do with, or when a
+  /// file of that name has other columns than results.csv and is not to be overwritten.
   ResultLog(std::string path, OldRows old, size_t key_columns = key_column_count);
 
   /// Before start(), where there are old rows: the key cells of every row of the sweep, in its
@@ -79,6 +79,8 @@ class ResultLog {
  private:
   void mark_used(const CsvRow& key_cells);
   void refuse_unfinished() const;
+  // A table of results is replaced, and said to be; nothing else is.
+  void refuse_other_files() const;
   void write(const std::string& line);
   // Refused rows at the table's beginning wait for another one; gives up waiting.
   void release_held();

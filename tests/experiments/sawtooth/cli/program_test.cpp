@@ -153,6 +153,14 @@ TEST(Simulate, KeysOfOtherCommandsInAConfigurationAreNoted) {
                                                ":3: tolerance: has no effect in simulate\n"));
 }
 
+// Rows as if they were measured.
+std::string measured(std::string rows) {
+  const std::string predicted = ",predicted,";
+  for (size_t at; (at = rows.find(predicted)) != std::string::npos;)
+    rows.replace(at, predicted.size(), ",measured,");
+  return rows;
+}
+
 TEST(Compare, PassesWithinTheToleranceAndFailsBeyondIt) {
   const TemporaryFolder folder;
   const std::string row = run_program("simulate --gpu gb10 --seq 256 --csv -").out;
@@ -167,7 +175,7 @@ TEST(Compare, PassesWithinTheToleranceAndFailsBeyondIt) {
   for (size_t at; (at = changed.find(cell(reads))) != std::string::npos;) {
     changed.replace(at, cell(reads).size(), cell(reads * 5 / 4));
   }
-  folder.write("m.csv", changed);
+  folder.write("m.csv", measured(changed));
   const std::string files = folder.path("p.csv") + " " + folder.path("m.csv");
   const Outcome strict =
       run_program("compare " + files + " --tolerance 19% --csv " + folder.path("e.csv"));
@@ -182,7 +190,7 @@ TEST(Compare, PassesWithinTheToleranceAndFailsBeyondIt) {
 TEST(Compare, NothingInCommonIsAFailure) {
   const TemporaryFolder folder;
   folder.write("p.csv", run_program("simulate --gpu gb10 --seq 256 --csv -").out);
-  folder.write("m.csv", run_program("simulate --gpu h200 --seq 256 --csv -").out);
+  folder.write("m.csv", measured(run_program("simulate --gpu h200 --seq 256 --csv -").out));
   const Outcome outcome =
       run_program("compare " + folder.path("p.csv") + " " + folder.path("m.csv"));
   EXPECT_EQ(outcome.exit_code, 1);

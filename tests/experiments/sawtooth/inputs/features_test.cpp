@@ -8,10 +8,12 @@
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "tests/experiments/sawtooth/inputs/given.hpp"
+#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
+using sawtooth::test::TemporaryFolder;
 using test::given;
 using test::Options;
 using test::point_of;
@@ -170,6 +172,81 @@ TEST(WidthsPoint, EqualWidthsArePredictedAsOne) {
       EXPECT_EQ(cell(predicted(once), column), cell(predicted(twice), column)) << column;
   }
 }
+
+// 16 Q tiles of 64 rows, D = 64 in bf16: a step reads 64 rows of K and of V, 4 sectors each. Steps
+// by hand: 1 + .. + 4 and 1 + .. + 12 of the documents, the first tile and two of the window, at
+// least the two tiles of the prefix, and the two of the own block.
+TEST(ListedMasks, ReadTheTilesThatTheirRowsSeeAndCountTheirPairs) {
+  const TemporaryFolder folder;
+  const std::string blocks = folder.write("blocks.txt", "0\n1\n2 # a comment\n3\n4\n5\n6\n7\n");
+  const auto sum = [](int64_t n) { return n * (n + 1) / 2; };
+  struct Case {
+    std::string mask;
+    int64_t steps, pairs;
+  };
+  for (const auto& [mask, steps, pairs] :
+       {Case{"document:256+3x256", 4 * sum(4), 4 * sum(256)},
+        Case{"document:256+768", sum(4) + sum(12), sum(256) + sum(768)},
+        Case{"window:64+sink:64", 1 + 2 + 14 * 3, sum(64) + 64 * 960 + sum(64) + 896 * 64},
+        Case{"prefix-lm:128", 2 + sum(16) - 1, sum(1024) + sum(127)},
+        Case{"blocks:" + blocks, 32, 8 * 128 * 128}}) {
+    for (const char* timing : {"lockstep", "timed"}) {
+      const Options options{
+          {"mask", mask}, {"timing", timing}, {"tile-q", "64"}, {"tile-kv", "64"}};
+      const CsvRow row = predicted(options);
+      EXPECT_EQ(cell(row, "sm_read_sectors"), std::to_string(1024 * 4 + steps * 64 * 8)) << mask;
+      EXPECT_EQ(cell(row, "mask"), mask.substr(0, 9) == "document:" ? cell(row, "mask") : mask);
+      const Point point = point_of(options);
+      EXPECT_EQ(attention_flop(point.request.problem, point.request.tiling),
+                4.0 * 64 * double(pairs));
+    }
+  }
+}
+
+// Blocks of a share are drawn anew by each seed, and one seed draws the same.
+TEST(ListedMasks, DrawnBlocksFollowTheirSeed) {
+  const auto steps = [](const char* mask) {
+    const Point point =
+        point_of({{"seq", "16K"}, {"mask", mask}, {"tile-q", "64"}, {"tile-kv", "64"}});
+    return visited_kv_tiles(point.request.problem, point.request.tiling);
+  };
+  EXPECT_EQ(steps("blocks:random:1:0"), 256 * 256);
+  EXPECT_NEAR(double(steps("blocks:random:0.2:7")), 0.2 * 256 * 256, 0.02 * 256 * 256);
+  EXPECT_EQ(steps("blocks:random:20%:7"), steps("blocks:random:0.2:7"));
+  EXPECT_NE(steps("blocks:random:0.2:8"), steps("blocks:random:0.2:7"));
+}
+
+TEST(ListedMasks, AFileOfBlocksSaysWhatIsWrongAndIsPartOfItsRow) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& text) {
+    const std::string path = folder.write("blocks.txt", text);
+    try {
+      point_of({{"seq", "256"}, {"mask", "blocks:" + path}});
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("0\n0 2\n"),
+              HasSubstr(":2: '2' is no block behind the one before; allowed: 0 to 1"));
+  EXPECT_THAT(refusal("1 0\n0\n"), HasSubstr(":1: '0' is no block"));
+  EXPECT_THAT(refusal("0\n"), HasSubstr("has 1 lines; the queries have 2 blocks of 128"));
+  const auto id = [&](const std::string& text) {
+    const std::string path = folder.write("blocks.txt", text);
+    return run_id(cells_of({{"seq", "256"}, {"mask", "blocks:" + path}}));
+  };
+  EXPECT_NE(id("0\n0\n"), id("0\n1\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ListedMasks, FeatureRefusal,
+    testing::Values(
+        Refused{{{"seq", "1K"}, {"mask", "document:512"}}, "mask", "documents have 512 rows"},
+        Refused{{{"seq-q", "512"}, {"seq-kv", "1K"}, {"mask", "document:1K"}}, "mask", "alike"},
+        Refused{{{"lengths", "1K+2K"}, {"mask", "prefix-lm:8"}}, "mask", "none, causal, window:W"},
+        Refused{{{"ring", "4"}, {"mask", "prefix-lm:8"}}, "mask", "a ring takes none or causal"},
+        Refused{backward({{"dq", "ordered"}, {"timing", "timed"}, {"mask", "prefix-lm:8"}}), "dq",
+                "atomic, separate"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Lengths, FeatureRefusal,

@@ -50,8 +50,9 @@ void expect_counts(const Point& point) {
     EXPECT_GE((all.*column.member).value_or(0), 0) << column.name;
   // Each row of Q, K and V comes from memory once at least.
   const Problem& problem = point.request.problem;
-  const int64_t rows = problem.heads * problem.seq_q + 2 * problem.kv_heads * problem.seq_kv;
-  EXPECT_EQ(all.cold_read_sectors, problem.batch * rows * problem.row_bytes() / sector_bytes);
+  const int64_t bytes = problem.heads * problem.seq_q * problem.row_bytes() +
+                        problem.kv_heads * problem.kv_head_bytes();
+  EXPECT_EQ(all.cold_read_sectors, problem.batch * bytes / sector_bytes);
   EXPECT_GE(all.sm_read_sectors, all.cold_read_sectors);
   EXPECT_GE(all.dram_read_sectors, all.cold_read_sectors);
   const double us = prediction.time_us.value_or(1);

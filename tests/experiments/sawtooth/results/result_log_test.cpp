@@ -107,7 +107,7 @@ TEST_F(Log, ATableOfAnotherShapeIsRefusedAndStays) {
 TEST_F(Log, ALinkToTheTableStaysALink) {
   folder.write("r.csv", "old");
   std::filesystem::create_symlink("r.csv", folder.path("link"));
-  ResultLog log(folder.path("link"), OldRows::replace_finished);
+  ResultLog log(folder.path("link"), OldRows::overwrite);
   log.start();
   log.append(row("1"));
   log.finish();
