@@ -104,10 +104,10 @@ Minimum minimise(std::vector<FreeParameter>& parameters, const Residuals& residu
     }
     if (!gained) break;
   }
-  Eigen::MatrixXd normal = matrix.transpose() * matrix;
-  for (Eigen::Index i = 0; i < normal.cols(); ++i)
-    if (normal(i, i) == 0) normal(i, i) = 1;
-  const Eigen::MatrixXd spread = normal.inverse();
+  Eigen::MatrixXd squares = matrix.transpose() * matrix;
+  for (Eigen::Index i = 0; i < squares.cols(); ++i)
+    if (squares(i, i) == 0) squares(i, i) = 1;
+  const Eigen::MatrixXd spread = squares.inverse();
   const double spare = std::max(1.0, double(current.size() - matrix.cols()));
   Minimum found{sum, {}};
   for (size_t i = 0; i < parameters.size(); ++i)
