@@ -67,7 +67,8 @@ std::string left_of(const PlainOption& option) {
 std::string explanation(const OptionSpec& option) {
   std::string text(option.description);
   if (option.kind == OptionKind::choice) text += ": " + join_list(option.allowed());
-  if (option.kind == OptionKind::mask) text += ": none, causal, window:W";
+  if (option.kind == OptionKind::mask)
+    text += ": none, causal, window:W[+sink:N], prefix-lm:N, document:LENGTHS, blocks:FILE";
   const bool says_default = !option.default_text.empty() && option.kind != OptionKind::toggle;
   if (says_default) text += " (default: " + std::string(option.default_text) + ")";
   return text;
@@ -79,7 +80,8 @@ std::vector<std::string> listed_values(const OptionSpec& option) {
     return {choices.begin(), choices.end()};
   }
   if (option.kind == OptionKind::on_off) return {"on", "off"};
-  if (option.kind == OptionKind::mask) return {"none", "causal", "window:"};
+  if (option.kind == OptionKind::mask)
+    return {"none", "causal", "window:", "prefix-lm:", "document:", "blocks:"};
   if (option.key == "gpu") return resource_names("profiles/gpus");
   if (option.key == "system") return resource_names("profiles/systems");
   return {};

@@ -37,7 +37,7 @@ enum class OptionKind {
   choice,      // one of `choices`
   on_off,      // on or off
   toggle,      // like on_off; on the command line the bare option means on
-  mask,        // none, causal, window:W
+  mask,        // none, causal, window:W, lists of tiles
   section,     // a count of heads, all, auto:BYTES
   part,        // one of so many, from 0 on, or all
   lengths,     // one a sequence: a list, a file of them, or a distribution
