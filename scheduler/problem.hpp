@@ -32,11 +32,11 @@ struct Problem {
   int64_t seq_q = 0;
   int64_t seq_kv = 0;
   int64_t head_dim = 64;
-  int64_t head_dim_v = 0;  // 0: as head_dim
   ElementType dtype = ElementType::bf16;
+  Pass pass = Pass::forward;
   ElementType kv_dtype = ElementType::as_q;
   bool kv_latent = false;  // V is the first v_dim() columns of K: a step reads K's rows for both
-  Pass pass = Pass::forward;
+  int32_t head_dim_v = 0;  // 0: as head_dim
   Mask mask{};
 
   SAWTOOTH_HD constexpr int64_t v_dim() const { return head_dim_v > 0 ? head_dim_v : head_dim; }

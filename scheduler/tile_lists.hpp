@@ -38,11 +38,11 @@ struct ListedTiles {
 };
 
 /// Whether the mask has lists. Kernels take none, and their code has no branch for them.
-SAWTOOTH_HD constexpr bool is_listed(const Mask& mask) {
+SAWTOOTH_HD constexpr bool is_listed([[maybe_unused]] const Mask& mask) {
 #if defined(__CUDA_ARCH__)
   return false;
 #else
-  return mask.listed != nullptr;
+  return mask.kind == MaskKind::listed && mask.listed != nullptr;
 #endif
 }
 

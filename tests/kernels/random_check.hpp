@@ -21,6 +21,7 @@
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/device.hpp"
 #include "kernels/common/cuda_check.hpp"
+#include "kernels/reference/attention_reference.hpp"
 
 namespace sawtooth::kernels {
 

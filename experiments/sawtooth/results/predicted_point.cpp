@@ -18,8 +18,8 @@ double exchange_us(const Keys& keys, const sim::LinkRates& link) {
                       .seq_q = *keys.seq_q,
                       .seq_kv = *keys.seq_kv,
                       .head_dim = keys.head_dim,
-                      .head_dim_v = keys.head_dim_v.value_or(0),
-                      .dtype = keys.dtype};
+                      .dtype = keys.dtype,
+                      .head_dim_v = static_cast<int32_t>(keys.head_dim_v.value_or(0))};
   const HeadShards shards{*keys.head_shards, keys.exchange};
   constexpr double ns_a_us = 1000;
   return double(shards.bytes(whole)) / sim::link_bytes_a_ns(link, shards.message_bytes(whole)) /

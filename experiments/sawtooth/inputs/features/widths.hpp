@@ -56,7 +56,7 @@ struct WidthKeys {
   static void resolve_problem(const Layers& layers, Point& point) {
     const auto& keys = point.keys;
     Problem& problem = point.request.problem;
-    problem.head_dim_v = keys.head_dim_v.value_or(0);
+    problem.head_dim_v = static_cast<int32_t>(keys.head_dim_v.value_or(0));
     problem.kv_latent = keys.kv_latent;
     if (keys.kv_dtype != KvType::as_q)
       problem.kv_dtype = keys.kv_dtype == KvType::fp8 ? ElementType::fp8 : ElementType::int8;

@@ -50,8 +50,9 @@ TEST_F(WithoutGpu, MeasureAndBenchSaySoInOneLineAndWriteNothing) {
 
 TEST_F(WithoutGpu, MeasureLeavesAnOldTableAsItIs) {
   folder_.write("r.csv", "an old table\n");
-  EXPECT_EQ(
-      run_program(std::string("measure") + sweep + " --csv " + folder_.path("r.csv")).exit_code, 3);
+  const std::string measure = std::string("measure") + sweep + " --csv " + folder_.path("r.csv");
+  EXPECT_EQ(run_program(measure).exit_code, 2);  // it is no table of results
+  EXPECT_EQ(run_program(measure + " --overwrite").exit_code, 3);
   EXPECT_EQ(folder_.read("r.csv"), "an old table\n");
   EXPECT_EQ(folder_.files(), 1u);
 }
