@@ -16,10 +16,8 @@ struct ListedTiles;
 
 struct Mask {
   MaskKind kind = MaskKind::none;
-  union {
-    int64_t window = 0;         // keys, W >= 1; read only when kind is `window`
-    const ListedTiles* listed;  // of kind `listed`, once the tiles are known; not owned
-  };
+  int64_t window = 0;                   // keys, W >= 1; read only when kind is `window`
+  const ListedTiles* listed = nullptr;  // of kind `listed`, once the tiles are known; not owned
 };
 
 /// A half-open range [begin, end) of rows, keys or tiles; empty when end <= begin.

@@ -42,7 +42,7 @@ SAWTOOTH_HD constexpr bool is_listed([[maybe_unused]] const Mask& mask) {
 #if defined(__CUDA_ARCH__)
   return false;
 #else
-  return mask.kind == MaskKind::listed && mask.listed != nullptr;
+  return mask.listed != nullptr;
 #endif
 }
 

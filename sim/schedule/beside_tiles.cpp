@@ -47,7 +47,7 @@ void add_rows_past_the_end(const Request& request, Prediction& prediction) {
   const int64_t kv_rows = kv_ends * tiling.kv_rows - problem.seq_kv;
   if (q_rows == 0 && kv_rows == 0) return;
   int64_t last_q = 0, last_kv = 0;  // items that read these tiles
-  const ListedTiles* listed = is_listed(problem.mask) ? problem.mask.listed : nullptr;
+  const ListedTiles* listed = problem.mask.listed;
   const ItemWalk walk(request);
   for (int64_t index = 0; index < walk.items(); ++index) {
     const Item item = item_at(problem, tiling, request.schedule, request.sequences, index);
