@@ -21,6 +21,11 @@ SAWTOOTH_HD constexpr uint64_t mix_seed(uint64_t seed, uint64_t stream) {
   return mix64(seed + 0x9e3779b97f4a7c15ULL * (stream + 1));
 }
 
+/// The 53 highest bits of a word, as many as a double holds, as a number in [0, 1).
+constexpr double unit_interval(uint64_t word) {
+  return double(word >> 11) * 0x1p-53;
+}
+
 /// Image of `value` under the permutation of [0, size) that `key` selects; 0 <= value < size.
 SAWTOOTH_HD constexpr int64_t permuted(int64_t value, int64_t size, uint64_t key) {
   constexpr int rounds = 4;

@@ -10,8 +10,8 @@
 
 namespace sawtooth {
 
-/// Of each tile of one side the tiles of the other side that see it, ascending: those of tile t
-/// stand at places begin[t] to begin[t + 1] - 1. The same in each head. Not owned.
+/// Tiles of one side, ascending, for each tile of the other side that sees them: those of tile t
+/// stand at places begin[t] to begin[t + 1] - 1. All heads have the same. Not owned.
 struct TileLists {
   const int64_t* begin = nullptr;
   const int32_t* tiles = nullptr;

@@ -14,11 +14,6 @@
 
 namespace sawtooth::sim {
 
-/// The 53 highest bits of a word, as many as a double holds, as a number in [0, 1).
-constexpr double unit_interval(uint64_t word) {
-  return double(word >> 11) * 0x1p-53;
-}
-
 // The set of each line, and which neighbours of an atom lie in different sets: those of a run do.
 // What happens to the lines of a run is independent of their order.
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view sink_mark = "+sink:", prefix_lm = "prefix-lm:", document = "document:",
                            blocks = "blocks:", drawn_blocks = "blocks:random:";
-constexpr int64_t block_rows = 128;  // BLOCK_SIZE of FlexAttention
-constexpr int64_t most_pairs_of_tiles = int64_t{1} << 31;
+constexpr int64_t block_rows = 128;                        // BLOCK_SIZE of FlexAttention
+constexpr int64_t most_pairs_of_tiles = int64_t{1} << 31;  // 16 GiB of lists if all are seen
 
 /// Keys that a query position sees, as do those behind it up to `until`.
 struct Sight {
@@ -69,7 +69,7 @@ std::vector<std::vector<Range>> block_rows_of(const std::string& text, int64_t r
       seen.emplace_back();
       for (int64_t k = 0; k < columns; ++k) {
         const uint64_t word = mix_seed(seed, static_cast<uint64_t>(q * columns + k));
-        if (static_cast<double>(word >> 11) * 0x1p-53 < share) add(k);
+        if (unit_interval(word) < share) add(k);
       }
     }
     return seen;

@@ -29,7 +29,7 @@ class ListedMask {
 
   /// Valid as long as this.
   Mask mask() const { return {.kind = MaskKind::listed, .listed = &lists_}; }
-  /// Of the lists' contents.
+  /// A hash of the lists, which tells files of one name apart.
   std::string content() const;
 
  private:
