@@ -7,7 +7,6 @@
 // die.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "kernels/stream/lockstep_patterns.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -185,17 +184,7 @@ void check(const LockstepPattern& p, int64_t per_half) {
           "hot needs distance_mib from 1 to below mib, and second_mib from 1");
 }
 
-// 480 MiB of fresh tiles are eight L2s of an H200: none is there any more when its turn comes
-// again.
-constexpr int64_t fresh_mib = 480;
-
 }  // namespace
-
-std::optional<LockstepFamily> lockstep_family_named(std::string_view name) {
-  const auto* const found = std::ranges::find(lockstep_family_names, name);
-  if (found == std::end(lockstep_family_names)) return std::nullopt;
-  return static_cast<LockstepFamily>(found - std::begin(lockstep_family_names));
-}
 
 int64_t LockstepOrder::buffer_tiles() const {
   return tiles.empty() ? 0 : *std::ranges::max_element(tiles) + int64_t{1};
@@ -212,73 +201,6 @@ int64_t LockstepOrder::table_sectors() const {
 LockstepOrder lockstep_order(const LockstepPattern& pattern, int64_t per_half) {
   check(pattern, per_half);
   return Orders(pattern, per_half).filled();
-}
-
-std::vector<LockstepPattern> lockstep_order_patterns() {
-  using enum LockstepFamily;
-  // Fresh tiles on four lanes, and what comes after them.
-  const auto on_fresh = [](LockstepFamily family, int64_t distance_mib, int64_t readers = 1) {
-    return LockstepPattern{.family = family,
-                           .mib = fresh_mib,
-                           .lanes = 4,
-                           .readers = readers,
-                           .distance_mib = distance_mib,
-                           .steps = family == chain ? 8000 : 6000};
-  };
-  std::vector<LockstepPattern> all;
-  // The edge of a ring: how sharp it is, and what the number of pointers on it changes.
-  for (const int64_t lanes : {3, 33})
-    for (const int64_t mib : {28, 30, 32, 34, 40})
-      all.push_back({.family = ring, .mib = mib, .lanes = lanes, .steps = 4000});
-  // Many distances at once.
-  for (const int64_t mib : {36, 48, 56, 96})
-    for (const LockstepFamily family : {pairs, single})
-      all.push_back({.family = family, .mib = mib, .steps = 6000});
-  // One distance. LRU keeps what follows within half of L2's half; with first in, first out the
-  // number of hits on the way would not matter at twice that.
-  for (const int64_t readers : {1, 14})
-    for (const int64_t mib : {13, 14, 15, 16, 18, 20, 26})
-      all.push_back(on_fresh(follow, mib, readers));
-  // Whether time or the kind of load matters.
-  for (const int64_t mib : {14, 20}) {
-    all.push_back(on_fresh(follow, mib));
-    all.back().pace_us = 6;
-    all.push_back(on_fresh(follow, mib));
-    all.back().access = LockstepAccess::cp_async;
-  }
-  // A line that has been hit once: is it kept longer?
-  for (const int64_t mib : {5, 10, 16}) {
-    all.push_back(on_fresh(follow, 8));
-    all.back().second_mib = mib;
-  }
-  // Whether a hit on the copy refreshes the home line, and the other way round.
-  for (const bool across : {false, true})
-    for (const int64_t mib : {14, 18, 22, 30, 36}) {
-      all.push_back(on_fresh(one_half, mib));
-      all.back().across = across;
-    }
-  // Hits that come often enough to keep a line up to a distance beyond capacity.
-  for (const int64_t readers : {2, 8})
-    for (const int64_t mib : {18, 24, 27, 30, 36}) all.push_back(on_fresh(chain, mib, readers));
-  // A hot set beside a stream.
-  for (const int64_t mib : {14, 18, 22}) {
-    all.push_back(on_fresh(hot, 12));
-    all.back().second_mib = mib;
-  }
-  // Attention's own order, with the halves mixed otherwise.
-  for (const int64_t mib : {40, 48}) all.push_back({.family = causal, .mib = mib, .across = true});
-  return all;
-}
-
-std::vector<LockstepPattern> lockstep_place_patterns() {
-  using enum LockstepFamily;
-  std::vector<LockstepPattern> all;
-  for (const int64_t mib : {28, 30, 32, 34})
-    all.push_back({.family = ring, .mib = mib, .lanes = 11, .steps = 4000});
-  all.push_back({.family = pairs, .mib = 44, .steps = 6000});
-  for (const int64_t mib : {44, 48, 52, 56, 64}) all.push_back({.family = causal, .mib = mib});
-  for (const int64_t mib : {40, 48}) all.push_back({.family = causal_sawtooth, .mib = mib});
-  return all;
 }
 
 }  // namespace sawtooth::kernels

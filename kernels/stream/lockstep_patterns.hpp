@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,7 +33,6 @@ enum class LockstepFamily : uint8_t {
 };
 inline constexpr std::string_view lockstep_family_names[] = {
     "ring", "pairs", "single", "follow", "one-half", "chain", "hot", "causal", "causal-sawtooth"};
-std::optional<LockstepFamily> lockstep_family_named(std::string_view name);
 
 enum class LockstepAccess : uint8_t { ld, cp_async };
 inline constexpr std::string_view lockstep_access_names[] = {"ld", "cp-async"};
@@ -70,10 +68,5 @@ struct LockstepOrder {
 
 /// Throws std::invalid_argument for sizes that are not positive and lanes that no CTA is left for.
 LockstepOrder lockstep_order(const LockstepPattern& pattern, int64_t per_half);
-
-/// What is measured: patterns that tell policies apart, each at a few places of memory ...
-std::vector<LockstepPattern> lockstep_order_patterns();
-/// ... and patterns near an edge, where it matters where pages lie.
-std::vector<LockstepPattern> lockstep_place_patterns();
 
 }  // namespace sawtooth::kernels

@@ -1,6 +1,5 @@
 #include "sim/halves/placed_heads.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "scheduler/integer_math.hpp"

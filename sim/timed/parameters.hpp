@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "sim/gpu.hpp"
 #include "sim/halves/parameters.hpp"

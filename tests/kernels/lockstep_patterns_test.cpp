@@ -112,22 +112,5 @@ TEST(LockstepPatterns, SizesThatMakeNoOrderAreRefused) {
                std::invalid_argument);
 }
 
-TEST(LockstepPatterns, WhatIsMeasuredFitsAnH200AndHasNoPatternTwice) {
-  std::vector<LockstepPattern> all = lockstep_order_patterns();
-  for (const LockstepPattern& pattern : lockstep_place_patterns()) all.push_back(pattern);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const LockstepOrder order = lockstep_order(all[i], 66);
-    EXPECT_GT(order.reads(), 0);
-    EXPECT_LE(order.buffer_tiles(), all[i].mib * 32);
-    for (size_t j = 0; j < i; ++j) EXPECT_FALSE(all[i] == all[j]) << i << " and " << j;
-  }
-}
-
-TEST(LockstepPatterns, FamiliesAreFoundByName) {
-  EXPECT_EQ(lockstep_family_named("one-half"), one_half);
-  EXPECT_EQ(lockstep_family_named("causal-sawtooth"), causal_sawtooth);
-  EXPECT_EQ(lockstep_family_named("rings"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace sawtooth::kernels

@@ -1,6 +1,5 @@
 #include "experiments/sawtooth/inputs/order_file.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "experiments/sawtooth/support/input_file.hpp"

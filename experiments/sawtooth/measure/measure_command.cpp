@@ -1,6 +1,5 @@
 // sawtooth measure: runs the kernels of every point, reads counters, and times launches without
 // the profiler. With --dry-run: what would run, with which metrics and passes, without a GPU.
-#include <algorithm>
 #include <iostream>
 #include <limits>
 #include <optional>

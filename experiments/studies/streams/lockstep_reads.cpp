@@ -1,14 +1,15 @@
 // What L2 does with reads whose order is known exactly: lockstep_reads FILE [FAMILY] writes one row
-// a pattern and place of memory to FILE (docs/models/halves.md says what they show). Patterns that
-// tell policies apart are read at four places, those near an edge at sixteen: tiles contiguous at
-// every other place, in two regions far apart at the others. Distances are those of an H200, whose
-// half holds 30 MiB. FAMILY leaves out all others. About 30 s on an H200; 16 GiB of its memory.
+// a pattern and place of memory to FILE (docs/models/halves.md says what they show). Patterns are
+// those of the recorded table: such as tell policies apart at four places, those near an edge at
+// sixteen; tiles contiguous at every other place, in two regions far apart at the others. Distances
+// are those of an H200, whose half holds 30 MiB. FAMILY leaves out all others. About 30 s on an
+// H200; 16 GiB of its memory.
 #include <algorithm>
 #include <iostream>
-#include <optional>
+#include <map>
 #include <random>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cupti/metric_table.hpp"
@@ -16,12 +17,18 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "experiments/studies/streams/lockstep_table.hpp"
 #include "kernels/common/event_pair.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "kernels/stream/lockstep.hpp"
 
-namespace sawtooth::kernels {
+namespace sawtooth::experiments {
 namespace {
+
+using kernels::LockstepPattern;
+
+constexpr const char* patterns_table =
+    SAWTOOTH_EXPERIMENTS_DIR "/data/h200/streams/lockstep_reads.csv";
 
 constexpr int64_t mib = int64_t{1} << 20;
 constexpr int64_t page_mib = 2;
@@ -30,27 +37,18 @@ constexpr int64_t region_mib = 8192;
 constexpr uint64_t first_pages = 3500;
 constexpr uint64_t place_seed = 77;
 
-constexpr int order_places = 4;
-constexpr int edge_places = 16;
-
 // A measurement costs about 0.16 s besides its launches, so several patterns share one.
 constexpr size_t patterns_a_measurement = 16;
 
-constexpr cupti::L2Counter counters[] = {
-    cupti::L2Counter::dram_read, cupti::L2Counter::l2_read, cupti::L2Counter::l2_read_miss,
-    cupti::L2Counter::fabric_read, cupti::L2Counter::fabric_read_miss};
-
-struct Place {
-  bool apart = false;
-  int64_t first_mib = 0;
-  int64_t second_mib = 0;  // apart
-};
-
-Place place_of(int repetition) {
+/// What a place has of a row.
+LockstepRow place_of(int64_t repetition) {
   std::mt19937_64 random(place_seed + static_cast<uint64_t>(repetition));
-  Place place{.apart = repetition % 2 == 1};
-  place.first_mib = static_cast<int64_t>(random() % first_pages) * page_mib;
-  place.second_mib = region_mib + static_cast<int64_t>(random() % first_pages) * page_mib;
+  LockstepRow place;
+  place.repetition = repetition;
+  place.apart = repetition % 2 == 1;
+  place.first_offset_mib = static_cast<int64_t>(random() % first_pages) * page_mib;
+  if (place.apart)
+    place.second_offset_mib = region_mib + static_cast<int64_t>(random() % first_pages) * page_mib;
   return place;
 }
 
@@ -58,18 +56,13 @@ class Campaign {
  public:
   explicit Campaign(const std::string& path)
       : file_(path),
-        reads_(sms_, map_l2_halves(sms_, l2_)),
+        reads_(sms_, kernels::map_l2_halves(sms_, l2_)),
         data_(2 * region_mib * mib),
-        plan_(profiler_.plan(cupti::metrics_for(profiler_.chip(), counters))) {
+        plan_(profiler_.plan(cupti::metrics_for(profiler_.chip(), lockstep_counters))) {
     SAWTOOTH_CUDA_CHECK(cudaMemset(data_.as<>(), 0, static_cast<size_t>(data_.bytes())));
-    std::ostream& out = file_.stream();
-    out << "family,mib,lanes,readers,distance_mib,second_mib,across,seed,pace_us,access,ctas,"
-           "place,first_offset_mib,second_offset_mib,repetition,steps,us";
-    for (const cupti::L2Counter counter : counters) out << ',' << cupti::column_of(counter);
-    out << '\n';
   }
 
-  void run(const std::vector<LockstepPattern>& patterns, int places) {
+  void run(const std::vector<LockstepPattern>& patterns, int64_t places) {
     for (size_t i = 0; i < patterns.size(); i += patterns_a_measurement) {
       const size_t end = std::min(patterns.size(), i + patterns_a_measurement);
       run_some({patterns.begin() + static_cast<std::ptrdiff_t>(i),
@@ -79,25 +72,28 @@ class Campaign {
   }
 
   /// Half a table is none.
-  void commit() { file_.commit(); }
+  void commit() {
+    file_.write(typed_csv(rows_, lockstep_columns()));
+    file_.commit();
+  }
 
  private:
-  void run_some(const std::vector<LockstepPattern>& patterns, int places) {
-    std::vector<DeviceBuffer> tables;
+  void run_some(const std::vector<LockstepPattern>& patterns, int64_t places) {
+    std::vector<kernels::DeviceBuffer> tables;
     std::vector<int64_t> steps;
     for (const LockstepPattern& pattern : patterns) {
-      const LockstepOrder order = lockstep_order(pattern, reads_.per_half());
-      tables.push_back(LockstepReads::upload(order));
+      const kernels::LockstepOrder order = kernels::lockstep_order(pattern, reads_.per_half());
+      tables.push_back(kernels::LockstepReads::upload(order));
       steps.push_back(order.steps());
     }
-    for (int repetition = 0; repetition < places; ++repetition) {
-      const Place place = place_of(repetition);
+    for (int64_t repetition = 0; repetition < places; ++repetition) {
+      const LockstepRow place = place_of(repetition);
       const auto launch = [&](size_t i) {
-        const char* const first = data_.as<char>() + place.first_mib * mib;
+        const char* const first = data_.as<char>() + place.first_offset_mib * mib;
         reads_.launch(patterns[i], tables[i], steps[i],
-                      place.apart
-                          ? LockstepPlace::apart(first, data_.as<char>() + place.second_mib * mib)
-                          : LockstepPlace::together(first));
+                      place.apart ? kernels::LockstepPlace::apart(
+                                        first, data_.as<char>() + *place.second_offset_mib * mib)
+                                  : kernels::LockstepPlace::together(first));
       };
       std::vector<double> us;
       std::vector<cupti::NamedLaunch> launches;
@@ -111,66 +107,64 @@ class Campaign {
       const cupti::Reading reading = profiler_.measure(
           plan_, [] {}, launches);
       reads_.check();
-      for (size_t i = 0; i < patterns.size(); ++i)
-        write_row(patterns[i], place, repetition, steps[i], us[i], reading.ranges[2 * i + 1]);
-      if (!file_.stream().flush()) throw std::runtime_error("the table could not be written");
+      for (size_t i = 0; i < patterns.size(); ++i) {
+        LockstepRow& row = rows_.emplace_back(place);
+        row.pattern = patterns[i];
+        row.pattern.steps = steps[i];
+        row.ctas = 2 * reads_.per_half();
+        row.us = us[i];
+        read_sectors(reading.ranges[2 * i + 1], row);
+      }
     }
   }
 
-  void write_row(const LockstepPattern& p, const Place& place, int repetition, int64_t steps,
-                 double us, const cupti::RangeReading& range) {
-    std::ostream& out = file_.stream();
-    out << lockstep_family_names[static_cast<size_t>(p.family)] << ',' << p.mib << ',' << p.lanes
-        << ',' << p.readers << ',' << p.distance_mib << ',' << p.second_mib << ','
-        << (p.across ? "yes" : "no") << ',' << p.seed << ',' << p.pace_us << ','
-        << lockstep_access_names[static_cast<size_t>(p.access)] << ',' << 2 * reads_.per_half()
-        << ',' << (place.apart ? "apart" : "together") << ',' << place.first_mib << ','
-        << (place.apart ? std::to_string(place.second_mib) : "") << ',' << repetition << ','
-        << steps << ',' << us;
-    for (const cupti::L2Counter counter : counters) {
-      const cupti::MetricChoice choice = cupti::metric_for(profiler_.chip(), counter);
-      out << ',';
-      if (choice.available()) out << range.count(choice.metric).value();
+  void read_sectors(const cupti::RangeReading& range, LockstepRow& row) {
+    for (size_t i = 0; i < lockstep_counters.size(); ++i) {
+      const cupti::MetricChoice choice = cupti::metric_for(profiler_.chip(), lockstep_counters[i]);
+      if (choice.available()) row.sectors[i] = range.count(choice.metric).value();
     }
-    out << '\n';
   }
 
-  experiments::OutputFile file_;
-  SmRanks sms_;
-  L2State l2_;
-  LockstepReads reads_;
-  DeviceBuffer data_;
+  OutputFile file_;
+  std::vector<LockstepRow> rows_;
+  kernels::SmRanks sms_;
+  kernels::L2State l2_;
+  kernels::LockstepReads reads_;
+  kernels::DeviceBuffer data_;
   cupti::RangeProfiler profiler_;
   cupti::MetricPlan plan_;
 };
 
-void measure(const std::string& path, std::optional<LockstepFamily> only) {
-  const auto wanted = [&](std::vector<LockstepPattern> patterns) {
-    if (only) std::erase_if(patterns, [&](const auto& p) { return p.family != *only; });
-    return patterns;
-  };
+/// The patterns of a table, each at as many places as it has there.
+void measure(const std::string& path, std::string_view only) {
+  const std::vector<LockstepRow> rows = typed_rows(read_csv(patterns_table), lockstep_columns());
+  std::map<int64_t, std::vector<LockstepPattern>> patterns;
+  for (const LockstepRow& row : rows) {
+    const std::string_view family = kernels::lockstep_family_names[size_t(row.pattern.family)];
+    if (row.repetition == 0 && (only.empty() || family == only))
+      patterns[std::ranges::count(rows, row.pattern, &LockstepRow::pattern)].push_back(row.pattern);
+  }
   Campaign campaign(path);
-  campaign.run(wanted(lockstep_order_patterns()), order_places);
-  campaign.run(wanted(lockstep_place_patterns()), edge_places);
+  for (const auto& [places, of_places] : patterns) campaign.run(of_places, places);
   campaign.commit();
 }
 
 }  // namespace
-}  // namespace sawtooth::kernels
+}  // namespace sawtooth::experiments
 
 int main(int argc, char** argv) {
   using namespace sawtooth;
-  const auto family = argc == 3 ? kernels::lockstep_family_named(argv[2])
-                                : std::optional<kernels::LockstepFamily>{};
-  if (argc < 2 || argc > 3 || (argc == 3 && !family)) {
+  const std::string_view family = argc == 3 ? argv[2] : "";
+  const auto& families = kernels::lockstep_family_names;
+  if (argc < 2 || argc > 3 || (argc == 3 && std::ranges::count(families, family) == 0)) {
     std::cerr << "usage: lockstep_reads FILE [";
-    for (const std::string_view name : kernels::lockstep_family_names)
-      std::cerr << (name == kernels::lockstep_family_names[0] ? "" : "|") << name;
+    for (const std::string_view name : families)
+      std::cerr << (name == families[0] ? "" : "|") << name;
     std::cerr << "]\n";
     return 2;
   }
   try {
-    kernels::measure(argv[1], family);
+    experiments::measure(argv[1], family);
     return 0;
   } catch (const cupti::CounterError& error) {
     std::cerr << "lockstep_reads: " << error.what() << '\n';

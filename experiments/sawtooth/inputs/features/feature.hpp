@@ -18,10 +18,8 @@
 // Point is complete behind all of these headers only: what takes one is a template.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/key_text.hpp"

@@ -15,6 +15,7 @@
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/studies/streams/lockstep_table.hpp"
 #include "kernels/stream/lockstep_patterns.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
@@ -44,31 +45,14 @@ struct LockstepReadings {
 };
 
 std::vector<LockstepReadings> read_lockstep_csv(const std::string& path) {
-  const CsvTable table = read_csv(path);
   std::vector<LockstepReadings> all;
-  for (const CsvRow& row : table.rows) {
-    const auto cell = [&](std::string_view name) { return row[table.column(name).value()]; };
-    const auto number = [&](std::string_view name) { return std::stoll(cell(name)); };
-    LockstepReadings r;
-    r.pattern = {.family = kernels::lockstep_family_named(cell("family")).value(),
-                 .mib = number("mib"),
-                 .lanes = number("lanes"),
-                 .readers = number("readers"),
-                 .distance_mib = number("distance_mib"),
-                 .second_mib = number("second_mib"),
-                 .across = cell("across") == "yes",
-                 .seed = number("seed"),
-                 .pace_us = number("pace_us"),
-                 .access = cell("access") == "ld" ? kernels::LockstepAccess::ld
-                                                  : kernels::LockstepAccess::cp_async,
-                 .steps = number("steps")};
-    r.apart = cell("place") == "apart";
-    r.per_half = number("ctas") / 2;
+  for (const LockstepRow& row : typed_rows(read_csv(path), lockstep_columns())) {
+    const LockstepReadings r{row.pattern, row.apart, row.ctas / 2, {}};
     const auto same = std::ranges::find_if(all, [&](const LockstepReadings& other) {
       return other.pattern == r.pattern && other.apart == r.apart;
     });
     LockstepReadings& readings = same == all.end() ? all.emplace_back(r) : *same;
-    readings.dram_read_sectors.push_back(number("dram_read_sectors"));
+    readings.dram_read_sectors.push_back(row.sectors.front().value());
   }
   for (LockstepReadings& readings : all) std::ranges::sort(readings.dram_read_sectors);
   return all;
@@ -190,6 +174,16 @@ std::vector<std::string> missed(Wanted wanted) {
   }
   EXPECT_GT(patterns, 0);
   return names;
+}
+
+TEST(H200Lockstep, WhatIsMeasuredMakesOrders) {
+  for (const LockstepReadings& r : recorded()) {
+    if (r.apart) continue;  // the same order
+    const kernels::LockstepOrder order = kernels::lockstep_order(r.pattern, r.per_half);
+    EXPECT_EQ(order.steps(), r.pattern.steps);
+    EXPECT_GT(order.reads(), 0);
+    EXPECT_LE(order.buffer_tiles(), r.pattern.mib * 32);
+  }
 }
 
 const LockstepReadings& reading(const LockstepPattern& pattern) {
