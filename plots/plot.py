@@ -8,7 +8,6 @@ one line, exit code 2.
 Example: sawtooth plot reads_by_length rows.csv -o reads
 """
 
-import argparse
 import importlib
 import os
 import sys
@@ -85,11 +84,6 @@ OPTIONS = {
 }
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise table.TableError(f"{message}; see sawtooth plot {self.prog.split()[-1]} --help")
-
-
 def size_of(text):
     try:
         width, height = (float(part) for part in text.split("x"))
@@ -110,7 +104,7 @@ def formats_of(text):
 
 def parsed(name, words):
     entry = FIGURES[name]
-    parser = Parser(
+    parser = table.Parser(
         prog=f"sawtooth plot {name}", description=entry.says, add_help=True, allow_abbrev=False
     )
     parser.add_argument("tables", metavar="TABLE", nargs="+", help=entry.tables)
@@ -166,15 +160,8 @@ def main(words):
 
 
 def exit_code(words):
-    """Of main(); what cannot be drawn is one line on standard error and 2."""
-    try:
-        return main(words)
-    except table.TableError as error:
-        print(f"sawtooth plot: {error}", file=sys.stderr)
-    except Exception as error:  # a table with unforeseen cells; never a traceback
-        what = f"{type(error).__name__}: {error}".replace("\n", " ")
-        print(f"sawtooth plot {words[0]}: cannot be drawn: {what}", file=sys.stderr)
-    return 2
+    figure = f" {words[0]}: cannot be drawn" if words else ""
+    return table.exit_code(main, words, "sawtooth plot", figure)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ columns: results.csv, compare --csv, --miss-curve, --wavefront. The page loads n
 compressed JSON. Standard library only.
 """
 
-import argparse
 import base64
 import json
 import os
@@ -221,14 +220,11 @@ def page(data):
     return template.replace("DATA_OF_THE_RUN", packed)
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise table.TableError(f"{message}; see sawtooth report --help")
-
-
 def main(arguments):
     example = "Example: sawtooth report runs/sweep -o sweep.html"
-    parser = Parser(prog="sawtooth report", description=__doc__.splitlines()[0], epilog=example)
+    parser = table.Parser(
+        prog="sawtooth report", description=__doc__.splitlines()[0], epilog=example
+    )
     parser.add_argument("run", metavar="RUN", help="folder of `sawtooth run`, or a table")
     parser.add_argument("-o", "--output", required=True, metavar="FILE.html")
     options = parser.parse_args(arguments)
@@ -250,11 +246,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except table.TableError as error:
-        print(f"sawtooth report: {error}", file=sys.stderr)
-    except Exception as error:  # a table with unforeseen cells; never a traceback
-        what = f"{type(error).__name__}: {error}".replace("\n", " ")
-        print(f"sawtooth report: cannot be made: {what}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(table.exit_code(main, sys.argv[1:], "sawtooth report", ": cannot be made"))

@@ -69,31 +69,18 @@ void RingAttention::State::prepare_steps(const AttentionForward& whole, int numb
     tensors.steps[step].works = ring().call_of(number, int64_t(step), part);
     if (!tensors.steps[step].works) continue;
     AttentionForward& call = tensors.steps[step].call;
-    call = whole;
-    call.problem.seq_q = part.q_rows.size();
-    call.problem.seq_kv = part.kv_rows.size();
-    call.problem.mask = {part.mask, 0};
-    call.q_strides = call.o_strides = contiguous_strides(problem.heads, ring().rank_rows(), dim);
-    call.k_strides = call.v_strides = contiguous_strides(problem.kv_heads, ring().rank_rows(), dim);
-    const int64_t q_offset = part.q_rows.begin * problem.row_bytes();
-    const int64_t kv_offset = part.kv_rows.begin * problem.row_bytes();
-    const DeviceBuffer* const kv = rank(number).kv_of(int64_t(step));
-    call.q = tensors.q.as<char>() + q_offset;
-    call.k = kv[0].as<char>() + kv_offset;
-    call.v = kv[1].as<char>() + kv_offset;
-    call.o = part.finishes ? tensors.o.as<char>() + q_offset : nullptr;
+    call = part_of(whole, ring(), part, tensors.q, rank(number).kv_of(int64_t(step)));
+    call.o = part.finishes ? row_of(tensors.o, problem, part.q_rows) : nullptr;
     call.lse = ring().ranks == 1 ? tensors.lse.as<float>() : nullptr;
     if (ring().ranks > 1)
       call.running = {.o = tensors.running_o.as<float>() + part.q_rows.begin * dim,
                       .lse = tensors.lse.as<float>() + part.q_rows.begin,
                       .lse_head_rows = ring().rank_rows(),
                       .begins = part.begins};
-    call.workspace_starts_zero = true;
     require(check(call));
     workspace = std::max(workspace, workspace_bytes(call));
   }
-  tensors.workspace = DeviceBuffer(int64_t(workspace));
-  SAWTOOTH_CUDA_CHECK(cudaMemset(tensors.workspace.as(), 0, workspace));
+  tensors.workspace = zeroed(workspace);
   for (Step& step : tensors.steps)
     if (step.works) require(step.plan.make(step.call, tensors.workspace.as(), workspace));
 }

@@ -101,7 +101,6 @@ void RingAttentionBackward::State::add_tensors(int number, int64_t kv_bytes) {
 void RingAttentionBackward::State::prepare_steps(const AttentionBackward& whole, int number) {
   RankTensors& tensors = this->tensors(number);
   std::size_t workspace = 0;
-  const int64_t dim = problem_.head_dim, rows = ring().rank_rows();
   const bool alone = ring().ranks == 1;
   for (std::size_t at = 0; at < tensors.steps.size(); ++at) {
     Step& step = tensors.steps[at];
@@ -109,32 +108,19 @@ void RingAttentionBackward::State::prepare_steps(const AttentionBackward& whole,
     step.works = ring().call_of(number, int64_t(at), step.part);
     if (!step.works) continue;
     AttentionBackward& call = step.call;
-    call = whole;
-    call.problem.seq_q = part.q_rows.size();
-    call.problem.seq_kv = part.kv_rows.size();
-    call.problem.mask = {part.mask, 0};
-    call.q_strides = call.o_strides = call.d_o_strides =
-        contiguous_strides(problem_.heads, rows, dim);
-    call.k_strides = call.v_strides = contiguous_strides(problem_.kv_heads, rows, dim);
+    call = part_of(whole, ring(), part, tensors.q, rank(number).kv_of(int64_t(at)));
+    call.d_o_strides = call.q_strides;
     call.dq_strides = call.dk_strides = call.dv_strides = {};  // parts have no gaps
-    const int64_t q_offset = part.q_rows.begin * problem_.row_bytes();
-    const int64_t kv_offset = part.kv_rows.begin * problem_.row_bytes();
-    const DeviceBuffer* const kv = rank(number).kv_of(int64_t(at));
-    call.q = tensors.q.as<char>() + q_offset;
-    call.o = tensors.o.as<char>() + q_offset;
-    call.d_o = tensors.d_o.as<char>() + q_offset;
-    call.k = kv[0].as<char>() + kv_offset;
-    call.v = kv[1].as<char>() + kv_offset;
+    call.o = row_of(tensors.o, problem_, part.q_rows);
+    call.d_o = row_of(tensors.d_o, problem_, part.q_rows);
     call.lse = (part.q_rows.begin > 0 ? tensors.later_lse : tensors.lse).as<float>();
     call.dq = (alone ? tensors.dq : tensors.dq_part).as();
     call.dk = (alone ? tensors.dkv[0] : tensors.dkv_part[at % 2][0]).as();
     call.dv = (alone ? tensors.dkv[1] : tensors.dkv_part[at % 2][1]).as();
-    call.workspace_starts_zero = true;
     require(check(call));
     workspace = std::max(workspace, workspace_bytes(call));
   }
-  tensors.workspace = DeviceBuffer(int64_t(workspace));
-  SAWTOOTH_CUDA_CHECK(cudaMemset(tensors.workspace.as(), 0, workspace));
+  tensors.workspace = zeroed(workspace);
 }
 
 /// Where two steps ago the same buffers took dK and dV, these must have left.

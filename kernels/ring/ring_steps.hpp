@@ -61,6 +61,37 @@ struct RingRank {
   const DeviceBuffer* kv_of(int64_t step) const { return step == 0 ? own : received[step % 2]; }
 };
 
+/// Where the rows of the first head begin.
+inline char* row_of(const DeviceBuffer& tensor, const Problem& problem, const auto& rows) {
+  return tensor.as<char>() + rows.begin * problem.row_bytes();
+}
+
+/// What a rank computes of a call by `part`: its problem and its Q, K and V, of either pass.
+template <class Call>
+Call part_of(const Call& whole, const Ring& ring, const RingCall& part, const DeviceBuffer& q,
+             const DeviceBuffer* kv) {
+  const Problem& problem = whole.problem;
+  Call call = whole;
+  call.problem.seq_q = part.q_rows.size();
+  call.problem.seq_kv = part.kv_rows.size();
+  call.problem.mask = {part.mask, 0};
+  call.q_strides = call.o_strides =
+      contiguous_strides(problem.heads, ring.rank_rows(), problem.head_dim);
+  call.k_strides = call.v_strides =
+      contiguous_strides(problem.kv_heads, ring.rank_rows(), problem.head_dim);
+  call.q = row_of(q, problem, part.q_rows);
+  call.k = row_of(kv[0], problem, part.kv_rows);
+  call.v = row_of(kv[1], problem, part.kv_rows);
+  call.workspace_starts_zero = true;
+  return call;
+}
+
+inline DeviceBuffer zeroed(std::size_t bytes) {
+  DeviceBuffer buffer{int64_t(bytes)};
+  SAWTOOTH_CUDA_CHECK(cudaMemset(buffer.as(), 0, bytes));
+  return buffer;
+}
+
 class RingSteps {
  public:
   /// `kv_bytes`: of a rank's K, and of its V. Leaves the first rank's device current. Throws

@@ -1,15 +1,36 @@
 """CSV tables as lists of rows; standard library only. Columns are those that a table has."""
 
+import argparse
 import csv
 import difflib
 import io
 import os
+import sys
 
 import output
 
 
 class TableError(Exception):
     """A table that cannot be used; the message names the file and says what is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Of options; what is wrong with them is a TableError."""
+
+    def error(self, message):
+        raise TableError(f"{message}; see {self.prog} --help")
+
+
+def exit_code(main, words, program, failed):
+    """Of main(words); what goes wrong is one line on standard error and 2."""
+    try:
+        return main(words)
+    except TableError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+    except Exception as error:  # a table with unforeseen cells; never a traceback
+        what = f"{type(error).__name__}: {error}".replace("\n", " ")
+        print(f"{program}{failed}: {what}", file=sys.stderr)
+    return 2
 
 
 class MissingColumn(TableError):

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "experiments/sawtooth/support/statistics.hpp"
@@ -30,6 +31,17 @@ double variance_of(const Values& values, double freedom) {
   double square = 0;
   for (const double value : values) square += (value - mean) * (value - mean);
   return square / freedom;
+}
+
+/// Sums of squares of x and of products, both beyond the means.
+std::pair<double, double> square_and_product(const Values& x, const Values& y) {
+  const double mean_x = mean_of(x), mean_y = mean_of(y);
+  double square = 0, product = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    square += (x[i] - mean_x) * (x[i] - mean_x);
+    product += (x[i] - mean_x) * (y[i] - mean_y);
+  }
+  return {square, product};
 }
 
 double median_or_none(Values values) {
@@ -95,6 +107,11 @@ class Reduction {
   double step_ns(size_t cta, size_t k) const {
     return ns(ctas_[cta], k) / double(ctas_[cta][k].steps);
   }
+  Values step_times(size_t cta) const {
+    Values times;
+    for (size_t k = 0; k + 1 < ctas_[cta].size(); ++k) times.push_back(step_ns(cta, k));
+    return times;
+  }
   static int64_t steps_of(const std::vector<RecordedItem>& items) {
     int64_t steps = 0;
     for (size_t k = 0; k + 1 < items.size(); ++k) steps += items[k].steps;
@@ -131,10 +148,7 @@ class Reduction {
     if (x.empty()) return;
     row_.line_steps = mean_of(x);
     row_.line_ns = mean_of(y);
-    for (size_t i = 0; i < x.size(); ++i) {
-      row_.line_square += (x[i] - row_.line_steps) * (x[i] - row_.line_steps);
-      row_.line_product += (x[i] - row_.line_steps) * (y[i] - row_.line_ns);
-    }
+    std::tie(row_.line_square, row_.line_product) = square_and_product(x, y);
     if (row_.mask == "none" || row_.workers != 2 * places_.sms) return;
     for (const auto& items : ctas_)
       for (size_t k = 0; k + 1 < items.size(); ++k) {
@@ -154,8 +168,7 @@ class Reduction {
     Values items_a_step, all, means;
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {
       items_a_step.push_back(double(ctas_[cta].size() - 1) / double(steps_of(ctas_[cta])));
-      Values own;
-      for (size_t k = 0; k + 1 < ctas_[cta].size(); ++k) own.push_back(step_ns(cta, k));
+      const Values own = step_times(cta);
       means.push_back(mean_of(own));
       all.insert(all.end(), own.begin(), own.end());
     }
@@ -269,11 +282,7 @@ class Reduction {
         }
       }
     }
-    double square = 0, product = 0;
-    for (size_t i = 0; i < x.size(); ++i) {
-      square += (x[i] - mean_of(x)) * (x[i] - mean_of(x));
-      product += (x[i] - mean_of(x)) * (y[i] - mean_of(y));
-    }
+    const auto [square, product] = square_and_product(x, y);
     row_.item_spread_ns = square > 0 ? product / square : not_told;
   }
 
@@ -289,8 +298,7 @@ class Reduction {
     if (places < 2) return;
     Values of_place(places, 0), variances, means;
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {
-      Values own;
-      for (size_t k = 0; k + 1 < ctas_[cta].size(); ++k) own.push_back(step_ns(cta, k));
+      const Values own = step_times(cta);
       means.push_back(mean_of(own));
       for (size_t k = 0; k < places; ++k) of_place[k] += own[k] / double(ctas_.size());
     }
@@ -309,8 +317,7 @@ class Reduction {
     Values all, slow_ones, shares;
     std::vector<Values> of_ctas;
     for (size_t cta = 0; cta < ctas_.size(); ++cta) {
-      Values& own = of_ctas.emplace_back();
-      for (size_t k = 0; k + 1 < ctas_[cta].size(); ++k) own.push_back(step_ns(cta, k));
+      const Values& own = of_ctas.emplace_back(step_times(cta));
       all.insert(all.end(), own.begin(), own.end());
     }
     std::ranges::sort(all);

@@ -79,18 +79,15 @@ int run_compare(const Command& command, const Arguments& arguments) {
   const std::string path = value_or(parsed.settings, "csv", "");
   std::optional<OutputFile> summary, errors;
   if (!summary_path.empty()) summary.emplace(summary_path);
-  if (!path.empty() && path != "-") errors.emplace(path);
+  std::ostream* const rows = path.empty() ? nullptr : &opened(path, errors);
   const Comparison comparison =
       compare_tables(read_csv(parsed.operands[0]), read_csv(parsed.operands[1]), counters);
   if (summary) {
     summary->write(summary_table(comparison.errors));
     summary->commit();
   }
-  if (path == "-") write_error_table(std::cout, comparison.errors);
-  if (errors) {
-    write_error_table(errors->stream(), comparison.errors);
-    errors->commit();
-  }
+  if (rows != nullptr) write_error_table(*rows, comparison.errors);
+  if (errors) errors->commit();
   std::ostream& report = path == "-" ? std::cerr : std::cout;
   report << report_text(comparison.errors, tolerances);
   report_alone(report, comparison);

@@ -30,38 +30,19 @@ MetricUnits units_of(const std::string& chip, const std::vector<std::string>& me
   return units;
 }
 
-class Output {
- public:
-  explicit Output(const std::string& path) {
-    if (path != "-") file_.emplace(path);
-    write(dump_header());
-  }
-  void write(const std::vector<CsvRow>& rows) {
-    for (const CsvRow& row : rows) write(csv_line(row));
-  }
-  void finish() {
-    if (file_) file_->commit();
-  }
-
- private:
-  void write(const std::string& text) {
-    if (file_)
-      file_->write(text);
-    else
-      std::cout << text;
-  }
-  std::optional<OutputFile> file_;
-};
+void write_rows(std::ostream& output, const std::vector<CsvRow>& rows) {
+  for (const CsvRow& row : rows) output << csv_line(row);
+}
 
 void dump_point(const MeasurePoint& point, int64_t repetitions, cupti::RangeProfiler& profiler,
                 const cupti::MetricPlan& plan, const MetricUnits& units, kernels::L2State& l2,
-                Output& output) {
+                std::ostream& output) {
   const kernels::L2StateKind state = l2_state(point.point.keys.state);
   AttentionOnDevice attention(point.point);
   attention.launch();  // loads the kernel, so that no pass pays for it
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
     const CountedLaunch counted = count_launch(profiler, plan, attention, l2, state);
-    output.write(dump_rows(point.key_cells, repetition, counted.range, units));
+    write_rows(output, dump_rows(point.key_cells, repetition, counted.range, units));
   }
 }
 
@@ -74,24 +55,27 @@ int run_counters_dump(const Command& command, const Arguments& arguments) {
   const std::vector<std::string> metrics = metric_list(value_or(points.outputs, "metrics", ""));
   const int64_t repetitions = std::stoll(value_or(points.outputs, "repetitions", "3"));
   const std::string path = value_or(points.outputs, "csv", "-");
+  std::optional<OutputFile> file;
   try {
     cupti::RangeProfiler profiler;
     const cupti::MetricPlan plan = profiler.plan(metrics);
     const MetricUnits units = units_of(profiler.chip(), metrics);
     kernels::L2State l2;
-    Output output(path);
+    std::ostream& output = opened(path, file) << dump_header();
     for (const MeasurePoint& point : points.points)
       dump_point(point, repetitions, profiler, plan, units, l2, output);
-    output.finish();
+    if (file) file->commit();
     return exit_fine;
   } catch (const cupti::CounterError& error) {
     if (error.status() == cupti::Status::unknown_metric ||
         error.status() == cupti::Status::metric_not_schedulable)
       throw UsageError(error.what());
-    Output output(path);
+    file.reset();  // rows that it has already are given up
+    std::ostream& output = opened(path, file) << dump_header();
     for (const MeasurePoint& point : points.points)
-      output.write(missing_rows(point.key_cells, metrics, cupti::status_name(error.status())));
-    output.finish();
+      write_rows(output,
+                 missing_rows(point.key_cells, metrics, cupti::status_name(error.status())));
+    if (file) file->commit();
     return report_no_device(error);
   } catch (const kernels::CudaError& error) {
     return report_no_device(error);

@@ -223,13 +223,13 @@ int run_merge(const Command& command, const Arguments& arguments) {
   const std::string path = value_or(parsed.settings, "csv", "-");
   MergedTables tables;
   std::optional<OutputFile> out;
-  if (path != "-") out.emplace(path);
+  std::ostream& rows = opened(path, out);
   for (const std::string& table : parsed.operands) tables.add(table);
   Failures missing;
   std::vector<uint64_t> numbers;
   if (parsed.settings.contains("config"))
     missing = take_points_of(value_or(parsed.settings, "config", ""), tables, numbers);
-  tables.write(out ? out->stream() : std::cout);
+  tables.write(rows);
   if (out) out->commit();
   if (!is_on(parsed.settings, "quiet"))
     std::cerr << tables.rows() << " rows of " << parsed.operands.size() << " tables, "

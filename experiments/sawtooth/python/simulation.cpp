@@ -135,12 +135,10 @@ Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& ri
 }  // namespace
 
 std::string Predicted::side_table(const std::string& option) const {
-  if (option == "by-tensor") return by_tensor_header() + by_tensor_rows(key_cells, prediction);
-  if (!has_curve)
+  if (option != "by-tensor" && !has_curve)
     throw UsageError(option + ": l2 = " + key_cells[result_column("l2")] +
                      " counts at one capacity; allowed: l2 = lru");
-  return option == "histogram" ? histogram_header() + histogram_rows(key_cells, prediction)
-                               : miss_curve_header() + miss_curve_rows(key_cells, prediction);
+  return experiments::side_table(option, key_cells, prediction);
 }
 
 PythonRows simulate_sweep(const PythonSweep& sweep) {

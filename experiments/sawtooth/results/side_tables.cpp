@@ -1,5 +1,6 @@
 #include "experiments/sawtooth/results/side_tables.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
@@ -51,14 +52,13 @@ struct Sums {
   }
 };
 
-}  // namespace
-
 std::string by_tensor_header() {
   CsvRow header{"run_id", "experiment", "scan", "tensor"};
   for (const sim::CounterColumn& counter : sim::counter_columns) header.emplace_back(counter.name);
   return csv_line(header);
 }
 
+/// A row a tensor: run_id, experiment, scan, tensor, and the ten counters of results.csv.
 std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
   std::string text;
   for (size_t t = 0; t < sim::tensor_count; ++t) {
@@ -81,6 +81,8 @@ std::string miss_curve_header() {
                    "read_miss_sectors", "write_miss_sectors", "miss_sectors"});
 }
 
+/// A row for each capacity at which fewer sectors miss than just below it, from 0 bytes on; it
+/// holds up to the next row's capacity. Prefetches count as reads.
 std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
   std::map<int64_t, Sums> hits_at;  // capacity in lines -> sectors that hit from it on
   Sums missing;
@@ -107,6 +109,7 @@ std::string histogram_header() {
                    "distance_lines", "sectors"});
 }
 
+/// A row a tensor, access and distance; an empty distance is a first touch.
 std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& prediction) {
   const CsvRow leading = cells_with_l2(key_cells);
   std::string text;
@@ -123,16 +126,25 @@ std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& predi
   return text;
 }
 
+constexpr struct {
+  std::string_view key;
+  std::string (*header)();
+  std::string (*rows)(const CsvRow& key_cells, const sim::Prediction& prediction);
+} tables[] = {
+    {"by-tensor", by_tensor_header, by_tensor_rows},
+    {"miss-curve", miss_curve_header, miss_curve_rows},
+    {"histogram", histogram_header, histogram_rows},
+};
+
+}  // namespace
+
+std::string side_table(std::string_view option, const CsvRow& key_cells,
+                       const sim::Prediction& prediction) {
+  const auto& table = *std::ranges::find(tables, option, [](const auto& t) { return t.key; });
+  return table.header() + table.rows(key_cells, prediction);
+}
+
 SideTables::SideTables(const Settings& outputs, bool writes) {
-  static constexpr struct {
-    std::string_view key;
-    std::string (*header)();
-    Rows rows;
-  } tables[] = {
-      {"by-tensor", by_tensor_header, by_tensor_rows},
-      {"miss-curve", miss_curve_header, miss_curve_rows},
-      {"histogram", histogram_header, histogram_rows},
-  };
   for (const auto& table : tables) {
     const std::string path = value_or(outputs, table.key, "");
     if (path.empty()) continue;

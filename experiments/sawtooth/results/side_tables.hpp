@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/settings.hpp"
@@ -13,18 +14,9 @@
 
 namespace sawtooth::experiments {
 
-std::string by_tensor_header();
-/// A row a tensor: run_id, experiment, scan, tensor, and the ten counters of results.csv.
-std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& prediction);
-
-std::string miss_curve_header();
-/// A row for each capacity at which fewer sectors miss than just below it, from 0 bytes on; it
-/// holds up to the next row's capacity. Prefetches count as reads.
-std::string miss_curve_rows(const CsvRow& key_cells, const sim::Prediction& prediction);
-
-std::string histogram_header();
-/// A row a tensor, access and distance; an empty distance is a first touch.
-std::string histogram_rows(const CsvRow& key_cells, const sim::Prediction& prediction);
+/// The table by-tensor, miss-curve or histogram of one prediction.
+std::string side_table(std::string_view option, const CsvRow& key_cells,
+                       const sim::Prediction& prediction);
 
 /// Those of the three tables that the options by-tensor, miss-curve and histogram ask for.
 class SideTables {
@@ -42,10 +34,9 @@ class SideTables {
   void abandon() { open_.clear(); }
 
  private:
-  using Rows = std::string (*)(const CsvRow& key_cells, const sim::Prediction& prediction);
   struct Open {
     std::unique_ptr<OutputFile> file;
-    Rows rows;
+    std::string (*rows)(const CsvRow& key_cells, const sim::Prediction& prediction);
   };
   std::vector<Open> open_;
 };

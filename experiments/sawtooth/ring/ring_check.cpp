@@ -1,27 +1,17 @@
 #include "experiments/sawtooth/ring/ring_check.hpp"
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+
+#include <Eigen/Core>
 
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 
 float value_of_bits(uint16_t bits, ElementType dtype) {
-  if (dtype == ElementType::bf16) {
-    const uint32_t word = uint32_t(bits) << 16;
-    float value = 0;
-    std::memcpy(&value, &word, sizeof value);
-    return value;
-  }
-  constexpr int mantissa_bits = 10, exponent_mask = 0x1f, bias = 15;
-  const int exponent = (bits >> mantissa_bits) & exponent_mask;
-  const int fraction = bits & ((1 << mantissa_bits) - 1);
-  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == exponent_mask) return fraction == 0 ? sign * INFINITY : NAN;
-  const int lowest = 1 - bias - mantissa_bits;
-  if (exponent == 0) return sign * std::ldexp(float(fraction), lowest);
-  return sign * std::ldexp(float(fraction + (1 << mantissa_bits)), lowest + exponent - 1);
+  if (dtype == ElementType::bf16) return std::bit_cast<float>(uint32_t(bits) << 16);
+  return Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits));
 }
 
 double allowed_difference(ElementType dtype) {

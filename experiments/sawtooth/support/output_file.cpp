@@ -253,14 +253,14 @@ void OutputFile::commit(bool stays_open) {
                              "); all of it is in " + temporary_);
 }
 
+std::ostream& opened(const std::string& path, std::optional<OutputFile>& file) {
+  return path == "-" ? std::cout : file.emplace(path).stream();
+}
+
 void write_output(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    std::cout << text;
-    return;
-  }
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
+  std::optional<OutputFile> file;
+  opened(path, file) << text;
+  if (file) file->commit();
 }
 
 }  // namespace sawtooth::experiments

@@ -88,6 +88,8 @@ class OutputFile {
   std::ofstream stream_;
 };
 
+/// Where to write: standard output for "-", else `file`, which it opens.
+std::ostream& opened(const std::string& path, std::optional<OutputFile>& file);
 /// Writes all of a file, or to standard output where `path` is "-". Throws as OutputFile does.
 void write_output(const std::string& path, const std::string& text);
 

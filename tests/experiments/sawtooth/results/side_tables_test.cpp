@@ -26,7 +26,7 @@ CsvRow keys() {
 }
 
 TEST(MissCurve, FallsExactlyAtTheCapacityThatHoldsADistance) {
-  const CsvTable table = parse_csv(miss_curve_header() + miss_curve_rows(keys(), small()), "m");
+  const CsvTable table = parse_csv(side_table("miss-curve", keys(), small()), "m");
   ASSERT_EQ(table.rows.size(), 2u);
   const auto tail = [&](size_t r) {
     return CsvRow(table.rows[r].begin() + 3, table.rows[r].end());
@@ -36,7 +36,7 @@ TEST(MissCurve, FallsExactlyAtTheCapacityThatHoldsADistance) {
 }
 
 TEST(Histogram, NamesTensorsAndLeavesTheDistanceOfFirstTouchesEmpty) {
-  const CsvTable table = parse_csv(histogram_header() + histogram_rows(keys(), small()), "h");
+  const CsvTable table = parse_csv(side_table("histogram", keys(), small()), "h");
   ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_EQ(CsvRow(table.rows[1].begin() + 3, table.rows[1].end()),
             (CsvRow{"gb10", "25165824", "k", "read", "", "12"}));
@@ -46,11 +46,11 @@ TEST(Histogram, NamesTensorsAndLeavesTheDistanceOfFirstTouchesEmpty) {
 
 TEST(ByTensor, HasARowForEveryTensorAndForOthersWhereATraceHasThem) {
   sim::Prediction prediction = small();
-  const CsvTable table = parse_csv(by_tensor_header() + by_tensor_rows(keys(), prediction), "t");
+  const CsvTable table = parse_csv(side_table("by-tensor", keys(), prediction), "t");
   ASSERT_EQ(table.rows.size(), 7u);  // q, k, v, o, lse, partial_o, partial_lse
   EXPECT_EQ(table.rows[3][3], "o");
   prediction.by_tensor[static_cast<size_t>(sim::Tensor::other)].l2_read_sectors = 1;
-  const CsvTable more = parse_csv(by_tensor_header() + by_tensor_rows(keys(), prediction), "t");
+  const CsvTable more = parse_csv(side_table("by-tensor", keys(), prediction), "t");
   ASSERT_EQ(more.rows.size(), 8u);
   EXPECT_EQ(more.rows[7][3], "other");
 }
