@@ -30,9 +30,6 @@ class CascadeRow {
     const int64_t begin = own_begin() + before * heads_ + head * tiles;
     return {begin, begin + tiles};
   }
-  SAWTOOTH_HD constexpr int64_t own_item_number(int64_t sequence, int64_t head) const {
-    return prefix_items_ + sequence * heads_ + head;
-  }
 
  private:
   int64_t prefix_items_;

@@ -111,16 +111,4 @@ SAWTOOTH_HD constexpr int64_t tiles_in_row(const Problem& problem, const Tiling&
   return max_of(1, item.scanned.size());
 }
 
-/// The same of a schedule's order, which has `items` items.
-SAWTOOTH_HD constexpr int64_t fill_tiles_before(const Problem& problem, const Tiling& tiling,
-                                                const Schedule& schedule,
-                                                const Sequences& sequences, int64_t items,
-                                                int64_t* before) {
-  const auto tiles_of = [&](int64_t index) {
-    return tiles_in_row(problem, tiling, sequences,
-                        item_at(problem, tiling, schedule, sequences, index));
-  };
-  return sum_tiles_before(items, tiles_of, before);
-}
-
 }  // namespace sawtooth

@@ -46,7 +46,7 @@ RC_GTEST_PROP(CascadeRow, HasItemsAtTheTilesWhereTheSimulatorWalksThem, ()) {
         request.sequences.of(problem, sequence).seq_kv - prefix_tiles * tiling.kv_rows;
     const int64_t tiles = max_of(1, ceil_div(own, tiling.kv_rows));
     for (int64_t head = 0; head < problem.heads; ++head) {
-      const int64_t item = row.own_item_number(sequence, head);
+      const int64_t item = cascade.prefix_items() + sequence * problem.heads + head;
       const Range at = row.own_item(head, tiles_before, tiles);
       RC_ASSERT(at.begin == before[size_t(item)]);
       RC_ASSERT(at.end == before[size_t(item) + 1]);

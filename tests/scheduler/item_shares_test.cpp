@@ -11,6 +11,7 @@
 #include "scheduler/kv_shares.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/serving.hpp"
 
 namespace sawtooth {
 namespace {
@@ -80,7 +81,7 @@ TEST(ItemShares, GiveAnItemThatScansNothingOneTile) {
   const std::vector<SequenceLengths> lengths = {{3, 0}, {1, 4}};
   const Sequences sequences{.lengths = lengths.data()};
   std::vector<int64_t> before(7);
-  EXPECT_EQ(fill_tiles_before(problem, tiling, Schedule{}, sequences, 6, before.data()), 7);
+  EXPECT_EQ(tests::fill_tiles_before(problem, tiling, Schedule{}, sequences, 6, before.data()), 7);
   EXPECT_EQ(before, (std::vector<int64_t>{0, 1, 2, 3, 7, 7, 7}));
 }
 
@@ -153,7 +154,7 @@ RC_GTEST_PROP(ItemShares, OfAScheduleHaveTheVisibleTilesOfItsItems, ()) {
   const int64_t items = item_count(problem, tiling, schedule);
   std::vector<int64_t> before(size_t(items) + 1);
   const int64_t tiles =
-      fill_tiles_before(problem, tiling, schedule, sequences, items, before.data());
+      tests::fill_tiles_before(problem, tiling, schedule, sequences, items, before.data());
   const ItemShares shares(before.data(), items, schedule.workers);
   RC_ASSERT(tiles == shares.tiles());
   std::map<int64_t, int64_t> seen;

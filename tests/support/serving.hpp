@@ -10,6 +10,17 @@
 
 namespace sawtooth::tests {
 
+/// Tiles before each of the `items` items of a schedule's order, and after the last.
+inline int64_t fill_tiles_before(const Problem& problem, const Tiling& tiling,
+                                 const Schedule& schedule, const Sequences& sequences,
+                                 int64_t items, int64_t* before) {
+  const auto tiles_of = [&](int64_t index) {
+    return tiles_in_row(problem, tiling, sequences,
+                        item_at(problem, tiling, schedule, sequences, index));
+  };
+  return sum_tiles_before(items, tiles_of, before);
+}
+
 /// Not to be copied: its request points into it.
 struct ServingProblem {
   ServingProblem() = default;
