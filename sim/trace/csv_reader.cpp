@@ -6,7 +6,6 @@
 
 #include "sim/trace/checks.hpp"
 #include "sim/trace/readers.hpp"
-#include "sim/trace/text_writers.hpp"
 
 namespace sawtooth::sim {
 namespace {

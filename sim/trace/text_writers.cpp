@@ -1,9 +1,8 @@
-#include "sim/trace/text_writers.hpp"
-
 #include <charconv>
 #include <string>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -70,7 +70,7 @@ class TraceWriter {
   virtual void finish() = 0;
 };
 
-/// Reads a binary trace, a CSV, or a text of another tool (foreign_formats.hpp), each also in gzip
+/// Reads a binary trace, a CSV, or a text of another tool (readers.hpp), each also in gzip
 /// or zstd, told apart by the beginning; `name` begins error messages. Traces that are streams of
 /// CTAs without times have `workers` of them at once, 0: all. `in` must outlive the reader.
 std::unique_ptr<TraceReader> open_trace(std::istream& in, const std::string& name,

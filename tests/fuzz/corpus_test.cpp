@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/text_writers.hpp"
+#include "sim/trace/readers.hpp"
 #include "sim/trace/trace.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/text_writers.hpp"
+#include "sim/trace/readers.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -24,7 +24,7 @@
 #include "sim/gpu.hpp"
 #include "sim/request.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/text_writers.hpp"
+#include "sim/trace/readers.hpp"
 
 namespace sawtooth::experiments {
 namespace {

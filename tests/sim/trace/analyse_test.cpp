@@ -2,7 +2,7 @@
 #include "sim/trace/analyse.hpp"
 
 #include "sim/lru/simulate_lru.hpp"
-#include "sim/trace/text_writers.hpp"
+#include "sim/trace/readers.hpp"
 #include "tests/support/mattson_stack.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"

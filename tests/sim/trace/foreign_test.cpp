@@ -57,6 +57,21 @@ TEST(ForeignTrace, ACsvWithStepsKeepsItsOrder) {
             (Visits{"w0@0 r10", "w0@1 r11", "w1@2 r20"}));
 }
 
+// a takes line 0, b lines 1 to 3; 200 bytes are more than the line that a has.
+TEST(ForeignTrace, ObjectsAreNamesThatLieBehindEachOther) {
+  const Visits visits{"w0@0 r0", "w0@1 r1", "w0@1 r2", "w0@1 r3",
+                      "w0@2 w0", "w0@3 r4", "w0@3 r5", "w0@4 r4"};
+  EXPECT_EQ(visits_of("time,obj,size,op\n1,a,100,get\n2,b,300,get\n5,a,128,set\n5,a,200,get\n"
+                      "6,a,9,get\n"),
+            visits);
+  EXPECT_EQ(visits_of("\"time\",\"obj\",\"size\",\"op\"\n1,\"a\",\"100\",\"r\"\n"
+                      "2,\"b\",300,r\n5,\"a\",128,\"w\"\n5,\"a\",200,r\n6,\"a\",9,r\n"),
+            visits);
+  EXPECT_EQ(visits_of("obj_id\nx\n17\nx\n"), (Visits{"w0@0 r0", "w0@1 r1", "w0@2 r0"}));
+  EXPECT_NE(refusal_of("obj,line\na,1\n").find("one column of address (bytes), line"),
+            std::string::npos);
+}
+
 TEST(ForeignTrace, DineroIsReadsAndWritesOfHexadecimalBytes) {
   EXPECT_EQ(visits_of("0 80\n1 1ff\n2 100 extra\n"), (Visits{"w0@0 r1", "w0@1 w3", "w0@2 r2"}));
 }
@@ -127,14 +142,13 @@ TEST(ForeignTrace, ALongCompressedTraceIsReadToItsEnd) {
 }
 
 TEST(ForeignTrace, WhatIsMalformedNamesFileAndLine) {
-  EXPECT_EQ(
-      refusal_of("address,op\n1,load\n2,jump\n"),
-      "t:3: access 'jump' is not allowed; allowed: read, r, load, ld, 0, write, w, store, st, "
-      "1");
+  EXPECT_EQ(refusal_of("address,op\n1,load\n2,jump\n"),
+            "t:3: access 'jump' is not allowed; allowed: read, r, load, ld, get, 0, write, w, "
+            "store, st, set, 1");
   EXPECT_EQ(refusal_of("address\n0x12\n0xzz\n"), "t:3: address '0xzz' is no number");
   EXPECT_EQ(refusal_of("address,size\n1\n"), "t:2: 1 cells; the header has 2");
   EXPECT_EQ(refusal_of("cta,access\n1,r\n"),
-            "t:1: one column of address (bytes) and line (128 bytes) is needed");
+            "t:1: one column of address (bytes), line (128 bytes) and obj (a name) is needed");
   EXPECT_EQ(refusal_of("0 80\n4 80\n"), "t:2: '4 80' is not 0, 1 or 2 and an address");
   EXPECT_EQ(refusal_of("-kernel name = k\nthread block = 0,0,0\nwarp = 0\n0010 1 1\n"),
             "t:4: the opcode is missing");

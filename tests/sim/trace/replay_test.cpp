@@ -5,7 +5,7 @@
 #include "sim/sets/set_hash.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/text_writers.hpp"
+#include "sim/trace/readers.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/trace/binary_format.hpp"
-#include "sim/trace/text_writers.hpp"
+#include "sim/trace/readers.hpp"
 #include "sim/trace/trace_atoms.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"
