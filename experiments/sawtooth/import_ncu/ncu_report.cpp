@@ -8,6 +8,7 @@
 #include "cupti/metric_table.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
@@ -46,11 +47,12 @@ int64_t whole_or_unknown(std::string text) {
 }
 
 constexpr std::string_view time_column = "profiled_time_us";
+constexpr const char* dram_reads = "dram_read_sectors";
 
 /// Names beside those of the tables of chips: bytes, labels of the details page.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"dram__bytes_read.sum", "dram_read_sectors"},
-    {"dram__bytes_op_read.sum", "dram_read_sectors"},
+    {"dram__bytes_read.sum", dram_reads},
+    {"dram__bytes_op_read.sum", dram_reads},
     {"dram__bytes_write.sum", "dram_write_sectors"},
     {"dram__bytes_op_write.sum", "dram_write_sectors"},
     {"launch__registers_per_thread", "registers"},
@@ -91,7 +93,7 @@ std::string in_column(std::string_view column, const NcuValue& value, const std:
 using Cells = std::map<std::string, std::string, std::less<>>;  // column -> text
 
 /// Why no launch can have these values; empty: it can.
-std::string impossible(const NcuLaunch& one, Cells& cells) {
+std::string impossible(const NcuLaunch& one, const NcuLabel& label, Cells& cells) {
   const std::string why = ": the passes of a replay saw different launches";
   for (const std::string what : {"l2_read", "l2_write", "fabric_read"})
     if (const int64_t all = whole_or_unknown(cells[what + "_sectors"]);
@@ -102,6 +104,11 @@ std::string impossible(const NcuLaunch& one, Cells& cells) {
     if (value.number.value_or(0) > most_percent && value.unit == "%" &&
         (metric.find("hit_rate") != metric.npos || metric.find("Hit Rate") != metric.npos))
       return metric + " is over 100 %" + why;
+  constexpr double kept = 0.995;  // of a number of three digits, as ncu prints large units
+  const int64_t least = label.compulsory_read_sectors, reads = whole_or_unknown(cells[dram_reads]);
+  if (reads >= 0 && double(reads) < kept * double(least))
+    return std::string(dram_reads) + " is under the compulsory " + std::to_string(least) +
+           " of its point in a cold L2 (ncu --cache-control all empties it)";
   return "";
 }
 
@@ -197,11 +204,26 @@ void add_metric_map(std::map<std::string, std::string>& columns, const std::stri
 
 NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
                      const std::map<std::string, std::string>& columns,
-                     const std::string& experiment, const std::string& path) {
+                     const std::string& experiment, const std::string& path,
+                     const std::vector<NcuLabel>& labels) {
   LaunchTable table({});
-  NcuTables tables{table.header(), "", {}};
-  for (const NcuLaunch& one : launches) {
+  NcuTables tables{table.header(), "", {}, {}};
+  std::map<std::string, size_t> of_shape;  // its first launch
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const NcuLaunch& one = launches[i];
+    const NcuLabel label = labels.empty() ? NcuLabel{} : labels[i];
     CsvRow row = table.empty_row();
+    std::ranges::copy(label.key_cells, row.begin());
+    if (!label.key_cells.empty()) table.set(row, "run_id", run_id(label.key_cells));
+    const auto [first, is_new] =
+        of_shape.emplace(one.launch.name + " " + one.launch.grid + " " + one.launch.block, i);
+    if (!is_new && tables.notes.empty() &&
+        (labels.empty() || labels[first->second].key_cells != label.key_cells))
+      tables.notes.push_back(
+          "launches such as " + std::to_string(launches[first->second].launch.index) + " and " +
+          std::to_string(one.launch.index) + " look alike (kernel, grid, block): " +
+          (labels.empty() ? "column repetition counts them"
+                          : "order alone gives them their points"));
     table.set(row, "experiment", experiment);
     table.set(row, "source", "measured");
     table.describe(row, one.launch, one.process);
@@ -211,7 +233,7 @@ NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
           path + ": launch " + std::to_string(one.launch.index) + ", " + metric;
       const auto known = columns.find(metric);
       const bool is_fill = metric == unified_fills && one.compute == unified_compute;
-      const std::string_view column = is_fill                  ? "dram_read_sectors"
+      const std::string_view column = is_fill                  ? dram_reads
                                       : known == columns.end() ? std::string_view()
                                                                : known->second;
       if (!column.empty()) {
@@ -230,12 +252,15 @@ NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
       table.set(row, column, text);
       has_counter = has_counter || (is_counter(column) && !text.empty());
     }
-    const std::string why = has_counter ? impossible(one, cells) : without_counters(one);
+    const std::string why = has_counter ? impossible(one, label, cells) : without_counters(one);
     table.set(row, "status", why.empty() ? "ok" : has_counter ? "impossible" : "no-counters");
     table.set(row, "message", why);
     if (!why.empty()) tables.complaints.insert(why);
     tables.rows += csv_line(row);
   }
+  if (const auto none = std::ranges::count(labels, CsvRow(), &NcuLabel::key_cells); none > 0)
+    tables.notes.push_back("launches that no section matches have no problem: " +
+                           std::to_string(none));
   if (!tables.long_table.empty())
     tables.long_table = csv_line({"process", "launch_index", "kernel_name", "grid", "block",
                                   "metric", "value", "unit"}) +
@@ -246,18 +271,25 @@ NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
 int run_import_ncu(const Command& command, const Arguments& arguments) {
   const PlainOptions options = parse_plain_options(command.name, arguments, command.flags, 1);
   if (options.operands.empty() || !options.has("csv"))
-    throw UsageError("usage: sawtooth import-ncu REPORT.csv [--map FILE] --csv OUT");
+    throw UsageError("usage: sawtooth import-ncu " + std::string(command.operands));
   const std::string& report = options.operands.front();
-  const std::string out = options.value_or("csv", "");
+  const std::string out = options.value_or("csv", ""), label = options.value_or("label", ""),
+                    experiment = stem_of(out == "-" ? report : out);
   std::map<std::string, std::string> columns = known_ncu_metrics();
   if (options.has("map")) add_metric_map(columns, options.value_or("map", ""));
-  const NcuTables tables = ncu_tables(parse_ncu_report(read_text_file(report), report), columns,
-                                      stem_of(out == "-" ? report : out), report);
+  const std::vector<NcuLaunch> all = parse_ncu_report(read_text_file(report), report);
+  std::vector<NcuLaunch> launches;
+  for (const size_t i : ncu_launches_of(all, options.value_or("kernel", ""), "--kernel: "))
+    launches.push_back(all[i]);
+  const NcuTables tables = ncu_tables(
+      launches, columns, experiment, report,
+      options.has("label") ? ncu_labels(launches, label, experiment) : std::vector<NcuLabel>());
   write_output(out, tables.rows);
   if (out == "-" && !tables.long_table.empty())
     std::cerr << "note: other metrics are left out; --csv FILE puts them into FILE.metrics.csv\n";
   else if (!tables.long_table.empty())
     write_output(out + ".metrics.csv", tables.long_table);
+  for (const std::string& note : tables.notes) std::cerr << "note: " << note << '\n';
   for (const std::string& why : tables.complaints) std::cerr << "sawtooth: " << why << '\n';
   return tables.complaints.empty() ? exit_fine : exit_check_failed;
 }

@@ -1,9 +1,9 @@
-#include "experiments/sawtooth/import_ncu/ncu_text.hpp"
-
+// The text of a table of Nsight Compute: encodings, separators, notations of numbers, and units.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
+#include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

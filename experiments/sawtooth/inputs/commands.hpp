@@ -39,6 +39,8 @@ inline constexpr auto record_options = std::to_array<PlainOption>({
     {"csv", "FILE", "a row a launch (default: -, standard output)"},
 });
 inline constexpr auto import_ncu_options = std::to_array<PlainOption>({
+    {"kernel", "REGEX", "launches of kernels whose name it matches (default: all)"},
+    {"label", "FILE", "the configuration whose points they are, in order"},
     {"map", "FILE", "an INI of lines METRIC = COLUMN, for metrics that are not known"},
     {"csv", "FILE", "the rows of results.csv, a launch each; must be given"},
 });

@@ -1,16 +1,25 @@
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cupti/metric_table.hpp"
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
-#include "experiments/sawtooth/record/recording.hpp"
 #include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -18,6 +27,166 @@ namespace sawtooth::experiments {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A folder that goes with this object.
+class PassFolder {
+ public:
+  PassFolder() {
+    std::string name = (fs::temp_directory_path() / "sawtooth-record-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw std::runtime_error(name + ": cannot be created; set TMPDIR to a folder with space");
+    path_ = name;
+  }
+  ~PassFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PassFolder(const PassFolder&) = delete;
+  PassFolder& operator=(const PassFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+volatile std::sig_atomic_t stop_signal = 0;
+volatile std::sig_atomic_t running_child = 0;
+
+void on_signal(int signal) {
+  stop_signal = signal;
+  if (signal == SIGTERM && running_child > 0) kill(running_child, SIGTERM);
+}
+
+/// Takes the two signals over for its life.
+class CaughtSignals {
+ public:
+  CaughtSignals() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;  // without SA_RESTART
+    sigaction(SIGINT, &action, &old_int_);
+    sigaction(SIGTERM, &action, &old_term_);
+  }
+  ~CaughtSignals() {
+    sigaction(SIGINT, &old_int_, nullptr);
+    sigaction(SIGTERM, &old_term_, nullptr);
+  }
+  CaughtSignals(const CaughtSignals&) = delete;
+  CaughtSignals& operator=(const CaughtSignals&) = delete;
+
+ private:
+  struct sigaction old_int_ {
+  }, old_term_{};
+};
+
+[[noreturn]] void become(const std::vector<std::string>& command,
+                         const std::vector<std::pair<std::string, std::string>>& environment,
+                         bool quiet_output, int failure) {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  if (quiet_output) dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words.front(), words.data());
+  const int error = errno;
+  if (write(failure, &error, sizeof error) < 0) _exit(126);
+  _exit(127);
+}
+
+}  // namespace
+
+std::string CommandEnd::text() const {
+  if (signal != 0) return "ended with signal " + std::to_string(signal);
+  if (interrupted) return "was interrupted";
+  return "ended with exit code " + std::to_string(exit_code);
+}
+
+CommandEnd execute(const std::vector<std::string>& command,
+                   const std::vector<std::pair<std::string, std::string>>& environment,
+                   bool quiet_output) {
+  const CaughtSignals caught;
+  stop_signal = 0;
+  int failure[2];
+  if (pipe2(failure, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error(std::string("fork failed: ") + std::strerror(errno));
+  if (child == 0) become(command, environment, quiet_output, failure[1]);
+  running_child = child;
+  close(failure[1]);
+  int error = 0;
+  ssize_t bytes;
+  do bytes = read(failure[0], &error, sizeof error);
+  while (bytes < 0 && errno == EINTR);
+  close(failure[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  running_child = 0;
+  if (bytes == static_cast<ssize_t>(sizeof error))
+    throw UsageError(command.front() + ": cannot be started: " + std::strerror(error));
+  CommandEnd end;
+  if (WIFSIGNALED(status))
+    end.signal = WTERMSIG(status);
+  else
+    end.exit_code = WEXITSTATUS(status);
+  end.interrupted = stop_signal != 0;
+  return end;
+}
+
+Recording record_command(const RecordArguments& arguments,
+                         const std::vector<std::vector<std::string>>& groups,
+                         const std::string& library) {
+  Recording recording;
+  const size_t runs = 1 + groups.size();
+  for (size_t run = 0; run < runs; ++run) {
+    std::cerr << "record: run " << run + 1 << " of " << runs
+              << (run == 0 ? " (times)\n" : " (counters)\n");
+    const PassFolder folder;
+    inject::PassRequest request = arguments.launches;
+    if (run > 0) request.metrics = groups[run - 1];
+    std::ofstream(folder.path() + "/request") << inject::request_text(request);
+    std::vector<std::pair<std::string, std::string>> environment{
+        {"CUDA_INJECTION64_PATH", library}, {inject::folder_variable, folder.path()}};
+    if (!request.nvtx.empty()) environment.emplace_back("NVTX_INJECTION64_PATH", library);
+    const CommandEnd end = execute(arguments.command, environment, arguments.csv == "-");
+    recording.passes.push_back({inject::read_processes(folder.path()), end.fine()});
+    if (!end.fine())
+      recording.ends.push_back("run " + std::to_string(run + 1) + " of the command " + end.text());
+    recording.interrupted = end.interrupted;
+    if (end.interrupted) break;
+  }
+  return recording;
+}
+
+RecordArguments parse_record_arguments(const Arguments& arguments) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const PlainOptions options = parse_plain_options(
+      record_command_entry.name, {arguments.begin(), dashes}, record_command_entry.flags, 0);
+  RecordArguments record;
+  record.launches.kernel = options.value_or("kernel", "");
+  record.launches.nvtx = options.value_or("nvtx", "");
+  record.launches.skip = options.count_or("skip", 0);
+  record.launches.count = options.count_or("count", 0);
+  record.launches.flush = options.has("flush");
+  if (options.has("metrics")) record.metrics = metric_list(options.value_or("metrics", ""));
+  record.csv = options.value_or("csv", "-");
+  record.gpu = options.value_or("gpu", "");
+  record.device = static_cast<int>(options.count_or("device", 0));
+  if (dashes == arguments.end() || dashes + 1 == arguments.end())
+    throw UsageError(
+        "record: no command; write it behind --, as in `sawtooth record --kernel "
+        "attention -- python program.py`");
+  record.command.assign(dashes + 1, arguments.end());
+  try {
+    const inject::LaunchFilter valid(record.launches);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string("--kernel: ") + error.what());
+  }
+  return record;
+}
+
+namespace {
 
 struct CounterGroups {
   std::string chip;

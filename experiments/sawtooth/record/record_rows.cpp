@@ -145,8 +145,8 @@ LaunchTable::LaunchTable(const std::vector<std::string>& extra) {
 
 void LaunchTable::describe(CsvRow& row, const inject::LaunchRecord& launch, size_t process) {
   const auto known = [](int64_t value) { return value < 0 ? "" : std::to_string(value); };
-  const std::string shape =
-      std::to_string(process) + " " + launch.grid + " " + launch.block + " " + launch.name;
+  const std::string shape = std::to_string(process) + " " + launch.grid + " " + launch.block + " " +
+                            launch.name + row[result_column("run_id")];
   set(row, "repetition", std::to_string(seen_[shape]++));
   set(row, "kernel_name", launch.name);
   set(row, "grid", launch.grid);

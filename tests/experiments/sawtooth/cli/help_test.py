@@ -19,7 +19,7 @@ FLAGS = {
     "record": ["kernel", "nvtx", "skip", "count", "metrics", "flush", "device", "gpu", "csv"],
     "teach": ["output", "gpu", "threads", "quiet"],
     "order": ["q-tiles", "order-file", "wavefront", "wavefront-steps"],
-    "import-ncu": ["map", "csv"],
+    "import-ncu": ["kernel", "label", "map", "csv"],
 }
 
 

@@ -6,7 +6,6 @@
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
-#include "experiments/sawtooth/record/recording.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
