@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(data ${CMAKE_INSTALL_DATADIR}/sawtooth)
 install(DIRECTORY experiments/profiles DESTINATION ${data}/experiments COMPONENT program
-        FILES_MATCHING PATTERN "*.ini")
+        FILES_MATCHING PATTERN "*.ini" PATTERN "*.csv")
 if(TARGET sawtooth)
   file(RELATIVE_PATH libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
   set_target_properties(sawtooth PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")

@@ -7,7 +7,8 @@
 
 errors adds lines to a table: of each counter in ERRORS.csv (of `sawtooth compare --csv`) the points, the
 median, 90 % and worst of their errors, and how many pairs of schedules of one problem are in the right
-order. keep copies predicted rows, less the columns that say the same in all of them. page fills the
+order; of the sets in SAID they are also what the program says in its column `judged`: profiles/judged.csv.
+keep copies predicted rows, less the columns that say the same in all of them. page fills the
 README.md of a study, or says whether it is current; fields are the methods of Page.
 """
 
@@ -18,8 +19,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parents[1] / "plots" / "lib"))
+sys.path += [str(HERE.parents[1] / "plots" / "lib"), str(HERE / "prediction")]
 import fill  # noqa: E402  (the path above leads to it)
+import intervals  # noqa: E402
 import measures  # noqa: E402
 import table  # noqa: E402
 
@@ -39,6 +41,19 @@ NAMES = {
 DIFFERENT = 1.05  # measured values of two schedules that differ by more have an order
 SECTOR_BYTES = 32
 FEW_WRITES = 0.05  # of what the backward pass leaves: dQ in float, dK and dV; the rest stays in L2
+# What the program says of a model, and where that stands.
+JUDGED = "gpu model kernel points kind counter count median ninety list".split()
+PROFILE = str(HERE.parent / "profiles" / "judged.csv")
+SHOWN = ("dram_read_sectors", "time_us")
+SAID = {
+    "backward": [f"H100, drawn, kernels/{family}" for family in ("mma", "hopper")]
+    + [f"H200, development, kernels/{family}" for family in ("mma", "hopper")],
+    "serving": ["H200, drawn, K and V read again", "H100, drawn, all"],
+    "ring": ["H100, drawn, each step"],
+}
+FEWEST = 10  # points of a kind that has a line of its own
+KEYS = "lengths kv_split dq pack_gqa prefix cascade ring ring_rank ring_step".split()
+KEYS += intervals.POINT
 COLUMNS = "set model counter points median ninety worst pairs right".split()
 
 
@@ -91,8 +106,52 @@ def errors_of(rows, name):
         yield dict(zip(COLUMNS, (*cells, *pairs_in_order(points))))
 
 
+def kind_of(row):
+    """The kind of a point by its row of errors of DRAM reads; nothing where compulsory reads are not known."""
+    if not row.get("over_compulsory"):
+        return None
+    cold = table.number(row, "measured") / table.number(row, "over_compulsory")
+    return intervals.kind_of({**row, SHOWN[0]: row["predicted"], "cold_read_sectors": cold})
+
+
+def line_of(cells, sizes, name):
+    """A line of profiles/judged.csv: the first of JUDGED, errors and whose."""
+    errors = (f"{e:.4f}" for e in (statistics.median(sizes), measures.quantile(sizes, 0.9)))
+    return dict(zip(JUDGED, (*cells, len(sizes), *errors, name)))
+
+
+def judgements(rows, points, name, kernel=None):
+    """Lines of profiles/judged.csv for rows of errors: of each GPU, model and kernel, over all points and by kind."""
+    point = lambda row: (row["group"], *(v for k, v in row.items() if k in KEYS))
+    kinds = {point(row): kind_of(row) for row in table.where(rows, counter=SHOWN[0])}
+    found = {}
+    for row in rows:
+        if row["counter"] not in SHOWN or not row["relative_error"]:
+            continue
+        model = "-".join(row["group"].split(", ")[:2])
+        of = (row["gpu"], model, kernel or row["kernel"] or "mma", points)
+        for kind in ("all", kinds.get(point(row))):
+            error = abs(table.number(row, "relative_error"))
+            found.setdefault((*of, kind, row["counter"]), []).append(error)
+    for key, sizes in found.items():
+        if key[4] == "all" or (key[4] and len(sizes) >= FEWEST):
+            yield line_of(key, sizes, name)
+
+
+def record(lines):
+    """Puts lines into profiles/judged.csv, in the place of those of the same GPU, model, kernel and points."""
+    lines = list(lines)
+    same = lambda line: tuple(line[column] for column in JUDGED[:4])
+    replaced = {same(line) for line in lines}
+    lines += [line for line in table.read(PROFILE, replaced=True) if same(line) not in replaced]
+    lines.sort(key=lambda line: [line[column] for column in JUDGED[:6]])
+    table.write(PROFILE, lines, JUDGED)
+
+
 def add_errors(options):
     rows = chosen(table.read(options.table), options.where)
+    for points in (kind for kind, sets in SAID.items() if options.set in sets):
+        record(judgements(rows, points, options.set))
     path = Path(options.to)
     lines = table.read(options.to, replaced=True) if path.exists() else []
     lines = [line for line in lines if line["set"] != options.set]

@@ -115,6 +115,13 @@ def grouped(rows, *columns):
     return groups
 
 
+def ini(columns, points):
+    """Sections of a configuration, a point each, with its values of these columns of results.csv."""
+    keys = [column.replace("_", "-").replace("seq-kv", "seq") for column in columns]
+    text = ("".join(f"{key} = {value}\n" for key, value in zip(keys, point)) for point in points)
+    return "".join(f"\n[{number}]\n{lines}" for number, lines in enumerate(text, 1))
+
+
 def ascending(rows, column):
     return sorted(rows, key=lambda row: integer(row, column))
 

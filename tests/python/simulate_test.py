@@ -10,7 +10,7 @@ import unittest
 
 import sawtooth
 
-GB10 = {"gpu": "gb10", "seq": "4K", "batch": 2}
+GB10 = {"gpu": "gb10", "seq": "4K", "batch": 2, "l2": "lru"}
 
 
 def program_rows(*words):
@@ -86,7 +86,7 @@ class Simulate(unittest.TestCase):
         self.assertEqual(list(frame["l2_read_sectors"]), table.column("l2_read_sectors"))
 
     def test_the_miss_curve_has_the_rows_misses_at_its_capacity(self):
-        table = sawtooth.simulate(gpu="gb10", seq="4K", l2_bytes="512KiB")
+        table = sawtooth.simulate(gpu="gb10", seq="4K", l2="lru", l2_bytes="512KiB")
         curve = table.miss_curve(0)
         at = [i for i, size in enumerate(curve["capacity_bytes"]) if size <= 512 * 1024][-1]
         self.assertIsInstance(curve["capacity_bytes"], array.array)
@@ -133,7 +133,7 @@ class Simulate(unittest.TestCase):
             with self.assertRaisesRegex(sawtooth.UsageError, message):
                 sawtooth.simulate(**GB10 | options)
         with self.assertRaisesRegex(sawtooth.UsageError, "allowed: l2 = lru"):
-            sawtooth.simulate(**GB10, l2="opt").miss_curve(0)
+            sawtooth.simulate(**GB10 | {"l2": "opt"}).miss_curve(0)
 
 
 class Compare(unittest.TestCase):

@@ -16,9 +16,8 @@ namespace {
 
 using sim::TimeTerm;
 
-// Below these changes an order is as good as the other.
-constexpr double same_time_percent = 0.5;
-constexpr double same_reads_percent = 5;
+constexpr double same_time_percent = 0.5;   // below it an order is as good as the other
+constexpr double least_effect_percent = 1;  // a verdict needs as much
 
 OrderForecast forecast_of(const Point& point, const sim::Prediction& made) {
   sim::TimeTerms sum;
@@ -49,8 +48,8 @@ double percent(double part, double whole) {
 
 // Which of the parts makes most of the change of time.
 std::string why_of(const OrderForecast& today, const OrderForecast& other, const Change& change) {
-  if (std::abs(change.time_percent) < same_time_percent) {
-    if (std::abs(change.dram_percent) < same_reads_percent) return "nothing changes";
+  if (std::abs(change.time.value) < same_time_percent) {
+    if (std::abs(change.dram.value) < same_reads_percent) return "nothing changes";
     return "misses are hidden behind computing";
   }
   struct Part {
@@ -58,19 +57,15 @@ std::string why_of(const OrderForecast& today, const OrderForecast& other, const
     double us;
   };
   const std::array parts{Part{"exposed latency", other.latency_us - today.latency_us},
-                         Part{"bandwidth", other.queues_us - today.queues_us},
-                         Part{"balance", other.idle_us - today.idle_us},
-                         Part{"steps", other.compute_us - today.compute_us}};
-  const bool faster = change.time_percent < 0;
+                         Part{"waiting for bandwidth", other.queues_us - today.queues_us},
+                         Part{"idle time (balance)", other.idle_us - today.idle_us},
+                         Part{"time in steps", other.compute_us - today.compute_us}};
+  const bool faster = change.time.value < 0;
   const Part& most = *std::max_element(
       parts.begin(), parts.end(),
       [&](const Part& a, const Part& b) { return faster ? a.us > b.us : a.us < b.us; });
-  return (faster ? "less " : "more ") +
-         std::string(most.name == "balance"     ? "idle time (balance)"
-                     : most.name == "steps"     ? "time in steps"
-                     : most.name == "bandwidth" ? "waiting for bandwidth"
-                                                : most.name) +
-         ": " + fixed(percent(most.us, today.time_us), 1) + " %";
+  return std::string(faster ? "less " : "more ").append(most.name) + ": " +
+         fixed(percent(most.us, today.time_us), 1) + " %";
 }
 
 }  // namespace
@@ -86,24 +81,63 @@ OrderForecast forecast(const Point& point, int seeds) {
   std::sort(made.begin(), made.end(),
             [](const auto& a, const auto& b) { return a.time_us < b.time_us; });
   OrderForecast median = made[made.size() / 2];
-  const double error_us = point.request.kernel.exposure_error * median.latency_us;
-  median.low_us = made.front().time_us - error_us;
-  median.high_us = made.back().time_us + error_us;
+  median.spread_us = (made.back().time_us - made.front().time_us) / 2;
+  for (const IntervalWidth& width : point.judgement.intervals)
+    if (width.column == "time_us") {
+      std::vector<double> times;
+      for (const OrderForecast& one : made) times.push_back(one.time_us);
+      median.half_width = width.half_width_of_time(times, median.time_us);
+    }
+  for (const JudgedError& error : point.judgement.errors)
+    if (error.counter == "time_change") median.change_error = error.ninety;
+  if (!point.on_unjudged_gpu) return median;
+  sim::Request request = point.request;
+  for (const sim::Timing timing : {sim::Timing::lockstep, sim::Timing::lockstep_wave}) {
+    request.timing = timing;
+    const auto total = experiments::predict(request, point.gpu, *point.keys.l2).total;
+    median.other_dram_reads.push_back(total.dram_read_sectors.value_or(0));
+  }
   return median;
 }
 
-Change change_of(const OrderForecast& today, const OrderForecast& other, double exposure_error) {
+std::string_view name_of(Effect verdict) {
+  constexpr std::string_view names[] = {"unknown", "open", "same", "pays", "costs"};
+  return names[size_t(verdict)];
+}
+
+Change change_of(const Advised& before, const Advised& after) {
+  const OrderForecast &today = before.forecast, &other = after.forecast;
   Change change;
-  change.dram_percent = percent(double(other.dram_read_sectors - today.dram_read_sectors),
-                                double(today.dram_read_sectors));
-  change.time_percent = percent(other.time_us - today.time_us, today.time_us);
-  const auto spread_us = [&](const OrderForecast& of) {
-    return (of.high_us - of.low_us) / 2 - exposure_error * of.latency_us;
-  };
-  const double half_us = std::hypot(spread_us(today), spread_us(other)) +
-                         exposure_error * std::abs(other.latency_us - today.latency_us);
-  change.low_percent = change.time_percent - percent(half_us, today.time_us);
-  change.high_percent = change.time_percent + percent(half_us, today.time_us);
+  if (&before == &after) return {{}, {}, Effect::same, "today"};
+  change.dram.value = percent(double(other.dram_read_sectors - today.dram_read_sectors),
+                              double(today.dram_read_sectors));
+  for (size_t i = 0; i < today.other_dram_reads.size(); ++i) {
+    const double one = percent(double(other.other_dram_reads[i] - today.other_dram_reads[i]),
+                               double(today.other_dram_reads[i]));
+    change.dram.low = std::min(change.dram.low.value_or(change.dram.value), one);
+    change.dram.high = std::max(change.dram.high.value_or(change.dram.value), one);
+  }
+  const double ratio = other.time_us / today.time_us;
+  const double time = change.time.value = percent(ratio - 1, 1);
+  if (today.half_width && other.half_width) {
+    const double factor = std::exp(std::hypot(*today.half_width, *other.half_width));
+    change.time = {time, percent(ratio / factor - 1, 1), percent(ratio * factor - 1, 1)};
+  } else if (today.change_error) {
+    // An error of a step moves both orders, so that the interval is narrower than that of the
+    // times.
+    const double half_us =
+        std::hypot(today.spread_us, other.spread_us) +
+        after.point.request.kernel.exposure_error * std::abs(other.latency_us - today.latency_us);
+    const double half = percent(half_us, today.time_us) + 100 * *today.change_error;
+    change.time = {time, time - half, time + half};
+  }
+  if (change.time.low) {
+    const double low = *change.time.low, high = *change.time.high, least = least_effect_percent;
+    change.verdict = high < -least                  ? Effect::pays
+                     : low > least                  ? Effect::costs
+                     : low > -least && high < least ? Effect::same
+                                                    : Effect::open;
+  }
   change.why = why_of(today, other, change);
   return change;
 }

@@ -3,18 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
 
 namespace sawtooth::experiments {
 
+/// Below it models do not tell DRAM reads apart.
+inline constexpr double same_reads_percent = 5;
+
 /// Times of a launch in microseconds.
 struct OrderForecast {
   int64_t dram_read_sectors = 0;
-  double time_us = 0;  // of the median seed
-  double low_us = 0;   // over the seeds, and as far as what a miss costs is known
-  double high_us = 0;
+  std::vector<int64_t> other_dram_reads;  // of the other timings, on a GPU that none was judged on
+  double time_us = 0;                     // of the median seed
+  double spread_us = 0;                   // half of how far the seeds differ
+  /// h of the time, measured in time_us x exp(-h) to time_us x exp(h) in 90 % of points, where the
+  /// model was judged on this GPU and kernel.
+  std::optional<double> half_width;
+  /// 90 % of errors of the change of a taught kernel's time, a share, where such were judged.
+  std::optional<double> change_error;
   // These parts of time_us are those of the mean CTA.
   double compute_us = 0;  // steps and items
   double latency_us = 0;  // waiting for tiles that nothing delays
@@ -25,16 +36,34 @@ struct OrderForecast {
 /// Predicts `point`, whose timing is timed, with `seeds` seeds from its own on.
 OrderForecast forecast(const Point& point, int seeds);
 
-/// In percent of `today`, negative for less. The interval of the change is narrower than that of
-/// the times: an error of the step moves both orders.
-struct Change {
-  double dram_percent = 0;
-  double time_percent = 0;
-  double low_percent = 0;
-  double high_percent = 0;
-  std::string why;
+/// What may be said of a change of time: pays or costs where its whole interval lies beyond 1 %,
+/// same where it lies within, open where it reaches across, unknown without an interval.
+enum class Effect : uint8_t { unknown, open, same, pays, costs };
+std::string_view name_of(Effect verdict);
+
+/// In percent, negative for less.
+struct Percent {
+  double value = 0;
+  std::optional<double> low{}, high{};
 };
 
-Change change_of(const OrderForecast& today, const OrderForecast& other, double exposure_error);
+struct Change {
+  Percent dram;  // on a GPU that no model was judged on with the range over the models of time
+  /// 90 %: of judged kernels both times' widths together; of a taught kernel the errors of others'
+  /// changes, the seeds, and what is not known of what a miss costs; none elsewhere.
+  Percent time;
+  Effect verdict = Effect::unknown;
+  std::string why{};
+};
+
+/// An order of a problem; `change` is against the order of today.
+struct Advised {
+  Point point;
+  OrderForecast forecast{};
+  Change change{};
+};
+
+/// Against itself an order changes nothing.
+Change change_of(const Advised& today, const Advised& other);
 
 }  // namespace sawtooth::experiments

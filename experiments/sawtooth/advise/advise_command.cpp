@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iostream>
+#include <map>
+#include <span>
 
 #include "experiments/sawtooth/advise/advice.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
@@ -21,37 +24,49 @@ constexpr int seeds = 3;
 constexpr auto problem_keys =
     std::to_array<const char*>({"gpu", "batch", "heads", "kv-heads", "seq-q", "seq-kv", "head-dim",
                                 "dtype", "mask", "tile-q", "tile-kv", "workers"});
-constexpr auto order_keys = std::to_array<const char*>({"section", "q-order", "launch", "scan"});
+constexpr auto order_keys =
+    std::to_array<const char*>({"section", "q-order", "launch", "scan", "head-order", "kernel",
+                                "ctas-per-sm", "prefetch", "kv-split", "order-file", "hints"});
 
-// The order of today is the first value of each key; what is not given varies by itself.
-Settings with_orders(Settings given, const Configuration& configuration) {
-  const auto is_given = [&](const char* key) {
-    return given.contains(key) ||
-           std::any_of(configuration.sweeps.begin(), configuration.sweeps.end(),
-                       [&](const Sweep& sweep) { return sweep.settings.contains(key); });
-  };
-  const auto vary = [&](const char* key, const char* values) {
-    if (!is_given(key)) assign(given, key, values, {});
-  };
-  vary("timing", "timed");
-  vary("l2", "halves");
-  vary("scan", "linear,sawtooth,attach");
-  if (is_given("mask") && !is_given("order-file")) vary("q-order", "ascending,descending");
-  return given;
+bool is_given(const SweepArguments& given, const char* key) {
+  return given.command_line.contains(key) ||
+         std::ranges::any_of(given.configuration.sweeps,
+                             [&](const Sweep& sweep) { return sweep.settings.contains(key); });
 }
 
-struct Advised {
-  Point point;
-  OrderForecast forecast;
-  Change change;
-};
+// The order of today is the first value of each key; what is not given varies by itself, from what
+// the point has without it: a system's own order, or linear and ascending.
+Settings with_orders(const SweepArguments& given, Catalog& catalog) {
+  Settings settings = given.command_line;
+  const auto vary = [&](const char* key, std::vector<std::string> values, const Point* today) {
+    if (is_given(given, key)) return;
+    if (today != nullptr) {
+      std::erase(values, today->text(key));
+      values.insert(values.begin(), today->text(key));
+    }
+    settings[key] = {std::move(values), {}};
+  };
+  vary("timing", {"timed"}, nullptr);
+  vary("l2", {"halves"}, nullptr);
+  const Point today = resolve(PointList(given.configuration, settings)[0], catalog);
+  vary("scan", {"linear", "reverse", "sawtooth", "attach"}, &today);
+  if (today.keys.mask.kind != MaskKind::none && today.keys.order_file.empty())
+    vary("q-order", {"ascending", "descending"}, &today);
+  return settings;
+}
+
+// "gpu h200, batch 1", or without names "h200, 1".
+std::string text_of(const Point& point, std::span<const char* const> keys, bool named = true) {
+  std::string text;
+  for (const char* key : keys)
+    text.append(text.empty() ? "" : ", ").append(named ? std::string(key) + " " : "") +=
+        point.text(key);
+  return text;
+}
 
 // Orders of one problem, the first of which is today's.
 std::string problem_of(const Point& point) {
-  std::string text;
-  for (const char* key : problem_keys)
-    text.append(text.empty() ? "" : ", ").append(key).append(" ").append(point.text(key));
-  return text;
+  return text_of(point, problem_keys);
 }
 
 std::string signed_percent(double value) {
@@ -59,17 +74,25 @@ std::string signed_percent(double value) {
   return std::string(value >= 0.05 ? "+" : "").append(text == "-0.0" ? "0.0" : text);
 }
 
+std::string text_of(const Percent& percent) {
+  const std::string text = signed_percent(percent.value) + " %";
+  if (!percent.low || !(*percent.low < *percent.high)) return text;
+  return text + " (" + signed_percent(*percent.low) + " to " + signed_percent(*percent.high) + ")";
+}
+
 CsvRow csv_row(const Advised& row) {
+  const OrderForecast& made = row.forecast;
+  const auto cell = [](std::optional<double> value) { return value ? fixed(*value, 2) : ""; };
   CsvRow cells;
   for (const char* key : problem_keys) cells.push_back(row.point.text(key));
   for (const char* key : order_keys) cells.push_back(row.point.text(key));
-  cells.push_back(std::to_string(row.forecast.dram_read_sectors));
-  for (const double value : {row.forecast.time_us, row.forecast.low_us, row.forecast.high_us})
-    cells.push_back(fixed(value, 2));
-  for (const double value : {row.change.dram_percent, row.change.time_percent,
-                             row.change.low_percent, row.change.high_percent})
-    cells.push_back(fixed(value, 2));
-  cells.push_back(row.change.why);
+  const double factor = std::exp(made.half_width.value_or(0));
+  cells.insert(cells.end(), {std::to_string(made.dram_read_sectors), fixed(made.time_us, 2)});
+  for (const double end : {made.time_us / factor, made.time_us * factor})
+    cells.push_back(made.half_width ? fixed(end, 2) : "");
+  for (const Percent& of : {row.change.dram, row.change.time})
+    cells.insert(cells.end(), {cell(of.value), cell(of.low), cell(of.high)});
+  cells.insert(cells.end(), {std::string(name_of(row.change.verdict)), row.change.why});
   return cells;
 }
 
@@ -77,110 +100,121 @@ CsvRow csv_columns() {
   CsvRow columns(problem_keys.begin(), problem_keys.end());
   columns.insert(columns.end(), order_keys.begin(), order_keys.end());
   for (std::string& column : columns) std::ranges::replace(column, '-', '_');
-  columns.insert(columns.end(), {"dram_read_sectors", "time_us", "time_us_low", "time_us_high",
-                                 "dram_change_percent", "time_change_percent",
-                                 "time_change_percent_low", "time_change_percent_high", "why"});
+  columns.insert(
+      columns.end(),
+      {"dram_read_sectors", "time_us", "time_us_low", "time_us_high", "dram_change_percent",
+       "dram_change_percent_low", "dram_change_percent_high", "time_change_percent",
+       "time_change_percent_low", "time_change_percent_high", "verdict", "why"});
   return columns;
 }
 
-void print_table(const std::vector<Advised>& rows) {
-  std::string problem;
-  for (size_t first = 0; first < rows.size();) {
-    size_t end = first;
-    problem = problem_of(rows[first].point);
-    while (end < rows.size() && problem_of(rows[end].point) == problem) ++end;
-    std::vector<CsvRow> lines{
-        {"order", "DRAM reads", "change", "time (us)", "change (90 %)", "why"}};
-    for (size_t i = first; i < end; ++i) {
-      const Advised& row = rows[i];
-      std::string order;
-      for (const char* key : order_keys) {
-        const bool differs =
-            std::any_of(rows.begin() + std::ptrdiff_t(first), rows.begin() + std::ptrdiff_t(end),
-                        [&](const Advised& other) {
-                          return other.point.text(key) != rows[first].point.text(key);
-                        });
-        if (differs || order_keys.back() == std::string_view(key))
-          order.append(order.empty() ? "" : ", ").append(row.point.text(key));
-      }
-      const bool today = i == first;
-      lines.push_back({order, std::to_string(row.forecast.dram_read_sectors),
-                       today ? "" : signed_percent(row.change.dram_percent) + " %",
-                       fixed(row.forecast.time_us, 0) + " (" + fixed(row.forecast.low_us, 0) +
-                           " to " + fixed(row.forecast.high_us, 0) + ")",
-                       today ? "today"
-                             : signed_percent(row.change.time_percent) + " % (" +
-                                   signed_percent(row.change.low_percent) + " to " +
-                                   signed_percent(row.change.high_percent) + ")",
-                       today ? fixed(100 * row.forecast.latency_us / row.forecast.time_us, 1) +
-                                   " % of its time waits for latency"
-                             : row.change.why});
+using Rows = std::span<const Advised>;  // of one problem
+
+// The keys of orders in which these rows differ, or do not.
+std::vector<const char*> order_keys_that(bool differ, Rows rows) {
+  std::vector<const char*> keys;
+  for (const char* key : order_keys)
+    if (differ == std::ranges::any_of(rows, [&](const Advised& row) {
+          return row.point.text(key) != rows.front().point.text(key);
+        }))
+      keys.push_back(key);
+  return keys;
+}
+
+// One sentence on the orders of a problem against `today`, which is one of them.
+std::string verdict_on(Rows rows, const Advised& today) {
+  const auto keys = order_keys_that(true, rows);
+  const auto change = [&](const Advised& row) { return change_of(today, row); };
+  const auto most_reads = [](const Change& of) { return of.dram.high.value_or(of.dram.value); };
+  const auto best = std::ranges::min_element(
+      rows, {}, [&](const Advised& row) { return change(row).time.value; });
+  const auto fewest = std::ranges::min_element(
+      rows, {}, [&](const Advised& row) { return most_reads(change(row)); });
+  const Change fastest = change(*best), frugal = change(*fewest);
+  if (fastest.verdict == Effect::pays)
+    return "An order pays: " + text_of(best->point, keys) + "; time " + text_of(fastest.time) +
+           ", DRAM reads " + text_of(fastest.dram) + ".";
+  if (today.forecast.half_width || today.forecast.change_error)
+    return "No order is surely 1 % faster.";
+  return "No verdict on time, whose errors are not known here (judged: " +
+         today.point.judgement.text() + "). " +
+         (most_reads(frugal) < -same_reads_percent
+              ? "Fewest DRAM reads: " + text_of(fewest->point, keys) + ", " + text_of(frugal.dram)
+              : "No order has surely fewer DRAM reads") +
+         ".";
+}
+
+void print_problem(Rows rows, bool scan_given) {
+  const auto keys = order_keys_that(true, rows);
+  const Advised& today = rows.front();
+  std::vector<CsvRow> lines{{"order", "DRAM reads", "change", "time (us)",
+                             rows.back().change.time.low ? "change (90 %)" : "change", "why"}};
+  for (const Advised& row : rows) {
+    const auto& [point, made, change] = row;
+    lines.push_back({text_of(point, keys, false), std::to_string(made.dram_read_sectors),
+                     text_of(change.dram), fixed(made.time_us, 0), text_of(change.time),
+                     change.why});
+  }
+  lines[1][2].clear();
+  lines[1][4] = "today";
+  lines[1][5] = fixed(100 * today.forecast.latency_us / today.forecast.time_us, 1) +
+                " % of its time waits for latency";
+  auto shared = order_keys_that(false, rows);
+  std::erase_if(shared, [&](const char* key) { return today.point.text(key).empty(); });
+  std::cout << problem_of(today.point) << "; " << text_of(today.point, shared) << "\n";
+  for (const CsvRow& line : lines) {
+    std::string text;
+    for (size_t c = 0; c < line.size(); ++c) {
+      size_t width = 0;
+      for (const CsvRow& other : lines) width = std::max(width, other[c].size());
+      text.append("  ").append(line[c]);
+      if (c + 1 < line.size()) text.append(width - line[c].size(), ' ');
     }
-    std::cout << problem << ", section " << rows[first].point.text("section") << ", launch "
-              << rows[first].point.text("launch") << "\n";
-    for (size_t l = 0; l < lines.size(); ++l) {
-      std::string text;
-      for (size_t c = 0; c < lines[l].size(); ++c) {
-        size_t width = 0;
-        for (const CsvRow& line : lines) width = std::max(width, line[c].size());
-        text.append("  ").append(lines[l][c]);
-        if (c + 1 < lines[l].size()) text.append(width - lines[l][c].size(), ' ');
-      }
-      std::cout << (l == 0 ? bold(text, Output::standard) : text) << "\n";
-    }
-    const auto best = std::min_element(
-        rows.begin() + std::ptrdiff_t(first), rows.begin() + std::ptrdiff_t(end),
-        [](const Advised& a, const Advised& b) { return a.forecast.time_us < b.forecast.time_us; });
-    const bool pays = best->change.high_percent < 0;
-    if (pays) {
-      std::cout << "An order pays here: scan = " << best->point.text("scan")
-                << ", q-order = " << best->point.text("q-order") << ".\n";
-    } else {
-      std::cout << "No order is faster beyond the interval.\n";
-    }
-    first = end;
+    std::cout << (&line == &lines.front() ? bold(text, Output::standard) : text) << "\n";
+  }
+  std::cout << "Against today's " << text_of(today.point, keys) << ": " << verdict_on(rows, today)
+            << "\n";
+  for (const Advised& row : rows.subspan(scan_given ? rows.size() : 1)) {
+    const bool other_direction = std::ranges::all_of(keys, [&](const char* key) {
+      return row.point.text(key) ==
+             (std::string_view(key) == "scan" ? "reverse" : today.point.text(key));
+    });
+    if (other_direction)
+      std::cout << "If today's kernel scans K/V from the last tile, as FlashAttention-2 and -3 do: "
+                << verdict_on(rows, row) << "\n";
   }
 }
 
 }  // namespace
 
 int run_advise(const Command& command, const Arguments& arguments) {
-  const SweepArguments arguments_given = parse_sweep_arguments(command, arguments);
-  const Configuration& configuration = arguments_given.configuration;
-  const Settings& outputs = arguments_given.outputs;
+  const SweepArguments given = parse_sweep_arguments(command, arguments);
+  const Settings& outputs = given.outputs;
   Catalog catalog;
   std::vector<Advised> rows;
-  for (const Settings& settings :
-       expand(configuration, with_orders(arguments_given.command_line, configuration)))
+  for (const Settings& settings : expand(given.configuration, with_orders(given, catalog)))
     rows.push_back({resolve(settings, catalog), {}, {}});
   for (const Advised& row : rows)
     if (row.point.request.timing != sim::Timing::timed)
       throw UsageError("timing: advise predicts times; allowed: timed");
   // Problems stay in their order, and so do the orders of each.
-  std::vector<std::string> problems;
-  for (const Advised& row : rows)
-    if (std::ranges::find(problems, problem_of(row.point)) == problems.end())
-      problems.push_back(problem_of(row.point));
-  const auto place = [&](const Advised& row) {
-    return std::ranges::find(problems, problem_of(row.point)) - problems.begin();
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Advised& a, const Advised& b) { return place(a) < place(b); });
+  std::map<std::string, size_t> places;
+  for (const Advised& row : rows) places.try_emplace(problem_of(row.point), places.size());
+  std::ranges::stable_sort(rows, {},
+                           [&](const Advised& row) { return places[problem_of(row.point)]; });
 
-  const size_t threads = threads_of(value_or(outputs, "threads", ""));
   run_in_order(
-      rows.size(), threads, [&](size_t i) { return forecast(rows[i].point, seeds); },
+      rows.size(), threads_of(value_or(outputs, "threads", "")),
+      [&](size_t i) { return forecast(rows[i].point, seeds); },
       [&](size_t i, OrderForecast made) { rows[i].forecast = made; }, [] {});
-  for (size_t i = 0, first = 0; i < rows.size(); ++i) {
-    if (problem_of(rows[i].point) != problem_of(rows[first].point)) first = i;
-    rows[i].change = change_of(rows[first].forecast, rows[i].forecast,
-                               rows[i].point.request.kernel.exposure_error);
-    if (i == first) rows[i].change.why = "today";
+  const bool scan_given = is_given(given, "scan") || is_given(given, "system");
+  const bool for_reading = !outputs.contains("csv") && is_terminal(Output::standard);
+  for (size_t first = 0, end = 0; first < rows.size(); first = end) {
+    while (end < rows.size() && problem_of(rows[end].point) == problem_of(rows[first].point)) ++end;
+    for (size_t i = first; i < end; ++i) rows[i].change = change_of(rows[first], rows[i]);
+    if (for_reading) print_problem(Rows(rows).subspan(first, end - first), scan_given);
   }
-
-  if (!outputs.contains("csv") && is_terminal(Output::standard)) {
-    print_table(rows);
-  } else {
+  if (!for_reading) {
     std::string text = csv_line(csv_columns());
     for (const Advised& row : rows) text += csv_line(csv_row(row));
     write_output(value_or(outputs, "csv", "-"), text);
@@ -188,7 +222,7 @@ int run_advise(const Command& command, const Arguments& arguments) {
   if (!is_on(outputs, "quiet") && !rows.empty()) {
     const Point& point = rows.front().point;
     std::cerr << "note: model " << point.text("timing") << ", " << point.text("l2")
-              << "; judged: " << point.judgement.word << "\n";
+              << "; judged: " << point.judgement.text() << "\n";
   }
   return exit_fine;
 }

@@ -33,15 +33,13 @@ enum class PointKind : uint8_t {
   apart,     // beyond; a mask, or heads that share a wave
   drifting,  // beyond; a mask, and the shortest items first
 };
-inline constexpr size_t point_kinds = 4;
+inline constexpr auto point_kind_names =
+    std::to_array<std::string_view>({"within", "in_step", "apart", "drifting"});
+inline constexpr size_t point_kinds = point_kind_names.size();
 
-/// Durations differ in kind by how long the predicted one is.
-enum class DurationKind : uint8_t {
-  brief,  // what a launch is beside its items counts
-  usual,
-  sustained,  // the clock may fall
-  limited,    // at the GPU's power limit it has begun to
-};
+/// Durations differ in kind by how long the predicted one is: brief (what a launch is beside its
+/// items counts), usual, sustained (the clock may fall), limited (at the GPU's power limit it has
+/// begun to).
 /// Where usual, sustained and limited begin. A launch's 2 to 6 us are 1 to 3 % of the first; the
 /// others are where durations of development lists begin to differ from launch to launch, and the
 /// power-delay-ms of an H200.
@@ -49,16 +47,17 @@ inline constexpr std::array<double, 3> duration_kind_begins_us{200, 10'000, 30'0
 
 struct IntervalWidth {
   std::string column;                               // one of interval_columns
-  std::array<double, point_kinds> of_one_launch{};  // by PointKind, of time_us by DurationKind
+  std::array<double, point_kinds> of_one_launch{};  // by PointKind, of time_us by how long it is
   double floor = 0;                                 // of the spread over launches
   double factor = 0;
 
   /// h, of what the simulated launches say; at least one, each above 0. `kind` is that of a
-  /// counter's point or of a duration.
-  template <class Kind>
-  double half_width(const std::vector<double>& launches, Kind kind) const {
+  /// counter's point.
+  double half_width(const std::vector<double>& launches, PointKind kind) const {
     return launches.size() < 2 ? of_one_launch[static_cast<size_t>(kind)] : of_several(launches);
   }
+  /// h of a duration: several launches on one card know nothing of how cards differ.
+  double half_width_of_time(const std::vector<double>& launches_us, double time_us) const;
   /// The half width follows from two or more launches.
   double of_several(const std::vector<double>& launches) const;
 };

@@ -77,21 +77,23 @@ std::string known_tiles(std::string_view family, const Problem& problem) {
 }
 
 void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys) {
-  const bool has_tile = layers.has("tile-q") || layers.has("tile-kv");
-  if (!keys.tiles && !layers.has_system() && gpu != nullptr && !gpu->judged.empty())
-    keys.tiles = Tiles::of_the_kernel;
-  if (keys.tiles != Tiles::of_the_kernel || has_tile) return;
+  if (layers.has("tile-q") || layers.has("tile-kv") || (!keys.tiles && layers.has_system())) return;
   const Problem problem{.head_dim = keys.head_dim, .dtype = keys.dtype, .pass = keys.pass};
+  const bool measured_there = gpu != nullptr && !gpu->judged.empty();
+  if (keys.tiles ? keys.tiles != Tiles::of_the_kernel
+                 : !measured_there &&
+                       kernel_with_tile(keys.kernel, problem, {*keys.tile_q, *keys.tile_kv}))
+    return;
   const std::string known = known_tiles(keys.kernel, problem);
   if (known.empty()) return;  // no kernel has it: the usual tile, which measure refuses by name
   const int64_t limit =
       gpu == nullptr ? 0 : gpu->profile.shared_memory_block_bytes.value_or(int64_t{0});
   const auto* choice = choose_tile(keys.kernel, problem, limit);
-  if (choice == nullptr) {
+  if (choice == nullptr && !keys.tiles && !measured_there) return;
+  if (choice == nullptr)
     layers.fail("head-dim", "no tile of the kernels fits the " + std::to_string(limit) +
                                 " bytes of shared memory that a block has on " + gpu->profile.name +
                                 "; they are: " + known);
-  }
   keys.tile_q = choice->tiling.q_rows;
   keys.tile_kv = choice->tiling.kv_rows;
 }
@@ -159,9 +161,10 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   }
   take("stages", keys.stages, cost.stages);
   take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
-  point.judgement = judgement_of(gpu, keys, point.costs);
+  point.judgement = judgement_of(gpu, keys, point.costs, catalog);
+  point.on_unjudged_gpu = gpu != nullptr && gpu->judged.empty();
   point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() &&
-                     point.judgement.word != "measured" && !point.costs.empty();
+                     !point.costs.empty() && (!point.judgement.known() || has_own_kernels(keys));
 }
 
 }  // namespace sawtooth::experiments

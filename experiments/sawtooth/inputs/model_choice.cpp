@@ -4,6 +4,7 @@
 #include <set>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -37,52 +38,6 @@ std::optional<Model> judged_best(const GpuFile* gpu) {
 /// Additions in an order differ from others in waits alone, which lockstep does not have.
 bool waits_for_turns(const Keys& keys) {
   return keys.pass == Pass::backward && keys.dq == Dq::ordered;
-}
-
-// Which models `auto` stands for at the points of a run.
-struct ChosenModels {
-  std::set<Timing> timings;
-  std::set<const L2Model*> l2s;
-  bool needs_time = false;
-
-  void add(const Point& point) {
-    needs_time |= waits_for_turns(point.keys);
-    if (point.timing_chosen) timings.insert(*point.keys.timing);
-    if (point.l2_chosen) l2s.insert(point.keys.l2);
-  }
-};
-
-// What all points take where it was left open; empty: each its own.
-struct Agreement {
-  std::string timing, l2;
-  std::string note;
-};
-
-Agreement agreement_on(const ChosenModels& chosen, bool lockstep_lru) {
-  Agreement agreed;
-  const std::string l2 = lockstep_lru ? "lru" : "halves";
-  const auto settled = [&](const auto& models, const auto& wanted) {
-    return models.size() <= (lockstep_lru ? models.count(wanted) : 1);
-  };
-  if (!settled(chosen.timings, Timing::lockstep))
-    agreed.timing = chosen.needs_time && !lockstep_lru ? "timed" : "lockstep";
-  if (!settled(chosen.l2s, l2_named(l2))) agreed.l2 = l2;
-  if (agreed.timing.empty() && agreed.l2.empty()) return agreed;
-  agreed.note = lockstep_lru ? "miss curves and histograms are of one model, and so are all rows:"
-                             : "no judged model serves all points of this run; all of them take";
-  if (!agreed.timing.empty()) agreed.note += " timing = " + agreed.timing;
-  if (!agreed.l2.empty()) agreed.note += " l2 = " + agreed.l2;
-  return agreed;
-}
-
-// Puts the agreed model into the settings of a point that left it open, and says whether it did.
-bool settle(const Point& point, const std::string& timing, const std::string& l2,
-            Settings& settings) {
-  const bool with_timing = point.timing_chosen && !timing.empty();
-  const bool with_l2 = point.l2_chosen && !l2.empty();
-  if (with_timing) settings["timing"] = Assignment{{timing}, {"default", 0}};
-  if (with_l2) settings["l2"] = Assignment{{l2}, {"default", 0}};
-  return with_timing || with_l2;
 }
 
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
@@ -119,67 +74,82 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
   keys.l2 = l2_named(halves ? "halves" : "lru");
 }
 
-Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of) {
-  if (gpu == nullptr || keys.pass == Pass::backward) return {};
+Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of,
+                       Catalog& catalog) {
+  if (gpu == nullptr) return {};
   const std::string model = name_of(*keys.timing, *keys.l2);
-  const auto judged_in = [&](const JudgedModels& models) {
-    return std::ranges::find(models.judged, model, &Parameter::key);
-  };
-  if (judged_in(*gpu) == gpu->judged.end()) return {};
-  if (!costs_of.empty()) return {"borrowed", "costs of " + costs_of, {}};
-  const bool usual = !keys.system.empty() || keys.kernel.empty() || keys.kernel == usual_family;
-  const auto family = gpu->families.find(keys.kernel);
-  if (!usual &&
-      (family == gpu->families.end() || judged_in(family->second) == family->second.judged.end()))
-    return {"none", "costs of its own, predictions not judged", {}};
-  const JudgedModels& models = usual ? *gpu : family->second;
-  const auto judged = judged_in(models);
-  std::string_view unjudged;
+  const auto judged = std::ranges::find(gpu->judged, model, &Parameter::key);
+  if (judged == gpu->judged.end()) return {};
+  std::string_view points = keys.pass == Pass::backward ? "backward" : "forward";
+  bool own_costs = true;
   for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::unjudged; })
-      if (unjudged.empty() && keys.Feature::in_use()) unjudged = Feature::unjudged;
+    if constexpr (requires { Feature::judged_points; }) {
+      if (!keys.Feature::in_use()) return;
+      points = Feature::judged_points;
+      if constexpr (requires { Feature::own_kernels; }) own_costs = false;
+    }
   });
-  if (!unjudged.empty()) return {"borrowed", std::string(unjudged), {}};
-  // Intervals are of the first model as it was judged: kernels of this project, all
-  // mechanisms, this L2.
-  const bool as_judged = judged == models.judged.begin() && keys.system.empty() &&
-                         keys.without == sim::MechanismSet{} &&
-                         keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
-  return {"measured", judged->value, as_judged ? models.intervals : std::vector<IntervalWidth>()};
+  const bool usual = keys.kernel.empty() || keys.kernel == usual_family;
+  const std::string_view kernel = !keys.kernel_costs.empty() && own_costs ? "taught"
+                                  : !keys.system.empty() ? std::string_view(keys.system)
+                                  : usual                ? usual_family
+                                                         : std::string_view(keys.kernel);
+  const bool as_it_is = keys.without == sim::MechanismSet{} &&
+                        keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
+  Judgement judgement;
+  if (!as_it_is) return judgement;
+  for (const JudgedError& error : catalog.judged_errors())
+    if (error.gpu == gpu->profile.name && error.model == model && error.kernel == kernel &&
+        error.points == points)
+      judgement.errors.push_back(error);
+  if (!costs_of.empty() && (own_costs || judgement.errors.empty())) {
+    judgement.borrowed = "costs of " + costs_of;
+  } else if (judgement.errors.empty() && !keys.system.empty()) {
+    judgement.borrowed = "judged with kernels/mma";
+  }
+  // Intervals are of the first model, of kernels of this project.
+  if (!judgement.known() || judged != gpu->judged.begin() || points != "forward") return judgement;
+  if (usual && keys.system.empty()) judgement.intervals = gpu->intervals;
+  const auto family = gpu->family_intervals.find(kernel);
+  if (family != gpu->family_intervals.end()) judgement.intervals = family->second;
+  return judgement;
 }
 
-std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog) {
-  ChosenModels chosen;
-  for (const Settings& settings : points) chosen.add(resolve_or_refuse(settings, catalog));
-  const Agreement agreed = agreement_on(chosen, lockstep_lru);
-  if (agreed.note.empty()) return {};
-  for (Settings& settings : points)
-    settle(resolve_or_refuse(settings, catalog), agreed.timing, agreed.l2, settings);
-  return agreed.note;
+std::string Judgement::text(std::string_view kind) const {
+  if (!borrowed.empty()) return "borrowed: " + borrowed;
+  constexpr double whole_from = 0.0995;  // "18 %" of 0.184, "1.4 %" of 0.0141
+  const auto percent = [](double share) { return fixed(100 * share, share < whole_from ? 1 : 0); };
+  std::string said;
+  for (const auto& [counter, name] :
+       {std::pair{"dram_read_sectors", "DRAM reads "}, std::pair{"time_us", "time "}}) {
+    const JudgedError* found = nullptr;
+    for (const JudgedError& error : errors)
+      if (error.counter == counter && (error.kind == kind || (!found && error.kind == "all")))
+        found = &error;
+    if (found != nullptr)
+      said.append(said.empty() ? "" : "; ").append(name) +=
+          percent(found->median) + " / " + percent(found->ninety) + " %";
+  }
+  return said.empty() ? "none" : said;
 }
 
-OneModel::OneModel(const PointList& points, bool lockstep_lru, Catalog& catalog) {
-  ChosenModels chosen;
+void take_lockstep_lru(Settings& settings, Catalog& catalog) {
+  const Point point = resolve_or_refuse(settings, catalog);
+  if (point.timing_chosen) settings["timing"] = Assignment{{"lockstep"}, {"default", 0}};
+  if (point.l2_chosen) settings["l2"] = Assignment{{"lru"}, {"default", 0}};
+}
+
+std::vector<Settings> deciding_points(const PointList& points, Catalog& catalog) {
+  std::vector<Settings> found;
   for (const Settings& sweep : points.sweeps()) {
     const auto keys = deciding_keys(sweep, catalog);
     Settings axes = sweep;
     for (auto& [key, assignment] : axes)
       if (find_option(key)->is_axis() && !keys.contains(key)) assignment.values.resize(1);
     const PointList deciding({"", {}, {{"", axes}}}, {});
-    for (size_t i = 0; i < deciding.size(); ++i) {
-      deciding_.push_back(deciding[i]);
-      chosen.add(resolve_or_refuse(deciding_.back(), catalog));
-    }
+    for (size_t i = 0; i < deciding.size(); ++i) found.push_back(deciding[i]);
   }
-  const Agreement agreed = agreement_on(chosen, lockstep_lru);
-  timing_ = agreed.timing;
-  l2_ = agreed.l2;
-  note_ = agreed.note;
-}
-
-Point OneModel::resolve(Settings settings, Catalog& catalog) const {
-  Point point = resolve_or_refuse(settings, catalog);
-  return settle(point, timing_, l2_, settings) ? resolve_or_refuse(settings, catalog) : point;
+  return found;
 }
 
 }  // namespace sawtooth::experiments

@@ -15,32 +15,15 @@ namespace sawtooth::experiments {
 /// cannot do (l2 = lru alone, loop = kv-outer) is left to lockstep.
 void choose_model(const GpuFile* gpu, Keys& keys);
 
-/// Words of the column `judged`. `costs_of` names whose costs the steps of a timed point have where
-/// they are not its kernel's own.
-Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of);
+/// How the model of `keys` was judged. `costs_of` names whose costs the steps of a timed point have
+/// where they are not its kernel's own.
+Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of,
+                       Catalog& catalog);
 
-/// Points of one run have one model, unless the keys name several: where `auto` means several
-/// timings, or several models of L2, all of its points take lockstep, or halves (which is lru where
-/// L2 has one part). With `lockstep_lru` it means those. Returns a note for people on what was
-/// chosen so; empty where nothing was.
-std::string give_one_model(std::vector<Settings>& points, bool lockstep_lru, Catalog& catalog);
+/// Lockstep and lru in the place of what a point leaves open, as tables over capacities need them.
+void take_lockstep_lru(Settings& settings, Catalog& catalog);
 
-/// The same for a list whose points are made one at a time: only points that differ in what the
-/// choice depends on are looked at beforehand.
-class OneModel {
- public:
-  OneModel(const PointList& points, bool lockstep_lru, Catalog& catalog);
-
-  const std::string& note() const { return note_; }
-  /// Those points: between them they have all gpus, systems and models of the list.
-  const std::vector<Settings>& deciding() const { return deciding_; }
-  /// resolve_or_refuse() with that model.
-  Point resolve(Settings settings, Catalog& catalog) const;
-
- private:
-  std::string timing_, l2_;  // empty: each point's own
-  std::string note_;
-  std::vector<Settings> deciding_;
-};
+/// Points that between them have all gpus, systems and models of a list.
+std::vector<Settings> deciding_points(const PointList& points, Catalog& catalog);
 
 }  // namespace sawtooth::experiments

@@ -114,10 +114,6 @@ constexpr auto output_rows = std::to_array<OptionSpec>({
     of_output("budget", text, command_search, "40",
               "schedules a shape that the deciding model may predict; or, for all shapes, seconds "
               "of one core by an estimate, such as 60s"),
-    of_output("audit", count, command_search, "0",
-              "schedules a shape that were pruned and are decided nevertheless, drawn by seed, to "
-              "see how often one of them wins",
-              0, most_keys),
     of_output("top", count, command_search, "5", "schedules a shape that are shown", 1,
               most_launches),
     of_output("best", path, command_search, "",

@@ -8,6 +8,7 @@
 #include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/typed_csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -276,6 +277,21 @@ const ProfileFile& Catalog::kernel(const std::string& name, const std::string& p
   if (known != kernels_.end()) return known->second;
   const std::string path = resource_path("profiles/kernels", name, place);
   return kernels_.emplace(name, read_kernel_file(path)).first->second;
+}
+
+const std::vector<JudgedError>& Catalog::judged_errors() {
+  using Error = JudgedError;
+  if (!judged_errors_)
+    judged_errors_ = typed_rows<Error>(read_csv(resource_file("profiles/judged.csv")),
+                                       {{"gpu", &Error::gpu},
+                                        {"model", &Error::model},
+                                        {"kernel", &Error::kernel},
+                                        {"points", &Error::points},
+                                        {"kind", &Error::kind},
+                                        {"counter", &Error::counter},
+                                        {"median", &Error::median},
+                                        {"ninety", &Error::ninety}});
+  return *judged_errors_;
 }
 
 const SystemFile& Catalog::read_system(const std::string& path) {

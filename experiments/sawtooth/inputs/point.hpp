@@ -15,13 +15,25 @@
 
 namespace sawtooth::experiments {
 
+/// A row of profiles/judged.csv, which experiments/studies/judged.py writes: one counter over the
+/// points of a list that one kernel ran on one GPU; errors are shares.
+struct JudgedError {
+  std::string gpu, model, kernel, points;  // "timed-halves"; forward, backward, serving or ring
+  std::string kind, counter;               // a name of point_kind_names, or all
+  double median = 0, ninety = 0;
+};
+
 /// How the model of a prediction was judged on its GPU.
 struct Judgement {
-  /// measured: with these costs, `figures` say how well; borrowed: with other costs, or with
-  /// kernels that do not know what the point asks for; none.
-  std::string_view word = "none";
-  std::string figures;
+  std::vector<JudgedError> errors;       // of this GPU, model, kernel and these points; empty: none
+  std::string borrowed;                  // whose costs or kernels the prediction has instead
   std::vector<IntervalWidth> intervals;  // of the prediction's columns; empty: none is known
+
+  /// Errors hold for the point.
+  bool known() const { return borrowed.empty() && !errors.empty(); }
+  /// What the column `judged` says of a point of this kind (empty: of all kinds): median and 90 %
+  /// of errors, `borrowed` with whose, or none.
+  std::string text(std::string_view kind = {}) const;
 };
 
 struct Point {
@@ -44,6 +56,10 @@ struct Point {
   std::string costs;
   Judgement judgement;
   bool timing_chosen = false, l2_chosen = false;  // they were left to resolve()
+  /// On a GPU that no model was judged on, and where no model is named, intervals are the range
+  /// over the models of time.
+  bool spans_models() const { return timing_chosen && l2_chosen && on_unjudged_gpu && !ring; }
+  bool on_unjudged_gpu = false;
   /// The predicted time is left out: its costs are another kernel's, and timing = timed is not
   /// given by name.
   bool hides_time = false;
@@ -61,6 +77,8 @@ class Catalog {
   const ProfileFile& kernel(const std::string& name, const std::string& place);
   /// The system behind an alias is returned for the alias; the limits of both are in `limits`.
   const SystemFile& system(const Assignment& assignment);
+  /// Of all GPUs.
+  const std::vector<JudgedError>& judged_errors();
 
   /// Systems that were used, by name, with what their models leave out.
   const std::map<std::string, std::string>& limits() const { return limits_; }
@@ -72,6 +90,7 @@ class Catalog {
   std::map<std::string, ProfileFile> kernels_;
   std::map<std::string, SystemFile> systems_;
   std::map<std::string, std::string> limits_;
+  std::optional<std::vector<JudgedError>> judged_errors_;
 };
 
 /// Replaces the point's order by a list that check_order() has passed.

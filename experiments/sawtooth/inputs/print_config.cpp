@@ -69,9 +69,12 @@ std::string resolved_configuration(const Configuration& configuration, const Set
     ValuesByKey values;
     for (size_t i = 0; i < points.size(); ++i) {
       const Point point = resolve(points[i], catalog);
-      for (const OptionSpec& option : option_table())
+      for (const OptionSpec& option : option_table()) {
+        // A range over models is of a point that names none.
+        const bool open = point.spans_models() && (option.key == "timing" || option.key == "l2");
         if (option.group != OptionGroup::output && !given.contains(option.key))
-          values[option.key].insert(point.text(option.key));
+          values[option.key].insert(open ? "auto" : point.text(option.key));
+      }
     }
     text += sweep_text(given, values);
   }

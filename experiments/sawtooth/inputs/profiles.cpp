@@ -182,23 +182,24 @@ GpuFile read_gpu_file(const std::string& path) {
     if (&section == &file.sections.front()) continue;
     const size_t dash = section.name.find('-');
     const std::string what = section.name.substr(0, dash);
-    JudgedModels& models =
-        dash == std::string::npos ? gpu : gpu.families[section.name.substr(dash + 1)];
-    if (what == "judged") {
-      models.judged = section.parameters;
-      for (const Parameter& model : models.judged) check_model(path, model);
+    if (section.name == "judged") {
+      gpu.judged = section.parameters;
+      for (const Parameter& model : gpu.judged) check_model(path, model);
     } else if (what == "intervals") {
-      if (&models != &gpu) models.intervals = gpu.intervals;  // those of all families
+      std::vector<IntervalWidth>* widths = &gpu.intervals;
+      if (dash != std::string::npos) {
+        widths = &gpu.family_intervals[section.name.substr(dash + 1)];
+        *widths = gpu.intervals;  // those of all families
+      }
       for (const Parameter& parameter : section.parameters)
-        put_width(parse_interval_width(path, parameter), models.intervals);
+        put_width(parse_interval_width(path, parameter), *widths);
     } else if (section.name == "pace") {
       for (const Parameter& parameter : section.parameters)
         gpu.paces[parameter.key] = parse_pace(path, parameter, gpu.kernel_costs);
     } else {
       fail_at(path, section.line,
               "[" + section.name +
-                  "]: unknown; allowed: gpu, pace, judged, intervals, judged-FAMILY, "
-                  "intervals-FAMILY");
+                  "]: unknown; allowed: gpu, pace, judged, intervals, intervals-FAMILY");
     }
   }
   for (const Parameter& parameter : gpu.parameters)
@@ -240,6 +241,13 @@ void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, KernelCo
 
 void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, KernelCost& cost) {
   set(file, kernel, std::span<const Key<KernelCost>>(sim::kernel_cost_keys), cost);
+}
+
+double IntervalWidth::half_width_of_time(const std::vector<double>& launches_us,
+                                         double time_us) const {
+  const auto longer = std::ranges::upper_bound(duration_kind_begins_us, time_us);
+  const auto kind = static_cast<size_t>(longer - duration_kind_begins_us.begin());
+  return std::max(of_one_launch[kind], launches_us.size() < 2 ? 0 : of_several(launches_us));
 }
 
 double IntervalWidth::of_several(const std::vector<double>& launches) const {

@@ -15,24 +15,19 @@
 
 namespace sawtooth::experiments {
 
-/// How models were judged on a GPU.
-struct JudgedModels {
-  /// The default first: keys are TIMING-L2, values say how well.
-  std::vector<Parameter> judged;
-  /// Intervals hold for what the first of these predicts.
-  std::vector<IntervalWidth> intervals;
-};
-
-struct GpuFile : JudgedModels {
+struct GpuFile {
   std::string description;
   std::vector<std::string> kernel_costs;  // files of profiles/kernels: what kernels cost on it
   /// [pace]: times of steps and items here over those of such a file; 1 where it has none.
   std::map<std::string, double, std::less<>> paces;
   sim::Gpu profile;
   std::vector<Parameter> parameters;
-  /// With other families of this project's kernels than the usual one, by name: [judged-FAMILY]
-  /// and [intervals-FAMILY].
-  std::map<std::string, JudgedModels, std::less<>> families;
+  /// Models that were judged on it, the default first: keys are TIMING-L2, values name lists.
+  std::vector<Parameter> judged;
+  /// Of what the first of these predicts, with kernels of the usual family and of others, by name
+  /// ([intervals-FAMILY]).
+  std::vector<IntervalWidth> intervals;
+  std::map<std::string, std::vector<IntervalWidth>, std::less<>> family_intervals;
   std::string content;  // ProfileFile's
 };
 

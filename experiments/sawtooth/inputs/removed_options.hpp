@@ -13,6 +13,7 @@ struct RemovedOption {
 };
 
 inline constexpr RemovedOption removed_options[] = {
+    {"audit", "give a larger --budget, which decides more of what was pruned"},
     {"baselines",
      "give compare the predictions of simple rules, such as those of simulate --timing lockstep "
      "--l2 lru"},

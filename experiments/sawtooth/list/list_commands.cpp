@@ -75,23 +75,23 @@ void print_gpu(const std::string& path) {
               << lines_of(parameter.source + gap + parameter.note, 4) << "\n";
   };
   for (const Parameter& parameter : gpu.parameters) print(parameter);
-  const auto print_models = [&](const JudgedModels& models, const std::string& of) {
-    if (models.judged.empty()) return;
-    std::cout << "How models were judged on it" << of << ", the default first:\n";
-    for (const Parameter& parameter : models.judged) print(parameter);
-    if (models.intervals.empty()) return;
-    const char* title =
-        "Intervals of the default: h of one launch, where L2 holds what is read again, in step, "
-        "apart and drifting; floor and factor of several:";
+  if (gpu.judged.empty()) return;
+  std::cout << "Models that were judged on it, the default first:\n";
+  for (const Parameter& parameter : gpu.judged) print(parameter);
+  const auto print_widths = [&](const std::string& title, const std::vector<IntervalWidth>& all) {
     std::cout << lines_of(title, 0) << "\n";
-    for (const IntervalWidth& width : models.intervals) {
+    for (const IntervalWidth& width : all) {
       std::cout << "  " << std::left << std::setw(name_width + 2) << width.column << " ";
       for (const double h : width.of_one_launch) std::cout << shortest(h) << ", ";
       std::cout << shortest(width.floor) << ", " << shortest(width.factor) << "\n";
     }
   };
-  print_models(gpu, "");
-  for (const auto& [family, models] : gpu.families) print_models(models, " with kernels " + family);
+  print_widths(
+      "Intervals of the default: h of one launch, where L2 holds what is read again, in step, "
+      "apart and drifting; floor and factor of several:",
+      gpu.intervals);
+  for (const auto& [family, widths] : gpu.family_intervals)
+    print_widths("With kernels " + family + ":", widths);
 }
 
 // The attention kernels of this build: what `measure`, `bench` and the library can launch.

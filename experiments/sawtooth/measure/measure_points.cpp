@@ -30,7 +30,7 @@ MeasurePlan measure_plan(const Command& command, const Arguments& arguments) {
   const Shard shard = shard_of(plan.outputs);
   const PointList list(given.configuration, given.command_line);
   for (size_t i = 0; i < list.size(); ++i) {
-    MeasurePoint point{resolve_or_refuse(measured_settings(list[i]), catalog), {}};
+    MeasurePoint point{resolve_or_refuse(list[i], catalog), {}};
     try {  // refuses what no kernel runs, before anything is launched
       if (point.point.refusal.empty()) attention_call(point.point);
     } catch (const UsageError& error) {

@@ -17,7 +17,7 @@ int run_measure(const Command& command, const Arguments& arguments) {
   Pass pass = Pass::forward;  // backward where any point is: then additions are counted of all
   const PointList list(given.configuration, given.command_line);
   for (size_t i = 0; i < list.size(); ++i) {
-    Point point = resolve_or_refuse(measured_settings(list[i]), catalog);
+    Point point = resolve_or_refuse(list[i], catalog);
     const sim::Request& request = point.request;
     const std::string& family = point.keys.kernel;
     if (request.problem.pass == Pass::backward) pass = Pass::backward;

@@ -200,8 +200,7 @@ Failures take_points_of(const std::string& path, MergedTables& tables,
     const PointList list(configuration, {});
     std::unordered_set<TextKey, TextKey::Hash> seen;
     for (size_t i = 0; i < list.size(); ++i) {
-      const CsvRow cells =
-          measured_key_cells(resolve_or_refuse(measured_settings(list[i]), catalog), "");
+      const CsvRow cells = measured_key_cells(resolve_or_refuse(list[i], catalog), "");
       const std::string id = run_id(cells);
       if (seen.insert(TextKey(id)).second && !tables.take(id)) lack(cells);
     }

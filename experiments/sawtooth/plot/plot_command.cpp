@@ -50,7 +50,7 @@ std::string python_with(const std::string& module) {
 // UsageError that says in one line how to get one where there is none, or no script.
 int run_plot_script(const std::string& script, const std::string& module,
                     const std::vector<std::string>& arguments) {
-  const std::string path = plot_script(script);
+  const std::string path = resource_file("../plots/" + script);
   if (!std::filesystem::exists(path)) throw UsageError(path + ": is not there");
   std::vector<std::string> words{python_with(module), path};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -50,7 +50,7 @@ Rows system_rows() {
   return rows;
 }
 
-std::pair<std::vector<ex::Predicted>, std::string> simulate(
+std::vector<ex::Predicted> simulate(
     std::string configuration,
     std::vector<std::pair<std::string, std::vector<std::string>>> options,
     const std::vector<std::pair<std::string, std::shared_ptr<ex::PythonScan>>>& scans,
@@ -60,8 +60,7 @@ std::pair<std::vector<ex::Predicted>, std::string> simulate(
                               {scans.begin(), scans.end()},
                               std::move(order),
                               threads};
-  ex::PythonRows result = ex::simulate_sweep(sweep);
-  return {std::move(result.rows), std::move(result.note)};
+  return ex::simulate_sweep(sweep);
 }
 
 // The table of points and the report of `sawtooth compare`, of two tables as CSV with their names.

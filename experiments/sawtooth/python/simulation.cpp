@@ -125,7 +125,8 @@ Predicted predicted(const Job& job, const std::stop_token& stop, RingReplays& ri
   const L2Model& l2 = *job.point.keys.l2;
   try {
     PredictedResult made = predict(job.point, request, job.key_cells, &rings);
-    CsvRow cells = predicted_row(job.key_cells, {job.point, &made.prediction, made.flop});
+    CsvRow cells =
+        predicted_row(job.key_cells, {job.point, &made.prediction, made.flop, &made.others});
     return {std::move(cells), job.key_cells, std::move(made.prediction), l2.has_curve};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     throw UsageError(error.what());
@@ -141,7 +142,7 @@ std::string Predicted::side_table(const std::string& option) const {
   return experiments::side_table(option, key_cells, prediction);
 }
 
-PythonRows simulate_sweep(const PythonSweep& sweep) {
+std::vector<Predicted> simulate_sweep(const PythonSweep& sweep) {
   const Configuration configuration =
       sweep.configuration.empty() ? empty_configuration() : read_configuration(sweep.configuration);
   const std::string experiment =
@@ -151,7 +152,7 @@ PythonRows simulate_sweep(const PythonSweep& sweep) {
   std::set<std::string> seen;  // sections of a configuration may share points
   auto points = expand(configuration, settings_of(sweep));
   const auto own = own_scans(sweep, points);
-  PythonRows result{{}, give_one_model(points, false, catalog)};
+  std::vector<Predicted> result;
   for (size_t i = 0; i < points.size(); ++i) {
     Job job = job_of(sweep, points[i], own[i], experiment, catalog);
     if (seen.insert(csv_line(job.key_cells)).second) jobs.push_back(std::move(job));
@@ -162,7 +163,7 @@ PythonRows simulate_sweep(const PythonSweep& sweep) {
   const nb::gil_scoped_release no_gil;
   run_in_order(
       jobs.size(), threads, [&](size_t i) { return predicted(jobs[i], stop.get_token(), rings); },
-      [&](size_t, Predicted row) { result.rows.push_back(std::move(row)); },
+      [&](size_t, Predicted row) { result.push_back(std::move(row)); },
       [&] {
         const nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() == 0) return;

@@ -57,13 +57,8 @@ struct PythonSweep {
   size_t threads = 0;                                                 // 0: all cores
 };
 
-struct PythonRows {
-  std::vector<Predicted> rows;
-  std::string note;  // on the models that were chosen; may be empty
-};
-
 /// Every point of the sweep, in the program's order. Throws UsageError for a mistake; ends within a
 /// step of the simulation when Python has a signal to handle. Call with the GIL held.
-PythonRows simulate_sweep(const PythonSweep& sweep);
+std::vector<Predicted> simulate_sweep(const PythonSweep& sweep);
 
 }  // namespace sawtooth::experiments

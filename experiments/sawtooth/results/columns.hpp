@@ -27,7 +27,8 @@ inline constexpr std::string_view program_version = SAWTOOTH_VERSION;
 struct RowSource {
   const Point& point;
   const sim::Prediction* prediction = nullptr;
-  double flop = 0;  // of the whole point
+  double flop = 0;                                       // of the whole point
+  const std::vector<sim::Prediction>* others = nullptr;  // that its intervals span
 };
 
 namespace columns_in_order {
@@ -76,7 +77,7 @@ inline constexpr auto made_with = std::to_array<ResultColumn>({
     {"launches", made, "1"},
     {"costs", made, "", false, [](const RowSource& source) { return source.point.costs; }},
     {"judged", made, "", false,
-     [](const RowSource& source) { return std::string(source.point.judgement.word); }},
+     [](const RowSource& source) { return source.point.judgement.text(); }},
     {"inputs", content, "", false, inputs_cell},
     {"seed", point},
     {"repetition", result},

@@ -36,11 +36,6 @@ PointKind kind_of(const Keys& keys, const sim::Counters& counters) {
   return masked || !heads_in_turn ? PointKind::apart : PointKind::in_step;
 }
 
-DurationKind kind_of(double duration_us) {
-  const auto longer = std::ranges::upper_bound(duration_kind_begins_us, duration_us);
-  return static_cast<DurationKind>(longer - duration_kind_begins_us.begin());
-}
-
 static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
   return name == time_column ||
          std::ranges::find(sim::counter_columns, name, &sim::CounterColumn::name) !=
@@ -49,9 +44,39 @@ static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
 
 }  // namespace
 
+std::string_view kind_name(const RowSource& source) {
+  return point_kind_names[size_t(kind_of(source.point.keys, source.prediction->total))];
+}
+
 void add_intervals(const RowSource& source, CsvRow& row) {
   const sim::Prediction& prediction = *source.prediction;
   const PointKind kind = kind_of(source.point.keys, prediction.total);
+  const auto put = [&](const std::string& column, double low, double value, double high) {
+    const bool is_time = column == time_column;
+    const auto end = [&](bool ends, const char* of, double otherwise) {
+      return ends ? value_of(prediction.total, of).value_or(otherwise) : otherwise;
+    };
+    const bool writes = column.find("write") != std::string::npos;
+    const double least = end(column == "dram_read_sectors", "cold_read_sectors", 0);
+    const double most = end(!is_time, writes ? "l2_write_sectors" : "sm_read_sectors", high);
+    low = std::max(low, std::min(least, value));
+    high = std::min(high, std::max(most, value));
+    row[place_of(column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
+    row[place_of(column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);
+  };
+  if (source.point.spans_models() && source.others != nullptr) {
+    for (const std::string_view column : interval_columns) {
+      if (column == time_column) continue;  // no model's was judged
+      const auto value = value_of(prediction.total, column);
+      if (!value) continue;
+      std::vector<double> all{*value};
+      for (const sim::Prediction& other : *source.others)
+        all.push_back(value_of(other.total, column).value_or(*value));
+      const auto [low, high] = std::minmax_element(all.begin(), all.end());
+      put(std::string(column), *low, *value, *high);
+    }
+    return;
+  }
   for (const IntervalWidth& width : source.point.judgement.intervals) {
     const bool is_time = width.column == time_column;
     const auto value = is_time ? prediction.time_us : value_of(prediction.total, width.column);
@@ -63,11 +88,9 @@ void add_intervals(const RowSource& source, CsvRow& row) {
                        std::ranges::all_of(launches, [](double one) { return one > 0; });
     if (!known) continue;
     const double h =
-        is_time ? width.half_width(launches, kind_of(*value)) : width.half_width(launches, kind);
+        is_time ? width.half_width_of_time(launches, *value) : width.half_width(launches, kind);
     const double factor = std::exp(h);
-    const double low = *value / factor, high = *value * factor;
-    row[place_of(width.column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
-    row[place_of(width.column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);
+    put(width.column, *value / factor, *value, *value * factor);
   }
 }
 

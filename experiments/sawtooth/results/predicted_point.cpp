@@ -26,6 +26,23 @@ double exchange_us(const Keys& keys, const sim::LinkRates& link) {
          ns_a_us;
 }
 
+std::vector<sim::Prediction> other_models(const Point& point, sim::Request request) {
+  std::vector<sim::Prediction> others;
+  if (!point.spans_models()) return others;
+  request.items_begun = nullptr;
+  for (const TimingModel& model : timing_models) {
+    if (model.timing == point.request.timing) continue;
+    request.timing = model.timing;
+    const bool timed = model.timing == sim::Timing::timed;
+    try {
+      others.push_back(
+          predict(request, point.gpu, timed ? model_named(l2_models, "halves") : *point.keys.l2));
+    } catch (const std::invalid_argument&) {  // what this one cannot do
+    }
+  }
+  return others;
+}
+
 }  // namespace
 
 PredictedResult predict(const Point& point, const sim::Request& request, const CsvRow& key_cells,
@@ -35,7 +52,8 @@ PredictedResult predict(const Point& point, const sim::Request& request, const C
       point.ring
           ? predict_ring(point, request, key_cells, replays == nullptr ? alone : *replays)
           : PredictedResult{predict(request, point.gpu, *point.keys.l2),
-                            attention_flop(request.problem, request.tiling, request.sequences)};
+                            attention_flop(request.problem, request.tiling, request.sequences),
+                            other_models(point, request)};
   sim::Prediction& prediction = result.prediction;
   if (point.keys.head_shards && !point.gpu.link_nccl.empty())
     prediction.transfer_us = prediction.exposed_us = exchange_us(point.keys, point.gpu.link_nccl);
@@ -56,7 +74,7 @@ PredictedPoint predict_point(const Point& point, const CsvRow& key_cells,
     sim::Request request = point.request;
     request.items_begun = items_begun;
     PredictedResult result = predict(point, request, key_cells, replays);
-    CsvRow row = predicted_row(key_cells, {point, &result.prediction, result.flop});
+    CsvRow row = predicted_row(key_cells, {point, &result.prediction, result.flop, &result.others});
     return {std::move(row), std::move(result.prediction)};
   } catch (const std::invalid_argument& error) {  // what a model cannot do
     return without(status_refused, error.what());

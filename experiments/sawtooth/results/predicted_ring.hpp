@@ -68,6 +68,7 @@ inline Range ring_parts(const std::optional<int64_t>& part, int64_t ranks) {
 struct PredictedResult {
   sim::Prediction prediction;
   double flop = 0;
+  std::vector<sim::Prediction> others{};  // of other models, where the point's interval spans them
 };
 PredictedResult predict_ring(const Point& point, const sim::Request& request,
                              const CsvRow& key_cells, RingReplays& replays);

@@ -71,11 +71,6 @@ CsvRow measured_key_cells(const Point& point, std::string_view experiment) {
   return cells;
 }
 
-Settings measured_settings(Settings settings) {
-  settings.try_emplace("tiles", Assignment{{"kernel"}, {"default", 0}});
-  return settings;
-}
-
 std::string row_key(const CsvRow& cells, size_t columns) {
   const auto begin = cells.begin();
   CsvRow key(begin, begin + static_cast<std::ptrdiff_t>(std::min(columns, cells.size())));
@@ -125,6 +120,7 @@ CsvRow predicted_row(const CsvRow& key_cells, const RowSource& source) {
   CsvRow row = predicted_row(key_cells, source.prediction->total);
   for (size_t i = first_counter_column; i < row.size(); ++i)
     if (result_columns[i].cell != nullptr) row[i] = result_columns[i].cell(source);
+  row[result_column("judged")] = source.point.judgement.text(kind_name(source));
   add_intervals(source, row);
   return row;
 }

@@ -19,8 +19,6 @@ CsvRow key_cells(const Point& point, std::string_view experiment, std::string_vi
 
 /// Those of a measurement, which has no model; its kernel is whatever will run.
 CsvRow measured_key_cells(const Point& point, std::string_view experiment);
-/// What a measuring command makes of the settings of a point.
-Settings measured_settings(Settings settings);
 
 /// What tells a row from others: its key cells, where contents stand for the paths of files.
 /// `columns`: of these, from the first one on; more than the key where points have repetitions.

@@ -40,13 +40,13 @@ std::string tokens(const std::string& text) {
 // Key columns that differ; of those that differ alike (seq_q and seq_kv of squares) the first.
 std::vector<Column> varying(const std::vector<CsvRow>& rows) {
   static const std::set<std::string_view> elsewhere = {"experiment", "source", "timing", "l2",
-                                                       "version",    "costs",  "seed",   "kernel",
+                                                       "version",    "costs",  "seed",   "l2_bytes",
                                                        "judged",     "inputs"};
   std::vector<Column> columns;
   std::set<std::vector<std::string>> seen;
   for (size_t c = 0; c < key_column_count; ++c) {
     const std::string_view name = result_columns[c].name;
-    if (elsewhere.contains(name)) continue;
+    if (elsewhere.contains(name) || result_columns[c].kind == ColumnKind::parameter) continue;
     Column column{std::string(name), {}, true};
     for (const CsvRow& row : rows) {
       const bool is_length = name.starts_with("seq_") && !row[c].empty();
@@ -60,6 +60,7 @@ std::vector<Column> varying(const std::vector<CsvRow>& rows) {
   return columns;
 }
 
+// With where they lie: 90 %, or the range over models where none was judged.
 Column dram_reads(const std::vector<CsvRow>& rows) {
   constexpr size_t reads = result_column("dram_read_sectors");
   constexpr size_t cold = result_column("cold_read_sectors");
@@ -68,15 +69,21 @@ Column dram_reads(const std::vector<CsvRow>& rows) {
   });
   Column column{relative ? "DRAM reads / compulsory" : "DRAM reads (sectors)", {}, true};
   for (const CsvRow& row : rows) {
-    column.cells.push_back(relative && !row[reads].empty()
-                               ? fixed(std::stod(row[reads]) / std::stod(row[cold]), 2)
-                               : row[reads]);
+    const auto text_of = [&](size_t at) {
+      return relative && !row[at].empty() ? fixed(std::stod(row[at]) / std::stod(row[cold]), 2)
+                                          : row[at];
+    };
+    const std::string low = text_of(result_column("dram_read_sectors_low"));
+    const std::string range =
+        " (" + low + " to " + text_of(result_column("dram_read_sectors_high")) + ")";
+    column.cells.push_back(text_of(reads) + (low.empty() ? "" : range));
   }
   return column;
 }
 
-Column plain(const std::vector<CsvRow>& rows, size_t from, std::string title) {
-  Column column{std::move(title), {}, true};
+Column plain(const std::vector<CsvRow>& rows, size_t from, std::string title,
+             bool is_number = true) {
+  Column column{std::move(title), {}, is_number};
   for (const CsvRow& row : rows) column.cells.push_back(row[from]);
   return column;
 }
@@ -92,12 +99,6 @@ Column model(const std::vector<CsvRow>& rows) {
     if (repetitions != "1") text += ", median of " + repetitions;
     column.cells.push_back(std::move(text));
   }
-  return column;
-}
-
-Column judged(const std::vector<CsvRow>& rows) {
-  Column column = plain(rows, result_column("judged"), "judged");
-  column.is_number = false;
   return column;
 }
 
@@ -159,14 +160,17 @@ std::string csv_path(const Settings& outputs) {
   return for_people(outputs) ? "/dev/null" : value_or(outputs, "csv", "-");
 }
 
-std::string short_table(const std::vector<CsvRow>& all_rows) {
+std::string short_table(const std::vector<CsvRow>& all_rows,
+                        const std::vector<std::string>& labels) {
   const std::vector<Repetitions> points = points_of(all_rows);
   std::vector<CsvRow> rows;
   for (const Repetitions& point : points) rows.push_back(medians(point));
   std::vector<Column> columns = varying(rows);
-  for (Column& column : std::vector<Column>{
-           dram_reads(rows), plain(rows, result_column("time_us"), "time (us)"), time_range(points),
-           plain(rows, result_column("tflops"), "TFLOP/s"), model(rows), judged(rows)})
+  if (!labels.empty()) columns.insert(columns.begin(), Column{"", labels, false});
+  for (Column& column :
+       std::vector<Column>{dram_reads(rows), plain(rows, result_column("time_us"), "time (us)"),
+                           time_range(points), plain(rows, result_column("tflops"), "TFLOP/s"),
+                           model(rows), plain(rows, result_column("judged"), "judged", false)})
     if (!is_empty(column)) columns.push_back(std::move(column));
   std::vector<std::string> lines(rows.size() + 1);
   for (const Column& column : columns) {

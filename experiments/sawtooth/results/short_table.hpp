@@ -16,9 +16,11 @@ bool for_people(const Settings& outputs);
 std::string csv_path(const Settings& outputs);
 
 /// Lines of `rows` (cells of results.csv): the key columns that differ, DRAM reads in multiples of
-/// the compulsory ones (in sectors where these are not known), time, TFLOP/s, the model and how it
-/// was judged on the GPU. Repetitions of a point share a line: their medians and the range of their
-/// times. Columns that are empty in all rows are left out.
-std::string short_table(const std::vector<CsvRow>& rows);
+/// the compulsory ones (in sectors where these are not known) with their interval, time, TFLOP/s,
+/// the model and how it was judged on the GPU. Repetitions of a point share a line: their medians
+/// and the range of their times. Columns that are empty in all rows are left out. `labels`, one a
+/// point, stand first.
+std::string short_table(const std::vector<CsvRow>& rows,
+                        const std::vector<std::string>& labels = {});
 
 }  // namespace sawtooth::experiments

@@ -22,12 +22,6 @@ namespace fs = std::filesystem;
 // Wavefronts and miss curves of more points than this are no picture.
 constexpr size_t most_pictured = 8;
 
-bool names_key(const Configuration& configuration, const char* key) {
-  return configuration.base.contains(key) ||
-         std::any_of(configuration.sweeps.begin(), configuration.sweeps.end(),
-                     [&](const Sweep& sweep) { return sweep.settings.contains(key); });
-}
-
 /// When the file was written last; the least time where there is none.
 fs::file_time_type written_at(const fs::path& path) {
   std::error_code none;
@@ -82,8 +76,6 @@ int run_run(const Command& command, const Arguments& arguments) {
   if (!fs::equivalent(kept, path, missing)) write_output(kept, read_text_file(path));
 
   Arguments simulate{path, "--overwrite", "--csv", (folder / "predicted.csv").string()};
-  if (!names_key(configuration, "tiles"))  // as measure does, on any GPU
-    simulate.insert(simulate.end(), {"--tiles", "kernel"});
   const bool with_wavefront =
       expand(configuration, {}).size() <= most_pictured && !outputs.contains("wavefront");
   if (with_wavefront)

@@ -10,18 +10,14 @@
 namespace sawtooth::experiments {
 namespace {
 
-constexpr const char* nowhere = "/dev/null";
+std::string points_path(const std::string& path) {
+  constexpr std::string_view ending = ".csv";
+  if (path.empty() || path == "-") return "/dev/null";
+  const size_t stem = path.size() - (path.ends_with(ending) ? ending.size() : 0);
+  return path.substr(0, stem) + ".points.csv";
+}
 
 }  // namespace
-
-std::string Evaluations::stem_of_table(const std::string& path) {
-  constexpr std::string_view ending = ".csv";
-  return path.ends_with(ending) ? path.substr(0, path.size() - ending.size()) : path;
-}
-
-std::string Evaluations::points_path(const std::string& path) {
-  return path.empty() || path == "-" ? nowhere : stem_of_table(path) + ".points.csv";
-}
 
 Evaluations::Evaluations(const Settings& outputs, const std::string& path)
     : threads_(threads_of(value_or(outputs, "threads", ""))),
@@ -47,7 +43,6 @@ std::vector<CsvRow> Evaluations::of(const std::vector<const Candidate*>& candida
     if (log_.has(candidate->key_cells)) {
       known_[key] = log_.old_row(candidate->key_cells);
       log_.keep(candidate->key_cells);
-      ++taken_over_;
       continue;
     }
     open.push_back(candidate);
@@ -61,7 +56,6 @@ std::vector<CsvRow> Evaluations::of(const std::vector<const Candidate*>& candida
       [&](size_t i, CsvRow row) {
         log_.append(row);
         known_[row_key(open[i]->key_cells)] = std::move(row);
-        ++made_;
         progress.advance(steps_of(*open[i]));
       },
       [&] { progress.draw(); });

@@ -61,7 +61,8 @@ void mark_pareto(std::vector<Verdict>& verdicts) {
 }  // namespace
 
 std::string percent_above(double value, double best) {
-  return std::string("+").append(fixed(100 * (value / best - 1), 2)).append(" %");
+  const double percent = 100 * (value / best - 1);
+  return std::string(percent < 0 ? "" : "+").append(fixed(percent, 2)).append(" %");
 }
 
 std::optional<double> least_time_us(const Candidate& candidate) {
@@ -103,17 +104,30 @@ void rank(std::vector<Verdict>& verdicts, const Goal& goal) {
   };
   std::ranges::stable_sort(verdicts, {}, key);
   mark_pareto(verdicts);
+  std::string chosen_why = "best";
+  if (goal.minimise.name == time_objective.name && !verdicts.empty() && verdicts[0].decided) {
+    // Times as close are the same, reads are not. Equal reads leave the fastest where it is.
+    const double least = *value_in(verdicts[0].row, time_objective);
+    const auto chosen = std::ranges::min_element(verdicts, {}, [&](const Verdict& verdict) {
+      const bool near = verdict.decided && beyond[verdict.candidate].second.empty() &&
+                        *value_in(verdict.row, time_objective) <= same_time * least;
+      return near ? value_in(verdict.row, dram_objective).value_or(infinite) : infinite;
+    });
+    if (chosen != verdicts.begin()) {
+      chosen_why = "fewest DRAM reads of those within 0.5 % of the least time, " +
+                   percent_above(*value_in(chosen->row, time_objective), least);
+      std::rotate(verdicts.begin(), chosen, chosen + 1);
+    }
+  }
   int next = 1;
   for (Verdict& verdict : verdicts) {
     if (!verdict.decided) continue;
     verdict.rank = next++;
     const std::string& words = beyond[verdict.candidate].second;
     verdict.feasible = words.empty();
-    if (!words.empty()) {
-      verdict.why = words;
-    } else {
-      verdict.why = verdict.rank == 1 ? "best" : reason(verdict, verdicts.front(), goal);
-    }
+    verdict.why = !words.empty()      ? words
+                  : verdict.rank == 1 ? chosen_why
+                                      : reason(verdict, verdicts.front(), goal);
   }
 }
 

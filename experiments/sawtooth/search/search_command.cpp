@@ -32,13 +32,7 @@ Goal goal_of(const Settings& outputs) {
       objective_named(text_or_default(outputs, "minimise"), place_in(outputs, "minimise"));
   goal.constraints =
       constraints_in(value_or(outputs, "subject-to", ""), place_in(outputs, "subject-to"));
-  goal.audit = std::stoll(text_or_default(outputs, "audit"));
   return goal;
-}
-
-// Draws of the search are those of the points' seed.
-uint64_t seed_of(const std::vector<Shape>& shapes) {
-  return shapes.front().candidates.front().point.keys.seed;
 }
 
 // What all of it would take by the deciding model, to choose a budget by.
@@ -54,13 +48,6 @@ void print_estimate(const std::vector<Shape>& shapes) {
   std::cerr << "note: " << shapes.size() << (shapes.size() == 1 ? " shape, " : " shapes, ")
             << schedules << " schedules; to decide all would take about "
             << fixed(steps / steps_a_second, 0) << " s of one core\n";
-}
-
-std::string first_refusal(const std::vector<Shape>& shapes) {
-  for (const Shape& shape : shapes)
-    for (const Candidate& candidate : shape.candidates)
-      if (!candidate.point.refusal.empty()) return candidate.point.refusal;
-  return "";
 }
 
 bool has_runnable(const Shape& shape) {
@@ -81,7 +68,7 @@ class Search {
         quiet_(is_on(outputs, "quiet")),
         path_(value_or(outputs, "csv", "")),
         evaluations_(outputs, path_) {
-    goal_.seed = seed_of(shapes);
+    goal_.seed = shapes.front().candidates.front().point.keys.seed;
     if (budget_.seconds) *budget_.seconds /= double(shapes.size());
     if (!path_.empty() && path_ != "-") table_file_.emplace(path_);
     if (const std::string file = value_or(outputs, "best", ""); !file.empty())
@@ -162,7 +149,8 @@ int run_search(const Command& command, const Arguments& arguments) {
             "and equal shares; leave them out, kv-split: a number");
     }
   }
-  if (std::ranges::none_of(shapes, has_runnable)) throw Refusal(first_refusal(shapes));
+  if (std::ranges::none_of(shapes, has_runnable))
+    throw Refusal(shapes.front().candidates.front().point.refusal);
   return Search(outputs, experiment, shapes, catalog).run();
 }
 

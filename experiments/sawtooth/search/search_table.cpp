@@ -50,6 +50,23 @@ CsvRow row_of(const Verdict& verdict, const SpaceBounds& bounds) {
   return row;
 }
 
+// "all: kernel hopper, tile-q 128 ...": what the shown schedules have in common.
+std::string shared_keys(const std::vector<const Verdict*>& shown) {
+  std::string text;
+  for (const OptionSpec& option : option_table()) {
+    if (option.field.print == nullptr || option.key == "tiles" ||
+        (option.group != OptionGroup::schedule && option.key != "kernel"))
+      continue;
+    const std::string value = shown.front()->candidate->point.text(option.key);
+    const bool shared = std::ranges::all_of(shown, [&](const Verdict* verdict) {
+      return verdict->candidate->point.text(option.key) == value;
+    });
+    if (!shared || value.empty() || value == option.default_text) continue;
+    text.append(text.empty() ? "all: " : ", ").append(option.key).append(" ").append(value);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 }  // namespace
 
 SpaceBounds bounds_of(const Shape& shape) {
@@ -105,25 +122,42 @@ std::string search_summary(const SearchedShape& searched, const SpaceBounds& bou
   std::ostringstream text;
   if (!searched.shape->name.empty()) text << searched.shape->name << "\n";
   text << searched.summary << "\n";
-  std::vector<CsvRow> rows;
-  for (const Verdict& verdict : searched.verdicts) {
-    if (verdict.rank == 0 || rows.size() == most) break;
-    rows.push_back(verdict.row);
-  }
-  const Verdict* usual = searched.usual_verdict();
-  if (usual != nullptr && usual->decided && (usual->rank == 0 || usual->rank > int(most)))
-    rows.push_back(usual->row);
-  text << short_table(rows);
   const Verdict* best = searched.best();
+  const Verdict* usual = searched.usual_verdict();
+  std::vector<const Verdict*> shown;
+  std::vector<std::string> labels;
+  for (const Verdict& verdict : searched.verdicts) {
+    if (verdict.rank == 0) break;
+    // The front of time and reads is shown whole, but for equals.
+    const auto equals = [&](const Verdict* other) {
+      return verdict.row[time_objective.column] == other->row[time_objective.column] &&
+             verdict.row[dram_objective.column] == other->row[dram_objective.column];
+    };
+    const bool is_new = std::ranges::none_of(shown, equals);
+    if (shown.size() >= most && !(verdict.pareto && is_new) && &verdict != usual) continue;
+    labels.push_back(&verdict == best ? "chosen" : verdict.pareto && is_new ? "front" : "");
+    shown.push_back(&verdict);
+    if (&verdict == usual) labels.back() += labels.back().empty() ? "usual" : ", usual";
+  }
+  if (usual != nullptr && usual->decided && usual->rank == 0) {
+    shown.push_back(usual);
+    labels.emplace_back("usual");
+  }
+  std::vector<CsvRow> rows;
+  for (const Verdict* verdict : shown) rows.push_back(verdict->row);
+  if (shown.size() > 1) text << shared_keys(shown);
+  text << short_table(rows, labels);
   if (best == nullptr) return text.str() + "no schedule that was decided keeps the constraints\n";
   const auto part = [&](const char* what, const Objective& objective, std::optional<double> bound) {
     const auto value = value_in(best->row, objective);
     if (!value || !bound || *bound <= 0) return;
-    text << "best " << what << " is " << fixed(100 * (*value / *bound - 1), 1)
+    text << what << " of the chosen schedule: " << fixed(100 * (*value / *bound - 1), 1)
          << " % above what no schedule of the space can beat\n";
   };
-  part("DRAM reads", dram_objective, bounds.dram_read_sectors);
   part("time", time_objective, bounds.time_us);
+  part("DRAM reads", dram_objective, bounds.dram_read_sectors);
+  if (std::ranges::count(labels, "front") > 0)
+    text << "front: no decided schedule has less time and fewer DRAM reads\n";
   return text.str();
 }
 

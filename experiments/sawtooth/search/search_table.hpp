@@ -39,7 +39,8 @@ std::string search_header();
 /// The rows of a shape, ranked ones first, then the usual schedule where it is outside.
 std::string search_rows(const SearchedShape& searched, const SpaceBounds& bounds);
 
-/// A table for people: the `most` best of a shape and the usual schedule.
+/// A table for people: the `most` best of a shape, its front of time and DRAM reads and the usual
+/// schedule, with what these have in common.
 std::string search_summary(const SearchedShape& searched, const SpaceBounds& bounds, size_t most);
 
 /// Sections with the keys of problem, schedule and place, one a point; simulate, measure and bench

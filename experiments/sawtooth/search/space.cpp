@@ -21,25 +21,12 @@ bool declares_space(const Settings& settings) {
   });
 }
 
-// All policies but the null test.
-std::vector<std::string> scan_names() {
+// All policies of a kind but one.
+template <class Policies>
+std::vector<std::string> names_of(std::string_view left_out = {}) {
   std::vector<std::string> names;
-  for (const PolicyInfo& scan : Scans::info())
-    if (scan.name != RandomScan::name) names.emplace_back(scan.name);
-  return names;
-}
-
-std::vector<std::string> q_order_names() {
-  std::vector<std::string> names;
-  for (const PolicyInfo& order : QOrders::info()) names.emplace_back(order.name);
-  return names;
-}
-
-// Those that every kernel runs.
-std::vector<std::string> launch_names() {
-  std::vector<std::string> names;
-  for (const PolicyInfo& launch : Launches::info())
-    if (launch.name != BalancedLaunch::name) names.emplace_back(launch.name);
+  for (const PolicyInfo& policy : Policies::info())
+    if (policy.name != left_out) names.emplace_back(policy.name);
   return names;
 }
 
@@ -56,10 +43,10 @@ void add_usual_axes(Settings& settings, const Settings& given) {
   const auto add = [&](const char* key, std::vector<std::string> values) {
     if (!given.contains(key)) settings[key] = {std::move(values), by_default};
   };
-  add("launch", launch_names());
-  add("scan", scan_names());
+  add("launch", names_of<Launches>(BalancedLaunch::name));  // not every kernel runs it
+  add("scan", names_of<Scans>(RandomScan::name));           // a null test
   if (given.contains("order-file")) return;
-  add("q-order", q_order_names());
+  add("q-order", names_of<QOrders>());
   add("section", section_values());
 }
 

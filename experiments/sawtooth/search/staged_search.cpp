@@ -11,6 +11,11 @@
 namespace sawtooth::experiments {
 namespace {
 
+// "timed, halves", the model of a point.
+std::string model_of(const Point& point) {
+  return point.text("timing") + ", " + point.text("l2");
+}
+
 class Stages {
  public:
   Stages(const Shape& shape, const Goal& goal, const Budget& budget, const std::string& experiment,
@@ -23,11 +28,8 @@ class Stages {
         evaluations_(evaluations),
         random_(goal.seed) {
     result_.shape = &shape;
-    for (const Candidate& candidate : shape.candidates) {
-      Verdict verdict;
-      verdict.candidate = &candidate;
-      result_.verdicts.push_back(std::move(verdict));
-    }
+    for (const Candidate& candidate : shape.candidates)
+      result_.verdicts.emplace_back().candidate = &candidate;
   }
 
   SearchedShape run() {
@@ -49,12 +51,11 @@ class Stages {
       how = std::to_string(drawn.size()) + " drawn";
     }
     decide(open_);
-    audit();
     rank(result_.verdicts, goal_);
     result_.summary = std::to_string(shape_.candidates.size()) + " schedules, " +
                       std::to_string(distinct) + " distinct, " + std::to_string(beaten_count_) +
                       " beaten by a bound, " + how + ", " + std::to_string(decided_count()) +
-                      " decided" + audit_text_;
+                      " decided";
     return std::move(result_);
   }
 
@@ -121,10 +122,7 @@ class Stages {
       const auto least = least_time_us(*at(i).candidate);
       if (!least || *least <= limit * *known) return false;
       prune(at(i), "bound",
-            std::string("takes at least ")
-                .append(fixed(*least, 2))
-                .append(" us, the usual schedule ")
-                .append(fixed(*known, 2)));
+            "takes at least " + fixed(*least, 2) + " us, the usual schedule " + fixed(*known, 2));
       ++beaten_count_;
       return true;
     });
@@ -145,21 +143,15 @@ class Stages {
     return shape_.name.empty() ? what : shape_.name + ": " + what;
   }
 
-  bool in_lockstep_first() const {
-    return goal_.minimise.name != time_objective.name && lockstep_ranks(shape_);
-  }
   // A problem that is small already is decided as it is.
-  bool is_cheaper_to_screen() {
-    return in_lockstep_first() || shortening(*at(open_.front()).candidate) > 1;
-  }
+  bool is_cheaper_to_screen() { return shortening(*at(open_.front()).candidate) > 1; }
 
   // Half of a budget in seconds is for this; more candidates than it pays for are drawn by seed.
   void screen() {
-    const bool lockstep = in_lockstep_first();
     const int64_t divisor = shortening(*at(open_.front()).candidate);
-    std::vector<Screened> screened;
+    std::vector<Candidate> screened;
     std::vector<size_t> drawn = open_;
-    if (budget_.seconds && !lockstep) {
+    if (budget_.seconds) {
       const double each = seconds_of(open_.front()) / double(divisor * divisor);
       const auto most = static_cast<size_t>(std::max(1.0, *budget_.seconds / 2 / each));
       if (most < drawn.size()) draw(drawn, most);
@@ -167,15 +159,17 @@ class Stages {
     screened.reserve(drawn.size());
     std::vector<const Candidate*> candidates;
     for (const size_t i : drawn) {
-      screened.push_back(lockstep ? in_lockstep(*at(i).candidate, experiment_, catalog_)
-                                  : shortened(*at(i).candidate, divisor, experiment_, catalog_));
-      candidates.push_back(&screened.back().candidate);
+      screened.push_back(shortened(*at(i).candidate, divisor, experiment_, catalog_));
+      candidates.push_back(&screened.back());
     }
     const auto rows = evaluations_.of(candidates, label("screening"));
     for (size_t k = 0; k < drawn.size(); ++k) {
       Verdict& verdict = at(drawn[k]);
       verdict.screened = value_in(rows[k], goal_.minimise);
-      if (!verdict.decided) verdict.evaluated_by = screened[k].evaluated_by;
+      const auto text = [&](const char* key) { return screened[k].point.text(key); };
+      if (!verdict.decided)
+        verdict.evaluated_by =
+            model_of(screened[k].point) + " on seq " + text("seq-q") + "x" + text("seq-kv");
       screened_rows_[drawn[k]] = rows[k];
     }
     screened_count_ = drawn.size();
@@ -235,7 +229,6 @@ class Stages {
     const double best = screened_value(sorted_by(open_, goal_.minimise).front(), goal_.minimise);
     for (const size_t i : open_) {
       if (at(i).decided || std::ranges::find(kept, i) != kept.end()) continue;
-      pruned_.push_back(i);
       const double value = screened_value(i, goal_.minimise);
       prune(at(i), at(i).evaluated_by,
             value == infinite
@@ -258,32 +251,6 @@ class Stages {
     }
   }
 
-  // Pruned ones, drawn by seed: how often would one of them have won?
-  void audit() {
-    if (goal_.audit == 0 || pruned_.empty()) return;
-    const auto best_of = [&](bool audited) {
-      double best = infinite;
-      for (const Verdict& verdict : result_.verdicts)
-        if (verdict.decided && verdict.audited == audited)
-          best = std::min(best, *value_in(verdict.row, goal_.minimise));
-      return best;
-    };
-    const double winner = best_of(false);
-    std::vector<size_t> drawn = pruned_;
-    if (size_t(goal_.audit) < drawn.size()) draw(drawn, size_t(goal_.audit));
-    decide(drawn);
-    int64_t better = 0;
-    for (const size_t i : drawn) {
-      at(i).audited = true;
-      const auto value = value_in(at(i).row, goal_.minimise);
-      if (value && *value < winner) ++better;
-    }
-    audit_text_ = std::string("; of ") + std::to_string(drawn.size()) +
-                  " pruned ones decided as well " + std::to_string(better) + " beat the winner";
-    if (better > 0)
-      audit_text_.append(", by ").append(fixed(100 * (1 - best_of(true) / winner), 2)).append(" %");
-  }
-
   int64_t decided_count() const {
     return std::ranges::count_if(result_.verdicts, [](const Verdict& v) { return v.decided; });
   }
@@ -296,12 +263,10 @@ class Stages {
   Evaluations& evaluations_;
   std::mt19937_64 random_;
   SearchedShape result_;
-  std::vector<size_t> open_;    // verdicts that can still win
-  std::vector<size_t> pruned_;  // by screening
+  std::vector<size_t> open_;  // verdicts that can still win
   std::map<size_t, CsvRow> screened_rows_;
   size_t screened_count_ = 0;
   int64_t beaten_count_ = 0;
-  std::string audit_text_;
 };
 
 }  // namespace

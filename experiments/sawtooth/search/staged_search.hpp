@@ -19,7 +19,6 @@ inline constexpr double infinite = std::numeric_limits<double>::infinity();
 struct Goal {
   Objective minimise;
   std::vector<Constraint> constraints;
-  int64_t audit = 0;  // pruned candidates that are decided as well, to see what pruning costs
   uint64_t seed = 0;
 };
 
@@ -30,7 +29,6 @@ struct Verdict {
   std::string evaluated_by;  // the last model that looked at it; bound, visits, draw
   std::string why;           // it lost, in words
   bool decided = false;
-  bool audited = false;
   bool feasible = false;           // decided, and keeps the constraints
   bool pareto = false;             // no decided one has less time and fewer DRAM reads
   int rank = 0;                    // from 1 on; 0: not ranked
@@ -64,7 +62,11 @@ std::string percent_above(double value, double best);
 /// The least time that the candidate's own order can take; nothing where its model knows no time.
 std::optional<double> least_time_us(const Candidate& candidate);
 
+/// Times within this factor are the same: the noise of a measured launch.
+inline constexpr double same_time = 1.005;
+
 /// Ranks what was decided: the feasible by the objective, then the others by how far they are out.
+/// First comes, of those within same_time of the least time, the one with the fewest DRAM reads.
 void rank(std::vector<Verdict>& verdicts, const Goal& goal);
 
 }  // namespace sawtooth::experiments

@@ -39,8 +39,9 @@ void note_interrupt(int) {
 std::string model_text(const Point& point) {
   std::string text = point.keys.gpu.empty() ? "" : point.keys.gpu + ": ";
   text.append(point.text("timing")).append(", ").append(point.text("l2"));
-  text.append("; judged: ").append(point.judgement.word);
-  if (!point.judgement.figures.empty()) text += " (" + point.judgement.figures + ")";
+  text.append("; judged: ").append(point.judgement.text());
+  if (point.spans_models())
+    text += ", so that _low and _high span lockstep, lockstep-wave and timed";
   if (point.hides_time) text += "; times are left out, --timing timed gives them";
   return text;
 }
@@ -291,10 +292,7 @@ int simulate(const Command& command, const Arguments& arguments, RankZero* ranks
   }
   SimulatedSweep sweep(given);
   if (is_on(outputs, "dry-run")) return dry_run(sweep, outputs);
-  if (!is_on(outputs, "quiet")) {
-    if (!sweep.note().empty()) std::cerr << "note: " << sweep.note() << "\n";
-    print_notes(given.configuration, sweep, command);
-  }
+  if (!is_on(outputs, "quiet")) print_notes(given.configuration, sweep, command);
   return Simulation(sweep, outputs, ranks).run();
 }
 

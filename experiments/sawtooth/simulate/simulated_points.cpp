@@ -15,11 +15,6 @@ bool has_curves(const Settings& outputs) {
   return outputs.contains("miss-curve") || outputs.contains("histogram");
 }
 
-void require_cold(const Point& point) {
-  if (point.keys.state != L2Content::cold)
-    throw UsageError("state: simulate starts from an empty L2; allowed: cold");
-}
-
 // What only the L2 model `sets` reads is refused where no point has that model.
 void refuse_idle_sets_keys(const PointList& list, const std::vector<Point>& points) {
   if (std::ranges::any_of(points, [](const Point& p) { return p.keys.l2->name == "sets"; })) return;
@@ -60,22 +55,27 @@ SimulatedSweep::SimulatedSweep(const SweepArguments& given)
     : list_(given.configuration, given.command_line),
       shard_(shard_of(given.outputs)),
       experiment_(given.experiment),
-      model_(list_, has_curves(given.outputs), catalog_) {
+      lockstep_lru_(has_curves(given.outputs)) {
   std::vector<Point> points;  // all models between them
-  for (const Settings& settings : model_.deciding()) {
-    points.push_back(model_.resolve(settings, catalog_));
-    require_cold(points.back());
-  }
+  for (const Settings& settings : deciding_points(list_, catalog_))
+    points.push_back(resolved(settings));
   refuse_idle_sets_keys(list_, points);
   refuse_idle_curves(given.outputs, points);
   refuse_tables_of_a_ring(given.outputs, points);
 }
 
+Point SimulatedSweep::resolved(Settings settings) {
+  if (lockstep_lru_) take_lockstep_lru(settings, catalog_);
+  Point point = resolve_or_refuse(settings, catalog_);
+  if (point.keys.state != L2Content::cold)
+    throw UsageError("state: simulate starts from an empty L2; allowed: cold");
+  return point;
+}
+
 SimulatedPoint SimulatedSweep::at(size_t index) {
   SimulatedPoint made;
   made.index = index;
-  made.point = model_.resolve(list_[index], catalog_);
-  require_cold(made.point);
+  made.point = resolved(list_[index]);
   made.key_cells = key_cells(made.point, experiment_, "predicted");
   made.cost_s = expected_cost(made.point).seconds;
   made.rings = rings_;

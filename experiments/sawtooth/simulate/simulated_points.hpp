@@ -37,17 +37,18 @@ class SimulatedSweep {
   const PointList& list() const { return list_; }
   const std::string& experiment() const { return experiment_; }
   const Shard& shard() const { return shard_; }
-  const std::string& note() const { return model_.note(); }
   /// Resolves one point of the list, whatever its shard.
   SimulatedPoint at(size_t index);
   const std::map<std::string, std::string>& limits() const { return catalog_.limits(); }
 
  private:
+  Point resolved(Settings settings);
+
   PointList list_;
   Shard shard_;
   std::string experiment_;
+  bool lockstep_lru_;  // as take_lockstep_lru()
   Catalog catalog_;
-  OneModel model_;
   std::shared_ptr<RingReplays> rings_ = std::make_shared<RingReplays>();
 };
 

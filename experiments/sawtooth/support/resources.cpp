@@ -73,8 +73,8 @@ std::string resource_path(std::string_view folder, const std::string& name,
   return (root() / folder / (found + std::string(extension))).string();
 }
 
-std::string plot_script(std::string_view name) {
-  return (root() / ".." / "plots" / name).lexically_normal().string();
+std::string resource_file(std::string_view path) {
+  return (root() / path).lexically_normal().string();
 }
 
 std::string stem_of(const std::string& path) {

@@ -22,8 +22,8 @@ std::string resource_path(std::string_view folder, const std::string& name,
 /// Names of the files NAME.ini in `folder`, sorted.
 std::vector<std::string> resource_names(std::string_view folder);
 
-/// The script of that name in plots/, beside the experiments folder; it may not be there.
-std::string plot_script(std::string_view name);
+/// The file at `path` from the experiments folder on, "../plots/plot.py" too; it may not be there.
+std::string resource_file(std::string_view path);
 
 /// NAME of "some/path/NAME.ini".
 std::string stem_of(const std::string& path);

@@ -154,7 +154,7 @@ int write_point(const SweepArguments& given) {
     throw UsageError("trace: a trace is of one point, the sweep has " +
                      std::to_string(points.size()) + "; give every key one value");
   Catalog catalog;
-  give_one_model(points, true, catalog);
+  take_lockstep_lru(points.front(), catalog);
   const Point point = resolve(points.front(), catalog);
   if (point.request.timing == sim::Timing::timed)
     throw UsageError("timing: traces are written in lockstep; allowed: lockstep, lockstep-wave");

@@ -24,8 +24,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 DATA = ROOT / "experiments" / "data" / "h200" / "orders"
 RESULTS = HERE / "results"
-sys.path.insert(0, str(ROOT / "plots" / "lib"))
+sys.path[:0] = [str(ROOT / "plots" / "lib"), str(HERE.parent)]
 import fill  # noqa: E402  (the path above leads to it)
+import judged  # noqa: E402
 import measures  # noqa: E402
 import table  # noqa: E402
 
@@ -99,17 +100,7 @@ def predict_pairs(program, changes):
     points = dict.fromkeys(cells for *_, base, change in changes for cells in pair_of(base, change))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "points.ini")
-        sections = [
-            "\n".join(
-                [f"\n[{number}]"]
-                + [
-                    f"{k.replace('_', '-').replace('seq-kv', 'seq')} = {c}"
-                    for k, c in zip(POINT, p)
-                ]
-            )
-            for number, p in enumerate(points)
-        ]
-        path.write_text("gpu = h200\nseed = 1\n" + "\n".join(sections), encoding="utf-8")
+        path.write_text("gpu = h200\nseed = 1\n" + table.ini(POINT, points), encoding="utf-8")
         said = run([program, "simulate", path, "--quiet", "--csv=-"])
     columns = [*POINT, "dram_read_sectors", "cold_read_sectors", "time_us"]
     return [{c: row[c] for c in columns} for row in csv.DictReader(said.splitlines())]
@@ -198,6 +189,13 @@ def gains():
             linear, sawtooth = (float(both[s][which]["time_us"]) for s in ("linear", "sawtooth"))
             line[name] = sawtooth / linear - 1
         yield line
+
+
+def record_changes():
+    """What the program says of a taught kernel's change of time: profiles/judged.csv."""
+    sizes = [abs(gain["predicted"] - gain["measured"]) for gain in gains()]
+    of = ("h200", "timed-halves", "taught", "forward", "all", "time_change")
+    judged.record([judged.line_of(of, sizes, "gains")])
 
 
 # The schedule that search chooses, against measured ones.
@@ -331,6 +329,7 @@ def main():
         write("changes.csv", predict_pairs(program, CHANGES))
         if options.gains:
             predict_gains(program)
+            record_changes()
         return fill.study(str(HERE), Page())
     except table.TableError as error:
         print(f"orders.py: {error}", file=sys.stderr)

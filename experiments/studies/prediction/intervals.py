@@ -8,10 +8,12 @@
 where CTAs stand apart or drift, over those points whose measured launches differ by 5 %. Of several launches h is factor x hypot(s, floor), with s the standard
 deviation of the logarithm over launches: factor is the 90 % mark of |ln(measured / predicted)| / hypot(s,
 floor) over pairs of seeds, and floor the one that makes the median of h the least. Counters have one width for all kernels,
-durations one for each family. No list that judges may be given here. Standard library only.
+durations one for each family. GPUs of one name differ in speed from card to card: with --widest-list h of a duration is
+the largest mark of a list, of those with ten points of the kind. No list that judges may be given here. Standard library only.
 """
 
 import argparse
+import itertools
 import math
 import os
 import statistics
@@ -36,6 +38,9 @@ DURATIONS = ("brief", "usual", "sustained", "limited")
 DURATION_BEGINS_US = (200, 10_000, 30_000)  # of all but the first
 APART = ("apart", "drifting")  # whose widths are those of points whose launches disagree
 OVER = 1.5  # x compulsory
+FEWEST = 10  # points of a kind in a list that has a mark of its own
+LEAST_EFFECT = 0.01  # as advise has it
+DIFFERENT = 0.03  # from which on two schedules should get a verdict
 FLOORS = (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05)
 
 
@@ -68,7 +73,7 @@ def launches_agree(rows):
 
 
 def forecasts(column, measured, files):
-    """(kind, whether measured launches agree, |ln(measured median / predicted median)|, spread of the logarithm) of
+    """(kind, whether measured launches agree, ln(measured median / predicted median), spread of the logarithm, row) of
     each point that has values, with the launches of `files`, tables of one row a point."""
     for point, rows in files[0].items():
         if point not in measured or not all(point in file for file in files):
@@ -84,30 +89,73 @@ def forecasts(column, measured, files):
         chosen = launches[(len(launches) - 1) // 2]
         logarithms = [math.log(float(row[column])) for row in launches]
         spread = statistics.stdev(logarithms) if len(launches) > 1 else 0
-        error = abs(math.log(middle / float(chosen[column])))
+        error = math.log(middle / float(chosen[column]))
         kind = duration_kind_of(chosen) if column == DURATION else kind_of(chosen)
-        yield kind, launches_agree(measured[point]), error, spread
+        yield kind, launches_agree(measured[point]), error, spread, chosen
 
 
-def width_of(column, measured, files):
+def widths_of(column, measured, files, widest_list=False):
+    """{kind: h of one launch}."""
+    errors, of_lists = {}, {}
+    for kind, agree, error, _, row in (
+        one for file in files for one in forecasts(column, measured, [file])
+    ):
+        if kind not in APART or not agree:
+            errors.setdefault(kind, []).append(abs(error))
+            of_lists.setdefault((kind, row.get("list")), []).append(abs(error))
+    marks = {kind: measures.quantile(found, COVERED) for kind, found in errors.items()}
+    for (kind, _), found in of_lists.items():
+        if widest_list and column == DURATION and len(found) >= FEWEST * len(files):
+            marks[kind] = max(marks[kind], measures.quantile(found, COVERED))
+    return {kind: marks.get(kind, 0) for kind in (DURATIONS if column == DURATION else KINDS)}
+
+
+def width_of(column, measured, files, widest_list=False):
     """(h of one launch of each kind, floor, factor) of one column."""
-    kinds = DURATIONS if column == DURATION else KINDS
-    errors = {kind: [] for kind in kinds}
-    for file in files:
-        for kind, agree, error, _ in forecasts(column, measured, [file]):
-            if kind not in APART or not agree:
-                errors[kind].append(error)
     pairs = zip(files, files[1:] + files[:1])
-    found = [one[2:] for pair in pairs for one in forecasts(column, measured, list(pair))]
+    found = [one for pair in pairs for one in forecasts(column, measured, list(pair))]
     choices = []
     for floor in FLOORS:
-        scales = [math.hypot(spread, floor) for _, spread in found]
-        ratios = [error / scale for (error, _), scale in zip(found, scales)]
+        scales = [math.hypot(spread, floor) for *_, spread, _ in found]
+        ratios = [abs(error) / scale for (_, _, error, *_), scale in zip(found, scales)]
         factor = measures.quantile(ratios, COVERED)
         choices.append((factor * statistics.median(scales), floor, factor))
     _, floor, factor = min(choices)
-    widths = [measures.quantile(errors[kind], COVERED) if errors[kind] else 0 for kind in kinds]
-    return widths, floor, factor
+    return list(widths_of(column, measured, files, widest_list).values()), floor, factor
+
+
+def held_out(name, widest_list, measured, file):
+    """A line for one list of `file`, with widths from the others: which share of its points they hold, and of its pairs
+    of schedules whose times differ by over 3 % how many get a verdict from `advise`, and how many the right one.
+    """
+    line, problems = {"list": name, "pairs": 0, "verdicts": 0, "right": 0}, {}
+    for column in (CHOSEN, DURATION):
+        held = []
+        for family in sorted({point[0] for point in file}) if column == DURATION else [""]:
+            of = {p: rows for p, rows in file.items() if family in ("", p[0])}
+            own, others = (
+                {p: rows for p, rows in of.items() if (rows[0]["list"] == name) == is_own}
+                for is_own in (True, False)
+            )
+            widths = widths_of(column, measured, [others], widest_list)
+            for kind, _, error, _, row in forecasts(column, measured, [own]):
+                held.append(abs(error) <= widths[kind])
+                if column == DURATION:
+                    time = math.log(float(row[column]))
+                    problem = table.cells(row, POINT[:9])
+                    problems.setdefault(problem, []).append((time, error, widths[kind]))
+        line[column] = f"{sum(held) / len(held):.4f}"
+    least, differ = math.log(1 + LEAST_EFFECT), math.log(1 + DIFFERENT)
+    for found in problems.values():
+        for (one, its_error, h), (other, error, g) in itertools.combinations(found, 2):
+            change, width = other - one, math.hypot(h, g)
+            real = change + error - its_error
+            beyond, within = abs(change) - width > least, abs(change) + width < least
+            if abs(real) > differ:
+                line["pairs"] += 1
+                line["verdicts"] += beyond or within
+                line["right"] += beyond and (change < 0) == (real < 0)
+    return line
 
 
 def of_family(found, family):
@@ -120,6 +168,7 @@ def main(arguments=None):
     )
     parser.add_argument("--measured", nargs="+", required=True)
     parser.add_argument("--predicted", nargs="+", required=True)
+    parser.add_argument("--widest-list", action="store_true")
     options = parser.parse_args(arguments)
     try:
         if len(options.predicted) < 2:
@@ -132,7 +181,7 @@ def main(arguments=None):
             own = [of_family(file, family) for file in files]
             for column in COLUMNS:
                 widths, floor, factor = width_of(
-                    column, measured, own if column == DURATION else files
+                    column, measured, own if column == DURATION else files, options.widest_list
                 )
                 told = ", ".join(f"{h:.3f}" for h in widths)
                 print(f"{column} = {told}, {floor:g}, {factor:.2f}")

@@ -24,10 +24,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 DATA = ROOT / "experiments" / "data"
 BUILD = ROOT / "build" / "prediction"
-FIGURES, UNMEASURED = (HERE / "results" / f"{name}.csv" for name in ("figures", "unmeasured"))
-sys.path[:0] = [str(ROOT / "plots" / "lib"), str(HERE)]
+TABLES = ("figures", "unmeasured", "held_out")
+FIGURES, UNMEASURED, HELD_OUT = (HERE / "results" / f"{name}.csv" for name in TABLES)
+sys.path[:0] = [str(ROOT / "plots" / "lib"), str(HERE), str(HERE.parent)]
 import fill  # noqa: E402
 import intervals  # noqa: E402
+import judged  # noqa: E402
 import measures  # noqa: E402
 import table  # noqa: E402
 
@@ -51,7 +53,6 @@ LISTS = {
 LIBRARY = "seq=16K,32K,64K,128K,256K head-dim=64,128 mask=none,causal".split()
 POINT = "kernel heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch".split()
 POINT += ["ctas_per_sm", "scan", "prefetch"]
-WRITTEN = {"seq_kv": "seq"}  # as keys of a list where they are not the columns' names
 DRAM, WRITES, TIME = "dram_read_sectors", "dram_write_sectors", "time_us"
 # Counter: its name, and the goals that were set before any list was measured: median, 90 %.
 COUNTERS = {
@@ -66,6 +67,8 @@ COUNTERS = {
 STATISTICS = "count median ninety worst covered half_width pairs order".split()
 AGREE = 0.05  # launches of a point agree where their DRAM reads differ by less
 JUDGES = "families_sixth"
+LAST = (JUDGES, "families_fourth")  # of each GPU
+MODEL, *SIMPLER = ("timed", "halves"), ("lockstep", "halves"), ("lockstep", "lru")
 SAME = 0.005  # compilers differ in the last digits of a time, and events in that order
 
 
@@ -79,11 +82,7 @@ def options_of(name, gpu, measured, folder):
     rows = [row for row in table.read(measured) if row["experiment"] in (name, "")]
     path = folder / "points.ini"
     text = f"experiment = {name}\ngpu = {gpu}\n"
-    for number, point in enumerate(table.grouped(rows, *POINT), 1):
-        text += f"\n[{number}]\n"
-        for column, value in zip(POINT, point):
-            text += f"{WRITTEN.get(column, column.replace('_', '-'))} = {value}\n"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text + table.ini(POINT, table.grouped(rows, *POINT)), encoding="utf-8")
     return [str(path)]
 
 
@@ -91,40 +90,64 @@ def run(words):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
-def predict(program, name, folder, seed=0):
+def predict(program, name, folder, seed=0, model=MODEL):
     """The file of predictions of one list."""
     gpu, measured, _ = LISTS[name]
     folder.mkdir(parents=True, exist_ok=True)
     predicted = folder / "predicted.csv"
     said = options_of(name, gpu, DATA / measured, folder)
-    said += ["--timing=timed", "--l2=halves", "--quiet", "--overwrite", f"--csv={predicted}"]
+    timing, l2 = model
+    said += [f"--timing={timing}", f"--l2={l2}", "--quiet", "--overwrite", f"--csv={predicted}"]
     run([program, "simulate", *said, f"--seed={seed}"])
     return predicted
 
 
-def say_intervals(program):
-    """The widths that two seeds of the opened lists of both kernel families, and of drawn ones, give."""
-    names = [name for name in LISTS if name.startswith(("families", "drawn")) and name != JUDGES]
-    files = []
+def say_intervals(program, folder=BUILD / "intervals"):
+    """The widths that two seeds of the opened lists of both kernel families, and of drawn ones, give; and which share of
+    the points of each list those of the others hold: HELD_OUT."""
+    names = [name for name in LISTS if name.startswith(("families", "drawn", "judgement"))]
+    paths = {name: str(DATA / LISTS[name][1]) for name in names}
+    rows, files = {}, []
     for seed in (0, 1):
-        rows = []
         for name in names:
-            folder = BUILD / "intervals" / name
-            rows += table.read(str(predict(program, name, folder, seed)))
-        files.append(str(BUILD / "intervals" / f"seed-{seed}.csv"))
-        table.write(files[-1], rows)
-    measured = sorted({str(DATA / LISTS[name][1]) for name in names})
-    return intervals.main(["--measured", *measured, "--predicted", *files])
+            found = table.read(str(predict(program, name, folder / name / f"{seed}", seed)))
+            rows[seed, name] = [{**row, "list": name} for row in found]
+        files.append(str(folder / f"seed-{seed}.csv"))
+        table.write(files[-1], [r for name in names if name != JUDGES for r in rows[seed, name]])
+    measured = intervals.points(sorted(set(paths.values())))
+    opened, lines = table.read(files[0]), []
+    for name in names:
+        known = str(folder / f"known-{name}.csv")
+        table.write(known, opened if name != JUDGES else [*opened, *rows[0, name]])
+        differ = LISTS[name][0] == "h200"  # its lists are of several cards that differ in speed
+        lines.append(intervals.held_out(name, differ, measured, intervals.points([known])))
+    table.write(str(HELD_OUT), lines)
+    said = ["--measured", *sorted({p for n, p in paths.items() if n != JUDGES}), "--predicted"]
+    print("# h200")
+    intervals.main([*said, *files, "--widest-list"])
+    print("\n# h100-sxm")
+    return intervals.main([*said, *files])
+
+
+def compare(program, name, folder, model=MODEL):
+    """Summary and errors of one list."""
+    predicted = predict(program, name, folder, model=model)
+    compared, summary = (folder / found for found in ("errors.csv", "all.csv"))
+    found = ["--csv", compared, "--summary", summary]
+    run([program, "compare", predicted, DATA / LISTS[name][1], *found])
+    return table.read(str(summary)), table.read(str(compared))
 
 
 def judge(program, name):
-    """Rows of FIGURES of one list."""
-    measured, folder = DATA / LISTS[name][1], BUILD / name
-    predicted = predict(program, name, folder)
-    compared, summary = (folder / found for found in ("errors.csv", "all.csv"))
-    found = ["--csv", compared, "--summary", summary]
-    run([program, "compare", predicted, measured, *found])
-    return figures(name, table.read(str(summary)), table.read(str(compared)))
+    """Rows of FIGURES of one list. What the program says of its models follows from the last list of each GPU."""
+    summary, errors = compare(program, name, BUILD / name)
+    library = LISTS[name][2] == "library"
+    if library or name in LAST:
+        judged.record(judged.judgements(errors, "forward", name, name if library else None))
+    for model in SIMPLER if name in LAST else ():
+        _, simpler = compare(program, name, BUILD / name / "-".join(model), model)
+        judged.record(judged.judgements(simpler, "forward", name))
+    return figures(name, summary, errors)
 
 
 def figures(name, summary, compared):
@@ -172,7 +195,7 @@ def agreeing(compared):
 
 
 def recorded(path=FIGURES):
-    return table.read(str(path)) if path.exists() else []
+    return table.read(str(path), replaced=True) if path.exists() else []
 
 
 def differences(now, before):
@@ -237,6 +260,12 @@ class Page:
             "list|GPU|kernels|points over 1.5 x|DRAM reads over 1.5 x: median, %|90 %|all: median"
         )
         return table_of([*head.split("|"), "duration: median, %", "90 %", "order right, %"], rows)
+
+    def held_out(self, what, over=1):
+        """The least and the most over the lists that are held out, in percent; `over` another column."""
+        cell = lambda row, of: float(row[of]) if isinstance(of, str) else of
+        shares = [100 * cell(row, what) / cell(row, over) for row in recorded(HELD_OUT)]
+        return f"{min(shares):.0f} to {max(shares):.0f}"
 
     def elsewhere(self, gpu, scan, seq, mask="none", **wanted):
         """Least and most DRAM reads (million sectors) over the launches and timings of a GPU that is not measured."""

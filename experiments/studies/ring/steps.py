@@ -44,9 +44,11 @@ def median(rows, column):
 
 
 def error(of, row, counter, predicted, measured):
-    cells = {key: row[key] for key in STEP}
+    cells = {key: row[key] for key in (*STEP, "gpu", "kernel")}
     relative = predicted / measured - 1
-    cells.update(group=row["timing"], of=of, counter=counter, relative_error=relative)
+    cells.update(
+        group=f"{row['timing']}, {row['l2']}", of=of, counter=counter, relative_error=relative
+    )
     return {**cells, "predicted": predicted, "measured": measured}
 
 

@@ -25,7 +25,7 @@ SECTORS_A_LINE = 4
 MODELS = {model: ["--timing", "lockstep", "--l2", model] for model in "lru sets opt halves".split()}
 MODELS["timed"] = ["--timing", "timed", "--l2", "halves"]
 POINT = "--gpu h200 --mask causal --launch static --head-dim 128 --threads 1 --quiet".split()
-SWEEP = "--gpu gb10 --timing lockstep --heads 4".split()
+SWEEP = "--gpu gb10 --timing lockstep --l2 lru --heads 4".split()
 MPIRUN = "mpirun --oversubscribe --bind-to none -n".split()
 ROOT = dict(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 

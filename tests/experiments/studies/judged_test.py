@@ -82,6 +82,22 @@ class Errors(Study):
         self.assertIn("| mma | 1 | 20/20/20 |", page.errors("time_us"))
         self.assertIn("| others | 1 | 20/20/20 |", page.errors("time_us"))
 
+    def test_what_the_program_says_is_by_kernel_and_by_kinds_of_ten_points(self):
+        # 300 of 100 compulsory sectors without a mask, a head at a time: in step; 120: within.
+        point = dict(gpu="h200", kernel="", section="1", q_order="ascending")
+        point |= dict(group="timed, halves, 60 MiB")
+        rows = [
+            error("dram_read_sectors", 330, 300, **point, heads=h, over_compulsory=3)
+            for h in range(10)
+        ]
+        rows += [error("dram_read_sectors", 144, 120, **point, heads=99, over_compulsory=1.2)]
+        found = {line["kind"]: line for line in judged.judgements(rows, "forward", "a list")}
+        self.assertEqual(sorted(found), ["all", "in_step"])
+        of = found["in_step"]
+        self.assertEqual((of["model"], of["kernel"], of["count"]), ("timed-halves", "mma", 10))
+        self.assertEqual((of["median"], found["all"]["ninety"]), ("0.1000", "0.1000"))
+        self.assertEqual(found["all"]["count"], 11)
+
     def test_few_writes_of_a_backward_pass_do_not_count(self):
         # dQ in float, dK and dV: 1024 x 64 x 8 bytes are 16384 sectors, 5 % of which are 819.2.
         rows = [error("dram_write_sectors", n, n, **{"pass": "backward"}) for n in (819, 820)]

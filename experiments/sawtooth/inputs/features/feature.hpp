@@ -12,7 +12,7 @@
 //   resolve_items(layers, point)        the order of items is known
 //   resolve_model(layers, point)        the parameters of the model
 //   parts(sweep)                        sweeps that a sweep with its keys stands for
-//   in_use() and unjudged               whether a point has it; predictions were judged with them
+//   in_use() and judged_points          whether a point has it; its points in profiles/judged.csv
 //   own_kernels                         points that have it run kernels whose costs no file has
 //
 // Point is complete behind all of these headers only: what takes one is a template.

@@ -126,7 +126,7 @@ struct LengthsKeys {
   }
 
   bool in_use() const { return has_lengths(); }
-  static constexpr std::string_view unjudged = "kernels of one length";
+  static constexpr std::string_view judged_points = "serving";
   static constexpr bool own_kernels = true;
 };
 

@@ -30,7 +30,7 @@ struct PackingKeys {
   }
 
   bool in_use() const { return pack_gqa; }
-  static constexpr std::string_view unjudged = "kernels that do not pack";
+  static constexpr std::string_view judged_points = "serving";
   static constexpr bool own_kernels = true;
 };
 

@@ -130,7 +130,7 @@ struct RingKeys {
   }
 
   bool in_use() const { return ring.has_value(); }
-  static constexpr std::string_view unjudged = "launches on one GPU";
+  static constexpr std::string_view judged_points = "ring";
 };
 
 }  // namespace sawtooth::experiments

@@ -133,7 +133,7 @@ struct ServingKeys {
 
   bool is_served() const { return prefix > 0 || page_rows > 0 || kv_split.shares || cascade; }
   bool in_use() const { return is_served(); }
-  static constexpr std::string_view unjudged = "kernels without shares, prefixes and pages";
+  static constexpr std::string_view judged_points = "serving";
   static constexpr bool own_kernels = true;
 
  private:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional, Union
 
@@ -66,8 +65,8 @@ def simulate(
     position in [0, n) that this step visits, without it the positions of all steps. Over the steps each position occurs once. It is asked
     once for each set of values of what it takes, and the row's scan is "python:NAME".
 
-    timing and l2 are "auto": the model that was judged on the GPU. The columns timing, l2 and judged
-    say which; a warning says where no judged model serves all points.
+    timing and l2 are "auto": the model that was judged on the GPU of the row. The columns timing, l2
+    and judged say which.
 
     `order` is a list of the items (batch, head, q_tile[, part]), each once.
 
@@ -88,13 +87,11 @@ def simulate(
     if order is not None and not items:
         raise UsageError("order: has no items; each item must be there once")
     try:
-        points, note = _core.simulate(
+        points = _core.simulate(
             "" if config is None else os.fspath(config), texts, list(scans.items()), items, threads
         )
     except UsageError as error:
         raise usage_error(error) from None
-    if note:
-        warnings.warn(note, stacklevel=2)
     return Predictions(points)
 
 

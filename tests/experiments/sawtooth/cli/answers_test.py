@@ -8,6 +8,7 @@ import csv
 import io
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,9 @@ import tempfile
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+NUMBERS = re.compile(r"^DRAM reads \d+(\.\d)? / \d+(\.\d)? %; time \d+(\.\d)? / \d+(\.\d)? %$")
+GQA = "--heads 16 --kv-heads 4 --seq 4K --head-dim 128 --mask causal"
 
 
 def run(words, **options):
@@ -38,6 +42,128 @@ def shown(words):
     environment = {**os.environ, "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return done.stdout.replace("\r", "")
+
+
+class OneDefault(unittest.TestCase):
+    def test_run_and_simulate_predict_one_ini_alike(self):
+        text = "gpu = gb10\nseq = 2K, 4K\nscan = linear, sawtooth\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "lengths.ini")
+            path.write_text(text, encoding="utf-8")
+            run("run lengths.ini", cwd=folder)
+            kept = pathlib.Path(folder, "runs/lengths/predicted.csv").read_text(encoding="utf-8")
+            self.assertEqual(list(csv.DictReader(io.StringIO(kept))), rows(f"simulate {path}"))
+
+
+class Models(unittest.TestCase):
+    POINT = f"--gpu a100-sxm-40gb {GQA.replace('4K', '16K')} --section all"
+
+    def test_a_gpu_that_nobody_judged_has_the_range_over_the_models_of_time(self):
+        (row,) = rows(f"simulate {self.POINT}")
+        self.assertEqual((row["timing"], row["judged"]), ("lockstep", "none"))
+        models = [("lockstep", row["l2"]), ("lockstep-wave", row["l2"]), ("timed", "halves")]
+        for column in ("dram_read_sectors", "l2_read_miss_sectors"):
+            found = []
+            for timing, l2 in models:
+                (one,) = rows(f"simulate {self.POINT} --timing {timing} --l2 {l2}")
+                found.append(int(one[column]))
+                self.assertEqual(one["dram_read_sectors_low"], "")
+            self.assertEqual(int(row[column]), found[0])
+            self.assertEqual(int(row[f"{column}_low"]), min(found))
+            self.assertEqual(int(row[f"{column}_high"]), max(found))
+        self.assertLess(int(row["dram_read_sectors_low"]), int(row["dram_read_sectors_high"]))
+        said = shown(f"simulate {self.POINT}")
+        self.assertIn("judged: none, so that _low and _high span lockstep, lockstep-wave", said)
+        self.assertRegex(said, r"\d+\.\d\d \(\d+\.\d\d to \d+\.\d\d\)")
+
+    def test_in_a_list_each_gpu_keeps_its_model(self):
+        found = rows("simulate --gpu h200,gb10 --seq 1K")
+        models = [(row["gpu"], row["timing"], row["l2"]) for row in found]
+        self.assertEqual(models, [("h200", "timed", "halves"), ("gb10", "lockstep", "lru")])
+
+    def test_judged_is_errors_in_numbers_or_whose(self):
+        judged = lambda words: rows(f"simulate --seq 1K {words}")[0]["judged"]
+        self.assertRegex(judged("--gpu h200"), NUMBERS)
+        self.assertRegex(judged("--gpu h100-sxm --head-dim 128 --kernel hopper"), NUMBERS)
+        self.assertEqual(judged("--gpu gb10"), "none")
+        self.assertEqual(judged("--gpu h200 --without stalls"), "none")
+        borrowed = "--gpu h200 --kernel hopper --tile-q 64 --tile-kv 64"
+        self.assertEqual(judged(borrowed), "borrowed: costs of mma-h200")
+        # A model that is far off says so.
+        far = judged("--gpu h200 --scan linear --timing lockstep --l2 lru")
+        self.assertGreater(float(far.split(" / ")[1].split(" %")[0]), 30)
+
+    def test_intervals_obey_physics(self):
+        for words in ("--seq 4K", "--seq 8K --mask causal --section all"):
+            for row in rows(f"simulate --gpu h200,h100-sxm {words}"):
+                low, high = (int(row[f"dram_read_sectors_{end}"]) for end in ("low", "high"))
+                self.assertGreaterEqual(low, int(row["cold_read_sectors"]))
+                most = max(int(row["sm_read_sectors"]), int(row["dram_read_sectors"]))
+                self.assertLessEqual(high, most)
+
+    def test_intervals_and_verdicts_hold_on_each_list_that_set_none_of_them(self):
+        path = ROOT / "experiments/studies/prediction/results/held_out.csv"
+        with path.open(newline="", encoding="utf-8") as file:
+            lists = list(csv.DictReader(file))
+        self.assertGreaterEqual(len(lists), 8)
+        for one in lists:
+            for column in ("dram_read_sectors", "time_us"):
+                self.assertGreaterEqual(round(float(one[column]), 2), 0.85, one)
+                self.assertLessEqual(round(float(one[column]), 2), 0.97, one)
+            self.assertGreaterEqual(int(one["verdicts"]), 0.6 * int(one["pairs"]), one)
+            self.assertGreaterEqual(int(one["right"]), 0.95 * int(one["verdicts"]), one)
+
+
+class Advice(unittest.TestCase):
+    def test_there_is_no_verdict_and_no_interval_where_nothing_was_judged(self):
+        for row in rows(f"advise --gpu gb10 {GQA}"):
+            self.assertEqual(row["time_change_percent_low"], "")
+            self.assertEqual(row["verdict"], "same" if row["why"] == "today" else "unknown")
+        said = shown(f"advise --gpu gb10 {GQA}")
+        self.assertNotIn("pays", said)
+        self.assertNotRegex(said, r"\(0\.0 to \+?0\.0\)")
+        self.assertIn("No verdict on time", said)
+
+    def test_an_order_pays_where_the_whole_interval_lies_beyond_1_percent(self):
+        words = f"advise --gpu h200 {GQA} --launch static,dynamic --section 1,all"
+        found = rows(words)
+        verdicts = {row["verdict"] for row in found}
+        for row in found[1:]:
+            low, high = (float(row[f"time_change_percent_{end}"]) for end in ("low", "high"))
+            self.assertLess(low, float(row["time_change_percent"]))
+            self.assertEqual(row["verdict"] == "pays", high < -1, row)
+            self.assertEqual(row["verdict"] == "costs", low > 1, row)
+        self.assertIn("pays", verdicts)
+        # Every key in which orders differ is named.
+        answer = re.findall(r"Against today's.*: An order pays: (.*?); time", shown(words))[0]
+        for key in ("section", "q-order", "launch", "scan"):
+            self.assertIn(f"{key} ", answer)
+
+    def test_it_says_what_changes_where_a_kernel_scans_from_the_last_tile(self):
+        said = shown(f"advise --gpu h200 {GQA}")
+        self.assertIn("If today's kernel scans K/V from the last tile, as FlashAttention-2", said)
+        named = shown("advise --gpu h200 --seq 4K --system flash-attention-2")
+        self.assertNotIn("If today's kernel scans", named)
+        self.assertIn("Against today's reverse", named.replace("scan ", ""))
+
+
+class Search(unittest.TestCase):
+    SPACE = "search --gpu h200 --heads 2 --seq 4K --head-dim 128 --mask causal"
+
+    def test_it_names_what_is_chosen_what_is_usual_and_what_all_have_in_common(self):
+        said = shown(f"{self.SPACE} --q-order descending --budget 12")
+        self.assertRegex(said, r"\nall: .*q-order descending")
+        self.assertRegex(said, r"\nchosen")
+        self.assertRegex(said, r"\n[a-z, ]*usual")
+        self.assertIn("time of the chosen schedule: ", said)
+        self.assertNotIn("best DRAM reads is", said)
+
+    def test_of_times_within_half_a_percent_it_takes_the_fewest_reads(self):
+        found = [row for row in rows(f"{self.SPACE} --budget 30") if row["rank"]]
+        least = min(float(row["time_us"]) for row in found)
+        near = [row for row in found if float(row["time_us"]) <= 1.005 * least]
+        fewest = min(int(row["dram_read_sectors"]) for row in near)
+        self.assertEqual(int(found[0]["dram_read_sectors"]), fewest)
 
 
 class Comparing(unittest.TestCase):

@@ -286,12 +286,10 @@ INSTANTIATE_TEST_SUITE_P(
             {{"prefix", "8"}, {"prefix-group", "2"}}, "prefix-group", "number of sequences, 1"}));
 
 TEST(Features, ModelsAreJudgedWithoutThem) {
-  EXPECT_EQ(point_of({{"kernel", "mma"}, {"timing", "timed"}}).judgement.word, "measured");
-  for (const Options& options : {packed({{"kernel", "mma"}, {"timing", "timed"}}), packed({}),
-                                 Options{{"lengths", "4K+1K"}}, Options{{"ring", "2"}}})
-    EXPECT_EQ(point_of(options).judgement.word, "borrowed");
+  EXPECT_TRUE(point_of({{"kernel", "mma"}, {"timing", "timed"}}).judgement.known());
+  EXPECT_EQ(point_of({{"ring", "2"}}).judgement.text(), "none");  // H100s alone were
   EXPECT_EQ(point_of(packed({{"kernel", "mma"}, {"timing", "timed"}})).costs, "mma-h200");
-  EXPECT_EQ(point_of(backward({{"l2", "lru"}})).judgement.word, "none");
+  EXPECT_EQ(point_of(backward({{"l2", "lru"}})).judgement.text(), "none");
 }
 
 TEST(Features, ItsResolvedConfigurationIsTheSamePoint) {

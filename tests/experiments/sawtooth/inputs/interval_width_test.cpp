@@ -28,5 +28,14 @@ TEST(IntervalWidth, OfSeveralLaunchesGrowsWithTheirSpread) {
   }
 }
 
+// Launches on one card agree, and cards differ.
+TEST(IntervalWidth, OfATimeIsNoNarrowerForSeveralLaunches) {
+  EXPECT_EQ(width.half_width_of_time({100}, 100), 0.2);
+  EXPECT_EQ(width.half_width_of_time({100, 100}, 100), 0.2);
+  EXPECT_EQ(width.half_width_of_time({500, 500}, 500), 0.3);
+  EXPECT_NEAR(width.half_width_of_time({100, 100 * std::exp(0.8)}, 100),
+              5 * std::sqrt(0.8 * 0.8 / 2 + 0.03 * 0.03), 1e-12);
+}
+
 }  // namespace
 }  // namespace sawtooth::experiments

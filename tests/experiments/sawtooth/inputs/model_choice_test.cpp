@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
@@ -21,14 +23,18 @@ Settings settings(const Pairs& pairs) {
 std::string model(const Pairs& pairs) {
   Catalog catalog;
   const Point point = resolve(settings(pairs), catalog);
-  return point.text("timing") + " " + point.text("l2") + " " + std::string(point.judgement.word) +
+  const std::string judged = point.judgement.known()            ? "judged"
+                             : point.judgement.borrowed.empty() ? "none"
+                                                                : "borrowed";
+  return point.text("timing") + " " + point.text("l2") + " " + judged +
          (point.costs.empty() ? "" : " " + point.costs) + (point.hides_time ? ", no time" : "");
 }
 
 TEST(ModelChoice, TakesTheFirstModelThatWasJudgedOnTheGpu) {
-  EXPECT_EQ(model({{"gpu", "h200"}}), "timed halves measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"l2", "halves"}}), "timed halves measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"timing", "auto"}, {"l2", "auto"}}), "timed halves measured");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}}), "timed halves judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"l2", "halves"}}), "timed halves judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"timing", "auto"}, {"l2", "auto"}}),
+            "timed halves judged");
 }
 
 TEST(ModelChoice, TakesLockstepWhereNothingWasJudged) {
@@ -37,25 +43,38 @@ TEST(ModelChoice, TakesLockstepWhereNothingWasJudged) {
   EXPECT_EQ(model({{"l2-bytes", "1MiB"}, {"workers", "4"}}), "lockstep lru none");
 }
 
+TEST(ModelChoice, SpansModelsWhereNoneIsNamedAndNoneWasJudged) {
+  const auto spans = [](const Pairs& pairs) {
+    Catalog catalog;
+    return resolve(settings(pairs), catalog).spans_models();
+  };
+  EXPECT_TRUE(spans({{"gpu", "gb10"}}));
+  EXPECT_TRUE(spans({{"gpu", "a100-sxm-40gb"}, {"timing", "auto"}}));
+  EXPECT_FALSE(spans({{"gpu", "gb10"}, {"timing", "lockstep"}}));
+  EXPECT_FALSE(spans({{"gpu", "gb10"}, {"l2", "lru"}}));
+  EXPECT_FALSE(spans({{"gpu", "h200"}}));
+  EXPECT_FALSE(spans({{"l2-bytes", "1MiB"}, {"workers", "4"}}));
+}
+
 TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
-  EXPECT_EQ(model({{"gpu", "h200"}, {"l2", "lru"}}), "lockstep lru measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"timing", "lockstep"}}), "lockstep halves measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"loop", "kv-outer"}}), "lockstep halves measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"dtype", "fp32"}}), "lockstep halves measured");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"l2", "lru"}}), "lockstep lru judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"timing", "lockstep"}}),
+            "lockstep halves judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"loop", "kv-outer"}}), "lockstep halves judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"dtype", "fp32"}}),
+            "lockstep halves judged");
 }
 
 TEST(ModelChoice, NamesBorrowedCostsAndLeavesTheirTimesOutUnlessAskedFor) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}),
-            "timed halves measured");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}, {"l2", "lru"}}),
-            "lockstep lru none");
+            "timed halves judged");
   const Pairs no_hopper_tile{
       {"gpu", "h200"}, {"kernel", "hopper"}, {"tile-q", "64"}, {"tile-kv", "64"}};
   EXPECT_EQ(model(no_hopper_tile), "timed halves borrowed mma-h200, no time");
   EXPECT_EQ(model({{"gpu", "h200"}, {"tile-q", "64"}, {"tile-kv", "64"}}),
             "timed halves borrowed mma-h200, no time");
   EXPECT_EQ(model({{"gpu", "gb10"}, {"timing", "timed"}}), "timed halves none mma");
-  EXPECT_EQ(model({{"gpu", "h200"}, {"system", "flash-attention-3"}}), "timed halves measured");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"system", "flash-attention-3"}}), "timed halves judged");
 }
 
 TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
@@ -63,86 +82,62 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
     Catalog catalog;
     return !resolve(settings(pairs), catalog).judgement.intervals.empty();
   };
-  EXPECT_TRUE(has_intervals({{"gpu", "h200"}}));
-  EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
+  EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"scan", "linear"}}));
+  EXPECT_TRUE(has_intervals(
+      {{"gpu", "h200"}, {"scan", "linear"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}));
   for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
                              {{"kernel", "mma-1-stage"}},
                              {{"system", "flash-attention-3"}},
                              {{"without", "stalls"}},
                              {{"l2-bytes", "30MiB"}}}) {
-    Pairs pairs{{"gpu", "h200"}};
+    Pairs pairs{{"gpu", "h200"}, {"scan", "linear"}};
+    if (other.front().first == "system") pairs.pop_back();
     pairs.insert(pairs.end(), other.begin(), other.end());
     EXPECT_FALSE(has_intervals(pairs)) << other.front().first;
   }
 }
 
-TEST(ModelChoice, GivesAllPointsOfARunOneModel) {
+TEST(ModelChoice, IsByPointInAList) {
+  Settings given;
+  for (const auto& [key, value] : Pairs{{"gpu", "h200, gb10"}, {"seq", "512"}, {"scan", "linear"}})
+    assign(given, key, value, {});
   Catalog catalog;
-  std::vector<Settings> points{settings({{"gpu", "h200"}}), settings({{"gpu", "gb10"}}),
-                               settings({{"gpu", "h200"}, {"timing", "timed"}, {"l2", "lru"}})};
-  EXPECT_THAT(give_one_model(points, false, catalog),
-              testing::EndsWith("take timing = lockstep l2 = halves"));
-  std::vector<std::string> models;
-  for (const Settings& each : points) {
-    const Point point = resolve(each, catalog);
-    models.push_back(point.text("timing") + " " + point.text("l2"));
-  }
-  EXPECT_THAT(models, testing::ElementsAre("lockstep halves", "lockstep halves", "timed lru"));
-
-  std::vector<Settings> alike{settings({{"gpu", "h200"}}), settings({{"gpu", "h200"}})};
-  EXPECT_EQ(give_one_model(alike, false, catalog), "");
-  EXPECT_EQ(resolve(alike.front(), catalog).text("timing"), "timed");
-}
-
-TEST(ModelChoice, LeavesModelsThatTheKeysNameAsTheyAre) {
-  Catalog catalog;
-  std::vector<Settings> bounds{settings({{"gpu", "h200"}, {"l2", "lru"}}),
-                               settings({{"gpu", "h200"}, {"l2", "opt"}})};
-  EXPECT_EQ(give_one_model(bounds, false, catalog), "");
-  std::vector<Settings> timings{settings({{"gpu", "h200"}, {"timing", "lockstep"}}),
-                                settings({{"gpu", "h200"}, {"timing", "timed"}})};
-  EXPECT_EQ(give_one_model(timings, false, catalog), "");
-  // halves would be timed, and lru in lockstep: two timings in one run, which no option asks for.
-  std::vector<Settings> l2s{settings({{"gpu", "h200"}, {"l2", "lru"}}),
-                            settings({{"gpu", "h200"}, {"l2", "halves"}})};
-  EXPECT_THAT(give_one_model(l2s, false, catalog), testing::EndsWith("take timing = lockstep"));
-  EXPECT_EQ(resolve(l2s.back(), catalog).text("timing"), "lockstep");
+  const PointList list(empty_configuration(), given);
+  EXPECT_EQ(resolve(list[0], catalog).text("timing"), "timed");
+  EXPECT_EQ(resolve(list[1], catalog).text("timing"), "lockstep");
 }
 
 TEST(ModelChoice, TakesLockstepAndLruForTablesOverCapacities) {
   Catalog catalog;
-  std::vector<Settings> points{settings({{"gpu", "h200"}})};
-  EXPECT_THAT(give_one_model(points, true, catalog),
-              testing::EndsWith("timing = lockstep l2 = lru"));
+  std::vector<Settings> points{settings({{"gpu", "h200"}}),
+                               settings({{"gpu", "h200"}, {"timing", "timed"}, {"l2", "halves"}})};
+  for (Settings& point : points) take_lockstep_lru(point, catalog);
   EXPECT_EQ(resolve(points.front(), catalog).text("l2"), "lru");
+  EXPECT_EQ(resolve(points.back(), catalog).text("l2"), "halves");  // as it is named
 }
 
-// A list made point by point agrees on the model of a list that is looked at as a whole.
+// What holds for a whole list is seen on few of its points: all of its gpus, systems and models.
 TEST(ModelChoice, LooksAtAsManyPointsAsDecide) {
   for (const Pairs& axes :
        {Pairs{{"gpu", "h200, gb10"}, {"batch", "1..4"}}, Pairs{{"gpu", "h200"}, {"batch", "1..4"}},
-        Pairs{{"gpu", "h200"}, {"l2", "lru, halves"}, {"seq", "1K, 2K"}},
-        Pairs{{"gpu", "h200"}, {"dtype", "bf16, fp32"}, {"heads", "1..3"}},
         Pairs{{"gpu", "h200"}, {"system", "flash-attention-3"}, {"mask", "none, causal"}}}) {
-    for (const bool curves : {false, true}) {
-      Settings given;
-      if (axes.back().first != "seq") assign(given, "seq", "512", {});
-      for (const auto& [key, value] : axes) assign(given, key, value, {});
-      Catalog catalog;
-      auto points = expand(empty_configuration(), given);
-      const std::string note = give_one_model(points, curves, catalog);
-      const PointList list(empty_configuration(), given);
-      const OneModel model(list, curves, catalog);
-      EXPECT_EQ(model.note(), note);
-      EXPECT_LE(model.deciding().size(), 2u);
-      for (size_t i = 0; i < points.size(); ++i) {
-        const Point whole = resolve_or_refuse(points[i], catalog);
-        const Point single = model.resolve(list[i], catalog);
-        EXPECT_EQ(single.text("timing") + single.text("l2"),
-                  whole.text("timing") + whole.text("l2"));
+    Settings given;
+    assign(given, "seq", "512", {});
+    for (const auto& [key, value] : axes) assign(given, key, value, {});
+    Catalog catalog;
+    const PointList list(empty_configuration(), given);
+    const auto models_of = [&](const std::vector<Settings>& points) {
+      std::set<std::string> models;
+      for (const Settings& point : points) {
+        const Point resolved = resolve_or_refuse(point, catalog);
+        models.insert(resolved.text("gpu") + resolved.text("timing") + resolved.text("l2"));
       }
-    }
+      return models;
+    };
+    const auto deciding = deciding_points(list, catalog);
+    EXPECT_LE(deciding.size(), 2u);
+    EXPECT_EQ(models_of(deciding), models_of(expand(empty_configuration(), given)));
   }
 }
 

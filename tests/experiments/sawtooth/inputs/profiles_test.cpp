@@ -92,7 +92,7 @@ TEST(GpuFile, MistakesAreNamedWithTheirLine) {
   EXPECT_TRUE(gpu_message(head + "smms = 1; measured; n\n")
                   .starts_with(":3: smms: unknown; allowed: sms, l2-bytes,"));
   EXPECT_EQ(gpu_message(head + sms + l2 + "[d64-128x128]\n"),
-            ":5: [d64-128x128]: unknown; allowed: gpu, pace, judged, intervals, judged-FAMILY, "
+            ":5: [d64-128x128]: unknown; allowed: gpu, pace, judged, intervals, "
             "intervals-FAMILY");
   EXPECT_TRUE(gpu_message(head + "sm-spread = much; measured; n\n")
                   .ends_with("sm-spread: 'much' is not allowed; allowed: a number from 0 to 0.1"));
@@ -119,7 +119,6 @@ TEST(GpuFile, AnIntervalIsOfAColumnAndHasSixNumbers) {
   const TemporaryFolder folder;
   const GpuFile gpu = read_gpu_file(folder.write(
       "mine.ini", usual + "time_us = 0.1, 0.2, 0.3, 0.4, 0.01, 3; measured; n\n" +
-                      "[judged-hopper]\ntimed-halves = well; measured; n\n" +
                       "[intervals-hopper]\n" + "time_us = 1, 1, 1, 1, 0, 7; measured; n\n"));
   const auto& read = gpu.intervals;
   ASSERT_EQ(read.size(), 1u);
@@ -127,13 +126,11 @@ TEST(GpuFile, AnIntervalIsOfAColumnAndHasSixNumbers) {
   EXPECT_EQ(read[0].of_one_launch, (std::array<double, 4>{0.1, 0.2, 0.3, 0.4}));
   EXPECT_EQ(read[0].floor, 0.01);
   EXPECT_EQ(read[0].factor, 3);
-  ASSERT_EQ(gpu.families.size(), 1u);
-  const auto& [family, models] = *gpu.families.begin();
+  ASSERT_EQ(gpu.family_intervals.size(), 1u);
+  const auto& [family, widths] = *gpu.family_intervals.begin();
   EXPECT_EQ(family, "hopper");
-  ASSERT_EQ(models.judged.size(), 1u);
-  EXPECT_EQ(models.judged[0].value, "well");
-  ASSERT_EQ(models.intervals.size(), 1u);
-  EXPECT_EQ(models.intervals[0].factor, 7);
+  ASSERT_EQ(widths.size(), 1u);
+  EXPECT_EQ(widths[0].factor, 7);
   EXPECT_TRUE(gpu_message(usual + "sm_read_sectors = 0.1, 0.01, 3; measured; n\n")
                   .starts_with(":6: sm_read_sectors: unknown; allowed: l2_read_sectors, "));
   for (const char* numbers :

@@ -38,6 +38,10 @@ TEST(TileChoice, LeavesTilesThatAreNamedAndSimulatesUsualOne) {
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"tile-q", "128"}}), "128x64");
   EXPECT_EQ(tile("h200", {}), "128x128");
   EXPECT_EQ(tile("h200", {{"tiles", "64x64"}}), "64x64");
+  EXPECT_EQ(tile("gb10", {}), "64x64");
+  // Kernels have no tile of 64x64 there, and on GB10 none that fits.
+  EXPECT_EQ(tile("a100-sxm-40gb", {{"dtype", "fp32"}, {"head-dim", "128"}}), "64x32");
+  EXPECT_EQ(tile("gb10", {{"dtype", "fp32"}, {"head-dim", "128"}}), "64x64");
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"system", "flash-attention-3"}}), "192x192");
 }
 

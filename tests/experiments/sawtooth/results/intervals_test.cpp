@@ -12,7 +12,7 @@ namespace {
 sim::Prediction prediction(int64_t dram_reads) {
   sim::Prediction made;
   made.total.dram_read_sectors = dram_reads;
-  made.total.sm_read_sectors = 1000;
+  made.total.sm_read_sectors = 1'000'000;
   made.time_us = 20;
   made.launches = {{made.total, 20}};
   return made;
@@ -87,6 +87,15 @@ TEST(Intervals, OfDurationsAreThoseOfTheirLength) {
   EXPECT_EQ(high(9'999), "39996.00");
   EXPECT_EQ(high(10'000), "80000.00");
   EXPECT_EQ(high(30'000), "480000.00");
+}
+
+TEST(Intervals, EndAtWhatIsCompulsoryAndAtWhatSmsRead) {
+  sim::Prediction made = prediction(120);
+  made.total.cold_read_sectors = 100;
+  made.total.sm_read_sectors = 200;
+  const CsvRow row = row_of(made, {alike("dram_read_sectors", ln2)});
+  EXPECT_EQ(row[result_column("dram_read_sectors_low")], "100");
+  EXPECT_EQ(row[result_column("dram_read_sectors_high")], "200");
 }
 
 TEST(Intervals, AreMissingWhereNothingIsPredicted) {

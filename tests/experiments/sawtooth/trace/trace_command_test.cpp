@@ -52,7 +52,7 @@ TEST(Trace, ReadBackGivesTheTablesOfSimulateByteForByte) {
 
 TEST(Trace, ACsvGivesTheCountersOfSimulateAndSoDoesAConvertedTrace) {
   const TemporaryFolder folder;
-  const std::string header = run_program("simulate --quiet " + point).out;
+  const std::string header = run_program("simulate --quiet --l2 lru " + point).out;
   const std::string first_columns = header.substr(0, header.find(",sm_read_sectors"));
   const auto counters =
       static_cast<size_t>(std::count(first_columns.begin(), first_columns.end(), ',') + 1);
@@ -75,10 +75,10 @@ TEST(Trace, AnotherCapacityIsAnotherPoint) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_program("trace " + point + "--write " + folder.path("t")).exit_code, 0);
   EXPECT_EQ(run_program("trace --read " + folder.path("t") + " --l2-bytes 300K").out,
-            run_program("simulate --quiet " + schedule + "--l2-bytes 300K").out);
+            run_program("simulate --quiet --l2 lru " + schedule + "--l2-bytes 300K").out);
   // A GPU brings its own capacity.
   EXPECT_EQ(run_program("trace --read " + folder.path("t") + " --gpu gb10").out,
-            run_program("simulate --quiet " + schedule).out);
+            run_program("simulate --quiet --l2 lru " + schedule).out);
 }
 
 TEST(Trace, OtherModelsOfL2GiveTheRowsOfSimulate) {

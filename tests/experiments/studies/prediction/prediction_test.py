@@ -185,8 +185,28 @@ class Widths(unittest.TestCase):
 
     def test_a_point_without_a_value_says_nothing(self):
         found = list(intervals.forecasts("time_us", rows([5, 0, ""], cold=5), [rows([5, 5, 5])]))
-        self.assertEqual(found, [("brief", True, 0, 0)])
+        self.assertEqual([one[:4] for one in found], [("brief", True, 0, 0)])
         self.assertEqual(list(intervals.forecasts("time_us", rows([5]), [rows([0])])), [])
+
+    def test_of_durations_are_those_of_the_widest_list_where_cards_differ(self):
+        near, far = ([row(100 * factor)] for factor in (1.01, 1.2))
+        measured = {(str(place),): near if place < 90 else far for place in range(100)}
+        file = rows([100] * 100)
+        for place, found in enumerate(file.values()):
+            found[0]["list"] = "one" if place < 90 else "other"
+        for widest, expected in ((False, math.log(1.01)), (True, math.log(1.2))):
+            found = intervals.widths_of("time_us", measured, [file], widest)
+            self.assertAlmostEqual(found["brief"], expected)
+
+    def test_a_list_is_held_by_the_widths_of_the_others_alone(self):
+        measured = {("mma", str(n)): [row(100 * (1.01 if n < 10 else 1.5))] for n in range(20)}
+        file = {("mma", str(n)): [row(100)] for n in range(20)}
+        for place, (found,) in enumerate(file.values()):
+            found.update(dict.fromkeys(intervals.POINT, str(place)), mask="none", section="1")
+            found["list"] = "narrow" if place < 10 else "wide"
+        for name, share in (("wide", "0.0000"), ("narrow", "1.0000")):
+            line = intervals.held_out(name, False, measured, file)
+            self.assertEqual((line["time_us"], line["dram_read_sectors"]), (share, share))
 
     def test_a_single_table_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[4]
 RING = dict(ring=2, head_dim=128, seq_q=65536, mask="none", ring_order="plain", ring_mover="copy")
 SCHEDULE = dict(scan="linear", launch="static", tile_q=128, tile_kv=128, q_order="ascending")
 OTHERS = dict(heads=8, kv_heads=8, section=1, status="ok", timing="timed")
+OTHERS |= dict(l2="halves", gpu="h100-sxm", kernel="hopper")
 
 
 def step(rank, number, reads, time_us, **others):
