@@ -1,4 +1,4 @@
-"""kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused; CTAs an SM of the variant table."""
+"""tests/kernels/machine_code.py: instructions as nvdisasm -hex prints them, and what is refused; CTAs an SM of the variant table."""
 
 import os
 import re
@@ -9,9 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "kernels"))
-import machine_code  # noqa: E402
+import machine_code
 
 # Instruction words of sm_90 as nvdisasm -hex showed them beside their names; the second word of an
 # instruction holds no part of its name.
@@ -188,6 +186,7 @@ arch = sm_90
             )
 
 
+ROOT = machine_code.ROOT
 TABLE = os.path.join(ROOT, "kernels", "attention", "variants.inc")
 COSTS = os.path.join(ROOT, "experiments", "profiles", "kernels", "mma.ini")
 # family, name, types, set, head dim, Q rows, K/V rows, CTAs an SM

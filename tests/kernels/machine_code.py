@@ -25,8 +25,8 @@ import struct
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "..", "plots", "lib"))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "plots", "lib"))
 import table  # noqa: E402  (the path above leads to it)
 
 CUDA_MACHINE = 190  # EM_CUDA
@@ -201,7 +201,7 @@ def kernels(library):
 
 def covering_variants():
     """(family, whether of the backward pass, head dim, tiling) as a title has them."""
-    with open(os.path.join(HERE, "attention", "variants.inc"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "kernels", "attention", "variants.inc"), encoding="utf-8") as file:
         rows = COVERING.findall(file.read())
     return {(family.replace("_", "-"), bool(b), dim, tiles) for b, family, dim, tiles in rows}
 
