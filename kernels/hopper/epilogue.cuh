@@ -45,15 +45,19 @@ __device__ inline void store_row(Element* row, const float (&output)[Count], int
   const int lane_in_quad = threadIdx.x % 4;
   Element* const first = OneAddress ? row + threadIdx.x % 4 * 8 : row;
 #pragma unroll
-  for (int store = 0; store < Count / accumulators_a_store; ++store) {
-    uint32_t words[4];
+  for (int first_of_store = 0; first_of_store < Count; first_of_store += accumulators_a_store) {
+    const int store = first_of_store / accumulators_a_store;
+    uint32_t words[4] = {};
 #pragma unroll
     for (int group = 0; group < 4; ++group) {
-      const int i = store * accumulators_a_store + group * 4 + half * 2;
-      words[group] = TensorCore<Element>::pack(output[i] * factor, output[i + 1] * factor);
+      const int i = first_of_store + group * 4 + half * 2;
+      if (i < Count)
+        words[group] = TensorCore<Element>::pack(output[i] * factor, output[i + 1] * factor);
     }
     const uint4 chunk = transpose_quad(words[0], words[1], words[2], words[3]);
-    if (valid) {
+    // The last store of a row may have columns for two of the lanes.
+    const bool has_columns = first_of_store + accumulators_a_store <= Count || lane_in_quad < 2;
+    if (valid && has_columns) {
       *reinterpret_cast<uint4*>(first + store * columns_a_store +
                                 (OneAddress ? 0 : lane_in_quad * 8)) = chunk;
     }
@@ -78,7 +82,9 @@ template <int Count>
 __device__ inline void add_row_to_running(float* row, float (&output)[Count], int half,
                                           float factor, float of_earlier, bool valid) {
   constexpr int pairs = Count / 4;
-  constexpr int at_once = pairs < 16 ? pairs : 16;  // all 32 of head dim 256 in one loop spill
+  // All 32 of head dim 256 in one loop spill.
+  constexpr int at_once = pairs <= 16 ? pairs : pairs % 16 == 0 ? 16 : pairs / 2;
+  static_assert(pairs % at_once == 0);
   if (!valid) return;
   float* const first = row + column_offset(threadIdx.x);
 #pragma unroll

@@ -209,7 +209,8 @@ class SchedulerWarp {
   }
 
   __device__ void share_prefetch(WorkSlot& slot) const {
-    constexpr int64_t lines_a_tile = Shape::kv_tile_bytes / line_bytes;
+    constexpr int64_t lines_a_tile =
+        Shape::kv_rows * Shape::head_dim * int64_t(sizeof(typename Shape::Element)) / line_bytes;
     SchedulerScratch& scratch = shared_.scratch;
     scratch.share = {};
     if (schedule().order.list == nullptr && !scratch.is_piece) {

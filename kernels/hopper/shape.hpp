@@ -52,12 +52,15 @@ struct Shape {
   static_assert(producer_registers + Consumers * consumer_registers <=
                 (Consumers + 1) * launch_registers);
 
-  static constexpr int panels = HeadDim / panel_columns;
-  static constexpr int q_tile_elements = q_rows * HeadDim;
-  static constexpr int kv_tile_elements = KvRows * HeadDim;
+  // A row fills whole panels in shared memory; columns past the head dim arrive as zeros, and no
+  // product reads them.
+  static constexpr int panels = (HeadDim + panel_columns - 1) / panel_columns;
+  static constexpr bool padded = HeadDim % panel_columns != 0;
+  static constexpr int q_tile_elements = q_rows * panels * panel_columns;
+  static constexpr int kv_tile_elements = KvRows * panels * panel_columns;
   static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
   static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);
-  static_assert(HeadDim % panel_columns == 0 && KvRows % wgmma_k == 0);
+  static_assert(HeadDim % wgmma_k == 0 && KvRows % wgmma_k == 0);
   static_assert(q_tile_bytes % swizzle_group_bytes == 0 &&
                 kv_tile_bytes % swizzle_group_bytes == 0);
 };

@@ -48,8 +48,10 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
   constexpr int wide_panel = 64;     // elements: rows of 128 bytes, the widest swizzle
   const int panel_columns = box_extent.panel_columns;
   const cuuint64_t panel_bytes = cuuint64_t(panel_columns) * element;
-  const cuuint64_t panels = cuuint64_t(extent.head_dim / panel_columns);
-  const cuuint64_t sizes[dimensions] = {cuuint64_t(panel_columns), cuuint64_t(extent.rows), panels,
+  const bool full_panels = extent.head_dim % panel_columns == 0;
+  const cuuint64_t columns = cuuint64_t(full_panels ? panel_columns : extent.head_dim);
+  const cuuint64_t panels = cuuint64_t(extent.head_dim) / columns;
+  const cuuint64_t sizes[dimensions] = {columns, cuuint64_t(extent.rows), panels,
                                         cuuint64_t(extent.heads), cuuint64_t(extent.batch)};
   // A dimension of size 1 is never stepped over, but its stride must still be a valid one.
   const auto bytes = [&](int64_t stride, int64_t size) {
@@ -59,7 +61,7 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
                                               bytes(strides.head, extent.heads),
                                               bytes(strides.batch, extent.batch)};
   const cuuint32_t box[dimensions] = {cuuint32_t(panel_columns), cuuint32_t(box_extent.rows),
-                                      cuuint32_t(box_extent.panels), 1, 1};
+                                      cuuint32_t(full_panels ? box_extent.panels : 1), 1, 1};
   const cuuint32_t steps[dimensions] = {1, 1, 1, 1, 1};
   CUtensorMap map;
   const CUresult result =

@@ -4,7 +4,9 @@
 // The map has five dimensions, innermost first: elements of a panel, rows, panels, heads, batch. A
 // box holds all panels of `box_rows` rows of one head, so one instruction loads a tile. Panels of
 // 64 elements arrive in the 128-byte swizzle, panels of 32 in the 64-byte one: the layouts of
-// kernels/mma/shared_tile.hpp and of wgmma's operands.
+// kernels/mma/shared_tile.hpp and of wgmma's operands. Where the last panel of a row is not full,
+// the innermost dimension is the row and a box one panel, whose columns past the row arrive as
+// zeros.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,7 @@ struct TensorExtent {
   int64_t batch = 1;
   int64_t heads = 1;
   int64_t rows = 1;
-  int64_t head_dim = 64;  // a multiple of the panel
+  int64_t head_dim = 64;
 };
 
 /// What a miss in L2 brings at least (CUtensorMapL2promotion). Where every byte is read once 256

@@ -31,16 +31,18 @@ __device__ inline void acquire_tensor_map(const CUtensorMap& map) {
 #define SAWTOOTH_OWN_SHARED "shared::cluster"
 #endif
 
-/// Starts the copy of all panels of rows [row, row + box rows) of one head; rows past the end
-/// arrive as zeros. By one thread; the bytes of the whole box count on `barrier`.
+/// Starts the copy of all panels of rows [row, row + box rows) of one head, or of the panel at
+/// `column` where the map has them in one row (tensor_map.hpp); what lies past the end arrives as
+/// zeros. By one thread; the bytes of the whole box count on `barrier`.
 __device__ inline void load_tile(void* to, const CUtensorMap& map, Barrier& barrier, int32_t row,
-                                 int32_t head, int32_t batch, uint64_t l2_policy) {
+                                 int32_t head, int32_t batch, uint64_t l2_policy,
+                                 int32_t column = 0) {
   asm volatile(
       "cp.async.bulk.tensor.5d." SAWTOOTH_OWN_SHARED
       ".global.tile.mbarrier::complete_tx::bytes"
       ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(shared_address(to)),
-      "l"(&map), "r"(shared_address(&barrier)), "r"(0), "r"(row), "r"(0), "r"(head), "r"(batch),
-      "l"(l2_policy)
+      "l"(&map), "r"(shared_address(&barrier)), "r"(column), "r"(row), "r"(0), "r"(head),
+      "r"(batch), "l"(l2_policy)
       : "memory");
 }
 
