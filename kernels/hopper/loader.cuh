@@ -50,10 +50,10 @@ class Loader {
       if (box + 1 == Shape::q_boxes) q_.advance();
       shared_.q_full[stage * Shape::q_boxes + box].arrive_expecting(Shape::q_tile_bytes /
                                                                     Shape::q_boxes);
-      load_panels<rows>(shared_.q[stage] + box * rows * Shape::panels * panel_columns,
-                        map_of(q_map_, item), shared_.q_full[stage * Shape::q_boxes + box],
-                        int(item.own_tile) * Shape::q_rows + box * rows, int(item.head),
-                        batch_of(item), shared_.hand.arguments.policies.q);
+      load_panels<Shape, rows>(shared_.q[stage] + box * rows * Shape::panels * panel_columns,
+                               map_of(q_map_, item), shared_.q_full[stage * Shape::q_boxes + box],
+                               int(item.own_tile) * Shape::q_rows + box * rows, int(item.head),
+                               batch_of(item), shared_.hand.arguments.policies.q);
     }
   }
 
@@ -83,19 +83,8 @@ class Loader {
   __device__ void load_kv(typename Shape::Element* to, const CUtensorMap& map, Barrier& full,
                           const Item& item, int tile, uint64_t policy) {
     full.arrive_expecting(Shape::kv_tile_bytes);
-    load_panels<Shape::kv_rows>(to, map, full, tile * Shape::kv_rows, int(item.kv_head),
-                                batch_of(item), policy);
-  }
-
-  /// All panels of `Rows` rows at once, or where the last one is not full one after the other.
-  template <int Rows>
-  __device__ static void load_panels(typename Shape::Element* to, const CUtensorMap& map,
-                                     Barrier& full, int row, int head, int batch, uint64_t policy) {
-    constexpr int copies = Shape::padded ? Shape::panels : 1;
-#pragma unroll
-    for (int panel = 0; panel < copies; ++panel)
-      load_tile(to + panel * Rows * panel_columns, map, full, row, head, batch, policy,
-                panel * panel_columns);
+    load_panels<Shape, Shape::kv_rows>(to, map, full, tile * Shape::kv_rows, int(item.kv_head),
+                                       batch_of(item), policy);
   }
 
   /// The map and the batch coordinate there are those of the item's sequence.
@@ -106,9 +95,7 @@ class Loader {
       return map;
     }
   }
-  __device__ static int batch_of(const Item& item) {
-    return Shape::packed ? 0 : int(item.batch);
-  }
+  __device__ static int batch_of(const Item& item) { return Shape::packed ? 0 : int(item.batch); }
 
   /// Maps in global memory were written from outside of the copy engine's proxy.
   __device__ void acquire_maps(const Item& item) const {

@@ -7,6 +7,7 @@
 #include "kernels/hopper/barrier.cuh"
 #include "kernels/hopper/shape.hpp"
 #include "kernels/mma/arguments.hpp"
+#include "kernels/tma/tma.cuh"
 #include "scheduler/prefetch.hpp"
 #include "scheduler/schedule.hpp"
 
@@ -134,6 +135,18 @@ struct SharedStorage {
     hand.initialise_barriers(Shape::consumer_warps + 2);  // the scan and the loader
   }
 };
+
+/// Starts the copy of `Rows` rows of one head: all panels at once, or where the last one is not
+/// full one after the other.
+template <class Shape, int Rows>
+__device__ inline void load_panels(typename Shape::Element* to, const CUtensorMap& map,
+                                   Barrier& full, int row, int head, int batch, uint64_t policy) {
+  constexpr int copies = Shape::padded ? Shape::panels : 1;
+#pragma unroll
+  for (int panel = 0; panel < copies; ++panel)
+    load_tile(to + panel * Rows * panel_columns, map, full, row, head, batch, policy,
+              panel * panel_columns);
+}
 
 /// Dynamic shared memory starts at a multiple of 16 bytes; the storage needs 1024.
 template <class Shape>

@@ -112,15 +112,21 @@ template <class Element>
 __global__ __launch_bounds__(small_threads) void dq_parts_kernel(
     const __grid_constant__ BackwardArguments arguments) {
   using namespace hopper;
-  static_assert(dq_pieces == small_threads);
   const Problem& problem = arguments.problem;
-  const int64_t parts_a_row = problem.head_dim / dq_part_columns;
-  const int64_t parts_a_head = arguments.dq_rows() / warpgroup_rows * parts_a_row;
-  const int64_t flat_head = blockIdx.x / parts_a_head;
-  const int64_t part = blockIdx.x % parts_a_head;
-  const DqPiece piece = dq_piece(int(threadIdx.x));
-  const auto* from = reinterpret_cast<const float4*>(
-      arguments.dq_sums + int64_t(blockIdx.x) * dq_part_floats + dq_piece_offset(piece));
+  const int64_t floats_a_row = warpgroup_rows * problem.head_dim;  // of a row of parts
+  const int64_t pieces_a_row = floats_a_row * dq_pieces / dq_part_floats;
+  const int64_t number = int64_t(blockIdx.x) * small_threads + threadIdx.x;
+  const int64_t row_of_parts = number / pieces_a_row;
+  const int64_t rows_of_parts = arguments.dq_rows() / warpgroup_rows;
+  const int64_t flat_head = row_of_parts / rows_of_parts;
+  if (flat_head >= problem.batch * problem.heads) return;
+  const int part = int(number % pieces_a_row) / dq_pieces;
+  const int first_column = part * dq_part_columns;
+  const DqPiece piece = dq_piece(int(number % pieces_a_row) % dq_pieces,
+                                 min(dq_part_columns, int(problem.head_dim) - first_column));
+  const auto* from =
+      reinterpret_cast<const float4*>(arguments.dq_sums + row_of_parts * floats_a_row +
+                                      part * dq_part_floats + dq_piece_offset(piece));
   Chunk<Element> to[rows_a_thread];
 #pragma unroll
   for (int lane = 0; lane < 4; ++lane) {
@@ -130,10 +136,11 @@ __global__ __launch_bounds__(small_threads) void dq_parts_kernel(
     to[1].element[2 * lane] = rounded<Element>(four.z * arguments.scale);
     to[1].element[2 * lane + 1] = rounded<Element>(four.w * arguments.scale);
   }
-  const int64_t column = part % parts_a_row * dq_part_columns + piece.column_block * chunk_elements;
+  const int64_t column = first_column + piece.column_block * chunk_elements;
 #pragma unroll
   for (int half = 0; half < rows_a_thread; ++half) {
-    const int64_t row = part / parts_a_row * warpgroup_rows + piece.row + half * row_half_distance;
+    const int64_t row =
+        row_of_parts % rows_of_parts * warpgroup_rows + piece.row + half * row_half_distance;
     if (row >= problem.seq_q) return;
     const int64_t element =
         arguments.dq_strides.offset(flat_head / problem.heads, flat_head % problem.heads, row) +

@@ -137,25 +137,31 @@ TEST(MatrixStore, MeetsEveryBankOnce) {
     }
 }
 
-// Piece by piece the conversion finds every accumulator of a part at its row and column.
+// Piece by piece the conversion finds every accumulator of a part at its row and column, of the
+// last part of a padded row too.
 TEST(DqPart, IsConvertedFromWhereTheConsumersLeaveIt) {
-  std::set<std::pair<int, int>> seen;
-  for (int number = 0; number < dq_pieces; ++number) {
-    const DqPiece piece = dq_piece(number);
-    for (int at = 0; at < 16; ++at) {
-      const int place = dq_piece_offset(piece) + at;
-      // Whose accumulator lies there.
-      const int thread = place / 4 % warpgroup_threads;
-      const int i = place / 4 / warpgroup_threads * 4 + place % 4;
-      EXPECT_EQ(dq_chunk_offset(i / 4, thread) + i % 4, place);
-      const int row = first_row(thread) + row_half(i) * row_half_distance;
-      const int column = quad_column(i) + column_offset(thread);
-      EXPECT_EQ(row, piece.row + at % 4 / 2 * row_half_distance);
-      EXPECT_EQ(column, piece.column_block * 8 + at / 4 * 2 + at % 2);
-      seen.emplace(row, column);
+  for (const int columns : {16, 32, 48, dq_part_columns}) {
+    std::set<std::pair<int, int>> seen;
+    std::set<int> places;
+    for (int number = 0; number < dq_pieces * columns / dq_part_columns; ++number) {
+      const DqPiece piece = dq_piece(number, columns);
+      for (int at = 0; at < 16; ++at) {
+        const int place = dq_piece_offset(piece) + at;
+        // Whose accumulator lies there.
+        const int thread = place / 4 % warpgroup_threads;
+        const int i = place / 4 / warpgroup_threads * 4 + place % 4;
+        EXPECT_EQ(dq_chunk_offset(i / 4, thread) + i % 4, place);
+        const int row = first_row(thread) + row_half(i) * row_half_distance;
+        const int column = quad_column(i) + column_offset(thread);
+        EXPECT_EQ(row, piece.row + at % 4 / 2 * row_half_distance);
+        EXPECT_EQ(column, piece.column_block * 8 + at / 4 * 2 + at % 2);
+        seen.emplace(row, column);
+        places.insert(place);
+      }
     }
+    EXPECT_EQ(seen.size(), size_t(warpgroup_rows * columns));
+    EXPECT_EQ(*places.rbegin(), warpgroup_rows * columns - 1);  // without a gap
   }
-  EXPECT_EQ(seen.size(), size_t(dq_part_floats));
 }
 
 /// Keys behind the last one are seen by none.

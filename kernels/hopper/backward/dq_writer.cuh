@@ -49,7 +49,8 @@ class DqWriter {
           fence_before_additions();
         }
       }
-      add_bytes(to + part * dq_part_floats, shared_.dq[part], dq_part_floats * sizeof(float));
+      add_bytes(to + part * dq_part_floats, shared_.dq[part],
+                Shape::dq_floats(part) * sizeof(float));
       commit_additions();
     }
     wait_until_read<0>();

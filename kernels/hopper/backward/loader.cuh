@@ -49,8 +49,8 @@ class BackwardLoader {
                             Barrier& empty, const Item& item, uint64_t policy) {
     empty.wait(kv_parity_);
     full.arrive_expecting(Shape::kv_tile_bytes);
-    load_tile(to, map, full, int(item.own_tile) * Shape::kv_rows, int(item.kv_head),
-              int(item.batch), policy);
+    load_panels<Shape, Shape::kv_rows>(to, map, full, int(item.own_tile) * Shape::kv_rows,
+                                       int(item.kv_head), int(item.batch), policy);
   }
 
   __device__ void load_step(const Item& item) {
@@ -78,7 +78,8 @@ class BackwardLoader {
                             int flat_head, int row) {
     full.arrive_expecting(Shape::q_tile_bytes + Shape::row_number_bytes);
     const int head = flat_head - int(item.batch) * int(shared_.hand.arguments.problem.heads);
-    load_tile(tile, map, full, row, head, int(item.batch), shared_.hand.arguments.policies.q);
+    load_panels<Shape, Shape::q_rows>(tile, map, full, row, head, int(item.batch),
+                                      shared_.hand.arguments.policies.q);
     load_bytes(numbers,
                all_numbers + int64_t(flat_head) * shared_.hand.arguments.padded_rows() + row,
                Shape::row_number_bytes, full, shared_.hand.arguments.policies.q);

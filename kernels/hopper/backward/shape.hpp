@@ -12,9 +12,10 @@
 namespace sawtooth::kernels::hopper {
 
 // How the fp32 sums of dQ lie in memory for this family: of each head parts of 64 x 64, row of
-// parts after row of parts; of a part four accumulators of every thread of a warpgroup, then the
-// next four. So a thread writes 16 bytes at a time to shared memory without bank conflicts, and one
-// bulk reduction adds a part of 16 KiB. Plain C++: tests/kernels checks it without a GPU.
+// parts after row of parts, the last one of a row with the columns that are left; of a part four
+// accumulators of every thread of a warpgroup, then the next four. So a thread writes 16 bytes at a
+// time to shared memory without bank conflicts, and one bulk reduction adds a part of 16 KiB. Plain
+// C++: tests/kernels checks it without a GPU.
 
 inline constexpr int dq_part_columns = 64;
 inline constexpr int dq_part_floats = warpgroup_rows * dq_part_columns;
@@ -33,8 +34,8 @@ struct DqPiece {
 };
 inline constexpr int dq_pieces = dq_part_floats / 16;  // of a part
 
-SAWTOOTH_HD constexpr DqPiece dq_piece(int piece) {
-  constexpr int blocks = dq_part_columns / 8;
+SAWTOOTH_HD constexpr DqPiece dq_piece(int piece, int columns = dq_part_columns) {
+  const int blocks = columns / 8;
   const int row = piece / blocks;
   return {row / row_half_distance * warp_rows + row % row_half_distance, piece % blocks};
 }
@@ -76,9 +77,11 @@ struct BackwardShape {
   static_assert(producer_registers + consumers * consumer_registers <=
                 (consumers + 1) * launch_registers);
 
-  static constexpr int panels = HeadDim / panel_columns;
-  static constexpr int q_tile_elements = QRows * HeadDim;
-  static constexpr int kv_tile_elements = KvRows * HeadDim;
+  // As in kernels/hopper/shape.hpp.
+  static constexpr int panels = (HeadDim + panel_columns - 1) / panel_columns;
+  static constexpr bool padded = HeadDim % panel_columns != 0;
+  static constexpr int q_tile_elements = QRows * panels * panel_columns;
+  static constexpr int kv_tile_elements = KvRows * panels * panel_columns;
   static constexpr int score_elements = QRows * KvRows;
   static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
   static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);
@@ -89,8 +92,14 @@ struct BackwardShape {
   static constexpr bool splits_dq_rows = QRows == consumers * warpgroup_rows;
   static constexpr int dq_columns = dq_part_columns;
   static_assert(splits_dq_rows ? HeadDim == dq_columns
-                               : QRows == warpgroup_rows && HeadDim == consumers * dq_columns);
-  static_assert(HeadDim % panel_columns == 0 && KvRows % warpgroup_rows == 0);
+                               : QRows == warpgroup_rows && panels == consumers);
+  /// Floats of `part` of a row of parts.
+  SAWTOOTH_HD static constexpr int dq_floats(int part) {
+    if (!padded) return dq_part_floats;
+    const int columns = HeadDim - part * dq_columns;
+    return warpgroup_rows * (columns < dq_columns ? columns : dq_columns);
+  }
+  static_assert(HeadDim % wgmma_k == 0 && KvRows % warpgroup_rows == 0);
 };
 
 // Where a warpgroup's dS^T, in accumulators, goes in shared memory as dS: panels of 64 keys, a row
