@@ -165,7 +165,7 @@ fi
 # 2. What the next steps need, then the rest of the build beside them: counters do not care about a
 # busy CPU.
 build_step build-streams 240 stream_run lockstep_reads
-build_step build-attention 300 attention_check decode_check packed_check attention_timing call_cost long_run
+build_step build-attention 300 attention_check decode_check packed_check call_cost long_run
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
   build_pid=$!
@@ -188,10 +188,6 @@ fi
 if cost=$(program call_cost); then
   step call-cost 60 "$cost"
   keep "$logs/call-cost.log" call_cost.csv
-fi
-if timing=$(program attention_timing); then
-  step attention-timing 120 "$timing"
-  keep "$logs/attention-timing.log" attention_timing.txt
 fi
 if [ -n "$check" ]; then
   sanitize attention 90 "memcheck initcheck synccheck" "$check" --covering
