@@ -71,7 +71,7 @@ struct Request {
   int64_t l2_bytes = 0;
   SetsParameters sets;       // of the L2 model `sets` alone
   bool bulk_loads = false;   // tiles come by TMA, as counted_in_bulk() says; of the halves alone
-  bool whole_tiles = false;  // an SM receives the rows of a tile that lie past the tensor's end too
+  bool whole_tiles = false;  // an SM receives what a box of TMA has past the end of the tensor too
   bool atomic_words = false;  // attach's words are exchanged (sim/schedule/beside_tiles.hpp)
   bool log_sum_exp = false;   // also write the log-sum-exp of every row
   Running running{};

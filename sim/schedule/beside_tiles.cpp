@@ -35,13 +35,31 @@ void add_attach_words(const Request& request, Prediction& prediction) {
   add(prediction.total, words);
 }
 
-void add_rows_past_the_end(const Request& request, Prediction& prediction) {
+void add_zeros_of_boxes(const Request& request, Prediction& prediction) {
   const Problem& problem = request.problem;
   const Tiling& tiling = request.tiling;
-  const bool own_ends = request.sequences.lengths != nullptr || tiling.rows_a_position > 1;
-  if (!request.whole_tiles || own_ends || problem.pass != Pass::forward ||
+  if (!request.whole_tiles || problem.pass != Pass::forward ||
       request.schedule.loop == Loop::kv_outer || !prediction.total.sm_read_sectors)
     return;
+  const auto receive = [&](Tensor tensor, int64_t sectors) {
+    Counters counters;
+    counters.sm_read_sectors = sectors;
+    add(prediction.by_tensor[static_cast<size_t>(tensor)], counters);
+    add(prediction.total, counters);
+  };
+  // A box has whole panels, which are as wide as lines (kernels/hopper/layout.hpp).
+  const auto in_box = [](int64_t row_bytes) {
+    return ceil_div(row_bytes, line_bytes) * sectors_per_line;
+  };
+  for (const auto& [tensor, row_bytes] :
+       {std::pair{Tensor::q, problem.row_bytes()}, std::pair{Tensor::k, problem.k_row_bytes()},
+        std::pair{Tensor::v, problem.v_row_bytes()}}) {
+    const int64_t own = ceil_div(row_bytes, sector_bytes);
+    const int64_t read =
+        prediction.by_tensor[static_cast<size_t>(tensor)].sm_read_sectors.value_or(0);
+    receive(tensor, read / own * (in_box(row_bytes) - own));
+  }
+  if (request.sequences.lengths != nullptr || tiling.rows_a_position > 1) return;
   const int64_t q_ends = q_tiles(problem, tiling), kv_ends = kv_tiles(problem, tiling);
   const int64_t q_rows = q_ends * tiling.q_rows - problem.seq_q;
   const int64_t kv_rows = kv_ends * tiling.kv_rows - problem.seq_kv;
@@ -56,15 +74,9 @@ void add_rows_past_the_end(const Request& request, Prediction& prediction) {
     const int64_t last = item.scanned.end - 1;
     if ((listed == nullptr ? last : listed->of_q.tiles[last]) == kv_ends - 1) ++last_kv;
   }
-  const auto received = [&](Tensor tensor, int64_t rows, int64_t row_bytes) {
-    Counters counters;
-    counters.sm_read_sectors = rows * ceil_div(row_bytes, sector_bytes);
-    add(prediction.by_tensor[static_cast<size_t>(tensor)], counters);
-    add(prediction.total, counters);
-  };
-  received(Tensor::q, last_q * q_rows, problem.row_bytes());
-  received(Tensor::k, last_kv * kv_rows, problem.k_row_bytes());
-  if (!problem.kv_latent) received(Tensor::v, last_kv * kv_rows, problem.v_row_bytes());
+  receive(Tensor::q, last_q * q_rows * in_box(problem.row_bytes()));
+  receive(Tensor::k, last_kv * kv_rows * in_box(problem.k_row_bytes()));
+  if (!problem.kv_latent) receive(Tensor::v, last_kv * kv_rows * in_box(problem.v_row_bytes()));
 }
 
 }  // namespace sawtooth::sim

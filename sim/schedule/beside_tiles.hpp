@@ -1,4 +1,4 @@
-// What SMs read and write beside whole tiles: words of the scan `attach`, and rows past the end.
+// What SMs read and write beside tiles: words of the scan `attach`, and zeros of the copy engine.
 #pragma once
 
 #include "sim/prediction.hpp"
@@ -11,13 +11,15 @@ namespace sawtooth::sim {
 /// other scans, or with loop = kv-outer, which has no such words.
 void add_attach_words(const Request& request, Prediction& prediction);
 
-// Rows of a tile that lie past its tensor's end. TMA fills them with zeros and asks L2 for none,
-// but counts the whole box as received by the SM: 279,552 sectors more, exactly, where 364 items of
-// 128 x 176 at D = 128 read 265 K/V tiles of 46,592 keys
-// (experiments/data/h200/validation/development.csv).
+// Rows of a tile past its tensor's end, and columns of its last panel past the head dim. TMA fills
+// them with zeros and counts the whole box as received by the SM, exactly: 279,552 sectors more
+// where 364 items of 128 x 176 at D = 128 read 265 K/V tiles of 46,592 keys
+// (experiments/data/h200/validation/development.csv); 8 sectors a row at D = 80, 96 and 112
+// (hopper_dims.csv there). L2 is asked for no row past the end, and for some of the columns, which
+// no model counts.
 
 /// Adds them to sm_read_sectors of Q, K and V and of all tensors, where request.whole_tiles says
-/// so; nothing for sequences of lengths of their own or packed groups, whose tiles end elsewhere.
-void add_rows_past_the_end(const Request& request, Prediction& prediction);
+/// so; no rows for sequences of lengths of their own or packed groups, whose tiles end elsewhere.
+void add_zeros_of_boxes(const Request& request, Prediction& prediction);
 
 }  // namespace sawtooth::sim

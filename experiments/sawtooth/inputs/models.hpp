@@ -84,7 +84,7 @@ inline sim::Prediction predict(const sim::Request& request, const sim::Gpu& gpu,
                                    ? sim::median_launch(request, gpu, l2.halves)
                                    : l2.predict(request, gpu);
   sim::add_attach_words(request, prediction);
-  sim::add_rows_past_the_end(request, prediction);
+  sim::add_zeros_of_boxes(request, prediction);
   return prediction;
 }
 

@@ -1,6 +1,8 @@
 // What SMs read and write beside whole tiles.
 #include "sim/schedule/beside_tiles.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "scheduler/scan.hpp"
@@ -64,7 +66,7 @@ TEST(RowsPastTheEnd, AreThoseThatTheHopperKernelReceived) {
     request.whole_tiles = true;
     Prediction prediction;
     prediction.total.sm_read_sectors = 0;
-    add_rows_past_the_end(request, prediction);
+    add_zeros_of_boxes(request, prediction);
     EXPECT_EQ(prediction.total.sm_read_sectors, one.received) << one.seq;
   }
 }
@@ -81,7 +83,7 @@ TEST(RowsPastTheEnd, OfItemsThatReadTheLastTileAlone) {
   request.whole_tiles = true;
   Prediction prediction;
   prediction.total.sm_read_sectors = 1000;
-  add_rows_past_the_end(request, prediction);
+  add_zeros_of_boxes(request, prediction);
   constexpr int64_t row_sectors = 64 * 2 / 32;
   EXPECT_EQ(prediction.total.sm_read_sectors, 1000 + 2 * (56 + 2 * 40) * row_sectors);
   EXPECT_EQ(prediction.by_tensor[static_cast<size_t>(Tensor::q)].sm_read_sectors,
@@ -89,8 +91,33 @@ TEST(RowsPastTheEnd, OfItemsThatReadTheLastTileAlone) {
   request.whole_tiles = false;
   Prediction exact;
   exact.total.sm_read_sectors = 1000;
-  add_rows_past_the_end(request, exact);
+  add_zeros_of_boxes(request, exact);
   EXPECT_EQ(exact.total.sm_read_sectors, 1000);
+}
+
+// What SMs received, recorded on an H200 (experiments/data/h200/validation/hopper_dims.csv, no
+// mask, 16K): with every row of 80 columns 48 more, of 160 columns 32, and of the last tile 80
+// rows.
+TEST(ColumnsPastTheEnd, AreThoseThatTheHopperKernelReceived) {
+  for (const auto& [head_dim, kv_rows, heads, received] :
+       {std::tuple{80, 128, 8, 269'484'032}, std::tuple{160, 112, 4, 203'096'064}}) {
+    Request request;
+    request.problem = {
+        .heads = heads, .kv_heads = heads, .seq_q = 16384, .seq_kv = 16384, .head_dim = head_dim};
+    request.tiling = {.q_rows = 128, .kv_rows = kv_rows};
+    request.schedule.workers = 132;
+    request.whole_tiles = true;
+    const int64_t row_sectors = head_dim * 2 / 32, items = 128 * heads;
+    Prediction prediction;
+    for (const Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) {
+      Counters rows;
+      rows.sm_read_sectors = items * (tensor == Tensor::q ? 128 : 16384) * row_sectors;
+      prediction.by_tensor[static_cast<size_t>(tensor)] = rows;
+      add(prediction.total, rows);
+    }
+    add_zeros_of_boxes(request, prediction);
+    EXPECT_EQ(prediction.total.sm_read_sectors, received) << head_dim;
+  }
 }
 
 }  // namespace
