@@ -38,6 +38,7 @@ LISTS = {
     "families_sixth": ("h100-sxm", "h100/validation/families_sixth.csv", "mma, hopper"),
     "families_fifth": ("h100-sxm", "h100/validation/development.csv", "mma, hopper"),
     "families_fourth": ("h200", "h200/validation/development.csv", "mma, hopper"),
+    "hopper_dims": ("h200", "h200/validation/hopper_dims.csv", "hopper"),
     "families_third": ("h200", "h200/validation/development.csv", "mma, hopper"),
     "families_again": ("h200", "h200/validation/development.csv", "mma, hopper"),
     "families": ("h200", "h200/validation/development.csv", "mma, hopper"),
