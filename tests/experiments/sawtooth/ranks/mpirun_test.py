@@ -67,7 +67,7 @@ class Mpirun(unittest.TestCase):
 
     def test_three_ranks_write_the_rows_of_one_process(self):
         tables = ["--by-tensor", "t.csv", "--miss-curve", "m.csv"]
-        for options in ([], tables):
+        for options in (tables, []):
             self.run_to_end(0, *SWEEP, *options, "--csv", "one.csv")
             expected = [self.read(name) for name in ["one.csv", *options[1::2]]]
             self.run_to_end(3, *SWEEP, *options, "--csv", "three.csv")
