@@ -40,6 +40,7 @@ std::string model_text(const Point& point) {
   std::string text = point.keys.gpu.empty() ? "" : point.keys.gpu + ": ";
   text.append(point.text("timing")).append(", ").append(point.text("l2"));
   text.append("; judged: ").append(point.judgement.text());
+  if (point.judgement.known()) text += " (median / 90 %; a row has those of its kind of point)";
   if (point.spans_models())
     text += ", so that _low and _high span lockstep, lockstep-wave and timed";
   if (point.hides_time) text += "; times are left out, --timing timed gives them";
