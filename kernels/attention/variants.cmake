@@ -4,7 +4,7 @@ set_property(CACHE SAWTOOTH_VARIANTS PROPERTY STRINGS all covering minimal study
 set(SAWTOOTH_COVERING_ARCHITECTURES "" CACHE STRING
     "Further architectures for the covering variants, e.g. 80;120 (80 runs on 86 and 89, 120 on 121)")
 set(all_sets all covering minimal both packed study)
-set(covering_sets covering both packed)
+set(covering_sets covering minimal both packed)
 set(minimal_sets minimal both packed)
 set(study_sets minimal both packed study)
 set(sets_of_every_architecture covering both)

@@ -77,7 +77,7 @@ class Catalog {
   const ProfileFile& kernel(const std::string& name, const std::string& place);
   /// The system behind an alias is returned for the alias; the limits of both are in `limits`.
   const SystemFile& system(const Assignment& assignment);
-  /// Of all GPUs.
+  /// The rows of profiles/judged.csv, for all GPUs.
   const std::vector<JudgedError>& judged_errors();
 
   /// Systems that were used, by name, with what their models leave out.

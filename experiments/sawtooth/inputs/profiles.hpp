@@ -24,8 +24,8 @@ struct GpuFile {
   std::vector<Parameter> parameters;
   /// Models that were judged on it, the default first: keys are TIMING-L2, values name lists.
   std::vector<Parameter> judged;
-  /// Of what the first of these predicts, with kernels of the usual family and of others, by name
-  /// ([intervals-FAMILY]).
+  /// Intervals of what the first judged model predicts are so wide: with kernels of the usual
+  /// family, and with others by their names ([intervals-FAMILY]).
   std::vector<IntervalWidth> intervals;
   std::map<std::string, std::vector<IntervalWidth>, std::less<>> family_intervals;
   std::string content;  // ProfileFile's

@@ -149,7 +149,7 @@ class Faces(unittest.TestCase):
             [PROGRAM, *words, "--tile-q", "48", "--tile-kv", "48"], capture_output=True, text=True
         )
         self.assertIn(wrong.returncode, (1, 2))  # a build with kernels refuses the whole call
-        self.assertRegex(wrong.stdout + wrong.stderr, "48.* allowed[a-z ]*: .*128x128")
+        self.assertRegex(wrong.stdout + wrong.stderr, "48.* allowed[a-z ]*: .*128x64")
 
     def test_a_run_without_a_gpu_ends_well_with_a_page_and_says_what_is_missing(self):
         (self.folder / "sweep.ini").write_text(

@@ -1,13 +1,11 @@
 // What the kernel of a point costs: of this project's kernels, of others, and as the point has it;
-// how many CTAs an SM holds, by the kernels themselves too.
+// how many CTAs an SM holds, by the table of kernels too.
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#if defined(SAWTOOTH_HAVE_KERNELS)
-#include "kernels/attention/variants.hpp"
-#endif
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -140,12 +138,11 @@ TEST(KernelCosts, OfAGpuWithoutMeasuredOnesAreTheAssumedOnes) {
   EXPECT_EQ(cost.resident_ctas, 3) << "of 64x64 at head dim 64, whatever the GPU";
 }
 
-#if defined(SAWTOOTH_HAVE_KERNELS)
-TEST(ResidentCtas, AreWhatTheRegistersOfTheBuiltVariantsWereLimitedFor) {
+TEST(ResidentCtas, AreWhatTheRegistersOfTheVariantsAreLimitedFor) {
   const ProfileFile file = read_kernel_file(SAWTOOTH_EXPERIMENTS_DIR "/profiles/kernels/mma.ini");
   size_t found = 0;
-  for (const kernels::KernelVariant& variant : kernels::kernel_variants()) {
-    if (std::string_view(variant.family) != "mma" || variant.dtype != ElementType::bf16) continue;
+  for (const kernels::VariantRow& variant : kernels::variant_list) {
+    if (variant.family != kernels::families::mma) continue;
     sim::KernelCost cost;
     set_kernel_cost(file, {variant.head_dim, variant.tiling}, cost);
     EXPECT_EQ(cost.resident_ctas, variant.ctas_per_sm)
@@ -154,7 +151,6 @@ TEST(ResidentCtas, AreWhatTheRegistersOfTheBuiltVariantsWereLimitedFor) {
   }
   EXPECT_EQ(found, file.sections.size() - 2) << "[kernel] and [every] are no shapes";
 }
-#endif
 
 }  // namespace
 }  // namespace sawtooth::experiments
