@@ -36,13 +36,13 @@ WorkspaceLayout layout_of(const Problem& problem, const Schedule& schedule, cons
           ? std::size_t(problem.batch * problem.heads * schedule.kv_split * problem.seq_q)
           : 0;
   layout.partial_lse =
-      layout.partial_o + aligned(part_rows * std::size_t(problem.head_dim) * sizeof(float));
+      layout.partial_o + aligned(part_rows * std::size_t(problem.v_dim()) * sizeof(float));
   layout.pieces = layout.partial_lse + aligned(part_rows * sizeof(float));
   const int64_t piece_rows =
       cuts_last_wave(schedule) ? most_pieces(schedule.workers) * tiling.q_rows : 0;
   layout.bytes =
       layout.pieces +
-      std::size_t(piece_rows * (problem.head_dim + piece_floats_beside_o)) * sizeof(float);
+      std::size_t(piece_rows * (problem.v_dim() + piece_floats_beside_o)) * sizeof(float);
   return layout;
 }
 
@@ -90,26 +90,27 @@ ForwardArguments arguments_of(const AttentionForward& call, const Tiling& tiling
   const int64_t head_dim = problem.head_dim;
   const float scale = call.scale > 0 ? call.scale : 1 / std::sqrt(float(head_dim));
   const bool split = schedule.kv_split > 1;
-  return {.problem = problem,
-          .schedule = known_to_all(schedule, problem),
-          .q = call.q,
-          .k = call.k,
-          .v = call.v,
-          .o = call.o,
-          .lse = call.lse,
-          .q_strides = or_contiguous(call.q_strides, problem.heads, problem.seq_q, head_dim),
-          .k_strides = or_contiguous(call.k_strides, problem.kv_heads, problem.seq_kv, head_dim),
-          .v_strides = or_contiguous(call.v_strides, problem.kv_heads, problem.seq_kv, head_dim),
-          .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, head_dim),
-          .scale_log2 = scale * std::numbers::log2e_v<float>,
-          .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
-          .partial_o = split ? reinterpret_cast<float*>(workspace + layout.partial_o) : nullptr,
-          .partial_lse = split ? reinterpret_cast<float*>(workspace + layout.partial_lse) : nullptr,
-          .pieces = reinterpret_cast<float*>(workspace + layout.pieces),
-          .ticket = reinterpret_cast<unsigned long long*>(workspace),
-          .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
-          .piece_arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
-          .trace = call.trace};
+  return {
+      .problem = problem,
+      .schedule = known_to_all(schedule, problem),
+      .q = call.q,
+      .k = call.k,
+      .v = call.v,
+      .o = call.o,
+      .lse = call.lse,
+      .q_strides = or_contiguous(call.q_strides, problem.heads, problem.seq_q, head_dim),
+      .k_strides = or_contiguous(call.k_strides, problem.kv_heads, problem.seq_kv, head_dim),
+      .v_strides = or_contiguous(call.v_strides, problem.kv_heads, problem.seq_kv, problem.v_dim()),
+      .o_strides = or_contiguous(call.o_strides, problem.heads, problem.seq_q, problem.v_dim()),
+      .scale_log2 = scale * std::numbers::log2e_v<float>,
+      .policies = {policy_of(call.hints.q), policy_of(call.hints.k), policy_of(call.hints.v)},
+      .partial_o = split ? reinterpret_cast<float*>(workspace + layout.partial_o) : nullptr,
+      .partial_lse = split ? reinterpret_cast<float*>(workspace + layout.partial_lse) : nullptr,
+      .pieces = reinterpret_cast<float*>(workspace + layout.pieces),
+      .ticket = reinterpret_cast<unsigned long long*>(workspace),
+      .attach_tiles = reinterpret_cast<int*>(workspace + layout.attach),
+      .piece_arrivals = reinterpret_cast<unsigned*>(workspace + arrivals_offset),
+      .trace = call.trace};
 }
 
 RunningResults running_of(const AttentionForward& call) {

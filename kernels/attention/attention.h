@@ -104,6 +104,9 @@ typedef struct sawtooth_attention {
   const int32_t *packed_q, *packed_kv; /* null: one length */
   const char* sequence_order;          /* of the items: "longest" or null, "given" */
   int32_t packed_may_change;           /* not 0: of a plan that sawtooth_plan_set_rows changes */
+  /* Elements of a row of V and O, where not head_dim: 128 with head_dim 192, forward only. 0: as
+   * head_dim. */
+  int32_t head_dim_v;
 } sawtooth_attention;
 
 /* The gradients of a call, beside what a sawtooth_attention says of it: start from

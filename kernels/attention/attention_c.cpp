@@ -79,6 +79,7 @@ static Outcome translate(const sawtooth_attention* call, Call& to) {
                 .seq_kv = from->seq_kv,
                 .head_dim = from->head_dim,
                 .dtype = static_cast<ElementType>(from->dtype),
+                .head_dim_v = from->head_dim_v,
                 .mask = {static_cast<MaskKind>(from->mask), from->window}};
   if (from->family != nullptr) to.family = from->family;
   Schedule& schedule = to.schedule;

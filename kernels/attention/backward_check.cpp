@@ -103,7 +103,7 @@ Outcome choose_variant(const AttentionBackward& call, const DeviceLimits& device
   const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
   const Problem& problem = call.problem;
   for (const KernelVariant& variant : backward_variants()) {
-    if (variant.head_dim != problem.head_dim || variant.dtype != problem.dtype ||
+    if (variant.head_dims() != HeadDims(problem) || variant.dtype != problem.dtype ||
         !variant.serves(call.family) ||
         (!any_tiling && (variant.tiling.q_rows != call.tiling.q_rows ||
                          variant.tiling.kv_rows != call.tiling.kv_rows)))

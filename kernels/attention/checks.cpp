@@ -64,8 +64,9 @@ Outcome refuse(Status status, std::string message) {
 
 Outcome check_sizes(const Problem& problem) {
   const std::pair<const char*, int64_t> sizes[] = {
-      {"batch", problem.batch}, {"heads", problem.heads},   {"kv_heads", problem.kv_heads},
-      {"seq_q", problem.seq_q}, {"seq_kv", problem.seq_kv}, {"head_dim", problem.head_dim}};
+      {"batch", problem.batch},          {"heads", problem.heads},   {"kv_heads", problem.kv_heads},
+      {"seq_q", problem.seq_q},          {"seq_kv", problem.seq_kv}, {"head_dim", problem.head_dim},
+      {"head_dim_v", problem.head_dim_v}};
   constexpr int64_t largest = std::numeric_limits<int32_t>::max();
   for (const auto& [name, value] : sizes)
     if (value < 0 || value > largest)
@@ -79,11 +80,8 @@ Outcome check_sizes(const Problem& problem) {
     return refuse(Status::unsupported_type, std::string("kv_dtype is ") +
                                                 name_of(problem.kv_dtype) +
                                                 "; allowed: none, K and V have the type of Q");
-  if (problem.v_dim() != problem.head_dim || problem.kv_latent)
-    return refuse(Status::unsupported_head_dim,
-                  "head_dim_v is " + std::to_string(problem.v_dim()) +
-                      (problem.kv_latent ? ", of rows of K" : "") + "; allowed: head_dim = " +
-                      std::to_string(problem.head_dim) + ", and V of its own");
+  if (problem.kv_latent)
+    return refuse(Status::unsupported_head_dim, "V is columns of K; allowed: V of its own");
   if (problem.mask.kind > MaskKind::window)
     return refuse(Status::bad_size, "mask is a list of tiles; allowed: none, causal, window");
   if (problem.mask.kind == MaskKind::window && problem.mask.window <= 0)
@@ -115,25 +113,26 @@ Outcome check_variant(const Problem& problem, const Tiling& tiling, std::string_
                       listed(values_of(
                                  variants, [](auto& one) { return one.dtype; }, of_family),
                              name_of));
-  if (find_variant(problem.head_dim, problem.dtype, {0, 0}, family, pass) == nullptr)
+  if (find_variant(HeadDims(problem), problem.dtype, {0, 0}, family, pass) == nullptr)
     return refuse(Status::unsupported_head_dim,
-                  "head_dim is " + std::to_string(problem.head_dim) + "; allowed: " +
+                  "head_dim is " + HeadDims(problem).text() + "; allowed: " +
                       listed(values_of(
-                                 variants, [](auto& one) { return one.head_dim; }, of_type),
-                             [](int dim) { return std::to_string(dim); }));
+                                 variants, [](auto& one) { return one.head_dims(); }, of_type),
+                             [](const HeadDims& one) { return one.text(); }));
   if (tiling.rows_a_position != 1)
     return refuse(Status::unsupported_tiling,
                   "tiling.rows_a_position is " + std::to_string(tiling.rows_a_position) +
                       ", no kernel packs the heads of a group; allowed: 1");
-  if (find_variant(problem.head_dim, problem.dtype, tiling, family, pass) == nullptr)
-    return refuse(
-        Status::unsupported_tiling,
-        "tile " + text_of(tiling) + " with head_dim " + std::to_string(problem.head_dim) +
-            " has no kernel; allowed: " +
-            listed(values_of(
-                       variants, [](auto& one) { return text_of(one.tiling); },
-                       [&](auto& one) { return of_type(one) && one.head_dim == problem.head_dim; }),
-                   std::identity()));
+  if (find_variant(HeadDims(problem), problem.dtype, tiling, family, pass) == nullptr)
+    return refuse(Status::unsupported_tiling,
+                  "tile " + text_of(tiling) + " with head_dim " + HeadDims(problem).text() +
+                      " has no kernel; allowed: " +
+                      listed(values_of(
+                                 variants, [](auto& one) { return text_of(one.tiling); },
+                                 [&](auto& one) {
+                                   return of_type(one) && one.head_dims() == HeadDims(problem);
+                                 }),
+                             std::identity()));
   return {};
 }
 
@@ -212,7 +211,7 @@ Outcome check_running(const AttentionForward& call) {
   const Running& running = call.running;
   const Problem& problem = call.problem;
   const int64_t sizes[] = {problem.batch, problem.heads, problem.seq_q};
-  if (Outcome bad = check_tensor("running.o", running.o, call.o_strides, sizes, problem.head_dim);
+  if (Outcome bad = check_tensor("running.o", running.o, call.o_strides, sizes, problem.v_dim());
       !bad)
     return bad;
   if (running.lse == nullptr) return refuse(Status::null_pointer, "running.lse is a null pointer");
@@ -237,7 +236,7 @@ Outcome check_call(const AttentionForward& call) {
   if (Outcome bad = check_sizes(problem); !bad) return bad;
   if (Outcome bad = check_variant(problem, call.tiling, call.family, Pass::forward); !bad)
     return bad;
-  const int64_t dim = problem.head_dim;
+  const int64_t dim = problem.head_dim, dim_v = problem.v_dim();
   if (has_no_query(problem)) return {};
   const bool packed = is_packed(call);
   const int64_t q_rows = packed ? packed_rows(call.packed.q, problem.batch) : problem.seq_q;
@@ -248,11 +247,11 @@ Outcome check_call(const AttentionForward& call) {
   if (kv_rows > 0) {
     if (Outcome bad = check_tensor("q", call.q, call.q_strides, q_sizes, dim); !bad) return bad;
     if (Outcome bad = check_tensor("k", call.k, call.k_strides, kv_sizes, dim); !bad) return bad;
-    if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim); !bad) return bad;
+    if (Outcome bad = check_tensor("v", call.v, call.v_strides, kv_sizes, dim_v); !bad) return bad;
   }
   const bool running = call.running.o != nullptr;
   if (!running || call.o != nullptr)
-    if (Outcome bad = check_tensor("o", call.o, call.o_strides, q_sizes, dim); !bad) return bad;
+    if (Outcome bad = check_tensor("o", call.o, call.o_strides, q_sizes, dim_v); !bad) return bad;
   if (running)
     if (Outcome bad = check_running(call); !bad) return bad;
   if (Outcome bad = check_floats("lse", call.lse); !bad) return bad;

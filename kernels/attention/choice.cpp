@@ -39,7 +39,7 @@ Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
 
 bool has_name(const AttentionForward& call, const KernelVariant& variant) {
   const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
-  return variant.head_dim == call.problem.head_dim && variant.dtype == call.problem.dtype &&
+  return variant.head_dims() == HeadDims(call.problem) && variant.dtype == call.problem.dtype &&
          variant.serves(call.family) &&
          (!call.family.empty() || variant.most_keys == 0 ||
           call.problem.seq_kv <= variant.most_keys) &&
@@ -114,7 +114,7 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
             "the " + std::string(variant.family) + " kernel with tile " +
                 std::to_string(variant.tiling.q_rows) + "x" +
                 std::to_string(variant.tiling.kv_rows) + " and head_dim " +
-                std::to_string(variant.head_dim) +
+                variant.head_dims().text() +
                 " takes no packed sequences; allowed: hopper and mma with head dims 64 and 128, "
                 "and the first tile of each"};
   if (variant.loads_by_copy_engine())

@@ -24,19 +24,19 @@ Outcome check_kernel(const AttentionDecode& call) {
     return refuse(Status::unsupported_type,
                   std::string("dtype is ") + name_of(problem.dtype) + "; allowed: bf16, fp16");
   std::set<std::string> families;
-  std::set<int> dims;
+  std::set<HeadDims> dims;
   for (const KernelVariant& variant : decode_variants()) {
     families.insert(variant.family);
-    if (variant.serves(call.family)) dims.insert(variant.head_dim);
+    if (variant.serves(call.family)) dims.insert(variant.head_dims());
   }
   if (!call.family.empty() && !families.contains(std::string(call.family)))
     return refuse(Status::bad_schedule,
                   "family is '" + std::string(call.family) + "'; allowed for decode: " +
                       listed(families, [](const std::string& name) { return name; }));
-  if (!dims.contains(int(std::clamp<int64_t>(problem.head_dim, 0, 1 << 20))))
+  if (!dims.contains(HeadDims(problem)))
     return refuse(Status::unsupported_head_dim,
-                  "head_dim is " + std::to_string(problem.head_dim) + "; allowed for decode: " +
-                      listed(dims, [](int dim) { return std::to_string(dim); }));
+                  "head_dim is " + HeadDims(problem).text() + "; allowed for decode: " +
+                      listed(dims, [](const HeadDims& one) { return one.text(); }));
   return {};
 }
 

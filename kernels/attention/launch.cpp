@@ -30,8 +30,8 @@ int shared_bytes_for(const KernelVariant& variant, int needed, int ctas,
 
 std::string name_of(const KernelVariant& variant) {
   return std::string("the ") + variant.family + " kernel for head_dim " +
-         std::to_string(variant.head_dim) + " with tile " + std::to_string(variant.tiling.q_rows) +
-         "x" + std::to_string(variant.tiling.kv_rows);
+         variant.head_dims().text() + " with tile " + std::to_string(variant.tiling.q_rows) + "x" +
+         std::to_string(variant.tiling.kv_rows);
 }
 
 /// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
@@ -87,11 +87,14 @@ std::size_t number_of_maps(const KernelVariant& variant) {
 Outcome make_maps(const KernelVariant& variant, const ForwardArguments& arguments,
                   std::array<CUtensorMap, 4>& maps) {
   const Problem& problem = arguments.problem;
-  const MappedTensor tensors[] = {
-      {arguments.q, problem.heads, problem.seq_q, arguments.q_strides, variant.q_box},
-      {arguments.k, problem.kv_heads, problem.seq_kv, arguments.k_strides, variant.kv_box},
-      {arguments.v, problem.kv_heads, problem.seq_kv, arguments.v_strides, variant.kv_box},
-      {arguments.o, problem.heads, problem.seq_q, arguments.o_strides, variant.o_box}};
+  const MappedTensor tensors[] = {{arguments.q, problem.heads, problem.seq_q, problem.head_dim,
+                                   arguments.q_strides, variant.q_box},
+                                  {arguments.k, problem.kv_heads, problem.seq_kv, problem.head_dim,
+                                   arguments.k_strides, variant.kv_box},
+                                  {arguments.v, problem.kv_heads, problem.seq_kv, problem.v_dim(),
+                                   arguments.v_strides, variant.kv_box},
+                                  {arguments.o, problem.heads, problem.seq_q, problem.v_dim(),
+                                   arguments.o_strides, variant.o_box}};
   for (std::size_t i = 0; i < number_of_maps(variant); ++i)
     if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
   return {};
@@ -142,7 +145,7 @@ Outcome on_device(int number, const std::function<Outcome()>& run) {
 Outcome make_map([[maybe_unused]] const KernelVariant& variant, const Problem& problem,
                  const MappedTensor& tensor, CUtensorMap& map) {
 #if defined(SAWTOOTH_HAVE_TMA)
-  const TensorExtent extent{problem.batch, tensor.heads, tensor.rows, problem.head_dim};
+  const TensorExtent extent{problem.batch, tensor.heads, tensor.rows, tensor.columns};
   try {
     map = make_tensor_map(tensor.data, problem.dtype, extent, tensor.strides, tensor.box);
   } catch (const std::runtime_error& refused) {

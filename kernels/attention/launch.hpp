@@ -40,6 +40,7 @@ struct MappedTensor {
   const void* data;
   int64_t heads;
   int64_t rows;
+  int64_t columns;
   const Strides& strides;
   const BoxExtent& box;
 };

@@ -100,11 +100,11 @@ Outcome make_sequence_maps(const AttentionForward& call, const KernelVariant& va
   };
   const MappedTensor tensors[maps_a_sequence] = {
       {from(call.q, call.q_strides, sequence.first_q, sequence.seq_q), problem.heads,
-       max_of(1, sequence.seq_q), call.q_strides, variant.q_box},
+       max_of(1, sequence.seq_q), problem.head_dim, call.q_strides, variant.q_box},
       {from(call.k, call.k_strides, sequence.first_kv, sequence.seq_kv), problem.kv_heads,
-       max_of(1, sequence.seq_kv), call.k_strides, variant.kv_box},
+       max_of(1, sequence.seq_kv), problem.head_dim, call.k_strides, variant.kv_box},
       {from(call.v, call.v_strides, sequence.first_kv, sequence.seq_kv), problem.kv_heads,
-       max_of(1, sequence.seq_kv), call.v_strides, variant.kv_box}};
+       max_of(1, sequence.seq_kv), problem.head_dim, call.v_strides, variant.kv_box}};
   for (int i = 0; i < maps_a_sequence; ++i)
     if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
   return {};

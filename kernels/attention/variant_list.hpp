@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "scheduler/problem.hpp"
@@ -46,6 +47,22 @@ constexpr const char* name_of(ElementType type) {
   return names[static_cast<size_t>(type)];
 }
 
+/// Columns of Q and K, and of V and O.
+struct HeadDims {
+  int64_t of_q;
+  int64_t of_v;
+  constexpr HeadDims(int64_t both) : of_q(both), of_v(both) {}
+  constexpr HeadDims(int64_t q, int64_t v) : of_q(q), of_v(v) {}
+  constexpr explicit HeadDims(const Problem& problem)
+      : of_q(problem.head_dim), of_v(problem.v_dim()) {}
+  friend constexpr auto operator<=>(const HeadDims&, const HeadDims&) = default;
+  std::string text() const {
+    std::string both = std::to_string(of_q);
+    if (of_v != of_q) both.append("/").append(std::to_string(of_v));
+    return both;
+  }
+};
+
 enum class VariantSet : uint8_t { all, covering, minimal, both, packed, study };
 
 /// Whether the row has a kernel for packed sequences too. A build takes long enough: one tile a
@@ -59,7 +76,7 @@ struct VariantRow {
   std::string_view family;
   std::string_view name;
   VariantSet set;
-  int head_dim;
+  HeadDims head_dims;
   Tiling tiling;
   int ctas_per_sm;
   int shared_bytes;
@@ -67,8 +84,14 @@ struct VariantRow {
 
 /// The preferred row of one family and head dim comes first.
 inline constexpr auto variant_list = std::to_array<VariantRow>({
-#define VARIANT(family, name, types, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
-  {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes},
+#define VARIANT(family, name, types, set, head_dim, head_dim_v, q_rows, kv_rows, ctas, bytes, ...) \
+  {families::family,                                                                               \
+   #name,                                                                                          \
+   VariantSet::set,                                                                                \
+   {head_dim, head_dim_v},                                                                         \
+   {q_rows, kv_rows},                                                                              \
+   ctas,                                                                                           \
+   bytes},
 #define BACKWARD_VARIANT(...)
 #include "kernels/attention/variants.inc"
 #undef VARIANT

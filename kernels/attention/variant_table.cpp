@@ -33,12 +33,12 @@ std::span<const KernelVariant> backward_variants() {
   return rows;
 }
 
-const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,
+const KernelVariant* find_variant(HeadDims head_dims, ElementType dtype, Tiling tiling,
                                   std::string_view family, Pass pass) {
   const bool any_tiling = tiling.q_rows == 0 && tiling.kv_rows == 0;
   for (const KernelVariant& variant :
        pass == Pass::forward ? kernel_variants() : backward_variants())
-    if (variant.head_dim == head_dim && variant.dtype == dtype && variant.serves(family) &&
+    if (variant.head_dims() == head_dims && variant.dtype == dtype && variant.serves(family) &&
         (any_tiling ||
          (variant.tiling.q_rows == tiling.q_rows && variant.tiling.kv_rows == tiling.kv_rows)))
       return &variant;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernels/attention/tile_time.hpp"
+#include "kernels/attention/variant_list.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/schedule.hpp"
@@ -24,6 +25,7 @@ struct KernelVariant {
   const char* family = "";  // a name of kernels/attention/variant_list.hpp
   const char* name = "";    // type and name in variants.inc
   int head_dim = 0;
+  int head_dim_v = 0;  // of V and O
   Tiling tiling;
   ElementType dtype = ElementType::bf16;
   int warps = 0;
@@ -57,6 +59,7 @@ struct KernelVariant {
     if (dq == Dq::separate) return separate_function;
     return dq == Dq::ordered && ordered_function != nullptr ? ordered_function : function;
   }
+  constexpr HeadDims head_dims() const { return {head_dim, head_dim_v}; }
   constexpr int threads() const { return warps * 32; }
   /// `one` of its kernels has so many threads.
   constexpr int threads_of(const void* one) const {
@@ -77,9 +80,9 @@ std::span<const KernelVariant> kernel_variants();
 /// The variants of the backward pass.
 std::span<const KernelVariant> backward_variants();
 
-/// The variant of this head dim, type, tiling (zeros: the preferred one) and family (empty: the
+/// The variant of these head dims, type, tiling (zeros: the preferred one) and family (empty: the
 /// first in the table that has it and is no study variant), or null.
-const KernelVariant* find_variant(int64_t head_dim, ElementType dtype, Tiling tiling,
+const KernelVariant* find_variant(HeadDims head_dims, ElementType dtype, Tiling tiling,
                                   std::string_view family = {}, Pass pass = Pass::forward);
 
 }  // namespace sawtooth::kernels

@@ -27,10 +27,9 @@ constexpr Strides contiguous_strides(int64_t heads, int64_t length, int64_t head
 
 // What one instruction of the copy engine loads.
 
-/// So many rows of so many panels of one head.
+/// So many rows of one head, in panels of so many columns.
 struct BoxExtent {
   int rows = 0;
-  int panels = 1;
   int panel_columns = 64;  // or 32
 };
 

@@ -15,6 +15,7 @@ KernelVariant variant_row(const char* family, const char* name) {
   return {.family = family,
           .name = name,
           .head_dim = Shape::head_dim,
+          .head_dim_v = Shape::head_dim,
           .tiling = {Shape::rows, Shape::kv_rows},
           .dtype = std::is_same_v<typename Shape::Element, __nv_bfloat16> ? ElementType::bf16
                                                                           : ElementType::fp16,
@@ -39,7 +40,7 @@ KernelVariant mma_tma_variant(const char* name) {
   row.function = reinterpret_cast<const void*>(&decode_tma<Shape>);
   constexpr int first_with_copy_engine = 90;
   row.from_compute_capability = first_with_copy_engine;
-  row.kv_box = {Shape::kv_rows, Shape::panels};
+  row.kv_box = {Shape::kv_rows};
   row.q_box = row.kv_box;  // Q has no map; the row says by this that K and V have theirs
   row.begins_early = true;
   return row;

@@ -309,7 +309,7 @@ class Consumer : ConsumerItem<Shape, Results> {
     const uint64_t v = columns_descriptor(shared_address(shared_.v[v_ring_.stage]), Shape::kv_rows);
 #pragma unroll
     for (int slice = 0; slice < Shape::kv_rows / wgmma_k; ++slice) {
-      Wgmma<Element, Shape::head_dim, BOrder::columns>::from_registers(
+      Wgmma<Element, Shape::head_dim_v, BOrder::columns>::from_registers(
           output, packed + 4 * slice, advance(v, columns_slice_offset(slice)), true);
     }
     wgmma_commit();

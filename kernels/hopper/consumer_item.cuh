@@ -25,7 +25,7 @@ class ConsumerItem {
  protected:
   using Arguments = typename SharedStorage<Shape>::Hand::Arguments;
   using Element = typename Shape::Element;
-  using Output = float[accumulators(Shape::head_dim)];
+  using Output = float[accumulators(Shape::head_dim_v)];
 
   /// `warpgroup` counts consumers from 0.
   __device__ ConsumerItem(const Arguments& arguments, const Results& results,
@@ -133,7 +133,7 @@ class ConsumerItem {
       const bool valid = row(half) < arguments_.problem.seq_q;
       const int64_t flat_row = flat_part * arguments_.problem.seq_q + row(half);
       if (split) {
-        store_partial_row(arguments_.partial_o + flat_row * Shape::head_dim, output, half, factor,
+        store_partial_row(arguments_.partial_o + flat_row * Shape::head_dim_v, output, half, factor,
                           valid);
       } else {
         store_row<Shape::short_items>(static_cast<Element*>(arguments_.o) +

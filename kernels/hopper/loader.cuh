@@ -66,8 +66,8 @@ class Loader {
     const int stage = k_.stage;
     shared_.k_empty[stage].wait(k_.parity);
     shared_.notes[stage] = note;
-    load_kv(shared_.k[stage], map_of(k_map_, item), shared_.k_full[stage], item, note.kv_tile,
-            shared_.hand.arguments.policies.k);
+    load_kv<Shape::kv_tile_bytes>(shared_.k[stage], map_of(k_map_, item), shared_.k_full[stage],
+                                  item, note.kv_tile, shared_.hand.arguments.policies.k);
     k_.advance();
     return note.kv_tile;
   }
@@ -75,14 +75,15 @@ class Loader {
   __device__ void load_v(const Item& item, int tile) {
     const int stage = v_.stage;
     shared_.v_empty[stage].wait(v_.parity);
-    load_kv(shared_.v[stage], map_of(v_map_, item), shared_.v_full[stage], item, tile,
-            shared_.hand.arguments.policies.v);
+    load_kv<Shape::v_tile_bytes>(shared_.v[stage], map_of(v_map_, item), shared_.v_full[stage],
+                                 item, tile, shared_.hand.arguments.policies.v);
     v_.advance();
   }
 
+  template <uint32_t Bytes>
   __device__ void load_kv(typename Shape::Element* to, const CUtensorMap& map, Barrier& full,
                           const Item& item, int tile, uint64_t policy) {
-    full.arrive_expecting(Shape::kv_tile_bytes);
+    full.arrive_expecting(Bytes);
     load_panels<Shape, Shape::kv_rows>(to, map, full, tile * Shape::kv_rows, int(item.kv_head),
                                        batch_of(item), policy);
   }

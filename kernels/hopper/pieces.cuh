@@ -15,9 +15,9 @@ namespace sawtooth::kernels::hopper {
 template <class Shape>
 class PieceStore {
   static constexpr int threads = Shape::consumers * warpgroup_threads;
-  static constexpr int output_chunks = accumulators(Shape::head_dim) / 4;
+  static constexpr int output_chunks = accumulators(Shape::head_dim_v) / 4;
   static constexpr int chunks = output_chunks + 1;  // and the rows' maxima and sums
-  using Output = float[accumulators(Shape::head_dim)];
+  using Output = float[accumulators(Shape::head_dim_v)];
 
  public:
   /// The item's first piece is number `first`; `thread` counts the consumers' threads.

@@ -119,20 +119,22 @@ class ScanWarp {
     const int ahead = step + int(arguments().schedule.prefetch);
     if (ahead >= int(work.scan.tiles)) return;
     const int tile = tile_at(work, ahead);
-    prefetch_rows(arguments().k, arguments().k_strides, work, tile);
-    prefetch_rows(arguments().v, arguments().v_strides, work, tile);
+    prefetch_rows<Shape::head_dim>(arguments().k, arguments().k_strides, work, tile);
+    prefetch_rows<Shape::head_dim_v>(arguments().v, arguments().v_strides, work, tile);
   }
 
-  /// This worker's lines of `tile`: one request where rows follow each other without gaps, else
-  /// one a line.
+  /// This worker's lines of `tile`, counted in K's: one request where rows follow each other
+  /// without gaps, else one a line.
+  template <int Columns>
   __device__ void prefetch_rows(const void* tensor, const Strides& strides, const WorkSlot& work,
                                 int tile) const {
-    constexpr int bytes_a_row = Shape::head_dim * int(sizeof(typename Shape::Element));
+    constexpr int bytes_a_row = Columns * int(sizeof(typename Shape::Element));
     const int first_row = tile * Shape::kv_rows;
     const int rows = min(Shape::kv_rows, int(arguments().problem.seq_kv) - first_row);
-    const int begin = int(work.prefetch_lines.begin * line_bytes);
-    const int end = min(int(work.prefetch_lines.end * line_bytes), rows * bytes_a_row);
-    if (strides.row == Shape::head_dim) {
+    const int begin = int(work.prefetch_lines.begin * Columns / Shape::head_dim * line_bytes);
+    const int end = min(int(work.prefetch_lines.end * Columns / Shape::head_dim * line_bytes),
+                        rows * bytes_a_row);
+    if (strides.row == Columns) {
       if (begin < end) {
         prefetch_bytes_to_l2(address(tensor, strides, work.item, first_row) + begin,
                              uint32_t(end - begin));

@@ -21,6 +21,7 @@ template <class ElementType, int HeadDim, int Consumers, int KvRows, int Stages,
 struct Shape {
   using Element = ElementType;
   static constexpr int head_dim = HeadDim;
+  static constexpr int head_dim_v = HeadDim;   // of V and O
   static constexpr int consumers = Consumers;  // warpgroups that multiply, 64 query rows each
   static constexpr int q_rows = Consumers * warpgroup_rows;
   static constexpr int kv_rows = KvRows;
@@ -60,6 +61,9 @@ struct Shape {
   static constexpr int kv_tile_elements = KvRows * panels * panel_columns;
   static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
   static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);
+  // Of V, where its rows are as long as those of K.
+  static constexpr int v_tile_elements = kv_tile_elements;
+  static constexpr uint32_t v_tile_bytes = kv_tile_bytes;
   static_assert(HeadDim % wgmma_k == 0 && KvRows % wgmma_k == 0);
   static_assert(q_tile_bytes % swizzle_group_bytes == 0 &&
                 kv_tile_bytes % swizzle_group_bytes == 0);
@@ -69,6 +73,15 @@ struct Shape {
 template <class Base>
 struct PackedShape : Base {
   static constexpr bool packed = true;
+};
+
+/// The same shape with rows of V and O of `HeadDimV` columns.
+template <class Base, int HeadDimV>
+struct NarrowVShape : Base {
+  static constexpr int head_dim_v = HeadDimV;
+  static constexpr int v_tile_elements = Base::kv_rows * HeadDimV;
+  static constexpr uint32_t v_tile_bytes = v_tile_elements * sizeof(typename Base::Element);
+  static_assert(!Base::padded && HeadDimV % panel_columns == 0);
 };
 
 /// A shape for short sequences, whose items end before what stands between them is hidden: O leaves

@@ -111,7 +111,7 @@ struct SharedStorage {
   // A Q tile is q_boxes boxes, one behind the other.
   alignas(swizzle_group_bytes) typename Shape::Element q[Shape::q_stages][Shape::q_tile_elements];
   alignas(swizzle_group_bytes) typename Shape::Element k[Shape::stages][Shape::kv_tile_elements];
-  alignas(swizzle_group_bytes) typename Shape::Element v[Shape::stages][Shape::kv_tile_elements];
+  alignas(swizzle_group_bytes) typename Shape::Element v[Shape::stages][Shape::v_tile_elements];
   // By stage, box by box.
   Barrier q_full[Shape::q_stages * Shape::q_boxes], q_empty[Shape::q_stages * Shape::q_boxes];
   Barrier k_full[Shape::stages], k_empty[Shape::stages];

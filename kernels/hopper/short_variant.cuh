@@ -15,7 +15,7 @@ KernelVariant short_variant(const char* family, const char* name, VariantSet set
   row.shared_bytes += Shape::o_bytes;
   row.ctas_per_sm = Shape::ctas_per_sm;
   row.fills_sm = Shape::ctas_per_sm == 1;
-  row.o_box = {copied_rows, Shape::panels};
+  row.o_box = {copied_rows};
   row.most_keys = most_keys;
   return row;
 }
@@ -23,9 +23,9 @@ KernelVariant short_variant(const char* family, const char* name, VariantSet set
 }  // namespace sawtooth::kernels::hopper
 
 // As in variant.cuh, of the columns of kernels/attention/variants.inc.
-#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,       \
-                         bytes, consumers, stages, overlap, rescale, most_keys, us, ns, masked_us, \
-                         masked_ns)                                                                \
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, head_dim_v, tile_q, kv_rows, \
+                         ctas, bytes, consumers, stages, overlap, rescale, most_keys, us, ns,      \
+                         masked_us, masked_ns)                                                     \
   namespace sawtooth::kernels {                                                                    \
   KernelVariant function() {                                                                       \
     using Shape = hopper::ShortShape<                                                              \

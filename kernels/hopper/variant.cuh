@@ -16,6 +16,7 @@ KernelVariant hopper_row(const char* family, const char* name, VariantSet set,
   return {.family = family,
           .name = name,
           .head_dim = Shape::head_dim,
+          .head_dim_v = Shape::head_dim_v,
           .tiling = Shape::tiling(),
           .dtype = bf16 ? ElementType::bf16 : ElementType::fp16,
           .warps = Shape::threads / 32,
@@ -23,8 +24,8 @@ KernelVariant hopper_row(const char* family, const char* name, VariantSet set,
           .ctas_per_sm = 1,
           .shared_bytes = shared_bytes<Shape>,
           .compute_capability = hopper,
-          .q_box = {Shape::q_rows / Shape::q_boxes, Shape::panels},
-          .kv_box = {Shape::kv_rows, Shape::panels},
+          .q_box = {Shape::q_rows / Shape::q_boxes},
+          .kv_box = {Shape::kv_rows},
           .merges_pieces = true,
           .fills_sm = true,
           .begins_early = true,
@@ -45,6 +46,11 @@ KernelVariant hopper_variant(const char* family, const char* name, VariantSet se
   return row;
 }
 
+/// The shape, with a narrower V where it is.
+template <class Base, int HeadDimV>
+using ShapeWithV =
+    std::conditional_t<HeadDimV == Base::head_dim, Base, NarrowVShape<Base, HeadDimV>>;
+
 using element_bf16 = __nv_bfloat16;
 using element_fp16 = __half;
 
@@ -52,12 +58,15 @@ using element_fp16 = __half;
 
 // Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc.
-#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, tile_q, kv_rows, ctas,       \
-                         bytes, consumers, stages, overlap, rescale, us, ns, masked_us, masked_ns) \
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, head_dim_v, tile_q, kv_rows, \
+                         ctas, bytes, consumers, stages, overlap, rescale, us, ns, masked_us,      \
+                         masked_ns)                                                                \
   namespace sawtooth::kernels {                                                                    \
   KernelVariant function() {                                                                       \
-    using Shape = hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,      \
-                                hopper::Overlap::overlap, hopper::Rescale::rescale>;               \
+    using Shape = hopper::ShapeWithV<                                                              \
+        hopper::Shape<hopper::element_##type, head_dim, consumers, kv_rows, stages,                \
+                      hopper::Overlap::overlap, hopper::Rescale::rescale>,                         \
+        head_dim_v>;                                                                               \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
     return hopper::hopper_variant<Shape, takes_packed(families::family, #name)>(                   \
         families::family, #type "_" #name, VariantSet::set, {{us, ns}, {masked_us, masked_ns}});   \

@@ -100,22 +100,22 @@ class AsyncLoader {
       const int tile = storage_.scan.tile(step);
       const int keys = valid_keys(arguments_.problem, Shape::tiling(), tile);
       if constexpr (tiles != Tiles::v)
-        copy(shared_address(storage_.k), slot(step), work.k_head, arguments_.k_strides, tile, keys,
-             arguments_.policies.k);
+        copy<typename Shape::KvTile>(shared_address(storage_.k), slot(step), work.k_head,
+                                     arguments_.k_strides, tile, keys, arguments_.policies.k);
       if constexpr (tiles != Tiles::k)
-        copy(shared_address(storage_.v), slot(step), work.v_head, arguments_.v_strides, tile, keys,
-             arguments_.policies.v);
+        copy<typename Shape::VTile>(shared_address(storage_.v), slot(step), work.v_head,
+                                    arguments_.v_strides, tile, keys, arguments_.policies.v);
     }
     commit_copies();  // an empty group too, so that the count of groups stays the same
   }
 
+  template <class Tile>
   __device__ static void copy(uint32_t base, int to, const char* head, const Strides& strides,
                               int tile, int keys, uint64_t policy) {
-    using KvTile = typename Shape::KvTile;
     const int64_t row_bytes = strides.row * Shape::element_bytes;
-    copy_tile<KvTile, Shape::threads>(base + to * KvTile::bytes,
-                                      head + int64_t(tile) * Shape::kv_rows * row_bytes, row_bytes,
-                                      keys, policy);
+    copy_tile<Tile, Shape::threads>(base + to * Tile::bytes,
+                                    head + int64_t(tile) * Shape::kv_rows * row_bytes, row_bytes,
+                                    keys, policy);
   }
 
   const ForwardArguments& arguments_;

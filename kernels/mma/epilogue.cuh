@@ -34,7 +34,7 @@ requires(!Shape::is_fp32) __device__
                                      const WarpState<Shape>& state,
                                      const RowSummary (&rows)[Shape::row_blocks][2],
                                      int64_t lane_row) {
-  float* to = arguments.partial_o + flat_part * arguments.problem.seq_q * Shape::head_dim;
+  float* to = arguments.partial_o + flat_part * arguments.problem.seq_q * Shape::head_dim_v;
 #pragma unroll
   for (int block = 0; block < Shape::row_blocks; ++block)
 #pragma unroll
@@ -43,8 +43,8 @@ requires(!Shape::is_fp32) __device__
       const float factor = rows[block][half].inverse_sum;
       if (row < arguments.problem.seq_q) {
 #pragma unroll
-        for (int n = 0; n < Shape::head_dim / 8; ++n)
-          *reinterpret_cast<float2*>(to + row * Shape::head_dim + n * 8 + threadIdx.x % 4 * 2) =
+        for (int n = 0; n < Shape::head_dim_v / 8; ++n)
+          *reinterpret_cast<float2*>(to + row * Shape::head_dim_v + n * 8 + threadIdx.x % 4 * 2) =
               make_float2(state.output[block][n][2 * half] * factor,
                           state.output[block][n][2 * half + 1] * factor);
       }
@@ -69,7 +69,7 @@ __device__ inline void merge_running(const ForwardArguments& arguments,
       float* const to = running.o + arguments.o_strides.offset(item.batch, item.head, row);
       if (valid) {
 #pragma unroll
-        for (int n = 0; n < Shape::head_dim / 8; ++n) {
+        for (int n = 0; n < Shape::head_dim_v / 8; ++n) {
           float(&pair)[4] = state.output[block][n];
           float* const at = to + n * 8 + threadIdx.x % 4 * 2;
           const float2 sum = store_sum(at, make_float2(pair[2 * half], pair[2 * half + 1]), factor,

@@ -28,9 +28,20 @@ __device__ inline void prefetch_step(const ForwardArguments& arguments,
   const bool of_k = thread_number() < 32;
   const int64_t row_bytes =
       (of_k ? arguments.k_strides.row : arguments.v_strides.row) * Shape::element_bytes;
-  prefetch_lines<typename Shape::KvTile>(
-      (of_k ? work.k_head : work.v_head) + int64_t(later) * Shape::kv_rows * row_bytes, row_bytes,
-      valid_keys(arguments.problem, Shape::tiling(), later), work.first_line, work.end_line);
+  const auto prefetch = [&]<class Tile>() {
+    prefetch_lines<Tile>(
+        (of_k ? work.k_head : work.v_head) + int64_t(later) * Shape::kv_rows * row_bytes, row_bytes,
+        valid_keys(arguments.problem, Shape::tiling(), later),
+        work.first_line * Tile::panels / Shape::KvTile::panels,
+        work.end_line * Tile::panels / Shape::KvTile::panels);
+  };
+  if constexpr (Shape::head_dim_v == Shape::head_dim) {
+    prefetch.template operator()<typename Shape::KvTile>();
+  } else if (of_k) {
+    prefetch.template operator()<typename Shape::KvTile>();
+  } else {
+    prefetch.template operator()<typename Shape::VTile>();
+  }
 }
 
 /// The walk over items and K/V tiles. `loader` brings the tiles into `storage`; `items` are
@@ -90,7 +101,7 @@ __device__ inline void forward_cta(const ForwardArguments& arguments, const Resu
       const int lane = thread % 32;
       const uint32_t q_lane = q_lane_address(thread);
       const uint32_t k_lane = k_base + slot * KvTile::bytes + Shape::Lanes::k(lane);
-      const uint32_t v_lane = v_base + slot * KvTile::bytes + Shape::Lanes::v(lane);
+      const uint32_t v_lane = v_base + slot * Shape::VTile::bytes + Shape::Lanes::v(lane);
       const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
 #pragma unroll
       for (int part = 0; part < Shape::kv_rows / Shape::score_columns; ++part) {

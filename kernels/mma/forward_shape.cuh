@@ -19,10 +19,11 @@ struct HalfLanes {
 
 /// The shape of one kernel: tiles, how they are cut, how much of an SM it takes.
 template <class ElementType_, int HeadDim, int QRows, int KvRows, int Warps, int Stages,
-          int ScoreColumns, bool QInRegisters, int CtasPerSm>
+          int ScoreColumns, bool QInRegisters, int CtasPerSm, int HeadDimV = HeadDim>
 struct ForwardShape {
   using Element = ElementType_;
   static constexpr int head_dim = HeadDim;
+  static constexpr int head_dim_v = HeadDimV;  // of V and O
   static constexpr int q_rows = QRows;
   static constexpr int kv_rows = KvRows;
   static constexpr int warps = Warps;
@@ -42,6 +43,8 @@ struct ForwardShape {
   using QTile = std::conditional_t<is_fp32, FloatTile<QRows, HeadDim>, SharedTile<QRows, HeadDim>>;
   using KvTile =
       std::conditional_t<is_fp32, FloatTile<KvRows, HeadDim>, SharedTile<KvRows, HeadDim>>;
+  using VTile = std::conditional_t<HeadDimV == HeadDim, KvTile, SharedTile<KvRows, HeadDimV>>;
+  static_assert(VTile::panel_columns == KvTile::panel_columns && HeadDimV <= HeadDim);
   using Lanes = std::conditional_t<is_fp32, FloatLanes<QTile, KvTile>, HalfLanes<QTile, KvTile>>;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {QRows, KvRows}; }
 };
@@ -57,7 +60,7 @@ template <class Shape>
 struct ForwardStorage {
   alignas(tile_alignment) unsigned char q[Shape::QTile::bytes];  // later the warp's rows of O
   alignas(tile_alignment) unsigned char k[Shape::stages][Shape::KvTile::bytes];
-  alignas(tile_alignment) unsigned char v[Shape::stages][Shape::KvTile::bytes];
+  alignas(tile_alignment) unsigned char v[Shape::stages][Shape::VTile::bytes];
   ScanTable<Shape::threads> scan;
   WorkItem work;
 };
@@ -71,7 +74,7 @@ struct PackedForwardStorage : ForwardStorage<Shape> {
 /// What a warp holds in registers while it works on an item.
 template <class Shape>
 struct WarpState {
-  float output[Shape::row_blocks][Shape::head_dim / 8][4];
+  float output[Shape::row_blocks][Shape::head_dim_v / 8][4];
   SoftmaxState<Shape::row_blocks> softmax;
   uint32_t q[Shape::q_in_registers ? Shape::row_blocks : 1]
             [Shape::q_in_registers ? Shape::head_dim / 16 : 1][4];

@@ -229,11 +229,11 @@ __global__ void combine_kernel(const __grid_constant__ ForwardArguments argument
   Element* to =
       static_cast<Element*>(arguments.o) +
       arguments.o_strides.offset(flat_head / problem.heads, flat_head % problem.heads, row);
-  for (int d = lane; d < problem.head_dim; d += 32) {
+  for (int d = lane; d < problem.v_dim(); d += 32) {
     float value = 0;
     for (int64_t part = 0; part < parts && seen; ++part)
       value += expf(arguments.partial_lse[part_row(part)] - largest) *
-               arguments.partial_o[part_row(part) * problem.head_dim + d];
+               arguments.partial_o[part_row(part) * problem.v_dim() + d];
     to[d] = rounded<Element>(seen ? value / sum : 0.0f);
   }
   if (lane == 0 && arguments.lse != nullptr)

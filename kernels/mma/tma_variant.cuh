@@ -26,15 +26,15 @@ KernelVariant tma_variant(const char* family, const char* name, VariantSet set) 
   KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(
       family, name, set, reinterpret_cast<const void*>(&forward_tma_kernel<Shape>));
   row.from_compute_capability = first_with_tma;
-  row.q_box = {Shape::q_rows, Shape::QTile::panels, Shape::QTile::panel_columns};
-  row.kv_box = {Shape::kv_rows, Shape::KvTile::panels, Shape::KvTile::panel_columns};
+  row.q_box = {Shape::q_rows, Shape::QTile::panel_columns};
+  row.kv_box = {Shape::kv_rows, Shape::KvTile::panel_columns};
   return row;
 }
 
 }  // namespace sawtooth::kernels
 
 #undef SAWTOOTH_VARIANT
-#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas,      \
-                         bytes, ...)                                                              \
-  SAWTOOTH_MMA_VARIANT(tma_variant, family, function, type, name, set, head_dim, q_rows, kv_rows, \
-                       ctas, __VA_ARGS__)
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, head_dim_v, q_rows, kv_rows, \
+                         ctas, bytes, ...)                                                         \
+  SAWTOOTH_MMA_VARIANT(tma_variant, family, function, type, name, set, head_dim, head_dim_v,       \
+                       q_rows, kv_rows, ctas, __VA_ARGS__)

@@ -28,18 +28,18 @@ KernelVariant async_variant(const char* family, const char* name, VariantSet set
 
 // Defines `function()`, which kernels/attention/variant_table.cpp calls, from the columns of
 // kernels/attention/variants.inc; `row` makes the row from a shape.
-#define SAWTOOTH_MMA_VARIANT(row, family, function, type, name, set, head_dim, q_rows, kv_rows, \
-                             ctas, warps, stages, score_columns, q_in_registers)                \
-  namespace sawtooth::kernels {                                                                 \
-  KernelVariant function() {                                                                    \
-    return row<ForwardShape<element_##type, head_dim, q_rows, kv_rows, warps, stages,           \
-                            score_columns, q_in_registers, ctas>,                               \
-               takes_packed(families::family, #name),                                           \
-               families::family == std::string_view(families::mma_half_step)>(                  \
-        families::family, #type "_" #name, VariantSet::set);                                    \
-  }                                                                                             \
+#define SAWTOOTH_MMA_VARIANT(row, family, function, type, name, set, head_dim, head_dim_v, q_rows, \
+                             kv_rows, ctas, warps, stages, score_columns, q_in_registers)          \
+  namespace sawtooth::kernels {                                                                    \
+  KernelVariant function() {                                                                       \
+    return row<ForwardShape<element_##type, head_dim, q_rows, kv_rows, warps, stages,              \
+                            score_columns, q_in_registers, ctas, head_dim_v>,                      \
+               takes_packed(families::family, #name),                                              \
+               families::family == std::string_view(families::mma_half_step)>(                     \
+        families::family, #type "_" #name, VariantSet::set);                                       \
+  }                                                                                                \
   }
-#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, q_rows, kv_rows, ctas, \
-                         bytes, ...)                                                         \
-  SAWTOOTH_MMA_VARIANT(async_variant, family, function, type, name, set, head_dim, q_rows,   \
-                       kv_rows, ctas, __VA_ARGS__)
+#define SAWTOOTH_VARIANT(family, function, type, name, set, head_dim, head_dim_v, q_rows, kv_rows, \
+                         ctas, bytes, ...)                                                         \
+  SAWTOOTH_MMA_VARIANT(async_variant, family, function, type, name, set, head_dim, head_dim_v,     \
+                       q_rows, kv_rows, ctas, __VA_ARGS__)

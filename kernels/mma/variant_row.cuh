@@ -19,12 +19,20 @@ inline constexpr ElementType element_type =
     : std::is_same_v<Element, __half>      ? ElementType::fp16
                                            : ElementType::fp32;
 
+/// Head dim of V and O; of the backward pass that of Q and K.
+template <class Shape>
+constexpr int head_dim_v_of() {
+  if constexpr (requires { Shape::head_dim_v; }) return Shape::head_dim_v;
+  return Shape::head_dim;
+}
+
 template <class Shape, class Storage>
 KernelVariant mma_variant(const char* family, const char* name, VariantSet set,
                           const void* function) {
   return {.family = family,
           .name = name,
           .head_dim = Shape::head_dim,
+          .head_dim_v = head_dim_v_of<Shape>(),
           .tiling = Shape::tiling(),
           .dtype = element_type<typename Shape::Element>,
           .warps = Shape::warps,

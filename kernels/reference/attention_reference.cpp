@@ -55,17 +55,17 @@ ReferenceResult attention_reference(const Problem& problem, double scale,
                                     const std::vector<float>& v) {
   const int64_t all_heads = problem.batch * problem.heads;
   ReferenceResult result{
-      .o = std::vector<double>(size_t(all_heads * problem.seq_q * problem.head_dim)),
+      .o = std::vector<double>(size_t(all_heads * problem.seq_q * problem.v_dim())),
       .lse = std::vector<double>(size_t(all_heads * problem.seq_q))};
   for (int64_t head = 0; head < all_heads; ++head) {
     const int64_t kv_head = kv_head_of(problem, head);
     const Matrix queries = matrix_at(q, head, problem.seq_q, problem.head_dim);
     const Matrix keys = matrix_at(k, kv_head, problem.seq_kv, problem.head_dim);
-    const Matrix values = matrix_at(v, kv_head, problem.seq_kv, problem.head_dim);
+    const Matrix values = matrix_at(v, kv_head, problem.seq_kv, problem.v_dim());
     Matrix scores = scale * queries * keys.transpose();
     hide_masked(scores, problem);
-    Eigen::Map<Matrix> output(result.o.data() + head * problem.seq_q * problem.head_dim,
-                              problem.seq_q, problem.head_dim);
+    Eigen::Map<Matrix> output(result.o.data() + head * problem.seq_q * problem.v_dim(),
+                              problem.seq_q, problem.v_dim());
     for (int64_t row = 0; row < problem.seq_q; ++row)
       result.lse[size_t(head * problem.seq_q + row)] = to_probabilities(scores.row(row));
     output.noalias() = scores * values;

@@ -9,7 +9,7 @@
 namespace sawtooth::kernels {
 
 struct ReferenceResult {
-  std::vector<double> o;    // [batch, heads, seq_q, head_dim]
+  std::vector<double> o;    // [batch, heads, seq_q, v_dim()]
   std::vector<double> lse;  // [batch, heads, seq_q]
 };
 

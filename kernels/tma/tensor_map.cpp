@@ -61,7 +61,7 @@ CUtensorMap make_tensor_map(const void* tensor, ElementType type, const TensorEx
                                               bytes(strides.head, extent.heads),
                                               bytes(strides.batch, extent.batch)};
   const cuuint32_t box[dimensions] = {cuuint32_t(panel_columns), cuuint32_t(box_extent.rows),
-                                      cuuint32_t(full_panels ? box_extent.panels : 1), 1, 1};
+                                      cuuint32_t(panels), 1, 1};
   const cuuint32_t steps[dimensions] = {1, 1, 1, 1, 1};
   CUtensorMap map;
   const CUresult result =

@@ -85,6 +85,11 @@ TEST_F(ApiRefuses, HeadDimsTypesAndTilesWithoutAKernelByName) {
   call_.head_dim = 72;
   expect(SAWTOOTH_UNSUPPORTED_HEAD_DIM, "allowed: ");
   call_.head_dim = 64;
+  call_.head_dim_v = 8;
+  expect(SAWTOOTH_UNSUPPORTED_HEAD_DIM, "head_dim is 64/8; allowed: ");
+  call_.head_dim_v = -1;
+  expect(SAWTOOTH_BAD_SIZE, "head_dim_v is -1");
+  call_.head_dim_v = 0;
   call_.tile_q = 17;
   call_.tile_kv = 64;
   expect(SAWTOOTH_UNSUPPORTED_TILING, "17x64");
@@ -116,7 +121,8 @@ AttentionForward call_of(const KernelVariant& variant) {
                   .seq_q = seq,
                   .seq_kv = seq,
                   .head_dim = variant.head_dim,
-                  .dtype = variant.dtype};
+                  .dtype = variant.dtype,
+                  .head_dim_v = variant.head_dim_v};
   call.tiling = variant.tiling;
   call.family = variant.family;
   call.q = call.k = call.v = call.o = memory;
@@ -453,10 +459,10 @@ TEST(KernelTable, LoadsByTheCopyEngineNeedADeviceThatHasOne) {
 TEST(KernelTable, HasEachVariantOnceAndFindsThePreferredOne) {
   for (const KernelVariant& variant : kernel_variants()) {
     const KernelVariant* found =
-        find_variant(variant.head_dim, variant.dtype, variant.tiling, variant.family);
+        find_variant(variant.head_dims(), variant.dtype, variant.tiling, variant.family);
     EXPECT_EQ(found, &variant);
     const KernelVariant* preferred =
-        find_variant(variant.head_dim, variant.dtype, {0, 0}, variant.family);
+        find_variant(variant.head_dims(), variant.dtype, {0, 0}, variant.family);
     ASSERT_NE(preferred, nullptr);
     EXPECT_LE(preferred, &variant);
   }

@@ -24,7 +24,8 @@ AttentionForward call_of(const KernelVariant& variant, int launch, int scan, int
                   .seq_q = ragged_seq,
                   .seq_kv = ragged_seq,
                   .head_dim = variant.head_dim,
-                  .dtype = variant.dtype};
+                  .dtype = variant.dtype,
+                  .head_dim_v = variant.head_dim_v};
   call.schedule = {.launch = {launch}, .scan = {scan}, .workers = 3, .kv_split = kv_split};
   call.tiling = variant.tiling;
   call.family = variant.family;

@@ -91,7 +91,8 @@ struct CallOnZeros {
                     .seq_q = 256,
                     .seq_kv = 256,
                     .head_dim = variant.head_dim,
-                    .dtype = variant.dtype};
+                    .dtype = variant.dtype,
+                    .head_dim_v = variant.head_dim_v};
     call.tiling = variant.tiling;
     call.family = variant.family;
     call.q = call.k = call.v = tensor.as();
@@ -160,6 +161,7 @@ TEST_F(AttentionOnGpu, AttachBeginsWhereTheItemBeforeHasStoppedInEveryVariant) {
                     .seq_kv = 5 * variant.tiling.kv_rows,
                     .head_dim = variant.head_dim,
                     .dtype = variant.dtype,
+                    .head_dim_v = variant.head_dim_v,
                     .mask = {MaskKind::causal, 0}};
     call.tiling = variant.tiling;
     call.family = variant.family;

@@ -49,6 +49,7 @@ TEST(AutomaticSchedule, LeavesNothingAutomaticAndSuitsItsKernel) {
       for (const int64_t seq : {1, 512, 4096, 131072}) {
         AttentionForward call = square(2, 4, seq, variant.head_dim, mask);
         call.problem.dtype = variant.dtype;
+        call.problem.head_dim_v = variant.head_dim_v;
         call.schedule = complete_schedule(call.schedule, call.problem, variant, h200, 0);
         EXPECT_GE(call.schedule.launch.index, 0);
         EXPECT_GE(call.schedule.scan.index, 0);

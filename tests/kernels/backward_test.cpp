@@ -91,9 +91,9 @@ TEST(AttentionBackward, NamesBadSizes) {
 }
 
 TEST(AttentionBackward, NamesWhatNoKernelHas) {
-  expect_refusal(Status::unsupported_head_dim, "head_dim_v is 8; allowed: head_dim = ",
-                 [](AttentionBackward& call) { call.problem.head_dim_v = 8; });
-  expect_refusal(Status::unsupported_head_dim, "of rows of K",
+  expect_refusal(Status::unsupported_head_dim,
+                 "/8; allowed: ", [](AttentionBackward& call) { call.problem.head_dim_v = 8; });
+  expect_refusal(Status::unsupported_head_dim, "V is columns of K",
                  [](AttentionBackward& call) { call.problem.kv_latent = true; });
   expect_refusal(Status::unsupported_type, "kv_dtype is int8",
                  [](AttentionBackward& call) { call.problem.kv_dtype = ElementType::int8; });

@@ -24,23 +24,24 @@ std::vector<RandomPoint> all_points() {
 
 const KernelVariant& variant_of(const RandomPoint& point) {
   const AttentionForward& call = point.call;
-  return *find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+  return *find_variant(HeadDims(call.problem), call.problem.dtype, call.tiling, call.family);
 }
 
 TEST(CoveringPoints, RunEveryKernelOfTheBuildAndEveryTilingWithEveryMask) {
   std::set<const KernelVariant*> seen;
-  std::set<std::tuple<std::string, int64_t, int64_t, int64_t, MaskKind>> pairs, wanted;
+  std::set<std::tuple<std::string, HeadDims, int64_t, int64_t, MaskKind>> pairs, wanted;
   for (const RandomPoint& point : all_points()) {
     const KernelVariant& variant = variant_of(point);
     seen.insert(&variant);
-    pairs.emplace(variant.family, variant.head_dim, variant.tiling.q_rows, variant.tiling.kv_rows,
-                  point.call.problem.mask.kind);
+    pairs.emplace(variant.family, variant.head_dims(), variant.tiling.q_rows,
+                  variant.tiling.kv_rows, point.call.problem.mask.kind);
   }
   for (const KernelVariant& variant : kernel_variants()) {
-    EXPECT_TRUE(seen.contains(&variant)) << variant.family << " D=" << variant.head_dim << " tile "
-                                         << variant.tiling.q_rows << "x" << variant.tiling.kv_rows;
+    EXPECT_TRUE(seen.contains(&variant))
+        << variant.family << " D=" << variant.head_dims().text() << " tile "
+        << variant.tiling.q_rows << "x" << variant.tiling.kv_rows;
     for (const MaskKind mask : {MaskKind::none, MaskKind::causal, MaskKind::window})
-      wanted.emplace(variant.family, variant.head_dim, variant.tiling.q_rows,
+      wanted.emplace(variant.family, variant.head_dims(), variant.tiling.q_rows,
                      variant.tiling.kv_rows, mask);
   }
   EXPECT_EQ(pairs, wanted);
@@ -119,7 +120,7 @@ TEST(CoveringPoints, RunEveryMaskedKernelUnderEveryMask) {
   for (const RandomPoint& point : all_points()) {
     const Problem& problem = point.call.problem;
     const KernelVariant* variant =
-        find_variant(problem.head_dim, problem.dtype, point.call.tiling, point.call.family);
+        find_variant(HeadDims(problem), problem.dtype, point.call.tiling, point.call.family);
     const void* function = kernel_for(*variant, problem).function;
     if (function != variant->function) found.insert({function, problem.mask.kind});
   }

@@ -11,12 +11,13 @@ namespace sawtooth::kernels {
 
 AttentionInputs random_inputs(const Problem& problem, uint64_t seed, float spread) {
   std::mt19937_64 generator(seed);
-  const int64_t q_elements = problem.batch * problem.heads * problem.seq_q * problem.head_dim;
-  const int64_t kv_elements = problem.batch * problem.kv_heads * problem.seq_kv * problem.head_dim;
+  const int64_t q_rows = problem.batch * problem.heads * problem.seq_q;
+  const int64_t kv_rows = problem.batch * problem.kv_heads * problem.seq_kv;
   const auto fill = [&](int64_t elements) {
     return random_elements(elements, problem.dtype, spread, generator);
   };
-  return {fill(q_elements), fill(kv_elements), fill(kv_elements)};
+  return {fill(q_rows * problem.head_dim), fill(kv_rows * problem.head_dim),
+          fill(kv_rows * problem.v_dim())};
 }
 
 AttentionResults run_attention(AttentionForward call, const AttentionInputs& inputs, Layout layout,
@@ -24,10 +25,12 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
   const Problem& problem = call.problem;
   const TensorShape q_shape{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
   const TensorShape kv_shape{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
+  const TensorShape v_shape{problem.batch, problem.kv_heads, problem.seq_kv, problem.v_dim()};
+  const TensorShape o_shape{problem.batch, problem.heads, problem.seq_q, problem.v_dim()};
   const DeviceTensor q(q_shape, layout, &inputs.q, problem.dtype);
   const DeviceTensor k(kv_shape, layout, &inputs.k, problem.dtype);
-  const DeviceTensor v(kv_shape, layout, &inputs.v, problem.dtype);
-  DeviceTensor o(q_shape, layout, nullptr, problem.dtype);
+  const DeviceTensor v(v_shape, layout, &inputs.v, problem.dtype);
+  DeviceTensor o(o_shape, layout, nullptr, problem.dtype);
   const int64_t rows = problem.batch * problem.heads * problem.seq_q;
   const DeviceBuffer lse(rows * int64_t(sizeof(float)));
   SAWTOOTH_CUDA_CHECK(cudaMemset(lse.as(), poison_byte, size_t(lse.bytes())));
@@ -45,7 +48,7 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
   DeviceBuffer items, steps;
   if (with_trace) {
     const KernelVariant* variant =
-        find_variant(problem.head_dim, problem.dtype, call.tiling, call.family);
+        find_variant(HeadDims(problem), problem.dtype, call.tiling, call.family);
     if (variant == nullptr) throw std::runtime_error("no such kernel variant");
     const int64_t count = item_count(problem, variant->tiling, call.schedule);
     results.steps_per_item = kv_tiles(problem, variant->tiling);
@@ -140,7 +143,7 @@ BackwardResults run_backward(AttentionBackward call, const BackwardInputs& input
 
   BackwardResults results;
   const KernelVariant* variant =
-      find_variant(problem.head_dim, dtype, call.tiling, call.family, Pass::backward);
+      find_variant(HeadDims(problem), dtype, call.tiling, call.family, Pass::backward);
   if (variant == nullptr) throw std::runtime_error("no such kernel variant");
   const int64_t count = item_count(problem, variant->tiling, call.schedule);
   results.steps_per_item = q_tiles(problem, variant->tiling) * problem.heads_per_kv_head();

@@ -83,6 +83,7 @@ TEST(PackedChecks, RefuseKernelsThatTakeOneLengthAlone) {
   for (const KernelVariant& variant : kernel_variants()) {
     AttentionForward call = valid_call();
     call.problem.head_dim = variant.head_dim;
+    call.problem.head_dim_v = variant.head_dim_v;
     call.problem.dtype = variant.dtype;
     call.family = variant.family;
     call.tiling = variant.tiling;

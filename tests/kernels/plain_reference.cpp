@@ -17,10 +17,10 @@ bool sees(const Problem& problem, int64_t row, int64_t key) {
 
 ReferenceResult plain_reference(const Problem& problem, double scale, const std::vector<float>& q,
                                 const std::vector<float>& k, const std::vector<float>& v) {
-  const int64_t dim = problem.head_dim;
+  const int64_t dim = problem.head_dim, dim_v = problem.v_dim();
   ReferenceResult result;
   std::vector<double> scores(static_cast<size_t>(problem.seq_kv));
-  std::vector<double> output(static_cast<size_t>(dim));
+  std::vector<double> output(static_cast<size_t>(dim_v));
   for (int64_t flat = 0; flat < problem.batch * problem.heads * problem.seq_q; ++flat) {
     const int64_t row = flat % problem.seq_q;
     const int64_t head = flat / problem.seq_q;
@@ -28,7 +28,7 @@ ReferenceResult plain_reference(const Problem& problem, double scale, const std:
                             head % problem.heads / (problem.heads / problem.kv_heads);
     const float* query = q.data() + flat * dim;
     const float* keys = k.data() + kv_head * problem.seq_kv * dim;
-    const float* values = v.data() + kv_head * problem.seq_kv * dim;
+    const float* values = v.data() + kv_head * problem.seq_kv * dim_v;
     double largest = -std::numeric_limits<double>::infinity();
     for (int64_t key = 0; key < problem.seq_kv; ++key) {
       if (!sees(problem, row, key)) continue;
@@ -43,7 +43,8 @@ ReferenceResult plain_reference(const Problem& problem, double scale, const std:
       if (!sees(problem, row, key)) continue;
       const double weight = std::exp(scores[size_t(key)] - largest);
       sum += weight;
-      for (int64_t d = 0; d < dim; ++d) output[size_t(d)] += weight * double(values[key * dim + d]);
+      for (int64_t d = 0; d < dim_v; ++d)
+        output[size_t(d)] += weight * double(values[key * dim_v + d]);
     }
     for (const double value : output) result.o.push_back(sum > 0 ? value / sum : 0.0);
     result.lse.push_back(sum > 0 ? largest + std::log(sum) : largest);

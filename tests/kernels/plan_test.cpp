@@ -153,6 +153,7 @@ TEST_F(PlansOnGpu, CallsAndPlansAreCapturedIntoGraphs) {
     if (!runs_here(variant)) continue;
     AttentionForward call = plain_call(500, MaskKind::causal);
     call.problem.head_dim = variant.head_dim;
+    call.problem.head_dim_v = variant.head_dim_v;
     call.problem.dtype = variant.dtype;
     call.tiling = variant.tiling;
     call.family = variant.family;

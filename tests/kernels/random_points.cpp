@@ -61,7 +61,7 @@ std::string what_is_wrong(const RandomPoint& point, const Judged& judged,
   std::string wrong = judged.wrong;
   if (wrong.empty() && !results.items.empty()) {
     const KernelVariant* variant =
-        find_variant(call.problem.head_dim, call.problem.dtype, call.tiling, call.family);
+        find_variant(HeadDims(call.problem), call.problem.dtype, call.tiling, call.family);
     wrong = judge_trace(call.problem, variant->tiling, call.schedule, results.trace());
   }
   return wrong.empty() ? wrong : describe(point) + ": " + wrong;
@@ -82,7 +82,8 @@ std::vector<TilingFamily> tilings_of(std::span<const KernelVariant> variants) {
     const auto same = std::find_if(tilings.begin(), tilings.end(), [&](const TilingFamily& other) {
       const KernelVariant& first = other.types.front();
       return std::string_view(first.family) == variant.family &&
-             first.head_dim == variant.head_dim && first.tiling.q_rows == variant.tiling.q_rows &&
+             first.head_dims() == variant.head_dims() &&
+             first.tiling.q_rows == variant.tiling.q_rows &&
              first.tiling.kv_rows == variant.tiling.kv_rows;
     });
     if (same == tilings.end())
@@ -103,6 +104,7 @@ RandomPoint covering_point(const KernelVariant& variant, int mask, int number) {
   problem.seq_q = tiling.q_rows + tiling.q_rows / 2 + 1 + number % 5;
   problem.seq_kv = 2 * tiling.kv_rows + tiling.kv_rows / 3 + number % 7;
   problem.head_dim = variant.head_dim;
+  problem.head_dim_v = variant.head_dim_v;
   problem.dtype = variant.dtype;
   problem.mask = {MaskKind(mask), tiling.kv_rows + 3};
   point.call.tiling = tiling;
@@ -194,6 +196,7 @@ RandomPoint random_point(uint64_t seed) {
   problem.seq_q = pick(0, 4) == 0 ? pick(1, 20) : pick(1, 400);
   problem.seq_kv = pick(0, 2) == 0 ? problem.seq_q : pick(1, 450);
   problem.head_dim = variant.head_dim;
+  problem.head_dim_v = variant.head_dim_v;
   problem.dtype = variant.dtype;
   problem.mask.kind = MaskKind(pick(0, 2));
   problem.mask.window = pick(0, 1) == 0 ? pick(1, 40) : pick(1, 400);

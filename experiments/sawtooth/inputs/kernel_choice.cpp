@@ -20,7 +20,7 @@ std::vector<const kernels::VariantRow*> offered(std::string_view family, const P
   const auto of_family = [&](std::string_view name) {
     std::vector<const kernels::VariantRow*> rows;
     for (const kernels::VariantRow& row : rows_of(problem.pass))
-      if (row.family == name && row.head_dim == problem.head_dim) rows.push_back(&row);
+      if (row.family == name && row.head_dims == kernels::HeadDims(problem)) rows.push_back(&row);
     return rows;
   };
   if (!family.empty()) return of_family(family);
@@ -42,15 +42,6 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
   return kernel;
 }
 
-// Whether the point's kernel is one that no file has costs of.
-bool has_own_kernels(const Keys& keys) {
-  bool own = false;
-  for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::own_kernels; }) own = own || keys.Feature::in_use();
-  });
-  return own;
-}
-
 }  // namespace
 
 const kernels::VariantRow* choose_tile(std::string_view family, const Problem& problem,
@@ -67,6 +58,22 @@ const kernels::VariantRow* kernel_with_tile(std::string_view family, const Probl
   return nullptr;
 }
 
+// Whether the point's kernel is one that no file has costs of. Rows of two widths have some in the
+// table.
+static bool has_own_kernels(const Point& point) {
+  const Keys& keys = point.keys;
+  const Problem& problem = point.request.problem;
+  const bool two_widths = keys.head_dim_v && !keys.kv_latent && keys.kv_dtype == KvType::as_q;
+  const bool in_table =
+      two_widths && kernel_with_tile(keys.kernel, problem, point.request.tiling) != nullptr;
+  bool own = false;
+  for_each_feature([&]<class Feature>(Feature*) {
+    if constexpr (requires { Feature::own_kernels; })
+      own = own || (keys.Feature::in_use() && !(std::is_same_v<Feature, WidthKeys> && in_table));
+  });
+  return own;
+}
+
 std::string known_tiles(std::string_view family, const Problem& problem) {
   std::string text;
   for (const kernels::VariantRow* row : offered(family, problem))
@@ -78,7 +85,10 @@ std::string known_tiles(std::string_view family, const Problem& problem) {
 
 void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys) {
   if (layers.has("tile-q") || layers.has("tile-kv") || (!keys.tiles && layers.has_system())) return;
-  const Problem problem{.head_dim = keys.head_dim, .dtype = keys.dtype, .pass = keys.pass};
+  const Problem problem{.head_dim = keys.head_dim,
+                        .dtype = keys.dtype,
+                        .pass = keys.pass,
+                        .head_dim_v = int32_t(keys.head_dim_v.value_or(0))};
   const bool measured_there = gpu != nullptr && !gpu->judged.empty();
   if (keys.tiles ? keys.tiles != Tiles::of_the_kernel
                  : !measured_there &&
@@ -126,7 +136,7 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
       const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
       const auto pace = gpu->paces.find(name);
       cost.pace = pace == gpu->paces.end() ? 1 : pace->second;
-      if (has_costs_of(file, kernel) && !has_own_kernels(keys)) costs_of.clear();
+      if (has_costs_of(file, kernel) && !has_own_kernels(point)) costs_of.clear();
     }
   }
   if (!keys.kernel_costs.empty()) {
@@ -164,7 +174,7 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   point.judgement = judgement_of(gpu, keys, point.costs, catalog);
   point.on_unjudged_gpu = gpu != nullptr && gpu->judged.empty();
   point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() &&
-                     !point.costs.empty() && (!point.judgement.known() || has_own_kernels(keys));
+                     !point.costs.empty() && (!point.judgement.known() || has_own_kernels(point));
 }
 
 }  // namespace sawtooth::experiments

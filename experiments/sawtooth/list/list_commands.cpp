@@ -99,8 +99,8 @@ void print_kernels() {
 #if defined(SAWTOOTH_HAVE_KERNELS)
   for (const kernels::KernelVariant& variant : kernels::kernel_variants()) {
     std::ostringstream name, text;
-    name << variant.family << " D=" << variant.head_dim << " " << variant.tiling.q_rows << "x"
-         << variant.tiling.kv_rows;
+    name << variant.family << " D=" << variant.head_dims().text() << " " << variant.tiling.q_rows
+         << "x" << variant.tiling.kv_rows;
     text << kernels::name_of(variant.dtype) << ", " << variant.threads() << " threads, "
          << variant.stages << " stages, " << variant.shared_bytes << " bytes of shared memory, "
          << variant.ctas_per_sm << " CTAs an SM by registers";

@@ -50,8 +50,9 @@ Call checked_call(const Point& point, std::span<const kernels::KernelVariant> va
                      point.text("pass") + "; see `sawtooth schedules --kernels`");
   // Without a name the first of the table that has the tile: the same kernel on every device.
   if (call.family.empty())
-    if (const auto* variant = kernels::find_variant(call.problem.head_dim, call.problem.dtype,
-                                                    call.tiling, {}, call.problem.pass))
+    if (const auto* variant =
+            kernels::find_variant(kernels::HeadDims(call.problem), call.problem.dtype, call.tiling,
+                                  {}, call.problem.pass))
       call.family = variant->family;
   call.ctas_per_sm = int(point.keys.ctas_per_sm);
   call.hints = cache_hints(point);
@@ -200,8 +201,8 @@ const kernels::KernelVariant& variant_of(const AttentionCall& call) {
         if constexpr (std::is_same_v<decltype(one), const kernels::AttentionDecode&>)
           return decode_variant(one);
         else
-          return *kernels::find_variant(one.problem.head_dim, one.problem.dtype, one.tiling,
-                                        one.family, one.problem.pass);
+          return *kernels::find_variant(kernels::HeadDims(one.problem), one.problem.dtype,
+                                        one.tiling, one.family, one.problem.pass);
       },
       call);
 }

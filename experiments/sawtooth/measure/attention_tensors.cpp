@@ -93,34 +93,34 @@ DeviceBuffer gap(uint64_t placement, uint64_t tensor) {
   return DeviceBuffer((1 + drawn) * page_bytes);
 }
 
-int64_t q_bytes(const Problem& problem) {
-  return problem.batch * problem.heads * problem.seq_q * problem.row_bytes();
+int64_t q_rows(const Problem& problem) {
+  return problem.batch * problem.heads * problem.seq_q;
 }
 
 }  // namespace
 
 AttentionTensors::AttentionTensors(const Problem& problem, uint64_t placement, int64_t kv_rows) {
-  const int64_t kv_bytes = problem.kv_heads * problem.row_bytes() *
-                           (kv_rows > 0 ? kv_rows : problem.batch * problem.seq_kv);
+  const int64_t all_kv_rows =
+      problem.kv_heads * (kv_rows > 0 ? kv_rows : problem.batch * problem.seq_kv);
   std::array<DeviceBuffer, 8> gaps;  // kept until all tensors have their pages
   gaps[0] = gap(placement, 0);
-  q = random_tensor(q_bytes(problem), problem.dtype, 0);
+  q = random_tensor(q_rows(problem) * problem.row_bytes(), problem.dtype, 0);
   gaps[1] = gap(placement, 1);
-  k = random_tensor(kv_bytes, problem.dtype, 1);
+  k = random_tensor(all_kv_rows * problem.k_row_bytes(), problem.dtype, 1);
   gaps[2] = gap(placement, 2);
-  v = random_tensor(kv_bytes, problem.dtype, 2);
+  v = random_tensor(all_kv_rows * problem.v_row_bytes(), problem.dtype, 2);
   gaps[3] = gap(placement, 3);
-  o = DeviceBuffer(q_bytes(problem));
+  o = DeviceBuffer(q_rows(problem) * problem.o_row_bytes());
   if (problem.pass == Pass::forward) return;
   gaps[4] = gap(placement, 4);
-  d_o = random_tensor(q_bytes(problem), problem.dtype, 3);
+  d_o = random_tensor(o.bytes(), problem.dtype, 3);
   gaps[5] = gap(placement, 5);
-  dk = DeviceBuffer(kv_bytes);
+  dk = DeviceBuffer(k.bytes());
   gaps[6] = gap(placement, 6);
-  dv = DeviceBuffer(kv_bytes);
+  dv = DeviceBuffer(v.bytes());
   gaps[7] = gap(placement, 7);
-  dq = DeviceBuffer(q_bytes(problem));
-  lse = DeviceBuffer(problem.batch * problem.heads * problem.seq_q * int64_t(sizeof(float)));
+  dq = DeviceBuffer(q.bytes());
+  lse = DeviceBuffer(q_rows(problem) * int64_t(sizeof(float)));
 }
 
 void require_launched(const kernels::Outcome& outcome) {

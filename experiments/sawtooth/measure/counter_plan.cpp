@@ -6,6 +6,7 @@
 
 #include "cupti/metric_plan.hpp"
 #include "cupti/status.hpp"
+#include "kernels/attention/variant_list.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -82,10 +83,11 @@ void print_planned_point(std::ostream& out, const Point& point, std::string_view
                          const Tiling& tiling, int64_t shared_bytes) {
   const Problem& problem = point.request.problem;
   out << "point: seq " << problem.seq_q << "x" << problem.seq_kv << ", head_dim "
-      << problem.head_dim << ", " << point.text("mask") << ", " << point.text("launch") << ", "
-      << point.text("scan") << " -> kernel " << family << " " << tiling.q_rows << "x"
-      << tiling.kv_rows << ", " << shared_bytes << " bytes of shared memory, "
-      << item_count(problem, tiling, point.request.schedule) << " items\n";
+      << kernels::HeadDims(problem).text() << ", " << point.text("mask") << ", "
+      << point.text("launch") << ", " << point.text("scan") << " -> kernel " << family << " "
+      << tiling.q_rows << "x" << tiling.kv_rows << ", " << shared_bytes
+      << " bytes of shared memory, " << item_count(problem, tiling, point.request.schedule)
+      << " items\n";
 }
 
 void print_counter_plans(std::ostream& out, Pass pass) {

@@ -239,15 +239,22 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const Options& opti
   std::vector<int64_t> keys = shape_of(k);
   keys[0] = queries[0];
   keys[3] = queries[3];
+  std::vector<int64_t> values = keys;
+  values[3] = shape_of(v)[3];
+  if (values[3] != queries[3] && (values[3] < 1 || values[3] > queries[3]))
+    return {SAWTOOTH_UNSUPPORTED_HEAD_DIM, "v has rows of " + std::to_string(values[3]) +
+                                               " elements; allowed: 1 to those of q, " +
+                                               std::to_string(queries[3])};
   sawtooth_attention_defaults(&call);
   Outcome bad = place("k", k, keys, q, call.k_strides, call.k);
-  if (bad.first == SAWTOOTH_OK) bad = place("v", v, keys, q, call.v_strides, call.v);
+  if (bad.first == SAWTOOTH_OK) bad = place("v", v, values, q, call.v_strides, call.v);
   if (bad.first == SAWTOOTH_OK) bad = place("q", q, queries, q, call.q_strides, call.q);
   if (bad.first != SAWTOOTH_OK) return bad;
   call.batch = queries[0];
   call.heads = queries[1];
   call.seq_q = queries[2];
   call.head_dim = queries[3];
+  call.head_dim_v = static_cast<int32_t>(values[3]);
   call.kv_heads = keys[1];
   call.seq_kv = keys[2];
   call.dtype = type->dtype;
@@ -318,6 +325,10 @@ Outcome wait_for(uintptr_t handle) {
 /// Status, message, and the tensors that were made here.
 using Result = std::tuple<int, std::string, std::optional<Tensor>, std::optional<Tensor>>;
 
+std::vector<int64_t> shape_of_o(const sawtooth_attention& call) {
+  return {call.batch, call.heads, call.seq_q, call.head_dim_v};
+}
+
 /// `out` may be missing, and is made once the call is known to be valid; so is lse with `with_lse`.
 Result forward(const Input& q, const Input& k, const Input& v, const std::optional<Tensor>& out,
                const std::optional<Tensor>& lse, bool with_lse, const Options& options,
@@ -325,13 +336,13 @@ Result forward(const Input& q, const Input& k, const Input& v, const std::option
   sawtooth_attention call;
   Outcome outcome = fill(q, k, v, options, call);
   if (outcome.first == SAWTOOTH_OK && out)
-    outcome = place("out", *out, shape_of(q), q, call.o_strides, call.o);
+    outcome = place("out", *out, shape_of_o(call), q, call.o_strides, call.o);
   if (outcome.first != SAWTOOTH_OK) return {outcome.first, outcome.second, {}, {}};
   if (!out) call.o = const_cast<void*>(q.data());  // for the checks alone
   std::optional<Tensor> made_out, made_lse;
   const auto enqueue = [&](const Workspace& workspace, cudaStream_t stream) {
     if (!out) {
-      made_out = empty(shape_of(q), q.dtype(), q.device_id());
+      made_out = empty(shape_of_o(call), q.dtype(), q.device_id());
       call.o = made_out->data();
     }
     if (with_lse && !lse)

@@ -28,6 +28,7 @@ class Attention(ctypes.Structure):
         + [("seed", ctypes.c_uint64)]
         + [(name, ctypes.POINTER(ctypes.c_int32)) for name in "packed_q packed_kv".split()]
         + [("sequence_order", ctypes.c_char_p), ("packed_may_change", ctypes.c_int32)]
+        + [("head_dim_v", ctypes.c_int32)]
     )
 
 
@@ -69,6 +70,7 @@ def call_of(torch, library, q, k, v, o, mask):
     call = library.started(Attention, "attention")
     call.batch, call.heads, call.seq_q, call.head_dim = q.shape
     call.kv_heads, call.seq_kv = k.shape[1:3]
+    call.head_dim_v = v.shape[3]
     call.dtype = DTYPES[str(q.dtype).removeprefix("torch.")]
     call.mask, call.workspace_starts_zero = MASKS[mask], 1
     call.q, call.k, call.v, call.o = (tensor.data_ptr() for tensor in (q, k, v, o))
@@ -90,7 +92,7 @@ def stream(torch):
 
 def forward(torch, q, k, v, mask):
     """A launch that returns its output."""
-    library, o = Library(), torch.empty_like(q)
+    library, o = Library(), q.new_empty((*q.shape[:3], v.shape[3]))
     call, plan = call_of(torch, library, q, k, v, o, mask), ctypes.c_void_p()
     workspace, place, size = workspace_of(torch, library, "attention_workspace_bytes", call)
     library.require("plan_create", ctypes.byref(call), place, size, ctypes.byref(plan))

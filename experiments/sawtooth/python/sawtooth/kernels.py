@@ -52,10 +52,10 @@ def attention(
 ) -> Any:
     """O = softmax(Q K^T * scale + mask) V on tensor cores of a CUDA device, under a schedule.
 
-    `q` is [batch, heads, length, head_dim], `k` and `v` are [batch, kv_heads, length, head_dim], all
-    bf16 or all fp16, on one device; heads is a multiple of kv_heads (GQA, MQA). They are any objects
-    with `__dlpack__` and may have gaps: a row's elements are neighbours, other strides multiples of 8
-    elements, addresses of 16 bytes. PyTorch's tensors that require a gradient are refused outside of
+    `q` is [batch, heads, length, head_dim], `k` and `v` are [batch, kv_heads, length, head_dim], `v`
+    perhaps with fewer elements a row than `k` (128 beside 192), all bf16 or all fp16, on one device;
+    heads is a multiple of kv_heads (GQA, MQA). They are any objects with `__dlpack__` and may have gaps:
+    a row's elements are neighbours, other strides multiples of 8 elements, addresses of 16 bytes. PyTorch's tensors that require a gradient are refused outside of
     torch.no_grad(): attention_backward() is called by hand, or by a torch.autograd.Function.
 
     `causal`: query i sees key j when j <= i + length of k - length of q. `window`: and of these only the
@@ -66,7 +66,7 @@ def attention(
     `workers` (CTAs), `kv_split` (parts of the K/V range), `prefetch` (steps, 0 is off), `tile_q` and
     `tile_kv` (rows), `kernel` (mma, mma-tma, hopper). None and 0 are chosen by shape and device.
 
-    Returns O, of q's shape and type: `out` where it is given, which is written; else a new tensor of
+    Returns O, of q's type and [batch, heads, length, head_dim of v]: `out` where it is given, which is written; else a new tensor of
     q's library, or for libraries without the array API an object with `__dlpack__`. With `lse` returns
     (O, lse): natural logarithms of the sums of exp(scores), fp32 [batch, heads, length].
 
@@ -90,7 +90,7 @@ def attention(
     if torch is not None:  # memory of its allocator
         with torch.no_grad():
             if out is None:
-                out = torch.empty(q.shape, dtype=q.dtype, device=q.device)
+                out = torch.empty((*q.shape[:3], v.shape[3]), dtype=q.dtype, device=q.device)
             if lse:
                 made_lse = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     used = {"q": q, "k": k, "v": v, "out": out, "lse": made_lse}
