@@ -89,6 +89,33 @@ int64_t resident_workers(const KernelVariant& variant, const DeviceLimits& devic
   return max_of(1, int64_t{device.sms} * max_of(1, resident));
 }
 
+/// `balanced` where CTAs would idle longer in the last wave than its pieces take: 8 to 15 us at
+/// head dim 128, 7 to 9 at 64 (median 9.8; run last_wave of
+/// experiments/data/h200/race/schedules.csv). Else shares are fixed for few waves, and tickets even
+/// out the CTAs' speeds over many.
+LaunchId last_wave_launch(const Problem& problem, const KernelVariant& variant, int64_t workers) {
+  constexpr double pieces_us = 10;
+  constexpr int64_t few_waves = 4;
+  if (!variant.cost.measured()) return balanced;
+  const int64_t items = problem.batch * problem.heads * q_tiles(problem, variant.tiling);
+  const int64_t waves = max_of(1, ceil_div(items, workers));
+  const double idle_share = 1 - double(items) / double(waves * workers);
+  if (estimated_us(problem, variant.tiling, variant.cost, workers) * idle_share > pieces_us)
+    return balanced;
+  return waves > few_waves ? dynamic : fixed;
+}
+
+/// The smallest power of two of heads whose items fill a wave, but for a tenth: with fewer the
+/// longest items of the last heads begin late. 918 and 655 us in sections of one and of four at
+/// head dim 128, causal, 32 query heads on 8 of 4K keys
+/// (experiments/data/h200/backward/sections.csv).
+int64_t filling_section(const Problem& problem, const KernelVariant& variant, int64_t workers) {
+  const int64_t items_a_head = max_of(1, item_tiles(problem, variant.tiling, problem.pass));
+  int64_t heads = 1;
+  while (10 * heads * items_a_head < 9 * workers) heads *= 2;
+  return heads;
+}
+
 template <class Id>
 void fill(Id& asked, Id choice) {
   if (asked.index == automatic_policy) asked = choice;
@@ -126,9 +153,13 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
   }
   const Rule& rule = rule_for(problem, variant);
   const int64_t kv_split = max_of(1, schedule.kv_split);
-  const int64_t section = rule.section_bytes > 0 && !has_no_query(problem)
-                              ? auto_section(problem, rule.section_bytes) * kv_split
-                              : 1;
+  const int64_t workers = resident_workers(variant, device, ctas_per_sm);
+  int64_t section = 1;
+  if (rule.section_bytes > 0 && !has_no_query(problem)) {
+    section = auto_section(problem, rule.section_bytes) * kv_split;
+    if (problem.pass == Pass::backward)
+      section = max_of(section, filling_section(problem, variant, workers));
+  }
   const int64_t heads = problem.batch * problem.item_heads(problem.pass) * kv_split;
   // Each K/V tile begins at its diagonal, so the last tiles first add to dQ in turn without a wait
   // (FlashAttention-3's shortest first): 2881 instead of 4489 us at head dim 128, causal, 8K
@@ -138,12 +169,13 @@ Schedule complete_schedule(const Schedule& asked, const Problem& problem,
   // Without a mask tickets are drawn two items ahead, so that items begin out of order and wait: a
   // variant took 8382 us with tickets and 5993 as a grid at head dim 128, 5447 and 3590 at 64, 8K
   // (the same file, run 4).
-  const LaunchId launch = ordered && !masked ? grid : rule.launch;
+  LaunchId launch = ordered && !masked ? grid : rule.launch;
+  if (launch == balanced) launch = last_wave_launch(problem, variant, workers);
   fill(schedule, {.order = {.section = min_of(section, max_of(1, heads)),
                             .q_order = shortest_first ? descending : rule.q_order},
                   .launch = launch,
                   .scan = rule.scan,
-                  .workers = resident_workers(variant, device, ctas_per_sm),
+                  .workers = workers,
                   .kv_split = 1});
   return schedule;
 }

@@ -3,6 +3,7 @@
 #include "kernels/attention/automatic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -220,6 +221,58 @@ TEST(AutomaticSchedule, IsAtMost5PercentSlowerThanTheFastestOfOtherRunsOnAnH200)
     }
   }
   EXPECT_GE(judged, 15);
+}
+
+/// Of {choice: time}: how much longer the one of `choice` takes than the fastest.
+double slowness_of(const std::map<std::string, double>& times, const std::string& choice) {
+  double best = 1e30;
+  for (const auto& [other, time_us] : times) best = std::min(best, time_us);
+  return times.contains(choice) ? times.at(choice) / best : INFINITY;
+}
+
+TEST(AutomaticSchedule, CutsTheLastWaveWhereThatIsFasterOnAnH200) {
+  if (find_variant(128, ElementType::bf16, {128, 176}, "hopper") == nullptr)
+    GTEST_SKIP() << "this build has no Hopper kernels";
+  std::map<std::tuple<int64_t, int64_t, int64_t>, std::map<std::string, double>> shapes;
+  for (Row& row : rows_of(SAWTOOTH_RACE_FOLDER "/schedules.csv"))
+    if (row["run"] == "last_wave")
+      shapes[{std::stoll(row["heads"]), std::stoll(row["seq_q"]), std::stoll(row["head_dim"])}]
+            [row["launch"]] = std::stod(row["time_us"]);
+  EXPECT_EQ(shapes.size(), 66u);
+  double product = 1;
+  for (const auto& [shape, times] : shapes) {
+    const auto& [heads, seq, head_dim] = shape;
+    const LaunchId launch = completed(square(1, heads, seq, head_dim, MaskKind::none)).launch;
+    const std::string choice(Launches::info()[size_t(launch.index)].name);
+    const double slowness = slowness_of(times, choice);
+    EXPECT_LE(slowness, 1.035) << heads << " heads of " << seq << ", head dim " << head_dim << ": "
+                               << choice;
+    product *= slowness;
+  }
+  EXPECT_LE(std::pow(product, 1.0 / double(shapes.size())), 1.005);
+}
+
+TEST(AutomaticSchedule, FillsWavesOfTheBackwardPassOnAnH200) {
+  std::map<std::vector<int64_t>, std::map<std::string, double>> shapes;
+  for (Row& row : rows_of(SAWTOOTH_RACE_FOLDER "/../backward/sections.csv")) {
+    std::vector<int64_t> shape;
+    for (const char* name : {"batch", "heads", "kv_heads", "seq", "head_dim"})
+      shape.push_back(std::stoll(row[name]));
+    shapes[shape][row["section"]] = std::stod(row["time_us"]);
+  }
+  EXPECT_EQ(shapes.size(), 20u);
+  for (const auto& [shape, times] : shapes) {
+    AttentionForward call = square(shape[0], shape[1], shape[3], shape[4], MaskKind::causal);
+    call.problem.kv_heads = shape[2];
+    call.problem.pass = Pass::backward;
+    const KernelVariant* variant =
+        find_variant(shape[4], ElementType::bf16, {0, 0}, families::hopper, Pass::backward);
+    if (variant == nullptr) GTEST_SKIP() << "this build has no Hopper kernels";
+    const int64_t section =
+        complete_schedule(call.schedule, call.problem, *variant, h200, 0).order.section;
+    EXPECT_LE(slowness_of(times, std::to_string(section)), 1.03)
+        << shape[1] << "/" << shape[2] << " heads of " << shape[3] << ": section " << section;
+  }
 }
 
 }  // namespace

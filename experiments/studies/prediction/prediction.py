@@ -50,6 +50,7 @@ LISTS = {
     "flash-attention-3": ("h200", "h200/peers/flash_attention_3.csv", "library"),
     "cudnn": ("h200", "h200/peers/peers.csv", "library"),
     "triton-tutorial": ("h200", "h200/peers/peers.csv", "library"),
+    "gqa": ("h200", "h200/peers/gqa.csv", "cudnn, FlashAttention-2"),
 }
 LIBRARY = "seq=16K,32K,64K,128K,256K head-dim=64,128 mask=none,causal".split()
 POINT = "kernel heads kv_heads seq_kv head_dim mask tile_q tile_kv section q_order launch".split()

@@ -45,7 +45,7 @@ class Shape(NamedTuple):
     batch: int
     heads: int
     seq_kv: int
-    head_dim: str  # 128, or 192/128: of Q and K, and of V and O
+    head_dim: int
     mask: str
 
 
@@ -73,7 +73,7 @@ def listed(path, of_pass, only=()):
             seq = count(length)
             batch = max(1, count(section["tokens"]) // seq)
             dtype = section.get("dtype", "bf16")
-            shape = Shape(dtype, batch, section.getint("heads"), seq, head_dim.strip(), mask)
+            shape = Shape(dtype, batch, section.getint("heads"), seq, int(head_dim), mask)
             found.append((shape, section["peers"].split(",")))
     return found
 
@@ -82,12 +82,8 @@ def launches_of(torch, of_pass, shape, peers):
     """({name: launch} of those that run and are right, {name: reason} of the others)"""
     torch.manual_seed(1)  # zeros would be faster than anything real
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[shape.dtype]
-    of_q, *of_v = map(int, shape.head_dim.split("/"))
-    size = (shape.batch, shape.heads, shape.seq_kv)
-    q, k, v, gradient = (
-        torch.randn((*size, dim), device="cuda", dtype=kind)
-        for dim in (of_q, of_q, *2 * (of_v or [of_q]))
-    )
+    size = (shape.batch, shape.heads, shape.seq_kv, shape.head_dim)
+    q, k, v, gradient = (torch.randn(size, device="cuda", dtype=kind) for _ in range(4))
     more = (gradient,) if of_pass == "backward" else ()
     launches, reasons, yardstick = {}, {}, None
     for name in (*peers, OURS):

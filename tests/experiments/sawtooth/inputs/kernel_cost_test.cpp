@@ -144,9 +144,9 @@ TEST(ResidentCtas, AreWhatTheRegistersOfTheVariantsAreLimitedFor) {
   for (const kernels::VariantRow& variant : kernels::variant_list) {
     if (variant.family != kernels::families::mma) continue;
     sim::KernelCost cost;
-    set_kernel_cost(file, {variant.head_dim, variant.tiling}, cost);
+    set_kernel_cost(file, {variant.head_dims.of_q, variant.tiling}, cost);
     EXPECT_EQ(cost.resident_ctas, variant.ctas_per_sm)
-        << variant.head_dim << " " << variant.tiling.q_rows;
+        << variant.head_dims.text() << " " << variant.tiling.q_rows;
     ++found;
   }
   EXPECT_EQ(found, file.sections.size() - 2) << "[kernel] and [every] are no shapes";
