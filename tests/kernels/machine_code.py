@@ -54,7 +54,7 @@ HOPPER_SHAPE = re.compile(
 MASKED_SHAPE = re.compile(r"MaskedShapeI\d+(\w+?)LNS\w+?OverlapE(\d)ELi(\d)E")
 HOPPER_BACKWARD_SHAPE = re.compile(r"hopper\w*?BackwardShapeI(\d+)(\w+?)((?:Li\d+E){5})Lb(\d)EE")
 OVERLAPS = ("no overlap", "ping-pong")
-MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d*)(\w+?)((?:L[ib]\d+E){7,8})E")
+MMA_SHAPE = re.compile(r"(Forward|Backward)ShapeI(\d*)(\w+?)((?:L[ib]\d+E){7,9})E")
 # kernels/attention/variants.inc: variants that spill on no architecture.
 COVERING = re.compile(
     r"^(BACKWARD_)?VARIANT\((\w+), (d\d+)_(\d+x\d+), +\w+, +(?:covering|both),", re.M

@@ -189,8 +189,8 @@ arch = sm_90
 ROOT = machine_code.ROOT
 TABLE = os.path.join(ROOT, "kernels", "attention", "variants.inc")
 COSTS = os.path.join(ROOT, "experiments", "profiles", "kernels", "mma.ini")
-# family, name, types, set, head dim, Q rows, K/V rows, CTAs an SM
-ROW = re.compile(r"^VARIANT\(mma, *(\w+), *\w+, *\w+, *\d+, *\d+, *\d+, *(\d+),", re.M)
+# family, name, types, set, head dim, that of V, Q rows, K/V rows, CTAs an SM
+ROW = re.compile(r"^VARIANT\(mma, *(\w+), *\w+, *\w+(?:, *\d+){4}, *(\d+),", re.M)
 SECTION = re.compile(r"^\[(d\d+-\d+x\d+)\]$(.*?)(?=^\[|\Z)", re.M | re.S)
 
 
