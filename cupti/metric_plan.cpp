@@ -1,4 +1,3 @@
-#include "cupti/metric_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

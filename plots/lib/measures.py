@@ -3,7 +3,7 @@
 import math
 
 CONFIDENCE = 0.95
-OVER = 1.5  # of compare_statistics.hpp: above it the order of work decides
+OVER = 1.5  # of compare_report.hpp: above it the order of work decides
 
 
 def quantile(values, share):

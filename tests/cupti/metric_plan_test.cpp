@@ -1,10 +1,9 @@
-#include "cupti/metric_plan.hpp"
-
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "cupti/metric_table.hpp"
+#include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
 #include "tests/cupti/host_available.hpp"
 

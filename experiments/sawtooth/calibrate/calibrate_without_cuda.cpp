@@ -1,6 +1,6 @@
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 

@@ -1,13 +1,26 @@
 #include <sstream>
 
-#include "experiments/sawtooth/cli/commands.hpp"
-#include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/cli/help.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
+
+// Values that can be listed: choices, on and off, names of GPUs and systems.
+std::vector<std::string> listed_values(const OptionSpec& option) {
+  if (option.kind == OptionKind::choice) {
+    const auto choices = option.allowed();
+    return {choices.begin(), choices.end()};
+  }
+  if (option.kind == OptionKind::on_off) return {"on", "off"};
+  if (option.kind == OptionKind::mask)
+    return {"none", "causal", "window:", "prefix-lm:", "document:", "blocks:"};
+  if (option.key == "gpu") return resource_names("profiles/gpus");
+  if (option.key == "system") return resource_names("profiles/systems");
+  return {};
+}
 
 /// Within single quotes of a shell; `escaped` get a backslash as well.
 std::string quoted(std::string_view text, std::string_view escaped = "") {
@@ -43,15 +56,14 @@ void for_each_option(const Command& command, Function function) {
 // What may stand first behind these commands: names, or for plot a command that lists its figures.
 constexpr const char* figures = "$(sawtooth plot --list | sed -n \"s/^  \\([a-z_]*\\)  .*/\\1/p\")";
 std::string operands_of(const Command& command) {
-  if (command.name == gpus_command.name) return join_list(resource_names("profiles/gpus"), " ");
-  if (command.name == systems_command.name)
-    return join_list(resource_names("profiles/systems"), " ");
-  return command.name == plot_command.name ? figures : "";
+  if (command.name == "gpus") return join_list(resource_names("profiles/gpus"), " ");
+  if (command.name == "systems") return join_list(resource_names("profiles/systems"), " ");
+  return command.name == "plot" ? figures : "";
 }
 
 std::string command_names() {
   std::vector<std::string> names;
-  for (const Command& command : commands()) names.emplace_back(command.name);
+  for (const Command& command : command_table) names.emplace_back(command.name);
   return join_list(names, " ");
 }
 
@@ -66,7 +78,7 @@ std::string bash() {
       << command_names()
       << "' -- \"$word\")\n    return\n  fi\n"
          "  if ((COMP_CWORD == 2)); then\n    case $before in\n";
-  for (const Command& command : commands())
+  for (const Command& command : command_table)
     if (const std::string names = operands_of(command); !names.empty())
       out << "      " << command.name << ") mapfile -t COMPREPLY < <(compgen -W \"" << names
           << "\" -- \"$word\"); return ;;\n";
@@ -78,7 +90,7 @@ std::string bash() {
         << values << "' -- \"$list\"); return ;;\n";
   }
   out << "  esac\n  case ${COMP_WORDS[1]} in\n";
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     out << "    " << command.name << ") options='";
     for_each_option(command, [&](const OptionSpec& option) { out << "--" << option.key << ' '; });
     out << "--help' ;;\n";
@@ -97,11 +109,11 @@ std::string bash() {
 std::string zsh() {
   std::ostringstream out;
   out << "#compdef sawtooth\n_sawtooth() {\n  local -a commands\n  commands=(\n";
-  for (const Command& command : commands())
+  for (const Command& command : command_table)
     out << "    '" << command.name << ':' << quoted(command.description, ":\\") << "'\n";
   out << "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n"
          "  shift words\n  ((CURRENT--))\n  case $words[1] in\n";
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     const std::string names = operands_of(command);
     out << "    " << command.name << ")\n      _arguments "
         << (names.empty() ? "" : "\"1:name:(" + names + ")\" ") << "'*:file:_files'";
@@ -124,7 +136,7 @@ std::string zsh() {
 
 std::string fish() {
   std::ostringstream out;
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     if (std::string names = operands_of(command); !names.empty()) {
       if (names.starts_with('$')) names.erase(0, 1);  // fish has (COMMAND)
       out << "complete -c sawtooth -f -n '__fish_seen_subcommand_from " << command.name << "' -a '"

@@ -1,8 +1,9 @@
 // The same words for people at a terminal and, in roff, for man.
+#include "experiments/sawtooth/cli/help.hpp"
+
 #include <sstream>
 #include <utility>
 
-#include "experiments/sawtooth/cli/commands.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -12,6 +13,36 @@ namespace {
 
 constexpr const char* program_line =
     "the cache locality of GPU attention, predicted, executed, measured";
+
+struct GroupTitle {
+  OptionGroup group;
+  std::string_view title;
+};
+constexpr GroupTitle group_titles[] = {
+    {OptionGroup::problem, "Problem"},     {OptionGroup::schedule, "Schedule"},
+    {OptionGroup::where, "Where it runs"}, {OptionGroup::model, "Model"},
+    {OptionGroup::output, "Output"},
+};
+
+constexpr std::string_view exit_codes =
+    "0 fine, 1 a check failed, 2 wrong usage, 3 device or counters not available.";
+
+// "--key VALUE" of a command's own option.
+std::string left_of(const PlainOption& option) {
+  return "--" + std::string(option.key) + (option.value.empty() ? "" : " ") +
+         std::string(option.value);
+}
+
+// What it means, its values and its default.
+std::string explanation(const OptionSpec& option) {
+  std::string text(option.description);
+  if (option.kind == OptionKind::choice) text += ": " + join_list(option.allowed());
+  if (option.kind == OptionKind::mask)
+    text += ": none, causal, window:W[+sink:N], prefix-lm:N, document:LENGTHS, blocks:FILE";
+  const bool says_default = !option.default_text.empty() && option.kind != OptionKind::toggle;
+  if (says_default) text += " (default: " + std::string(option.default_text) + ")";
+  return text;
+}
 
 // Calls `title` and `option` for the options of a command, by group.
 template <class Title, class Option>
@@ -79,7 +110,7 @@ std::string program_help() {
   std::ostringstream out;
   out << wrapped(std::string("sawtooth " SAWTOOTH_VERSION ": ") + program_line, line_width(), 2)
       << "\n\nusage: sawtooth COMMAND [operands] [--key value ...]\n\n";
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     const std::string operands(command.operands);
     print_row(out, std::string(command.name) + (operands.empty() ? "" : " " + operands),
               std::string(command.description));
@@ -124,7 +155,7 @@ std::string command_help(const Command& command) {
                "explains all.");
   out << "\n"
       << bold("Example", Output::standard) << "\n  "
-      << wrapped("sawtooth " + std::string(command.name) + " " + std::string(example_of(command)),
+      << wrapped("sawtooth " + std::string(command.name) + " " + std::string(command.example),
                  line_width(), narrow_left_width)
       << "\n";
   return out.str();
@@ -135,12 +166,12 @@ std::string man_page(std::string_view name) {
   if (name.empty()) {
     print_head(out, "sawtooth", program_line);
     out << "\\fBsawtooth\\fR \\fICOMMAND\\fR [operands] [\\-\\-key value ...]\n.SH COMMANDS\n";
-    for (const Command& command : commands())
+    for (const Command& command : command_table)
       out << ".TP\n\\fB" << command.name << "\\fR " << roff(command.operands) << "\n"
           << roff(command.description) << "; see sawtooth\\-" << command.name << "(1)\n";
     return out.str() + roff_end();
   }
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     if (command.name != name) continue;
     print_head(out, "sawtooth-" + std::string(name), command.description);
     out << "\\fBsawtooth " << name << "\\fR " << roff(command.operands)
@@ -157,7 +188,7 @@ std::string man_page(std::string_view name) {
           out << "\n" << roff(explanation(option)) << "\n";
         });
     out << ".SH EXAMPLE\n"
-        << roff("sawtooth " + std::string(name) + " ") << roff(example_of(command)) << "\n";
+        << roff("sawtooth " + std::string(name) + " ") << roff(command.example) << "\n";
     return out.str() + roff_end();
   }
   throw UsageError("--man: '" + std::string(name) + "' is no command");

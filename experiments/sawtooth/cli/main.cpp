@@ -4,10 +4,8 @@
 #include <iostream>
 #include <new>
 
-#include "experiments/sawtooth/cli/commands.hpp"
+#include "experiments/sawtooth/cli/help.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
@@ -46,7 +44,7 @@ int run(const Arguments& words) {
     std::cout << result_header();
     return exit_fine;
   }
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     if (command.name != words.front()) continue;
     const Arguments arguments(words.begin() + 1, words.end());
     // What stands behind -- belongs to another program.
@@ -61,7 +59,7 @@ int run(const Arguments& words) {
     throw UsageError("parquet: use pandas.read_csv(TABLE).to_parquet(FILE)");
   std::string known;
   std::vector<std::string_view> names;
-  for (const Command& command : commands()) {
+  for (const Command& command : command_table) {
     known.append(" ").append(command.name);
     names.push_back(command.name);
   }

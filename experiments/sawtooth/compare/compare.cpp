@@ -5,8 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/sawtooth/inputs/tolerances.hpp"
-#include "experiments/sawtooth/support/names.hpp"
+#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

@@ -8,7 +8,6 @@
 #include <sstream>
 #include <utility>
 
-#include "experiments/sawtooth/compare/compare_statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {

@@ -1,11 +1,10 @@
-#include "experiments/sawtooth/compare/compare_statistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
+#include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 
 namespace sawtooth::experiments {

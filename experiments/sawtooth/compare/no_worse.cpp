@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/compare/no_worse.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/point_table.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"

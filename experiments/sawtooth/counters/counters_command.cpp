@@ -7,8 +7,6 @@
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
-#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -5,8 +5,8 @@
 #include <boost/program_options.hpp>
 
 #include "experiments/sawtooth/inputs/removed_options.hpp"
-#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

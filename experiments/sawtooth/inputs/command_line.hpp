@@ -19,11 +19,12 @@ struct Command {
   std::string_view name;
   std::string_view operands;     // as the help shows them, e.g. "[CONFIG]"
   std::string_view description;  // one line
+  std::string_view example;      // what may follow the name
   /// Returns an exit code; throws UsageError for a mistake of the user's.
   int (*run)(const Command& command, const Arguments& arguments);
   CommandSet options = 0;                   // which rows of the option table it reads
-  bool own_help = false;                    // answers --help itself
   std::span<const PlainOption> flags = {};  // options that are no keys of configurations
+  bool own_help = false;                    // answers --help itself
 };
 
 struct ParsedCommandLine {

@@ -1,18 +1,30 @@
-// The commands of the program: what the help says of each, the function that runs it, and the
-// options that it reads. A command is declared here; its function stands in its folder.
+// The commands of the program, in the order of the help: what it says of each, an example, the
+// function that runs it, and the options that it reads. The function stands in the command's
+// folder.
 #pragma once
 
 #include <array>
+#include <iostream>
+#include <string>
+#include <string_view>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
+
+/// To be returned by a command that needs kernels, in a program built without a CUDA compiler.
+inline int report_not_built(std::string_view command) {
+  std::cerr << "sawtooth: " << command
+            << " needs kernels, but this program was built without a CUDA compiler; install nvcc "
+               "and build again\n";
+  return exit_no_device;
+}
 
 using RunCommand = int(const Command& command, const Arguments& arguments);
 RunCommand run_simulate, run_search, run_run, run_merge, run_slurm, run_compare, run_plot,
     run_report, run_counters, run_calibrate, run_record, run_import_ncu, run_order, run_teach,
-    run_advise, run_trace, run_gpus, run_systems, run_schedules,
+    run_advise, run_gpus, run_systems, run_schedules,
     run_measure;  // of which a build without kernels has --dry-run
 
 #if defined(SAWTOOTH_HAVE_KERNELS)
@@ -24,6 +36,17 @@ inline int run_not_built(const Command& command, const Arguments& arguments) {
 }
 inline constexpr RunCommand *run_bench = run_not_built, *run_ring = run_not_built,
                             *run_counters_dump = run_not_built;
+#endif
+
+#if defined(SAWTOOTH_HAVE_TRACE)
+RunCommand run_trace;
+#else
+inline int run_without_zstd(const Command& command, const Arguments&) {
+  std::cerr << "sawtooth: " << command.name
+            << " needs zstd, which this program was built without\n";
+  return exit_no_device;
+}
+inline constexpr RunCommand* run_trace = run_without_zstd;
 #endif
 
 // Options of commands about launches of other programs.
@@ -57,95 +80,89 @@ inline constexpr auto teach_options = std::to_array<PlainOption>({
     {"quiet", "", "without progress"},
 });
 
-inline constexpr Command simulate_command{"simulate", "[CONFIG]",
-                                          "predict the counters of every point, without a GPU",
-                                          run_simulate, command_simulate};
-inline constexpr Command measure_command{"measure", "[CONFIG]",
-                                         "run the kernels of every point and read L2 counters",
-                                         run_measure, command_measure};
-inline constexpr Command bench_command{"bench", "[CONFIG]",
-                                       "time all points against each other, interleaved", run_bench,
-                                       command_bench};
-inline constexpr Command ring_command{"ring", "[CONFIG]",
-                                      "run ring attention over several GPUs beside one of them",
-                                      run_ring, command_ring};
-inline constexpr Command search_command{"search", "[CONFIG]",
-                                        "the best schedules of a problem, and how far any could go",
-                                        run_search, command_search};
-inline constexpr Command run_command{
-    "run", "CONFIG", "simulate, measure where a GPU is, compare, draw; all into runs/NAME",
-    run_run};
-inline constexpr Command merge_command{
-    "merge", "TABLE.csv ...", "join the parts of a sweep (--shard), and name what is missing",
-    run_merge, command_merge};
-inline constexpr Command slurm_command{
-    "slurm", "CONFIG", "print a job array for Slurm: a shard a task, what is missing once more",
-    run_slurm, command_slurm};
-inline constexpr Command compare_command{"compare", "PREDICTED MEASURED",
-                                         "join two CSVs and print the errors of every counter",
-                                         run_compare, command_compare};
-inline constexpr Command plot_command{
-    .name = "plot",
-    .operands = "FIGURE TABLE.csv ... -o OUT",
-    .description = "draw a figure from tables; `sawtooth plot --list` has them",
-    .run = run_plot,
-    .own_help = true};
-inline constexpr Command report_command{
-    .name = "report",
-    .operands = "RUN -o FILE.html",
-    .description = "one page of a run: the answer, tables and pictures, no network",
-    .run = run_report,
-    .own_help = true};
-inline constexpr Command counters_command{"counters", "list | dump [CONFIG]",
-                                          "list: metrics of a chip and the passes that they take, "
-                                          "without a GPU; dump: any metrics of our kernels",
-                                          run_counters, command_counters | command_measure};
-inline constexpr Command calibrate_command{
-    "calibrate", "[ITEMS.csv]",
-    "run streams on this GPU; write its profile and raw counters; or fit the two-half model to "
-    "recorded ones, or a kernel's costs to what items of its launches took",
-    run_calibrate, command_calibrate};
-inline constexpr Command record_command_entry{
-    .name = "record",
-    .operands = "[--key value ...] -- COMMAND ...",
-    .description =
-        "L2 counters of the launches of any CUDA program; it runs once for each replay pass",
-    .run = run_record,
-    .flags = record_options};
-inline constexpr Command import_ncu_command{
-    .name = "import-ncu",
-    .operands = "REPORT.csv --csv OUT",
-    .description =
-        "rows of results.csv from `ncu --csv`, best of `--page raw --print-units base`; other "
-        "metrics go to OUT.metrics.csv",
-    .run = run_import_ncu,
-    .flags = import_ncu_options};
-inline constexpr Command order_command{
-    .name = "order",
-    .operands = "STAMPS",
-    .description =
+constexpr Command a_command(std::string_view name, std::string_view operands,
+                            std::string_view description, std::string_view example, RunCommand* run,
+                            CommandSet options = 0, std::span<const PlainOption> flags = {},
+                            bool own_help = false) {
+  return {name, operands, description, example, run, options, flags, own_help};
+}
+inline constexpr auto command_table = std::to_array<Command>({
+    a_command("simulate", "[CONFIG]", "predict the counters of every point, without a GPU",
+              "--gpu h200 --seq 64K,128K --scan linear,sawtooth", run_simulate, command_simulate),
+    a_command("measure", "[CONFIG]", "run the kernels of every point and read L2 counters",
+              "--gpu h200 --seq 64K --scan linear,sawtooth --csv m.csv", run_measure,
+              command_measure),
+    a_command("bench", "[CONFIG]", "time all points against each other, interleaved",
+              "--seq 8K,16K --mask causal --heads 16 --head-dim 128", run_bench, command_bench),
+    a_command("ring", "[CONFIG]", "run ring attention over several GPUs beside one of them",
+              "--ring 2 --seq 64K --head-dim 128", run_ring, command_ring),
+    a_command("search", "[CONFIG]", "the best schedules of a problem, and how far any could go",
+              "--gpu h200 --seq 64K --mask causal --heads 16 --budget 60s", run_search,
+              command_search),
+    a_command("run", "CONFIG",
+              "simulate, measure where a GPU is, compare, draw; all into runs/NAME", "sweep.ini",
+              run_run),
+    a_command("merge", "TABLE.csv ...",
+              "join the parts of a sweep (--shard), and name what is missing",
+              "part1.csv part2.csv --config sweep.ini --csv all.csv", run_merge, command_merge),
+    a_command("slurm", "CONFIG",
+              "print a job array for Slurm: a shard a task, what is missing once more",
+              "sweep.ini --tasks 16", run_slurm, command_slurm),
+    a_command("compare", "PREDICTED MEASURED",
+              "join two CSVs and print the errors of every counter",
+              "predicted.csv measured.csv --tolerance 5%", run_compare, command_compare),
+    a_command("plot", "FIGURE TABLE.csv ... -o OUT",
+              "draw a figure from tables; `sawtooth plot --list` has them",
+              "reads_by_length rows.csv -o reads", run_plot, 0, {}, true),
+    a_command("report", "RUN -o FILE.html",
+              "one page of a run: the answer, tables and pictures, no network",
+              "runs/sweep -o sweep.html", run_report, 0, {}, true),
+    a_command("counters", "list | dump [CONFIG]",
+              "list: metrics of a chip and the passes that they take, without a GPU; dump: any "
+              "metrics of our kernels",
+              "list --chip h200 --match lts__t_sectors", run_counters,
+              command_counters | command_measure),
+    a_command("calibrate", "[ITEMS.csv]",
+              "run streams on this GPU; write its profile and raw counters; or fit the two-half "
+              "model to recorded ones, or a kernel's costs to what items of its launches took",
+              "--gpu h200 --output new-gpu", run_calibrate, command_calibrate),
+    a_command("record", "[--key value ...] -- COMMAND ...",
+              "L2 counters of the launches of any CUDA program; it runs once for each replay pass",
+              "--kernel attention --flush --csv theirs.csv -- python3 train.py", run_record, 0,
+              record_options),
+    a_command("import-ncu", "REPORT.csv --csv OUT",
+              "rows of results.csv from `ncu --csv`, best of `--page raw --print-units base`; "
+              "other metrics go to OUT.metrics.csv",
+              "report.csv --csv rows.csv", run_import_ncu, 0, import_ncu_options),
+    a_command(
+        "order", "STAMPS",
         "the schedule that best describes the stamps of a launch, and how far its CTAs drift apart",
-    .run = run_order,
-    .flags = order_options};
-inline constexpr Command teach_command{
-    .name = "teach",
-    .operands = "ROWS.csv --output KERNEL.ini",
-    .description = "learn a kernel's costs from durations of linear scans inside and beyond L2",
-    .run = run_teach,
-    .flags = teach_options};
-inline constexpr Command advise_command{
-    "advise", "[CONFIG]",
-    "what each order would change: DRAM reads, time with its interval, and why", run_advise,
-    command_simulate};
-inline constexpr Command trace_command{
-    "trace", "[CONFIG]", "write the trace of a point, or read one and predict from it", run_trace,
-    command_trace};
-inline constexpr Command gpus_command{"gpus", "[NAME]", "list the GPU profiles, or all of one",
-                                      run_gpus};
-inline constexpr Command systems_command{
-    "systems", "[NAME]", "list the known systems and what their models leave out", run_systems};
-inline constexpr Command schedules_command{
-    "schedules", "[NAME]", "list the orders, launches, scans and models, or the kernels",
-    run_schedules, command_schedules};
+        "stamps.csv --q-tiles 64", run_order, 0, order_options),
+    a_command("teach", "ROWS.csv --output KERNEL.ini",
+              "learn a kernel's costs from durations of linear scans inside and beyond L2",
+              "rows.csv --output costs.ini", run_teach, 0, teach_options),
+    a_command("advise", "[CONFIG]",
+              "what each order would change: DRAM reads, time with its interval, and why",
+              "--gpu h200 --heads 16 --kv-heads 4 --seq 32K --mask causal", run_advise,
+              command_simulate),
+    a_command("trace", "[CONFIG]", "write the trace of a point, or read one and predict from it",
+              "--gpu gb10 --seq 4K --write visits.csv --format csv", run_trace, command_trace),
+    a_command("gpus", "[NAME]", "list the GPU profiles, or all of one", "a100", run_gpus),
+    a_command("systems", "[NAME]", "list the known systems and what their models leave out",
+              "flash-attention-2", run_systems),
+    a_command("schedules", "[NAME]", "list the orders, launches, scans and models, or the kernels",
+              "attach", run_schedules, command_schedules),
+});
+
+/// A command of the table; does not compile for a name that is not there.
+consteval Command command_named(std::string_view name) {
+  for (const Command& command : command_table)
+    if (command.name == name) return command;
+  throw "no such command";
+}
+
+/// Draws what the folder's tables allow into FOLDER/plots, and writes FOLDER/report.html. Where
+/// that is not possible one line on standard error says so; results never depend on pictures.
+void draw_run(const std::string& folder);
 
 }  // namespace sawtooth::experiments

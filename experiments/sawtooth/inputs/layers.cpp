@@ -1,6 +1,12 @@
 #include "experiments/sawtooth/inputs/layers.hpp"
 
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+
+#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -60,6 +66,149 @@ void Layers::complete_problem() {
     if (option.group == OptionGroup::problem && !option.default_text.empty())
       set_if_missing(option.key, option.default_text);
   set_if_missing("kv-heads", std::string(merged_.at("heads").values.front()));
+}
+
+namespace {
+
+constexpr std::string_view head_section = "system";
+constexpr std::string_view any_window = "window";
+
+bool can_be_tested(const OptionSpec* option) {
+  return option != nullptr && (option->group == OptionGroup::problem || option->key == "gpu") &&
+         option->key != "seq";
+}
+
+std::string canonical_alternative(const OptionSpec& option, const std::string& text) {
+  if (option.kind == OptionKind::mask && text == any_window) return text;
+  return canonical_value(option, text);
+}
+
+Condition parse_condition(const std::string& text, const std::string& place) {
+  const size_t equals = text.find('=');
+  const std::string key = text.substr(0, equals);
+  const OptionSpec* option = find_option(key);
+  if (equals == std::string::npos || !can_be_tested(option))
+    throw UsageError(place + "'" + text + "' is no condition; allowed: KEY=VALUE or " +
+                     "KEY=VALUE|VALUE with batch, heads, kv-heads, seq-q, seq-kv, head-dim, " +
+                     "dtype, mask or gpu");
+  Condition condition{key, {}};
+  std::istringstream values(text.substr(equals + 1));
+  for (std::string value; std::getline(values, value, '|');) {
+    try {
+      condition.values.push_back(canonical_alternative(*option, value));
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(place + key + ": " + error.what());
+    }
+  }
+  if (condition.values.empty()) throw UsageError(place + key + ": a value is missing after '='");
+  return condition;
+}
+
+void check_settable(const Settings& settings, bool guarded) {
+  for (const auto& [key, assignment] : settings) {
+    const OptionSpec& option = *find_option(key);
+    const std::string place = place_of(key, assignment.origin);
+    if (!option.is_axis() || key == "system" || key == "gpu")
+      throw UsageError(place + ": a system cannot set this key");
+    if (assignment.values.size() > 1) throw UsageError(place + ": a system gives one value a key");
+    if (guarded && option.group == OptionGroup::problem)
+      throw UsageError(place + ": a guarded section cannot set a key that conditions can test");
+  }
+}
+
+GuardedSection guarded_section(const IniSection& section, const std::string& path) {
+  GuardedSection guarded{section.name, section.line, {}, settings_of(section, path)};
+  std::istringstream words(section.name);
+  const std::string place =
+      path + ":" + std::to_string(section.line) + ": [" + section.name + "]: ";
+  for (std::string word; words >> word;) guarded.conditions.push_back(parse_condition(word, place));
+  check_settable(guarded.settings, true);
+  return guarded;
+}
+
+void read_head(SystemFile& system, const IniSection& section) {
+  for (const IniEntry& entry : section.entries) {
+    std::string* field = entry.key == "description" ? &system.description
+                         : entry.key == "limits"    ? &system.limits
+                         : entry.key == "alias-of"  ? &system.alias_of
+                                                    : nullptr;
+    if (field == nullptr)
+      fail_at(system.path, entry.line,
+              entry.key + ": unknown; allowed: description, limits, alias-of");
+    if (!field->empty()) fail_at(system.path, entry.line, entry.key + ": given twice");
+    *field = entry.value;
+  }
+}
+
+bool holds(const Condition& condition, const Settings& problem) {
+  const auto found = problem.find(condition.key);
+  if (found == problem.end()) return false;
+  const std::string& value = found->second.values.front();
+  return std::any_of(condition.values.begin(), condition.values.end(), [&](const std::string& v) {
+    return v == value ||
+           (condition.key == "mask" && v == any_window && value.starts_with(window_prefix));
+  });
+}
+
+bool holds(const GuardedSection& section, const Settings& problem) {
+  return std::all_of(section.conditions.begin(), section.conditions.end(),
+                     [&](const Condition& condition) { return holds(condition, problem); });
+}
+
+}  // namespace
+
+SystemFile read_system_file(const std::string& path) {
+  const IniFile file = read_ini(path);
+  SystemFile system;
+  system.path = path;
+  ContentHash content;
+  for (const IniSection& section : file.sections) {
+    if (section.name != head_section) {
+      content.add_line("[" + section.name + "]");
+      for (const IniEntry& entry : section.entries)
+        content.add_line(entry.key).add_line(entry.value);
+    }
+    if (section.name.empty()) {
+      system.settings = settings_of(section, path);
+      check_settable(system.settings, false);
+    } else if (section.name == head_section) {
+      read_head(system, section);
+    } else {
+      system.guarded.push_back(guarded_section(section, path));
+    }
+  }
+  system.content = content.text(content_digits);
+  if (system.description.empty()) throw UsageError(path + ": [system] has no description");
+  if (!system.alias_of.empty() && (!system.settings.empty() || !system.guarded.empty()))
+    throw UsageError(path + ": an alias has no keys of its own; they are those of " +
+                     system.alias_of);
+  return system;
+}
+
+Settings guarded_settings(const SystemFile& system, const Settings& problem) {
+  std::vector<const GuardedSection*> holding;
+  for (const GuardedSection& section : system.guarded)
+    if (holds(section, problem)) holding.push_back(&section);
+  std::stable_sort(holding.begin(), holding.end(), [](const auto* a, const auto* b) {
+    return a->conditions.size() > b->conditions.size();
+  });
+  Settings settings;
+  std::map<std::string, const GuardedSection*> winners;
+  for (const GuardedSection* section : holding) {
+    for (const auto& [key, assignment] : section->settings) {
+      const auto [winner, is_new] = winners.try_emplace(key, section);
+      if (is_new) {
+        settings[key] = assignment;
+      } else if (winner->second->conditions.size() == section->conditions.size() &&
+                 settings[key].values != assignment.values) {
+        throw UsageError(
+            place_of(key, assignment.origin) + ": [" + winner->second->name + "] and [" +
+            section->name +
+            "] both hold and are equally specific; add a section with both conditions");
+      }
+    }
+  }
+  return settings;
 }
 
 }  // namespace sawtooth::experiments

@@ -15,6 +15,13 @@
 namespace sawtooth::experiments {
 namespace {
 
+// Calls a function of each feature that has it (features/feature.hpp).
+#define SAWTOOTH_OF_FEATURES(function)                            \
+  for_each_feature([&]<class Feature>(Feature*) {                 \
+    if constexpr (requires { Feature::function(layers, point); }) \
+        Feature::function(layers, point);                         \
+  })
+
 Problem problem_of(const Keys& keys, const Layers& layers) {
   Problem problem{.batch = keys.batch,
                   .heads = keys.heads,
@@ -121,10 +128,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
   sim::Request& request = point.request;
   const Keys& keys = point.keys;
   request.tiling = {*keys.tile_q, *keys.tile_kv};
-  for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::resolve_tiles(layers, point); })
-      Feature::resolve_tiles(layers, point);
-  });
+  SAWTOOTH_OF_FEATURES(resolve_tiles);
   const Problem& problem = request.problem;
   for (const int64_t bytes : {problem.row_bytes(), problem.o_row_bytes()})
     require_whole_lines(layers, "tile-q", request.tiling.q_rows, bytes, problem.seq_q);
@@ -144,10 +148,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
     if (schedule.kv_split > 1) layers.fail("kv-split", "has no effect with loop = kv-outer");
     if (schedule.prefetch > 0) layers.fail("prefetch", "has no effect with loop = kv-outer");
   }
-  for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::check_schedule(layers, point); })
-      Feature::check_schedule(layers, point);
-  });
+  SAWTOOTH_OF_FEATURES(check_schedule);
   if (schedule.launch == launch_id<BalancedLaunch> && !cuts_last_wave(schedule))
     layers.fail("launch", "balanced cuts along K/V; allowed: with loop = kv-inner, kv-split = 1");
   const int64_t parts = kv_tiles(request.problem, request.tiling);
@@ -155,10 +156,7 @@ void resolve_schedule(const Layers& layers, Point& point) {
     layers.fail("kv-split", "allowed: up to the number of K/V tiles, " + std::to_string(parts));
   require_numbered_tiles(layers, request);
   resolve_order(layers, point);
-  for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::resolve_items(layers, point); })
-      Feature::resolve_items(layers, point);
-  });
+  SAWTOOTH_OF_FEATURES(resolve_items);
 }
 
 void resolve_gpu(const GpuFile* gpu, Point& point) {
@@ -186,10 +184,7 @@ void resolve_model(const Layers& layers, Point& point) {
   point.request.launches = keys.launches;
   if (keys.launches > 1 && keys.timing != sim::Timing::timed)
     layers.fail("launches", "needs timing = timed; the other models are deterministic");
-  for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::resolve_model(layers, point); })
-      Feature::resolve_model(layers, point);
-  });
+  SAWTOOTH_OF_FEATURES(resolve_model);
 }
 
 // Keys that have an effect beside others only.
@@ -229,10 +224,7 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
   choose_model(gpu, keys);
   choose_tiles(layers, gpu, keys);
   point.request.problem = problem_of(keys, layers);
-  for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { Feature::resolve_problem(layers, point); })
-      Feature::resolve_problem(layers, point);
-  });
+  SAWTOOTH_OF_FEATURES(resolve_problem);
   require_countable(layers, point.request.problem);
   resolve_gpu(gpu, point);
   refuse_idle_keys(layers, keys);
@@ -242,6 +234,8 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
 }
 
 }  // namespace
+
+#undef SAWTOOTH_OF_FEATURES
 
 Point resolve_or_refuse(const Settings& given, Catalog& catalog) {
   const Layers layers(given, catalog);
@@ -264,19 +258,27 @@ Point resolve(const Settings& given, Catalog& catalog) {
   return point;
 }
 
+namespace {
+
+template <class File, class Read>
+const File& read_once(std::map<std::string, File>& files, const std::string& name, Read read) {
+  const auto known = files.find(name);
+  return known != files.end() ? known->second : files.emplace(name, read()).first->second;
+}
+
+}  // namespace
+
 const GpuFile& Catalog::gpu(const Assignment& assignment) {
   const std::string& name = assignment.values.front();
-  const auto known = gpus_.find(name);
-  if (known != gpus_.end()) return known->second;
-  const std::string path = resource_path("profiles/gpus", name, place_of("gpu", assignment.origin));
-  return gpus_.emplace(name, read_gpu_file(path)).first->second;
+  return read_once(gpus_, name, [&] {
+    return read_gpu_file(resource_path("profiles/gpus", name, place_of("gpu", assignment.origin)));
+  });
 }
 
 const ProfileFile& Catalog::kernel(const std::string& name, const std::string& place) {
-  const auto known = kernels_.find(name);
-  if (known != kernels_.end()) return known->second;
-  const std::string path = resource_path("profiles/kernels", name, place);
-  return kernels_.emplace(name, read_kernel_file(path)).first->second;
+  return read_once(kernels_, name, [&] {
+    return read_kernel_file(resource_path("profiles/kernels", name, place));
+  });
 }
 
 const std::vector<JudgedError>& Catalog::judged_errors() {
@@ -295,9 +297,7 @@ const std::vector<JudgedError>& Catalog::judged_errors() {
 }
 
 const SystemFile& Catalog::read_system(const std::string& path) {
-  const auto known = systems_.find(path);
-  return known != systems_.end() ? known->second
-                                 : systems_.emplace(path, read_system_file(path)).first->second;
+  return read_once(systems_, path, [&] { return read_system_file(path); });
 }
 
 const SystemFile& Catalog::system(const Assignment& assignment) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/keys.hpp"
+#include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
-#include "experiments/sawtooth/inputs/system_file.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::experiments {

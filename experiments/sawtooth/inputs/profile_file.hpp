@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "scheduler/tiling.hpp"
+#include "sim/profile_key.hpp"
 
 namespace sawtooth::experiments {
 
@@ -68,5 +69,21 @@ std::optional<KernelScope> parse_kernel_scope(std::string_view section);
 std::string kernel_section(int64_t head_dim, const Tiling& tiling);
 
 inline constexpr std::string_view every_kernel = "every";
+
+// Values of a profile's keys: what kinds there are, what they allow, and how they are read.
+
+using sim::ProfilePlace;
+using sim::ProfileUnit;
+
+/// What a key allows. The least and the most are of a number.
+struct ProfileBounds {
+  ProfileUnit unit;
+  double low;
+  double high;
+};
+
+/// Puts what `text` says in its place. Throws std::invalid_argument: which part of it is not
+/// allowed, and what is.
+void read_profile_value(std::string_view text, const ProfileBounds& bounds, ProfilePlace place);
 
 }  // namespace sawtooth::experiments

@@ -1,11 +1,10 @@
-#include "experiments/sawtooth/inputs/profile_value.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <stdexcept>
 #include <string>
 
+#include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {

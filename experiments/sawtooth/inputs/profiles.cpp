@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/inputs/profile_value.hpp"
+#include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -5,12 +5,10 @@
 #include <sstream>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#include "experiments/sawtooth/inputs/system_file.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
-#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -4,7 +4,7 @@
 #include <iomanip>
 #include <ostream>
 
-#include "cupti/metric_plan.hpp"
+#include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
 #include "kernels/attention/variant_list.hpp"
 

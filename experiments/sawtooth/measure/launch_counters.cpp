@@ -2,7 +2,7 @@
 
 #include "cupti/metric_table.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
-#include "experiments/sawtooth/support/time_units.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 

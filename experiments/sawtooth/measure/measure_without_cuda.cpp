@@ -4,7 +4,6 @@
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
-#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 
 namespace sawtooth::experiments {

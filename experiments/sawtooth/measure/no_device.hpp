@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "cupti/status.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/cuda_check.hpp"
 
 namespace sawtooth::experiments {

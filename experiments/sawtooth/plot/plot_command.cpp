@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/plot/plot.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -9,8 +9,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "experiments/sawtooth/compare/compare_report.hpp"
+#include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#include "experiments/sawtooth/inputs/system_file.hpp"
 #include "experiments/sawtooth/python/simulation.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/resources.hpp"

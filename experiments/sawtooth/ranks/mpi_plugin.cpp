@@ -1,7 +1,7 @@
 // MPI behind MessagePassing: a library of its own, so that the program needs no MPI to run.
 #include <mpi.h>
 
-#include "experiments/sawtooth/ranks/message_passing.hpp"
+#include "experiments/sawtooth/ranks/ranks.hpp"
 
 namespace sawtooth::experiments {
 namespace {

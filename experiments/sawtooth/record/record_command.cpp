@@ -17,7 +17,6 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -161,8 +160,8 @@ Recording record_command(const RecordArguments& arguments,
 
 RecordArguments parse_record_arguments(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  const PlainOptions options = parse_plain_options(
-      record_command_entry.name, {arguments.begin(), dashes}, record_command_entry.flags, 0);
+  const PlainOptions options =
+      parse_plain_options("record", {arguments.begin(), dashes}, record_options, 0);
   RecordArguments record;
   record.launches.kernel = options.value_or("kernel", "");
   record.launches.nvtx = options.value_or("nvtx", "");

@@ -5,7 +5,6 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/support/text.hpp"
-#include "experiments/sawtooth/support/time_units.hpp"
 
 namespace sawtooth::experiments {
 

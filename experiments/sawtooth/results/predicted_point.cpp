@@ -5,6 +5,7 @@
 
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/results/forward_flop.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -21,7 +22,6 @@ double exchange_us(const Keys& keys, const sim::LinkRates& link) {
                       .dtype = keys.dtype,
                       .head_dim_v = static_cast<int32_t>(keys.head_dim_v.value_or(0))};
   const HeadShards shards{*keys.head_shards, keys.exchange};
-  constexpr double ns_a_us = 1000;
   return double(shards.bytes(whole)) / sim::link_bytes_a_ns(link, shards.message_bytes(whole)) /
          ns_a_us;
 }
@@ -43,7 +43,83 @@ std::vector<sim::Prediction> other_models(const Point& point, sim::Request reque
   return others;
 }
 
+void add_longest(std::optional<double>& longest, const std::optional<double>& other) {
+  if (other && (!longest || *other > *longest)) longest = other;
+}
+void add_to(std::optional<double>& sum, const std::optional<double>& part) {
+  if (part) sum = sum.value_or(0) + *part;
+}
+
+sim::RingRequest ring_request(const Point& point, const sim::Request& request) {
+  const bool nccl = point.keys.ring_mover == RingMover::nccl;
+  return {.request = request,
+          .ring = *point.ring,
+          .link = nccl ? point.gpu.link_nccl : point.gpu.link_copy,
+          .halves = point.keys.l2->halves,
+          .copier = nccl ? sim::Copier::sms : sim::Copier::copy_engine};
+}
+
+double ring_flop(const Point& point, const sim::RingRequest& ring) {
+  const Range ranks = ring_parts(point.keys.ring_rank, ring.ring.ranks);
+  const Range steps = ring_parts(point.keys.ring_step, ring.ring.ranks);
+  double flop = 0;
+  for (int64_t rank = ranks.begin; rank < ranks.end; ++rank)
+    for (int64_t step = steps.begin; step < steps.end; ++step)
+      flop += attention_flop(sim::step_request(ring, rank, step).problem, point.request.tiling);
+  return flop;
+}
+
+sim::Prediction predict_parts(const Point& point, const sim::RingRequest& ring,
+                              const CsvRow& key_cells, RingReplays& replays) {
+  if (point.keys.l2->name != "lru" && point.keys.l2->name != "halves")
+    throw std::invalid_argument("l2: a ring takes lru or halves");
+  const std::string name = ring_name(key_cells);
+  const Range ranks = ring_parts(point.keys.ring_rank, ring.ring.ranks);
+  const Range steps = ring_parts(point.keys.ring_step, ring.ring.ranks);
+  sim::Prediction sum;
+  std::optional<double> end_us;  // of the GPU that ends last, waits included
+  for (int64_t rank = ranks.begin; rank < ranks.end; ++rank) {
+    const RingReplays::Steps all =
+        replays.of(name, rank, [&] { return sim::simulate_rank(ring, point.gpu, rank); });
+    std::optional<double> time_us, transfer_us, exposed_us;
+    for (int64_t at = steps.begin; at < steps.end; ++at) {
+      const sim::RingStep& step = (*all)[static_cast<size_t>(at)];
+      add(sum.total, step.total);
+      for (size_t t = 0; t < sum.by_tensor.size(); ++t) add(sum.by_tensor[t], step.by_tensor[t]);
+      sum.tile_visits += step.tile_visits;
+      add_to(time_us, step.time_us);
+      add_to(exposed_us, step.exposed_us);
+      if (at > 0) add_to(transfer_us, step.transfer_us);
+    }
+    // What a single step waits for is no part of its own time.
+    if (!point.keys.ring_step) add_to(time_us, exposed_us);
+    add_longest(end_us, time_us);
+    add_longest(sum.transfer_us, transfer_us);
+    add_longest(sum.exposed_us, exposed_us);
+  }
+  sum.time_us = end_us;
+  if (point.keys.ring_rank || point.keys.ring_step || !sum.time_us) return sum;
+  sim::RingRequest alone = ring;  // with the small kernels of a backward pass
+  alone.ring.ranks = 1;
+  const auto alone_us = sim::simulate_rank(alone, point.gpu, 0).front().time_us;
+  if (alone_us) sum.of_ideal = *alone_us / (double(ring.ring.ranks) * *sum.time_us);
+  return sum;
+}
+
+PredictedResult predict_ring(const Point& point, const sim::Request& request,
+                             const CsvRow& key_cells, RingReplays& replays) {
+  const sim::RingRequest ring = ring_request(point, request);
+  return {predict_parts(point, ring, key_cells, replays), ring_flop(point, ring)};
+}
+
 }  // namespace
+
+std::string ring_name(CsvRow key_cells) {
+  for (const size_t column :
+       {result_column("experiment"), result_column("ring_rank"), result_column("ring_step")})
+    key_cells[column].clear();
+  return row_key(key_cells);
+}
 
 PredictedResult predict(const Point& point, const sim::Request& request, const CsvRow& key_cells,
                         RingReplays* replays) {

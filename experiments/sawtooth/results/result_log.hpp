@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/settings.hpp"
@@ -102,5 +103,17 @@ class ResultLog {
   std::optional<OutputFile> table_;
   std::optional<OutputFile> partial_;
 };
+
+/// Parts of a sweep for several machines. A point's part follows from its run_id alone, so that it
+/// is the same in a list that has more points or another order.
+struct Shard {
+  uint64_t number = 1;  // from 1 to `count`
+  uint64_t count = 1;
+
+  bool has(std::string_view run_id) const;
+};
+
+/// What the option shard says, all of the sweep without it; throws UsageError.
+Shard shard_of(const Settings& outputs);
 
 }  // namespace sawtooth::experiments

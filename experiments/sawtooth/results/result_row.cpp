@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iostream>
 
-#include "experiments/sawtooth/results/intervals.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -21,6 +23,53 @@ std::string_view without_path(size_t column, std::string_view cell) {
   const ResultColumn& of = result_columns[column];
   const bool is_path = of.kind == ColumnKind::parameter ? !cell.empty() : cell.starts_with("file:");
   return of.may_be_path && is_path ? "file" : cell;
+}
+
+constexpr std::string_view time_column = "time_us";
+
+size_t place_of(const std::string& column) {
+  const auto found = std::ranges::find(result_columns, column, &ResultColumn::name);
+  return static_cast<size_t>(found - result_columns.begin());
+}
+
+std::optional<double> value_of(const sim::Counters& counters, std::string_view column) {
+  const auto counter = std::ranges::find(sim::counter_columns, column, &sim::CounterColumn::name);
+  const sim::Sectors& value = counters.*counter->member;
+  return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+}
+
+constexpr double over_compulsory = 1.5;
+
+PointKind kind_of(const RowSource& source) {
+  const Keys& keys = source.point.keys;
+  const sim::Counters& counters = source.prediction->total;
+  const double reads = double(counters.dram_read_sectors.value_or(0));
+  if (reads <= over_compulsory * double(counters.cold_read_sectors.value_or(0)))
+    return PointKind::within;
+  const bool masked = keys.mask.kind != MaskKind::none;
+  const bool ascending = keys.order_file.empty() && keys.q_order == q_order_id<AscendingQ>;
+  if (masked && ascending) return PointKind::drifting;
+  const bool heads_in_turn = keys.section && keys.section->heads == 1;
+  return masked || !heads_in_turn ? PointKind::apart : PointKind::in_step;
+}
+
+static_assert(std::ranges::all_of(interval_columns, [](std::string_view name) {
+  return name == time_column ||
+         std::ranges::find(sim::counter_columns, name, &sim::CounterColumn::name) !=
+             sim::counter_columns.end();
+}));
+
+constexpr size_t most_reasons = 100;
+
+// "gpu gb10 batch 1 ...": the key columns that are not empty.
+std::string point_text(const CsvRow& cells) {
+  std::string text;
+  for (size_t i = 0; i < key_column_count; ++i) {
+    if (cells[i].empty() || result_columns[i].kind == ColumnKind::label) continue;
+    text.append(text.empty() ? "" : " ").append(result_columns[i].name).append(" ");
+    text.append(cells[i]);
+  }
+  return text;
 }
 
 }  // namespace
@@ -120,15 +169,82 @@ CsvRow predicted_row(const CsvRow& key_cells, const RowSource& source) {
   CsvRow row = predicted_row(key_cells, source.prediction->total);
   for (size_t i = first_counter_column; i < row.size(); ++i)
     if (result_columns[i].cell != nullptr) row[i] = result_columns[i].cell(source);
-  row[result_column("judged")] = source.point.judgement.text(kind_name(source));
+  const auto kind = static_cast<size_t>(kind_of(source));
+  row[result_column("judged")] = source.point.judgement.text(point_kind_names[kind]);
   add_intervals(source, row);
   return row;
+}
+
+void add_intervals(const RowSource& source, CsvRow& row) {
+  const sim::Prediction& prediction = *source.prediction;
+  const PointKind kind = kind_of(source);
+  const auto put = [&](const std::string& column, double low, double value, double high) {
+    const bool is_time = column == time_column;
+    const auto end = [&](bool ends, const char* of, double otherwise) {
+      return ends ? value_of(prediction.total, of).value_or(otherwise) : otherwise;
+    };
+    const bool writes = column.find("write") != std::string::npos;
+    const double least = end(column == "dram_read_sectors", "cold_read_sectors", 0);
+    const double most = end(!is_time, writes ? "l2_write_sectors" : "sm_read_sectors", high);
+    low = std::max(low, std::min(least, value));
+    high = std::min(high, std::max(most, value));
+    row[place_of(column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
+    row[place_of(column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);
+  };
+  if (source.point.spans_models() && source.others != nullptr) {
+    for (const std::string_view column : interval_columns) {
+      if (column == time_column) continue;  // no model's was judged
+      const auto value = value_of(prediction.total, column);
+      if (!value) continue;
+      std::vector<double> all{*value};
+      for (const sim::Prediction& other : *source.others)
+        all.push_back(value_of(other.total, column).value_or(*value));
+      const auto [low, high] = std::minmax_element(all.begin(), all.end());
+      put(std::string(column), *low, *value, *high);
+    }
+    return;
+  }
+  for (const IntervalWidth& width : source.point.judgement.intervals) {
+    const bool is_time = width.column == time_column;
+    const auto value = is_time ? prediction.time_us : value_of(prediction.total, width.column);
+    std::vector<double> launches;
+    for (const sim::SimulatedLaunch& launch : prediction.launches)
+      launches.push_back(is_time ? launch.time_us
+                                 : value_of(launch.total, width.column).value_or(0));
+    const bool known = value && *value > 0 && !launches.empty() &&
+                       std::ranges::all_of(launches, [](double one) { return one > 0; });
+    if (!known) continue;
+    const double h =
+        is_time ? width.half_width_of_time(launches, *value) : width.half_width(launches, kind);
+    const double factor = std::exp(h);
+    put(width.column, *value / factor, *value, *value * factor);
+  }
 }
 
 std::string result_header() {
   CsvRow header;
   for (const ResultColumn& column : result_columns) header.emplace_back(column.name);
   return csv_line(header);
+}
+
+void Failures::add(const CsvRow& row) {
+  const std::string& message = row[result_column("message")];
+  auto reason = std::ranges::find(reasons_, message, &Reason::message);
+  if (reason == reasons_.end() && reasons_.size() == most_reasons) {
+    ++others_;
+    return;
+  }
+  if (reason == reasons_.end())
+    reason = reasons_.insert(reason, Reason{message, point_text(row), 0});
+  ++reason->points;
+}
+
+void Failures::print() const {
+  for (const Reason& reason : reasons_)
+    std::cerr << "sawtooth: " << reason.message << " (" << reason.points
+              << (reason.points == 1 ? " point: " : " points, the first: ") << reason.first_point
+              << ")\n";
+  if (others_ > 0) std::cerr << "sawtooth: other reasons (" << others_ << " points)\n";
 }
 
 }  // namespace sawtooth::experiments

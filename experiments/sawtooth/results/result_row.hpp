@@ -1,8 +1,10 @@
 // Rows of results.csv: the cells of a point, and what came out of it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
@@ -39,7 +41,32 @@ inline constexpr std::string_view status_failed = "failed";
 CsvRow predicted_row(const CsvRow& key_cells, const sim::Counters& counters);
 /// With all that a prediction says, intervals included.
 CsvRow predicted_row(const CsvRow& key_cells, const RowSource& source);
+/// Fills the interval of every column that the point's judgement has a width of, around its
+/// predicted value; of counters in whole sectors, outwards. One that is not predicted, or is 0 in a
+/// launch, has none. Of a point that spans models they go from the least to the most of these.
+/// Intervals end at what is compulsory and at what SMs read.
+void add_intervals(const RowSource& source, CsvRow& row);
 
 std::string result_header();
+
+/// Points of a sweep that have no result, for the end of a command: a line a reason, with its first
+/// point, of the first hundred reasons.
+class Failures {
+ public:
+  /// A row of results.csv whose status is not ok.
+  void add(const CsvRow& row);
+  bool empty() const { return reasons_.empty(); }
+  /// To standard error.
+  void print() const;
+
+ private:
+  struct Reason {
+    std::string message;
+    std::string first_point;
+    int64_t points = 0;
+  };
+  std::vector<Reason> reasons_;  // the first ones
+  int64_t others_ = 0;           // points with other reasons
+};
 
 }  // namespace sawtooth::experiments

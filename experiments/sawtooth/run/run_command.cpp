@@ -7,8 +7,6 @@
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/plot/plot.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
@@ -44,7 +42,7 @@ void join_results(const fs::path& folder, bool measured) {
 void add_miss_curves(const std::string& configuration, const fs::path& folder) {
   const std::string curves = (folder / "miss_curve.csv").string();
   try {
-    run_simulate(simulate_command,
+    run_simulate(command_named("simulate"),
                  {configuration, "--timing", "lockstep", "--l2", "lru", "--quiet", "--overwrite",
                   "--csv", (folder / "lockstep.csv").string(), "--miss-curve", curves});
   } catch (const UsageError& error) {  // a point that this model cannot count
@@ -56,7 +54,7 @@ int measure_into(const std::string& configuration, const fs::path& folder, bool 
   Arguments measure{configuration, "--overwrite", "--csv", (folder / "measured.csv").string()};
   if (with_wavefront)
     measure.insert(measure.end(), {"--wavefront", (folder / "wavefront_measured.csv").string()});
-  return run_measure(measure_command, measure);
+  return run_measure(command_named("measure"), measure);
 }
 
 }  // namespace
@@ -80,7 +78,7 @@ int run_run(const Command& command, const Arguments& arguments) {
       expand(configuration, {}).size() <= most_pictured && !outputs.contains("wavefront");
   if (with_wavefront)
     simulate.insert(simulate.end(), {"--wavefront", (folder / "wavefront.csv").string()});
-  const int predicted = run_simulate(simulate_command, simulate);
+  const int predicted = run_simulate(command_named("simulate"), simulate);
   if (with_wavefront) add_miss_curves(path, folder);
   const fs::path rows = folder / "measured.csv";
   const auto before = written_at(rows);
@@ -96,7 +94,7 @@ int run_run(const Command& command, const Arguments& arguments) {
   std::cout << "written to " << folder.string() << "\n";
   int compared = exit_fine;
   if (has_measured) {
-    compared = run_compare(compare_command,
+    compared = run_compare(command_named("compare"),
                            {(folder / "predicted.csv").string(), (folder / "measured.csv").string(),
                             "--csv", (folder / "compare.csv").string()});
   } else {

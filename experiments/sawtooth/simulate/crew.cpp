@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/sawtooth/ranks/bytes.hpp"
+#include "experiments/sawtooth/ranks/ranks.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

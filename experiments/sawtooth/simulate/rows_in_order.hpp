@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
 #include "experiments/sawtooth/simulate/crew.hpp"
 

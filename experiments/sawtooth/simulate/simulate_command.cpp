@@ -21,8 +21,6 @@
 #include "experiments/sawtooth/simulate/dispatcher.hpp"
 #include "experiments/sawtooth/simulate/rows_in_order.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
-#include "experiments/sawtooth/simulate/sweep_cost.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

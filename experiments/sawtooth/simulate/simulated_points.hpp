@@ -11,9 +11,10 @@
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/results/predicted_ring.hpp"
-#include "experiments/sawtooth/results/shard.hpp"
+#include "experiments/sawtooth/results/predicted_point.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 
@@ -68,5 +69,18 @@ class SimulatedPoints {
   std::unordered_set<TextKey, TextKey::Hash> seen_;  // where points may repeat
   size_t index_ = 0, places_ = 0;
 };
+
+/// What a point is expected to take, before it is simulated: a rough model, good enough to say
+/// whether a sweep takes minutes or days, and which of two points is the longer one.
+struct PointCost {
+  double seconds = 0;  // of one core
+  double bytes = 0;    // of memory
+};
+
+/// Nothing for a refused point.
+PointCost expected_cost(const Point& point);
+
+/// simulate --dry-run: what a sweep would take, to standard output; returns an exit code.
+int dry_run(SimulatedSweep& sweep, const Settings& outputs);
 
 }  // namespace sawtooth::experiments

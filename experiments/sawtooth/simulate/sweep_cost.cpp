@@ -1,14 +1,13 @@
-#include "experiments/sawtooth/simulate/sweep_cost.hpp"
 
 #include <algorithm>
 #include <iostream>
 
 #include "experiments/sawtooth/inputs/models.hpp"
-#include "experiments/sawtooth/results/failures.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/lru/simulate_lru.hpp"
 
 namespace sawtooth::experiments {

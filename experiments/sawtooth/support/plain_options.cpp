@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

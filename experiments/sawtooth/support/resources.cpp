@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "experiments/sawtooth/support/names.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

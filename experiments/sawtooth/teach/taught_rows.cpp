@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "experiments/sawtooth/support/time_units.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/sawtooth/teach/fit_costs.hpp"
 

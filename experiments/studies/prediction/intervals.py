@@ -53,7 +53,7 @@ def points(paths):
 
 
 def kind_of(row):
-    """As kind_of() of experiments/sawtooth/results/intervals.cpp has it, of a predicted row."""
+    """As kind_of() of experiments/sawtooth/results/result_row.cpp has it, of a predicted row."""
     if float(row[CHOSEN]) <= OVER * float(row["cold_read_sectors"]):
         return "within"
     masked = row["mask"] != "none"

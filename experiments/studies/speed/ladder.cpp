@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/exit_code.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"

@@ -3,7 +3,6 @@
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
 #include "scheduler/schedule.hpp"
-#include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {
 
@@ -48,8 +47,7 @@ struct BackwardKeys {
     auto& schedule = point.request.schedule;
     schedule.dq = point.keys.dq;
     schedule.small_kernels = point.keys.small_kernels;
-    if (const auto fault = sim::backward_fault(point.request))
-      layers.fail(std::string(fault->key), std::string(fault->what));
+    layers.fail_for(sim::backward_fault(point.request));
   }
 };
 

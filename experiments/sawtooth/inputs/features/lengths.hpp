@@ -8,7 +8,6 @@
 #include "experiments/sawtooth/inputs/features/feature.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "scheduler/sequences.hpp"
-#include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {
 
@@ -121,8 +120,7 @@ struct LengthsKeys {
 
   template <class Point>
   static void check_schedule(const Layers& layers, Point& point) {
-    if (const auto fault = sim::sequences_fault(point.request))
-      layers.fail(std::string(fault->key), std::string(fault->what));
+    layers.fail_for(sim::sequences_fault(point.request));
   }
 
   bool in_use() const { return has_lengths(); }

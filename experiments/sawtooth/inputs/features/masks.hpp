@@ -7,7 +7,6 @@
 #include "experiments/sawtooth/inputs/features/feature.hpp"
 #include "experiments/sawtooth/inputs/listed_mask.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
-#include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {
 
@@ -31,8 +30,7 @@ struct MaskKeys {
 
   template <class Point>
   static void resolve_items(const Layers& layers, Point& point) {
-    if (const auto fault = sim::listed_fault(point.request))
-      layers.fail(std::string(fault->key), std::string(fault->what));
+    layers.fail_for(sim::listed_fault(point.request));
   }
 
   bool in_use() const { return !mask.listed.empty(); }

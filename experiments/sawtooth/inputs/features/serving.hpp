@@ -8,7 +8,6 @@
 #include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "scheduler/cascade.hpp"
-#include "sim/schedule/limits.hpp"
 
 namespace sawtooth::experiments {
 
@@ -90,7 +89,7 @@ struct ServingKeys {
                     "allowed: up to the number of sequences, " + std::to_string(keys.batch));
       request.sequences.prefix = {.keys = keys.prefix, .group = *keys.prefix_group};
     }
-    fail_for(layers, request);
+    layers.fail_for(sim::serving_fault(request));
     if (keys.page_rows == 0) return;
     auto table = page_table_of(keys.page_table, request.problem, request.sequences, keys.page_rows);
     if (keys.page_table.starts_with("file:")) {
@@ -109,7 +108,7 @@ struct ServingKeys {
   static void resolve_items(const Layers& layers, Point& point) {
     auto& request = point.request;
     request.cascade = point.keys.cascade;
-    fail_for(layers, request);
+    layers.fail_for(sim::serving_fault(request));
     if (!point.keys.kv_split.shares) return;
     const Problem& problem = request.problem;
     const Tiling& tiling = request.tiling;
@@ -128,20 +127,13 @@ struct ServingKeys {
     sum_tiles_before(items, tiles_of, before.data());
     point.tiles_before = std::make_shared<const std::vector<int64_t>>(std::move(before));
     request.shares = ItemShares(point.tiles_before->data(), items, schedule.workers);
-    fail_for(layers, request);
+    layers.fail_for(sim::serving_fault(request));
   }
 
   bool is_served() const { return prefix > 0 || page_rows > 0 || kv_split.shares || cascade; }
   bool in_use() const { return is_served(); }
   static constexpr std::string_view judged_points = "serving";
   static constexpr bool own_kernels = true;
-
- private:
-  template <class Request>
-  static void fail_for(const Layers& layers, const Request& request) {
-    if (const auto fault = sim::serving_fault(request))
-      layers.fail(std::string(fault->key), std::string(fault->what));
-  }
 };
 
 }  // namespace sawtooth::experiments

@@ -1,4 +1,3 @@
-#include "experiments/sawtooth/compare/compare_statistics.hpp"
 
 #include <deque>
 #include <sstream>

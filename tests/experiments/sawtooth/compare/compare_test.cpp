@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/tolerances.hpp"
+#include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

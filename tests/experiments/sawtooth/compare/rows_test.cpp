@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/compare/compare.hpp"
-#include "experiments/sawtooth/compare/no_worse.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

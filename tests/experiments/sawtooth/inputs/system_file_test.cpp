@@ -1,7 +1,6 @@
-#include "experiments/sawtooth/inputs/system_file.hpp"
-
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 

@@ -212,10 +212,10 @@ TEST(FindScheduleOf, TheCommandPrintsAConfigurationAndWritesItsFiles) {
                                          q_order_id<AscendingQ>),
                               0.5, 0, 1));
   testing::internal::CaptureStdout();
-  EXPECT_EQ(
-      run_order(order_command, {stamps, "--q-tiles", "13", "--order-file", folder.path("order.txt"),
-                                "--wavefront", folder.path("wavefront.csv")}),
-      0);
+  EXPECT_EQ(run_order(command_named("order"),
+                      {stamps, "--q-tiles", "13", "--order-file", folder.path("order.txt"),
+                       "--wavefront", folder.path("wavefront.csv")}),
+            0);
   const std::string out = testing::internal::GetCapturedStdout();
   EXPECT_NE(out.find("launch = static\nworkers = 10\nsection = 6\nq-order = ascending"),
             std::string::npos)

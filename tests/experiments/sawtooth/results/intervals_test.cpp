@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/results/intervals.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/results/columns.hpp"
+#include "experiments/sawtooth/results/result_row.hpp"
 
 namespace sawtooth::experiments {
 namespace {
