@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/attention/attention.hpp"
-#include "kernels/attention/device.hpp"
+#include "kernels/attention/variants.hpp"
 
 namespace sawtooth::kernels {
 

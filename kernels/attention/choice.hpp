@@ -7,7 +7,6 @@
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/backward.hpp"
-#include "kernels/attention/device.hpp"
 #include "kernels/attention/variants.hpp"
 #include "scheduler/problem.hpp"
 

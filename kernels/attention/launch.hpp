@@ -10,7 +10,7 @@
 #include <cuda.h>
 
 #include "kernels/attention/attention.hpp"
-#include "kernels/attention/device.hpp"
+#include "kernels/attention/variants.hpp"
 #include "kernels/mma/arguments.hpp"
 
 namespace sawtooth::kernels {

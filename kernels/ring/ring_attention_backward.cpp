@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "kernels/ring/gradient_sums.hpp"
 #include "kernels/ring/ring_attention.hpp"
 #include "kernels/ring/ring_steps.hpp"
 

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/attention/choice.hpp"
-#include "kernels/attention/tile_time.hpp"
 #include "kernels/attention/variant_list.hpp"
 #include "kernels/attention/variants.hpp"
 

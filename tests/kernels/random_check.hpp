@@ -19,7 +19,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/attention/attention.hpp"
-#include "kernels/attention/device.hpp"
+#include "kernels/attention/variants.hpp"
 #include "kernels/common/cuda_check.hpp"
 #include "kernels/reference/attention_reference.hpp"
 
