@@ -133,9 +133,10 @@ TEST(NcuReports, ARowWithoutCountersSaysWhatItHasAndWhatGivesMore) {
       << message;
   EXPECT_NE(message.find("--metrics"), std::string::npos) << message;
   const TemporaryFolder folder;
-  EXPECT_EQ(run_import_ncu(import_ncu_command, {SAWTOOTH_NCU_REPORTS "/details_with_rules.csv",
-                                                "--csv", folder.path("o.csv")}),
-            1);
+  EXPECT_EQ(
+      run_import_ncu(command_named("import-ncu"), {SAWTOOTH_NCU_REPORTS "/details_with_rules.csv",
+                                                   "--csv", folder.path("o.csv")}),
+      1);
 }
 
 // Memory of GB10 is the system's, that of other GPUs is not.
