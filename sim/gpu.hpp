@@ -92,6 +92,7 @@ struct Gpu {
   std::optional<double> latency_dram_ns;
 
   // The link to another GPU of the host, by the mover.
+  std::optional<double> mma_share;  // of bf16_tflops, what mma.sync reaches; empty: all
   LinkRates link_copy;
   LinkRates link_nccl;
 

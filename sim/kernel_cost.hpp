@@ -49,7 +49,7 @@ struct KernelCost {
   // Rates are of the whole GPU, as the kernel's steps reach them; empty: by the shares below.
   std::optional<double> tensor_tflops;
   std::optional<double> exp_tera_per_s;
-  double tensor_share = 0;   // of the GPU's dense rate
+  double tensor_share = 0;   // of the rate that mma.sync has on the GPU
   double exp_per_clock = 0;  // exponentials a clock and SM
 
   double fixed_ns = 0;            // of a step, whatever its tile

@@ -17,7 +17,7 @@ namespace sawtooth::sim {
 
 /// Raised by every change after which some prediction differs: rows of another version are not
 /// those of a sweep that goes on.
-inline constexpr int model_version = 11;
+inline constexpr int model_version = 12;
 
 /// One of the launches that a prediction is the median of.
 struct SimulatedLaunch {

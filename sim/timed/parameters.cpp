@@ -64,7 +64,8 @@ void set_rates(const KernelCost& kernel, const Gpu& gpu, StepParameters& step) {
   const double sms = double(gpu.sms);
   double tensor = kernel.tensor_tflops.value_or(0);
   if (!kernel.tensor_tflops && kernel.tensor_share > 0)
-    tensor = required(gpu.bf16_tflops, "bf16-tflops", gpu) * kernel.tensor_share;
+    tensor = required(gpu.bf16_tflops, "bf16-tflops", gpu) * gpu.mma_share.value_or(1) *
+             kernel.tensor_share;
   step.tensor_flop_a_ns = tensor * flop_per_tera / ns_a_second / sms;
   if (kernel.exp_tera_per_s) {
     step.exp_a_ns = *kernel.exp_tera_per_s * flop_per_tera / ns_a_second / sms;

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/compare/compare.hpp"
+#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -111,6 +113,22 @@ TEST(KnownSystems, AreTimedOnTheGpuThatIsCalibratedAndNowhereElse) {
     assign(given, "gpu", "gb10", {});
     EXPECT_EQ(resolve(given, catalog).text("timing"), "lockstep") << system;
   }
+}
+
+sim::Prediction predicted(Catalog& catalog, const std::string& keys) {
+  const Point point = resolve(expand(parse_configuration(keys, "test"), {}).front(), catalog);
+  return predict(point.request, point.gpu, *point.keys.l2);
+}
+
+// TiledAttention's benchmark-gb10 (lists/published.csv of the prediction study): medians of 12
+// launches take 1089 to 1132 us, with a causal mask 586 to 612 us, one CTA an SM by shared memory.
+TEST(KnownSystems, FlashAttention2TakesItsPublishedTimesOnAGb10) {
+  Catalog catalog;
+  const std::string keys =
+      "gpu = gb10\nsystem = flash-attention-2\nheads = 8\nseq = 4K\nhead-dim = 128\ndtype = fp16\n"
+      "timing = timed\n";
+  EXPECT_NEAR(*predicted(catalog, keys).time_us, 1110, 0.15 * 1110);
+  EXPECT_NEAR(*predicted(catalog, keys + "mask = causal\n").time_us, 599, 0.15 * 599);
 }
 
 // (T528 - T264) / 2 / steps of the durations in experiments/data/h200/peers/speed.csv: the

@@ -56,6 +56,7 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"latency-far-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_far_ns>},
     {"latency-dram-ns", Unit::real, 1, 1e5, gpu<&Gpu::latency_dram_ns>},
     {"link-copy-gb-per-s", Unit::rates, 0.1, 1e5, gpu<&Gpu::link_copy>},
+    {"mma-share", Unit::real, 0.01, 1, gpu<&Gpu::mma_share>},
     {"link-nccl-gb-per-s", Unit::rates, 0.1, 1e5, gpu<&Gpu::link_nccl>},
     {"gpc-sms", Unit::count, 2, 256, gpu<&Gpu::layout, &SmLayout::gpc_sms>},
     {"gpc-half", Unit::count, 0, 1, gpu<&Gpu::layout, &SmLayout::gpc_half>},

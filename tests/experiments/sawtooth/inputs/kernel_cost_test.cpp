@@ -133,7 +133,7 @@ TEST(KernelCosts, OfThePointReplaceThoseOfTheFiles) {
 TEST(KernelCosts, OfAGpuWithoutMeasuredOnesAreTheAssumedOnes) {
   const sim::KernelCost cost = request({{"gpu", "gb10"}}).kernel;
   EXPECT_EQ(cost.tensor_tflops, std::nullopt);
-  EXPECT_EQ(cost.tensor_share, 0.5);
+  EXPECT_EQ(cost.tensor_share, 0.8);
   EXPECT_EQ(cost.exposed_ns, 440);
   EXPECT_EQ(cost.resident_ctas, 3) << "of 64x64 at head dim 64, whatever the GPU";
 }

@@ -135,6 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Limits{gpu, "tile-gb-per-s", "0.1", "1e5", "0", "1e300"},
                     Limits{gpu, "sm-clock-mhz", "10", "1e5", "0", "1e9"},
                     Limits{gpu, "bf16-tflops", "0.01", "1e6", "0", "1e9"},
+                    Limits{gpu, "mma-share", "0.01", "1", "0", "1.1"},
                     Limits{gpu, "latency-near-ns", "1", "246", "0", "1e6"},
                     Limits{gpu, "latency-far-ns", "154", "1e5", "153", "1e6"},
                     Limits{gpu, "latency-dram-ns", "1", "1e5", "0", "1e9"},
