@@ -87,12 +87,12 @@ struct Gpu {
   std::optional<double> tile_gb_per_s;  // of one SM, for a tile that its CTA waits for
   std::optional<double> sm_clock_mhz;
   std::optional<double> bf16_tflops;  // dense, tensor cores
+  std::optional<double> mma_share;    // of bf16_tflops, what mma.sync reaches; empty: all
   std::optional<double> latency_near_ns;
   std::optional<double> latency_far_ns;
   std::optional<double> latency_dram_ns;
 
   // The link to another GPU of the host, by the mover.
-  std::optional<double> mma_share;  // of bf16_tflops, what mma.sync reaches; empty: all
   LinkRates link_copy;
   LinkRates link_nccl;
 

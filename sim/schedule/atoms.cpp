@@ -87,7 +87,7 @@ std::array<Shape, tensor_count> shapes_of(const Request& request, const PieceSha
       of_queries(backward && (around || !added), q_bytes),
       of_keys(backward, k_bytes),
       of_keys(backward, v_bytes),
-      of_queries(key_parts.exist, o_sum_bytes),
+      of_queries(key_parts.exist || keeps_running_o(request), o_sum_bytes),
       of_queries(key_parts.exist, float_bytes),
   }};
 }

@@ -41,7 +41,7 @@ class ItemWalk {
         begun_(request.items_begun),
         attaches_(own_scan_ != nullptr || traits_of(schedule_.scan).attaches),
         live_(request) {
-    if (!request.cascade) return;
+    running_o_(keeps_running_o(request)), if (!request.cascade) return;
     cascade_.emplace(problem_, tiling_, sequences_.prefix);
     items_ += cascade_->prefix_items();
   }
@@ -117,18 +117,25 @@ class ItemWalk {
     touch(tensor, head_of_tile(cursor.item(), tile), tile, Access::read);
   }
 
-  /// A step of kv_outer: Q, the O so far, and O again.
+  /// A step of kv_outer: Q, the O so far, and O again, which is rounded behind its last K/V tile.
   template <class Touch>
   void step_outer(const WorkerCursor& cursor, Touch touch) const {
-    const auto [query_head, tile, kv_tile] = cursor.pair();
-    const int64_t head = cursor.item().batch * problem_.heads + query_head;
+    const auto [query_head, q_tile, kv_tile] = cursor.pair();
+    const int64_t head = cursor.item().batch * problem_.heads + query_head, tile = q_tile;
+    const Range seen = visible_kv_tiles(problem_, tiling_, tile);
+    const Mask& mask = problem_.mask;
+    const auto kv_tile_at = [&](int64_t i) {
+      return is_listed(mask) ? mask.listed->of_q.tiles[i] : i;
+    };
+    const auto so_far = [&](Access access, bool ends) {
+      rows(head, tile, access, [&](Tensor tensor, auto... place) {
+        touch(tensor == Tensor::o && running_o_ && !ends ? Tensor::running_o : tensor, place...);
+      });
+    };
     touch(Tensor::q, head, tile, Access::read);
     // The first K/V tile that a Q tile sees finds no O to go on from.
-    const int64_t first = visible_kv_tiles(problem_, tiling_, tile).begin;
-    const Mask& mask = problem_.mask;
-    if (kv_tile != (is_listed(mask) ? mask.listed->of_q.tiles[first] : first))
-      rows(head, tile, Access::read, touch);
-    rows(head, tile, Access::write, touch);
+    if (kv_tile != kv_tile_at(seen.begin)) so_far(Access::read, false);
+    so_far(Access::write, kv_tile == kv_tile_at(seen.end - 1));
   }
 
   /// What an item writes at its end. Under kv_outer O was written on the way, but for the rows that
@@ -299,6 +306,7 @@ class ItemWalk {
   std::map<int64_t, int64_t> pieces_come_;       // of the item with this first piece, of a cascade
                                                  // of this query head
   LiveHeads live_;
+  bool running_o_;
 };
 
 }  // namespace sawtooth::sim

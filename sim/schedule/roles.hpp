@@ -41,6 +41,14 @@ inline constexpr std::array dq{Tensor::dq};
 
 }  // namespace roles
 
+/// Whether O lies in fp32 between the K/V tiles of kv_outer: where it is no fp32 itself, and K and
+/// V have several (FlashAttention-1 1.0.9, csrc/flash_attn/src/fmha_fprop_kernel_1xN.h, o_tmp).
+inline bool keeps_running_o(const Request& request) {
+  const Problem& problem = request.problem;
+  return request.schedule.loop == Loop::kv_outer && kv_tiles(problem, request.tiling) > 1 &&
+         problem.o_row_bytes() < problem.v_dim() * float_bytes;
+}
+
 /// The kernel's items are those of the request's schedule.
 inline Roles roles_of(const Request& request) {
   const auto scans = std::span(roles::k_v).first(request.problem.kv_latent ? 1 : 2);

@@ -7,7 +7,7 @@ from problem import Prefix
 
 LINE = 128
 SECTOR = 32
-TENSORS = ("q", "k", "v", "o", "lse", "partial_o", "partial_lse")
+TENSORS = ("q", "k", "v", "o", "lse", "partial_o", "partial_lse", "running_o")
 
 
 def page_table(point, sequences, prefix):
@@ -58,6 +58,7 @@ class Layout:
             "lse": (lse, *q, 4),
             "partial_o": (parts, *q, 4 * problem.v_dim),
             "partial_lse": (parts, *q, 4),
+            "running_o": (heads if self.running_o(point) else 0, *q, 4 * problem.v_dim),
         }
         if cut is not None:  # a piece: always a full tile, eight floats a row beside O
             rows = problem.q_rows
@@ -66,6 +67,12 @@ class Layout:
             count, stack = pieces
             rows = min(problem.q_rows, problem.seq_q)
             self.shapes["partial_o"] = (count, stack * rows, rows, 4 * (problem.v_dim + 2))
+
+    def running_o(self, point):
+        """Whether O lies in fp32 between the K/V tiles of kv-outer."""
+        problem = self.problem
+        several = point["loop"] == "kv-outer" and problem.kv_tiles > 1
+        return several and problem.row_bytes["o"] < 4 * problem.v_dim
 
     def tiles(self, tensor):
         _, rows, tile_rows, _ = self.shapes[tensor]

@@ -179,8 +179,8 @@ class Replay:
         group = self.problem.heads // self.problem.kv_heads
         return item.batch * self.problem.kv_heads + item.head // group
 
-    def rows(self, access, head, tile):
-        self.touch(access, "o", head, tile)
+    def rows(self, access, head, tile, o="o"):
+        self.touch(access, o, head, tile)
         if self.point["lse"] == "on":
             self.touch(access, "lse", head, tile)
 
@@ -377,9 +377,11 @@ class Replay:
             tile, _, q_tile = worker.scan[worker.step]
             head = self.q_head(worker.item)
             self.touch("read", "q", head, q_tile)
-            if tile != self.seen[worker.item.batch][q_tile][0]:
-                self.rows("read", head, q_tile)
-            self.rows("write", head, q_tile)
+            seen = self.seen[worker.item.batch][q_tile]
+            so_far = "running_o" if self.layout.running_o(self.point) else "o"
+            if tile != seen[0]:
+                self.rows("read", head, q_tile, so_far)
+            self.rows("write", head, q_tile, "o" if tile == seen[-1] else so_far)
 
 
 class Worker:

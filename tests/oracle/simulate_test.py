@@ -68,7 +68,9 @@ class Oracle(unittest.TestCase):
             counts = oracle.count(point)
             for counter in oracle.COUNTERS:
                 expected = {tensor: counts[tensor][counter] for tensor in counts}
-                found = {t: int(by_run[row["run_id"], t][counter] or 0) for t in TENSORS}
+                found = {
+                    t: int(by_run.get((row["run_id"], t), {}).get(counter) or 0) for t in TENSORS
+                }
                 other = by_run.get((row["run_id"], "other"), {})  # only where there are words
                 found["other"] = int(other.get(counter) or 0)
                 if found != expected or row[counter] != str(sum(expected.values())):
