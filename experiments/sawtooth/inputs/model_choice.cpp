@@ -40,11 +40,23 @@ bool waits_for_turns(const Keys& keys) {
   return keys.pass == Pass::backward && keys.dq == Dq::ordered;
 }
 
+// Hashed sets soften the edge of L2, where `lru` misses all or nothing. They need a capacity of
+// whole sets; the steps of a ring do not take them.
+bool takes_sets(const GpuFile* gpu, const Keys& keys) {
+  if (gpu == nullptr || keys.ring) return false;
+  const sim::SetsParameters usual;
+  const sim::Gpu& profile = gpu->profile;
+  return keys.l2_bytes.value_or(profile.l2_bytes) %
+             (profile.l2_ways.value_or(usual.ways) *
+              profile.l2_line_bytes.value_or(usual.line_bytes)) ==
+         0;
+}
+
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
 // commands check of a whole list.
 std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
-  std::set<std::string, std::less<>> keys{"gpu",   "system",  "timing", "l2",   "loop",
-                                          "dtype", "step-ns", "state",  "pass", "dq"};
+  std::set<std::string, std::less<>> keys{"gpu",     "system", "timing", "l2", "loop", "dtype",
+                                          "step-ns", "state",  "pass",   "dq", "ring", "l2-bytes"};
   const auto system = sweep.find("system");
   if (system == sweep.end()) return keys;
   for (const std::string& name : system->second.values)
@@ -71,7 +83,7 @@ void choose_model(const GpuFile* gpu, Keys& keys) {
   const bool two_halves = gpu != nullptr && gpu->profile.l2_halves.value_or(1) == 2;
   // Time without the halves that a GPU has would be a model of another GPU.
   const bool halves = *keys.timing == Timing::timed || two_halves;
-  keys.l2 = l2_named(halves ? "halves" : "lru");
+  keys.l2 = l2_named(halves ? "halves" : takes_sets(gpu, keys) ? "sets" : "lru");
 }
 
 Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& costs_of,

@@ -79,7 +79,7 @@ class Models(unittest.TestCase):
     def test_in_a_list_each_gpu_keeps_its_model(self):
         found = rows("simulate --gpu h200,gb10 --seq 1K")
         models = [(row["gpu"], row["timing"], row["l2"]) for row in found]
-        self.assertEqual(models, [("h200", "timed", "halves"), ("gb10", "lockstep", "lru")])
+        self.assertEqual(models, [("h200", "timed", "halves"), ("gb10", "lockstep", "sets")])
 
     def test_judged_is_errors_in_numbers_or_whose(self):
         judged = lambda words: rows(f"simulate --seq 1K {words}")[0]["judged"]

@@ -119,7 +119,7 @@ MISTAKES = [
     (SIMULATE + "--seq 64 --step-ns 900", "--step-ns: has no effect without timing = timed"),
     (SIMULATE + "--seq 64 --stages 3", "--stages: has no effect without timing = timed"),
     (SIMULATE + "--seq 64 --launches 3", "--launches: needs timing = timed; the other models are"),
-    (SIMULATE + "--seq 64 --l2-ways 8", "--l2-ways: has no effect without l2 = sets"),
+    (SIMULATE + "--seq 64 --l2 lru --l2-ways 8", "--l2-ways: has no effect without l2 = sets"),
     (SETS + "--timing timed", "--l2: sets counts in lockstep only; allowed"),
     (SETS + "--l2-ways 0", "--l2-ways: '0' is not allowed; allowed: a whole number from 1"),
     (SETS + "--l2-ways 7", "l2-bytes: 25165824 is no whole number of sets of 7 lines of 128 by"),

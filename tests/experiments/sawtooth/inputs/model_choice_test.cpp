@@ -39,7 +39,9 @@ TEST(ModelChoice, TakesTheFirstModelThatWasJudgedOnTheGpu) {
 
 TEST(ModelChoice, TakesLockstepWhereNothingWasJudged) {
   EXPECT_EQ(model({{"gpu", "a100-sxm-40gb"}}), "lockstep halves none");
-  EXPECT_EQ(model({{"gpu", "gb10"}}), "lockstep lru none");
+  EXPECT_EQ(model({{"gpu", "gb10"}}), "lockstep sets none");
+  EXPECT_EQ(model({{"gpu", "gb10"}, {"l2-bytes", "1000000"}}), "lockstep lru none") << "no sets";
+  EXPECT_EQ(model({{"gpu", "gb10"}, {"ring", "2"}}), "lockstep lru none");
   EXPECT_EQ(model({{"l2-bytes", "1MiB"}, {"workers", "4"}}), "lockstep lru none");
 }
 

@@ -93,7 +93,7 @@ class Identity(Sweep):
     def test_resume_names_a_changed_gpu(self):
         self.profile("my.ini", 16)
         text = (self.folder / "my.ini").read_text(encoding="utf-8").replace("= 16", "= 8")
-        self.change("gpu", "--gpu", "my.ini", "--seq", "1K", file="my.ini", text=text)
+        self.change("gpu", "--gpu", "my.ini", "--seq", "1K", "--l2=lru", file="my.ini", text=text)
 
     def test_resume_names_changed_costs_of_kernels(self):
         costs = "[kernel]\ndescription = mine\n[every]\nexposed-ns = {}; assumed; test\n"
