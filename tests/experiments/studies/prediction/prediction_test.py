@@ -16,6 +16,7 @@ STUDY = ROOT / "experiments/studies/prediction"
 sys.path.insert(0, str(STUDY))
 import intervals  # noqa: E402  (the path above leads to it)
 import prediction  # noqa: E402
+import published  # noqa: E402
 import table  # noqa: E402
 
 SEALED = "5c466e0df070954be90d55161a0e87f5f55634cee2e5a0bce20fa679fcf1a458"
@@ -99,6 +100,50 @@ class Recorded(unittest.TestCase):
         for gpu in ("h100", "h200"):
             for name in ("development", "calibration", "calibration_hopper"):
                 self.assertFalse(judged & lengths(f"{gpu}/validation/{name}.csv"), (gpu, name))
+
+
+class Published(unittest.TestCase):
+    def setUp(self):
+        self.rows = table.read(str(published.RESULTS))
+
+    def test_every_row_of_the_list_is_predicted_and_its_error_is_that_of_the_counts(self):
+        listed = [(row["gpu"], row["name"]) for row in table.read(str(published.LIST))]
+        self.assertEqual(listed, [(row["gpu"], row["name"]) for row in self.rows])
+        for row in self.rows:
+            error = int(row["predicted_sectors"]) / int(row["published_sectors"]) - 1
+            self.assertAlmostEqual(float(row["error"]), error, 4, row["name"])
+
+    def test_rows_that_were_found_are_as_near_as_was_asked_for(self):
+        page = published.Page()
+        self.assertGreaterEqual(3 * len(page.errors(over=True)), len(page.errors()))
+        for bound, percent in ((0.10, 60), (0.15, 75), (0.25, 90)):
+            self.assertGreaterEqual(page.within(bound), percent)
+
+    def test_the_page_has_the_figures_and_a_cause_of_each_row_beyond(self):
+        page = published.Page()
+        self.assertEqual(published.fill.write_or_check(str(published.PAGE), page, True, ""), 0)
+        causes = published.PAGE.read_text(encoding="utf-8").partition("## Beyond 15 %")[2]
+        for row in self.rows:
+            if abs(float(row["error"])) > 0.15:
+                self.assertIn(f"*{row['name']}*", causes)
+
+    def test_a_file_of_lines_becomes_a_row(self):
+        columns = (
+            "status,gpu,timing,l2,l2_bytes,l2_write_sectors,cold_read_sectors,dram_read_sectors"
+        )
+        keys = "name source date launch assumed options".split()
+        with tempfile.TemporaryDirectory() as folder:
+            program, mine = Path(folder, "program"), Path(folder, "mine.ini")
+            program.write_text(f"#!/bin/sh\necho {columns}\necho ok,gb10,lockstep,sets,32,7,40,60")
+            program.chmod(0o755)
+            lines = [*(f"{key} = {key} of mine" for key in keys), "counter = dram_read"]
+            mine.write_text("\n".join([*lines, "published_sectors = 80"]))
+            row, made = published.sent(str(program), mine)
+        self.assertEqual(list(row), list(table.read(str(published.LIST))[0]))
+        self.assertEqual(
+            [row[c] for c in ("set", "gpu", "launch")], ["sent", "gb10", "launch of mine"]
+        )
+        self.assertEqual((row["compulsory_sectors"], made["error"]), (40, "-0.2500"))
 
 
 def row(value, mask="none", q_order="ascending", section="1", cold=None):
