@@ -99,6 +99,33 @@ OrderForecast forecast(const Point& point, int seeds) {
   return median;
 }
 
+L2Budget l2_budget(const Point& point) {
+  constexpr double compulsory_share = 1.01;  // beyond it reads have left compulsory ones
+  if (point.sequences) throw std::invalid_argument("sequences differ");
+  const L2Model& l2 =
+      model_named(l2_models, point.gpu.l2_halves.value_or(1) == 2 ? "halves" : "sets");
+  sim::Request request = point.request;
+  Problem& problem = request.problem;
+  const int64_t group = problem.heads_per_kv_head();
+  L2Budget budget{.l2 = l2.name, .all_kv_heads = problem.batch * problem.kv_heads};
+  request.timing = sim::Timing::lockstep;
+  problem.batch = 1;
+  for (int64_t too_many = budget.all_kv_heads + 1; too_many - budget.kv_heads > 1;) {
+    const int64_t heads = (budget.kv_heads + too_many) / 2;
+    problem.heads = heads * group;
+    problem.kv_heads = heads;
+    request.schedule.order = {.section = problem.heads,
+                              .q_order = point.request.schedule.order.q_order};
+    const sim::Counters made = experiments::predict(request, point.gpu, l2).total;
+    const double reads = double(made.dram_read_sectors.value_or(0)) /
+                         double(std::max<int64_t>(1, made.cold_read_sectors.value_or(0)));
+    (reads > compulsory_share ? too_many : budget.kv_heads) = heads;
+    if (reads > compulsory_share) budget.one_more_reads = reads;
+  }
+  budget.kv_bytes = budget.kv_heads * problem.kv_head_bytes();
+  return budget;
+}
+
 std::string_view name_of(Effect verdict) {
   constexpr std::string_view names[] = {"unknown", "open", "same", "pays", "costs"};
   return names[size_t(verdict)];

@@ -63,6 +63,18 @@ struct Advised {
   Change change{};
 };
 
+/// How many K/V heads may be in flight before DRAM reads leave compulsory, by lockstep with the
+/// `l2` of the GPU: what libraries set by hand (an "L2 budget" of 32 to 50 MiB).
+struct L2Budget {
+  std::string_view l2{};
+  int64_t kv_heads = 0, all_kv_heads = 0;  // 0: not even of one; that the problem has
+  int64_t kv_bytes = 0;                    // K and V of kv_heads
+  double one_more_reads = 1;               // DRAM reads of one head more, over compulsory ones
+};
+
+/// Throws std::invalid_argument as the models do.
+L2Budget l2_budget(const Point& point);
+
 /// Against itself an order changes nothing.
 Change change_of(const Advised& today, const Advised& other);
 

@@ -184,6 +184,22 @@ void print_problem(Rows rows, bool scan_given) {
   }
 }
 
+void say_l2_budget(const Point& point) {
+  try {
+    const L2Budget budget = l2_budget(point);
+    constexpr double mebibyte = 1 << 20;
+    std::cerr << "note: L2 budget of " << point.text("gpu") << ": " << budget.kv_heads << " of "
+              << budget.all_kv_heads << " K/V heads in flight ("
+              << fixed(double(budget.kv_bytes) / mebibyte, 1)
+              << " MiB of K and V) keep DRAM reads compulsory";
+    if (budget.kv_heads < budget.all_kv_heads)
+      std::cerr << "; more read " << fixed(budget.one_more_reads, 2) << " x that";
+    std::cerr << " (lockstep, " << budget.l2 << ")\n";
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "note: no L2 budget: " << error.what() << "\n";
+  }
+}
+
 }  // namespace
 
 int run_advise(const Command& command, const Arguments& arguments) {
@@ -222,6 +238,9 @@ int run_advise(const Command& command, const Arguments& arguments) {
     const Point& point = rows.front().point;
     std::cerr << "note: model " << point.text("timing") << ", " << point.text("l2")
               << "; judged: " << point.judgement.text() << "\n";
+    for (size_t i = 0; i < rows.size(); ++i)
+      if (i == 0 || problem_of(rows[i].point) != problem_of(rows[i - 1].point))
+        say_l2_budget(rows[i].point);
   }
   return exit_fine;
 }
