@@ -39,9 +39,10 @@ class ItemWalk {
         own_scan_(request.own_scan),
         items_(item_count(problem_, tiling_, schedule_)),
         begun_(request.items_begun),
+        running_o_(keeps_running_o(request)),
         attaches_(own_scan_ != nullptr || traits_of(schedule_.scan).attaches),
         live_(request) {
-    running_o_(keeps_running_o(request)), if (!request.cascade) return;
+    if (!request.cascade) return;
     cascade_.emplace(problem_, tiling_, sequences_.prefix);
     items_ += cascade_->prefix_items();
   }
@@ -301,12 +302,12 @@ class ItemWalk {
   OwnScan* own_scan_;
   int64_t items_;
   std::atomic<int64_t>* begun_;
+  bool running_o_;
   bool attaches_;                                // a scan may look at attach_
   std::unordered_map<int64_t, int64_t> attach_;  // tile last started, of a K/V head
   std::map<int64_t, int64_t> pieces_come_;       // of the item with this first piece, of a cascade
                                                  // of this query head
   LiveHeads live_;
-  bool running_o_;
 };
 
 }  // namespace sawtooth::sim
