@@ -299,14 +299,13 @@ else
 fi
 
 # 9. Plain calls beside PyTorch's back ends.
-library=$(find "$root/build" -name libsawtooth_kernels.so 2>/dev/null | head -1)
-if [ -n "$torch" ] && [ -n "$library" ]; then
+if [ -n "$torch" ] && python3 -c 'from sawtooth.kernels import require_kernels as k; k()' 2>/dev/null; then
   for pass in forward backward; do
-    SAWTOOTH_LIBRARY=$library step "race-$pass" 300 python3 experiments/studies/speed/race.py run "$pass" \
+    step "race-$pass" 300 python3 experiments/studies/speed/race.py run "$pass" \
       "$logs/race_$pass.csv" --only 'bf16 long' --rounds 5
   done
 else
-  skip race "PyTorch or libsawtooth_kernels.so is missing"
+  skip race "PyTorch or the package sawtooth with kernels is missing"
 fi
 
 say "$failed steps failed, $((SECONDS - started)) s"

@@ -14,6 +14,7 @@
 #include "experiments/sawtooth/python/simulation.hpp"
 #include "experiments/sawtooth/results/columns.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace nb = nanobind;
@@ -27,6 +28,21 @@ std::vector<std::string> column_names() {
   std::vector<std::string> names;
   for (const ex::ResultColumn& column : ex::result_columns) names.emplace_back(column.name);
   return names;
+}
+
+// key, default, description and values of the options of a command, and whether they are outputs
+Rows option_rows(const std::string& command) {
+  const ex::CommandSet reads = command == "search"  ? ex::command_search
+                               : command == "trace" ? ex::command_trace
+                                                    : ex::command_simulate;
+  Rows rows;
+  for (const ex::OptionSpec& option : ex::option_table())
+    if ((option.commands & reads) != 0)
+      rows.push_back({std::string(option.key), std::string(option.default_text),
+                      std::string(option.description),
+                      option.kind == ex::OptionKind::choice ? ex::join_list(option.allowed()) : "",
+                      option.group == ex::OptionGroup::output ? "output" : ""});
+  return rows;
 }
 
 // name, description, sms, l2_bytes
@@ -91,6 +107,7 @@ NB_MODULE(_core, m) {
   m.attr("version") = SAWTOOTH_VERSION;
   m.def("columns", column_names);
   m.def("use_resources", ex::use_resources);
+  m.def("options", option_rows);
   m.def("gpus", gpu_rows);
   m.def("systems", system_rows);
   m.def("simulate", simulate);

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/search/screening.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 
 namespace sawtooth::experiments {

@@ -16,8 +16,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE), str(HERE.parent / "speed"), str(HERE.parents[2] / "plots" / "lib")]
-import backends  # noqa: E402  (the path above leads to it)
+PACKAGE = HERE.parents[1] / "sawtooth" / "python" / "sawtooth"
+sys.path += [str(HERE), str(HERE.parents[2] / "plots" / "lib"), str(PACKAGE)]
+import contenders  # noqa: E402  (the path above leads to it)
 import table  # noqa: E402
 
 RANGE = "census"
@@ -50,11 +51,11 @@ def triton(torch, q, k, v, mask):
 
 
 def sdpa(name, torch, *problem):
-    return backends.forward(torch, name, *problem)
+    return contenders.forward(torch, name, *problem)
 
 
 # name -> function of torch, q, k, v and mask that gives a launch
-KERNELS = {name: functools.partial(sdpa, name) for name in backends.PEERS} | {"triton": triton}
+KERNELS = {name: functools.partial(sdpa, name) for name in contenders.PEERS} | {"triton": triton}
 
 
 def attention(torch):

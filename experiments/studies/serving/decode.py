@@ -10,15 +10,15 @@ rotate through memory of at least four times L2. Times are medians of rounds, a 
 
 import ctypes
 import itertools
+import os
 import statistics
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "speed"), str(HERE.parents[2] / "plots" / "lib")]
-import backends  # noqa: E402  (the path above leads to it)
-import plain_call  # noqa: E402
-import race  # noqa: E402
+PACKAGE = HERE.parents[1] / "sawtooth" / "python" / "sawtooth"
+sys.path += [str(HERE.parents[2] / "plots" / "lib"), str(PACKAGE)]
+import contenders  # noqa: E402  (the path above leads to it)
 import table  # noqa: E402
 
 HEADS, KV_HEADS, DIM = 32, 8, 128
@@ -26,8 +26,9 @@ ROW_BYTES = KV_HEADS * DIM * 2  # of a key, of K or of V
 SHAPES = [(1, 8), (1, 32), (1, 128), (2, 64), (4, 8), (4, 32), (8, 8), (8, 32), (16, 8), (4, 128)]
 SHAPES += [(16, 32), (32, 16), (64, 8), (128, 8)]  # batch, keys / 1024
 FAMILIES = ("mma-tma", "mma")
-PEERS = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
+PEERS = {"cudnn": "sdpa-cudnn", "flash": "sdpa-flash"}
 BURST_US = 2000
+OK, API_VERSION, BF16 = 0, 1, 0  # of kernels/attention/attention.h
 
 
 class Decode(ctypes.Structure):
@@ -46,34 +47,55 @@ class Decode(ctypes.Structure):
     )
 
 
+class Library:
+    def __init__(self):
+        path = os.environ.get("SAWTOOTH_LIBRARY", "")
+        if not os.path.isfile(path):
+            raise RuntimeError("$SAWTOOTH_LIBRARY names no file")
+        self.functions_ = ctypes.CDLL(path)
+        self.functions_.sawtooth_last_message.restype = ctypes.c_char_p
+
+    def require(self, function, *arguments):
+        """Calls sawtooth_FUNCTION; raises RuntimeError with the library's words."""
+        if getattr(self.functions_, f"sawtooth_{function}")(*arguments) != OK:
+            raise RuntimeError(self.functions_.sawtooth_last_message().decode())
+
+    def started(self, structure, function):
+        made = structure()
+        size = ctypes.c_size_t(ctypes.sizeof(made))
+        getattr(self.functions_, f"sawtooth_{function}_init")(ctypes.byref(made), size)
+        if made.version != API_VERSION:
+            raise RuntimeError(f"the library has version {made.version} of the API")
+        return made
+
+
+def workspace_of(torch, library, function, *structures):
+    """(tensor, address, bytes)"""
+    size = ctypes.c_size_t()
+    library.require(function, *map(ctypes.byref, structures), ctypes.byref(size))
+    workspace = torch.zeros(size.value, device="cuda", dtype=torch.uint8)
+    torch.cuda.synchronize()
+    return workspace, ctypes.c_void_p(workspace.data_ptr()), size
+
+
 def ours(torch, family, q, k, v):
     """A launch that returns its output; tensors are [batch, heads, length, dim]."""
-    library, o, plan = plain_call.Library(), torch.full_like(q, float("nan")), ctypes.c_void_p()
+    library, o, plan = Library(), torch.full_like(q, float("nan")), ctypes.c_void_p()
     call = library.started(Decode, "decode")
     call.batch, call.heads, call.seq_q, call.head_dim = q.shape
     call.kv_heads, call.seq_kv = k.shape[1:3]
-    call.dtype, call.workspace_starts_zero = plain_call.DTYPES["bfloat16"], 1
+    call.dtype, call.workspace_starts_zero = BF16, 1
     call.q, call.k, call.v, call.o = (tensor.data_ptr() for tensor in (q, k, v, o))
     for name, tensor in zip("qkvo", (q, k, v, o)):
         setattr(call, f"{name}_strides", (ctypes.c_int64 * 3)(*tensor.stride()[:3]))
     call.family = family.encode()
-    made = plain_call.workspace_of(torch, library, "decode_workspace_bytes", call)
-    workspace, place, size = made
+    workspace, place, size = workspace_of(torch, library, "decode_workspace_bytes", call)
     library.require("decode_plan_create", ctypes.byref(call), place, size, ctypes.byref(plan))
+    handle = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
     def launch(kept=(q, k, v, workspace)):  # the plan has their addresses
-        library.require("decode_plan_run", plan, plain_call.stream(torch))
+        library.require("decode_plan_run", plan, handle)
         return o
-
-    return launch
-
-
-def sdpa(torch, backend, q, k, v):
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    def launch():
-        with sdpa_kernel(getattr(SDPBackend, backend)):
-            return torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
 
     return launch
 
@@ -86,11 +108,11 @@ def rows_of(torch, batch, keys, rounds):
         [torch.randn(size, device="cuda", dtype=torch.bfloat16) for _ in "kv"] for _ in range(turns)
     ]
     q = torch.randn(batch, HEADS, 1, DIM, device="cuda", dtype=torch.bfloat16)
-    contenders = {(name, ""): (sdpa, backend) for name, backend in PEERS.items()}
-    contenders |= {("sawtooth", f"family={family}"): (ours, family) for family in FAMILIES}
+    entries = {(name, ""): (contenders.forward, backend) for name, backend in PEERS.items()}
+    entries |= {("sawtooth", f"family={family}"): (ours, family) for family in FAMILIES}
     bursts, errors, expected = {}, {}, None
     count = max(3, min(40, int(BURST_US / max(20, moved / 4e6))))
-    for name, (prepare, how) in contenders.items():
+    for name, (prepare, how) in entries.items():
         launches = [prepare(torch, how, q, *kv) for kv in kvs]
         try:
             output = launches[0]().clone()
@@ -98,22 +120,19 @@ def rows_of(torch, batch, keys, rounds):
             print(f"{name[0]} refuses {batch} x {keys}: {str(error)[:100]}")
             continue
         expected = output if expected is None else expected
-        errors[name] = f"{race.difference(output, expected):.2e}"
+        errors[name] = f"{contenders.difference(output, expected):.2e}"
         turn = itertools.cycle(launches)
-        bursts[name] = backends.Burst(torch, lambda turn=turn: next(turn)(), count, True)
-    for name, times in race.raced(bursts, rounds, str(size)).items():
+        bursts[name] = contenders.Burst(torch, lambda turn=turn: next(turn)(), count, True)
+    for name, times in contenders.raced(bursts, rounds, str(size)).items():
         us = statistics.median(times)
         row = dict(part="shapes", batch=batch, keys=keys, kernel=name[0], options=name[1])
         yield {**row, "us": f"{us:.2f}", "gb_s": f"{moved / us / 1000:.1f}", "error": errors[name]}
 
 
 def main(path, rounds=11):
-    try:
-        import torch
-    except ImportError:
-        sys.exit("decode.py: PyTorch is missing")
-    if not torch.cuda.is_available():
-        print("decode.py: no GPU", file=sys.stderr)
+    torch, missing = contenders.torch_with_gpu()
+    if not torch:
+        print(f"decode.py: {missing}", file=sys.stderr)
         return 3
     torch.manual_seed(1)
     rows = []

@@ -4,9 +4,11 @@
     table = sawtooth.simulate(gpu="gb10", batch=8, seq="128K", scan=["linear", "sawtooth"])
     [row["l2_read_miss_sectors"] for row in table]
 
-simulate() predicts, compare() judges predictions by measurements, gpus() and systems() list what is
-known, and in a build with CUDA attention() and attention_backward() run the kernels. Mistakes raise
-UsageError. Nothing but these two needs a GPU, and nothing needs numpy or pandas.
+simulate() predicts, search(), advise() and trace() run the commands of the program, plot() draws,
+compare() judges predictions by measurements, gpus() and systems() list what is known. In a build with
+CUDA attention() and attention_backward() run the kernels, and bench() times them beside PyTorch's.
+Mistakes raise UsageError. Nothing but these three needs a GPU; nothing but bench() needs PyTorch, and
+nothing numpy or pandas.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from dataclasses import dataclass
 from typing import Union
 
 from . import _core
+from .bench import bench
 from .kernels import DeviceError, attention, attention_backward, free_workspaces
+from .program import advise, plot, search, trace, with_options
 from .simulation import Predictions, UsageError, simulate, usage_error
-from .table import Row, Table, Value, read_csv, value_of
+from .table import Row, Table, Value, csv_of, read_csv, value_of
 
 __all__ = [
     "Comparison",
@@ -30,16 +34,22 @@ __all__ = [
     "Table",
     "UsageError",
     "Value",
+    "advise",
     "attention",
     "attention_backward",
+    "bench",
     "compare",
     "free_workspaces",
     "gpus",
+    "plot",
+    "search",
     "simulate",
     "systems",
+    "trace",
 ]
 __version__: str = _core.version
 
+simulate = with_options("simulate")(simulate)
 DeviceError.__module__ = UsageError.__module__ = __name__
 
 _core.use_resources(str(pathlib.Path(__file__).parent / "experiments"))
@@ -88,7 +98,4 @@ def _csv(table: _AnyTable, name: str) -> tuple[str, str]:
     if isinstance(table, (str, os.PathLike)):
         with open(table, encoding="utf-8-sig") as file:
             return file.read(), os.fspath(table)
-    if not isinstance(table, Table):
-        rows = list(table)
-        table = Table(rows[0] if rows else (), rows)
-    return table.to_csv(), name
+    return csv_of(table), name

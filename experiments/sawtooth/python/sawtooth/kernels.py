@@ -165,20 +165,20 @@ def free_workspaces() -> None:
         _attention.free_workspaces()
 
 
-def _check_devices(**tensors: Any) -> None:
-    for name, tensor in tensors.items():
-        _check_device(name, tensor)
+def require_kernels() -> None:
+    """Raises DeviceError where this build has none."""
+    if _attention is None:
+        raise DeviceError(
+            "this build has no kernels; install it with "
+            "pip install . -C cmake.define.SAWTOOTH_CUDA=ON, which needs nvcc"
+        )
 
 
 def _options(given: dict[str, Any]) -> Any:
     scale = given["scale"]
     if scale is not None and not scale > 0:
         raise UsageError(f"scale is {scale}; allowed: above 0")
-    if _attention is None:
-        raise DeviceError(
-            "this build has no kernels; install it with "
-            "pip install . -C cmake.define.SAWTOOTH_CUDA=ON, which needs nvcc"
-        )
+    require_kernels()
     options = _attention.Options()
     for name in _OPTIONS:
         if given.get(name) is not None:
@@ -194,11 +194,13 @@ def _check_status(status: int, message: str) -> None:
         raise UsageError(message)
 
 
-def _check_device(name: str, tensor: Any) -> None:
-    if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
-        raise UsageError(f"{name} is a {type(tensor).__name__}; allowed: objects with __dlpack__")
-    if int(tensor.__dlpack_device__()[0]) not in _CUDA_DEVICES:
-        raise UsageError(f"{name} is not on a CUDA device; allowed: tensors on a CUDA device")
+def _check_devices(**tensors: Any) -> None:
+    for name, tensor in tensors.items():
+        if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
+            kind = type(tensor).__name__
+            raise UsageError(f"{name} is a {kind}; allowed: objects with __dlpack__")
+        if int(tensor.__dlpack_device__()[0]) not in _CUDA_DEVICES:
+            raise UsageError(f"{name} is not on a CUDA device; allowed: tensors on a CUDA device")
 
 
 def _torch_of(tensor: Any) -> Any:

@@ -76,13 +76,7 @@ def simulate(
     within a step of the simulation.
     """
     scans: dict[str, Any] = {}
-    texts = [
-        (
-            key.rstrip("_").replace("_", "-"),
-            [_text(value, scans) for value in _values(options[key])],
-        )
-        for key in options
-    ]
+    texts = option_texts(options, scans)
     items = [] if order is None else [_item(i, item) for i, item in enumerate(order)]
     if order is not None and not items:
         raise UsageError("order: has no items; each item must be there once")
@@ -104,12 +98,26 @@ def usage_error(error: Exception) -> Exception:
     return UsageError(text)
 
 
-def _values(value: Any) -> list[Any]:
+def option_texts(
+    options: dict[str, Any], scans: Optional[dict[str, Any]] = None
+) -> list[tuple[str, list[str]]]:
+    """Keys and values as the command line has them; functions are scans, which it has not."""
+    return [
+        (key.rstrip("_").replace("_", "-"), [_text(value, scans) for value in values_of(given)])
+        for key, given in options.items()
+        if given is not None
+    ]
+
+
+def values_of(value: Any) -> list[Any]:
+    """Of an axis, or of one value."""
     return list(value) if isinstance(value, (list, tuple, range)) else [value]
 
 
-def _text(value: Any, scans: dict[str, Any]) -> str:
+def _text(value: Any, scans: Optional[dict[str, Any]]) -> str:
     if callable(value):
+        if scans is None:
+            raise UsageError("scan: a function is for simulate() alone")
         name = "python:" + getattr(value, "__name__", type(value).__name__)
         if name in scans:
             raise UsageError(f"scan: two functions are called {name[7:]}; rename one of them")

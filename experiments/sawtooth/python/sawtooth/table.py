@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import array
 import csv
+import difflib
+import html
 import io
 import os
 from collections.abc import Iterable, Mapping
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 Value = Union[int, float, str, None]
 Row = dict[str, Value]
@@ -31,6 +33,11 @@ def value_of(column: str, text: str) -> Value:
     return text
 
 
+# What a notebook shows of a table: these, what differs, and so many rows.
+_READ = {"gpu", "timing", "l2", "judged", "dram_read_sectors", "l2_read_miss_sectors", "time_us"}
+_MOST_ROWS = 50
+
+
 class Table(list[Row]):
     """Rows in the order of the sweep, a dict each with one value a column.
 
@@ -43,8 +50,34 @@ class Table(list[Row]):
         self.columns: list[str] = list(columns)
 
     def column(self, name: str) -> list[Value]:
-        """The values of one column, a value a row."""
+        """The values of one column, a value a row. Raises KeyError that names the nearest one."""
+        if name not in self.columns:
+            near = difflib.get_close_matches(name, self.columns, 1)
+            raise KeyError(f"no column {name}" + (f"; did you mean {near[0]}?" if near else ""))
         return [row[name] for row in self]
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(list(self), columns=self.columns)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what differs among rows, and the numbers that a row is read for."""
+        shown = [
+            name
+            for name in self.columns
+            if len({row[name] for row in self} - {None}) > (name not in _READ)
+            and name not in ("run_id", "inputs")
+        ]
+        lines = ["".join(f"<th>{name}</th>" for name in shown)]
+        for row in self[:_MOST_ROWS]:
+            cells = ["" if row[name] is None else row[name] for name in shown]
+            texts = [f"{cell:,}" if isinstance(cell, (int, float)) else cell for cell in cells]
+            lines.append("".join(f"<td>{html.escape(text)}</td>" for text in texts))
+        left = len(self) - _MOST_ROWS
+        rest = f"<p>and {left} rows more</p>" if left > 0 else ""
+        return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>" + rest
 
     def to_csv(self, path: Union[str, os.PathLike[str], None] = None) -> str:
         """The table as CSV text, and in the file `path` where one is named."""
@@ -56,6 +89,14 @@ class Table(list[Row]):
             with open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(text.getvalue())
         return text.getvalue()
+
+
+def csv_of(table: Iterable[Row]) -> str:
+    """The CSV of a Table or of rows."""
+    if isinstance(table, Table):
+        return table.to_csv()
+    rows = list(table)
+    return Table(rows[0] if rows else (), rows).to_csv()
 
 
 def read_csv(text: str) -> Table:

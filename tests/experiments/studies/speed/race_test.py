@@ -1,20 +1,19 @@
-"""experiments/studies/speed without a GPU: the list, rounds, rows and tables of a race, bursts, and the C API's structs."""
+"""experiments/studies/speed without a GPU: the list, rounds, rows and tables of a race and bursts."""
 
 import contextlib
 import io
-import os
-import re
 import sys
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[4]
 STUDY = ROOT / "experiments" / "studies" / "speed"
 sys.path.append(str(STUDY))
-import backends  # noqa: E402  (the path above leads to it)
-import plain_call  # noqa: E402
-import race  # noqa: E402
+import race  # noqa: E402  (the path above leads to it)
+from race import contenders, measures  # noqa: E402
 
+interval = measures.median_interval
 US_A_CYCLE = 1e-3  # of the stand-in, 1 GHz
 
 
@@ -25,6 +24,8 @@ class StandInGpu:
         self.cpu_us_, self.gpu_us_ = cpu_us, gpu_us
         self.now, self.busy_until, self.cuda = 0.0, 0.0, self
         self.launches = 0
+
+    synchronize = lambda self: None  # noqa: E731
 
     def queue_(self, gpu_us):
         self.busy_until = max(self.now, self.busy_until) + gpu_us
@@ -67,14 +68,14 @@ class Bursts(unittest.TestCase):
     def test_the_time_that_the_cpu_takes_for_a_launch_does_not_count(self):
         for cpu_us in (1, 30, 100, 400):
             gpu = StandInGpu(cpu_us, gpu_us=90)
-            burst = backends.Burst(gpu, gpu.launch, launches=10, behind_another=True)
+            burst = contenders.Burst(gpu, gpu.launch, launches=10, behind_another=True)
             for _ in range(3):
                 self.assertAlmostEqual(burst.time_us(), 90, msg=cpu_us)
 
     def test_a_launch_that_waits_for_the_gpu_is_an_error(self):
         gpu = StandInGpu(cpu_us=1, gpu_us=90)
-        burst = backends.Burst(gpu, gpu.waiting_launch, launches=1, behind_another=False)
-        with self.assertRaises(backends.NeverQueued):
+        burst = contenders.Burst(gpu, gpu.waiting_launch, launches=1, behind_another=False)
+        with self.assertRaises(contenders.NeverQueued):
             burst.time_us()
 
 
@@ -89,15 +90,36 @@ class Rounds:
         return self.us_ * (1 + (len(self.log_) - 1) // 2)
 
 
+class StandInTensor(int):
+    float = clone = lambda self: self
+    __sub__ = lambda self, other: StandInTensor(int(self) - int(other))
+    norm = lambda self: abs(int(self))
+
+
 class Races(unittest.TestCase):
+    def test_a_shape_is_raced_against_the_first_peer_that_runs(self):
+        gpu = StandInGpu(cpu_us=1, gpu_us=0)
+        torch = unittest.mock.MagicMock(cuda=gpu)
+
+        def kernel(us, result=1):
+            return lambda *problem: lambda: gpu.queue_(us) or StandInTensor(result)
+
+        theirs = {"sdpa-flash": kernel(400), "wrong": kernel(1, result=2)}
+        shape = contenders.Shape("bf16", 2, 8, 2, 1024, 64, "causal")
+        peers, ours = ["sdpa-cudnn", *theirs], {"forward": kernel(320)}
+        forward = lambda torch, name, *problem: theirs[name]()  # noqa: E731
+        with unittest.mock.patch.dict(contenders.THEIRS, forward=forward):
+            rows = contenders.raced_rows(torch, "forward", shape, peers, ours, 5, interval)
+        by_name = {row["contender"]: row for row in rows}
+        self.assertEqual({(row["peer"], row["kv_heads"]) for row in rows}, {("sdpa-flash", 2)})
+        self.assertEqual(by_name["sawtooth"]["ratio"], "1.2500")  # 400 / 320
+        self.assertIn("KeyError", by_name["sdpa-cudnn"]["status"])
+        self.assertIn("differs from the first peer's", by_name["wrong"]["status"])
+
     def test_the_list_has_shapes_of_one_pass_with_sequences_of_so_many_rows_together(self):
         shapes = race.listed(STUDY / "lists" / "race.ini", "forward", ["bf16"])
-        self.assertIn(
-            (race.Shape("bf16", 32, 16, 512, 64, "none"), ["sdpa-cudnn", "sdpa-flash"]), shapes
-        )
-        self.assertIn(
-            (race.Shape("bf16", 1, 1, 131072, 128, "causal"), ["sdpa-cudnn", "sdpa-flash"]), shapes
-        )
+        for shape in (32, 16, 16, 512, 64, "none"), (1, 1, 1, 131072, 128, "causal"):
+            self.assertIn((contenders.Shape("bf16", *shape), ["sdpa-cudnn", "sdpa-flash"]), shapes)
         self.assertEqual({shape.dtype for shape, _ in shapes}, {"bf16"})
         long = race.listed(STUDY / "lists" / "race.ini", "backward", ["bf16", "long"])
         self.assertEqual({shape.seq_kv for shape, _ in long}, {65536, 131072})
@@ -105,12 +127,13 @@ class Races(unittest.TestCase):
     def test_every_round_has_all_contenders_in_an_order_of_its_own(self):
         log = []
         bursts = {name: Rounds(name, us, log) for name, us in (("cudnn", 100), ("ours", 80))}
-        times = race.raced(bursts, 16, "seed")
+        times = contenders.raced(bursts, 16, "seed")
         rounds = [tuple(log[i : i + 2]) for i in range(0, 32, 2)]
         self.assertEqual({frozenset(names) for names in rounds}, {frozenset(("cudnn", "ours"))})
         self.assertEqual(len(set(rounds)), 2)
         known = dict(gpu="h200", head_dim=64)
-        rows = list(race.rows_of(times, {"slow": "RuntimeError: no"}, "cudnn", **known))
+        slow = {"slow": "RuntimeError: no"}
+        rows = list(contenders.rows_of(times, slow, "cudnn", interval, **known))
         self.assertEqual([row["contender"] for row in rows], ["cudnn", "ours", "slow"])
         # Within a round cuDNN takes 100 / 80 of our time, whatever the clock.
         self.assertEqual((rows[1]["ratio"], rows[1]["ratio_low"]), ("1.2500", "1.2500"))
@@ -136,26 +159,6 @@ class Races(unittest.TestCase):
                 self.assertEqual(race.main(["run", "forward", "out.csv"]), 3)
                 self.assertIn("PyTorch cannot be imported", said.getvalue())
         self.assertIn("/nothing.csv", said.getvalue())
-
-
-class Structs(unittest.TestCase):
-    def test_fields_stand_in_the_order_of_the_header(self):
-        text = (ROOT / "kernels" / "attention" / "attention.h").read_text(encoding="utf-8")
-        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-        structs = {"attention": plain_call.Attention, "gradients": plain_call.Gradients}
-        for name, struct in structs.items():
-            body = re.search(rf"typedef struct sawtooth_{name} \{{(.*?)\}}", text, re.DOTALL)[1]
-            declared = [
-                part.strip(" *").split()[-1].strip("*")
-                for line in body.split(";")[:-1]
-                for part in line.split(",")
-            ]
-            self.assertEqual([field[0] for field in struct._fields_], declared)
-
-    def test_without_a_library_the_reason_names_the_variable(self):
-        os.environ.pop(plain_call.LIBRARY, None)
-        with self.assertRaisesRegex(RuntimeError, "SAWTOOTH_LIBRARY"):
-            plain_call.Library()
 
 
 if __name__ == "__main__":
