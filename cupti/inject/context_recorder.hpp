@@ -15,7 +15,6 @@
 #include <cuda.h>
 #include <cupti_callbacks.h>
 
-#include "cupti/inject/counter_lease.hpp"
 #include "cupti/inject/pass_file.hpp"
 #include "cupti/libraries.hpp"
 #include "cupti/range_profiler.hpp"

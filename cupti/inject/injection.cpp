@@ -23,7 +23,6 @@
 #include "cupti/inject/context_recorder.hpp"
 #include "cupti/inject/pass_file.hpp"
 #if defined(SAWTOOTH_HAVE_NVTX)
-#include "cupti/inject/nvtx_ranges.hpp"
 #endif
 #include "cupti/status.hpp"
 

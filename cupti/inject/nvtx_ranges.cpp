@@ -1,11 +1,11 @@
-#include "cupti/inject/nvtx_ranges.hpp"
-
 #include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include <nvtx3/nvToolsExt.h>
+
+#include "cupti/inject/pass_file.hpp"
 
 namespace sawtooth::inject {
 namespace {

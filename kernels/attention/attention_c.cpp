@@ -8,7 +8,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/attention/backward.hpp"
 #include "kernels/attention/c_calls.hpp"
-#include "kernels/attention/checks.hpp"
+#include "kernels/attention/choice.hpp"
 #include "kernels/attention/decode.hpp"
 #include "scheduler/schedule.hpp"
 

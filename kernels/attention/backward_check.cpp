@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "kernels/attention/backward.hpp"
-#include "kernels/attention/checks.hpp"
 #include "kernels/attention/choice.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "kernels/mma/backward/arguments.hpp"

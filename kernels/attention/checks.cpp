@@ -1,4 +1,3 @@
-#include "kernels/attention/checks.hpp"
 
 #include <algorithm>
 #include <cmath>

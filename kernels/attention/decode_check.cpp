@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/attention/checks.hpp"
+#include "kernels/attention/choice.hpp"
 #include "kernels/attention/decode.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/variant_list.hpp"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "kernels/attention/checks.hpp"
+#include "kernels/attention/choice.hpp"
 #include "kernels/attention/launch.hpp"
 #include "kernels/attention/workspace.hpp"
 #include "scheduler/sequences.hpp"

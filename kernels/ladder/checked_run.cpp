@@ -1,5 +1,3 @@
-#include "kernels/ladder/checked_run.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,6 +8,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "kernels/ladder/ladder.hpp"
 #include "kernels/reference/attention_reference.hpp"
 
 namespace sawtooth::kernels::ladder {

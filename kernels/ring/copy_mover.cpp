@@ -1,7 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/common/cuda_check.hpp"
-#include "kernels/ring/ring_pass.hpp"
+#include "kernels/ring/ring_attention.hpp"
 
 namespace sawtooth::kernels {
 namespace {

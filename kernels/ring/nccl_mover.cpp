@@ -2,7 +2,7 @@
 // so that a program with NCCL runs where there is none; only its header is needed to build.
 #include <stdexcept>
 
-#include "kernels/ring/ring_pass.hpp"
+#include "kernels/ring/ring_attention.hpp"
 
 #if defined(SAWTOOTH_HAVE_NCCL)
 #include <dlfcn.h>

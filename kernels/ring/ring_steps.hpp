@@ -12,7 +12,7 @@
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/common/device_buffer.hpp"
-#include "kernels/ring/ring_pass.hpp"
+#include "kernels/ring/ring_attention.hpp"
 #include "scheduler/mask.hpp"
 #include "scheduler/problem.hpp"
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, as support/output_file.hpp of the program makes them, with the
+"""Files that appear whole or not at all, as support/files.hpp of the program makes them, with the
 same names and locks beside them. Links are followed; a device, a pipe or standard output is written to as
 it is."""
 

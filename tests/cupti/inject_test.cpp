@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cupti/inject/counter_lease.hpp"
 #include "cupti/inject/device_kernels.hpp"
 #include "cupti/inject/pass_file.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"

@@ -9,7 +9,6 @@
 #include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 #include "experiments/sawtooth/inputs/features/sets.hpp"
-#include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/order/find_schedule.hpp"

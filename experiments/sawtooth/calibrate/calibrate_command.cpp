@@ -6,8 +6,8 @@
 #include "experiments/sawtooth/calibrate/calibration.hpp"
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/measure/no_device.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/measure/launch_counters.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -6,7 +6,7 @@
 #include "experiments/sawtooth/calibrate/item_costs.hpp"
 #include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

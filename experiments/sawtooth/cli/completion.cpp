@@ -22,20 +22,6 @@ std::vector<std::string> listed_values(const OptionSpec& option) {
   return {};
 }
 
-/// Within single quotes of a shell; `escaped` get a backslash as well.
-std::string quoted(std::string_view text, std::string_view escaped = "") {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\'') {
-      result += "'\\''";
-      continue;
-    }
-    if (escaped.find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 // Options of a command; its own ones as rows of the table.
 template <class Function>
 void for_each_option(const Command& command, Function function) {
@@ -110,7 +96,7 @@ std::string zsh() {
   std::ostringstream out;
   out << "#compdef sawtooth\n_sawtooth() {\n  local -a commands\n  commands=(\n";
   for (const Command& command : command_table)
-    out << "    '" << command.name << ':' << quoted(command.description, ":\\") << "'\n";
+    out << "    '" << command.name << ':' << within_quotes(command.description, ":\\") << "'\n";
   out << "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n"
          "  shift words\n  ((CURRENT--))\n  case $words[1] in\n";
   for (const Command& command : command_table) {
@@ -118,12 +104,13 @@ std::string zsh() {
     out << "    " << command.name << ")\n      _arguments "
         << (names.empty() ? "" : "\"1:name:(" + names + ")\" ") << "'*:file:_files'";
     for_each_option(command, [&](const OptionSpec& option) {
-      out << " \\\n        '*--" << option.key << '[' << quoted(option.description, "[]\\") << ']';
+      out << " \\\n        '*--" << option.key << '[' << within_quotes(option.description, "[]\\")
+          << ']';
       const std::string values = join_list(listed_values(option), " ");
       if (option.kind == OptionKind::path)
         out << ":file:_files";
       else if (!values.empty())
-        out << ":value:(" << quoted(values, ":") << ')';
+        out << ":value:(" << within_quotes(values, ":") << ')';
       else if (option.kind != OptionKind::toggle)
         out << ":value:";
       out << '\'';
@@ -143,7 +130,7 @@ std::string fish() {
           << names << "'\n";
     }
     out << "complete -c sawtooth -f -n __fish_use_subcommand -a " << command.name << " -d '"
-        << quoted(command.description, "\\") << "'\n";
+        << within_quotes(command.description, "\\") << "'\n";
     for_each_option(command, [&](const OptionSpec& option) {
       out << "complete -c sawtooth -n '__fish_seen_subcommand_from " << command.name << "' -l "
           << option.key;
@@ -153,7 +140,7 @@ std::string fish() {
       else if (option.kind != OptionKind::toggle)
         out << " -x";
       if (!values.empty()) out << " -a '" << values << '\'';
-      out << " -d '" << quoted(option.description, "\\") << "'\n";
+      out << " -d '" << within_quotes(option.description, "\\") << "'\n";
     });
   }
   return out.str();

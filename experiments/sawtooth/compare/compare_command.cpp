@@ -10,17 +10,14 @@
 #include "experiments/sawtooth/compare/compare.hpp"
 #include "experiments/sawtooth/compare/compare_report.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
 constexpr size_t most_reasons = 5;  // in a report
-
-std::string number_of(size_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 // Misses, unless counters are named.
 int run_no_worse(const ParsedCommandLine& parsed, const std::string& kept,
@@ -36,7 +33,7 @@ int run_no_worse(const ParsedCommandLine& parsed, const std::string& kept,
       compare_with_kept(read_csv(parsed.operands.front()), read_csv(kept), counters, tolerances);
   for (const auto* lines : {&found.worse, &found.missing})
     for (const std::string& line : *lines) std::cout << line << "\n";
-  std::cout << number_of(found.compared, "point") << ", " << found.worse.size() << " worse, "
+  std::cout << how_many(found.compared, "point") << ", " << found.worse.size() << " worse, "
             << found.missing.size() << " missing\n";
   const bool good = found.compared > 0 && found.worse.empty() && found.missing.empty();
   return good ? exit_fine : exit_check_failed;
@@ -52,7 +49,7 @@ void report_alone(std::ostream& out, const Comparison& comparison) {
   std::vector<std::pair<size_t, std::string>> reasons;
   for (const auto& [column, apart] : comparison.apart)
     reasons.emplace_back(apart.points, std::string(column) + " (" +
-                                           number_of(apart.points, "point") + "): " + apart.cells);
+                                           how_many(apart.points, "point") + "): " + apart.cells);
   std::ranges::stable_sort(reasons, std::greater(), &std::pair<size_t, std::string>::first);
   for (size_t i = 0; i < std::min(most_reasons, reasons.size()); ++i)
     out << (i == 0 ? "  kept apart by " : "; ") << reasons[i].second;

@@ -1,7 +1,5 @@
 #include "experiments/sawtooth/compare/point_table.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <unordered_map>
 
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -16,11 +14,8 @@ std::string_view family(std::string_view kernel) {
 // "60 MiB", or "1000 B".
 std::string capacity(const std::string& cell) {
   constexpr int64_t mebibyte = 1 << 20;
-  int64_t bytes = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), bytes);
-  const bool is_whole = error == std::errc{} && end == cell.data() + cell.size();
-  return is_whole && bytes % mebibyte == 0 ? std::to_string(bytes / mebibyte) + " MiB"
-                                           : cell + " B";
+  const auto bytes = number_of<int64_t>(cell);
+  return bytes && *bytes % mebibyte == 0 ? std::to_string(*bytes / mebibyte) + " MiB" : cell + " B";
 }
 
 // Sets the model and the group of a predicted row: the columns of the model, then what the
@@ -159,13 +154,11 @@ std::vector<double> PointTable::values(const ComparedPoint& point, std::string_v
   for (const size_t row : point.rows) {
     const std::string& cell = table_.rows[row][place->second];
     if (cell.empty()) continue;
-    double value = 0;
-    const char* end = cell.data() + cell.size();
-    const auto [stop, error] = std::from_chars(cell.data(), end, value);
-    if (error != std::errc{} || stop != end || !std::isfinite(value))
+    const auto value = number_of<double>(cell);
+    if (!value)
       throw UsageError(table_.place(row) + ": " + std::string(column) + ": '" + cell +
                        "' is not a number");
-    values.push_back(value);
+    values.push_back(*value);
   }
   return values;
 }

@@ -1,4 +1,3 @@
-#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 
 #include <span>
 #include <vector>

@@ -8,7 +8,7 @@
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
-#include "experiments/sawtooth/support/input_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/permutation.hpp"
@@ -75,19 +75,17 @@ std::vector<std::vector<Range>> block_rows_of(const std::string& text, int64_t r
     return seen;
   }
   const std::string path = text.substr(blocks.size());
+  const std::string no_block = "no block behind the one before; allowed: 0 to " +
+                               std::to_string(columns - 1) + ", ascending";
   std::istringstream file(read_text_file(path, TextLimit::list));
   for (std::string line; std::getline(file, line);) {
-    const std::string place = path + ":" + std::to_string(seen.size() + 1) + ": ";
+    const std::string place = path + ":" + std::to_string(seen.size() + 1);
     seen.emplace_back();
-    std::istringstream words(line.substr(0, line.find('#')));
     int64_t before = -1;
-    for (std::string word; words >> word;) {
-      const bool digits = word.size() < 10 && word.find_first_not_of("0123456789") == word.npos;
-      const int64_t block = digits ? std::stoll(word) : columns;
-      if (block <= before || block >= columns)
-        throw UsageError(place + "'" + word +
-                         "' is no block behind the one before; allowed: 0 to " +
-                         std::to_string(columns - 1) + ", ascending");
+    for (const int64_t block :
+         numbers_in(line.substr(0, line.find('#')), columns, place, no_block)) {
+      if (block <= before)
+        throw UsageError(place + ": '" + std::to_string(block) + "' is " + no_block);
       add(before = block);
     }
   }

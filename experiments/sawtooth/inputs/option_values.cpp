@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/listed_mask.hpp"
-#include "experiments/sawtooth/inputs/page_table.hpp"
 #include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/support/text.hpp"

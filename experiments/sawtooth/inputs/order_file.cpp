@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "experiments/sawtooth/support/input_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

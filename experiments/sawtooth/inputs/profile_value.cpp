@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <stdexcept>
 #include <string>
 
@@ -21,11 +20,10 @@ Number checked(Number value, const ProfileBounds& bounds, std::string_view text)
 }
 
 template <class Number>
-Number number_of(std::string_view text) {
-  Number number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || stop != text.data() + text.size()) refuse(text);
-  return number;
+Number number_or_refuse(std::string_view text) {
+  const auto number = number_of<Number>(text);
+  if (!number) refuse(text);
+  return *number;
 }
 
 void parse(std::string_view text, const ProfileBounds& bounds, int64_t& value) {
@@ -37,7 +35,7 @@ void parse(std::string_view text, const ProfileBounds& bounds, int64_t& value) {
 }
 
 void parse(std::string_view text, const ProfileBounds& bounds, double& value) {
-  value = checked(number_of<double>(text), bounds, text);
+  value = checked(number_or_refuse<double>(text), bounds, text);
 }
 
 void parse(std::string_view text, const ProfileBounds&, bool& value) {
@@ -46,7 +44,7 @@ void parse(std::string_view text, const ProfileBounds&, bool& value) {
 }
 
 void parse(std::string_view text, const ProfileBounds& bounds, int& value) {
-  value = checked(number_of<int>(text), bounds, text);
+  value = checked(number_or_refuse<int>(text), bounds, text);
 }
 
 // A GPC, or a GPC and the first and the last of its TPCs.

@@ -2,6 +2,7 @@
 // reason why there is none, which then stands in the rows.
 #pragma once
 
+#include <iostream>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/measure_points.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "kernels/common/cuda_check.hpp"
 #include "kernels/stream/l2_state.hpp"
 #include "scheduler/problem.hpp"
 
@@ -73,6 +76,21 @@ inline CountedLaunch count_launch(cupti::RangeProfiler& profiler, const cupti::M
   const cupti::Reading reading = profiler.measure(
       plan, [] {}, {{"prepare", [&] { l2.prepare(state, launch); }}, {"attention", launch}});
   return {reading.ranges.back(), reading.replay_passes};
+}
+
+// How commands end where a GPU or its counters are missing: one line, and exit code 3.
+
+inline int report_no_device(const cupti::CounterError& error) {
+  std::cerr << "sawtooth: " << error.what() << '\n';
+  return exit_no_device;
+}
+
+/// To be called where `error` was caught: an error of a GPU that is there is thrown on.
+inline int report_no_device(const kernels::CudaError& error) {
+  if (!error.no_device()) throw;
+  std::cerr << "sawtooth: " << cupti::status_help(cupti::Status::no_driver) << " (" << error.what()
+            << ")\n";
+  return exit_no_device;
 }
 
 }  // namespace sawtooth::experiments

@@ -1,7 +1,6 @@
 // sawtooth merge: joins the parts of a sweep. In memory there is an index of the rows, some hundred
 // bytes each; rows are read again when they are written.
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iostream>
 #include <limits>
@@ -21,7 +20,7 @@
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -32,12 +31,10 @@ constexpr size_t repetition_column = result_column("repetition");
 constexpr size_t status_column = result_column("status");
 
 // Twelve hexadecimal digits; another text stands for itself by its hash.
-uint64_t number_of(std::string_view run_id) {
+uint64_t number_of_id(std::string_view run_id) {
   constexpr int hexadecimal = 16;
-  uint64_t number = 0;
-  const char* end = run_id.data() + run_id.size();
-  const auto [stop, error] = std::from_chars(run_id.data(), end, number, hexadecimal);
-  return error == std::errc{} && stop == end ? number : ContentHash().add(run_id).number();
+  const auto number = number_of<uint64_t>(run_id, hexadecimal);
+  return number ? *number : ContentHash().add(run_id).number();
 }
 
 // Two of a million points now and then have one run_id; their cells tell them apart.
@@ -120,7 +117,7 @@ void MergedTables::add(const std::string& path) {
     if (entries_.empty()) is_measured_ = cells[result_column("source")] == "measured";
     const Entry now{table.place(file), TextKey(table.record()), 0, cells[status_column] == "ok"};
     const auto index = static_cast<uint32_t>(entries_.size());
-    const auto [point, is_new] = first_of_.try_emplace(number_of(cells[id_column]), index);
+    const auto [point, is_new] = first_of_.try_emplace(number_of_id(cells[id_column]), index);
     if (is_new) {
       entries_.push_back(now);
       continue;
@@ -143,7 +140,7 @@ void MergedTables::add(const std::string& path) {
 }
 
 bool MergedTables::take(const std::string& run_id) {
-  const auto point = first_of_.find(number_of(run_id));
+  const auto point = first_of_.find(number_of_id(run_id));
   if (point == first_of_.end()) return false;
   bool has_result = false;
   order_.push_back(point->second);
@@ -191,7 +188,7 @@ Failures take_points_of(const std::string& path, MergedTables& tables,
   Failures missing;
   const auto lack = [&](const CsvRow& cells) {
     missing.add(row_without_result(cells, status_failed, "no row with a result"));
-    numbers.push_back(number_of(run_id(cells)));
+    numbers.push_back(number_of_id(run_id(cells)));
   };
   Catalog catalog;
   if (tables.is_measured()) {

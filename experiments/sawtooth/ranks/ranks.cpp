@@ -1,17 +1,15 @@
 #include "experiments/sawtooth/ranks/ranks.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include <dlfcn.h>
 
+#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 namespace {
-
-namespace fs = std::filesystem;
 
 int64_t number_in(const char* variable) {
   const char* text = std::getenv(variable);
@@ -28,12 +26,8 @@ bool has_launcher() {
 
 std::optional<Ranks> Ranks::open() {
   if (!has_launcher()) return std::nullopt;
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   std::string reason = "this build has no MPI (" + std::string(message_passing_plugin) + ")";
-  for (const fs::path& place :
-       {folder / message_passing_plugin, folder / "../lib/sawtooth" / message_passing_plugin}) {
-    if (!fs::exists(place, error)) continue;
+  if (const std::string place = library_beside_program(message_passing_plugin); !place.empty()) {
     // Plugins of OpenMPI look its own symbols up among the global ones.
     void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
     void* entry = library == nullptr ? nullptr : dlsym(library, message_passing_entry);

@@ -17,7 +17,7 @@
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -223,15 +223,11 @@ CounterGroups plan_groups(const RecordArguments& arguments) {
   return planned;
 }
 
-/// Beside the program or in lib/sawtooth/ beside its folder; $SAWTOOTH_RECORD_LIBRARY comes first.
+/// $SAWTOOTH_RECORD_LIBRARY comes first.
 std::string find_library() {
   if (const char* named = std::getenv("SAWTOOTH_RECORD_LIBRARY")) return named;
-  std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& place : {folder, folder.parent_path() / "lib/sawtooth"}) {
-    const fs::path library = place / "libsawtooth_record.so";
-    if (fs::exists(library, ignored)) return library.string();
-  }
+  std::string found = library_beside_program("libsawtooth_record.so");
+  if (!found.empty()) return found;
   throw cupti::CounterError(cupti::Status::not_built, "libsawtooth_record.so is not there");
 }
 

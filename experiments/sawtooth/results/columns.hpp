@@ -153,6 +153,13 @@ consteval size_t result_column(std::string_view name) {
   throw "no such column";
 }
 
+/// The key of the option that a column is named like: tile-q of tile_q.
+inline std::string key_of_column(std::string_view column) {
+  std::string key(column);
+  std::ranges::replace(key, '_', '-');
+  return key;
+}
+
 /// Whether a table may be older than the column, and then has it empty.
 constexpr bool may_be_missing(std::string_view name) {
   return std::ranges::any_of(result_columns, [&](const ResultColumn& column) {

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {

@@ -1,14 +1,13 @@
 #include "experiments/sawtooth/results/result_log.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <stdexcept>
 #include <utility>
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -170,9 +169,7 @@ void ResultLog::unlock() {
 
 bool Shard::has(std::string_view run_id) const {
   constexpr int hexadecimal = 16;
-  uint64_t hash = 0;
-  std::from_chars(run_id.data(), run_id.data() + run_id.size(), hash, hexadecimal);
-  return hash % count == number - 1;
+  return number_of<uint64_t>(run_id, hexadecimal).value_or(0) % count == number - 1;
 }
 
 Shard shard_of(const Settings& outputs) {

@@ -17,7 +17,7 @@
 #include "experiments/sawtooth/results/old_rows.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 
 namespace sawtooth::experiments {
 

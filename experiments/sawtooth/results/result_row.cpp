@@ -12,9 +12,7 @@ namespace sawtooth::experiments {
 namespace {
 
 const OptionSpec* option_of(std::string_view column) {
-  std::string key(column);
-  std::ranges::replace(key, '_', '-');
-  const OptionSpec* option = find_option(key);
+  const OptionSpec* option = find_option(key_of_column(column));
   return option != nullptr && option->field.print != nullptr ? option : nullptr;
 }
 

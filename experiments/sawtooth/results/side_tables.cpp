@@ -5,6 +5,7 @@
 
 #include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
 namespace sawtooth::experiments {
@@ -142,6 +143,13 @@ std::string side_table(std::string_view option, const CsvRow& key_cells,
                        const sim::Prediction& prediction) {
   const auto& table = *std::ranges::find(tables, option, [](const auto& t) { return t.key; });
   return table.header() + table.rows(key_cells, prediction);
+}
+
+void refuse_idle_curves(const Settings& outputs, const L2Model& l2) {
+  for (const char* key : {"miss-curve", "histogram"})
+    if (outputs.contains(key) && !l2.has_curve)
+      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + std::string(l2.name) +
+                       " counts at one capacity; allowed: l2 = lru");
 }
 
 SideTables::SideTables(const Settings& outputs, bool writes) {

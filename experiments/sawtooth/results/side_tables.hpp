@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "sim/prediction.hpp"
 
 namespace sawtooth::experiments {
@@ -17,6 +18,9 @@ namespace sawtooth::experiments {
 /// The table by-tensor, miss-curve or histogram of one prediction.
 std::string side_table(std::string_view option, const CsvRow& key_cells,
                        const sim::Prediction& prediction);
+
+/// Throws UsageError for tables over capacities of a model that counts at one.
+void refuse_idle_curves(const Settings& outputs, const L2Model& l2);
 
 /// Those of the three tables that the options by-tensor, miss-curve and histogram ask for.
 class SideTables {

@@ -9,7 +9,7 @@
 
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "sim/request.hpp"
 
 namespace sawtooth::experiments {

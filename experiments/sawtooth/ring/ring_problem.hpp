@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "kernels/ring/ring_pass.hpp"
+#include "kernels/ring/ring_attention.hpp"
 
 namespace sawtooth::experiments {
 

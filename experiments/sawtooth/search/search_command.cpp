@@ -8,7 +8,7 @@
 #include "experiments/sawtooth/search/search_table.hpp"
 #include "experiments/sawtooth/search/space.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

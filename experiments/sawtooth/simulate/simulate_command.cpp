@@ -19,7 +19,6 @@
 #include "experiments/sawtooth/results/wavefront_tables.hpp"
 #include "experiments/sawtooth/simulate/crew.hpp"
 #include "experiments/sawtooth/simulate/dispatcher.hpp"
-#include "experiments/sawtooth/simulate/rows_in_order.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -47,8 +46,7 @@ std::string model_text(const Point& point) {
 
 void print_counted(const std::map<std::string, size_t>& points_of, const char* kind) {
   for (const auto& [text, points] : points_of)
-    std::cerr << "note: " << kind << text << " (" << points << (points == 1 ? " point" : " points")
-              << ")\n";
+    std::cerr << "note: " << kind << text << " (" << how_many(points, "point") << ")\n";
 }
 
 /// Points that workers have, and how far they are.
@@ -233,7 +231,7 @@ class Simulation {
       const std::string path = value_or(outputs_, key, "-");
       if (path != "-") files += (files.empty() ? "" : ", ") + path;
     }
-    std::cerr << points_.count() << (points_.count() == 1 ? " point" : " points")
+    std::cerr << how_many(points_.count(), "point")
               << (files.empty() ? "; --csv FILE keeps all columns" : "; written: " + files) << "\n";
   }
 

@@ -19,23 +19,9 @@ void refuse_idle_sets_keys(const PointList& list, const std::vector<Point>& poin
   if (std::ranges::any_of(points, [](const Point& p) { return p.keys.l2->name == "sets"; })) return;
   for (const Settings& sweep : list.sweeps()) {
     for (const ResultColumn& column : SetsKeys::columns) {
-      std::string key(column.name);
-      std::ranges::replace(key, '_', '-');
+      const std::string key = key_of_column(column.name);
       if (sweep.contains(key))
         throw UsageError(place_of(key, sweep.at(key).origin) + ": has no effect without l2 = sets");
-    }
-  }
-}
-
-// Tables over capacities need a model that counts at all of them.
-void refuse_idle_curves(const Settings& outputs, const std::vector<Point>& points) {
-  for (const char* key : {"miss-curve", "histogram"}) {
-    if (!outputs.contains(key)) continue;
-    for (const Point& point : points) {
-      const L2Model& l2 = *point.keys.l2;
-      if (l2.has_curve) continue;
-      throw UsageError(place_of(key, outputs.at(key).origin) + ": l2 = " + std::string(l2.name) +
-                       " counts at one capacity; allowed: l2 = lru");
     }
   }
 }
@@ -59,7 +45,7 @@ SimulatedSweep::SimulatedSweep(const SweepArguments& given)
   for (const Settings& settings : deciding_points(list_, catalog_))
     points.push_back(resolved(settings));
   refuse_idle_sets_keys(list_, points);
-  refuse_idle_curves(given.outputs, points);
+  for (const Point& point : points) refuse_idle_curves(given.outputs, *point.keys.l2);
   refuse_tables_of_a_ring(given.outputs, points);
 }
 

@@ -21,12 +21,6 @@ struct ArrayScript {
   std::string sbatch;  // more options of sbatch, for one #SBATCH line
 };
 
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 constexpr std::string_view script_end = R"bash(
 parts=$table.parts
 part() { echo "$parts/$1-of-$tasks.csv"; }
@@ -93,8 +87,9 @@ std::string array_script(const ArrayScript& job) {
   text +=
       "# Written by `sawtooth slurm`. `bash SCRIPT submit` starts it and, when tasks have died or "
       "run\n# out of time, starts those again; each goes on where it was.\n";
-  text += "program=" + quoted(job.program) + "\nconfiguration=" + quoted(job.configuration) +
-          "\ntable=" + quoted(job.table) + "\ntasks=" + job.tasks + "\n";
+  text += "program='" + within_quotes(job.program) + "'\nconfiguration='" +
+          within_quotes(job.configuration) + "'\ntable='" + within_quotes(job.table) +
+          "'\ntasks=" + job.tasks + "\n";
   return text.append(script_end);
 }
 

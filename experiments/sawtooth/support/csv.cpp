@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "experiments/sawtooth/support/input_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/sawtooth/support/input_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 
 namespace sawtooth::experiments {
 

@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/support/input_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
 
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -76,6 +76,14 @@ std::string resource_file(std::string_view path) {
   return (root() / path).lexically_normal().string();
 }
 
+std::string library_beside_program(std::string_view name) {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& place : {folder / name, folder / "../lib/sawtooth" / name})
+    if (fs::exists(place, error)) return place.string();
+  return {};
+}
+
 std::string stem_of(const std::string& path) {
   return fs::path(path).stem().string();
 }

@@ -25,6 +25,10 @@ std::vector<std::string> resource_names(std::string_view folder);
 /// The file at `path` from the experiments folder on, "../plots/plot.py" too; it may not be there.
 std::string resource_file(std::string_view path);
 
+/// A library of this project beside the program, or in lib/sawtooth/ beside its folder; empty where
+/// there is none.
+std::string library_beside_program(std::string_view name);
+
 /// NAME of "some/path/NAME.ini".
 std::string stem_of(const std::string& path);
 

@@ -116,6 +116,19 @@ std::string counted(double value) {
   return text;
 }
 
+std::string how_many(uint64_t count, std::string_view noun) {
+  return std::to_string(count).append(" ").append(noun) + (count == 1 ? "" : "s");
+}
+
+std::string within_quotes(std::string_view text, std::string_view escaped) {
+  std::string inside;
+  for (const char c : text) {
+    if (escaped.find(c) != std::string_view::npos) inside += '\\';
+    inside += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return inside;
+}
+
 std::string one_line(std::string_view text) {
   std::string line(text);
   constexpr char first_printed = ' ', del = '\x7f';

@@ -1,11 +1,16 @@
 // Numbers and lists as text, both ways.
 #pragma once
 
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace sawtooth::experiments {
@@ -36,12 +41,30 @@ int64_t parse_bytes(std::string_view text);
 /// A number from 0 on, or a percentage; throws std::invalid_argument.
 double parse_share(std::string_view text);
 
+/// What all of `text` says in this base; nothing where it is no number, or no finite one.
+template <class Number>
+std::optional<Number> number_of(std::string_view text, int base = 10) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  std::from_chars_result read;
+  if constexpr (std::is_floating_point_v<Number>)
+    read = std::from_chars(text.data(), end, number);
+  else
+    read = std::from_chars(text.data(), end, number, base);
+  const bool whole = read.ec == std::errc{} && read.ptr == end;
+  return whole && std::isfinite(double(number)) ? std::optional(number) : std::nullopt;
+}
+
 /// With so many decimals, no more and no fewer.
 std::string fixed(double value, int decimals);
 /// The fewest digits that read back as the same number.
 std::string shortest(double value);
 /// Whole numbers without a point, others with nine digits; nothing for what is not finite.
 std::string counted(double value);
+/// "1 point", "2 points".
+std::string how_many(uint64_t count, std::string_view noun);
+/// For single quotes of a shell around it; letters of `escaped` get a backslash as well.
+std::string within_quotes(std::string_view text, std::string_view escaped = {});
 /// Control characters, line breaks and NUL among them, become blanks: for formats of lines, and for
 /// terminals, which would obey them.
 std::string one_line(std::string_view text);

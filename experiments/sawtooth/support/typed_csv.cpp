@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -19,20 +18,13 @@ template <class... Kinds>
 OneOf(Kinds...) -> OneOf<Kinds...>;
 
 double finite_number(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value))
-    throw std::invalid_argument("'" + text + "' is no number");
-  return value;
+  const auto value = number_of<double>(text);
+  if (!value) throw std::invalid_argument("'" + text + "' is no number");
+  return *value;
 }
 
 int64_t whole_number(const std::string& text) {
-  int64_t whole = 0;
-  const char* end = text.data() + text.size();
-  if (const auto found = std::from_chars(text.data(), end, whole);
-      found.ec == std::errc{} && found.ptr == end && whole >= 0)
-    return whole;
+  if (const auto whole = number_of<int64_t>(text); whole && *whole >= 0) return *whole;
   constexpr double exact_below = 9007199254740992.0;  // 2^53
   const double value = finite_number(text);
   if (value < 0 || value >= exact_below)

@@ -17,7 +17,7 @@
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/results/side_tables.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/gpu.hpp"
@@ -47,9 +47,8 @@ class TraceModel {
   TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_bytes);
 
   /// lru, sets or opt.
+  const L2Model& l2() const { return *keys_.l2; }
   std::string_view name() const { return keys_.l2->name; }
-  /// Whether it counts at all capacities.
-  bool has_curve() const { return keys_.l2->has_curve; }
   const sim::SetsParameters& sets() const { return request_.sets; }
 
   /// Puts the model into the cells of a row of results.csv.
@@ -84,8 +83,7 @@ TraceModel::TraceModel(const Settings& given, const sim::Gpu& gpu, int64_t l2_by
 
 void TraceModel::describe(CsvRow& cells) const {
   for (size_t i = 0; i < key_column_count; ++i) {
-    std::string key(result_columns[i].name);
-    std::ranges::replace(key, '_', '-');
+    const std::string key = key_of_column(result_columns[i].name);
     if (!is_trace_model_key(key)) continue;
     // A seed that nothing reads stays what the trace says.
     if (key == "seed" && request_.sets.policy != sim::SetPolicy::random) continue;
@@ -97,9 +95,8 @@ void TraceModel::describe(CsvRow& cells) const {
 bool stands_beside_read(std::string_view key) {
   return key == "gpu" || key == "l2-bytes" || key == "workers" || is_trace_model_key(key);
 }
-// Tables that are made of a prediction, and those of every capacity.
+// Tables that are made of a prediction.
 constexpr const char* predicted_tables[] = {"csv", "by-tensor", "miss-curve", "histogram"};
-constexpr const char* curve_tables[] = {"miss-curve", "histogram"};
 
 sim::TraceFormat format_of(const Settings& outputs) {
   const std::string name = value_or(outputs, "format", "binary");
@@ -228,11 +225,7 @@ class ReadTrace {
     const sim::Gpu gpu = complete(cells);
     const int64_t l2_bytes = parse_l2_bytes(cells[result_column("l2_bytes")]);
     const TraceModel model(given_, gpu, l2_bytes);
-    for (const char* key : curve_tables) {
-      if (!outputs_.contains(key) || model.has_curve()) continue;
-      throw UsageError(place_of(key, outputs_.at(key).origin) + ": l2 = " +
-                       std::string(model.name()) + " counts at one capacity; allowed: l2 = lru");
-    }
+    refuse_idle_curves(outputs_, model.l2());
     model.describe(cells);
     SideTables sides(outputs_);
     ResultLog log(value_or(outputs_, "csv", "-"), old_rows(outputs_));

@@ -1,6 +1,8 @@
 // ladder [LEVEL ...]: checks levels of kernels/ladder against the double-precision reference, times
 // them in turn, and prints a table of CSV. Exit codes as `sawtooth`. Counters of its launches:
 // sawtooth record -- ladder 3.
+#include "kernels/ladder/ladder.hpp"
+
 #include <algorithm>
 #include <iostream>
 
@@ -10,7 +12,6 @@
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "kernels/common/event_pair.hpp"
-#include "kernels/ladder/checked_run.hpp"
 
 namespace {
 

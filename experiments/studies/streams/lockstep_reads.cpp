@@ -15,7 +15,7 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/range_profiler.hpp"
 #include "cupti/status.hpp"
-#include "experiments/sawtooth/support/output_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "experiments/studies/streams/lockstep_table.hpp"
 #include "kernels/common/event_pair.hpp"

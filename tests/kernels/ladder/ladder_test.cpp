@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/ladder/checked_run.hpp"
-
 namespace sawtooth::kernels::ladder {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
-#include "experiments/sawtooth/inputs/page_table.hpp"
+#include "experiments/sawtooth/inputs/sequence_lengths.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "scheduler/cascade.hpp"
 
@@ -30,7 +30,7 @@ struct ServingKeys {
   std::optional<int64_t> prefix_group;
   bool cascade{};
   int64_t page_rows{};     // 0: not paged
-  std::string page_table;  // canonical (page_table.hpp)
+  std::string page_table;  // canonical (sequence_lengths.hpp)
   KvSplit kv_split{};
 
   struct PrefixNeeded {

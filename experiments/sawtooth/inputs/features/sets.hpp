@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
-#include "experiments/sawtooth/support/input_file.hpp"
+#include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -48,11 +47,8 @@ inline std::vector<uint64_t> read_hash_matrix(const std::string& path) {
     const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (text.empty()) continue;
     const bool hexadecimal = text.starts_with("0x");
-    const char* end = text.data() + text.size();
-    uint64_t row = 0;
-    const auto [stop, error] =
-        std::from_chars(text.data() + (hexadecimal ? 2 : 0), end, row, hexadecimal ? 16 : 10);
-    if (error != std::errc{} || stop != end || row == 0)
+    const auto row = number_of<uint64_t>(text.substr(hexadecimal ? 2 : 0), hexadecimal ? 16 : 10);
+    if (!row || *row == 0)
       fail_at(path, number,
               std::string("'").append(text).append(
                   "' is not allowed; allowed: a mask of line-number bits such as 0x8421, not 0"));
@@ -60,7 +56,7 @@ inline std::vector<uint64_t> read_hash_matrix(const std::string& path) {
       fail_at(
           path, number,
           "more than " + std::to_string(most_rows) + " rows; allowed: log2 of the number of sets");
-    rows.push_back(row);
+    rows.push_back(*row);
   }
   if (rows.empty()) throw UsageError("l2-hash-matrix: " + path + ": has no rows");
   return rows;

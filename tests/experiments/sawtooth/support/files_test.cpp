@@ -1,4 +1,6 @@
 // Files that are written, and what a terminal is told meanwhile.
+#include "experiments/sawtooth/support/files.hpp"
+
 #include <filesystem>
 #include <sstream>
 
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "experiments/sawtooth/support/output_file.hpp"
 #include "experiments/sawtooth/support/provenance.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"
