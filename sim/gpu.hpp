@@ -67,6 +67,7 @@ struct Gpu {
   std::optional<int64_t> l2_halves;
   std::optional<int64_t> l2_ways;
   std::optional<int64_t> l2_line_bytes;
+  std::optional<int64_t> l2_set_aside_eighths;  // of L2, for persisting lines, at most
   std::optional<int64_t> shared_memory_block_bytes;
 
   // The two halves have these, shares from 0 to 1 (sim/halves/parameters.hpp, sim/coalescer.hpp).

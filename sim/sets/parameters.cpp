@@ -45,11 +45,11 @@ SetGeometry set_geometry(int64_t l2_bytes, const SetsParameters& p) {
   require(p.policy != SetPolicy::plru || is_power_of_two(p.ways),
           "l2-ways: " + text(p.ways) +
               " leaves the tree of l2-policy = plru ragged; allowed: a power of two");
-  const int64_t most = l2_bytes / set_aside_denominator * set_aside_numerator;
+  const int64_t most = l2_bytes / 8 * p.set_aside_eighths;
   const int64_t set_aside = p.set_aside_bytes.value_or(most);
   require(set_aside >= 0 && set_aside <= most,
-          "l2-set-aside: " + text(set_aside) + " is not allowed; allowed: up to 3/4 of l2-bytes, " +
-              text(most));
+          "l2-set-aside: " + text(set_aside) + " is not allowed; allowed: up to " +
+              text(p.set_aside_eighths) + "/8 of l2-bytes, " + text(most));
   geometry.persisting_ways = set_aside / (geometry.sets * p.line_bytes);
   return geometry;
 }

@@ -37,10 +37,9 @@ inline constexpr auto set_policies = std::to_array<PolicyName>({
     {"opt", "the line that is needed last leaves: the bound of all policies", SetPolicy::opt},
 });
 
-/// The most of L2 that may be set aside for evict_last: cudaDeviceProp::persistingL2CacheMaxSize of
-/// sm_80 and later is three quarters of l2CacheSize.
-inline constexpr int64_t set_aside_numerator = 3;
-inline constexpr int64_t set_aside_denominator = 4;
+/// The most of L2 that may be set aside for evict_last, where a GPU does not say it:
+/// cudaDeviceProp::persistingL2CacheMaxSize of sm_80 to sm_100 is three quarters of l2CacheSize.
+inline constexpr int64_t usual_set_aside_eighths = 6;
 
 struct SetsParameters {
   int64_t ways = 16;
@@ -56,7 +55,8 @@ struct SetsParameters {
     return all;
   }();
   std::optional<int64_t> set_aside_bytes;  // of evict_last; left out: the most there may be
-  uint64_t seed = 0;                       // of random replacement
+  int64_t set_aside_eighths = usual_set_aside_eighths;  // of L2, the most there may be
+  uint64_t seed = 0;                                    // of random replacement
   // For differential tests: every line by itself instead of sets that see the same, and the path.
   bool by_lines = false;
   VectorPath path = VectorPath::automatic;

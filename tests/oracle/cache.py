@@ -191,7 +191,7 @@ def misses(point, layout, visits):
     hashed = Hash(point, sets) if sets_model else None
     policy = point["l2_policy"] if sets_model else point["l2"]
     addresses, rank = Addresses(layout), priorities(point)
-    kept = point["l2_bytes"] * 3 // 4 // (sets * line_bytes)
+    kept = point["l2_bytes"] // 8 * 5 // (sets * line_bytes)
     if kept == 0:  # without a way to lie in, evict_last is normal
         rank = {tensor: min(priority, NORMAL) for tensor, priority in rank.items()}
     lines, where, numbers, sectors, classes = [], [], [], [], []

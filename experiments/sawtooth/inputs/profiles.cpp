@@ -38,6 +38,7 @@ constexpr auto gpu_keys = std::to_array<Key<Gpu>>({
     {"l2-line-bytes", Unit::line, 32, 128, gpu<&Gpu::l2_line_bytes>},
     {"shared-memory-block-bytes", Unit::bytes, 1 * kibi, 64 * mebi,
      gpu<&Gpu::shared_memory_block_bytes>},
+    {"l2-set-aside-eighths", Unit::count, 1, 8, gpu<&Gpu::l2_set_aside_eighths>},
     {"l2-reserved-share", Unit::real, 0, 0.5, gpu<&Gpu::l2_reserved_share>},
     {"l2-scattered-share", Unit::real, 0, 1, gpu<&Gpu::l2_scattered_share>},
     {"l2-running-share", Unit::real, 0.001, 1, gpu<&Gpu::l2_running_share>},

@@ -174,7 +174,7 @@ TEST(SetGeometry, MistakesNameTheOptionAndWhatIsAllowed) {
                       }),
               StartsWith("l2-ways: 12"));
   EXPECT_THAT(message(1 << 20, [](SetsParameters& p) { p.set_aside_bytes = 1 << 20; }),
-              HasSubstr("up to 3/4 of l2-bytes, 786432"));
+              HasSubstr("up to 6/8 of l2-bytes, 786432"));
 }
 
 }  // namespace

@@ -141,6 +141,7 @@ struct SetsKeys {
     sets.hash = *keys.l2_hash;
     sets.policy = *keys.l2_policy;
     sets.seed = keys.seed;
+    sets.set_aside_eighths = gpu.l2_set_aside_eighths.value_or(sim::usual_set_aside_eighths);
     const Hints hints = keys.hints.value_or(Hints{});
     sets.priorities[static_cast<size_t>(sim::Tensor::q)] = hints.q;
     sets.priorities[static_cast<size_t>(sim::Tensor::k)] = hints.k;
