@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/profile_key.hpp"
+#include "sim/gpu.hpp"
 
 namespace sawtooth::sim {
 

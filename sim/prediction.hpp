@@ -9,15 +9,40 @@
 
 #include "sim/counters.hpp"
 #include "sim/lru/distance_histogram.hpp"
-#include "sim/lru/write_backs.hpp"
 #include "sim/schedule/atoms.hpp"
-#include "sim/timed/time_terms.hpp"
 
 namespace sawtooth::sim {
 
 /// Raised by every change after which some prediction differs: rows of another version are not
 /// those of a sweep that goes on.
 inline constexpr int model_version = 12;
+
+// Where the workers' time goes, term by term: what bounds a kernel is what most of it goes to.
+
+enum class TimeTerm : uint8_t {
+  tensor,
+  exp,
+  exposed,
+  sharing,
+  l2,
+  dram,
+  latency,
+  item,
+  idle,
+  turn,  // of dq = ordered: until the items before have added to its Q tile
+};
+inline constexpr int time_term_count = 10;
+
+/// Nanoseconds by term, summed over workers.
+struct TimeTerms {
+  std::array<double, time_term_count> ns{};
+
+  double& operator[](TimeTerm term) { return ns[static_cast<size_t>(term)]; }
+  double operator[](TimeTerm term) const { return ns[static_cast<size_t>(term)]; }
+};
+
+/// Phase p is everybody's p-th item; idle time at the end is a phase of its own, the last.
+using TimePhases = std::vector<TimeTerms>;
 
 /// One of the launches that a prediction is the median of.
 struct SimulatedLaunch {

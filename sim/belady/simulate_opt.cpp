@@ -7,21 +7,14 @@ namespace sawtooth::sim {
 namespace {
 
 // The optimum of atoms whose heads come and go.
-class LiveOptimum {
- public:
-  LiveOptimum(LiveAtoms& atoms, int64_t capacity_lines)
-      : atoms_(atoms), optimum_(atoms, capacity_lines) {}
+struct LiveOptimum {
+  LiveAtoms& atoms;
+  OptConsumer<LiveAtoms> optimum;
 
   void visit(const Visit& visit) {
-    optimum_.visit(visit);
-    atoms_.recycle([this](AtomRange atoms) { optimum_.forget(atoms); });
+    optimum.visit(visit);
+    atoms.recycle([this](AtomRange gone) { optimum.forget(gone); });
   }
-
-  const AccessTally<LiveAtoms>& tally() const { return optimum_.tally(); }
-
- private:
-  LiveAtoms& atoms_;
-  OptConsumer<LiveAtoms> optimum_;
 };
 
 }  // namespace
@@ -29,11 +22,12 @@ class LiveOptimum {
 Prediction simulate_opt(const Request& request) {
   require_forward(request, "l2 = opt");
   LiveAtoms atoms(request);
-  LiveOptimum consumer(atoms, request.l2_bytes / line_bytes);
+  LiveOptimum consumer{atoms, {atoms, request.l2_bytes / line_bytes}};
   Prediction prediction;
   prediction.steps = replay_lockstep(request, atoms, consumer);
-  prediction.tile_visits = consumer.tally().visits();
-  set_counters(prediction, [&](Tensor tensor) { return consumer.tally().counters(tensor); });
+  prediction.tile_visits = consumer.optimum.tally().visits();
+  set_counters(prediction,
+               [&](Tensor tensor) { return consumer.optimum.tally().counters(tensor); });
   return prediction;
 }
 

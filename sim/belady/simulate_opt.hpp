@@ -12,7 +12,7 @@ namespace sawtooth::sim {
 
 /// The counters of simulate_lru() for a fully associative cache of request.l2_bytes under Belady's
 /// replacement; the histogram stays empty. Throws std::invalid_argument as BeladyLines and
-/// AtomTable do.
+/// HeadAtoms do.
 Prediction simulate_opt(const Request& request);
 
 // Visits under Belady's optimum, counted by tensor and access.

@@ -86,7 +86,7 @@ SAWTOOTH_ROWS_AVX512 [[gnu::always_inline]] inline PieceMask LruSets::renew_by_a
     const bool was_held =
         spares && spares_oldest(set)
             ? touch_line(set, first + i, Access::read)
-            : make_first_avx512(rows[set], (first | flag) + i, way_bits[set], way_bits[set]) != 0;
+            : make_first_avx512(rows[set], (first | flag) + i, way_bits[set]) != 0;
     return PieceMask{was_held} << i;
   };
   PieceMask held = 0;

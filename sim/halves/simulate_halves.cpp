@@ -2,7 +2,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
-#include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {

@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "scheduler/permutation.hpp"
-#include "sim/halves/set_placement.hpp"
 
 namespace sawtooth::sim {
 namespace {
+
+void require(bool good, const char* name, double value, const char* allowed) {
+  if (good) return;
+  throw std::invalid_argument(std::string("halves: ") + name + " = " + std::to_string(value) +
+                              ", allowed: " + allowed);
+}
 
 std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& parameters,
                                                 const std::vector<AtomSize>& sizes) {
@@ -43,6 +50,25 @@ PieceMask pieces_in(const AtomPart& part, uint64_t number, int tensors, uint32_t
 }
 
 }  // namespace
+
+void check(const HalvesParameters& p) {
+  require(p.halves == 1 || p.halves == 2, "halves", p.halves, "1 or 2");
+  require(p.capacity_lines > 0, "capacity_lines", double(p.capacity_lines), "1 or more");
+  require(p.ways >= 0 && p.ways <= 256, "ways", p.ways, "0 (off) to 256");
+  require(p.ways <= p.capacity_lines, "ways", p.ways, "at most the capacity in lines");
+  require(p.dirty_ways >= 0 && p.dirty_ways <= p.ways, "dirty_ways", p.dirty_ways,
+          "0 (all) to the ways");
+  require(p.reserved >= 0 && p.reserved * std::max(p.ways, 2) < 1, "reserved", p.reserved,
+          "0 to below 1 / ways");
+  require(p.ways != 1 || p.reserved == 0, "reserved", p.reserved, "0 with one way");
+  require(p.scattered >= 0 && p.scattered <= 1, "scattered", p.scattered, "0 to 1");
+  require(p.far_first_waiting >= 0 && p.far_first_waiting <= 1, "far_first_waiting",
+          p.far_first_waiting, "0 to 1");
+  require(p.far_first_running >= 0 && p.far_first_running <= 1, "far_first_running",
+          p.far_first_running, "0 to 1");
+  require(p.running_share > 0 && p.running_share <= 1, "running_share", p.running_share,
+          "above 0 to 1");
+}
 
 TwoHalves::TwoHalves(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
                      std::vector<uint8_t> groups, int group_count)
@@ -92,6 +118,17 @@ bool TwoHalves::holds(AtomRange atoms) const {
   return std::visit(any_held, store_);
 }
 
+/// function(store, first, those of the mask's pieces that the atom has).
+template <class Function>
+void TwoHalves::for_each_mask(AtomId atom, Function function) {
+  const auto of_store = [&](auto& store) {
+    const uint32_t pieces = store.pieces(atom);
+    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
+      function(store, first, first_pieces(pieces - first));
+  };
+  std::visit(of_store, store_);
+}
+
 template <class Store>
 PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
                            Access access) {
@@ -102,32 +139,28 @@ PieceMask TwoHalves::touch(Store& store, int half, AtomId atom, uint32_t first, 
 TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks, const AtomPart& part,
                                         Access access) {
   MissedByHome missed;
-  const auto look_up = [&](auto& store) {
-    const uint32_t pieces = store.pieces(atom);
-    for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
-      const PieceMask which =
-          part.whole() ? first_pieces(pieces - first)
-                       : pieces_in(part, numbers_[atom], sizes_[atom].tensors, pieces, first);
-      std::array<PieceMask, 2> lacks{};  // of those looked up in a half
-      for (int half = asks[0] ? 0 : 1; half < (asks[1] ? 2 : 1); ++half)
-        lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);
-      if ((lacks[0] | lacks[1]) == 0) continue;
-      PieceMask at_home = which & store.at_home(atom, first, 0);
-      for (const int home : {0, 1}) {
-        Missed& here = missed[home];
-        if (const PieceMask crossed = at_home & lacks[1 - home]; crossed != 0) {
-          here.crossed += store.units(atom, first, crossed);
-          if (asks[home])
-            here.both_asked += store.units(atom, first, crossed & lacks[home]);
-          else  // a copy hides its line from the home half, where no reader sits
-            lacks[home] = crossed & ~touch(store, home, atom, first, crossed, Access::read);
-        }
-        here.at_home += store.units(atom, first, at_home & lacks[home]);
-        at_home ^= which;
+  for_each_mask(atom, [&](auto& store, uint32_t first, PieceMask all) {
+    const PieceMask which = part.whole() ? all
+                                         : pieces_in(part, numbers_[atom], sizes_[atom].tensors,
+                                                     store.pieces(atom), first);
+    std::array<PieceMask, 2> lacks{};  // of those looked up in a half
+    for (int half = asks[0] ? 0 : 1; half < (asks[1] ? 2 : 1); ++half)
+      lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);
+    if ((lacks[0] | lacks[1]) == 0) return;
+    PieceMask at_home = which & store.at_home(atom, first, 0);
+    for (const int home : {0, 1}) {
+      Missed& here = missed[home];
+      if (const PieceMask crossed = at_home & lacks[1 - home]; crossed != 0) {
+        here.crossed += store.units(atom, first, crossed);
+        if (asks[home])
+          here.both_asked += store.units(atom, first, crossed & lacks[home]);
+        else  // a copy hides its line from the home half, where no reader sits
+          lacks[home] = crossed & ~touch(store, home, atom, first, crossed, Access::read);
       }
+      here.at_home += store.units(atom, first, at_home & lacks[home]);
+      at_home ^= which;
     }
-  };
-  std::visit(look_up, store_);
+  });
   Tally& tally = tally_of(atom);
   tally.reads = true;
   tally.fabric = parameters_.halves == 2;
@@ -148,26 +181,22 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks, c
 int64_t TwoHalves::put(AtomId atom, Access access, std::array<bool, 2> copies) {
   tally_of(atom).write_backs = true;
   int64_t missed = 0;
-  const auto put_in = [&](auto& store) {
-    const uint32_t pieces = store.pieces(atom);
-    for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
-      // One after another: what one leaves free in the other half the next one may take.
-      for (PieceMask left = first_pieces(pieces - first); left != 0;) {
-        const PieceMask some = store.independent(atom, first, left);
-        left &= ~some;
-        for (int home = 0; home < parameters_.halves; ++home) {
-          const PieceMask here = some & store.at_home(atom, first, home);
-          missed += store.units(atom, first, here & ~touch(store, home, atom, first, here, access));
-          if (parameters_.halves != 2) continue;
-          if (copies[1 - home])
-            touch(store, 1 - home, atom, first, here, Access::read);
-          else
-            store.drop(1 - home, atom, first, here, count_written_back());
-        }
+  for_each_mask(atom, [&](auto& store, uint32_t first, PieceMask left) {
+    // One after another: what one leaves free in the other half the next one may take.
+    while (left != 0) {
+      const PieceMask some = store.independent(atom, first, left);
+      left &= ~some;
+      for (int home = 0; home < parameters_.halves; ++home) {
+        const PieceMask here = some & store.at_home(atom, first, home);
+        missed += store.units(atom, first, here & ~touch(store, home, atom, first, here, access));
+        if (parameters_.halves != 2) continue;
+        if (copies[1 - home])
+          touch(store, 1 - home, atom, first, here, Access::read);
+        else
+          store.drop(1 - home, atom, first, here, count_written_back());
       }
     }
-  };
-  std::visit(put_in, store_);
+  });
   return missed;
 }
 
@@ -189,29 +218,23 @@ void TwoHalves::receive(AtomId atom, Copier copier) {
   }
   tally.write_backs = true;
   tally.written_back += sizes_[atom].sectors;
-  const auto leave = [&](auto& store) {
-    const uint32_t pieces = store.pieces(atom);
-    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
-      for (int half = 0; half < parameters_.halves; ++half)
-        store.drop(half, atom, first, first_pieces(pieces - first), count_written_back());
-  };
-  std::visit(leave, store_);
+  for_each_mask(atom, [&](auto& store, uint32_t first, PieceMask all) {
+    for (int half = 0; half < parameters_.halves; ++half)
+      store.drop(half, atom, first, all, count_written_back());
+  });
 }
 
 double TwoHalves::send(AtomId atom, Copier copier) {
   int64_t missed = 0;
-  const auto look_up = [&](auto& store) {
-    const uint32_t pieces = store.pieces(atom);
-    for (uint32_t first = 0; first < pieces; first += pieces_a_mask)
-      for (int home = 0; home < parameters_.halves; ++home) {
-        const PieceMask here = first_pieces(pieces - first) & store.at_home(atom, first, home);
-        const PieceMask held = copier == Copier::sms
-                                   ? touch(store, home, atom, first, here, Access::read)
-                                   : store.held(home, atom, first, here);
-        missed += store.units(atom, first, here & ~held);
-      }
-  };
-  std::visit(look_up, store_);
+  for_each_mask(atom, [&](auto& store, uint32_t first, PieceMask all) {
+    for (int home = 0; home < parameters_.halves; ++home) {
+      const PieceMask here = all & store.at_home(atom, first, home);
+      const PieceMask held = copier == Copier::sms
+                                 ? touch(store, home, atom, first, here, Access::read)
+                                 : store.held(home, atom, first, here);
+      missed += store.units(atom, first, here & ~held);
+    }
+  });
   Tally& tally = tally_of(atom);
   tally.linked = tally.reads = true;
   tally.fabric = parameters_.halves == 2;
@@ -234,17 +257,13 @@ void TwoHalves::reduce(AtomId atom, std::array<uint32_t, 2> times) {
     tally.fill_reads += sectors_of(put(atom, Access::reduce, {}));
   tally.reduced += double(sizes_[atom].sectors) * all;
   if (parameters_.halves != 2) return;
-  const auto crossing = [&](const auto& store) {
-    const uint32_t pieces = store.pieces(atom);
-    for (uint32_t first = 0; first < pieces; first += pieces_a_mask) {
-      for (const int home : {0, 1}) {
-        const PieceMask here = store.at_home(atom, first, home);
-        tally.reduced +=
-            sectors_of(store.units(atom, first, here)) * times[static_cast<size_t>(1 - home)];
-      }
+  for_each_mask(atom, [&](const auto& store, uint32_t first, PieceMask) {
+    for (const int home : {0, 1}) {
+      const PieceMask here = store.at_home(atom, first, home);
+      tally.reduced +=
+          sectors_of(store.units(atom, first, here)) * times[static_cast<size_t>(1 - home)];
     }
-  };
-  std::visit(crossing, store_);
+  });
 }
 
 }  // namespace sawtooth::sim

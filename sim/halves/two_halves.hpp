@@ -89,6 +89,8 @@ class TwoHalves {
 
  private:
   int64_t put(AtomId atom, Access access, std::array<bool, 2> copies);
+  template <class Function>
+  void for_each_mask(AtomId atom, Function function);
   template <class Store>
   PieceMask touch(Store& store, int half, AtomId atom, uint32_t first, PieceMask which,
                   Access access);

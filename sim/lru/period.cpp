@@ -5,7 +5,7 @@
 
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
-#include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/roles.hpp"
 
 namespace sawtooth::sim {

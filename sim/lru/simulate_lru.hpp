@@ -17,7 +17,7 @@ Counters count_lru(const DistanceHistogram& histogram, Tensor tensor, int64_t ca
 void count_all(Prediction& prediction, int64_t capacity_lines);
 
 /// Fully associative LRU of whole tiles over every tensor, exact (model name `lru`).
-/// Throws std::invalid_argument when tiles share lines (AtomTable).
+/// Throws std::invalid_argument when tiles share lines (HeadAtoms).
 Prediction simulate_lru(const Request& request);
 
 // Schedules that repeat are multiplied, not replayed (docs/models/exactness.md, C).

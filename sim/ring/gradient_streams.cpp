@@ -1,6 +1,7 @@
-#include "sim/ring/gradient_streams.hpp"
+#include <initializer_list>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/ring/simulate_ring.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -13,32 +14,21 @@ constexpr bool is_read_by_main(Tensor tensor) {
 class Streams {
  public:
   void read(Tensor tensor, int64_t bytes) {
-    Counters& of = by_tensor[static_cast<size_t>(tensor)];
-    for (Sectors Counters::*counter :
-         {&Counters::sm_read_sectors, &Counters::l2_read_sectors, &Counters::l2_read_miss_sectors,
-          &Counters::dram_read_sectors})
-      of.*counter = (of.*counter).value_or(0) + bytes / sector_bytes;
-    if (is_read_by_main(tensor)) return;
-    of.cold_read_sectors = of.cold_read_sectors.value_or(0) + bytes / sector_bytes;
+    count(tensor, bytes,
+          {&Counters::sm_read_sectors, &Counters::l2_read_sectors, &Counters::l2_read_miss_sectors,
+           &Counters::dram_read_sectors});
+    if (!is_read_by_main(tensor)) count(tensor, bytes, {&Counters::cold_read_sectors});
   }
   void write(Tensor tensor, int64_t bytes) {
-    Counters& of = by_tensor[static_cast<size_t>(tensor)];
-    for (Sectors Counters::*counter :
-         {&Counters::l2_write_sectors, &Counters::l2_write_miss_sectors,
-          &Counters::dram_write_sectors})
-      of.*counter = (of.*counter).value_or(0) + bytes / sector_bytes;
+    count(tensor, bytes,
+          {&Counters::l2_write_sectors, &Counters::l2_write_miss_sectors,
+           &Counters::dram_write_sectors});
   }
   void come(Tensor tensor, int64_t bytes) {
-    Counters& of = by_tensor[static_cast<size_t>(tensor)];
-    for (Sectors Counters::*counter :
-         {&Counters::incoming_write_sectors, &Counters::dram_write_sectors})
-      of.*counter = (of.*counter).value_or(0) + bytes / sector_bytes;
+    count(tensor, bytes, {&Counters::incoming_write_sectors, &Counters::dram_write_sectors});
   }
   void go(Tensor tensor, int64_t bytes) {
-    Counters& of = by_tensor[static_cast<size_t>(tensor)];
-    for (Sectors Counters::*counter :
-         {&Counters::outgoing_read_sectors, &Counters::dram_read_sectors})
-      of.*counter = (of.*counter).value_or(0) + bytes / sector_bytes;
+    count(tensor, bytes, {&Counters::outgoing_read_sectors, &Counters::dram_read_sectors});
   }
   /// A part of `bytes` of the element type to its sum in float.
   void add(Tensor part, Tensor sums, int64_t bytes, int64_t element, bool begins, bool finishes) {
@@ -49,16 +39,26 @@ class Streams {
   }
 
   std::array<Counters, tensor_count> by_tensor;
+
+ private:
+  void count(Tensor tensor, int64_t bytes, std::initializer_list<Sectors Counters::*> counters) {
+    Counters& of = by_tensor[static_cast<size_t>(tensor)];
+    for (Sectors Counters::*counter : counters)
+      of.*counter = (of.*counter).value_or(0) + bytes / sector_bytes;
+  }
 };
+
+int64_t bytes_of(const RingRequest& ring, const RingReturn& part) {
+  const Problem& problem = ring.request.problem;
+  return problem.batch * problem.kv_heads * part.kv_rows.size() * problem.row_bytes();
+}
 
 void add_returned(const RingRequest& ring, int64_t rank, int64_t step, Streams& streams) {
   RingReturn part;
   if (!ring.ring.return_of(rank, step, part)) return;
-  const Problem& problem = ring.request.problem;
-  const int64_t bytes =
-      problem.batch * problem.kv_heads * part.kv_rows.size() * problem.row_bytes();
   for (const Tensor tensor : {Tensor::dk, Tensor::dv})
-    streams.add(tensor, tensor, bytes, element_bytes(problem.dtype), part.begins, part.finishes);
+    streams.add(tensor, tensor, bytes_of(ring, part), element_bytes(ring.request.problem.dtype),
+                part.begins, part.finishes);
 }
 
 /// Parts that other ranks computed in `step` and this one sent back to them.
@@ -75,9 +75,7 @@ void cross_link(const RingRequest& ring, int64_t rank, int64_t step, Streams& st
 
 int64_t returned_bytes(const RingRequest& ring, int64_t rank, int64_t step) {
   RingReturn part;
-  if (step == 0 || !ring.ring.return_of(rank, step, part)) return 0;
-  const Problem& problem = ring.request.problem;
-  return problem.batch * problem.kv_heads * part.kv_rows.size() * problem.row_bytes();
+  return step == 0 || !ring.ring.return_of(rank, step, part) ? 0 : bytes_of(ring, part);
 }
 
 int64_t added_bytes(const RingRequest& ring, int64_t rank, int64_t step) {

@@ -245,37 +245,4 @@ void require_atom_ids(int64_t count) {
                               " tiles; the simulator numbers fewer than 2^32: use larger tiles");
 }
 
-AtomTable::AtomTable(const Request& request, KvAtoms kv) : head_(request, kv) {
-  const bool pair_kv = kv == KvAtoms::pairs;
-  int64_t count = 0;
-  for (int t = 0; t < tensor_count; ++t) {
-    const auto tensor = static_cast<Tensor>(t);
-    count += head_.heads(tensor) * head_.count(tensor);
-  }
-  require_atom_ids(count);
-  sizes_.reserve(static_cast<size_t>(count));
-  const auto number = [&](Tensor tensor) {
-    first_[static_cast<size_t>(tensor)] = std::ssize(sizes_);
-    for (int64_t h = 0; h < head_.heads(tensor); ++h) {
-      const std::vector<AtomSize>& head = head_.sizes(tensor, h);
-      sizes_.insert(sizes_.end(), head.begin(), head.end());
-    }
-  };
-  if (pair_kv) {
-    number(Tensor::k);
-    first_[static_cast<size_t>(Tensor::v)] = first_[static_cast<size_t>(Tensor::k)];
-  }
-  for (int t = 0; t < tensor_count; ++t) {
-    const auto tensor = static_cast<Tensor>(t);
-    if (!pair_kv || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor);
-  }
-}
-
-std::vector<uint8_t> AtomTable::tensors() const {
-  std::vector<uint8_t> tensors;
-  tensors.reserve(sizes_.size());
-  for (const AtomSize& size : sizes_) tensors.push_back(size.tensor);
-  return tensors;
-}
-
 }  // namespace sawtooth::sim

@@ -193,40 +193,4 @@ class HeadAtoms {
 /// Throws std::invalid_argument when there are no `count` numbers.
 void require_atom_ids(int64_t count);
 
-/// Numbers the atoms of a problem densely, tensor after tensor, head after head, tile after tile.
-class AtomTable {
- public:
-  /// Throws std::invalid_argument as HeadAtoms does, or when there are more than 2^32 - 1 atoms.
-  explicit AtomTable(const Request& request, KvAtoms kv = KvAtoms::parts);
-
-  /// `flat_head` is batch_index * heads_of_the_tensor + head (kv_heads for K and V); with kv_split
-  /// partial results have flat_head * kv_split + part, and a piece its number with tile 0.
-  AtomId id(Tensor tensor, int64_t flat_head, int64_t tile) const {
-    return this->tile(tensor, flat_head, tile).begin;
-  }
-  /// All atoms of a tile, in the order of its lines; `id` is the first.
-  AtomRange tile(Tensor tensor, int64_t flat_head, int64_t tile) const {
-    const auto t = static_cast<size_t>(tensor);
-    return head_.tile(tensor, static_cast<AtomId>(first_[t] + flat_head * head_.count(tensor)),
-                      tile);
-  }
-  /// These atoms of a tile have their first line in `lines` of the tile.
-  AtomRange part(Tensor tensor, int64_t flat_head, int64_t tile, Range lines) const {
-    return head_.part(tensor, this->tile(tensor, flat_head, tile), lines);
-  }
-  Tensor tensor_of(AtomId atom) const { return static_cast<Tensor>(sizes_[atom].tensor); }
-  /// The tensor of every atom, as a number.
-  std::vector<uint8_t> tensors() const;
-  AtomSize size(AtomId atom) const { return sizes_[atom]; }
-  const std::vector<AtomSize>& sizes() const { return sizes_; }
-
-  /// Numbers are not given again.
-  void ended(Tensor /*q_or_k*/, int64_t /*flat_head*/) const {}
-
- private:
-  HeadAtoms head_;
-  std::array<int64_t, tensor_count> first_{};
-  std::vector<AtomSize> sizes_;
-};
-
 }  // namespace sawtooth::sim

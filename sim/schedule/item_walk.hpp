@@ -3,7 +3,7 @@
 // combine kernel. Lockstep, the timed wavefront and traces take their touches from here; what is
 // loaded, scanned and stored in which pass stands in sim/schedule/roles.hpp.
 //
-// Touches go to a function touch(Tensor, flat head, tile, Access), numbered as AtomTable has them.
+// Touches go to a function touch(Tensor, flat head, tile, Access), numbered as LiveAtoms has them.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 #include "scheduler/schedule.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/atoms.hpp"
-#include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/roles.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/worker_cursor.hpp"

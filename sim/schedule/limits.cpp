@@ -104,11 +104,6 @@ void require_limits(const Request& request) {
   if (fault) throw std::invalid_argument(std::string(fault->key).append(": ").append(fault->what));
 }
 
-void require_one_length(const Request& request, const std::string& model) {
-  if (request.sequences.lengths == nullptr) return;
-  throw std::invalid_argument("lengths: " + model + " takes sequences of one length");
-}
-
 void require_forward(const Request& request, const std::string& model) {
   if (request.problem.pass == Pass::forward) return;
   throw std::invalid_argument(

@@ -89,8 +89,6 @@ inline std::optional<Fault> listed_fault(const Request& request) {
 
 /// Throws std::invalid_argument with the fault.
 void require_limits(const Request& request);
-/// Throws std::invalid_argument for sequences of different lengths, which `model` does not know.
-void require_one_length(const Request& request, const std::string& model);
 /// Throws std::invalid_argument for a backward pass, which `model` does not know.
 void require_forward(const Request& request, const std::string& model);
 

@@ -37,7 +37,7 @@ struct Visit {
 
 // Sectors by tensor, for models that count visits at one capacity.
 
-/// `Atoms` is AtomTable or LiveAtoms.
+/// `Atoms` is LiveAtoms, or has its size(), sizes() and tensor_of().
 template <class Atoms>
 class AccessTally {
  public:

@@ -31,7 +31,7 @@ struct WavefrontSink {
   void at(int64_t /*step*/, int64_t /*worker*/, const Item& /*item*/, const TilePair& /*pair*/) {}
 };
 
-/// One kernel of a wavefront. `Atoms` is an AtomTable or LiveAtoms.
+/// One kernel of a wavefront. `Atoms` is LiveAtoms, or has what is called of it here.
 template <class Sink, class Atoms>
 class LockstepKernel {
  public:
@@ -185,7 +185,7 @@ class LockstepKernel {
   int64_t busy_ = 0;
 };
 
-template <class Sink, class Atoms = const AtomTable>
+template <class Sink, class Atoms = LiveAtoms>
 class LockstepWavefront {
  public:
   /// `request`, `atoms` and `sink` must outlive the wavefront. Throws std::invalid_argument for

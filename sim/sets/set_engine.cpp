@@ -21,9 +21,8 @@ std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
                                            const std::vector<Priority>* priorities) {
   const auto ways = static_cast<uint32_t>(geometry.ways);
   if (parameters.policy == SetPolicy::opt) return std::make_unique<OptSets>(partition, ways);
-  const bool lru = parameters.policy == SetPolicy::lru;
-  if (priorities == nullptr && (lru || parameters.policy == SetPolicy::fifo))
-    return std::make_unique<RecencySets>(partition, ways, lru, parameters.path);
+  if (priorities == nullptr && parameters.policy == SetPolicy::lru)
+    return std::make_unique<RecencySets>(partition, ways, parameters.path);
   return with_policy(parameters.policy, partition.classes(), ways, parameters.seed,
                      [&](auto policy) -> std::unique_ptr<SetEngine> {
                        return std::make_unique<PolicySets<decltype(policy)>>(
@@ -31,9 +30,8 @@ std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
                      });
 }
 
-RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, bool hits_move,
-                         VectorPath path)
-    : partition_(partition), ways_(ways), hits_move_(hits_move) {
+RecencySets::RecencySets(const SetPartition& partition, uint32_t ways, VectorPath path)
+    : partition_(partition), ways_(ways) {
   if (!vector_path_available(path))
     throw std::invalid_argument("sets: this CPU or build has no such vector path");
   by_vectors_ = (path == VectorPath::automatic || path == VectorPath::avx512) &&
@@ -65,7 +63,7 @@ void RecencySets::mark_held(std::span<uint8_t> held) const {
     for (const uint32_t tag : row.tags) mark(tag);
 }
 
-inline bool RecencySets::access_lru(uint32_t* tags, uint32_t tag) const {
+inline bool RecencySets::access(uint32_t* tags, uint32_t tag) const {
   // Each tag moves one place on, until the one that was looked for has left its own.
   uint32_t moved = tag;
   for (uint32_t place = 0; place < ways_; ++place) {
@@ -77,14 +75,6 @@ inline bool RecencySets::access_lru(uint32_t* tags, uint32_t tag) const {
   return false;
 }
 
-inline bool RecencySets::access_fifo(uint32_t* tags, uint32_t tag) const {
-  for (uint32_t place = 0; place < ways_; ++place)
-    if (tags[place] == tag) return true;
-  for (uint32_t place = ways_ - 1; place > 0; --place) tags[place] = tags[place - 1];
-  tags[0] = tag;
-  return false;
-}
-
 void RecencySets::visit_scalar(std::span<const AtomId> visits, uint32_t* missed_sectors) {
   const SetPartition::Part* parts = partition_.parts().data();
   for (const AtomId atom : visits) {
@@ -92,8 +82,7 @@ void RecencySets::visit_scalar(std::span<const AtomId> visits, uint32_t* missed_
     const auto [begin, end] = partition_.parts_of(atom);
     for (uint32_t tag = begin; tag < end; ++tag) {
       uint32_t* tags = &tags_[size_t{parts[tag].set_class} * ways_];
-      if (!(hits_move_ ? access_lru(tags, tag) : access_fifo(tags, tag)))
-        missed += parts[tag].sectors;
+      if (!access(tags, tag)) missed += parts[tag].sectors;
     }
     *missed_sectors++ = missed;
   }
@@ -123,31 +112,22 @@ SAWTOOTH_ROWS_AVX512 void RecencySets::look_up(const uint32_t* tags, size_t coun
   const SetPartition::Part* parts = partition_.parts().data();
   uint32_t* found_ways = found_.data();
   const uint32_t ways = (1U << ways_) - 1;
-  // One loop a policy: what the loops do is so little that a choice inside would be seen.
-  if (hits_move_) {
-    for (size_t i = 0; i < count; ++i)
-      found_ways[i] = make_first_avx512(rows[parts[tags[i]].set_class], tags[i], ways, ways);
-  } else {
-    for (size_t i = 0; i < count; ++i)
-      found_ways[i] = make_first_avx512(rows[parts[tags[i]].set_class], tags[i], ways, 0);
-  }
+  for (size_t i = 0; i < count; ++i)
+    found_ways[i] = make_first_avx512(rows[parts[tags[i]].set_class], tags[i], ways);
 }
 
-/// Atoms of several parts, which look_up() cannot take apart. The policy's choice is hidden behind
-/// the loop over parts.
+/// Atoms of several parts, which look_up() cannot take apart.
 SAWTOOTH_ROWS_AVX512 void RecencySets::visit_parts(std::span<const AtomId> visits,
                                                    uint32_t* missed_sectors) {
   const SetPartition::Part* parts = partition_.parts().data();
   RecencyRow* rows = rows_.data();
   const uint32_t ways = (1U << ways_) - 1;
-  const uint32_t moved_by_hits = hits_move_ ? ways : 0;
   for (const AtomId atom : visits) {
     uint32_t missed = 0;
     const auto [begin, end] = partition_.parts_of(atom);
     for (uint32_t tag = begin; tag < end; ++tag) {
       const SetPartition::Part part = parts[tag];
-      missed +=
-          make_first_avx512(rows[part.set_class], tag, ways, moved_by_hits) == 0 ? part.sectors : 0;
+      missed += make_first_avx512(rows[part.set_class], tag, ways) == 0 ? part.sectors : 0;
     }
     *missed_sectors++ = missed;
   }

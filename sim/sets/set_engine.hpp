@@ -34,16 +34,16 @@ std::unique_ptr<SetEngine> make_set_engine(const SetPartition& partition,
                                            const SetsParameters& parameters,
                                            const std::vector<Priority>* priorities);
 
-// LRU and FIFO without priorities, the fast way: with up to 16 ways and AVX-512 on rows of tags
+// LRU without priorities, the fast way: with up to 16 ways and AVX-512 on rows of tags
 // (recency_row.hpp), and tag by tag without.
 
 class RecencySets : public SetEngine {
  public:
   static constexpr uint32_t vector_ways = RecencyRow::ways;
 
-  /// With `hits_move` the policy is LRU, without FIFO. Throws std::invalid_argument when `path`
-  /// cannot run here; sets of more than vector_ways ways take the scalar path, whatever it is.
-  RecencySets(const SetPartition& partition, uint32_t ways, bool hits_move, VectorPath path);
+  /// Throws std::invalid_argument when `path` cannot run here; sets of more than vector_ways ways
+  /// take the scalar path, whatever it is.
+  RecencySets(const SetPartition& partition, uint32_t ways, VectorPath path);
 
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override;
   void mark_held(std::span<uint8_t> held) const override;
@@ -53,8 +53,7 @@ class RecencySets : public SetEngine {
   // Visits that are looked up in one go: few enough for what they found to stay in the L1 cache.
   static constexpr size_t slice_accesses = 512;
 
-  bool access_lru(uint32_t* tags, uint32_t tag) const;
-  bool access_fifo(uint32_t* tags, uint32_t tag) const;
+  bool access(uint32_t* tags, uint32_t tag) const;
   void visit_scalar(std::span<const AtomId> visits, uint32_t* missed_sectors);
   void visit_whole(std::span<const AtomId> visits, uint32_t* missed_sectors);
   void visit_parts(std::span<const AtomId> visits, uint32_t* missed_sectors);
@@ -62,7 +61,6 @@ class RecencySets : public SetEngine {
 
   const SetPartition& partition_;
   uint32_t ways_;
-  bool hits_move_;
   bool by_vectors_;
   std::vector<uint32_t> tags_;                    // set after set; scalar path
   std::vector<RecencyRow> rows_;                  // a set each; vector path

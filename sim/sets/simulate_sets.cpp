@@ -1,6 +1,6 @@
 #include "sim/sets/simulate_sets.hpp"
 
-#include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/wavefront.hpp"
 
 namespace sawtooth::sim {

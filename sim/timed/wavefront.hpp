@@ -17,17 +17,17 @@
 #include <vector>
 
 #include "scheduler/prefetch.hpp"
+#include "sim/prediction.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/item_walk.hpp"
 #include "sim/schedule/link_traffic.hpp"
-#include "sim/schedule/live_heads.hpp"
+#include "sim/schedule/live_atoms.hpp"
 #include "sim/timed/dq_turns.hpp"
 #include "sim/timed/event_queue.hpp"
 #include "sim/timed/memory.hpp"
 #include "sim/timed/parameters.hpp"
 #include "sim/timed/step_cost.hpp"
 #include "sim/timed/step_times.hpp"
-#include "sim/timed/time_terms.hpp"
 
 namespace sawtooth::sim {
 

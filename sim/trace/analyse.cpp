@@ -10,10 +10,16 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/lru/stack_distance.hpp"
 #include "sim/sets/simulate_sets.hpp"
-#include "sim/trace/checks.hpp"
+#include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {
 namespace {
+
+/// As the models take it.
+AtomSize size_of(const TraceAtom& atom) {
+  return {
+      .lines = atom.lines, .sectors = atom.sectors, .tensor = static_cast<uint8_t>(atom.tensor)};
+}
 
 class TraceHistogram {
  public:
@@ -28,13 +34,12 @@ class TraceHistogram {
 
   void visit(const TraceVisit& visit) {
     for (; known_ <= visit.atom; ++known_) stack_.add(atoms_.lines(known_));
-    const Touch touch{visit.atom, visit.times, visit.access, visit.backwards};
-    batch_.add(touch, stack_, [this](const Touch& at, int64_t others) { count(at, others); });
+    batch_.add(visit, stack_, [this](const TraceVisit& at, int64_t others) { count(at, others); });
   }
 
   /// Call it after the last visit.
   void flush() {
-    batch_.flush(stack_, [this](const Touch& at, int64_t others) { count(at, others); });
+    batch_.flush(stack_, [this](const TraceVisit& at, int64_t others) { count(at, others); });
     if (write_backs_ == nullptr) return;
     std::vector<AtomSize> sizes;
     for (size_t atom = 0; atom < known_; ++atom) sizes.push_back(size_of(atoms_[atom]));
@@ -42,54 +47,42 @@ class TraceHistogram {
   }
 
  private:
-  struct Touch {
-    AtomId atom = 0;
-    uint32_t times = 1;
-    Access access = Access::read;
-    bool backwards = false;
-  };
-
-  static AtomSize size_of(const TraceAtom& atom) {
-    return {
-        .lines = atom.lines, .sectors = atom.sectors, .tensor = static_cast<uint8_t>(atom.tensor)};
-  }
-
-  void count_write_backs(const Touch& touch, const TraceAtom& atom, int64_t others) {
-    if (touch.backwards)
+  void count_write_backs(const TraceVisit& visit, const TraceAtom& atom, int64_t others) {
+    if (visit.backwards)
       throw TraceError("write-backs are counted of visits forwards alone; give single lines");
     const int64_t lines = others == StackDistance::cold ? others : others + atom.lines - 1;
-    write_backs_->visit({touch.atom, touch.access, touch.times}, size_of(atom), lines);
+    write_backs_->visit({visit.atom, visit.access, visit.times}, size_of(atom), lines);
   }
 
-  void count(const Touch& touch, int64_t others) {
-    if (write_backs_ == nullptr && atoms_.all_are_lines()) return count_line(touch, others);
-    count_run(touch, others);
+  void count(const TraceVisit& visit, int64_t others) {
+    if (write_backs_ == nullptr && atoms_.all_are_lines()) return count_line(visit, others);
+    count_run(visit, others);
   }
 
   // Not inlined: what it keeps in registers would slow down the loop over lines.
-  [[gnu::noinline]] void count_run(const Touch& touch, int64_t others) {
-    const TraceAtom atom = atoms_[touch.atom];
-    DistanceClass& distances = histogram_.of(atom.tensor, touch.access);
-    const bool turned = atom.lines > 1 && turns(touch) && others != StackDistance::cold;
-    if (turned) add_turned(distances, atom, others, touch.backwards);
-    const int64_t again = turned ? touch.times - int64_t{1} : touch.times;
+  [[gnu::noinline]] void count_run(const TraceVisit& visit, int64_t others) {
+    const TraceAtom atom = atoms_[visit.atom];
+    DistanceClass& distances = histogram_.of(atom.tensor, visit.access);
+    const bool turned = atom.lines > 1 && turns(visit) && others != StackDistance::cold;
+    if (turned) add_turned(distances, atom, others, visit.backwards);
+    const int64_t again = turned ? visit.times - int64_t{1} : visit.times;
     if (again > 0) distances.add_visits(turned ? 0 : others, atom.lines, atom.sectors, again);
-    if (write_backs_ != nullptr) count_write_backs(touch, atom, others);
+    if (write_backs_ != nullptr) count_write_backs(visit, atom, others);
     require_few_bins(distances);
   }
 
   // A whole line cannot turn, and its sectors are known.
-  void count_line(const Touch& touch, int64_t others) {
-    DistanceClass& distances = histogram_.of(atoms_.tensor(touch.atom), touch.access);
-    distances.add_visits(others, 1, sectors_per_line, touch.times);
+  void count_line(const TraceVisit& visit, int64_t others) {
+    DistanceClass& distances = histogram_.of(atoms_.tensor(visit.atom), visit.access);
+    distances.add_visits(others, 1, sectors_per_line, visit.times);
     require_few_bins(distances);
   }
 
   // Whether the visit before went the other way, which is forwards before the first.
-  bool turns(const Touch& touch) {
-    if (was_backwards_.size() <= touch.atom) was_backwards_.resize(atoms_.size(), false);
-    const bool turned = was_backwards_[touch.atom] != touch.backwards;
-    was_backwards_[touch.atom] = touch.backwards;
+  bool turns(const TraceVisit& visit) {
+    if (was_backwards_.size() <= visit.atom) was_backwards_.resize(atoms_.size(), false);
+    const bool turned = was_backwards_[visit.atom] != visit.backwards;
+    was_backwards_[visit.atom] = visit.backwards;
     return turned;
   }
 
@@ -120,7 +113,7 @@ class TraceHistogram {
   StackDistance stack_;
   size_t known_ = 0;                 // atoms, to stack_
   std::vector<bool> was_backwards_;  // the last visit to each atom of several lines
-  DistanceBatch<Touch> batch_;
+  DistanceBatch<TraceVisit> batch_;
 };
 
 }  // namespace
@@ -171,12 +164,7 @@ class SeenAtoms {
  public:
   /// Those of `atoms` that came since the last call.
   void add(const TraceAtoms& atoms) {
-    while (sizes_.size() < atoms.size()) {
-      const TraceAtom atom = atoms[sizes_.size()];
-      sizes_.push_back({.lines = atom.lines,
-                        .sectors = atom.sectors,
-                        .tensor = static_cast<uint8_t>(atom.tensor)});
-    }
+    while (sizes_.size() < atoms.size()) sizes_.push_back(size_of(atoms[sizes_.size()]));
   }
   AtomSize size(AtomId atom) const { return sizes_[atom]; }
   const std::vector<AtomSize>& sizes() const { return sizes_; }

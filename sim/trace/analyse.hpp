@@ -57,10 +57,10 @@ Prediction replay_on_sets(TraceReader& reader, const OpenTrace& again, int64_t l
 Prediction replay_by_optimum(TraceReader& reader, int64_t l2_bytes);
 
 // The trace of a schedule: what LockstepWavefront tells its sink, as visits with addresses. Tensors
-// lie one behind the other in the order of AtomTable, head after head, each on a line boundary.
+// lie one behind the other in the order of Tensor, head after head, each on a line boundary.
 
 /// Replays `request` into `writer`, and finishes it. Workers that follow each other on one tile are
-/// one visit. Throws std::invalid_argument as AtomTable does.
+/// one visit. Throws std::invalid_argument as HeadAtoms does.
 void write_schedule(const Request& request, TraceWriter& writer);
 
 }  // namespace sawtooth::sim

@@ -4,7 +4,6 @@
 #include <exception>
 #include <span>
 
-#include "sim/trace/checks.hpp"
 #include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {

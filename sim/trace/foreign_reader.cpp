@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/trace/checks.hpp"
 #include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {
@@ -358,6 +357,7 @@ class ForeignReader : public TraceReader {
   void keep(Warp& warp, const std::vector<Run>& access);
   void read_streams();  // from the access that was read last on
   bool refill();
+  void make_access_ready();  // in the order of the file
   void make_ready(const Run& run, uint32_t time, uint32_t worker);
   bool next_access(Stream& stream, uint32_t worker);
 
@@ -461,6 +461,10 @@ void ForeignReader::make_ready(const Run& run, uint32_t time, uint32_t worker) {
     ready_.push_back({run.first + time * run.stride + atom, run.access, worker});
 }
 
+void ForeignReader::make_access_ready() {
+  for (const Run& run : runs_of_access()) make_ready(run, 0, access_.cta[0]);
+}
+
 // Makes the stream's next access ready; false when it was its last one.
 bool ForeignReader::next_access(Stream& stream, uint32_t worker) {
   Warp& warp = stream.warps[stream.next];
@@ -505,21 +509,13 @@ bool ForeignReader::next(TraceVisit& visit) {
     // Columns say whether there are streams, so the first access comes first.
     if (!read_access()) return false;
     lockstep_ = format_->has_streams();
-    if (lockstep_) {
-      read_streams();
-    } else {
-      for (const Run& run : runs_of_access()) make_ready(run, 0, access_.cta[0]);
-    }
+    lockstep_ ? read_streams() : make_access_ready();
   } else if (ready_.empty()) {
     ++step_;
   }
   while (ready_.empty()) {
-    if (lockstep_) {
-      if (!refill()) return false;
-    } else {
-      if (!read_access()) return false;
-      for (const Run& run : runs_of_access()) make_ready(run, 0, access_.cta[0]);
-    }
+    if (!(lockstep_ ? refill() : read_access())) return false;
+    if (!lockstep_) make_access_ready();
   }
   visit = {.atom = ready_.front().atom,
            .access = ready_.front().access,

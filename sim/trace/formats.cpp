@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "sim/trace/binary_format.hpp"
-#include "sim/trace/checks.hpp"
 #include "sim/trace/readers.hpp"
 
 namespace sawtooth::sim {

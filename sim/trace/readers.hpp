@@ -9,9 +9,58 @@
 #include <string_view>
 #include <vector>
 
+#include "scheduler/memory_units.hpp"
 #include "sim/trace/trace.hpp"
 
 namespace sawtooth::sim {
+
+// What every trace must keep to, whatever its format: bounds that keep all later sums in 64 bits.
+
+inline constexpr uint64_t trace_lines = uint64_t{1} << 57;  // of 128 bytes: 64 bits of address
+inline constexpr uint32_t most_lines_of_an_atom = uint32_t{1} << 28;
+inline constexpr uint32_t most_times = uint32_t{1} << 20;  // as many workers as a schedule may have
+inline constexpr int64_t most_sectors = int64_t{1} << 62;  // of a whole trace
+
+/// What is wrong with an atom, or nothing.
+inline std::string fault_of(const TraceAtom& atom) {
+  if (atom.lines < 1 || atom.lines > most_lines_of_an_atom)
+    return std::to_string(atom.lines) + " lines in one visit; allowed: 1 to " +
+           std::to_string(most_lines_of_an_atom);
+  if (atom.first_line >= trace_lines || trace_lines - atom.first_line < atom.lines)
+    return "line " + std::to_string(atom.first_line) + " is out of range; allowed: below 2^57";
+  const int64_t most = int64_t{atom.lines} * sectors_per_line;
+  if (atom.sectors > most || atom.sectors <= most - sectors_per_line)
+    return std::to_string(atom.sectors) + " sectors in " + std::to_string(atom.lines) +
+           " lines; allowed: " + std::to_string(most - sectors_per_line + 1) + " to " +
+           std::to_string(most) + ", only the last line may be cut short";
+  return {};
+}
+
+/// Counts a visit and the sectors it moves.
+struct TraceTotals {
+  uint64_t visits = 0;
+  int64_t sectors = 0;
+
+  /// What is wrong with a visit to `atom`, or nothing.
+  std::string add(const TraceVisit& visit, const TraceAtom& atom) {
+    if (visit.times < 1 || visit.times > most_times)
+      return std::to_string(visit.times) + " times; allowed: 1 to " + std::to_string(most_times);
+    const int64_t moved = int64_t{atom.sectors} * visit.times;
+    if (moved > most_sectors - sectors) return "more than 2^62 sectors in all";
+    sectors += moved;
+    ++visits;
+    return {};
+  }
+};
+
+// What models ask of a trace: that no two runs of lines share a line, and, but for the exact LRU,
+// that runs are visited forwards.
+
+/// Throws TraceError that names two runs which do. `reader` has been read to its end.
+void require_disjoint(const TraceReader& reader);
+
+/// Throws TraceError where `visit` goes backwards over several lines.
+void require_forwards(const TraceVisit& visit, const TraceAtoms& atoms);
 
 // Text traces of other tools, line by line: CSV with columns of addresses, Dinero's input, NVBit's
 // mem_trace, Accel-Sim's .traceg. What they say becomes accesses to lines of 128 bytes.
@@ -119,6 +168,73 @@ class TextLines {
   std::string buffer_;     // a line and a zero
   std::string_view line_;  // of buffer_
   uint64_t number_ = 0;
+};
+
+// Which atom begins at a line: a table of atom numbers with open addressing, 8 to 16 bytes an atom.
+
+class AtomIndex {
+ public:
+  static constexpr AtomId none = UINT32_MAX;
+
+  /// `atoms` must outlive the index.
+  explicit AtomIndex(const TraceAtoms& atoms) : atoms_(atoms) {}
+
+  /// The same as find(line), and faster where the atom is the one that was new after `before`:
+  /// scans come back in the order of their first visits.
+  AtomId find_after(AtomId before, uint64_t line) const {
+    const size_t guess = size_t{before} + 1;
+    const bool right = guess < atoms_.size() && atoms_.first_line(guess) == line;
+    return right ? static_cast<AtomId>(guess) : find(line);
+  }
+
+  /// The number of the atom that begins at `line`, or none.
+  AtomId find(uint64_t line) const {
+    size_t place = home(line);
+    while (table_[place] != none && atoms_.first_line(table_[place]) != line) place = next(place);
+    return table_[place];
+  }
+
+  /// Brings into the cache what find(line) will look at.
+  void fetch(uint64_t line) const { __builtin_prefetch(&table_[home(line)]); }
+
+  /// Takes in the last of `atoms`, which begins where none before it does.
+  void add_last() {
+    if (2 * atoms_.size() > table_.size()) {
+      --shift_;
+      const size_t twice = 2 * table_.size();
+      table_ = {};  // before its successor is there
+      table_.assign(twice, none);
+      for (size_t atom = 0; atom + 1 < atoms_.size(); ++atom) place_in_table(atom);
+    }
+    place_in_table(atoms_.size() - 1);
+  }
+
+ private:
+  static constexpr int initial_bits = 8;
+  static constexpr int group_bits = 4;  // numbers in a cache line of 64 bytes
+  static constexpr int tile_bits = 7;   // lines of a common tile, whose first lines must spread too
+
+  // Neighbouring lines are neighbours in the table, in groups that multiplicative hashing by the
+  // golden ratio spreads (Knuth, TAOCP 3, 6.4).
+  size_t home(uint64_t line) const {
+    const uint64_t group = (line >> group_bits) * 0x9e3779b97f4a7c15 >> shift_;
+    const uint64_t within = (line ^ line >> tile_bits) & ((1 << group_bits) - 1);
+    return size_t(group << group_bits | within);
+  }
+  // The next group, and not the same place in it: a full group is left at once, and an odd step
+  // comes to every place.
+  size_t next(size_t place) const {
+    return (place + (size_t{1} << group_bits) + 1) & (table_.size() - 1);
+  }
+  void place_in_table(size_t atom) {
+    size_t place = home(atoms_.first_line(atom));
+    while (table_[place] != none) place = next(place);
+    table_[place] = static_cast<AtomId>(atom);
+  }
+
+  const TraceAtoms& atoms_;
+  int shift_ = 64 + group_bits - initial_bits;
+  BigVector<AtomId> table_ = BigVector<AtomId>(size_t{1} << initial_bits, none);
 };
 
 /// As a message shows it: not more than its beginning.

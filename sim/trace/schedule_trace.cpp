@@ -1,4 +1,4 @@
-#include <utility>
+#include <algorithm>
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
@@ -11,12 +11,10 @@ namespace {
 
 class ScheduleTracer : public WavefrontSink {
  public:
-  /// `spans` has one entry an atom.
-  ScheduleTracer(const AtomTable& atoms, std::vector<LineSpan> spans, TraceWriter& writer)
-      : atoms_(atoms),
-        writer_(writer),
-        number_(atoms.sizes().size(), unseen),
-        spans_(std::move(spans)) {}
+  ScheduleTracer(LiveAtoms& atoms, TraceWriter& writer)
+      : atoms_(atoms), layout_(atoms.of_head(), line_bytes), writer_(writer) {
+    atoms_.record_begun();
+  }
 
   void begin_step(int64_t step) { step_ = static_cast<uint64_t>(step); }
 
@@ -45,6 +43,7 @@ class ScheduleTracer : public WavefrontSink {
   static constexpr AtomId unseen = UINT32_MAX;
 
   AtomId number_of(AtomId atom) {
+    atoms_.take_begun([this](const HeadRun& run) { place(run); });
     if (number_[atom] == unseen) {
       flush();
       number_[atom] = defined_++;
@@ -54,10 +53,19 @@ class ScheduleTracer : public WavefrontSink {
     return number_[atom];
   }
 
-  const AtomTable& atoms_;
+  void place(const HeadRun& run) {
+    std::vector<LineSpan> spans;
+    layout_.append(run.tensor, run.head, spans);
+    spans_.resize(std::max(spans_.size(), run.begin + spans.size()));
+    number_.resize(spans_.size(), unseen);
+    std::ranges::copy(spans, spans_.begin() + run.begin);
+  }
+
+  LiveAtoms& atoms_;
+  MemoryLayout layout_;
   TraceWriter& writer_;
-  std::vector<AtomId> number_;  // in the order of first visits
-  std::vector<LineSpan> spans_;
+  std::vector<AtomId> number_;   // in the order of first visits
+  std::vector<LineSpan> spans_;  // of each atom
   AtomId defined_ = 0;
   uint64_t step_ = 0;
   TraceVisit pending_{.times = 0};
@@ -66,12 +74,8 @@ class ScheduleTracer : public WavefrontSink {
 }  // namespace
 
 void write_schedule(const Request& request, TraceWriter& writer) {
-  const AtomTable atoms(request, KvAtoms::runs);
-  const HeadAtoms of_head(request, KvAtoms::runs);
-  const MemoryLayout layout(of_head, line_bytes);
-  std::vector<LineSpan> spans;  // in the order of AtomTable
-  layout.for_each_head([&](Tensor tensor, int64_t head) { layout.append(tensor, head, spans); });
-  ScheduleTracer tracer(atoms, std::move(spans), writer);
+  LiveAtoms atoms(request, KvAtoms::runs);
+  ScheduleTracer tracer(atoms, writer);
   LockstepWavefront(request, atoms, tracer).run();
   tracer.flush();
   writer.finish();

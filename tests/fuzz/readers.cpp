@@ -2,7 +2,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "experiments/sawtooth/calibrate/item_costs.hpp"
 #include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/compare/compare.hpp"

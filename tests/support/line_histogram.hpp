@@ -7,6 +7,7 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/lru/distance_histogram.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "tests/support/atom_table.hpp"
 #include "tests/support/mattson_stack.hpp"
 
 namespace sawtooth::tests {

@@ -5,6 +5,7 @@
 
 #include "sim/request.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "tests/support/atom_table.hpp"
 
 namespace sawtooth::tests {
 

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <set>
 
-#include "experiments/sawtooth/calibrate/item_costs.hpp"
 #include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/files.hpp"

@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/calibrate/item_costs.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
 
+#include "experiments/sawtooth/calibrate/launch_times.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 

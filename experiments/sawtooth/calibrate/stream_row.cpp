@@ -35,11 +35,6 @@ constexpr std::array counter_columns = std::to_array<std::pair<const char*, L2Co
 });
 constexpr std::array<std::string_view, 2> pattern_names{"linear", "sawtooth"};
 
-/// Columns of older tables that say how a calibration measures; other rows are of other studies.
-std::array<std::pair<const char*, std::string>, 3> protocol() {
-  return {{{"set", "full"}, {"mode", "user_split"}, {"flush", "both"}}};
-}
-
 TypedColumns<StreamRow> stream_columns() {
   using R = StreamRow;
   TypedColumns<R> columns{
@@ -57,16 +52,6 @@ TypedColumns<StreamRow> stream_columns() {
   columns.push_back({"replay_passes", &R::replay_passes});
   columns.push_back({"wall_ms", &R::wall_ms});
   return columns;
-}
-
-bool of_a_calibration(const CsvTable& table, const CsvRow& row) {
-  const auto is = [&](std::string_view column, std::string_view value) {
-    const auto place = table.column(column);
-    return !place || row[*place].empty() || row[*place] == value;
-  };
-  const auto kind = table.column("kind");
-  return (!kind || row[*kind] != "empty") &&
-         std::ranges::all_of(protocol(), [&](auto& one) { return is(one.first, one.second); });
 }
 
 // Chosen on a 60 MiB L2; other sizes of L2 scale them.
@@ -119,11 +104,7 @@ std::vector<Repetitions> repetitions_of(const std::vector<StreamRow>& rows) {
 }
 
 std::string stream_csv(const std::vector<StreamRow>& rows) {
-  TypedColumns<StreamRow> columns = stream_columns();
-  auto constant = protocol();
-  for (auto& [name, value] : constant)
-    columns.push_back({name, [of_all = &value](StreamRow&) { return of_all; }});
-  return typed_csv(rows, columns);
+  return typed_csv(rows, stream_columns());
 }
 
 std::vector<StreamRow> read_stream_csv(const std::string& path) {
@@ -131,7 +112,6 @@ std::vector<StreamRow> read_stream_csv(const std::string& path) {
   const TypedColumns<StreamRow> columns = stream_columns();
   std::vector<StreamRow> rows;
   for (size_t i = 0; i < table.rows.size(); ++i) {
-    if (!of_a_calibration(table, table.rows[i])) continue;
     StreamRow& row = rows.emplace_back(typed_row(table, i, columns));
     row.buffer_sectors = row.point.mib * mib_bytes / sector_bytes;
   }

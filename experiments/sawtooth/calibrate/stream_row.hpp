@@ -70,8 +70,7 @@ std::vector<Repetitions> repetitions_of(const std::vector<StreamRow>& rows);
 /// One line of column names, one line a row. The first columns and the counters carry the names of
 /// the first published table of an H200's stream counters.
 std::string stream_csv(const std::vector<StreamRow>& rows);
-/// Rows of a stream CSV, also of older tables with the same column names. Rows of other sets, modes
-/// and flushes than a calibration's are left out. Throws UsageError that names file and line.
+/// Rows of a stream CSV. Throws UsageError that names file and line.
 std::vector<StreamRow> read_stream_csv(const std::string& path);
 
 /// Sizes that show a cache of `l2_bytes`: from 2/15 of it to a good two times it, closer together

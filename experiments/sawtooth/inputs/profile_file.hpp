@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "scheduler/tiling.hpp"
-#include "sim/profile_key.hpp"
+#include "sim/gpu.hpp"
 
 namespace sawtooth::experiments {
 

@@ -98,7 +98,7 @@ std::string point_title(const CsvRow& cells) {
 }  // namespace
 
 Wavefront wavefront_steps(const sim::Request& request, std::optional<int64_t> steps) {
-  const sim::AtomTable atoms(request);
+  sim::LiveAtoms atoms(request);
   StepRecorder recorder(steps, request.schedule.workers);
   sim::LockstepWavefront wavefront(request, atoms, recorder);
   try {

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "tests/support/generators.hpp"
-#include "tests/support/line_engine.hpp"
-#include "tests/support/mattson_stack.hpp"
 #include "tests/support/property.hpp"
 
 namespace sawtooth::sim {
@@ -71,9 +69,44 @@ std::vector<uint32_t> first_lines(const Trace& trace) {
   return first;
 }
 
+/// The obvious exact engine, line by line: a Fenwick tree over time (Fenwick, "A New Data Structure
+/// for Cumulative Frequency Tables", 1994) and a dense table of last uses.
+class LineEngine {
+ public:
+  LineEngine(uint32_t lines, size_t accesses) : last_(lines, 0), tree_(accesses + 1, 0) {}
+
+  /// Distinct other lines since the last access to `line`; cold at its first.
+  int64_t access(uint32_t line) {
+    const uint32_t last = last_[line];
+    const int64_t distance = last == 0 ? StackDistance::cold : live_ - sum_up_to(last);
+    if (last == 0)
+      ++live_;
+    else
+      add(last, ~uint32_t{0});
+    last_[line] = ++now_;
+    add(now_, 1);
+    return distance;
+  }
+
+ private:
+  void add(uint32_t time, uint32_t count) {
+    for (; time < tree_.size(); time += time & -time) tree_[time] += count;
+  }
+  uint32_t sum_up_to(uint32_t time) const {
+    uint32_t sum = 0;
+    for (; time > 0; time &= time - 1) sum += tree_[time];
+    return sum;
+  }
+
+  std::vector<uint32_t> last_;  // time of the last access, from 1 on; 0 is never
+  std::vector<uint32_t> tree_;
+  uint32_t now_ = 0;
+  uint32_t live_ = 0;
+};
+
 Bins line_bins(const Trace& trace) {
   const std::vector<uint32_t> first = first_lines(trace);
-  tests::LineEngine engine(first.back());
+  LineEngine engine(first.back(), size_t{first.back()} * trace.visits.size());
   Bins bins;
   for (const AtomId atom : trace.visits)
     for (uint32_t line = first[atom]; line < first[atom + 1]; ++line) ++bins[engine.access(line)];
@@ -206,7 +239,7 @@ TEST(StackDistance, ManyAtomsInManyLeavesEqualTheLineLevelEngine) {
     }
     for (const VectorPath path : paths()) {
       StackDistance stack(sizes, path);
-      tests::LineEngine engine(lines);
+      LineEngine engine(lines, size_t{visits} * lines_of_odd_atoms);
       std::mt19937_64 random(1);
       for (int i = 0; i < visits; ++i) {
         const auto atom = static_cast<AtomId>(random() % (i % 3 == 0 ? atoms : 1000));

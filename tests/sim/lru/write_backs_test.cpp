@@ -1,5 +1,4 @@
 // Histograms of distances, and write-backs beside them.
-#include "sim/lru/write_backs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include "sim/lru/distance_histogram.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "tests/support/atom_table.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 
@@ -113,6 +113,18 @@ class DirtyLineLru : public WavefrontSink {
   std::vector<int64_t> first_line_;
   std::vector<Line> stack_;  // the most recent first
 };
+
+RC_GTEST_PROP(SimulateLru, CountersEqualADirectLruOfLines, ()) {
+  const Request request = tests::any_request();
+  const AtomTable atoms(request);
+  DirtyLineLru lines(atoms, request.l2_bytes / line_bytes);
+  LockstepWavefront(request, atoms, lines).run();
+  int64_t missed = 0;
+  for (const LineCounts& counts : lines.of_tensor)
+    missed += counts.reads_missed + counts.writes_missed;
+  const Counters total = simulate_lru(request).total;
+  RC_ASSERT(*total.l2_read_miss_sectors + *total.l2_write_miss_sectors == missed);
+}
 
 RC_GTEST_PROP(WriteBacks, EqualADirectLruOfDirtyLinesAtEveryCapacity, ()) {
   Request request = tests::any_backward_request();

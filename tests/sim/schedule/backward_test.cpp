@@ -5,6 +5,7 @@
 
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "tests/support/atom_table.hpp"
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"

@@ -6,6 +6,7 @@
 
 #include "scheduler/tiling.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "tests/support/atom_table.hpp"
 
 namespace sawtooth::sim {
 namespace {

@@ -6,6 +6,7 @@
 #include "sim/schedule/wavefront.hpp"
 #include "sim/sets/set_hash.hpp"
 #include "sim/sets/simulate_sets.hpp"
+#include "tests/support/atom_table.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/serving.hpp"

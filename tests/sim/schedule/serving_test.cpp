@@ -11,6 +11,7 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/schedule/wavefront.hpp"
+#include "tests/support/atom_table.hpp"
 #include "tests/support/line_histogram.hpp"
 #include "tests/support/property.hpp"
 

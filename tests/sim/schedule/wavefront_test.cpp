@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "tests/support/atom_table.hpp"
 #include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"

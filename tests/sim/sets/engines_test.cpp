@@ -140,7 +140,7 @@ RC_GTEST_PROP(SetEngines, VectorsEqualTheScalarPath, ()) {
   if (!vector_path_available(VectorPath::avx512)) RC_SUCCEED("this CPU has no AVX-512");
   Case any = any_case(between(0, 1) == 1);
   any.priorities.clear();
-  any.parameters.policy = between(0, 1) == 1 ? SetPolicy::lru : SetPolicy::fifo;
+  any.parameters.policy = SetPolicy::lru;
   any.parameters.ways = between(1, 16);
   any.parameters.set_aside_bytes.reset();
   any.visits = any_visits(any.atoms.size(), 300);

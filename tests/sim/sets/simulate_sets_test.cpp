@@ -8,6 +8,7 @@
 
 #include "sim/schedule/wavefront.hpp"
 #include "sim/sets/set_hash.hpp"
+#include "tests/support/atom_table.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/timed/bandwidth.hpp"
-
 namespace sawtooth::sim {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include "sim/trace/binary_format.hpp"
 #include "sim/trace/readers.hpp"
-#include "sim/trace/trace_atoms.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"
 

@@ -1,6 +1,4 @@
 // Launches made from known costs, which are found again; and the shipped costs of all kernels.
-#include "experiments/sawtooth/calibrate/item_costs.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
