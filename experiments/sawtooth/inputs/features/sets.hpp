@@ -123,7 +123,7 @@ struct SetsKeys {
   /// removes the keys of `sets`. Calls `fail`, which does not return, with key and what is allowed.
   template <class Failure, class Keys>
   static void resolve(const Failure& fail, const sim::Gpu& gpu, Keys& keys, sim::Request& request) {
-    constexpr int64_t assumed_ways = 16;  // no GPU's are published; the profiles assume them too
+    constexpr int64_t usual_ways = 16;  // no GPU's are published; the profiles assume them too
     const std::string l2(keys.l2->name);
     if ((l2 == "sets" || l2 == "opt") && request.timing == sim::Timing::timed)
       fail("l2", l2 + " counts in lockstep only; allowed with timing = timed: lru, halves");
@@ -133,7 +133,7 @@ struct SetsKeys {
       keys.hints = hints;
       return;
     }
-    if (!keys.l2_ways) keys.l2_ways = gpu.l2_ways.value_or(assumed_ways);
+    if (!keys.l2_ways) keys.l2_ways = gpu.l2_ways.value_or(usual_ways);
     if (!keys.l2_line_bytes) keys.l2_line_bytes = gpu.l2_line_bytes.value_or(line_bytes);
     sim::SetsParameters& sets = request.sets;
     sets.ways = *keys.l2_ways;
