@@ -44,7 +44,8 @@ if(TARGET sawtooth_kernels)
   endforeach()
   install(FILES kernels/attention/attention.h kernels/attention/attention.hpp
                 kernels/attention/automatic.hpp kernels/attention/decode.hpp
-                kernels/attention/variants.hpp
+                kernels/attention/variants.hpp kernels/attention/variant_list.hpp
+                kernels/attention/variants.inc
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/attention COMPONENT libraries)
   install(FILES kernels/common/strides.hpp kernels/common/order_trace.hpp
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sawtooth/kernels/common COMPONENT libraries)

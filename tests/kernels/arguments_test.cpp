@@ -171,10 +171,10 @@ TEST(ForwardArguments, HavePartsOfTheWorkspaceThatLieApart) {
         {arguments.ticket, int64_t(sizeof(unsigned long long))},
         {arguments.piece_arrivals, piece_rows / warp_rows * int64_t(sizeof(unsigned))},
         {arguments.pieces,
-         piece_rows * (problem.head_dim + piece_floats_beside_o) * int64_t(sizeof(float))}};
+         piece_rows * (problem.v_dim() + piece_floats_beside_o) * int64_t(sizeof(float))}};
     if (split) {
       parts.emplace_back(arguments.partial_o,
-                         part_rows * problem.head_dim * int64_t(sizeof(float)));
+                         part_rows * problem.v_dim() * int64_t(sizeof(float)));
       parts.emplace_back(arguments.partial_lse, part_rows * int64_t(sizeof(float)));
     }
     if (call.schedule.scan == scan_id<AttachScan>)

@@ -101,11 +101,13 @@ Point alone(uint64_t seed, AttentionInputs& inputs, AttentionResults& results) {
   RandomPoint random = crowd_point(seed);
   const Problem& problem = random.call.problem;
   inputs = random_inputs(problem, seed, random.spread);
-  const TensorShape shape{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
+  const TensorShape queries{problem.batch, problem.heads, problem.seq_q, problem.head_dim};
   const TensorShape keys{problem.batch, problem.kv_heads, problem.seq_kv, problem.head_dim};
-  DeviceTensor q(shape, random.layout, &inputs.q, problem.dtype);
+  const TensorShape values{problem.batch, problem.kv_heads, problem.seq_kv, problem.v_dim()};
+  const TensorShape shape{problem.batch, problem.heads, problem.seq_q, problem.v_dim()};  // of O
+  DeviceTensor q(queries, random.layout, &inputs.q, problem.dtype);
   DeviceTensor k(keys, random.layout, &inputs.k, problem.dtype);
-  DeviceTensor v(keys, random.layout, &inputs.v, problem.dtype);
+  DeviceTensor v(values, random.layout, &inputs.v, problem.dtype);
   DeviceTensor o(shape, random.layout, nullptr, problem.dtype);
   AttentionForward& call = random.call;
   call.q = q.data();

@@ -48,7 +48,7 @@ size_t longest_line(const std::string& text) {
 TEST(Terminal, ShowsAShortTableWhereThePipeHasCsv) {
   if (!has_program("script")) GTEST_SKIP() << "no script(1) here";
   const std::string shown = on_terminal(point, "NO_COLOR=1 ");
-  EXPECT_THAT(shown, HasSubstr("\nscan      DRAM reads / compulsory  model          judged"));
+  EXPECT_THAT(shown, HasSubstr("\nscan      DRAM reads / compulsory  model           judged"));
   EXPECT_THAT(shown, HasSubstr("2 points; --csv FILE keeps all columns"));
   EXPECT_THAT(shown, Not(HasSubstr("experiment,source")));
   EXPECT_THAT(on_terminal(std::string(point) + "--csv -"), HasSubstr("experiment,source"));
