@@ -173,8 +173,7 @@ TEST(ForwardArguments, HavePartsOfTheWorkspaceThatLieApart) {
         {arguments.pieces,
          piece_rows * (problem.v_dim() + piece_floats_beside_o) * int64_t(sizeof(float))}};
     if (split) {
-      parts.emplace_back(arguments.partial_o,
-                         part_rows * problem.v_dim() * int64_t(sizeof(float)));
+      parts.emplace_back(arguments.partial_o, part_rows * problem.v_dim() * int64_t(sizeof(float)));
       parts.emplace_back(arguments.partial_lse, part_rows * int64_t(sizeof(float)));
     }
     if (call.schedule.scan == scan_id<AttachScan>)
