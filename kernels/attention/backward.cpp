@@ -133,19 +133,12 @@ Outcome check_residence(const KernelVariant& variant, int64_t workers, std::size
 /// Maps are those of Q, K, V and dO. A tensor of a side without rows is not read; its map is none.
 Outcome make_maps(const KernelVariant& variant, const BackwardArguments& arguments,
                   std::array<CUtensorMap, 4>& maps) {
-  const Problem& problem = arguments.problem;
-  const MappedTensor tensors[] = {{arguments.q, problem.heads, problem.seq_q, problem.head_dim,
-                                   arguments.q_strides, variant.q_box},
-                                  {arguments.k, problem.kv_heads, problem.seq_kv, problem.head_dim,
-                                   arguments.k_strides, variant.kv_box},
-                                  {arguments.v, problem.kv_heads, problem.seq_kv, problem.v_dim(),
-                                   arguments.v_strides, variant.kv_box},
-                                  {arguments.d_o, problem.heads, problem.seq_q, problem.v_dim(),
-                                   arguments.d_o_strides, variant.q_box}};
+  const auto tensors =
+      mapped_tensors(variant, arguments, {arguments.d_o, arguments.d_o_strides, variant.q_box});
   maps = {};
   for (std::size_t i = 0; i < maps.size(); ++i)
     if (tensors[i].rows > 0)
-      if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
+      if (Outcome bad = make_map(variant, arguments.problem, tensors[i], maps[i]); !bad) return bad;
   return {};
 }
 

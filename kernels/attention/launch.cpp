@@ -86,17 +86,10 @@ std::size_t number_of_maps(const KernelVariant& variant) {
 
 Outcome make_maps(const KernelVariant& variant, const ForwardArguments& arguments,
                   std::array<CUtensorMap, 4>& maps) {
-  const Problem& problem = arguments.problem;
-  const MappedTensor tensors[] = {{arguments.q, problem.heads, problem.seq_q, problem.head_dim,
-                                   arguments.q_strides, variant.q_box},
-                                  {arguments.k, problem.kv_heads, problem.seq_kv, problem.head_dim,
-                                   arguments.k_strides, variant.kv_box},
-                                  {arguments.v, problem.kv_heads, problem.seq_kv, problem.v_dim(),
-                                   arguments.v_strides, variant.kv_box},
-                                  {arguments.o, problem.heads, problem.seq_q, problem.v_dim(),
-                                   arguments.o_strides, variant.o_box}};
+  const auto tensors =
+      mapped_tensors(variant, arguments, {arguments.o, arguments.o_strides, variant.o_box});
   for (std::size_t i = 0; i < number_of_maps(variant); ++i)
-    if (Outcome bad = make_map(variant, problem, tensors[i], maps[i]); !bad) return bad;
+    if (Outcome bad = make_map(variant, arguments.problem, tensors[i], maps[i]); !bad) return bad;
   return {};
 }
 

@@ -45,6 +45,24 @@ struct MappedTensor {
   const BoxExtent& box;
 };
 
+/// What is laid out as O, with its strides and box.
+struct LikeO {
+  const void* data;
+  const Strides& strides;
+  const BoxExtent& box;
+};
+
+/// Q, K and V of a launch of either pass, and O or dO.
+template <class Arguments>
+std::array<MappedTensor, 4> mapped_tensors(const KernelVariant& variant, const Arguments& a,
+                                           const LikeO& like_o) {
+  const Problem& p = a.problem;
+  return {{{a.q, p.heads, p.seq_q, p.head_dim, a.q_strides, variant.q_box},
+           {a.k, p.kv_heads, p.seq_kv, p.head_dim, a.k_strides, variant.kv_box},
+           {a.v, p.kv_heads, p.seq_kv, p.v_dim(), a.v_strides, variant.kv_box},
+           {like_o.data, p.heads, p.seq_q, p.v_dim(), like_o.strides, like_o.box}}};
+}
+
 /// `launch_failed` with the driver's reason where it makes no tensor map.
 Outcome make_map(const KernelVariant& variant, const Problem& problem, const MappedTensor& tensor,
                  CUtensorMap& map);

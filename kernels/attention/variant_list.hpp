@@ -72,42 +72,6 @@ constexpr bool takes_packed(std::string_view family, std::string_view name) {
          (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
 }
 
-// How long a problem takes with a tile, so that the fastest of several can be chosen beforehand: an
-// item costs something of its own and something for every key that its tiles visit, seen or not.
-
-/// What one CTA takes for an item: its start and end, and a key for all of its query rows.
-struct ItemCost {
-  double item_us = 0;
-  double key_ns = 0;
-};
-
-/// A tile costs more with a mask: masked steps and uneven warpgroups make items dearer.
-struct TileCost {
-  ItemCost without_mask;
-  ItemCost with_mask;
-
-  constexpr bool measured() const { return without_mask.key_ns > 0; }
-};
-
-/// Time of `problem` in tiles of `tiling` on `workers` CTAs. Equal items come in whole waves; those
-/// under a mask differ, and even out when the longest go first.
-constexpr double estimated_us(const Problem& problem, const Tiling& tiling, const TileCost& cost,
-                              int64_t workers) {
-  const bool masked = problem.mask.kind != MaskKind::none;
-  const ItemCost& item = masked ? cost.with_mask : cost.without_mask;
-  constexpr double us_per_ns = 1e-3;
-  const double tile_us = double(tiling.kv_rows) * item.key_ns * us_per_ns;
-  const int64_t heads = problem.batch * problem.heads;
-  const int64_t ranks = q_tiles(problem, tiling);
-  if (!masked) {
-    const int64_t waves = ceil_div(heads * ranks, workers);
-    return double(waves) * (item.item_us + double(kv_tiles(problem, tiling)) * tile_us);
-  }
-  const double of_a_head =
-      double(ranks) * item.item_us + double(visited_kv_tiles(problem, tiling)) * tile_us;
-  return double(heads) * of_a_head / double(workers);
-}
-
 struct VariantRow {
   std::string_view family;
   std::string_view name;
@@ -116,60 +80,29 @@ struct VariantRow {
   Tiling tiling;
   int ctas_per_sm;
   int shared_bytes;
-  std::string_view types;  // bf16, fp16, both of these or fp32
-  int64_t most_keys = 0;   // of calls that name no family and get this kernel; 0: any number
-  TileCost cost = {};      // where measured
-
-  constexpr bool serves(ElementType type) const {
-    return types == "both" ? type == ElementType::bf16 || type == ElementType::fp16
-                           : types == name_of(type);
-  }
 };
 
-namespace variant_words {
-
-// Words of shapes, which are numbers of no meaning here.
-inline constexpr int none = 0, ping_pong = 0, always = 0, lazy = 0;
-
-/// From the columns behind the shared bytes: those of the hopper kernels end with the costs, before
-/// which hopper-short has the most keys.
-template <class... Column>
-constexpr VariantRow with_costs(VariantRow row, Column... columns) {
-  constexpr size_t of_hopper = 8, of_hopper_short = 9, count = sizeof...(columns);
-  const std::array<double, count> numbers{static_cast<double>(columns)...};
-  if constexpr (count == of_hopper_short) row.most_keys = static_cast<int64_t>(numbers[4]);
-  if constexpr (count == of_hopper || count == of_hopper_short)
-    row.cost = {{numbers[count - 4], numbers[count - 3]}, {numbers[count - 2], numbers[count - 1]}};
-  return row;
-}
-
-inline constexpr auto forward = std::to_array<VariantRow>({
+/// The preferred row of one family and head dim comes first.
+inline constexpr auto variant_list = std::to_array<VariantRow>({
 #define VARIANT(family, name, types, set, head_dim, head_dim_v, q_rows, kv_rows, ctas, bytes, ...) \
-  with_costs({families::family,                                                                    \
-              #name,                                                                               \
-              VariantSet::set,                                                                     \
-              {head_dim, head_dim_v},                                                              \
-              {q_rows, kv_rows},                                                                   \
-              ctas,                                                                                \
-              bytes,                                                                               \
-              #types},                                                                             \
-             __VA_ARGS__),
+  {families::family,                                                                               \
+   #name,                                                                                          \
+   VariantSet::set,                                                                                \
+   {head_dim, head_dim_v},                                                                         \
+   {q_rows, kv_rows},                                                                              \
+   ctas,                                                                                           \
+   bytes},
 #define BACKWARD_VARIANT(...)
 #include "kernels/attention/variants.inc"
 #undef VARIANT
 #undef BACKWARD_VARIANT
 });
 
-}  // namespace variant_words
-
-/// The preferred row of one family and head dim comes first.
-inline constexpr auto variant_list = variant_words::forward;
-
 /// The same of the backward pass.
 inline constexpr auto backward_variant_list = std::to_array<VariantRow>({
 #define VARIANT(...)
 #define BACKWARD_VARIANT(family, name, types, set, head_dim, q_rows, kv_rows, ctas, bytes, ...) \
-  {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes, #types},
+  {families::family, #name, VariantSet::set, head_dim, {q_rows, kv_rows}, ctas, bytes},
 #include "kernels/attention/variants.inc"
 #undef VARIANT
 #undef BACKWARD_VARIANT

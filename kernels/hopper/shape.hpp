@@ -61,7 +61,7 @@ struct Shape {
   static constexpr int kv_tile_elements = KvRows * panels * panel_columns;
   static constexpr uint32_t q_tile_bytes = q_tile_elements * sizeof(Element);
   static constexpr uint32_t kv_tile_bytes = kv_tile_elements * sizeof(Element);
-  // Of V, where its rows are as long as those of K.
+  // Tiles of V are as large as those of K, unless its rows are shorter (NarrowVShape).
   static constexpr int v_tile_elements = kv_tile_elements;
   static constexpr uint32_t v_tile_bytes = kv_tile_bytes;
   static_assert(HeadDim % wgmma_k == 0 && KvRows % wgmma_k == 0);

@@ -114,7 +114,7 @@ std::vector<Row> rows_of(const std::string& path) {
   return rows;
 }
 
-/// Of {choice: time}: how much longer the one of `choice` takes than the fastest.
+/// How much longer `choice` takes than the fastest of `times`, by choice.
 double slowness_of(const std::map<std::string, double>& times, const std::string& choice) {
   double best = 1e30;
   for (const auto& [other, time_us] : times) best = std::min(best, time_us);
@@ -137,7 +137,7 @@ std::string call_name(const AttentionForward& call) {
   return (is_short ? "short; " : "long; ") + launch_name;
 }
 
-/// Of {choice: cuDNN's time over its own}.
+/// The greatest ratio, by choice, of cuDNN's time over its own.
 template <class Ratios>
 double greatest(const Ratios& ratios) {
   return std::ranges::max_element(ratios, {}, &Ratios::value_type::second)->second;

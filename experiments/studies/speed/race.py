@@ -5,9 +5,8 @@
     race.py table RACE.csv ... [--lengths]                                             needs neither
 
 PASS is forward or backward. In every round each contender runs in a burst of about a millisecond, in an order
-that is shuffled anew, so that clocks and heat are the same for all (contenders.py
-of the Python package). Outputs are compared with those
-of the first peer. A row is a contender on a shape: its median time, and the first peer's time over its own in the
+that is shuffled anew, so that clocks and heat are the same for all (contenders.py of the Python package). Outputs
+are compared with those of the first peer. A row is a contender on a shape: its median time, and the first peer's time over its own in the
 same round: the median over rounds with the 95 % interval. --only keeps the sections of the list whose names have
 all the words.
 
@@ -48,7 +47,9 @@ def listed(path, of_pass, only=()):
             batch = max(1, contenders.count(section["tokens"]) // seq)
             dtype = section.get("dtype", "bf16")
             heads = section.getint("heads")
-            shape = contenders.Shape(dtype, batch, heads, heads, seq, int(head_dim), mask)
+            shape = contenders.Shape(
+                dtype, batch, heads, heads, seq, contenders.width(head_dim), mask
+            )
             found.append((shape, section["peers"].split(",")))
     return found
 

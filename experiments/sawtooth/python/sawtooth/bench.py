@@ -36,6 +36,8 @@ OURS = {"forward": _forward, "backward": _backward}
 
 def _count(name: str, value: Any) -> Any:
     try:
+        if name == "head_dim" and "/" in str(value):
+            return contenders.width(value)
         if (value is None and name == "kv_heads") or contenders.count(value) > 0:
             return value and contenders.count(value)
     except ValueError:

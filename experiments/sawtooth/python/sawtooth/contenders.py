@@ -30,6 +30,12 @@ def count(text):
     return int(text[:-1]) * SUFFIXES[text[-1]] if text[-1:] in SUFFIXES else int(text)
 
 
+def width(text):
+    """128, or "192/128": elements of a row of Q and K, and of V and O."""
+    of_q, mark, of_v = str(text).partition("/")
+    return f"{int(of_q)}/{int(of_v)}" if mark else int(of_q)
+
+
 def torch_with_gpu():
     """(PyTorch, "") or (None, what is missing)."""
     try:
@@ -122,8 +128,10 @@ def launches_of(torch, of_pass, shape, peers, ours):
     functions by pass of torch, q, k, v, mask, and for backward the gradient of the output."""
     torch.manual_seed(1)  # zeros would be faster than anything real
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[shape.dtype]
+    of_q, *of_v = map(int, str(shape.head_dim).split("/"))
+    widths = (of_q, of_q, *2 * (of_v or [of_q]))
     counts = (shape.heads, shape.kv_heads, shape.kv_heads, shape.heads)
-    sizes = [(shape.batch, heads, shape.seq_kv, shape.head_dim) for heads in counts]
+    sizes = [(shape.batch, n, shape.seq_kv, dim) for n, dim in zip(counts, widths, strict=True)]
     q, k, v, gradient = (torch.randn(size, device="cuda", dtype=kind) for size in sizes)
     more = (gradient,) if of_pass == "backward" else ()
     launches, reasons, yardstick = {}, {}, None

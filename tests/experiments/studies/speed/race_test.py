@@ -124,6 +124,16 @@ class Races(unittest.TestCase):
         long = race.listed(STUDY / "lists" / "race.ini", "backward", ["bf16", "long"])
         self.assertEqual({shape.seq_kv for shape, _ in long}, {65536, 131072})
 
+    def test_rows_of_two_widths_are_narrower_in_v_and_o(self):
+        self.assertEqual([contenders.width(text) for text in ("128", " 192/128")], [128, "192/128"])
+        torch, made = unittest.mock.MagicMock(), []
+        torch.randn.side_effect = lambda size, **_: made.append(size)
+        shape = contenders.Shape("bf16", 2, 4, 1, 512, "192/128", "none")
+        contenders.launches_of(torch, "backward", shape, [], {})
+        self.assertEqual(
+            made, [(2, 4, 512, 192), (2, 1, 512, 192), (2, 1, 512, 128), (2, 4, 512, 128)]
+        )
+
     def test_every_round_has_all_contenders_in_an_order_of_its_own(self):
         log = []
         bursts = {name: Rounds(name, us, log) for name, us in (("cudnn", 100), ("ours", 80))}
