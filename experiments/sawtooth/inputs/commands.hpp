@@ -5,6 +5,7 @@
 
 #include <array>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -154,11 +155,11 @@ inline constexpr auto command_table = std::to_array<Command>({
               "attach", run_schedules, command_schedules),
 });
 
-/// A command of the table; does not compile for a name that is not there.
-consteval Command command_named(std::string_view name) {
+/// A command of the table. Throws std::out_of_range for a name that is not there.
+constexpr const Command& command_named(std::string_view name) {
   for (const Command& command : command_table)
     if (command.name == name) return command;
-  throw "no such command";
+  throw std::out_of_range("no such command: " + std::string(name));
 }
 
 /// Draws what the folder's tables allow into FOLDER/plots, and writes FOLDER/report.html. Where
