@@ -13,6 +13,7 @@
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/ini.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
+#include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
@@ -267,6 +268,21 @@ NcuTables ncu_tables(const std::vector<NcuLaunch>& launches,
   return tables;
 }
 
+std::string ncu_text(const std::string& path) {
+  if (!path.ends_with(".ncu-rep")) return read_text_file(path);
+  open_input(path);
+  std::string text;
+  const int code = run_program(
+      {"ncu", "--import", path, "--page", "raw", "--csv", "--print-units", "base"}, &text);
+  if (code != 0)
+    throw UsageError(path + ": " +
+                     (code < 0 ? "ncu, which reads such a report, is not on the path"
+                               : "ncu cannot read it (exit code " + std::to_string(code) + ")") +
+                     "; allowed: also what `ncu --import REPORT.ncu-rep --page raw --csv "
+                     "--print-units base` prints");
+  return text;
+}
+
 int run_import_ncu(const Command& command, const Arguments& arguments) {
   const PlainOptions options = parse_plain_options(command.name, arguments, command.flags, 1);
   if (options.operands.empty() || !options.has("csv"))
@@ -276,7 +292,7 @@ int run_import_ncu(const Command& command, const Arguments& arguments) {
                     experiment = stem_of(out == "-" ? report : out);
   std::map<std::string, std::string> columns = known_ncu_metrics();
   if (options.has("map")) add_metric_map(columns, options.value_or("map", ""));
-  const std::vector<NcuLaunch> all = parse_ncu_report(read_text_file(report), report);
+  const std::vector<NcuLaunch> all = parse_ncu_report(ncu_text(report), report);
   std::vector<NcuLaunch> launches;
   for (const size_t i : ncu_launches_of(all, options.value_or("kernel", ""), "--kernel: "))
     launches.push_back(all[i]);

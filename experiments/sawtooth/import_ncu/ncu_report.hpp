@@ -43,6 +43,10 @@ struct NcuLaunch {
   std::map<std::string, NcuValue> metrics;
 };
 
+/// The text of a report; of a file *.ncu-rep what the ncu on the path makes of it. Throws
+/// UsageError.
+std::string ncu_text(const std::string& path);
+
 /// Throws UsageError that names file and line for what is no such report.
 std::vector<NcuLaunch> parse_ncu_report(std::string_view text, const std::string& path);
 

@@ -131,10 +131,12 @@ inline constexpr auto command_table = std::to_array<Command>({
               "L2 counters of the launches of any CUDA program; it runs once for each replay pass",
               "--kernel attention --flush --csv theirs.csv -- python3 train.py", run_record, 0,
               record_options),
-    a_command("import-ncu", "REPORT.csv --csv OUT",
-              "rows of results.csv from `ncu --csv`, best of `--page raw --print-units base`; "
-              "other metrics go to OUT.metrics.csv",
-              "report.csv --csv rows.csv", run_import_ncu, 0, import_ncu_options),
+    a_command(
+        "import-ncu", "REPORT --csv OUT",
+        "rows of results.csv from a report of Nsight Compute: an .ncu-rep where ncu is on the "
+        "path, or `ncu --csv`, best of `--page raw --print-units base`; other metrics go to "
+        "OUT.metrics.csv",
+        "report.csv --csv rows.csv", run_import_ncu, 0, import_ncu_options),
     a_command(
         "order", "STAMPS",
         "the schedule that best describes the stamps of a launch, and how far its CTAs drift apart",
@@ -156,7 +158,7 @@ inline constexpr auto command_table = std::to_array<Command>({
 });
 
 /// A command of the table. Throws std::out_of_range for a name that is not there.
-constexpr const Command& command_named(std::string_view name) {
+constexpr Command command_named(std::string_view name) {
   for (const Command& command : command_table)
     if (command.name == name) return command;
   throw std::out_of_range("no such command: " + std::string(name));

@@ -2,30 +2,13 @@
 #include <filesystem>
 #include <iostream>
 
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/support/programs.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
-extern char** environ;
-
 namespace sawtooth::experiments {
 namespace {
-
-// Runs a program and waits for it: its exit code, or -1 when it could not be started or was killed.
-int run_program(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t process = 0;
-  if (posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
-    return -1;
-  int status = 0;
-  if (waitpid(process, &status, 0) != process || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
-}
 
 std::string python_with(const std::string& module) {
   const char* chosen = std::getenv("SAWTOOTH_PYTHON");

@@ -13,6 +13,8 @@
 namespace sawtooth::experiments {
 namespace {
 
+constexpr Command import_ncu_command = command_named("import-ncu");
+
 using test::message_of;
 using test::TemporaryFolder;
 
@@ -147,7 +149,7 @@ TEST(NcuLabels, TheCommandChoosesKernelsAndWritesAllOrNothing) {
   const std::string label = folder.write("l.ini", fa2 + "seq = 1024, 2048, 2048\n");
   const std::string out = folder.path("o.csv");
   const auto refusal = [&](const Arguments& arguments) {
-    return message_of<UsageError>([&] { run_import_ncu(command_named("import-ncu"), arguments); });
+    return message_of<UsageError>([&] { run_import_ncu(import_ncu_command, arguments); });
   };
   EXPECT_NE(refusal({report, "--kernel", "fa3", "--csv", out})
                 .find("--kernel: 'fa3' matches no kernel; there are flash_fwd, softmax"),
@@ -159,7 +161,7 @@ TEST(NcuLabels, TheCommandChoosesKernelsAndWritesAllOrNothing) {
       refusal({report, "--label", label, "--csv", out}).find("points: 3, launches that match: 4"),
       std::string::npos);
   EXPECT_EQ(folder.files(), 2u);
-  EXPECT_EQ(run_import_ncu(command_named("import-ncu"),
+  EXPECT_EQ(run_import_ncu(import_ncu_command,
                            {report, "--kernel", "flash", "--label", label, "--csv", out}),
             1);  // the last launch reads less than it must
   EXPECT_EQ(column_of({folder.read("o.csv"), "", {}, {}}, "seq_q"),

@@ -1,6 +1,8 @@
 // Every form in which ncu writes a table gives the counters that a reader of the file sees: pages,
 // units, encodings, separators, names by chip. Expected values are the cells of the files,
 // converted by hand: a sector is 32 bytes.
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +18,10 @@
 namespace sawtooth::experiments {
 namespace {
 
+constexpr Command import_ncu_command = command_named("import-ncu");
+
 using Cells = std::vector<std::pair<std::string, std::string>>;
+using test::message_of;
 using test::TemporaryFolder;
 
 NcuTables imported(const std::string& text) {
@@ -133,10 +138,9 @@ TEST(NcuReports, ARowWithoutCountersSaysWhatItHasAndWhatGivesMore) {
       << message;
   EXPECT_NE(message.find("--metrics"), std::string::npos) << message;
   const TemporaryFolder folder;
-  EXPECT_EQ(
-      run_import_ncu(command_named("import-ncu"), {SAWTOOTH_NCU_REPORTS "/details_with_rules.csv",
-                                                   "--csv", folder.path("o.csv")}),
-      1);
+  EXPECT_EQ(run_import_ncu(import_ncu_command, {SAWTOOTH_NCU_REPORTS "/details_with_rules.csv",
+                                                "--csv", folder.path("o.csv")}),
+            1);
 }
 
 // Memory of GB10 is the system's, that of other GPUs is not.
@@ -161,6 +165,28 @@ TEST(NcuReports, GroupsThatAreNoThousandsAreNoNumber) {
     EXPECT_THROW(imported(head + "0,k,1,1," + text + "\n"), UsageError) << text;
   expect_cells(parse_csv(imported(head + "0,k,1,1,1 234'567\n").rows, "rows"), 0,
                {{"dram_read_sectors", "1234567"}});
+}
+
+// A program of that name prints a report where it is asked for one, as the ncu of Nsight Compute.
+TEST(NcuReports, AReportOfNsightComputeIsReadByNcu) {
+  const TemporaryFolder folder;
+  const std::string report = folder.write("r.ncu-rep", "NVR"), out = folder.path("o.csv"),
+                    before = std::getenv("PATH");
+  const auto import = [&] { return run_import_ncu(import_ncu_command, {report, "--csv", out}); };
+  setenv("PATH", folder.path("").c_str(), 1);
+  EXPECT_NE(
+      message_of<UsageError>(import).find("ncu, which reads such a report, is not on the path"),
+      std::string::npos);
+  std::filesystem::permissions(
+      folder.write("ncu", "#!/bin/sh\n[ \"$*\" = '--import " + report +
+                              " --page raw --csv --print-units base' ] || exit 9\nexec /bin/cat " +
+                              SAWTOOTH_NCU_REPORTS "/float_counts.csv\n"),
+      std::filesystem::perms::owner_all);
+  EXPECT_EQ(import(), 0);
+  expect_cells(parse_csv(folder.read("o.csv"), "rows"), 0, {{"l2_read_sectors", "7340032"}});
+  folder.write("ncu", "#!/bin/sh\nexit 1\n");
+  EXPECT_NE(message_of<UsageError>(import).find("exit code 1"), std::string::npos);
+  setenv("PATH", before.c_str(), 1);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 namespace sawtooth::experiments {
 namespace {
 
+constexpr Command order_command = command_named("order");
+
 constexpr int64_t step_ns = 1000;
 
 sim::Request request_of(LaunchId launch, ScanId scan, int64_t section, QOrderId q_order) {
@@ -212,10 +214,10 @@ TEST(FindScheduleOf, TheCommandPrintsAConfigurationAndWritesItsFiles) {
                                          q_order_id<AscendingQ>),
                               0.5, 0, 1));
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run_order(command_named("order"),
-                      {stamps, "--q-tiles", "13", "--order-file", folder.path("order.txt"),
-                       "--wavefront", folder.path("wavefront.csv")}),
-            0);
+  EXPECT_EQ(
+      run_order(order_command, {stamps, "--q-tiles", "13", "--order-file", folder.path("order.txt"),
+                                "--wavefront", folder.path("wavefront.csv")}),
+      0);
   const std::string out = testing::internal::GetCapturedStdout();
   EXPECT_NE(out.find("launch = static\nworkers = 10\nsection = 6\nq-order = ascending"),
             std::string::npos)

@@ -25,6 +25,8 @@ inline std::string cell(const experiments::CsvTable& table, size_t row, const st
 namespace sawtooth::experiments {
 namespace {
 
+constexpr Command import_ncu_command = command_named("import-ncu");
+
 using test::cell;
 using test::message_of;
 using test::TemporaryFolder;
@@ -296,12 +298,10 @@ TEST(ImportNcu, WhatIsNoReportNamesFileAndLine) {
 TEST(ImportNcu, TheCommandWritesBothTablesOrNone) {
   const TemporaryFolder folder;
   const std::string out = folder.path("out.csv");
-  EXPECT_EQ(
-      run_import_ncu(command_named("import-ncu"), {folder.write("r.csv", report), "--csv", out}),
-      0);
+  EXPECT_EQ(run_import_ncu(import_ncu_command, {folder.write("r.csv", report), "--csv", out}), 0);
   EXPECT_EQ(parse_csv(folder.read("out.csv"), out).rows.size(), 2u);
   EXPECT_EQ(parse_csv(folder.read("out.csv.metrics.csv"), out).rows.size(), 2u);
-  EXPECT_THROW(run_import_ncu(command_named("import-ncu"), {folder.path("r.csv")}), UsageError);
+  EXPECT_THROW(run_import_ncu(import_ncu_command, {folder.path("r.csv")}), UsageError);
 }
 
 }  // namespace
