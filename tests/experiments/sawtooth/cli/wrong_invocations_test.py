@@ -10,7 +10,7 @@ import time
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "1"))
+SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "20"))
 
 GPU = "[gpu]\ndescription = a GPU\nsms = 4; assumed; n\nl2-bytes = 1MiB; assumed; n\n"
 KERNEL = "[kernel]\ndescription = kernels\n[every]\n"
