@@ -47,6 +47,13 @@ TEST_P(KnownSystem, HasThePublishedTilesAndOrder) {
   EXPECT_EQ(point.text("lse"), point.text("pass") == "forward" ? "on" : "off");
 }
 
+// FlashAttention-3's tile_size_fwd_sm90 of V up to 128 columns; FlashMLA's dense_decode.h.
+INSTANTIATE_TEST_SUITE_P(LatentAttention, KnownSystem,
+                         testing::Values(Case{"mla-prefill", "h200", "192/128", "causal", "128",
+                                              "128", "dynamic", "descending"},
+                                         Case{"mla-decode", "h200", "576/512", "none", "64", "64",
+                                              "static", "ascending"}));
+
 // flash_fwd_launch_template.h, run_mha_fwd_hdim*: 128x128 up to 64; 128x64 above; 64x64 at 256 on
 // Hopper so that two CTAs fit an SM, 128x64 on an A100; 128x32 and 64x64 on compute capability 8.9.
 INSTANTIATE_TEST_SUITE_P(
