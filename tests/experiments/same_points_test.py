@@ -8,15 +8,15 @@ not matter. A row changes only together with a reason: the fault that is mended,
 the error before and after against a measurement or a closed form.
 """
 
-import csv
 import hashlib
-import io
-import pathlib
-import subprocess
 import sys
 import unittest
+from pathlib import Path
 
-POINTS = pathlib.Path(__file__).with_name("same_points.csv")
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from in_folder import rows, rows_of  # noqa: E402  (the path above leads to it)
+
+POINTS = Path(__file__).with_name("same_points.csv")
 COUNTED = (
     "sm_read_sectors l2_read_sectors l2_read_miss_sectors l2_write_sectors l2_write_miss_sectors "
     "fabric_read_sectors fabric_read_miss_sectors l2_reduction_sectors dram_read_sectors "
@@ -27,23 +27,19 @@ COUNTED = (
 
 def digest(table):
     """The first 16 digits of the SHA-256 of `name=value` lines of all counted columns, row after row."""
-    lines = [f"{name}={row[name]}\n" for row in csv.DictReader(table) for name in COUNTED]
+    lines = [f"{name}={row[name]}\n" for row in table for name in COUNTED]
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 
 class SamePoints(unittest.TestCase):
     def test_each_point_has_the_digest_that_is_recorded(self):
-        with POINTS.open(newline="", encoding="utf-8") as file:
-            points = list(csv.DictReader(file))
+        points = rows_of(POINTS.read_text(encoding="utf-8"))
         self.assertEqual(len(points), 60)
         for point in points:
-            command = [program, "simulate", "--quiet", "--csv", "-", *point["options"].split()]
-            ran = subprocess.run(command, capture_output=True, text=True, check=False)
             with self.subTest(options=point["options"]):
-                self.assertEqual(ran.returncode, 0, ran.stderr)
-                self.assertEqual(digest(io.StringIO(ran.stdout)), point["digest"])
+                table = rows("simulate --quiet --csv - " + point["options"])
+                self.assertEqual(digest(table), point["digest"])
 
 
 if __name__ == "__main__":
-    program = sys.argv.pop(1)
     unittest.main()

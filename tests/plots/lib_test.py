@@ -2,15 +2,16 @@
 
 import os
 import sys
-import tempfile
 import threading
 import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "plots" / "lib"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 import measures  # noqa: E402  (the path above leads to it)
 import output  # noqa: E402
 import table  # noqa: E402
+from in_folder import InFolder  # noqa: E402
 
 
 class Measures(unittest.TestCase):
@@ -42,15 +43,9 @@ class Measures(unittest.TestCase):
         self.assertEqual([measures.short(n) for n in (1024, 131072, 1000)], ["1K", "128K", "1000"])
 
 
-class Tables(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "t.csv")
-
+class Tables(InFolder):
     def written(self, text):
-        Path(self.path).write_text(text, encoding="utf-8")
-        return table.read(self.path)
+        return table.read(str(self.folder / self.write("t.csv", text)))
 
     def test_a_column_that_a_table_lacks_is_named_with_those_it_has(self):
         rows = self.written("scan,seq\nlinear,1\n")
@@ -76,17 +71,12 @@ class Tables(unittest.TestCase):
             table.integer(row, "seq")
 
     def test_a_written_table_has_all_keys_and_leaves_no_other_file(self):
-        table.write(self.path, [dict(a=1), dict(b="x,y")])
-        self.assertEqual(Path(self.path).read_text(encoding="utf-8"), 'a,b\n1,\n,"x,y"\n')
-        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["t.csv"])
+        table.write(str(self.folder / "t.csv"), [dict(a=1), dict(b="x,y")])
+        self.assertEqual(self.read("t.csv"), 'a,b\n1,\n,"x,y"\n')
+        self.assertEqual(os.listdir(self.folder), ["t.csv"])
 
 
-class Outputs(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Outputs(InFolder):
     def test_a_link_stays_and_its_file_is_replaced(self):
         (self.folder / "deep").mkdir()
         target = self.folder / "deep" / "page.html"
@@ -142,11 +132,7 @@ class Outputs(unittest.TestCase):
 
     def test_what_was_planted_beside_it_is_not_followed(self):
         (self.folder / "victim").write_text("mine")
-        for plant in (
-            lambda path: path.symlink_to("victim"),
-            os.mkfifo,
-            os.mkdir,
-        ):
+        for plant in (lambda path: path.symlink_to("victim"), os.mkfifo, os.mkdir):
             planted = self.folder / "t.tmp"
             plant(planted)
             with self.assertRaises(OSError):

@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "plots"))
 sys.path.append(str(ROOT / "plots" / "lib"))
+sys.path.append(str(ROOT / "tests" / "support"))
 SCANS = ("linear", "sawtooth")
 MIB = 1 << 20
 CTAS, STEPS = 4, 32

@@ -7,14 +7,13 @@ import json
 import random
 import re
 import resource
-import tempfile
 import unittest
 import zlib
-from pathlib import Path
 
 import report_tables
 import report  # plots/, by the path of report_tables
 import table
+from in_folder import InFolder
 
 MOST_BYTES = 5_000_000
 
@@ -24,12 +23,7 @@ def data_of(page):
     return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
-class Report(unittest.TestCase):
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.folder = Path(self.scratch.name)
-
+class Report(InFolder):
     def page(self, points):
         report_tables.make(self.folder, points)
         with contextlib.redirect_stdout(io.StringIO()):

@@ -1,44 +1,31 @@
 """judged.py: errors of predictions, orders of schedules, what a choice changes; and pages that are current."""
 
-import csv
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-STUDIES = Path(__file__).resolve().parents[3] / "experiments" / "studies"
+sys.path.append(str(Path(__file__).resolve().parents[2] / "support"))
+from in_folder import ROOT, InFolder, write_table  # noqa: E402
+
+STUDIES = ROOT / "experiments" / "studies"
 sys.path.append(str(STUDIES))
 import judged  # noqa: E402  (the path above leads to it)
 
 PROBLEM = dict(batch=1, heads=1, kv_heads=1, seq_q=1024, seq_kv=1024, head_dim=64, mask="none")
 
 
-def write(path, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def error(counter, predicted, measured, timing="timed", **others):
     cells = dict(group=f"{timing}, halves", counter=counter, predicted=predicted, measured=measured)
-    return {
-        **PROBLEM,
-        "pass": "forward",
-        **cells,
-        **others,
-        "relative_error": predicted / measured - 1,
-    }
+    cells |= {"pass": "forward", "relative_error": predicted / measured - 1}
+    return {**PROBLEM, **cells, **others}
 
 
-class Study(unittest.TestCase):
+class Study(InFolder):
     """Tests work in the folder of a study that has results/."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        super().setUp()
         (self.folder / "results").mkdir()
 
     def run_tool(self, *arguments):
@@ -46,7 +33,7 @@ class Study(unittest.TestCase):
         return subprocess.run(command, check=True, capture_output=True, text=True)
 
     def judge(self, rows, name="all", *where):
-        write(self.folder / "errors.csv", rows)
+        write_table(self.folder / "errors.csv", rows)
         to = ["--to", self.folder / "results" / "judged.csv", "--set", name]
         self.run_tool("errors", self.folder / "errors.csv", *to, "--where", *where)
         return judged.Page(self.folder)
@@ -117,24 +104,17 @@ class Errors(Study):
 class Changes(Study):
     def setUp(self):
         super().setUp()
-        times = {
-            ("linear", "none"): 10,
-            ("shift", "none"): 11,
-            ("linear", "causal"): 4,
-            ("shift", "causal"): 12,
-        }
-        rows = [
-            {**PROBLEM, "scan": s, "mask": m, "time_us": t, "same": 1}
-            for (s, m), t in times.items()
-        ]
-        write(self.folder / "rows.csv", rows)
+        times = ("linear", "none", 10), ("shift", "none", 11)
+        times += ("linear", "causal", 4), ("shift", "causal", 12)
+        rows = [{**PROBLEM, "scan": s, "mask": m, "time_us": t, "same": 1} for s, m, t in times]
+        write_table(self.folder / "rows.csv", rows)
         self.run_tool(
             "keep", self.folder / "rows.csv", "--to", self.folder / "results" / "kept.csv"
         )
         self.page = judged.Page(self.folder)
 
     def test_only_columns_that_differ_are_kept(self):
-        kept = (self.folder / "results" / "kept.csv").read_text(encoding="utf-8")
+        kept = self.read("results/kept.csv")
         self.assertEqual(kept.splitlines()[0], "mask,scan,time_us")
 
     def test_a_choice_is_compared_with_another_at_the_same_problem(self):

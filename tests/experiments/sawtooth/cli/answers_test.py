@@ -5,33 +5,25 @@ answers_test.py PROGRAM
 """
 
 import csv
-import io
 import os
-import pathlib
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
-ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+import in_folder  # noqa: E402  (the path above leads to it)
+from in_folder import PROGRAM, ROOT, InFolder, rows_of, run, write_table  # noqa: E402
+
 NUMBERS = re.compile(r"^DRAM reads \d+(\.\d)? / \d+(\.\d)? %; time \d+(\.\d)? / \d+(\.\d)? %$")
 GQA = "--heads 16 --kv-heads 4 --seq 4K --head-dim 128 --mask causal"
 
 
-def run(words, **options):
-    words = [PROGRAM, *shlex.split(words)]
-    return subprocess.run(words, capture_output=True, text=True, check=False, **options)
-
-
 def rows(words):
-    done = run(f"{words} --csv -")
-    if done.returncode != 0:
-        raise AssertionError(done.stderr)
-    return list(csv.DictReader(io.StringIO(done.stdout)))
+    return in_folder.rows(f"{words} --csv -")
 
 
 def shown(words):
@@ -44,15 +36,13 @@ def shown(words):
     return done.stdout.replace("\r", "")
 
 
-class OneDefault(unittest.TestCase):
+class OneDefault(InFolder):
     def test_run_and_simulate_predict_one_ini_alike(self):
         text = "gpu = gb10\nseq = 2K, 4K\nscan = linear, sawtooth\n"
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "lengths.ini")
-            path.write_text(text, encoding="utf-8")
-            run("run lengths.ini", cwd=folder)
-            kept = pathlib.Path(folder, "runs/lengths/predicted.csv").read_text(encoding="utf-8")
-            self.assertEqual(list(csv.DictReader(io.StringIO(kept))), rows(f"simulate {path}"))
+        self.write("lengths.ini", text)
+        self.program("run lengths.ini")
+        kept = self.read("runs/lengths/predicted.csv")
+        self.assertEqual(rows_of(kept), rows(f"simulate {self.folder}/lengths.ini"))
 
 
 class Models(unittest.TestCase):
@@ -166,19 +156,13 @@ class Search(unittest.TestCase):
         self.assertEqual(int(found[0]["dram_read_sectors"]), fewest)
 
 
-class Comparing(unittest.TestCase):
+class Comparing(InFolder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        super().setUp()
         self.rows = rows("simulate --gpu gb10 --seq 1K,2K --scan linear")
 
     def file(self, name, kept, **cells):
-        path = os.path.join(self.folder.name, name)
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(self.rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows([{**row, **cells} for row in kept])
-        return path
+        return write_table(self.folder / name, [{**row, **cells} for row in kept])
 
     def test_predictions_are_not_held_against_themselves(self):
         path = self.file("p.csv", self.rows)
@@ -187,13 +171,12 @@ class Comparing(unittest.TestCase):
         self.assertIn("p.csv: its rows are predictions (column source); allowed: ", done.stderr)
 
     def test_a_file_of_another_kind_is_not_replaced_and_a_table_not_without_a_word(self):
-        other = pathlib.Path(self.folder.name, "mine.csv")
-        other.write_text("name,die\nx,7\n", encoding="utf-8")
+        other = self.folder / self.write("mine.csv", "name,die\nx,7\n")
         done = run(f"simulate --gpu gb10 --seq 1K --csv {other}")
         self.assertEqual(done.returncode, 2)
         self.assertIn("mine.csv: is not replaced: its columns are not those of", done.stderr)
         self.assertIn("which has no name", done.stderr)
-        self.assertEqual(other.read_text(encoding="utf-8"), "name,die\nx,7\n")
+        self.assertEqual(self.read("mine.csv"), "name,die\nx,7\n")
         table = self.file("p.csv", self.rows)
         said = shown(f"simulate --gpu gb10 --seq 1K --csv {table}")
         self.assertIn("p.csv: its 2 rows are replaced", said)

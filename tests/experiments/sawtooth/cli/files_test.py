@@ -7,65 +7,40 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
-PROFILES = Path(__file__).resolve().parents[4] / "experiments/profiles"
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, ROOT, InFolder  # noqa: E402  (the path above leads to it)
+
+PROFILES = ROOT / "experiments/profiles"
 POINT = "simulate --gpu gb10 --seq 256 --quiet "
 LONG = "simulate --gpu gb10 --seq 512K --heads 64 --threads 1 --quiet "
 STAMPS = "cta,item,tile,sm,time_ns\n"
 NCU = "ID,Kernel Name,Grid Size,Block Size,dram__sectors_read.sum,m\n0,k,1,1,5,5\n"
 
 
-class Files(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def program(self, words, **more):
-        words = shlex.split(words) if isinstance(words, str) else words
-        more = {"capture_output": True, "text": True, **more}
-        return subprocess.run([PROGRAM, *words], cwd=self.folder, timeout=60, **more)
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text, encoding="utf-8")
-
-    def read(self, name):
-        return (self.folder / name).read_text(encoding="utf-8")
-
+class Files(InFolder):
     def names(self):
         return sorted(os.listdir(self.folder))
 
     def refused(self, words, *says, **more):
-        ended = self.program(words, **more)
-        self.assertEqual(ended.returncode, 2, (words, ended.stderr))
+        ended = self.program(words, code=2, **more)
         self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         for part in says:
             self.assertIn(part, ended.stderr)
         return ended
 
     def fine(self, words, **more):
-        ended = self.program(words, **more)
-        self.assertEqual(ended.returncode, 0, (words, ended.stderr))
-        return ended
+        return self.program(words, code=0, **more)
 
 
 class Meet(Files):
     def test_two_outputs_do_not_share_a_file_or_what_stands_beside_it(self):
         self.write("sub", "")
         os.symlink("c.csv", self.folder / "link")
-        for other in (
-            "c.csv",
-            "./c.csv",
-            "c.csv.tmp",
-            "c.csv.partial",
-            "c.csv.partial.tmp",
-            "link",
-        ):
+        for other in "c.csv ./c.csv c.csv.tmp c.csv.partial c.csv.partial.tmp link".split():
             for option in ("by-tensor", "miss-curve", "histogram", "wavefront", "timeline"):
                 self.refused(LONG + f"--csv c.csv --{option} {other}", other, "another output")
             self.refused(LONG + f"--by-tensor c.csv --histogram {other}", "another output")
@@ -93,6 +68,7 @@ class Meet(Files):
             self.write(name, text)
         os.symlink("s.ini", self.folder / "to_s")
         words = "simulate --gpu gb10 --quiet "
+        pages, sets = "--seq 64 --page-rows 64", "--seq 64 --l2 sets --l2-hash xor --l2-bytes 4K"
         cases = [
             ("simulate s.ini --quiet --csv s.ini", "s.ini"),
             ("simulate s.ini --quiet --csv to_s", "to_s"),
@@ -102,15 +78,8 @@ class Meet(Files):
             ("simulate s.ini --quiet --csv r.csv --timeline ./g.ini", "g.ini"),
             (words + "--seq 64 --order-file o.txt --csv o.txt", "o.txt"),
             (words + "--lengths file:lengths.txt --csv lengths.txt", "lengths.txt"),
-            (
-                words + "--seq 64 --page-rows 64 --page-table file:pages.txt --csv pages.txt",
-                "pages",
-            ),
-            (
-                words + "--seq 64 --l2 sets --l2-hash xor --l2-hash-matrix matrix.txt"
-                " --l2-bytes 4K --csv matrix.txt",
-                "matrix.txt",
-            ),
+            (words + f"{pages} --page-table file:pages.txt --csv pages.txt", "pages.txt"),
+            (words + f"{sets} --l2-hash-matrix matrix.txt --csv matrix.txt", "matrix.txt"),
             ("compare p.csv p.csv --csv p.csv", "p.csv"),
             ("compare p.csv p.csv --summary p.csv", "p.csv"),
             ("merge p.csv --csv p.csv", "p.csv"),
@@ -138,10 +107,7 @@ class Meet(Files):
         self.assertEqual(self.names(), sorted([*contents, "to_s", "t.bin"]))
 
     def test_of_two_runs_with_one_table_beside_the_second_is_refused(self):
-        for words in (
-            "--csv a.csv --by-tensor t",
-            "--csv a.csv --timeline t --wavefront-steps 1",
-        ):
+        for words in ("--csv a.csv --by-tensor t", "--csv a.csv --timeline t --wavefront-steps 1"):
             first = subprocess.Popen([PROGRAM, *shlex.split(LONG + words)], cwd=self.folder)
             for _ in range(3000):
                 if any("t.tmp" == name for name in self.names()):
@@ -280,7 +246,6 @@ class Lines(Files):
 
     def test_a_folder_here_is_no_module_of_python(self):
         for name in ("matplotlib", "csv"):
-            (self.folder / name).mkdir()
             self.write(f"{name}/__init__.py", "raise SystemExit('taken from here')")
         python = self.folder / "python"  # one without matplotlib, but for this folder
         python.write_text('#!/bin/sh\necho asked >> asked\nexec python3 -S "$@"\n')

@@ -5,15 +5,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
-COMMANDS = re.findall(
-    r"sawtooth\\-([a-z\\-]+)\(1\)",
-    subprocess.run([PROGRAM, "--man"], capture_output=True, text=True).stdout,
-)
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, InFolder, run  # noqa: E402  (the path above leads to it)
+
+COMMANDS = re.findall(r"sawtooth\\-([a-z\\-]+)\(1\)", run("--man").stdout)
 COMMANDS = [name.replace("\\", "") for name in COMMANDS]
 FLAGS = {
     "record": ["kernel", "nvtx", "skip", "count", "metrics", "flush", "device", "gpu", "csv"],
@@ -23,21 +21,12 @@ FLAGS = {
 }
 
 
-class Faces(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Faces(InFolder):
     def run_program(self, *words, code=0):
         """On no terminal, without $COLUMNS, and where no GPU is seen."""
         environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
         environment["CUDA_VISIBLE_DEVICES"] = ""
-        done = subprocess.run(
-            [PROGRAM, *words], capture_output=True, text=True, cwd=self.folder, env=environment
-        )
-        self.assertEqual(done.returncode, code, done.stdout[-500:] + done.stderr)
-        return done
+        return self.program(*words, code=code, env=environment)
 
     def test_every_command_has_an_example_that_its_help_explains(self):
         self.assertIn("simulate", COMMANDS)
@@ -96,7 +85,7 @@ class Faces(unittest.TestCase):
         words = ["compare", "p.csv", "p.csv", "--counters", "dram_reads_sectors"]
         self.assertIn("did you mean dram_read_sectors?", self.run_program(*words, code=2).stderr)
         drawn = ["plot", "xy", "p.csv", "--x", "seq_kw", "--y", "misses", "-o", "f"]
-        if b"matplotlib" not in subprocess.run([PROGRAM, *drawn], capture_output=True).stderr:
+        if "matplotlib" not in run(*drawn).stderr:
             refused = self.run_program(*drawn, code=2).stderr
             self.assertIn("no column seq_kw; did you mean seq_kv?", refused)
 
@@ -124,19 +113,8 @@ class Faces(unittest.TestCase):
             self.assertIn("a100-sxm-80gb", text)
 
     def test_a_timeline_of_several_points_says_so(self):
-        words = [
-            "simulate",
-            "--gpu",
-            "gb10",
-            "--seq",
-            "512,1K",
-            "--csv",
-            "r.csv",
-            "--timeline",
-            "t.json",
-        ]
-        said = self.run_program(*words).stderr
-        self.assertIn("t.json: 2 points, a process each", said)
+        said = self.run_program("simulate --gpu gb10 --seq 512,1K --csv r.csv --timeline t.json")
+        self.assertIn("t.json: 2 points, a process each", said.stderr)
 
     def test_a_dry_run_of_measure_needs_no_kernels(self):
         words = ["measure", "--dry-run", "--gpu", "h200", "--seq", "4K", "--head-dim", "128"]
@@ -145,16 +123,12 @@ class Faces(unittest.TestCase):
             len(re.findall(r"point: seq 4096x4096, .* -> kernel \w+ \d+x\d+, ", said)), 2
         )
         self.assertIn("GH100", said)
-        wrong = subprocess.run(
-            [PROGRAM, *words, "--tile-q", "48", "--tile-kv", "48"], capture_output=True, text=True
-        )
+        wrong = run(*words, "--tile-q", "48", "--tile-kv", "48")
         self.assertIn(wrong.returncode, (1, 2))  # a build with kernels refuses the whole call
         self.assertRegex(wrong.stdout + wrong.stderr, "48.* allowed[a-z ]*: .*128x64")
 
     def test_a_run_without_a_gpu_ends_well_with_a_page_and_says_what_is_missing(self):
-        (self.folder / "sweep.ini").write_text(
-            "gpu = gb10\nseq = 1K, 2K\nscan = linear, sawtooth\n"
-        )
+        self.write("sweep.ini", "gpu = gb10\nseq = 1K, 2K\nscan = linear, sawtooth\n")
         said = self.run_program("run", "sweep.ini")
         self.assertIn("predicted alone: measured.csv and compare.csv are missing", said.stdout)
         run = self.folder / "runs" / "sweep"

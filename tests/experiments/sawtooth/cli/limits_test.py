@@ -1,20 +1,24 @@
 """No file makes a command take more than a gigabyte or minutes, and no count is a wrong one: each input
 here once did."""
 
-import csv
 import gzip
-import io
 import os
 import re
 import resource
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import (
+    PROGRAM,
+    InFolder,
+    rows_of,
+    run,
+    write_table,
+)  # noqa: E402  (the path above leads to it)
+
 # Twice what the slowest of these takes on one core of two that are busy, in a build without optimisation.
 SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "60"))
 GIGABYTE = 1 << 30
@@ -24,33 +28,17 @@ def limited():
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTE, GIGABYTE))
 
 
-class Limits(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text, encoding="utf-8")
-
+class Limits(InFolder):
     def program(self, words, code=0):
         began = time.monotonic()
-        ended = subprocess.run(
-            [PROGRAM, *words.split()],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=5 * SECONDS,
-            preexec_fn=limited,
-        )
-        self.assertEqual(ended.returncode, code, ended.stderr[-500:])
+        ended = super().program(words, code=code, timeout=5 * SECONDS, preexec_fn=limited)
         if code == 2:
             self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         self.assertLess(time.monotonic() - began, SECONDS, words)
         return ended
 
     def rows(self, words):
-        return list(csv.DictReader(io.StringIO(self.program(words + " --quiet --csv -").stdout)))
+        return rows_of(self.program(words + " --quiet --csv -").stdout)
 
 
 class Memory(Limits):
@@ -111,12 +99,11 @@ class Memory(Limits):
         rows = "cta,line\n" + "".join(f"0,{line}\n" for line in range(1000)) * 1500
         with gzip.open(self.folder / "t.gz", "wb", compresslevel=1) as file:
             file.write(rows.encode())
-        table = str(self.folder / "r.csv")
-        words = ["trace", "--read", str(self.folder / "t.gz"), "--l2-bytes", "64K", "--csv", table]
+        read, table = (str(self.folder / name) for name in ("t.gz", "r.csv"))
+        words = ["trace", "--read", read, "--l2-bytes", "64K", "--csv", table]
         # An access took 81 bytes, 122 MB for all of them.
         self.assertLess(self.megabytes([PROGRAM, *words]), 60)
-        with open(table, encoding="utf-8") as file:
-            (row,) = csv.DictReader(file)
+        (row,) = rows_of(self.read("r.csv"))
         self.assertEqual(row["l2_read_sectors"], str(4 * 1000 * 1500))
         self.assertEqual(row["cold_read_sectors"], "4000")
         self.assertEqual(row["l2_read_miss_sectors"], row["l2_read_sectors"])
@@ -128,10 +115,10 @@ class Memory(Limits):
             "--gpu gb10 --batch 512 --heads 32 --seq 128",
             "--gpu h200 --batch 8 --seq-q 1 --seq-kv 64K --heads 32 --timing lockstep --l2 sets",
         ):
-            point = [PROGRAM, "simulate", *words.split(), "--threads", "1"]
-            said = subprocess.run([*point, "--dry-run"], capture_output=True, text=True, check=True)
+            point = ["simulate", *words.split(), "--threads", "1"]
+            said = run(*point, "--dry-run")
             expected = int(re.search(r"expected memory: up to (\d+) MiB", said.stdout)[1])
-            taken = self.megabytes([*point, "--quiet", "--csv", "/dev/null"])
+            taken = self.megabytes([PROGRAM, *point, "--quiet", "--csv", "/dev/null"])
             self.assertLess(taken / 3, expected, words)
             self.assertLess(expected, taken * 3, words)
 
@@ -141,13 +128,11 @@ class Time(Limits):
         (row,) = self.rows("simulate --gpu gb10 --seq 256")
         seeds = range(16_000)
         for name, source in (("p.csv", "predicted"), ("m.csv", "measured")):
-            with open(self.folder / name, "w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, row)
-                writer.writeheader()
-                writer.writerows(
-                    dict(row, source=source, seed=seed, repetition=seed, run_id=f"{seed:012x}")
-                    for seed in (seeds if name == "p.csv" else seeds[:1000])
-                )
+            table = [
+                dict(row, source=source, seed=seed, repetition=seed, run_id=f"{seed:012x}")
+                for seed in (seeds if name == "p.csv" else seeds[:1000])
+            ]
+            write_table(self.folder / name, table)
         self.program("compare p.csv m.csv --counters dram_read_sectors")
 
     def test_a_line_of_many_bytes_is_read_in_time(self):

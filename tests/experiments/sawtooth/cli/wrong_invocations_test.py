@@ -2,14 +2,14 @@
 and its line, and what is allowed; nothing is written."""
 
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
+from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import InFolder  # noqa: E402  (the path above leads to it)
+
 SECONDS = float(os.environ.get("SAWTOOTH_SECONDS", "20"))
 
 GPU = "[gpu]\ndescription = a GPU\nsms = 4; assumed; n\nl2-bytes = 1MiB; assumed; n\n"
@@ -226,27 +226,22 @@ MISTAKES = [
 ]
 
 
-class WrongInvocations(unittest.TestCase):
+class WrongInvocations(InFolder):
     def test_there_are_a_hundred(self):
         self.assertGreaterEqual(len({line for line, _ in MISTAKES}), 100)
 
     def test_each_ends_with_two_and_one_line_and_writes_nothing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in FILES.items():
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                    file.write(text)
-            for line, message in MISTAKES:
-                with self.subTest(line):
-                    began = time.monotonic()
-                    ended = subprocess.run(
-                        [PROGRAM, *shlex.split(line)], cwd=folder, capture_output=True, text=True
-                    )
-                    self.assertLess(time.monotonic() - began, SECONDS)
-                    self.assertEqual(ended.returncode, 2, ended.stderr)
-                    self.assertEqual(ended.stdout, "")
-                    self.assertEqual(ended.stderr[: 10 + len(message)], "sawtooth: " + message)
-                    self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
-                    self.assertEqual(sorted(os.listdir(folder)), sorted(FILES))
+        for name, text in FILES.items():
+            self.write(name, text)
+        for line, message in MISTAKES:
+            with self.subTest(line):
+                began = time.monotonic()
+                ended = self.program(line, code=2)
+                self.assertLess(time.monotonic() - began, SECONDS)
+                self.assertEqual(ended.stdout, "")
+                self.assertEqual(ended.stderr[: 10 + len(message)], "sawtooth: " + message)
+                self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+                self.assertEqual(sorted(os.listdir(self.folder)), sorted(FILES))
 
 
 if __name__ == "__main__":

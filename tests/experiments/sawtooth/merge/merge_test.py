@@ -1,32 +1,25 @@
 """Parts of a sweep are joined: duplicates drop out, what differs is refused, what is missing named."""
 
-import csv
-import io
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, InFolder, rows_of  # noqa: E402  (the path above leads to it)
+
 CONFIG = "l2-bytes = 1MiB\nworkers = 4\nseq = 64..640:64\nscan = linear, sawtooth\n"
 
 
-class Merge(unittest.TestCase):
+class Merge(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        (self.folder / "c.ini").write_text(CONFIG, encoding="utf-8")
+        super().setUp()
+        self.write("c.ini", CONFIG)
 
     def program(self, *words, code=0):
-        ended = subprocess.run(
-            [PROGRAM, *words], cwd=self.folder, capture_output=True, text=True, timeout=100
-        )
-        self.assertEqual(ended.returncode, code, ended.stderr)
-        return ended
+        return super().program(*words, code=code)
 
     def parts(self, count):
         names = [f"part{i}.csv" for i in range(1, count + 1)]
@@ -39,9 +32,9 @@ class Merge(unittest.TestCase):
         return (self.folder / name).read_bytes()
 
     def edit(self, name, old, new, row=1):
-        lines = (self.folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        lines = self.read(name).decode().splitlines(keepends=True)
         lines[row] = lines[row].replace(old, new)
-        (self.folder / name).write_text("".join(lines), encoding="utf-8")
+        self.write(name, "".join(lines))
 
     def test_shards_become_the_table_of_one_process_in_its_order(self):
         self.program("simulate", "c.ini", "--quiet", "--csv", "whole.csv")
@@ -57,7 +50,7 @@ class Merge(unittest.TestCase):
 
     def test_rows_of_one_point_that_differ_are_refused_by_name(self):
         parts = self.parts(2)
-        row = next(csv.DictReader(io.StringIO(self.read(parts[0]).decode())))
+        row = rows_of(self.read(parts[0]).decode())[0]
         (self.folder / "other.csv").write_bytes(self.read(parts[0]))
         reads = row["sm_read_sectors"]
         self.edit("other.csv", f",{reads},", ",7,")
@@ -95,7 +88,7 @@ class Merge(unittest.TestCase):
         self.assertNotIn("--shard", ended.stderr)
 
     def test_a_table_of_another_kind_is_refused(self):
-        (self.folder / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+        self.write("t.csv", "a,b\n1,2\n")
         ended = self.program("merge", "t.csv", "--csv", "out.csv", code=2)
         self.assertIn("t.csv: its columns are not those of results.csv", ended.stderr)
         self.assertIn("name the tables", self.program("merge", code=2).stderr)

@@ -5,12 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, InFolder  # noqa: E402  (the path above leads to it)
+
 SWEEP = ["simulate", "--gpu", "gb10", "--scan", "linear,sawtooth", "--mask", "none,causal"]
 SWEEP += ["--seq", "1K..12K:1K", "--heads", "4", "--quiet"]
 # Of minutes in all, none of them longer than a second or so.
@@ -37,11 +38,9 @@ def ranks_of(pid):
     return dict(found)
 
 
-class Mpirun(unittest.TestCase):
+class Mpirun(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1")
         self.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 

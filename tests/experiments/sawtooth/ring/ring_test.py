@@ -1,26 +1,22 @@
 """Rings by the program: rows of the whole and of its parts, and the command without a GPU."""
 
-import csv
-import io
 import os
-import subprocess
 import sys
 import unittest
+from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import rows, run  # noqa: E402  (the path above leads to it)
+
 POINT = ["--gpu", "h200", "--seq", "4K", "--heads", "2", "--head-dim", "128", "--mask", "causal"]
 
 
-def run(command, *options):
-    return subprocess.run(
-        [PROGRAM, command, *POINT, *options], capture_output=True, text=True, timeout=200
-    )
+def of_point(command, *options):
+    return run(command, *POINT, *options)
 
 
 def simulated(*options):
-    ended = run("simulate", *options, "--quiet", "--csv", "-")
-    assert ended.returncode == 0, ended.stderr
-    return list(csv.DictReader(io.StringIO(ended.stdout)))
+    return rows("simulate", *POINT, *options, "--quiet", "--csv", "-")
 
 
 class Rings(unittest.TestCase):
@@ -78,12 +74,12 @@ class Rings(unittest.TestCase):
             self.assertEqual(ring[counter], alone[counter], counter)
 
     def test_tables_of_one_launch_are_refused(self):
-        ended = run("simulate", "--ring", "2", "--timeline", "t.json")
+        ended = of_point("simulate", "--ring", "2", "--timeline", "t.json")
         self.assertEqual(ended.returncode, 2)
         self.assertIn("timeline: a ring has none", ended.stderr)
 
     def test_a_dry_run_says_what_meets_what(self):
-        ended = run("ring", "--ring", "2", "--dry-run")
+        ended = of_point("ring", "--ring", "2", "--dry-run")
         if "built without a CUDA compiler" in ended.stderr:
             self.assertEqual(ended.returncode, 3)
             return
@@ -94,20 +90,20 @@ class Rings(unittest.TestCase):
             ended.stdout,
         )
         self.assertIn("rank 1 step 1: rows 0 to 2047 meet keys 0 to 1023 of rank 0", ended.stdout)
-        ended = run("ring", "--ring", "2", "--dry-run", "--pass", "backward")
+        ended = of_point("ring", "--ring", "2", "--dry-run", "--pass", "backward")
         self.assertIn("up to as many of dK and dV back", ended.stdout)
 
     def test_it_names_what_is_missing(self):
-        built = "built without" not in run("ring", "--ring", "2", "--dry-run").stderr
+        built = "built without" not in of_point("ring", "--ring", "2", "--dry-run").stderr
         if not built:
             return
-        ended = run("ring")
+        ended = of_point("ring")
         self.assertEqual(ended.returncode, 2)
         self.assertIn("--ring N", ended.stderr)
-        ended = run("ring", "--ring", "2", "--devices", "0,x")
+        ended = of_point("ring", "--ring", "2", "--devices", "0,x")
         self.assertIn("2 numbers of CUDA devices", ended.stderr)
         if not os.path.exists("/dev/nvidia0"):
-            ended = run("ring", "--ring", "2", "--csv", os.devnull)
+            ended = of_point("ring", "--ring", "2", "--csv", os.devnull)
             self.assertEqual(ended.returncode, 3)
             self.assertEqual(len(ended.stderr.strip().splitlines()), 1, ended.stderr)
 

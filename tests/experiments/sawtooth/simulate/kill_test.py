@@ -7,11 +7,13 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, InFolder, run  # noqa: E402  (the path above leads to it)
+
 KILLS = 50
 POINTS = 24
 SWEEP = ["simulate", "--gpu", "gb10", "--scan", "linear,sawtooth", "--mask", "none,causal"]
@@ -19,12 +21,7 @@ SWEEP += ["--seq", "1K,2K,3K,4K,5K,6K", "--heads", "4", "--quiet"]
 ROWS = ["--csv", "r.csv"]
 
 
-class KillTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class KillTest(InFolder):
     def start(self, *options, **more):
         return subprocess.Popen(
             [PROGRAM, *SWEEP, *ROWS, *options],
@@ -40,8 +37,7 @@ class KillTest(unittest.TestCase):
         return process, process.communicate(timeout=60)[1]
 
     def table(self):
-        with open(os.path.join(self.folder, "r.csv"), "rb") as file:
-            return file.read()
+        return (self.folder / "r.csv").read_bytes()
 
     def uninterrupted(self):
         process, message = self.run_to_end("--threads", "1")
@@ -112,9 +108,7 @@ class KillTest(unittest.TestCase):
         self.expect_only(whole)
 
     def test_a_device_without_room_is_named(self):
-        process = subprocess.run(
-            [PROGRAM, *SWEEP, "--csv", "/dev/full"], capture_output=True, text=True, timeout=60
-        )
+        process = run(*SWEEP, "--csv", "/dev/full")
         self.assertEqual(process.returncode, 1)
         self.assertIn("/dev/full: writing failed", process.stderr)
 

@@ -4,11 +4,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, InFolder  # noqa: E402  (the path above leads to it)
+
 POINT = ["--l2-bytes", "1MiB", "--seq", "64", "--quiet"]
 MILLION = ["--workers", "1..1000", "--seed", "1..1000"]
 
@@ -18,12 +20,7 @@ def peak_kib(process):
         return int(re.search(r"VmHWM:\s+(\d+) kB", file.read()).group(1))
 
 
-class LongList(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class LongList(InFolder):
     def peak_at(self, rows, *axes, file=False):
         """Peak of memory when so many rows are there, and after how long the first one was."""
         csv = os.path.join(self.folder, "r.csv") if file else "-"

@@ -1,47 +1,31 @@
 """Points of a sweep are told apart by the contents of their files; one that cannot be run is a row
 that says why, and the others run."""
 
-import csv
 import os
 import re
 import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
-PROFILES = Path(__file__).resolve().parents[4] / "experiments/profiles"
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, ROOT, InFolder, rows_of  # noqa: E402  (the path above leads to it)
+
+PROFILES = ROOT / "experiments/profiles"
 
 
-class Sweep(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def program(self, *words, **more):
-        return subprocess.run(
-            [PROGRAM, *words], cwd=self.folder, capture_output=True, text=True, timeout=100, **more
-        )
-
+class Sweep(InFolder):
     def simulate(self, *options, **more):
         return self.program("simulate", "--quiet", "--csv", "r.csv", *options, **more)
 
     def rows(self, name="r.csv"):
-        with open(self.folder / name, encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        return rows_of(self.read(name))
 
     def column(self, name):
         return [row[name] for row in self.rows()]
-
-    def write(self, name, text):
-        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.folder / name).write_text(text, encoding="utf-8")
-        return name
 
     def profile(self, name, ways):
         text = (PROFILES / "gpus/gb10.ini").read_text(encoding="utf-8")
@@ -69,7 +53,7 @@ class Identity(Sweep):
         name = self.profile("my.ini", 16)
         self.simulate("--gpu", "./my.ini", "--seq", "1K")
         before = self.column("run_id")
-        text = (self.folder / name).read_text(encoding="utf-8")
+        text = self.read(name)
         self.write(name, text.replace("; datasheet;", "; published;") + "# a comment\n")
         self.simulate("--gpu", "./my.ini", "--seq", "1K")
         self.assertEqual(self.column("run_id"), before)
@@ -92,7 +76,7 @@ class Identity(Sweep):
 
     def test_resume_names_a_changed_gpu(self):
         self.profile("my.ini", 16)
-        text = (self.folder / "my.ini").read_text(encoding="utf-8").replace("= 16", "= 8")
+        text = self.read("my.ini").replace("= 16", "= 8")
         self.change("gpu", "--gpu", "my.ini", "--seq", "1K", "--l2=lru", file="my.ini", text=text)
 
     def test_resume_names_changed_costs_of_kernels(self):

@@ -4,11 +4,12 @@ import os
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, InFolder  # noqa: E402  (the path above leads to it)
+
 CONFIG = "l2-bytes = 1MiB\nworkers = 4\nseq = 64..640:64\nscan = linear, sawtooth\n"
 # Runs the tasks of an array at once; the first one of each job in $DIE dies in its midst. What waits
 # for a job's end (--wrap) runs then.
@@ -30,15 +31,13 @@ exit 0
 """
 
 
-class Slurm(unittest.TestCase):
+class Slurm(InFolder):
+    suffix = " it's"
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(suffix=" it's")
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        (self.folder / "c.ini").write_text(CONFIG, encoding="utf-8")
-        sbatch = self.folder / "bin/sbatch"
-        sbatch.parent.mkdir()
-        sbatch.write_text(SBATCH, encoding="utf-8")
+        super().setUp()
+        self.write("c.ini", CONFIG)
+        sbatch = self.folder / self.write("bin/sbatch", SBATCH)
         sbatch.chmod(sbatch.stat().st_mode | stat.S_IXUSR)
         self.environment = dict(os.environ, LOG=str(self.folder / "log"), DIE="")
         self.environment["PATH"] = f"{sbatch.parent}:{os.environ['PATH']}"
@@ -58,7 +57,7 @@ class Slurm(unittest.TestCase):
 
     def script(self, *options):
         text = self.run_to_end(PROGRAM, "slurm", "c.ini", *options).stdout
-        (self.folder / "s.sh").write_text(text, encoding="utf-8")
+        self.write("s.sh", text)
         self.run_to_end("bash", "-n", "s.sh")
         return text
 
@@ -81,7 +80,7 @@ class Slurm(unittest.TestCase):
     def test_submit_starts_what_has_died_again_and_merges(self):
         self.script("--tasks", "4")
         self.run_to_end("bash", "s.sh", "submit", DIE=str(self.folder / "died"))
-        submitted = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        submitted = self.read("log").splitlines()
         arrays = [line for line in submitted if "--array" in line]
         self.assertEqual(len(arrays), 2, submitted)
         self.assertIn("--array=1,2,3,4", arrays[1])

@@ -1,15 +1,13 @@
 """`teach` finds the costs again from which durations were simulated, and refuses by name what it
 cannot learn from; `advise` says what an order changes with them."""
 
-import csv
-import os
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import InFolder, rows_of, write_table  # noqa: E402  (the path above leads to it)
+
 
 # K and V of a head of 64: 256 bytes a key. Inside L2 are up to 3K keys, beyond it 5K and more.
 GPU = """[gpu]
@@ -46,28 +44,18 @@ LENGTHS = ("2K", "3K", "5K", "6K")
 BOTH = "2K,3K,5K,6K"
 
 
-class Teach(unittest.TestCase):
+class Teach(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        (self.folder / "gpu.ini").write_text(GPU, encoding="utf-8")
-
-    def program(self, *words):
-        return subprocess.run(
-            [PROGRAM, *words], cwd=self.folder, capture_output=True, text=True, timeout=100
-        )
+        super().setUp()
+        self.write("gpu.ini", GPU)
 
     def simulated(self, costs, *options):
         """Rows that `costs` give."""
-        done = self.program("simulate", *POINT, f"--kernel-costs={costs}", "--csv=-", *options)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return list(csv.DictReader(done.stdout.splitlines()))
+        words = ["simulate", *POINT, f"--kernel-costs={costs}", "--csv=-", *options]
+        return rows_of(self.program(*words, code=0).stdout)
 
     def kernel(self, step, lead, waits):
-        text = COSTS.format(step=step, lead=lead, waits=waits)
-        (self.folder / "truth.ini").write_text(text, encoding="utf-8")
-        return "truth.ini"
+        return self.write("truth.ini", COSTS.format(step=step, lead=lead, waits=waits))
 
     def measured(self, rows, **cells):
         """Predicted rows as if they had been measured."""
@@ -75,14 +63,8 @@ class Teach(unittest.TestCase):
             row.update({"source": "measured", "gpu": "gpu.ini", "kernel": "mine", **cells})
         return rows
 
-    def write(self, rows):
-        with open(self.folder / "rows.csv", "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-
     def teach(self, rows):
-        self.write(rows)
+        write_table(self.folder / "rows.csv", rows)
         return self.program("teach", "rows.csv", "--output", "taught.ini")
 
     def refused(self, rows, *words):
@@ -132,7 +114,7 @@ class Teach(unittest.TestCase):
         words = ["advise", *POINT, "--seq=8K", "--scan=linear,sawtooth", "--csv=-"]
         late = self.program(*words, f"--kernel-costs={truth}")
         self.assertEqual(late.returncode, 0, late.stderr)
-        today, other = csv.DictReader(late.stdout.splitlines())
+        today, other = rows_of(late.stdout)
         self.assertEqual((today["scan"], today["time_change_percent"]), ("linear", "0.00"))
         self.assertIn("less exposed latency", other["why"])
         self.assertLess(float(other["time_change_percent"]), -1)
@@ -147,7 +129,7 @@ class Teach(unittest.TestCase):
         self.assertAlmostEqual(float(other["dram_change_percent"]), change, delta=2)
 
         early = self.program(*words, f"--kernel-costs={self.kernel(1000, 2, 1)}")
-        other = list(csv.DictReader(early.stdout.splitlines()))[1]
+        other = rows_of(early.stdout)[1]
         self.assertEqual(other["why"], "misses are hidden behind computing")
 
 

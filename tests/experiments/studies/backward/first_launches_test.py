@@ -1,43 +1,30 @@
 #!/usr/bin/env python3
 """The first recorded launches of kernels/mma/backward against the simulator, and the errors that the study has of them.
-
-usage: first_launches_test.py SAWTOOTH
 """
 
-import csv
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import ROOT, InFolder, rows_of  # noqa: E402  (the path above leads to it)
+
 STUDY = ROOT / "experiments" / "studies" / "backward"
 MEASURED = ROOT / "experiments" / "data" / "h200" / "backward" / "first.csv"
-PROGRAM = ""
 
 
-def rows_of(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-class FirstLaunches(unittest.TestCase):
+class FirstLaunches(InFolder):
     def test_errors_are_those_of_the_study_and_what_sms_read_and_add_is_exact(self):
-        with tempfile.TemporaryDirectory() as folder:
-            predicted, errors, judged = (f"{folder}/{n}.csv" for n in ("rows", "errors", "judged"))
-            run = dict(check=True, capture_output=True, text=True)
-            subprocess.run(
-                [PROGRAM, "simulate", STUDY / "lists/first.ini", "--csv", predicted], **run
-            )
-            subprocess.run([PROGRAM, "compare", predicted, MEASURED, "--csv", errors], **run)
-            command = [sys.executable, STUDY.parent / "judged.py", "errors", errors]
-            name = "H200, first launches"
-            subprocess.run([*command, "--set", name, "--to", judged], **run)
-            found = rows_of(judged)
-        self.assertEqual(
-            found, [r for r in rows_of(STUDY / "results/judged.csv") if r["set"] == name]
-        )
+        self.program("simulate", STUDY / "lists/first.ini", "--csv", "rows.csv", code=0)
+        self.program("compare", "rows.csv", MEASURED, "--csv", "errors.csv", code=0)
+        name = "H200, first launches"
+        command = [sys.executable, STUDY.parent / "judged.py", "errors", "errors.csv"]
+        command += ["--set", name, "--to", "judged.csv"]
+        subprocess.run(command, check=True, cwd=self.folder, capture_output=True)
+        found = rows_of(self.read("judged.csv"))
+        recorded = rows_of((STUDY / "results/judged.csv").read_text(encoding="utf-8"))
+        self.assertEqual(found, [row for row in recorded if row["set"] == name])
         for row in found:
             self.assertLessEqual(int(row["points"]), 36)
             if row["counter"] in ("sm_read_sectors", "l2_reduction_sectors"):
@@ -45,5 +32,4 @@ class FirstLaunches(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = sys.argv.pop(1)
     unittest.main()

@@ -1,14 +1,14 @@
 """The page of foreign kernels: its table, and what the guide's last steps do with rows that are written down here."""
 
 import contextlib
-import csv
 import io
-import pathlib
 import sys
-import tempfile
 import unittest
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import ROOT, InFolder, rows_of, write_table  # noqa: E402
+
 STUDY = ROOT / "experiments" / "studies" / "foreign"
 sys.path.append(str(STUDY))
 import census  # noqa: E402  (the path above leads to it)
@@ -38,30 +38,7 @@ class Census(unittest.TestCase):
         self.assertIn(output.getvalue(), (STUDY / "README.md").read_text(encoding="utf-8"))
 
 
-sys.path.append(
-    str(pathlib.Path(__file__).resolve().parents[4] / "experiments" / "studies" / "foreign")
-)
-
-
-def write(path, rows):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return str(path)
-
-
-def read(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-class Guide(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Guide(InFolder):
     def changed(self, measured_after_us):
         """Exit code and text where 1,000 us become 800 as predicted, and this as measured."""
 
@@ -70,7 +47,7 @@ class Guide(unittest.TestCase):
                 {"scan": scan, "seq_q": 131072, "time_us": us, "dram_read_sectors": 100 * us}
                 for scan, us in times.items()
             ]
-            return write(self.folder / name, rows)
+            return write_table(self.folder / name, rows)
 
         predicted = table("predicted.csv", linear=1000, sawtooth=800)
         for name in ("triton-linear.csv", "pytorch-sdpa.csv"):
@@ -95,17 +72,17 @@ class Guide(unittest.TestCase):
         recorded = [{"seq_q": "", "scan": "", "lse": "", "time_us": us} for us in (9, 5, 6, 9, 7)]
         said = [{"seq_q": length, "scan": "linear"} for length in (64, 64, 64, 128, 128)]
         paths = [str(self.folder / name) for name in ("recorded", "said", "rows")]
-        write(paths[0], recorded)
-        write(paths[1], said)
+        write_table(paths[0], recorded)
+        write_table(paths[1], said)
         label.main(paths)
-        rows = read(paths[2])
+        rows = rows_of(self.read("rows"))
         self.assertEqual([row["seq_q"] for row in rows], ["64", "64", "128"])
         self.assertEqual([row["time_us"] for row in rows], ["5", "6", "7"])
         self.assertEqual({row["lse"] for row in rows}, {"off"})
 
     def test_launches_that_are_too_few_are_refused_with_both_numbers(self):
-        recorded = write(self.folder / "recorded", [{"seq_q": "", "time_us": 1}] * 2)
-        said = write(self.folder / "said", [{"seq_q": 64}])
+        recorded = write_table(self.folder / "recorded", [{"seq_q": "", "time_us": 1}] * 2)
+        said = write_table(self.folder / "said", [{"seq_q": 64}])
         with self.assertRaises(SystemExit) as refused:
             label.main([recorded, said, str(self.folder / "rows")])
         self.assertIn("has 2 launches", str(refused.exception))

@@ -4,29 +4,26 @@ import collections
 import csv
 import lzma
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = sys.argv.pop(1)
-RECORDED = Path(__file__).resolve().parents[4] / "experiments/data/h200/record/steps.csv.xz"
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import ROOT, InFolder  # noqa: E402  (the path above leads to it)
+
+RECORDED = ROOT / "experiments/data/h200/record/steps.csv.xz"
 SCHEDULE = ("launch", "section", "q_order", "scan")
 LAUNCH = ("kernel", "mask", *SCHEDULE, "q_tiles")
 STAMPS = ("cta", "item", "tile", "sm", "time_ns")
 ALL = 99.95  # per cent, as printed with one digit: another name describes the same order
 
 
-class Order(unittest.TestCase):
+class Order(InFolder):
     def found(self, q_tiles, steps):
         """launch, section, q_order, scan as printed; the shares of items and steps in their places."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "stamps.csv"
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows([STAMPS, *steps])
-            command = [PROGRAM, "order", path, "--q-tiles", q_tiles]
-            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        with open(self.folder / "stamps.csv", "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([STAMPS, *steps])
+        printed = self.program("order", "stamps.csv", "--q-tiles", q_tiles, code=0).stdout
         found = dict(re.findall(r"^([a-z-]+) = ([\w-]+)", printed, re.MULTILINE))
         shares = (
             float((re.findall(rf"{what}: ([\d.]+) %", printed) or ["0"])[0])

@@ -1,14 +1,15 @@
 """experiments/studies/paper: closed forms against sums by hand, and throughput.py against a program of which the times are known."""
 
-import os
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-PAPER = Path(__file__).resolve().parents[4] / "experiments" / "studies" / "paper"
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import ROOT, InFolder  # noqa: E402
+
+PAPER = ROOT / "experiments" / "studies" / "paper"
 sys.path.append(str(PAPER))
 import closed_forms  # noqa: E402  (the path above leads to it)
 import throughput  # noqa: E402
@@ -16,7 +17,7 @@ import throughput  # noqa: E402
 HEADER = "mask,tile_q,seq_kv,head_dim,dtype,l2_read_sectors,l2_write_sectors\n"
 
 
-class ClosedForms(unittest.TestCase):
+class ClosedForms(InFolder):
     def test_a_ragged_length_by_hand(self):
         # S = 5, T = 2: Q tiles end at rows 2, 4 and 5. 4 sectors a row. No mask: Q 4 x 5 = 20, and
         # K and V 2 x 4 x (5 + 5 + 5) = 120. Causal: K and V 2 x 4 x (2 + 4 + 5) = 88. O: 20.
@@ -33,17 +34,10 @@ class ClosedForms(unittest.TestCase):
                     self.assertEqual(closed_forms.paper(length, tile, mask, 4), total)
 
     def check(self, reads):
-        with tempfile.TemporaryDirectory() as folder:
-            results = os.path.join(folder, "results.csv")
-            # 5 rows of 64 elements of 2 bytes: 4 sectors a row, the case by hand above.
-            Path(results).write_text(HEADER + f"causal,2,5,64,bf16,{reads},20\n", encoding="utf-8")
-            output = os.path.join(folder, "closed_forms.csv")
-            return subprocess.run(
-                [sys.executable, PAPER / "closed_forms.py", output, results],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+        # 5 rows of 64 elements of 2 bytes: 4 sectors a row, the case by hand above.
+        self.write("results.csv", HEADER + f"causal,2,5,64,bf16,{reads},20\n")
+        command = [sys.executable, PAPER / "closed_forms.py", "closed_forms.csv", "results.csv"]
+        return subprocess.run(command, capture_output=True, text=True, cwd=self.folder)
 
     def test_the_check_passes_the_exact_count_and_fails_one_sector_more(self):
         self.assertEqual(self.check(108).returncode, 0)
@@ -67,15 +61,13 @@ with open(option("csv"), "w") as rows:
 STEP_AND_LATENCY_NS = 4 * 64 * 64**2 * 48 / 61 / 1e3
 
 
-class Throughput(unittest.TestCase):
+class Throughput(InFolder):
     def rows(self, **changes):
         point = throughput.KERNELS["cutile-gb10"] | dict(leads=(0,)) | changes
-        with tempfile.TemporaryDirectory() as folder:
-            program = os.path.join(folder, "program")
-            Path(program).write_text(PROGRAM)
-            os.chmod(program, stat.S_IRWXU)
-            wanted = throughput.cases({"cutile-gb10": point}, [("static", "ascending")])
-            return [throughput.completed(program, row, point) for row in wanted]
+        program = self.folder / self.write("program", PROGRAM)
+        program.chmod(stat.S_IRWXU)
+        wanted = throughput.cases({"cutile-gb10": point}, [("static", "ascending")])
+        return [throughput.completed(str(program), row, point) for row in wanted]
 
     def test_the_step_is_what_the_linear_throughput_leaves_and_sawtooth_follows_from_it(self):
         row = next(row for row in self.rows() if row["latency_dram_ns"] == "360")

@@ -1,13 +1,12 @@
 """Counts that follow from the problem, of points of the prediction study: every digit of them is derived here."""
 
-import csv
-import os
-import subprocess
 import sys
-import tempfile
 import unittest
+from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import InFolder, rows_of  # noqa: E402  (the path above leads to it)
+
 # A causal problem of the list judgement with its three schedules: the launches, one and two CTAs an SM, both scans.
 LIST = """gpu = h200
 mask = causal
@@ -40,22 +39,13 @@ LAUNCH_FABRIC_READ_SECTORS = 2928
 TILE_Q = 128
 
 
-class ClosedForms(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "list.ini")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(LIST)
-            words = ["simulate", path, "--timing=timed", "--l2=halves", "--quiet", "--csv=-"]
-            ended = subprocess.run(
-                [PROGRAM, *words], capture_output=True, text=True, timeout=100, check=True
-            )
-        cls.rows = list(csv.DictReader(ended.stdout.splitlines()))
-
+class ClosedForms(InFolder):
     def test_counts_of_every_launch_follow_from_the_problem(self):
-        self.assertEqual([row["launch"] for row in self.rows], ["grid", "static", "dynamic"])
-        for cells in self.rows:
+        self.write("list.ini", LIST)
+        words = "simulate list.ini --timing=timed --l2=halves --quiet --csv=-"
+        rows = rows_of(self.program(words, code=0).stdout)
+        self.assertEqual([row["launch"] for row in rows], ["grid", "static", "dynamic"])
+        for cells in rows:
             section = cells["launch"]
             row = {
                 name: int(value)

@@ -6,12 +6,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
-EXPERIMENTS = Path(__file__).resolve().parents[4] / "experiments"
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import PROGRAM, ROOT, InFolder  # noqa: E402  (the path above leads to it)
+
+EXPERIMENTS = ROOT / "experiments"
 SCRIPT = EXPERIMENTS / "studies" / "prediction" / "first_measurement.sh"
 
 LIST = """gpu = h200
@@ -41,18 +42,12 @@ esac
 """
 
 
-class FirstMeasurement(unittest.TestCase):
+class FirstMeasurement(InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        (self.folder / "mine.ini").write_text(LIST, encoding="utf-8")
-        program = self.folder / "program"
-        program.write_text(
-            RECORDED.format(folder=self.folder, experiments=EXPERIMENTS, program=PROGRAM),
-            encoding="utf-8",
-        )
-        program.chmod(0o755)
+        super().setUp()
+        self.write("mine.ini", LIST)
+        places = dict(folder=self.folder, experiments=EXPERIMENTS, program=PROGRAM)
+        (self.folder / self.write("program", RECORDED.format(**places))).chmod(0o755)
 
     def script(self, *words):
         return subprocess.run(
@@ -70,7 +65,7 @@ class FirstMeasurement(unittest.TestCase):
         return self.folder / "runs" / "first-mine.tar.gz"
 
     def calls(self):
-        return (self.folder / "calls").read_text(encoding="utf-8").split()
+        return self.read("calls").split()
 
     def test_all_that_was_measured_lies_in_one_archive_that_compare_reads(self):
         archive = self.measured()

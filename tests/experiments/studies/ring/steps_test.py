@@ -1,13 +1,18 @@
 """steps.py: which steps of rings are compared, how those of a GPU are summed, and times of whole rings."""
 
-import csv
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
+from in_folder import (
+    ROOT,
+    InFolder,
+    rows_of,
+    write_table,
+)  # noqa: E402  (the path above leads to it)
+
 RING = dict(ring=2, head_dim=128, seq_q=65536, mask="none", ring_order="plain", ring_mover="copy")
 SCHEDULE = dict(scan="linear", launch="static", tile_q=128, tile_kv=128, q_order="ascending")
 OTHERS = dict(heads=8, kv_heads=8, section=1, status="ok", timing="timed")
@@ -16,48 +21,33 @@ OTHERS |= dict(l2="halves", gpu="h100-sxm", kernel="hopper")
 
 def step(rank, number, reads, time_us, **others):
     counts = dict(sm_read_sectors=1000, dram_read_sectors=reads, time_us=time_us, exposed_us=0)
-    return {
-        **RING,
-        **SCHEDULE,
-        **OTHERS,
-        "ring_rank": rank,
-        "ring_step": number,
-        **counts,
-        **others,
-    }
+    return RING | SCHEDULE | OTHERS | dict(ring_rank=rank, ring_step=number) | counts | others
 
 
-def errors(*tables):
-    """{(of, counter): errors} of a predicted and of measured tables."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [pathlib.Path(folder) / f"{i}.csv" for i in range(len(tables) + 1)]
-        for path, rows in zip(paths, tables):
-            with open(path, "w", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, list(rows[0]))
-                writer.writeheader()
-                writer.writerows(rows)
+class Steps(InFolder):
+    def errors(self, *tables):
+        """{(of, counter): errors} of a predicted and of measured tables."""
+        paths = [write_table(self.folder / f"{i}.csv", rows) for i, rows in enumerate(tables)]
         program = ROOT / "experiments/studies/ring/steps.py"
-        subprocess.run([sys.executable, program, *paths[:-1], "--csv", paths[-1]], check=True)
+        command = [sys.executable, program, *paths, "--csv", self.folder / "errors.csv"]
+        subprocess.run(command, check=True)
         found = {}
-        with open(paths[-1], newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                key = row["of"], row["counter"]
-                found.setdefault(key, []).append(round(float(row["relative_error"]), 6))
+        for row in rows_of(self.read("errors.csv")):
+            key = row["of"], row["counter"]
+            found.setdefault(key, []).append(round(float(row["relative_error"]), 6))
         return found
 
-
-class Steps(unittest.TestCase):
     def test_steps_of_a_gpu_are_summed_and_each_is_compared_with_the_median_of_its_launches(self):
         predicted = [step(0, 0, 100, 10), step(0, 1, 300, 20)]
         measured = [step(0, 0, reads, us) for reads, us in ((199, 11), (200, 8), (900, 8))]
-        found = errors(predicted, [*measured, step(0, 1, 300, 25)])
+        found = self.errors(predicted, [*measured, step(0, 1, 300, 25)])
         self.assertEqual(found["GPU", "dram_read_sectors"], [-0.2])  # 100 + 300 beside 200 + 300
         self.assertEqual(found["step", "dram_read_sectors"], [-0.5, 0])
         self.assertEqual(found["step", "time_us"], [0.25, -0.2])  # 10 beside 8, 20 beside 25
 
     def test_times_are_those_of_the_last_file(self):
         predicted = [step(0, 0, 100, 10)]
-        found = errors(predicted, [step(0, 0, 100, 99)], [step(0, 0, "", 20)])
+        found = self.errors(predicted, [step(0, 0, 100, 99)], [step(0, 0, "", 20)])
         self.assertEqual(found["step", "time_us"], [-0.5])
         self.assertEqual(found["step", "dram_read_sectors"], [0])
 
@@ -69,7 +59,7 @@ class Steps(unittest.TestCase):
             step("all", "all", 900, 90),
             step(1, 0, 900, 90),
         ]
-        self.assertEqual(errors(predicted, measured)["step", "dram_read_sectors"], [0])
+        self.assertEqual(self.errors(predicted, measured)["step", "dram_read_sectors"], [0])
 
     def test_a_ring_takes_as_long_as_the_steps_and_waits_of_its_slowest_gpu(self):
         predicted = [
@@ -77,7 +67,7 @@ class Steps(unittest.TestCase):
             step(0, 1, 1, 1000, scan="reverse"),
             step(1, 0, 1, 900, exposed_us=1200),
         ]
-        found = errors(predicted, [dict(RING, ring_ms=2)])
+        found = self.errors(predicted, [dict(RING, ring_ms=2)])
         self.assertEqual(found, {("ring", "time_us"): [0.05]})
 
 
