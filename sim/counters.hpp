@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace sawtooth::sim {
 
@@ -103,10 +104,12 @@ struct Tally {
 };
 
 /// As hardware counts them where tiles come in bulk (TMA): a fabric miss then counts half (measured
-/// on an H200 with kernels/hopper and mma-tma, docs/models/halves.md).
-inline Counters counted_in_bulk(Counters counters) {
-  if (auto& misses = counters.fabric_read_miss_sectors) *misses = (*misses + 1) / 2;
-  return counters;
+/// on an H200 with kernels/hopper and mma-tma, docs/models/halves.md). `misses` are those of the
+/// tensors before, and then of this one too, so that the sum of all is rounded once.
+inline void count_in_bulk(Counters& counters, int64_t& misses) {
+  if (!counters.fabric_read_miss_sectors) return;
+  const int64_t before = std::exchange(misses, misses + *counters.fabric_read_miss_sectors);
+  counters.fabric_read_miss_sectors = (misses + 1) / 2 - (before + 1) / 2;
 }
 
 }  // namespace sawtooth::sim

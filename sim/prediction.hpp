@@ -15,7 +15,7 @@ namespace sawtooth::sim {
 
 /// Raised by every change after which some prediction differs: rows of another version are not
 /// those of a sweep that goes on.
-inline constexpr int model_version = 12;
+inline constexpr int model_version = 13;
 
 // Where the workers' time goes, term by term: what bounds a kernel is what most of it goes to.
 
@@ -66,11 +66,14 @@ struct Prediction {
   std::string method;                     // how the model counted, where it had a choice
 };
 
-/// Fills the counters by tensor, and their sum, with counters_of(Tensor).
-template <class CountersOf>
-void set_counters(Prediction& prediction, CountersOf counters_of) {
+/// Fills the counters by tensor, and their sum, with counters_of(Tensor); `in_bulk` as in
+/// count_in_bulk(). `prediction` is a Prediction, or has its counters.
+template <class Predicted, class CountersOf>
+void set_counters(Predicted& prediction, CountersOf counters_of, bool in_bulk = false) {
+  int64_t fabric_misses = 0;
   for (int t = 0; t < tensor_count; ++t) {
-    const Counters counters = counters_of(static_cast<Tensor>(t));
+    Counters counters = counters_of(static_cast<Tensor>(t));
+    if (in_bulk) count_in_bulk(counters, fabric_misses);
     prediction.by_tensor[static_cast<size_t>(t)] = counters;
     add(prediction.total, counters);
   }

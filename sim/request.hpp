@@ -70,7 +70,7 @@ struct Request {
   Timing timing = Timing::lockstep;
   int64_t l2_bytes = 0;
   SetsParameters sets;        // of the L2 model `sets` alone
-  bool bulk_loads = false;    // tiles come by TMA, as counted_in_bulk() says; of the halves alone
+  bool bulk_loads = false;    // tiles come by TMA, as count_in_bulk() says; of the halves alone
   bool whole_tiles = false;   // an SM receives what a box of TMA has past the end of the tensor too
   bool atomic_words = false;  // attach's words are exchanged (sim/schedule/beside_tiles.hpp)
   bool log_sum_exp = false;   // also write the log-sum-exp of every row

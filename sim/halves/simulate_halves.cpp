@@ -55,10 +55,9 @@ Prediction simulate_halves(const Request& request, const HalvesParameters& param
   Prediction prediction;
   prediction.steps = wavefront.steps();
   prediction.tile_visits = l2.visits();
-  set_counters(prediction, [&](Tensor tensor) {
-    const Counters counters = l2.counters(static_cast<int>(tensor));
-    return request.bulk_loads ? counted_in_bulk(counters) : counters;
-  });
+  set_counters(
+      prediction, [&](Tensor tensor) { return l2.counters(static_cast<int>(tensor)); },
+      request.bulk_loads);
   if (request.problem.pass == Pass::backward) know_reductions(prediction);
   return prediction;
 }

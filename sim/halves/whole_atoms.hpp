@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/memory_units.hpp"
 #include "sim/count_bits.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/piece.hpp"
@@ -20,38 +21,35 @@ class AtomLru {
   /// Makes room for entries 0 to `entries` - 1.
   void grow(size_t entries) { links_.resize(std::max(links_.size(), entries + 1)); }
 
+  /// Any of it, or all.
   bool holds(Entry entry) const { return links_[entry + 1].weight > 0; }
+  bool holds_all(Entry entry) const { return holds(entry) && !links_[entry + 1].trimmed; }
 
-  /// Makes `entry` the most recent one, now of `weight`, and returns whether it was held.
-  /// `evicted(entry, dirty)` is called for each entry that no longer fits; one heavier than the
-  /// capacity leaves at once.
+  /// Makes `entry` the most recent one, now of `weight`, and returns whether all of it was held.
+  /// Where that no longer fits, the oldest entries leave, of the last of them its first part:
+  /// `evicted(entry, before, after)` has the weights of a dirty one. The rest of such a part leaves
+  /// when its entry is touched.
   template <class Evicted>
   bool touch(Entry entry, int64_t weight, bool write, Evicted evicted) {
     Link& link = links_[entry + 1];
-    const bool held = link.weight > 0;
-    if (held)
+    const bool held = holds_all(entry);
+    if (held) {
       unlink(link);
-    else
-      link.dirty = false;
-    total_ += weight - link.weight;
-    link.weight = weight;
+    } else {
+      if (holds(entry)) shrink(entry, link.weight, evicted);
+      link.dirty = link.trimmed = false;
+      total_ += weight;
+      link.weight = weight;
+    }
     link.dirty |= write;
     make_youngest(entry);
-    while (total_ > capacity_) {
-      const Entry oldest = links_[ring].younger - 1;
-      const bool dirty = drop(oldest);
-      evicted(oldest, dirty);
-    }
+    while (total_ > capacity_) shrink(links_[ring].younger - 1, total_ - capacity_, evicted);
     return held;
   }
 
-  /// Forgets a held `entry` and returns whether it was dirty.
-  bool drop(Entry entry) {
-    Link& link = links_[entry + 1];
-    unlink(link);
-    total_ -= link.weight;
-    link.weight = 0;
-    return link.dirty;
+  /// Forgets what is held of `entry`.
+  void drop(Entry entry) {
+    if (holds(entry)) shrink(entry, links_[entry + 1].weight, [](Entry, int64_t, int64_t) {});
   }
 
  private:
@@ -61,9 +59,22 @@ class AtomLru {
   struct Link {
     Entry older = 0;
     Entry younger = 0;
-    int64_t weight = 0;  // 0: not held
+    int64_t weight = 0;    // 0: not held
+    bool trimmed = false;  // its first part has left
     bool dirty = false;
   };
+
+  // At most `weight` of `entry` leaves.
+  template <class Evicted>
+  void shrink(Entry entry, int64_t weight, Evicted evicted) {
+    Link& link = links_[entry + 1];
+    const int64_t held = link.weight;
+    link.weight = std::max<int64_t>(0, held - weight);
+    link.trimmed = true;
+    total_ -= held - link.weight;
+    if (link.weight == 0) unlink(link);
+    if (link.dirty) evicted(entry, held, link.weight);
+  }
 
   void unlink(const Link& link) {
     links_[link.younger].older = link.older;
@@ -85,8 +96,8 @@ class AtomLru {
 };
 
 // Two fully associative halves on whole atoms: sets are off, nothing is sampled, tiles stand for
-// their lines exactly (docs/models/exactness.md, A). An atom has one piece a home, of half its
-// lines.
+// their lines exactly (docs/models/exactness.md, A), and those that leave go one by one. An atom
+// has one piece a home, of half its lines.
 
 /// A store of sim/halves/piece.hpp.
 class WholeAtoms {
@@ -130,8 +141,9 @@ class WholeAtoms {
       // Lines weigh as many units as there are homes, and so does the capacity.
       const bool hit = halves_[static_cast<size_t>(half)].touch(
           atom * homes_ + home, sizes_[atom].lines, changes(access),
-          [&](AtomLru::Entry gone, bool dirty) {
-            if (dirty) written_back(gone / homes_, units_of_piece(gone / homes_));
+          [&](AtomLru::Entry gone, int64_t before, int64_t after) {
+            const AtomId atom_gone = gone / homes_;
+            written_back(atom_gone, units_left(atom_gone, after) - units_left(atom_gone, before));
           });
       held |= PieceMask{hit} << home;
     });
@@ -141,7 +153,7 @@ class WholeAtoms {
   PieceMask held(int half, AtomId atom, uint32_t /*first*/, PieceMask which) const {
     PieceMask held = 0;
     for_each_piece(which, [&](uint32_t home) {
-      held |= PieceMask{halves_[static_cast<size_t>(half)].holds(atom * homes_ + home)} << home;
+      held |= PieceMask{halves_[static_cast<size_t>(half)].holds_all(atom * homes_ + home)} << home;
     });
     return held;
   }
@@ -149,10 +161,7 @@ class WholeAtoms {
   template <class WrittenBack>
   void drop(int half, AtomId atom, uint32_t /*first*/, PieceMask which, WrittenBack) {
     AtomLru& lru = halves_[static_cast<size_t>(half)];
-    for_each_piece(which, [&](uint32_t home) {
-      const AtomLru::Entry entry = atom * homes_ + home;
-      if (lru.holds(entry)) lru.drop(entry);
-    });
+    for_each_piece(which, [&](uint32_t home) { lru.drop(atom * homes_ + home); });
   }
 
   template <class WrittenBack>
@@ -161,6 +170,12 @@ class WholeAtoms {
  private:
   int64_t units_of_piece(AtomId atom) const {
     return sizes_[atom].sectors * units_per_sector / homes_;
+  }
+  // Of a piece of which `weight` is held, what has left; a ragged tile may not fill its last line.
+  int64_t units_left(AtomId atom, int64_t weight) const {
+    const int64_t lines_left = sizes_[atom].lines - weight;
+    return std::min(lines_left * sectors_per_line * units_per_sector / homes_,
+                    units_of_piece(atom));
   }
 
   std::vector<AtomSize> sizes_;

@@ -285,11 +285,11 @@ struct Interval {
 
 RingStep counted(const Tallies& now, const Tallies& before, bool bulk) {
   RingStep step;
-  for (size_t t = 0; t < now.size(); ++t) {
-    const Counters counters = now[t].since(before[t]).counters();
-    step.by_tensor[t] = bulk ? counted_in_bulk(counters) : counters;
-    add(step.total, step.by_tensor[t]);
-  }
+  const auto of_step = [&](Tensor tensor) {
+    const auto t = static_cast<size_t>(tensor);
+    return now[t].since(before[t]).counters();
+  };
+  set_counters(step, of_step, bulk);
   return step;
 }
 

@@ -46,10 +46,8 @@ Prediction simulate_timed(const Request& request, const TimedParameters& paramet
   prediction.phases = wavefront.take_phases();
   for (TimeTerms& terms : prediction.phases)
     for (double& ns : terms.ns) ns *= slower;
-  set_counters(prediction, [&](Tensor tensor) {
-    const Counters counters = memory.counters(tensor);
-    return request.bulk_loads ? counted_in_bulk(counters) : counters;
-  });
+  set_counters(
+      prediction, [&](Tensor tensor) { return memory.counters(tensor); }, request.bulk_loads);
   add_launch_reads(prediction.total, parameters);
   auto& by_tensor = prediction.by_tensor;
   if (backward) know_reductions(prediction);

@@ -9,6 +9,7 @@
 #include "sim/halves/set_placement.hpp"
 #include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/simulate_lru.hpp"
+#include "tests/support/generators.hpp"
 #include "tests/support/two_halves_line_engine.hpp"
 
 namespace sawtooth::sim {
@@ -320,36 +321,18 @@ TEST(TwoHalves, RefusesReservedLinesInSetsOfOneWay) {
   EXPECT_NO_THROW(check(parameters));
 }
 
-TEST(SimulateHalves, WithOneHalfAndNoSetsIsTheLru) {
-  for (const Mask mask : {Mask{}, Mask{MaskKind::causal, 0}}) {
-    for (const int64_t kib : {4, 64, 300, 1024}) {  // a tile has 8
-      Request request;
-      request.problem = {.batch = 1,
-                         .heads = 2,
-                         .kv_heads = 2,
-                         .seq_q = 1024,
-                         .seq_kv = 1024,
-                         .head_dim = 64,
-                         .mask = mask};
-      request.schedule.scan = scan_id<SawtoothScan>;
-      request.schedule.workers = 7;
-      request.schedule.prefetch = kib % 3;
-      request.l2_bytes = kib << 10;
-      HalvesParameters parameters;
-      parameters.halves = 1;
-      parameters.capacity_lines = request.l2_bytes / line_bytes;
-      const Counters lru = simulate_lru(request).total;
-      const Counters halves = simulate_halves(request, parameters, {}).total;
-      EXPECT_EQ(halves.sm_read_sectors, lru.sm_read_sectors);
-      EXPECT_EQ(halves.l2_read_sectors, lru.l2_read_sectors);
-      EXPECT_EQ(halves.l2_read_miss_sectors, lru.l2_read_miss_sectors);
-      EXPECT_EQ(halves.dram_read_sectors, lru.dram_read_sectors);
-      EXPECT_EQ(halves.l2_write_sectors, lru.l2_write_sectors);
-      EXPECT_EQ(halves.l2_write_miss_sectors, lru.l2_write_miss_sectors);
-      EXPECT_EQ(halves.cold_read_sectors, lru.cold_read_sectors);
-      EXPECT_EQ(halves.fabric_read_sectors, std::nullopt);
-    }
-  }
+// An atom that leaves by parts is written back line by line.
+RC_GTEST_PROP(SimulateHalves, WithOneHalfAndNoSetsIsTheLru, ()) {
+  const bool forward = tests::between(0, 1) == 1;
+  Request request = forward ? tests::any_request() : tests::any_backward_request();
+  request.schedule.prefetch = forward ? tests::between(0, 2) : 0;
+  request.l2_bytes += line_bytes;
+  const HalvesParameters parameters{.halves = 1, .capacity_lines = request.l2_bytes / line_bytes};
+  const Prediction lru = simulate_lru(request), halves = simulate_halves(request, parameters, {});
+  for (size_t t = 0; t < size_t{tensor_count}; ++t)
+    for (const auto& [name, member] : counter_columns)
+      RC_ASSERT(!(lru.by_tensor[t].*member) ||
+                (halves.by_tensor[t].*member).value_or(0) == *(lru.by_tensor[t].*member));
 }
 
 // Three lines hold no tile of four: each of three workers drives out what the next one reads.
