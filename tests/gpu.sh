@@ -164,7 +164,7 @@ fi
 
 # 2. What the next steps need, then the rest of the build beside them: counters do not care about a
 # busy CPU.
-build_step build-streams 240 stream_run lockstep_reads
+build_step build-streams 240 stream_run
 build_step build-attention 300 attention_check decode_check packed_check call_cost long_run
 if [ $configured = yes ]; then
   nice -n 15 cmake --build "$build" -j "$((jobs > 2 ? jobs - 2 : 1))" >"$logs/build-all.log" 2>&1 &
@@ -172,7 +172,6 @@ if [ $configured = yes ]; then
 fi
 
 # 3. The streams, then the attention kernels: against the double-precision reference, and timed.
-lockstep=$(program lockstep_reads) && step lockstep-reads 90 "$lockstep" "$out/lockstep_reads.csv"
 if check=$(program attention_check); then
   random_points attention-check 150 "$check"
   random_points attention-check-backward 100 "$check" --pass backward

@@ -9,7 +9,7 @@
 
 #include "cupti/metric_table.hpp"
 #include "experiments/sawtooth/support/typed_csv.hpp"
-#include "kernels/stream/lockstep_patterns.hpp"
+#include "experiments/studies/streams/lockstep_patterns.hpp"
 
 namespace sawtooth::experiments {
 
@@ -18,7 +18,7 @@ inline constexpr std::array lockstep_counters{
     cupti::L2Counter::fabric_read, cupti::L2Counter::fabric_read_miss};
 
 struct LockstepRow {
-  kernels::LockstepPattern pattern;  // its steps are those that were read, of causal ones as well
+  LockstepPattern pattern;  // its steps are those that were read, of causal ones as well
   int64_t ctas = 0;
   bool apart = false;
   int64_t first_offset_mib = 0;
@@ -30,11 +30,10 @@ struct LockstepRow {
 
 inline TypedColumns<LockstepRow> lockstep_columns() {
   using Row = LockstepRow;
-  using Pattern = kernels::LockstepPattern;
+  using Pattern = LockstepPattern;
   static constexpr std::string_view across[] = {"no", "yes"}, places[] = {"together", "apart"};
   TypedColumns<Row> columns{
-      {"family",
-       [](Row& row) { return named(kernels::lockstep_family_names, row.pattern.family); }},
+      {"family", [](Row& row) { return named(lockstep_family_names, row.pattern.family); }},
       {"mib", &Row::pattern, &Pattern::mib},
       {"lanes", &Row::pattern, &Pattern::lanes},
       {"readers", &Row::pattern, &Pattern::readers},
@@ -43,8 +42,7 @@ inline TypedColumns<LockstepRow> lockstep_columns() {
       {"across", [](Row& row) { return named(across, row.pattern.across); }},
       {"seed", &Row::pattern, &Pattern::seed},
       {"pace_us", &Row::pattern, &Pattern::pace_us},
-      {"access",
-       [](Row& row) { return named(kernels::lockstep_access_names, row.pattern.access); }},
+      {"access", [](Row& row) { return named(lockstep_access_names, row.pattern.access); }},
       {"ctas", &Row::ctas},
       {"place", [](Row& row) { return named(places, row.apart); }},
       {"first_offset_mib", &Row::first_offset_mib},

@@ -15,23 +15,20 @@
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
+#include "experiments/studies/streams/lockstep_patterns.hpp"
 #include "experiments/studies/streams/lockstep_table.hpp"
-#include "kernels/stream/lockstep_patterns.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
-using kernels::LockstepAccess;
-using kernels::LockstepFamily;
-using kernels::LockstepPattern;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 /// One pattern at places of one kind.
 struct LockstepReadings {
-  kernels::LockstepPattern pattern;
+  LockstepPattern pattern;
   bool apart = false;
   int64_t per_half = 0;
   std::vector<int64_t> dram_read_sectors;  // one a place, ascending
@@ -72,11 +69,10 @@ sim::HalvesParameters halves_of(const sim::Gpu& gpu) {
 /// DRAM reads of the model, with those of the table that the kernel reads. CTAs that read one tile
 /// in one step make one visit; the visits of a step come in the order of the tiles' hashes, for
 /// nothing orders them on a GPU.
-int64_t replay_dram_sectors(const kernels::LockstepOrder& order,
-                            const sim::HalvesParameters& parameters) {
+int64_t replay_dram_sectors(const LockstepOrder& order, const sim::HalvesParameters& parameters) {
   const auto tiles = static_cast<size_t>(order.buffer_tiles());
-  constexpr sim::AtomSize tile{.lines = kernels::lockstep_tile_bytes / line_bytes,
-                               .sectors = kernels::lockstep_tile_bytes / sector_bytes,
+  constexpr sim::AtomSize tile{.lines = lockstep_tile_bytes / line_bytes,
+                               .sectors = lockstep_tile_bytes / sector_bytes,
                                .tensor = 0,
                                .tensors = 2};  // a half of each in either allocation
   sim::HalvesInStep l2(parameters, std::vector<sim::AtomSize>(tiles, tile),
@@ -88,7 +84,7 @@ int64_t replay_dram_sectors(const kernels::LockstepOrder& order,
     visits.clear();
     for (int64_t cta = 0; cta < order.ctas(); ++cta) {
       const int32_t read = order.tiles[static_cast<size_t>(step * order.ctas() + cta)];
-      if (read == kernels::LockstepOrder::none) continue;
+      if (read == LockstepOrder::none) continue;
       uint32_t& visit = visit_of_tile[static_cast<size_t>(read)];
       if (visit == UINT32_MAX) {
         visit = static_cast<uint32_t>(visits.size());
@@ -117,23 +113,23 @@ const std::vector<LockstepReadings>& recorded() {
 }
 
 /// All that one tile of every visit is.
-double visit_sectors(const kernels::LockstepOrder& order) {
+double visit_sectors(const LockstepOrder& order) {
   std::vector<int64_t> last(static_cast<size_t>(order.buffer_tiles()), -1);
   int64_t visits = 0;
   for (size_t i = 0; i < order.tiles.size(); ++i) {
-    if (order.tiles[i] == kernels::LockstepOrder::none) continue;
+    if (order.tiles[i] == LockstepOrder::none) continue;
     int64_t& step = last[static_cast<size_t>(order.tiles[i])];
     const int64_t now = static_cast<int64_t>(i) / order.ctas();
     visits += step == now ? 0 : 1;
     step = now;
   }
-  return double(visits) * double(kernels::lockstep_tile_bytes / sector_bytes);
+  return double(visits) * double(lockstep_tile_bytes / sector_bytes);
 }
 
 /// "follow 480 x4 r14 at 13" and the like: MiB, lanes, readers, distances.
 std::string name_of(const LockstepReadings& r) {
   const LockstepPattern& p = r.pattern;
-  std::string name(kernels::lockstep_family_names[static_cast<size_t>(p.family)]);
+  std::string name(lockstep_family_names[static_cast<size_t>(p.family)]);
   name += ' ' + std::to_string(p.mib);
   if (p.lanes > 1) name += " x" + std::to_string(p.lanes);
   if (p.readers > 1) name += " r" + std::to_string(p.readers);
@@ -158,7 +154,7 @@ std::vector<std::string> missed(Wanted wanted) {
   for (const LockstepReadings& r : recorded()) {
     if (!wanted(r)) continue;
     ++patterns;
-    const kernels::LockstepOrder order = kernels::lockstep_order(r.pattern, r.per_half);
+    const LockstepOrder order = lockstep_order(r.pattern, r.per_half);
     parameters.one_allocation = !r.apart;
     const auto model = double(replay_dram_sectors(order, parameters));
     const bool causal = r.pattern.family == LockstepFamily::causal ||
@@ -179,7 +175,7 @@ std::vector<std::string> missed(Wanted wanted) {
 TEST(H200Lockstep, WhatIsMeasuredMakesOrders) {
   for (const LockstepReadings& r : recorded()) {
     if (r.apart) continue;  // the same order
-    const kernels::LockstepOrder order = kernels::lockstep_order(r.pattern, r.per_half);
+    const LockstepOrder order = lockstep_order(r.pattern, r.per_half);
     EXPECT_EQ(order.steps(), r.pattern.steps);
     EXPECT_GT(order.reads(), 0);
     EXPECT_LE(order.buffer_tiles(), r.pattern.mib * 32);
@@ -204,7 +200,7 @@ LockstepPattern follow(int64_t distance_mib) {
 TEST(H200Lockstep, HitsMakeLinesYoungHoweverManyThereAre) {
   for (const int64_t distance : {13, 14, 15, 16, 18, 20, 26}) {
     LockstepPattern pattern = follow(distance);
-    const double all = visit_sectors(kernels::lockstep_order(pattern, 66));
+    const double all = visit_sectors(lockstep_order(pattern, 66));
     const double once = reading(pattern).median();
     pattern.readers = 14;
     EXPECT_NEAR(reading(pattern).median(), once, 0.005 * all) << distance;

@@ -1,4 +1,4 @@
-#include "kernels/stream/lockstep_patterns.hpp"
+#include "experiments/studies/streams/lockstep_patterns.hpp"
 
 #include <algorithm>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include "scheduler/memory_units.hpp"
 
-namespace sawtooth::kernels {
+namespace sawtooth::experiments {
 namespace {
 
 constexpr int64_t tiles_per_mib = (int64_t{1} << 20) / lockstep_tile_bytes;
@@ -203,4 +203,4 @@ LockstepOrder lockstep_order(const LockstepPattern& pattern, int64_t per_half) {
   return Orders(pattern, per_half).filled();
 }
 
-}  // namespace sawtooth::kernels
+}  // namespace sawtooth::experiments

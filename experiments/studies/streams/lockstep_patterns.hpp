@@ -1,4 +1,5 @@
-// Reads in lockstep: which tile each CTA reads at each step, as values that need no CUDA.
+// Reads in lockstep: which tile each CTA read at each step of the recorded patterns
+// (experiments/data/h200/streams/lockstep_reads.csv).
 //
 // CTAs sit one an SM and are numbered by half of L2: 0 to per_half - 1 at half 0, the others at
 // half 1. At each step every CTA reads one tile of 32 KiB or none, and no CTA begins the next step
@@ -12,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sawtooth::kernels {
+namespace sawtooth::experiments {
 
 inline constexpr int64_t lockstep_tile_bytes = 32 * 1024;
 
@@ -62,11 +63,11 @@ struct LockstepOrder {
   int64_t steps() const { return static_cast<int64_t>(tiles.size()) / ctas(); }
   int64_t buffer_tiles() const;  // one more than the highest number
   int64_t reads() const;         // tiles that CTAs read, those of several CTAs several times
-  /// The kernel reads this table once, from DRAM: sectors.
+  /// The kernel read this table once, from DRAM: sectors.
   int64_t table_sectors() const;
 };
 
 /// Throws std::invalid_argument for sizes that are not positive and lanes that no CTA is left for.
 LockstepOrder lockstep_order(const LockstepPattern& pattern, int64_t per_half);
 
-}  // namespace sawtooth::kernels
+}  // namespace sawtooth::experiments

@@ -1,12 +1,12 @@
 // Orders of reads, traced by hand on two or three CTAs a half.
-#include "kernels/stream/lockstep_patterns.hpp"
+#include "experiments/studies/streams/lockstep_patterns.hpp"
 
 #include <set>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 
-namespace sawtooth::kernels {
+namespace sawtooth::experiments {
 namespace {
 
 using ::testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(LockstepPatterns, SizesThatMakeNoOrderAreRefused) {
 }
 
 }  // namespace
-}  // namespace sawtooth::kernels
+}  // namespace sawtooth::experiments
