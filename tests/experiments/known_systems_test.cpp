@@ -7,11 +7,15 @@
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 #include "sim/lru/simulate_lru.hpp"
+#include "tests/experiments/sawtooth/inputs/given.hpp"
 
 namespace sawtooth::experiments {
 namespace {
+
+using test::Options;
+using test::point_of;
+using test::refusal_of;
 
 struct Case {
   const char* system;
@@ -32,14 +36,11 @@ class KnownSystem : public testing::TestWithParam<Case> {};
 
 TEST_P(KnownSystem, HasThePublishedTilesAndOrder) {
   const Case& c = GetParam();
-  Settings given;
-  assign(given, "system", c.system, {});
-  assign(given, "gpu", c.gpu, {});
-  assign(given, "head-dim", c.head_dim, {});
-  assign(given, "mask", c.mask, {});
-  assign(given, "seq", "16K", {});
-  Catalog catalog;
-  const Point point = resolve(given, catalog);
+  const Point point = point_of({{"system", c.system},
+                                {"gpu", c.gpu},
+                                {"head-dim", c.head_dim},
+                                {"mask", c.mask},
+                                {"seq", "16K"}});
   EXPECT_EQ(point.text("tile-q"), c.tile_q);
   EXPECT_EQ(point.text("tile-kv"), c.tile_kv);
   EXPECT_EQ(point.text("launch"), c.launch);
@@ -106,19 +107,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(KnownSystems, AreTimedOnTheGpuThatIsCalibratedAndNowhereElse) {
   for (const char* system :
        {"flash-attention-2", "flash-attention-3", "cudnn", "triton-tutorial", "cutlass-88"}) {
-    Catalog catalog;
-    Settings given;
-    assign(given, "system", system, {});
-    assign(given, "gpu", "h200", {});
-    assign(given, "seq", "16K", {});
-    const Point here = resolve(given, catalog);
+    const Options usual{{"system", system}, {"gpu", "h200"}, {"seq", "16K"}};
+    const Point here = point_of({}, usual);
     EXPECT_EQ(here.text("timing") + " " + here.text("l2"), "timed halves") << system;
-    assign(given, "timing", "lockstep", {});
-    EXPECT_EQ(resolve(given, catalog).text("timing"), "lockstep") << system;
-    given.erase("timing");
-    given.erase("gpu");
-    assign(given, "gpu", "gb10", {});
-    EXPECT_EQ(resolve(given, catalog).text("timing"), "lockstep") << system;
+    EXPECT_EQ(point_of({{"timing", "lockstep"}}, usual).text("timing"), "lockstep") << system;
+    EXPECT_EQ(point_of({{"gpu", "gb10"}}, usual).text("timing"), "lockstep") << system;
   }
 }
 
@@ -170,13 +163,8 @@ TEST(KnownSystems, StepsAreAsLongAsDurationsOfLaunchesThatFitL2Say) {
                              Timed{"triton-tutorial", "triton", "128", 1, 3, 2, 1},
                              Timed{"cudnn", "sdpa-cudnn", "64", 1, 4, 3, 1},
                              Timed{"cudnn", "sdpa-cudnn", "128", 1, 4, 3, 1}}) {
-    Settings given;
-    assign(given, "system", timed.system, {});
-    assign(given, "gpu", "h200", {});
-    assign(given, "head-dim", timed.head_dim, {});
-    assign(given, "seq", "16896", {});
-    Catalog catalog;
-    const Point point = resolve(given, catalog);
+    const Point point =
+        point_of({{"system", timed.system}, {"head-dim", timed.head_dim}, {"seq", "16896"}});
     const auto steps = static_cast<double>(16896 / point.request.tiling.kv_rows);
     const double ns = (median_us(timed, timed.more) - median_us(timed, timed.fewer)) * 1000;
     const double step_ns = ns / timed.rounds / timed.ctas_a_sm / steps;
@@ -187,18 +175,12 @@ TEST(KnownSystems, StepsAreAsLongAsDurationsOfLaunchesThatFitL2Say) {
 }
 
 TEST(KnownSystems, ASpeedOfOnesOwnIsSaidInTheModelAndNeedsTime) {
-  Settings given;
-  assign(given, "system", "cudnn", {});
-  assign(given, "gpu", "h200", {});
-  assign(given, "seq", "16K", {});
-  Catalog catalog;
-  EXPECT_EQ(resolve(given, catalog).costs, "");
-  assign(given, "step-ns", "900", {});
-  const Point faster = resolve(given, catalog);
+  const Options usual{{"system", "cudnn"}, {"gpu", "h200"}, {"seq", "16K"}};
+  EXPECT_EQ(point_of({}, usual).costs, "");
+  const Point faster = point_of({{"step-ns", "900"}}, usual);
   EXPECT_EQ(faster.request.kernel.step_ns, 900);
   EXPECT_EQ(faster.costs, "step-ns=900");
-  assign(given, "timing", "lockstep", {});
-  EXPECT_THROW(resolve(given, catalog), UsageError);
+  EXPECT_NE(refusal_of({{"step-ns", "900"}, {"timing", "lockstep"}}, usual), "");
 }
 
 // What SMs read depends on the tiles alone: Q once, and K and V once a Q tile that sees them. It
@@ -211,16 +193,13 @@ TEST(KnownSystems, TilesExplainWhatSmsWereMeasuredToRead) {
     return row[measured.column(name).value()];
   };
   constexpr int64_t longest = 32 * 1024;  // longer ones take longer and say the same
-  Catalog catalog;
   int rows = 0;
   for (const CsvRow& row : measured.rows) {
     if (cell(row, "sm_read_sectors").empty() || std::stoll(cell(row, "seq_q")) > longest) continue;
-    Settings given;
-    for (const char* key : {"system", "gpu", "mask"}) assign(given, key, cell(row, key), {});
-    assign(given, "head-dim", cell(row, "head_dim"), {});
-    assign(given, "seq", cell(row, "seq_q"), {});
-    assign(given, "timing", "lockstep", {});
-    const Point point = resolve(given, catalog);
+    Options options{
+        {"head-dim", cell(row, "head_dim")}, {"seq", cell(row, "seq_q")}, {"timing", "lockstep"}};
+    for (const char* key : {"system", "gpu", "mask"}) options.emplace_back(key, cell(row, key));
+    const Point point = point_of(options);
     const double read = std::stod(cell(row, "sm_read_sectors"));
     EXPECT_NEAR(static_cast<double>(sim::simulate_lru(point.request).total.sm_read_sectors.value()),
                 read, read / 1000)

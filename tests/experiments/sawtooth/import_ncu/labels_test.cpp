@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
@@ -12,6 +13,8 @@
 
 namespace sawtooth::experiments {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr Command import_ncu_command = command_named("import-ncu");
 
@@ -75,8 +78,7 @@ TEST(NcuLabels, ReadsUnderCompulsoryAreImpossibleInAColdCache) {
   const std::string own = "[kernel=flash]\nseq = 1024, 2048, 2048\n";
   const NcuTables tables = labelled(lengths, fa2 + own);
   EXPECT_EQ(column_of(tables, "status"), (Cells{"ok", "ok", "ok", "impossible"}));
-  EXPECT_NE(column_of(tables, "message").back().find("under the compulsory 196608"),
-            std::string::npos);
+  EXPECT_THAT(column_of(tables, "message").back(), HasSubstr("under the compulsory 196608"));
   EXPECT_EQ(tables.complaints.size(), 1u);
   EXPECT_EQ(column_of(labelled(lengths, fa2 + "state = warm\n" + own), "status").back(), "ok");
 }
@@ -90,9 +92,9 @@ TEST(NcuLabels, OrderTellsLaunchesThatLookAlikeApart) {
   EXPECT_EQ(column_of(plain, "scan"), (Cells{"reverse", "linear", "sawtooth", "reverse"}));
   EXPECT_EQ(column_of(plain, "mask"), (Cells{"none", "none", "none", "causal"}));
   ASSERT_EQ(plain.notes.size(), 1u);
-  EXPECT_NE(plain.notes[0].find("launches such as 0 and 1 look alike (kernel, grid, block): "),
-            std::string::npos);
-  EXPECT_NE(plain.notes[0].find("order alone gives them their points"), std::string::npos);
+  EXPECT_THAT(plain.notes[0],
+              HasSubstr("launches such as 0 and 1 look alike (kernel, grid, block): "));
+  EXPECT_THAT(plain.notes[0], HasSubstr("order alone gives them their points"));
   const auto scans = [&](const std::string& words) {
     return column_of(labelled(four, base + "[" + words + "]\nscan = linear, sawtooth\n"), "scan");
   };
@@ -116,7 +118,7 @@ TEST(NcuLabels, WithoutLabelsANoteSaysWhichLaunchesLookAlike) {
 TEST(NcuLabels, WhatDoesNotFitIsOneLine) {
   const auto expect_refused = [](const std::string& configuration, const std::string& why) {
     const std::string message = message_of<UsageError>([&] { labelled(four, configuration); });
-    EXPECT_NE(message.find(why), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr(why));
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   };
   const std::string base = fa2 + "seq = 1024\n";
@@ -151,15 +153,12 @@ TEST(NcuLabels, TheCommandChoosesKernelsAndWritesAllOrNothing) {
   const auto refusal = [&](const Arguments& arguments) {
     return message_of<UsageError>([&] { run_import_ncu(import_ncu_command, arguments); });
   };
-  EXPECT_NE(refusal({report, "--kernel", "fa3", "--csv", out})
-                .find("--kernel: 'fa3' matches no kernel; there are flash_fwd, softmax"),
-            std::string::npos);
-  EXPECT_NE(refusal({report, "--kernel", "a[", "--csv", out})
-                .find("--kernel: 'a[' is no regular expression"),
-            std::string::npos);
-  EXPECT_NE(
-      refusal({report, "--label", label, "--csv", out}).find("points: 3, launches that match: 4"),
-      std::string::npos);
+  EXPECT_THAT(refusal({report, "--kernel", "fa3", "--csv", out}),
+              HasSubstr("--kernel: 'fa3' matches no kernel; there are flash_fwd, softmax"));
+  EXPECT_THAT(refusal({report, "--kernel", "a[", "--csv", out}),
+              HasSubstr("--kernel: 'a[' is no regular expression"));
+  EXPECT_THAT(refusal({report, "--label", label, "--csv", out}),
+              HasSubstr("points: 3, launches that match: 4"));
   EXPECT_EQ(folder.files(), 2u);
   EXPECT_EQ(run_import_ncu(import_ncu_command,
                            {report, "--kernel", "flash", "--label", label, "--csv", out}),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
@@ -17,6 +18,8 @@
 
 namespace sawtooth::experiments {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr Command import_ncu_command = command_named("import-ncu");
 
@@ -83,7 +86,7 @@ TEST(NcuReports, SemicolonsGoWithDecimalCommas) {
   expect_cells(rows, 0, {{"profiled_time_us", "24512.35"}});
   EXPECT_TRUE(rows.cell(0, "kernel_name")
                   .starts_with("void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64"));
-  EXPECT_NE(tables.long_table.find("lts__t_sector_hit_rate.pct,97.21,%"), std::string::npos);
+  EXPECT_THAT(tables.long_table, HasSubstr("lts__t_sector_hit_rate.pct,97.21,%"));
 }
 
 TEST(NcuReports, TheNamesOfChip120CountBytes) {
@@ -95,9 +98,8 @@ TEST(NcuReports, TheNamesOfChip120CountBytes) {
                 {"shared_bytes", "66560"},
                 {"profiled_time_us", "357.54"},
                 {"status", "ok"}});
-  EXPECT_NE(tables.long_table.find("lts__t_sectors.sum,16796510,sector"), std::string::npos);
-  EXPECT_NE(tables.long_table.find("lts__t_sectors_lookup_hit.sum,16260221,sector"),
-            std::string::npos);
+  EXPECT_THAT(tables.long_table, HasSubstr("lts__t_sectors.sum,16796510,sector"));
+  EXPECT_THAT(tables.long_table, HasSubstr("lts__t_sectors_lookup_hit.sum,16260221,sector"));
 }
 
 TEST(NcuReports, CountsMayHaveDecimals) {
@@ -133,10 +135,9 @@ TEST(NcuReports, ARowWithoutCountersSaysWhatItHasAndWhatGivesMore) {
   ASSERT_EQ(rows.rows.size(), 2u);
   expect_cells(rows, 0, {{"status", "no-counters"}, {"profiled_time_us", "24510.00"}});
   const std::string message = rows.cell(0, "message");
-  EXPECT_NE(message.find("only such as DRAM Frequency, Duration, L2 Cache Throughput, L2 Hit Rate"),
-            std::string::npos)
-      << message;
-  EXPECT_NE(message.find("--metrics"), std::string::npos) << message;
+  EXPECT_THAT(message,
+              HasSubstr("only such as DRAM Frequency, Duration, L2 Cache Throughput, L2 Hit Rate"));
+  EXPECT_THAT(message, HasSubstr("--metrics"));
   const TemporaryFolder folder;
   EXPECT_EQ(run_import_ncu(import_ncu_command, {SAWTOOTH_NCU_REPORTS "/details_with_rules.csv",
                                                 "--csv", folder.path("o.csv")}),
@@ -174,9 +175,8 @@ TEST(NcuReports, AReportOfNsightComputeIsReadByNcu) {
                     before = std::getenv("PATH");
   const auto import = [&] { return run_import_ncu(import_ncu_command, {report, "--csv", out}); };
   setenv("PATH", folder.path("").c_str(), 1);
-  EXPECT_NE(
-      message_of<UsageError>(import).find("ncu, which reads such a report, is not on the path"),
-      std::string::npos);
+  EXPECT_THAT(message_of<UsageError>(import),
+              HasSubstr("ncu, which reads such a report, is not on the path"));
   std::filesystem::permissions(
       folder.write("ncu", "#!/bin/sh\n[ \"$*\" = '--import " + report +
                               " --page raw --csv --print-units base' ] || exit 9\nexec /bin/cat " +
@@ -185,8 +185,89 @@ TEST(NcuReports, AReportOfNsightComputeIsReadByNcu) {
   EXPECT_EQ(import(), 0);
   expect_cells(parse_csv(folder.read("o.csv"), "rows"), 0, {{"l2_read_sectors", "7340032"}});
   folder.write("ncu", "#!/bin/sh\nexit 1\n");
-  EXPECT_NE(message_of<UsageError>(import).find("exit code 1"), std::string::npos);
+  EXPECT_THAT(message_of<UsageError>(import), HasSubstr("exit code 1"));
   setenv("PATH", before.c_str(), 1);
+}
+
+// As ncu writes it: lines of its own and of the program, units under the header, every cell quoted.
+const std::string report = R"csv(==PROF== Connected to process 4711 (/usr/bin/python3.12)
+the program says "ID" here
+==PROF== Profiling "flash_fwd_kernel" - 0: 0%....50%....100% - 4 passes
+==PROF== Disconnected from process 4711
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__sectors_read.sum","gpu__time_duration.sum","launch__registers_per_thread","lts__t_sectors_srcunit_tex_op_read.sum","sm__cycles_active.avg"
+"","","","","","","","","","","","sector","ns","register/thread","sector","cycle"
+"0","4711","python3.12","127.0.0.1","void flash_fwd_kernel<64, 1>(Params)","1","7","(128, 1, 1)","(16, 8, 2)","0","9.0","1,234","13,250","255","1,234,567","2,000.50"
+==PROF== Disconnected from process 4712
+"5","4712","python3.12","127.0.0.1","_attn_fwd","1","13","(256, 1, 1)","(64, 1, 1)","0","9.0","7","1000","128","n/a","1"
+)csv";
+
+TEST(NcuReports, LaunchesAreRowsWithKnownMetricsInTheColumnsOfResults) {
+  const NcuTables tables = imported(report);
+  const CsvTable rows = parse_csv(tables.rows, "rows");
+  ASSERT_EQ(rows.rows.size(), 2u);
+  EXPECT_EQ(rows.cell(0, "kernel_name"), "void flash_fwd_kernel<64, 1>(Params)");
+  EXPECT_EQ(rows.cell(0, "grid"), "16x8x2");
+  EXPECT_EQ(rows.cell(0, "block"), "128x1x1");
+  EXPECT_EQ(rows.cell(0, "dram_read_sectors"), "1234");
+  EXPECT_EQ(rows.cell(0, "l2_read_sectors"), "1234567");
+  EXPECT_EQ(rows.cell(0, "profiled_time_us"), "13.25");
+  EXPECT_EQ(rows.cell(0, "registers"), "255");
+  EXPECT_EQ(rows.cell(0, "experiment"), "run");
+  EXPECT_EQ(rows.cell(0, "source"), "measured");
+  EXPECT_EQ(rows.cell(1, "l2_read_sectors"), "");  // n/a
+  EXPECT_EQ(rows.cell(1, "process"), "1");
+  EXPECT_EQ(rows.cell(1, "launch_index"), "5");
+  EXPECT_EQ(rows.cell(1, "stream"), "13");
+}
+
+TEST(NcuReports, OtherMetricsAreKeptInALongTable) {
+  const NcuTables tables = imported(report);
+  const CsvTable others = parse_csv(tables.long_table, "others");
+  ASSERT_EQ(others.rows.size(), 2u);
+  EXPECT_EQ(others.cell(0, "metric"), "sm__cycles_active.avg");
+  EXPECT_EQ(others.cell(0, "value"), "2000.50");
+  EXPECT_EQ(others.cell(0, "unit"), "cycle");
+  EXPECT_EQ(others.cell(1, "launch_index"), "5");
+}
+
+TEST(NcuReports, NamesOfTheTablesOfAllChipsAreKnown) {
+  const auto columns = known_ncu_metrics();
+  EXPECT_EQ(columns.at("dram__sectors_op_read.sum"), "dram_read_sectors");  // GB202
+  EXPECT_EQ(columns.at("lts__t_sectors_srcunit_ltcfabric_op_read.sum"), "fabric_read_sectors");
+}
+
+TEST(NcuReports, AMapGivesMoreMetricsAColumn) {
+  const TemporaryFolder folder;
+  auto columns = known_ncu_metrics();
+  add_metric_map(columns, folder.write("map.ini", "my__reads.sum = l2_read_sectors\n"));
+  EXPECT_EQ(columns.at("my__reads.sum"), "l2_read_sectors");
+  const std::string wrong = folder.write("wrong.ini", "# none\na.sum = l2_reads\n");
+  EXPECT_THAT(message_of<UsageError>([&] { add_metric_map(columns, wrong); }),
+              HasSubstr(wrong + ":2: 'l2_reads' is no counter of results.csv"));
+}
+
+TEST(NcuReports, WhatIsNoReportNamesFileAndLine) {
+  const auto refusal = [](const std::string& text) {
+    return message_of<UsageError>([&] { imported(text); });
+  };
+  EXPECT_THAT(refusal("==ERROR== no kernels\n"),
+              HasSubstr("r.csv: has no line that begins with \"ID\""));
+  EXPECT_THAT(refusal("\"ID\",\"Kernel Name\"\n"), HasSubstr("column 'Grid Size' is missing"));
+  const std::string header = "x\n\"ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",";
+  EXPECT_THAT(refusal(header + "\"a\"\n\"one\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"1\"\n"),
+              HasSubstr("r.csv:3: ID 'one' is no number"));
+  EXPECT_THAT(refusal(header + "\"dram__sectors_read.sum\"\n\"\",\"\",\"\",\"\",\"%\"\n" +
+                      "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"1.2\"\n"),
+              HasSubstr("launch 0, dram__sectors_read.sum: '1.2 %' is no number of sectors"));
+}
+
+TEST(NcuReports, TheCommandWritesBothTablesOrNone) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path("out.csv");
+  EXPECT_EQ(run_import_ncu(import_ncu_command, {folder.write("r.csv", report), "--csv", out}), 0);
+  EXPECT_EQ(parse_csv(folder.read("out.csv"), out).rows.size(), 2u);
+  EXPECT_EQ(parse_csv(folder.read("out.csv.metrics.csv"), out).rows.size(), 2u);
+  EXPECT_THROW(run_import_ncu(import_ncu_command, {folder.path("r.csv")}), UsageError);
 }
 
 }  // namespace

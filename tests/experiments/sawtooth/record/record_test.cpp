@@ -1,35 +1,19 @@
-// Options, passes and rows of `sawtooth record`, and rows of Nsight Compute's CSV.
+// Options, passes and rows of `sawtooth record`.
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/import_ncu/ncu_report.hpp"
-#include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
-#include "tests/experiments/sawtooth/support/temporary_folder.hpp"
-
-namespace sawtooth::test {
-namespace {
-
-/// Throws std::out_of_range for a row, and std::bad_optional_access for a column, that is not
-/// there.
-inline std::string cell(const experiments::CsvTable& table, size_t row, const std::string& column) {
-  return table.rows.at(row).at(table.column(column).value());
-}
-
-}  // namespace
-}  // namespace sawtooth::test
 
 namespace sawtooth::experiments {
 namespace {
 
-constexpr Command import_ncu_command = command_named("import-ncu");
+using testing::HasSubstr;
 
-using test::cell;
-using test::message_of;
-using test::TemporaryFolder;
+constexpr Command import_ncu_command = command_named("import-ncu");
 
 std::string refusal(const Arguments& arguments) {
   try {
@@ -51,15 +35,13 @@ TEST(RecordArguments, OptionsStandBeforeTheDashesAndTheCommandBehind) {
 }
 
 TEST(RecordArguments, MistakesAreRefusedWithTheirKey) {
-  EXPECT_NE(refusal({"--kernel", "x"}).find("no command"), std::string::npos);
-  EXPECT_NE(refusal({"--"}).find("no command"), std::string::npos);
-  EXPECT_NE(refusal({"--kernl", "x", "--", "ls"}).find("'--kernl' is no option"),
-            std::string::npos);
+  EXPECT_THAT(refusal({"--kernel", "x"}), HasSubstr("no command"));
+  EXPECT_THAT(refusal({"--"}), HasSubstr("no command"));
+  EXPECT_THAT(refusal({"--kernl", "x", "--", "ls"}), HasSubstr("'--kernl' is no option"));
   EXPECT_EQ(refusal({"--csv", "--", "ls"}), "--csv: a value is missing");
-  EXPECT_NE(refusal({"--kernel", "(", "--", "ls"}).find("--kernel: '(' is no regular"),
-            std::string::npos);
-  EXPECT_NE(refusal({"--skip", "-1", "--", "ls"}).find("--skip: "), std::string::npos);
-  EXPECT_NE(refusal({"--metrics", ",", "--", "ls"}).find("--metrics: "), std::string::npos);
+  EXPECT_THAT(refusal({"--kernel", "(", "--", "ls"}), HasSubstr("--kernel: '(' is no regular"));
+  EXPECT_THAT(refusal({"--skip", "-1", "--", "ls"}), HasSubstr("--skip: "));
+  EXPECT_THAT(refusal({"--metrics", ",", "--", "ls"}), HasSubstr("--metrics: "));
 }
 
 inject::LaunchRecord launch(const std::string& name, const std::string& grid,
@@ -174,21 +156,21 @@ TEST(RecordRows, MetricsStandInTheColumnsOfResultsOrInTheirOwn) {
   const std::string text = record_table({some_launch()}, metrics, "GH100", {"run", "h200", "cold"});
   const CsvTable table = parse_csv(text, "record.csv");
   ASSERT_EQ(table.rows.size(), 1u);
-  EXPECT_EQ(cell(table, 0, "l2_read_sectors"), "4096");
-  EXPECT_EQ(cell(table, 0, "sm_read_sectors"), "8192");  // of the first pass that read it
-  EXPECT_EQ(cell(table, 0, "fill_device_sectors"), "77");
-  EXPECT_EQ(cell(table, 0, "sm__cycles_active.avg"), "1.5");
-  EXPECT_EQ(cell(table, 0, "profiled_time_us"), "13.25");
-  EXPECT_EQ(cell(table, 0, "time_us"), "12.50");
-  EXPECT_EQ(cell(table, 0, "kernel_name"), "flash<64, true>(Params)");
-  EXPECT_EQ(cell(table, 0, "launch_index"), "7");
-  EXPECT_EQ(cell(table, 0, "registers"), "");  // not known
-  EXPECT_EQ(cell(table, 0, "source"), "measured");
-  EXPECT_EQ(cell(table, 0, "state"), "cold");
-  EXPECT_EQ(cell(table, 0, "replay_passes"), "2");
-  EXPECT_EQ(cell(table, 0, "status"), "ok");
-  EXPECT_EQ(cell(table, 0, "message"), "");  // 8192 and 8200 are within 0.5 %
-  EXPECT_EQ(cell(table, 0, "dram_read_sectors"), "");
+  EXPECT_EQ(table.cell(0, "l2_read_sectors"), "4096");
+  EXPECT_EQ(table.cell(0, "sm_read_sectors"), "8192");  // of the first pass that read it
+  EXPECT_EQ(table.cell(0, "fill_device_sectors"), "77");
+  EXPECT_EQ(table.cell(0, "sm__cycles_active.avg"), "1.5");
+  EXPECT_EQ(table.cell(0, "profiled_time_us"), "13.25");
+  EXPECT_EQ(table.cell(0, "time_us"), "12.50");
+  EXPECT_EQ(table.cell(0, "kernel_name"), "flash<64, true>(Params)");
+  EXPECT_EQ(table.cell(0, "launch_index"), "7");
+  EXPECT_EQ(table.cell(0, "registers"), "");  // not known
+  EXPECT_EQ(table.cell(0, "source"), "measured");
+  EXPECT_EQ(table.cell(0, "state"), "cold");
+  EXPECT_EQ(table.cell(0, "replay_passes"), "2");
+  EXPECT_EQ(table.cell(0, "status"), "ok");
+  EXPECT_EQ(table.cell(0, "message"), "");  // 8192 and 8200 are within 0.5 %
+  EXPECT_EQ(table.cell(0, "dram_read_sectors"), "");
 }
 
 TEST(RecordRows, TheHeaderBeginsWithThatOfResults) {
@@ -202,7 +184,7 @@ TEST(RecordRows, ReplaysThatDifferAreSaid) {
   MergedLaunch launch = some_launch();
   launch.values["l1tex__m_xbar2l1tex_read_sectors.sum"] = {8192, 8192 * 1.02};
   const CsvTable table = parse_csv(record_table({launch}, metrics, "GH100", {}), "record.csv");
-  EXPECT_EQ(cell(table, 0, "message"), "sm_read_sectors differs by 2.0 % between the runs");
+  EXPECT_EQ(table.cell(0, "message"), "sm_read_sectors differs by 2.0 % between the runs");
 }
 
 TEST(RecordRows, LaunchesOfOneNameAndShapeAreRepetitions) {
@@ -210,98 +192,9 @@ TEST(RecordRows, LaunchesOfOneNameAndShapeAreRepetitions) {
   other.first.grid = "64x1x1";
   const CsvTable table = parse_csv(
       record_table({some_launch(), other, some_launch()}, metrics, "GH100", {}), "record.csv");
-  EXPECT_EQ(cell(table, 0, "repetition"), "0");
-  EXPECT_EQ(cell(table, 1, "repetition"), "0");
-  EXPECT_EQ(cell(table, 2, "repetition"), "1");
-}
-
-// As ncu writes it: lines of its own and of the program, units under the header, every cell quoted.
-const std::string report = R"csv(==PROF== Connected to process 4711 (/usr/bin/python3.12)
-the program says "ID" here
-==PROF== Profiling "flash_fwd_kernel" - 0: 0%....50%....100% - 4 passes
-==PROF== Disconnected from process 4711
-"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__sectors_read.sum","gpu__time_duration.sum","launch__registers_per_thread","lts__t_sectors_srcunit_tex_op_read.sum","sm__cycles_active.avg"
-"","","","","","","","","","","","sector","ns","register/thread","sector","cycle"
-"0","4711","python3.12","127.0.0.1","void flash_fwd_kernel<64, 1>(Params)","1","7","(128, 1, 1)","(16, 8, 2)","0","9.0","1,234","13,250","255","1,234,567","2,000.50"
-==PROF== Disconnected from process 4712
-"5","4712","python3.12","127.0.0.1","_attn_fwd","1","13","(256, 1, 1)","(64, 1, 1)","0","9.0","7","1000","128","n/a","1"
-)csv";
-
-TEST(ImportNcu, LaunchesAreRowsWithKnownMetricsInTheColumnsOfResults) {
-  const NcuTables tables =
-      ncu_tables(parse_ncu_report(report, "r.csv"), known_ncu_metrics(), "run", "r.csv");
-  const CsvTable rows = parse_csv(tables.rows, "rows");
-  ASSERT_EQ(rows.rows.size(), 2u);
-  EXPECT_EQ(cell(rows, 0, "kernel_name"), "void flash_fwd_kernel<64, 1>(Params)");
-  EXPECT_EQ(cell(rows, 0, "grid"), "16x8x2");
-  EXPECT_EQ(cell(rows, 0, "block"), "128x1x1");
-  EXPECT_EQ(cell(rows, 0, "dram_read_sectors"), "1234");
-  EXPECT_EQ(cell(rows, 0, "l2_read_sectors"), "1234567");
-  EXPECT_EQ(cell(rows, 0, "profiled_time_us"), "13.25");
-  EXPECT_EQ(cell(rows, 0, "registers"), "255");
-  EXPECT_EQ(cell(rows, 0, "experiment"), "run");
-  EXPECT_EQ(cell(rows, 0, "source"), "measured");
-  EXPECT_EQ(cell(rows, 1, "l2_read_sectors"), "");  // n/a
-  EXPECT_EQ(cell(rows, 1, "process"), "1");
-  EXPECT_EQ(cell(rows, 1, "launch_index"), "5");
-  EXPECT_EQ(cell(rows, 1, "stream"), "13");
-}
-
-TEST(ImportNcu, OtherMetricsAreKeptInALongTable) {
-  const NcuTables tables =
-      ncu_tables(parse_ncu_report(report, "r.csv"), known_ncu_metrics(), "run", "r.csv");
-  const CsvTable others = parse_csv(tables.long_table, "others");
-  ASSERT_EQ(others.rows.size(), 2u);
-  EXPECT_EQ(cell(others, 0, "metric"), "sm__cycles_active.avg");
-  EXPECT_EQ(cell(others, 0, "value"), "2000.50");
-  EXPECT_EQ(cell(others, 0, "unit"), "cycle");
-  EXPECT_EQ(cell(others, 1, "launch_index"), "5");
-}
-
-TEST(ImportNcu, NamesOfTheTablesOfAllChipsAreKnown) {
-  const auto columns = known_ncu_metrics();
-  EXPECT_EQ(columns.at("dram__sectors_op_read.sum"), "dram_read_sectors");  // GB202
-  EXPECT_EQ(columns.at("lts__t_sectors_srcunit_ltcfabric_op_read.sum"), "fabric_read_sectors");
-}
-
-TEST(ImportNcu, AMapGivesMoreMetricsAColumn) {
-  const TemporaryFolder folder;
-  auto columns = known_ncu_metrics();
-  add_metric_map(columns, folder.write("map.ini", "my__reads.sum = l2_read_sectors\n"));
-  EXPECT_EQ(columns.at("my__reads.sum"), "l2_read_sectors");
-  const std::string wrong = folder.write("wrong.ini", "# none\na.sum = l2_reads\n");
-  EXPECT_NE(message_of<UsageError>([&] {
-              add_metric_map(columns, wrong);
-            }).find(wrong + ":2: 'l2_reads' is no counter of results.csv"),
-            std::string::npos);
-}
-
-TEST(ImportNcu, WhatIsNoReportNamesFileAndLine) {
-  const auto refusal = [](const std::string& text) {
-    return message_of<UsageError>(
-        [&] { ncu_tables(parse_ncu_report(text, "r.csv"), known_ncu_metrics(), "run", "r.csv"); });
-  };
-  EXPECT_NE(refusal("==ERROR== no kernels\n").find("r.csv: has no line that begins with \"ID\""),
-            std::string::npos);
-  EXPECT_NE(refusal("\"ID\",\"Kernel Name\"\n").find("column 'Grid Size' is missing"),
-            std::string::npos);
-  const std::string header = "x\n\"ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",";
-  EXPECT_NE(refusal(header + "\"a\"\n\"one\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"1\"\n")
-                .find("r.csv:3: ID 'one' is no number"),
-            std::string::npos);
-  EXPECT_NE(refusal(header + "\"dram__sectors_read.sum\"\n\"\",\"\",\"\",\"\",\"%\"\n" +
-                    "\"0\",\"k\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"1.2\"\n")
-                .find("launch 0, dram__sectors_read.sum: '1.2 %' is no number of sectors"),
-            std::string::npos);
-}
-
-TEST(ImportNcu, TheCommandWritesBothTablesOrNone) {
-  const TemporaryFolder folder;
-  const std::string out = folder.path("out.csv");
-  EXPECT_EQ(run_import_ncu(import_ncu_command, {folder.write("r.csv", report), "--csv", out}), 0);
-  EXPECT_EQ(parse_csv(folder.read("out.csv"), out).rows.size(), 2u);
-  EXPECT_EQ(parse_csv(folder.read("out.csv.metrics.csv"), out).rows.size(), 2u);
-  EXPECT_THROW(run_import_ncu(import_ncu_command, {folder.path("r.csv")}), UsageError);
+  EXPECT_EQ(table.cell(0, "repetition"), "0");
+  EXPECT_EQ(table.cell(1, "repetition"), "0");
+  EXPECT_EQ(table.cell(2, "repetition"), "1");
 }
 
 }  // namespace
