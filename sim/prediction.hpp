@@ -15,7 +15,7 @@ namespace sawtooth::sim {
 
 /// Raised by every change after which some prediction differs: rows of another version are not
 /// those of a sweep that goes on.
-inline constexpr int model_version = 13;
+inline constexpr int model_version = 14;
 
 // Where the workers' time goes, term by term: what bounds a kernel is what most of it goes to.
 

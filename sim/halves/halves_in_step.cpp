@@ -34,7 +34,12 @@ void HalvesInStep::visit(const HalfVisit& visit) {
     count_read(visit, l2_.read(visit.atom, {!two || visit.times[0] > i, two && visit.times[1] > i},
                                {}, visit.access));
   if (visit.access == Access::read) tally.received += asked;
-  tally.passed += asked * passed_share(coalescer_, visit.all_times(), running_);
+  // What a half looks up has passed, however many requests merge.
+  const int halves = two ? (visit.times[0] > 0) + (visit.times[1] > 0) : 1;
+  const double looked_up =
+      double(l2_.size(visit.atom).sectors) * double(fits ? halves : visit.all_times());
+  tally.passed +=
+      std::max(looked_up, asked * passed_share(coalescer_, visit.all_times(), running_));
 }
 
 void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByHome& missed) {

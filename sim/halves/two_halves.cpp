@@ -143,6 +143,9 @@ TwoHalves::MissedByHome TwoHalves::read(AtomId atom, std::array<bool, 2> asks, c
     const PieceMask which = part.whole() ? all
                                          : pieces_in(part, numbers_[atom], sizes_[atom].tensors,
                                                      store.pieces(atom), first);
+    if (access == Access::prefetch)
+      for (const int home : {0, 1})
+        missed[home].asked += store.units(atom, first, which & store.at_home(atom, first, home));
     std::array<PieceMask, 2> lacks{};  // of those looked up in a half
     for (int half = asks[0] ? 0 : 1; half < (asks[1] ? 2 : 1); ++half)
       lacks[half] = which & ~touch(store, half, atom, first, which, Access::read);

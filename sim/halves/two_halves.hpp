@@ -39,6 +39,7 @@ class TwoHalves {
     int64_t crossed = 0;     // the far half asked and had no copy: fabric reads
     int64_t at_home = 0;     // DRAM reads
     int64_t both_asked = 0;  // of at_home, lines that the home half's own readers asked for too
+    int64_t asked = 0;       // all, of a prefetch
   };
   using MissedByHome = std::array<Missed, 2>;
 

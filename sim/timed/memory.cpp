@@ -13,16 +13,12 @@ TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const Live
       merging_(merging && parameters.coalescer_sms > 1),
       l2_lines_(parameters.lines, heads),
       ready_(static_cast<size_t>(parameters.lines.halves)),
-      coalescers_((sms + parameters.coalescer_sms - 1) / parameters.coalescer_sms),
-      coalescer_of_(static_cast<size_t>(sms)),
+      coalescer_of_(coalescers_of(placed_, parameters.coalescer_sms)),
+      coalescers_(*std::max_element(coalescer_of_.begin(), coalescer_of_.end()) + 1),
       ports_(static_cast<size_t>(sms), BandwidthQueue(parameters.port_bytes_a_ns)),
       l2_(parameters.l2_bytes_a_ns),
       dram_(parameters.dram_bytes_a_ns),
-      dram_reads_(parameters.dram_window_ns) {
-  for (int64_t sm = 0; sm < sms; ++sm) {
-    coalescer_of_[static_cast<size_t>(sm)] = static_cast<int32_t>(sm / parameters.coalescer_sms);
-  }
-}
+      dram_reads_(parameters.dram_window_ns) {}
 
 void TimedMemory::begin(const HeadRun& run) {
   l2_lines_.begin(run);
@@ -43,9 +39,10 @@ std::array<TimedMemory::Lacking, 2> TimedMemory::look_up(int half, AtomId atom,
   const TwoHalves::MissedByHome missed = l2_lines_.read(atom, {half == 0, half == 1}, part, access);
   std::array<Lacking, 2> lacking;
   for (int home = 0; home < 2; ++home) {
-    const auto& [crossed, at_home, both_asked] = missed[static_cast<size_t>(home)];
-    lacking[static_cast<size_t>(home)] = {sectors_of(home == half ? at_home : crossed),
-                                          sectors_of(at_home)};
+    const TwoHalves::Missed& of_home = missed[static_cast<size_t>(home)];
+    lacking[static_cast<size_t>(home)] = {
+        sectors_of(home == half ? of_home.at_home : of_home.crossed), sectors_of(of_home.at_home),
+        sectors_of(of_home.asked)};
   }
   return lacking;
 }
@@ -101,21 +98,23 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
     last = &outstanding_[static_cast<size_t>(at)];
   }
   // Both stream the tile's lines in one order, so every line meets the other's request, or none.
+  // One that does is answered with the other, and L2 does not see it.
   const bool merged = last != nullptr && now_ns - last->asked_ns < last->answered_ns;
-  if (!merged) {
-    if (last != nullptr) last->asked_ns = now_ns;
+  double arrival = 0;
+  if (merged) {
+    arrival = std::max(last->asked_ns + last->answered_ns, now_ns + parameters_.near_ns);
+  } else {
     tally.passed += sectors;
     asked_ns = std::max(asked_ns, l2_.pass(now_ns, bytes));
+    const int half = placed(sm).half;
+    const std::array<Lacking, 2> lacking = look_up(half, atom, {}, Access::read);
+    for (int home = 0; home < parameters_.lines.halves; ++home) {
+      const Lacking& of_home = lacking[static_cast<size_t>(home)];
+      arrival = std::max(arrival, fetch(now_ns, half, atom, home, of_home, Access::read, time));
+    }
+    if (last != nullptr) *last = {now_ns, arrival - now_ns};
   }
   time.l2_ns = asked_ns - now_ns;
-  const int half = placed(sm).half;
-  const std::array<Lacking, 2> lacking = look_up(half, atom, {}, Access::read);
-  double arrival = 0;
-  for (int home = 0; home < parameters_.lines.halves; ++home) {
-    const Lacking& of_home = lacking[static_cast<size_t>(home)];
-    arrival = std::max(arrival, fetch(now_ns, half, atom, home, of_home, Access::read, time));
-  }
-  if (last != nullptr && !merged) last->answered_ns = arrival - now_ns;
   // Lines stream: the last one is there when the port has passed it and its own latency is over.
   time.arrival_ns = arrival + time.l2_ns;
   time.latency_ns = time.arrival_ns - now_ns - time.l2_ns - time.dram_ns;
@@ -123,11 +122,11 @@ ReadTime TimedMemory::read(double now_ns, int64_t sm, AtomId atom) {
 }
 
 void TimedMemory::prefetch(double now_ns, int64_t sm, AtomId atom, const AtomPart& part) {
-  const double sectors = double(l2_lines_.size(atom).sectors) * (part.end - part.begin);
-  l2_lines_.tally_of(atom).passed += sectors;
-  l2_.pass(now_ns, sectors * sector_bytes);
   const int half = placed(sm).half;
   const std::array<Lacking, 2> lacking = look_up(half, atom, part, Access::prefetch);
+  const double sectors = lacking[0].asked + lacking[1].asked;
+  l2_lines_.tally_of(atom).passed += sectors;
+  l2_.pass(now_ns, sectors * sector_bytes);
   ReadTime not_waited_for;
   for (int home = 0; home < parameters_.lines.halves; ++home) {
     const Lacking& of_home = lacking[static_cast<size_t>(home)];

@@ -4,8 +4,9 @@
 // A read passes its SM's port and the coalescer, and looks its lines up in the near half. Lines
 // that are missing there come from DRAM if their home is here, otherwise over the fabric from their
 // home, which asks DRAM for those that it lacks. Lines that are on their way are not asked for
-// again: whoever wants them waits for them. A write takes the same way as a read, without a fill; a
-// reduction does too, with one, and takes L2's bandwidth in both halves where it crosses.
+// again: whoever wants them waits for them, and a request that the coalescer merges with another
+// one is answered with it and is no read of L2. A write takes the same way as a read, without a
+// fill; a reduction does too, with one, and takes L2's bandwidth in both halves where it crosses.
 // DRAM serves reads first: a line that is written back takes bandwidth that reads leave over, so it
 // delays none of them, but no launch ends before all of its traffic has passed.
 #pragma once
@@ -133,6 +134,7 @@ class TimedMemory {
   struct Lacking {
     double here = 0;
     double anywhere = 0;
+    double asked = 0;  // of a prefetch, with those that are there
   };
 
   size_t entry(AtomId atom, int home) const {
@@ -150,8 +152,8 @@ class TimedMemory {
   std::vector<std::vector<double>> ready_;  // [half][entry]: when its lines are all there
   std::vector<FarFirst> far_first_;         // [entry]
   std::vector<Outstanding> outstanding_;    // [atom][coalescer]
-  int64_t coalescers_ = 1;
-  std::vector<int32_t> coalescer_of_;  // [SM]
+  std::vector<int32_t> coalescer_of_;       // [SM]
+  int64_t coalescers_;
   std::vector<BandwidthQueue> ports_;
   BandwidthQueue l2_, dram_;
   TrafficRate dram_reads_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -49,6 +50,24 @@ inline std::vector<PlacedSm> placed_sms(int64_t sms, int halves, const SmLayout&
   for (auto sm = static_cast<int64_t>(placed.size()); sm < sms; ++sm)
     place(sm * halves / sms, sm / usual_sms_a_gpc, sm % usual_sms_a_gpc / sms_a_tpc);
   return placed;
+}
+
+/// The request coalescer of each of `placed`, from 0: `sms` neighbours of one GPC share one. A GPC
+/// sits at one half, so what merges asks one half (docs/models/timed.md).
+inline std::vector<int32_t> coalescers_of(const std::vector<PlacedSm>& placed, int sms) {
+  std::vector<int32_t> of_sm;
+  std::map<std::pair<int, int>, int32_t> filling;  // by GPC and half: its last one
+  std::vector<int> sizes;
+  for (const PlacedSm& sm : placed) {
+    const auto last = filling.find({sm.gpc, sm.half});
+    if (last == filling.end() || sizes[size_t(last->second)] == sms) {
+      filling[{sm.gpc, sm.half}] = static_cast<int32_t>(sizes.size());
+      sizes.push_back(0);
+    }
+    of_sm.push_back(filling[{sm.gpc, sm.half}]);
+    ++sizes[size_t(of_sm.back())];
+  }
+  return of_sm;
 }
 
 // Which SM gets which CTA of a launch with more CTAs than SMs. Under a static launch this decides

@@ -180,6 +180,19 @@ TEST(TimedMemory, NeighboursRequestsMergeWhileTheFirstIsOutstanding) {
   EXPECT_EQ(*memory.counters().l2_read_sectors, 3 * 512);
 }
 
+// GPCs of 16 SMs, halves of 18: six neighbours merge where one half of one GPC has them.
+TEST(TimedMemory, RequestsOfTwoHalvesDoNotMerge) {
+  L2Parameters l2 = parameters(2);
+  l2.coalescer_sms = 2;
+  Memory memory(l2);
+  memory.read(0, 0);
+  memory.read(1, 1);
+  EXPECT_EQ(*memory.counters().l2_read_sectors, 2 * 512);
+  EXPECT_EQ(coalescers_of(placed_sms(36, 2), 6),
+            (std::vector<int32_t>{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3,
+                                  4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 6, 6, 7, 7, 7, 7}));
+}
+
 TEST(TrafficRate, IsThatOfTheLastWholeWindow) {
   TrafficRate rate(100);
   EXPECT_EQ(rate.bytes_a_ns(), 0);

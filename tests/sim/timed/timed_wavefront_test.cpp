@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
+#include "sim/belady/simulate_opt.hpp"
+#include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/simulate_lru.hpp"
+#include "sim/sets/simulate_sets.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
@@ -162,6 +165,50 @@ RC_GTEST_PROP(TimedWavefront, ConservesSectorsAndTime, ()) {
                                    item_count(request.problem, request.tiling, request.schedule));
   const double expected = double(workers) * *prediction.time_us * 1000;
   RC_ASSERT(std::abs(sum - expected) <= 1e-6 * expected);
+}
+
+// What misses has been asked for, in every model: no counter of misses exceeds that of its
+// requests.
+void assert_misses_are_of_requests(const Prediction& prediction) {
+  const auto check = [](const Counters& c) {
+    const int64_t far = c.fabric_read_sectors.value_or(0),
+                  near = c.l2_read_miss_sectors.value_or(0);
+    RC_ASSERT(c.fabric_read_miss_sectors.value_or(0) <= far);
+    RC_ASSERT(far <= near);
+    RC_ASSERT(near <= c.l2_read_sectors.value_or(0));
+    RC_ASSERT(c.l2_write_miss_sectors.value_or(0) <= c.l2_write_sectors.value_or(0));
+  };
+  check(prediction.total);
+  for (const Counters& of_tensor : prediction.by_tensor) check(of_tensor);
+}
+
+RC_GTEST_PROP(EveryModel, CountsNoMissWithoutItsRequest, ()) {
+  const bool forward = tests::between(0, 2) > 0;
+  Request request = forward ? tests::any_request() : tests::any_backward_request();
+  request.schedule.prefetch = forward ? tests::between(0, 2) : 0;
+  request.l2_bytes += 16 * line_bytes;
+  HalvesParameters lines{.halves = static_cast<int>(tests::between(1, 2)),
+                         .capacity_lines = request.l2_bytes / 2 / line_bytes,
+                         .ways = static_cast<int>(tests::between(0, 4)),
+                         .far_first_waiting = double(tests::between(0, 4)) / 4,
+                         .far_first_running = double(tests::between(0, 4)) / 4};
+  request.sets.ways = 1;
+  assert_misses_are_of_requests(simulate_lru(request));
+  assert_misses_are_of_requests(simulate_sets(request));
+  if (forward) assert_misses_are_of_requests(simulate_opt(request));
+  const CoalescerParameters coalescer{.sms = tests::between(0, 12),
+                                      .waiting_share = double(tests::between(1, 4)) / 4,
+                                      .running_share = double(tests::between(1, 4)) / 4};
+  assert_misses_are_of_requests(simulate_halves(request, lines, coalescer));
+  if (request.schedule.loop == Loop::kv_outer) return;
+  request.timing = Timing::timed;
+  request.schedule.small_kernels = false;
+  request.schedule.dq = Dq::atomic;
+  const int64_t sms = tests::between(1, 12);
+  TimedParameters parameters = noisy_parameters(sms, lines.halves);
+  parameters.l2.lines = lines;
+  parameters.l2.coalescer_sms = static_cast<int>(tests::between(1, 6));
+  assert_misses_are_of_requests(simulate_timed(request, parameters));
 }
 
 // The roofline of DRAM: no launch is shorter than its reads and writes at full bandwidth.
