@@ -59,11 +59,14 @@ std::vector<RecordedLaunch> read_item_records(const std::string& points_path,
   std::map<std::pair<std::string, std::string>, size_t> launch_numbers;
   std::vector<RecordedLaunch> launches;
   const std::vector<ItemRow> rows = typed_rows(read_csv(items_path), columns);
+  std::map<std::pair<std::string, std::string>, int64_t> items_of;
+  for (const ItemRow& row : rows) ++items_of[{row.run_id, row.repetition}];
   for (const ItemRow& row : rows) {
-    // The cell says how much memory is taken.
-    if (row.worker < 0 || row.worker >= std::ssize(rows))
-      throw UsageError(items_path + ": worker " + std::to_string(row.worker) + " of " +
-                       std::to_string(rows.size()) + " items; CTAs are numbered from 0 on");
+    // The cell says how much memory a launch takes.
+    const int64_t items = items_of[{row.run_id, row.repetition}];
+    if (row.worker < 0 || row.worker >= items)
+      throw UsageError(items_path + ": worker " + std::to_string(row.worker) + " of a launch of " +
+                       std::to_string(items) + " items; CTAs are numbered from 0 on");
     const auto point = points.find(row.run_id);
     if (point == points.end())
       throw UsageError(items_path + ": has launches of a point that " + points_path +

@@ -32,7 +32,7 @@ int run_no_worse(const ParsedCommandLine& parsed, const std::string& kept,
   const NoWorse found =
       compare_with_kept(read_csv(parsed.operands.front()), read_csv(kept), counters, tolerances);
   for (const auto* lines : {&found.worse, &found.missing})
-    for (const std::string& line : *lines) std::cout << line << "\n";
+    for (const std::string& line : *lines) std::cout << one_line(line) << "\n";
   std::cout << how_many(found.compared, "point") << ", " << found.worse.size() << " worse, "
             << found.missing.size() << " missing\n";
   const bool good = found.compared > 0 && found.worse.empty() && found.missing.empty();
@@ -49,7 +49,8 @@ void report_alone(std::ostream& out, const Comparison& comparison) {
   std::vector<std::pair<size_t, std::string>> reasons;
   for (const auto& [column, apart] : comparison.apart)
     reasons.emplace_back(apart.points, std::string(column) + " (" +
-                                           how_many(apart.points, "point") + "): " + apart.cells);
+                                           how_many(apart.points, "point") +
+                                           "): " + one_line(apart.cells));
   std::ranges::stable_sort(reasons, std::greater(), &std::pair<size_t, std::string>::first);
   for (size_t i = 0; i < std::min(most_reasons, reasons.size()); ++i)
     out << (i == 0 ? "  kept apart by " : "; ") << reasons[i].second;

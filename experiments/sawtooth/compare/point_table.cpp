@@ -23,7 +23,7 @@ std::string capacity(const std::string& cell) {
 void name_model(const CsvRow& row, const std::map<std::string_view, size_t>& columns,
                 ComparedPoint& point) {
   const auto add = [&point](std::string_view separator, std::string_view text) {
-    point.group.append(point.group.empty() ? "" : separator).append(text);
+    point.group.append(point.group.empty() ? "" : separator).append(one_line(text));
   };
   for (const ResultColumn& column_of_results : result_columns) {
     const auto [name, kind] = std::pair(column_of_results.name, column_of_results.kind);
@@ -55,9 +55,10 @@ std::string problem_of(CsvRow key) {
 
 std::string name_of(const CsvRow& key) {
   const auto cell = [&](std::string_view name) { return key[join_column(name)]; };
-  return cell("gpu") + ", batch " + cell("batch") + ", heads " + cell("heads") + ", seq " +
-         cell("seq_q") + " x " + cell("seq_kv") + ", head dim " + cell("head_dim") + ", mask " +
-         cell("mask") + ", " + cell("launch") + ", " + cell("scan") + ", " + cell("q_order");
+  return one_line(cell("gpu") + ", batch " + cell("batch") + ", heads " + cell("heads") + ", seq " +
+                  cell("seq_q") + " x " + cell("seq_kv") + ", head dim " + cell("head_dim") +
+                  ", mask " + cell("mask") + ", " + cell("launch") + ", " + cell("scan") + ", " +
+                  cell("q_order"));
 }
 
 PointTable::PointTable(const CsvTable& table, Side side) : table_(table) {

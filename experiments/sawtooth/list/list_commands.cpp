@@ -25,7 +25,8 @@ constexpr int name_width = 22;
 
 // Wrapped for people; a pipe gets a line each.
 std::string lines_of(std::string_view text, size_t indent) {
-  return is_terminal(Output::standard) ? wrapped(text, line_width(), indent) : std::string(text);
+  const std::string line = one_line(text);
+  return is_terminal(Output::standard) ? wrapped(line, line_width(), indent) : line;
 }
 
 void print_line(std::string_view name, std::string_view text) {

@@ -20,7 +20,7 @@ std::string range(const Estimate& estimate, int decimals) {
 // What the kernel is: shape and mask that its costs are of.
 std::string shape_of(const TaughtRows& taught) {
   const Point& point = taught.rows.front().point;
-  return (taught.kernel.empty() ? "a kernel" : taught.kernel) + ", head dim " +
+  return (taught.kernel.empty() ? "a kernel" : one_line(taught.kernel)) + ", head dim " +
          point.text("head-dim") + ", tiles " + point.text("tile-q") + "x" + point.text("tile-kv") +
          ", mask " + point.text("mask") + ", on " + point.gpu.name;
 }

@@ -12,7 +12,13 @@ import unittest
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "support"))
-from in_folder import PROGRAM, ROOT, InFolder  # noqa: E402  (the path above leads to it)
+from in_folder import (  # noqa: E402  (the path above leads to it)
+    PROGRAM,
+    ROOT,
+    InFolder,
+    rows_of,
+    write_table,
+)
 
 PROFILES = ROOT / "experiments/profiles"
 POINT = "simulate --gpu gb10 --seq 256 --quiet "
@@ -200,9 +206,22 @@ class Names(Files):
         self.write("n.ini", f"gpu = gb10\nseq{sent}\0 = 64\nseq = 64{sent}\0\n")
         names = [f"{sent}.ini", f"--gpu={sent}", f"--{sent}", f"--experiment={sent}\n[x]"]
         for words in (*(["simulate", name] for name in names), ["simulate", "n.ini"], [sent]):
-            ended = self.program(words)
-            for byte in ("\x1b", "\x07", "\0", "\x9b"):
-                self.assertNotIn(byte, ended.stderr)
+            self.assert_printable(self.program(words))
+        self.fine(POINT + "--csv p.csv")
+        (row,) = rows_of(self.read("p.csv"))
+        for mask in ("none", "causal"):  # they join, or not
+            row |= {"time_us": "1", "kernel": f"a{sent}", "without": sent, "mask": mask}
+            write_table(self.folder / "p.csv", [row | {"source": "predicted"}])
+            write_table(self.folder / "m.csv", [row | {"source": "measured", "mask": "none"}])
+            self.assert_printable(self.program("compare p.csv m.csv"))
+            self.assert_printable(self.program("compare p.csv --no-worse-than m.csv"))
+        gpu = (PROFILES / "gpus/gb10.ini").read_text(encoding="utf-8")
+        self.write("g.ini", gpu.replace("description = ", f"description = {sent}"))
+        self.assert_printable(self.fine("gpus ./g.ini"))
+
+    def assert_printable(self, ended):
+        for byte in ("\x1b", "\x07", "\0", "\x9b"):
+            self.assertNotIn(byte, ended.stdout + ended.stderr)
 
     def test_run_stays_in_its_folder(self):
         for name in ("../../evil", "..", ".", "a/b", "/tmp/evil"):

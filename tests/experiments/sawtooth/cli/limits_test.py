@@ -74,8 +74,10 @@ class Memory(Limits):
         for worker in ("4000000000", str(2**63 - 1)):
             self.write("i.csv", header + f"a,0,{worker},0,0,1000\n")
             self.program("calibrate --gpu h200 --items r.csv i.csv --output o", 2)
-        self.write("i.csv", header)
-        self.program("calibrate --gpu h200 --items r.csv i.csv --output o", 2)
+        launches = [f"a,{n},19999,0,0,1000\n" for n in range(20_000)]
+        for items in ([], launches):  # each of which would have 20,000 CTAs
+            self.write("i.csv", header + "".join(items))
+            self.program("calibrate --gpu h200 --items r.csv i.csv --output o", 2)
 
     def test_files_without_an_end_are_refused(self):
         point = "simulate --gpu gb10 --seq 64 --quiet "
