@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <iomanip>
+#include <map>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "experiments/sawtooth/support/text.hpp"
@@ -114,13 +116,13 @@ std::string changes_text(const std::vector<ScheduleChanges>& changes, const std:
 }
 
 // A line a counter of each point of a group; nothing where there are many points.
-std::string points_text(const std::vector<PointError>& errors, const std::string& group,
+std::string points_text(const std::vector<const PointError*>& errors,
                         const Tolerances& tolerances) {
   std::string text;
   const JoinedPoint* last = nullptr;
   size_t points = 0;
-  for (const PointError& error : errors) {
-    if (error.point->group != group) continue;
+  for (const PointError* const of_point : errors) {
+    const PointError& error = *of_point;
     if (std::exchange(last, error.point) != error.point) {
       if (++points > few_points) return {};
       text += "  " + name_of(error.point->key) + "\n";
@@ -147,12 +149,14 @@ std::string report_text(const std::vector<PointError>& errors, const Tolerances&
   const auto all = summarise(errors);
   const auto hard = summarise(errors, Regime::over_compulsory);
   const auto changes = schedule_changes(errors);
+  std::map<std::string_view, std::vector<const PointError*>> by_group;
+  for (const PointError& error : errors) by_group[error.point->group].push_back(&error);
   std::string text;
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string& group = all[i].group;
     if (i > 0 && all[i - 1].group == group) continue;
     text += (group.empty() ? "no model named" : group) + "\n";
-    const std::string points = points_text(errors, group, tolerances);
+    const std::string points = points_text(by_group[group], tolerances);
     text += points;
     if (points.empty())
       text +=
