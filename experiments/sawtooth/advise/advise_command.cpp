@@ -33,25 +33,37 @@ bool is_given(const SweepArguments& given, const char* key) {
                              [&](const Sweep& sweep) { return sweep.settings.contains(key); });
 }
 
-// The order of today is the first value of each key; what is not given varies by itself, from what
-// the point has without it: a system's own order, or linear and ascending.
-Settings with_orders(const SweepArguments& given, Catalog& catalog) {
-  Settings settings = given.command_line;
-  const auto vary = [&](const char* key, std::vector<std::string> values, const Point* today) {
-    if (is_given(given, key)) return;
-    if (today != nullptr) {
-      std::erase(values, today->text(key));
-      values.insert(values.begin(), today->text(key));
-    }
-    settings[key] = {std::move(values), {}};
-  };
-  vary("timing", {"timed"}, nullptr);
-  vary("l2", {"halves"}, nullptr);
-  const Point today = resolve(PointList(given.configuration, settings)[0], catalog);
-  vary("scan", {"linear", "reverse", "sawtooth", "attach"}, &today);
-  if (today.keys.mask.kind != MaskKind::none && today.keys.order_file.empty())
-    vary("q-order", {"ascending", "descending"}, &today);
-  return settings;
+// The orders of each point of the sweep, that of today first. What is not given varies by itself,
+// from what the point has without it: a plain call's or a system's order, or linear and ascending.
+std::vector<Settings> orders_of(const SweepArguments& given, Catalog& catalog) {
+  Settings of_all = given.command_line;
+  for (const auto& [key, value] : {std::pair{"timing", "timed"}, std::pair{"l2", "halves"}})
+    if (!is_given(given, key)) of_all[key] = {{value}, {}};
+  std::vector<Settings> orders;
+  for (Settings& settings : expand(given.configuration, of_all)) {
+    const Point today = resolve(settings, catalog);
+    if (today.plain_call)  // the other orders are of its kernel too
+      for (const char* key : {"kernel", "tile-q", "tile-kv", "section", "launch", "ctas-per-sm"})
+        settings[key] = {{today.text(key)}, {}};
+    const auto values_of = [&](const char* key, std::vector<std::string> values) {
+      if (is_given(given, key)) return std::vector{today.text(key)};
+      std::erase(values, today.text(key));
+      values.insert(values.begin(), today.text(key));
+      return values;
+    };
+    const bool ordered = today.keys.mask.kind != MaskKind::none && today.keys.order_file.empty();
+    std::vector<std::string> q_orders;
+    if (ordered) q_orders = values_of("q-order", {"ascending", "descending"});
+    if (!ordered || is_given(given, "q-order")) q_orders = {""};
+    for (const std::string& q_order : q_orders)
+      for (const std::string& scan :
+           values_of("scan", {"linear", "reverse", "sawtooth", "attach"})) {
+        settings["scan"] = {{scan}, {}};
+        if (!q_order.empty()) settings["q-order"] = {{q_order}, {}};
+        orders.push_back(settings);
+      }
+  }
+  return orders;
 }
 
 // "gpu h200, batch 1", or without names "h200, 1".
@@ -207,7 +219,7 @@ int run_advise(const Command& command, const Arguments& arguments) {
   const Settings& outputs = given.outputs;
   Catalog catalog;
   std::vector<Advised> rows;
-  for (const Settings& settings : expand(given.configuration, with_orders(given, catalog)))
+  for (const Settings& settings : orders_of(given, catalog))
     rows.push_back({resolve(settings, catalog), {}, {}});
   for (const Advised& row : rows)
     if (row.point.request.timing != sim::Timing::timed)

@@ -1,9 +1,13 @@
-
+#include <algorithm>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
+#include "kernels/attention/automatic.hpp"
+#include "kernels/attention/variant_choices.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -41,7 +45,98 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
   return kernel;
 }
 
+bool uses_features(Keys keys) {
+  if (keys.head_dim_v == keys.head_dim) keys.head_dim_v.reset();
+  bool used = false;
+  for_each_feature([&]<class Feature>(Feature*) {
+    if constexpr (requires { keys.Feature::in_use(); }) used = used || keys.Feature::in_use();
+  });
+  return used;
+}
+
+struct PlainCallKernel {
+  const kernels::VariantRow* row = nullptr;  // null: none serves the problem
+  kernels::TileCost cost;
+};
+
+// As choose_variant() of kernels/attention/choice.cpp, for a call that names nothing: a kernel made
+// for the GPU goes before others, with the least estimated time among such; else the first row.
+PlainCallKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
+                                     int64_t shared_bytes) {
+  PlainCallKernel chosen;
+  std::pair<bool, double> least;
+  const Rows rows = rows_of(problem.pass);
+  const std::span<const kernels::VariantChoice> choices =
+      problem.pass == Pass::forward
+          ? std::span<const kernels::VariantChoice>(kernels::variant_choices)
+          : kernels::backward_variant_choices;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const kernels::VariantRow& row = rows[i];
+    const kernels::VariantChoice& choice = choices[i];
+    const bool any_gpu = !kernels::memory_of(row.family).atomic_words;
+    const bool measured = any_gpu || std::ranges::any_of(gpu.kernel_costs, [&](const auto& file) {
+                            return file.starts_with(row.family);
+                          });
+    if (row.set == kernels::VariantSet::study || row.head_dims != kernels::HeadDims(problem) ||
+        !measured || !choice.serves(problem.dtype) || row.shared_bytes > shared_bytes ||
+        (choice.most_keys > 0 && problem.seq_kv > choice.most_keys))
+      continue;
+    const double us = choice.cost.measured()
+                          ? kernels::estimated_us(problem, row.tiling, choice.cost, gpu.profile.sms)
+                          : std::numeric_limits<double>::infinity();
+    if (chosen.row != nullptr && !(std::pair(any_gpu, us) < least)) continue;
+    chosen = {&row, choice.cost};
+    least = {any_gpu, us};
+  }
+  return chosen;
+}
+
+constexpr std::string_view plain_call_keys[] = {
+    "kernel", "kernel-costs", "tiles",      "tile-q",   "tile-kv", "section",
+    "launch", "ctas-per-sm",  "workers",    "scan",     "q-order", "head-order",
+    "loop",   "prefetch",     "order-file", "kv-split", "hints"};
+
 }  // namespace
+
+bool decides_plain_call(std::string_view key) {
+  return std::ranges::find(plain_call_keys, key) != std::end(plain_call_keys);
+}
+
+bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& problem,
+                       Keys& keys) {
+  constexpr int reserved_bytes = 1024;  // of a CTA; CUDA C++ Programming Guide, since 8.0
+  const bool named =
+      std::ranges::any_of(plain_call_keys, [&](std::string_view key) { return layers.has(key); });
+  const bool of_lengths = layers.has("lengths") || layers.has("q-lengths");
+  if (named || of_lengths || gpu == nullptr || gpu->judged.empty() || layers.has_system() ||
+      !gpu->profile.shared_memory_block_bytes || uses_features(keys))
+    return false;
+  const auto shared_bytes = static_cast<int>(*gpu->profile.shared_memory_block_bytes);
+  const auto [row, cost] = kernel_of_plain_call(problem, *gpu, shared_bytes);
+  if (row == nullptr) return false;
+  kernels::KernelVariant variant{};
+  variant.family = row->family.data();
+  variant.tiling = row->tiling;
+  variant.cost = cost;
+  variant.shared_bytes = row->shared_bytes;
+  variant.ctas_per_sm = row->ctas_per_sm;
+  kernels::DeviceLimits device;
+  device.sms = static_cast<int>(gpu->profile.sms);
+  device.shared_bytes_per_sm = shared_bytes + reserved_bytes;
+  device.reserved_shared_bytes = reserved_bytes;
+  Schedule asked = kernels::automatic_schedule;
+  asked.dq = keys.dq;
+  const Schedule schedule = kernels::complete_schedule(asked, problem, variant, device, 0);
+  keys.kernel = row->family;
+  keys.tile_q = row->tiling.q_rows;
+  keys.tile_kv = row->tiling.kv_rows;
+  keys.section = Section{.heads = schedule.order.section};
+  keys.q_order = schedule.order.q_order;
+  keys.launch = schedule.launch;
+  keys.scan = schedule.scan;
+  keys.ctas_per_sm = schedule.workers / gpu->profile.sms;
+  return true;
+}
 
 const kernels::VariantRow* choose_tile(std::string_view family, const Problem& problem,
                                        int64_t shared_memory_bytes) {

@@ -49,6 +49,15 @@ const kernels::VariantRow* kernel_with_tile(std::string_view family, const Probl
 /// The tiles of a family and head dim with their bytes, for a message; empty when there are none.
 std::string known_tiles(std::string_view family, const Problem& problem);
 
+/// Where kernels were measured, a point that names neither kernel nor schedule is the plain call of
+/// the API (kernels/attention/attention.hpp): sets the keys of the kernel and the schedule that
+/// this takes there. False, and nothing set, for other points.
+bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& problem,
+                       Keys& keys);
+
+/// Whether a point that has this key is no such call.
+bool decides_plain_call(std::string_view key);
+
 /// A point without a tile takes the one that the kernels prefer where it asks for it, or where they
 /// were measured on its GPU. Throws a Refusal where none fits.
 void choose_tiles(const Layers& layers, const GpuFile* gpu, Keys& keys);

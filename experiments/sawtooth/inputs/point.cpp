@@ -225,6 +225,7 @@ void resolve_from(const Layers& layers, const Settings& given, Catalog& catalog,
   point.request.problem = problem_of(keys, layers);
   SAWTOOTH_OF_FEATURES(resolve_problem);
   require_countable(layers, point.request.problem);
+  point.plain_call = choose_plain_call(layers, gpu, point.request.problem, keys);
   resolve_gpu(gpu, point);
   refuse_idle_keys(layers, keys);
   resolve_schedule(layers, point);

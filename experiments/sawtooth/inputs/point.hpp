@@ -55,6 +55,7 @@ struct Point {
   /// beside those of its system: "mma-h200 step-ns=900 stages=3".
   std::string costs;
   Judgement judgement;
+  bool plain_call = false;  // its kernel and its schedule are those of a call that names neither
   bool timing_chosen = false, l2_chosen = false;  // they were left to resolve()
   /// On a GPU that no model was judged on, and where no model is named, intervals are the range
   /// over the models of time.

@@ -1,7 +1,10 @@
 #include "experiments/sawtooth/inputs/print_config.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
+
+#include "experiments/sawtooth/inputs/model_choice.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -67,8 +70,10 @@ std::string resolved_configuration(const Configuration& configuration, const Set
     overlay(given, command_line);
     const PointList points({"", {}, {sweep}}, command_line);
     ValuesByKey values;
+    bool plain = false;
     for (size_t i = 0; i < points.size(); ++i) {
       const Point point = resolve(points[i], catalog);
+      plain = plain || point.plain_call;
       for (const OptionSpec& option : option_table()) {
         // A range over models is of a point that names none.
         const bool open = point.spans_models() && (option.key == "timing" || option.key == "l2");
@@ -76,6 +81,12 @@ std::string resolved_configuration(const Configuration& configuration, const Set
           values[option.key].insert(open ? "auto" : point.text(option.key));
       }
     }
+    const bool apart = plain && std::ranges::any_of(values, [](const auto& of) {
+                         return decides_plain_call(of.first) && of.second.size() > 1;
+                       });
+    if (apart)  // one of these keys would name all of them
+      for (auto& [key, of] : values)
+        if (decides_plain_call(key)) of = {"", "(differs)"};
     text += sweep_text(given, values);
   }
   return text;

@@ -37,6 +37,22 @@ def shown(words):
 
 
 class OneDefault(InFolder):
+    def test_what_a_plain_call_predicts_is_what_a_plain_call_measures(self):
+        # By the rules of kernels/attention/automatic.cpp; kernels made for the GPU go before others.
+        for shape, kernel, schedule in (
+            ("--seq 8K --head-dim 128 --mask causal", "hopper", "reverse descending"),
+            ("--seq 4K", "hopper", "sawtooth ascending"),
+            ("--seq 1K --head-dim 32", "mma", "linear ascending"),
+            ("--seq 2K --dtype fp32", "mma-fp32", "linear ascending"),
+            ("--seq 2K --pass backward --mask causal", "hopper", "linear ascending"),
+        ):
+            (row,) = rows(f"simulate --gpu h200 {shape}")
+            self.assertEqual((row["kernel"], f"{row['scan']} {row['q_order']}"), (kernel, schedule))
+            tile = f"{row['tile_q']}x{row['tile_kv']}"
+            ran = f"{row['mask']}, {row['launch']}, {row['scan']} -> kernel {kernel} {tile},"
+            self.assertIn(ran, run(f"measure --gpu h200 {shape} --dry-run").stdout)
+        self.assertEqual(rows("simulate --gpu h200 --seq 4K --scan linear")[0]["kernel"], "")
+
     def test_run_and_simulate_predict_one_ini_alike(self):
         text = "gpu = gb10\nseq = 2K, 4K\nscan = linear, sawtooth\n"
         self.write("lengths.ini", text)
@@ -73,7 +89,7 @@ class Models(unittest.TestCase):
 
     def test_judged_is_errors_in_numbers_or_whose(self):
         judged = lambda words: rows(f"simulate --seq 1K {words}")[0]["judged"]
-        self.assertRegex(judged("--gpu h200"), NUMBERS)
+        self.assertRegex(judged("--gpu h200 --kernel hopper"), NUMBERS)
         self.assertRegex(judged("--gpu h100-sxm --head-dim 128 --kernel hopper"), NUMBERS)
         self.assertEqual(judged("--gpu gb10"), "none")
         self.assertEqual(judged("--gpu h200 --without stalls"), "none")
@@ -130,7 +146,7 @@ class Advice(unittest.TestCase):
             self.assertIn(f"{key} ", answer)
 
     def test_it_says_what_changes_where_a_kernel_scans_from_the_last_tile(self):
-        said = shown(f"advise --gpu h200 {GQA}")
+        said = shown(f"advise --gpu h200 --launch static {GQA}")
         self.assertIn("If today's kernel scans K/V from the last tile, as FlashAttention-2", said)
         named = shown("advise --gpu h200 --seq 4K --system flash-attention-2")
         self.assertNotIn("If today's kernel scans", named)

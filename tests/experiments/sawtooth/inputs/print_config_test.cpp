@@ -19,16 +19,18 @@ std::vector<CsvRow> rows_of(const Configuration& configuration, Catalog& catalog
 TEST(PrintConfig, KeepsTheTilesOfGpusThatDifferInOneSide) {
   // Each GPU has a default tile of its own; one that is half given would take its other side from
   // it.
-  Catalog catalog;
-  const Configuration given =
-      parse_configuration("gpu = gb10, h200\nseq = 1K\nhead-dim = 128\n", "given.ini");
-  const std::vector<CsvRow> rows = rows_of(given, catalog);
-  ASSERT_EQ(rows.size(), 2);
   const size_t tile_q = result_column("tile_q"), tile_kv = result_column("tile_kv");
-  ASSERT_NE(rows[0][tile_q], rows[1][tile_q]);
-  ASSERT_EQ(rows[0][tile_kv], rows[1][tile_kv]);
-  const std::string text = resolved_configuration(given, {}, "e", catalog);
-  EXPECT_EQ(rows_of(parse_configuration(text, "resolved.ini"), catalog), rows) << text;
+  for (const std::string launch : {"launch = static\n", ""}) {  // without it a plain call's
+    Catalog catalog;
+    const Configuration given =
+        parse_configuration("gpu = gb10, h200\nseq = 1K\nhead-dim = 128\n" + launch, "given.ini");
+    const std::vector<CsvRow> rows = rows_of(given, catalog);
+    ASSERT_EQ(rows.size(), 2);
+    ASSERT_NE(rows[0][tile_q], rows[1][tile_q]);
+    ASSERT_EQ(rows[0][tile_kv] == rows[1][tile_kv], !launch.empty());
+    const std::string text = resolved_configuration(given, {}, "e", catalog);
+    EXPECT_EQ(rows_of(parse_configuration(text, "resolved.ini"), catalog), rows) << text;
+  }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(TileChoice, GoesByHeadDimAndByTheSharedMemoryOfTheGpu) {
 TEST(TileChoice, LeavesTilesThatAreNamedAndSimulatesUsualOne) {
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"tile-q", "80"}, {"tile-kv", "80"}}), "80x80");
   EXPECT_EQ(tile("h200", {{"tiles", "kernel"}, {"tile-q", "128"}}), "128x64");
-  EXPECT_EQ(tile("h200", {}), "128x128");
+  EXPECT_EQ(tile("h200", {{"launch", "static"}}), "128x128");
   EXPECT_EQ(tile("h200", {{"tiles", "64x64"}}), "64x64");
   EXPECT_EQ(tile("gb10", {}), "64x64");
   // Kernels have no tile of 64x64 there, and on GB10 none that fits.

@@ -13,6 +13,8 @@
 #include "experiments/sawtooth/measure/attention_on_device.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "kernels/attention/automatic.hpp"
+#include "kernels/attention/choice.hpp"
 #include "scheduler/schedule.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 
@@ -49,6 +51,33 @@ using testing::HasSubstr;
 Point backward_point(test::Options options) {
   options.emplace_back("pass", "backward");
   return test::small_point(options);
+}
+
+TEST(PlainCall, IsPredictedAsTheApiTakesIt) {
+  constexpr kernels::DeviceLimits h200{90, 227 * 1024, 132, 228 * 1024, 1024};
+  const auto all = [](const Tiling& tile, const Schedule& made) {
+    return std::tuple(tile.q_rows, tile.kv_rows, made.launch, made.scan, made.order.q_order,
+                      made.order.section, made.workers);
+  };
+  Catalog catalog;
+  for (const char* head_dim : {"32", "64", "96", "128", "192", "256"})
+    for (const char* mask : {"none", "causal"})
+      for (const char* seq : {"512", "2K", "4K", "16K", "64K"}) {
+        const Settings given{{"gpu", {{"h200"}, {}}},
+                             {"seq", {{seq}, {}}},
+                             {"head-dim", {{head_dim}, {}}},
+                             {"mask", {{mask}, {}}}};
+        const Point point = resolve(given, catalog);
+        AttentionForward call;
+        call.problem = point.request.problem;
+        const kernels::KernelVariant* chosen = nullptr;
+        ASSERT_EQ(kernels::choose_variant(call, h200, chosen).message, "");
+        if (chosen->family != point.keys.kernel) continue;  // of a build without hopper kernels
+        EXPECT_TRUE(all(point.request.tiling, point.request.schedule) ==
+                    all(chosen->tiling,
+                        kernels::complete_schedule(call.schedule, call.problem, *chosen, h200, 0)))
+            << head_dim << " " << mask << " " << seq;
+      }
 }
 
 TEST(BackwardCall, HasTheProblemAndScheduleOfItsPoint) {
