@@ -69,6 +69,10 @@ struct Gpu {
   int64_t l2_bytes = 0;
 
   std::optional<int64_t> l2_halves;
+  // Parts of L2, each of its own SMs, to which CTAs go in turn, so many neighbours at a time.
+  std::optional<int64_t> l2_parts;
+  std::optional<int64_t> l2_part_run;
+  std::optional<int64_t> memory_cache_bytes;  // between L2 and DRAM, of all parts
   std::optional<int64_t> l2_ways;
   std::optional<int64_t> l2_line_bytes;
   std::optional<int64_t> l2_set_aside_eighths;  // of L2, for persisting lines, at most

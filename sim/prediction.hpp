@@ -53,6 +53,7 @@ struct SimulatedLaunch {
 struct Prediction {
   Counters total;
   std::array<Counters, tensor_count> by_tensor;
+  std::vector<Counters> by_part;          // of an L2 with private parts; empty: it has none
   DistanceHistogram histogram;            // of all accesses: gives the counters at every capacity
   std::optional<WriteBacks> write_backs;  // beside it, where lines get dirty that come back
   int64_t steps = 0;                      // lockstep steps

@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "scheduler/item_shares.hpp"
+#include "scheduler/l2_parts.hpp"
 #include "scheduler/permutation.hpp"
 #include "scheduler/problem.hpp"
 #include "scheduler/scan.hpp"
@@ -76,6 +77,8 @@ struct Request {
   bool log_sum_exp = false;   // also write the log-sum-exp of every row
   Running running{};
   KeyParts key_parts{};
+  L2Parts parts{};  // of an L2 with private ones: items are those of `part`
+  int64_t part = 0;
   MechanismSet without{};  // mechanisms of `timed` that are switched off
   KernelCost kernel{};     // of `timed`
   LoadBefore load{};       // of `timed`

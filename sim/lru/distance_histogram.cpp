@@ -29,6 +29,12 @@ size_t DistanceClass::free_place(int64_t lines) const {
   return place;
 }
 
+void DistanceClass::add(const DistanceClass& more) {
+  add_cold(more.cold_);
+  for (const DistanceBin& bin : more.table_)
+    if (bin.lines != free) add(bin.lines, bin.sectors);
+}
+
 int64_t DistanceClass::sectors() const {
   int64_t sum = cold_;
   for (const DistanceBin& bin : table_) sum += bin.sectors;
@@ -50,6 +56,12 @@ std::vector<DistanceBin> DistanceClass::bins() const {
   std::sort(sorted.begin(), sorted.end(),
             [](const DistanceBin& a, const DistanceBin& b) { return a.lines < b.lines; });
   return sorted;
+}
+
+void DistanceHistogram::add(const DistanceHistogram& more) {
+  for (size_t tensor = 0; tensor < classes_.size(); ++tensor)
+    for (size_t access = 0; access < classes_[tensor].size(); ++access)
+      classes_[tensor][access].add(more.classes_[tensor][access]);
 }
 
 std::vector<DistanceBin> DistanceHistogram::merged_bins() const {

@@ -30,6 +30,7 @@ class DistanceClass {
     table_[last_].sectors += sectors;
   }
   void add_cold(int64_t sectors) { cold_ += sectors; }
+  void add(const DistanceClass& more);
   /// `workers` visit all `lines` lines of an atom one after the other, forwards, and so `times`
   /// over: `others` lines were touched since the last of their visits; below 0: there was none.
   void add_visits(int64_t others, int64_t lines, int64_t sectors, int64_t workers,
@@ -86,6 +87,7 @@ class DistanceHistogram {
   const DistanceClass& of(Tensor tensor, Access access) const {
     return classes_[static_cast<size_t>(tensor)][static_cast<size_t>(access)];
   }
+  void add(const DistanceHistogram& more);
   /// All tensors and accesses in one list by ascending distance.
   std::vector<DistanceBin> merged_bins() const;
   int64_t cold_sectors() const;

@@ -37,7 +37,9 @@ class ItemWalk {
         sequences_(request.sequences),
         shares_(request.shares),
         own_scan_(request.own_scan),
-        items_(item_count(problem_, tiling_, schedule_)),
+        parts_(request.parts),
+        part_(request.part),
+        items_(parts_.items_of(part_, item_count(problem_, tiling_, schedule_))),
         begun_(request.items_begun),
         running_o_(keeps_running_o(request)),
         attaches_(own_scan_ != nullptr || traits_of(schedule_.scan).attaches),
@@ -65,9 +67,10 @@ class ItemWalk {
   /// still has results.
   void begin(WorkerCursor& cursor, int64_t index, int64_t share = 0) const {
     if (begun_ != nullptr) begun_->fetch_add(1, std::memory_order_relaxed);
-    Item item = cascade_
-                    ? cascade_item_at(problem_, tiling_, schedule_, sequences_, *cascade_, index)
-                    : item_at(problem_, tiling_, schedule_, sequences_, index);
+    Item item =
+        cascade_ ? cascade_item_at(problem_, tiling_, schedule_, sequences_, *cascade_, index)
+                 : item_at(problem_, tiling_, schedule_, sequences_, parts_.item_at(part_, index));
+    item.index = index;
     if (shares_.cuts()) item = cut_to_share(item, shares_, share);
     const auto attach = attach_.find(kv_head(item));
     cursor.begin(problem_, tiling_, schedule_, item, attach == attach_.end() ? 0 : attach->second,
@@ -300,6 +303,8 @@ class ItemWalk {
   std::optional<Cascade> cascade_;
   std::vector<int64_t> own_items_;  // of a cascade, by query head; empty until it is asked for
   OwnScan* own_scan_;
+  L2Parts parts_;
+  int64_t part_;
   int64_t items_;
   std::atomic<int64_t>* begun_;
   bool running_o_;

@@ -11,6 +11,7 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/beside_tiles.hpp"
+#include "sim/schedule/l2_parts.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"
 
@@ -80,9 +81,11 @@ inline constexpr std::string_view without_nothing = "nothing";
 /// Replays the request with its model of time on `l2`.
 inline sim::Prediction predict(const sim::Request& request, const sim::Gpu& gpu,
                                const L2Model& l2) {
-  sim::Prediction prediction = request.timing == sim::Timing::timed
-                                   ? sim::median_launch(request, gpu, l2.halves)
-                                   : l2.predict(request, gpu);
+  const auto replay = [&](const sim::Request& of) { return l2.predict(of, gpu); };
+  sim::Prediction prediction =
+      gpu.l2_parts.value_or(1) > 1           ? sim::simulate_parts(request, gpu, replay)
+      : request.timing == sim::Timing::timed ? sim::median_launch(request, gpu, l2.halves)
+                                             : replay(request);
   sim::add_attach_words(request, prediction);
   sim::add_zeros_of_boxes(request, prediction);
   return prediction;

@@ -38,7 +38,7 @@ enum class OptionKind {
   on_off,      // on or off
   toggle,      // like on_off; on the command line the bare option means on
   mask,        // none, causal, window:W, lists of tiles
-  section,     // a count of heads, all, auto:BYTES
+  section,     // a count of heads, all, part, auto:BYTES
   part,        // one of so many, from 0 on, or all
   lengths,     // one a sequence: a list, a file of them, or a distribution
   page_table,  // identity, shuffle:SEED or file:PATH

@@ -116,8 +116,8 @@ const KindOfValue& kind_of(const OptionSpec& option) {
        "none, causal, window:W with W from LOW to HIGH keys, window:W+sink:N, prefix-lm:N, "
        "document:LENGTHS, blocks:FILE or blocks:random:SHARE:SEED",
        canonical_mask},
-      {section, "N|all|auto:BYTES",
-       "a whole number of heads, all, or auto:BYTES such as auto:32MiB", canonical_section},
+      {section, "N|all|part|auto:BYTES",
+       "a whole number of heads, all, part, or auto:BYTES such as auto:32MiB", canonical_section},
       {lengths, "LENGTHS", allowed_lengths,
        [](std::string_view text, const OptionSpec&) { return canonical_lengths(trimmed(text)); }},
       {page_table, "TABLE", allowed_page_tables,
@@ -204,6 +204,7 @@ std::vector<std::string> axis_values(const OptionSpec& option, std::string_view 
 Section parse_section(std::string_view given) {
   const std::string text = lowered(given);
   if (text == "all") return {.all = true};
+  if (text == "part") return {.by_part = true};
   if (text.starts_with(auto_prefix))
     return {.auto_bytes = parse_bytes(trimmed(std::string_view(text).substr(auto_prefix.size())))};
   const int64_t heads = parse_count(text);
@@ -232,6 +233,7 @@ std::string value_text(const NamedMask& mask) {
 
 std::string value_text(const Section& section) {
   if (section.all) return "all";
+  if (section.by_part) return "part";
   if (section.auto_bytes > 0) return std::string(auto_prefix) + std::to_string(section.auto_bytes);
   return std::to_string(section.heads);
 }

@@ -20,6 +20,7 @@ namespace sawtooth::experiments {
 struct Section {
   int64_t heads = 1;
   bool all = false;
+  bool by_part = false;    // each part of L2 has whole heads
   int64_t auto_bytes = 0;  // above 0: as many as have their K/V in so many bytes
 };
 

@@ -113,7 +113,23 @@ void resolve_order(const Layers& layers, Point& point) {
     order.section = heads_of(*keys.section, request.problem, request.schedule.kv_split);
     order.q_order = keys.q_order;
     order.head_order = *keys.head_order;
-    keys.section = Section{.heads = order.section};
+    if (!keys.section->by_part) {
+      keys.section = Section{.heads = order.section};
+      return;
+    }
+    const L2Parts parts{point.gpu.l2_parts.value_or(1), point.gpu.l2_part_run.value_or(1)};
+    if (parts.count < 2)
+      layers.fail("section", "part needs a GPU whose L2 has private parts (l2-parts)");
+    const auto head_order = keys.head_order;
+    const int64_t items = whole_item_count(request.problem, request.tiling, request.schedule);
+    std::vector<WorkCoordinates> list;
+    for (int64_t i = 0; i < items; ++i)
+      list.push_back(work_at(
+          request.problem, order, item_tiles(request.problem, request.tiling, request.problem.pass),
+          request.schedule.kv_split, parts.item_by_part(i, items), request.problem.pass));
+    set_order(point, std::move(list));
+    keys.section = Section{.by_part = true};
+    keys.head_order = head_order;
     return;
   }
   for (const char* key : {"section", "q-order", "head-order", "sequence-order"})

@@ -86,7 +86,7 @@ const std::vector<OptionSpec> rows_of_every_point{
      1, 1, names_or_auto<Tiles>},
     {"section", schedule, section, of<&Keys::section>, sweep_commands, "1",
      "heads that are walked together, head fastest; auto:BYTES takes as many as their K/V fit "
-     "(backward: Q, dO and dQ)"},
+     "(backward: Q, dO and dQ); part: one after another, whole heads for each private part of L2"},
     {"q-order", schedule, choice, order_field, sweep_commands, "ascending",
      "tiles of a head that are items, in time"},
     {"head-order", schedule, choice, of<&Keys::head_order>, sweep_commands, "batch-major",

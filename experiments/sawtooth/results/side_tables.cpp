@@ -45,6 +45,20 @@ void for_each_class(const sim::DistanceHistogram& histogram, Function function) 
   }
 }
 
+std::string counter_line(const CsvRow& key_cells, const std::string& tensor,
+                         const sim::Counters& counters, const std::string& part) {
+  CsvRow row = leading_cells(key_cells);
+  row.push_back(tensor);
+  for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
+  row.push_back(part);
+  const int64_t all = counters.l2_read_sectors.value_or(0) + counters.l2_write_sectors.value_or(0);
+  const int64_t misses =
+      counters.l2_read_miss_sectors.value_or(0) + counters.l2_write_miss_sectors.value_or(0);
+  const bool is_known = all > 0 && counters.l2_read_miss_sectors;
+  row.push_back(is_known ? fixed(1 - double(misses) / double(all), 4) : std::string());
+  return csv_line(row);
+}
+
 struct Sums {
   int64_t reads = 0;
   int64_t writes = 0;
@@ -56,6 +70,7 @@ struct Sums {
 std::string by_tensor_header() {
   CsvRow header{"run_id", "experiment", "scan", "tensor"};
   for (const sim::CounterColumn& counter : sim::counter_columns) header.emplace_back(counter.name);
+  header.insert(header.end(), {"part", "hit_rate"});
   return csv_line(header);
 }
 
@@ -69,11 +84,10 @@ std::string by_tensor_rows(const CsvRow& key_cells, const sim::Prediction& predi
                            counters.l2_reduction_sectors.value_or(0) == 0;
     // Only traces and the backward pass touch these.
     if (static_cast<Tensor>(t) >= Tensor::other && untouched) continue;
-    CsvRow row = leading_cells(key_cells);
-    row.emplace_back(sim::tensor_names[t]);
-    for (std::string& cell : counter_cells(counters)) row.push_back(std::move(cell));
-    text += csv_line(row);
+    text += counter_line(key_cells, std::string(sim::tensor_names[t]), counters, "");
   }
+  for (size_t part = 0; part < prediction.by_part.size(); ++part)
+    text += counter_line(key_cells, "all", prediction.by_part[part], std::to_string(part));
   return text;
 }
 

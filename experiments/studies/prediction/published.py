@@ -98,7 +98,7 @@ def draw():
             face = colour if row["set"] == "found" else "none"
             axes.plot(*over_compulsory(row), "o", color=colour, markerfacecolor=face)
         axes.plot([], [], "o", color=colour, label=gpu)
-    figure.equality(axes, 0.5, 50)
+    figure.equality(axes, 0.5, 400)
     axes.set(xlabel="published, x compulsory", ylabel="predicted, x compulsory")
     axes.legend()
     figure.save(fig, str(HERE / "pictures/published.png"))
