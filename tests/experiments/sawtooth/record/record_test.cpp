@@ -13,8 +13,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Command import_ncu_command = command_named("import-ncu");
-
 std::string refusal(const Arguments& arguments) {
   try {
     parse_record_arguments(arguments);
