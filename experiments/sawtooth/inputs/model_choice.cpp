@@ -40,6 +40,12 @@ bool waits_for_turns(const Keys& keys) {
   return keys.pass == Pass::backward && keys.dq == Dq::ordered;
 }
 
+// Whether `timed` has all that is launched, and costs of it.
+bool followed(const Keys& keys) {
+  if (keys.pass == Pass::backward && (keys.dq == Dq::separate || keys.small_kernels)) return false;
+  return keys.loop == Loop::kv_inner && (element_bytes(keys.dtype) == 2 || keys.step_ns);
+}
+
 // Hashed sets soften the edge of L2, where `lru` misses all or nothing. They need a capacity of
 // whole sets; the steps of a ring do not take them.
 bool takes_sets(const GpuFile* gpu, const Keys& keys) {
@@ -55,8 +61,9 @@ bool takes_sets(const GpuFile* gpu, const Keys& keys) {
 // Keys that choose_model() looks at, those that conditions of the sweep's systems see, and what
 // commands check of a whole list.
 std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog& catalog) {
-  std::set<std::string, std::less<>> keys{"gpu",     "system", "timing", "l2", "loop", "dtype",
-                                          "step-ns", "state",  "pass",   "dq", "ring", "l2-bytes"};
+  std::set<std::string, std::less<>> keys{"gpu",   "system",   "timing",       "l2",   "loop",
+                                          "dtype", "step-ns",  "state",        "pass", "dq",
+                                          "ring",  "l2-bytes", "small-kernels"};
   const auto system = sweep.find("system");
   if (system == sweep.end()) return keys;
   for (const std::string& name : system->second.values)
@@ -71,9 +78,7 @@ std::set<std::string, std::less<>> deciding_keys(const Settings& sweep, Catalog&
 }  // namespace
 
 void choose_model(const GpuFile* gpu, Keys& keys) {
-  const bool followed = keys.loop == Loop::kv_inner && keys.pass == Pass::forward &&
-                        (element_bytes(keys.dtype) == 2 || keys.step_ns);
-  const auto best = followed ? judged_best(gpu) : std::nullopt;
+  const auto best = followed(keys) ? judged_best(gpu) : std::nullopt;
   const bool timing_chosen = !keys.timing;
   if (!keys.timing)
     keys.timing =

@@ -65,6 +65,10 @@ TEST(ModelChoice, LeavesToLockstepWhatTheJudgedModelCannotDo) {
   EXPECT_EQ(model({{"gpu", "h200"}, {"loop", "kv-outer"}}), "lockstep halves judged");
   EXPECT_EQ(model({{"gpu", "h200"}, {"scan", "linear"}, {"dtype", "fp32"}}),
             "lockstep halves judged");
+  EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}}), "timed halves judged");
+  for (const auto& [key, value] : Pairs{{"dq", "separate"}, {"small-kernels", "on"}})
+    EXPECT_EQ(model({{"gpu", "h200"}, {"pass", "backward"}, {key, value}}).find("lockstep halves"),
+              0u);
 }
 
 TEST(ModelChoice, NamesBorrowedCostsAndLeavesTheirTimesOutUnlessAskedFor) {

@@ -87,8 +87,8 @@ TEST_F(WithoutGpu, RunKeepsThePredictionAndNoHalfOfAMeasurement) {
   std::filesystem::current_path(before);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("predicted alone"));
-  // Predicted with the tile that measure would have run: 4 items of 4 steps.
-  EXPECT_EQ(lines_of(folder_.read("runs/small/wavefront.csv")), 1 + 16);
+  // Predicted with the tile that measure would have run, 128x64: 4 items of 8 steps.
+  EXPECT_EQ(lines_of(folder_.read("runs/small/wavefront.csv")), 1 + 4 * 8);
   EXPECT_EQ(folder_.read("runs/small/results.csv"), folder_.read("runs/small/predicted.csv"));
   for (const char* name : {"measured.csv", "measured.csv.partial", "wavefront_measured.csv"})
     EXPECT_FALSE(std::filesystem::exists(folder_.path(std::string("runs/small/") + name))) << name;
