@@ -47,9 +47,11 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
 
 bool uses_features(Keys keys) {
   if (keys.head_dim_v == keys.head_dim) keys.head_dim_v.reset();
+  if (keys.ring == 1) keys.ring.reset();
   bool used = false;
   for_each_feature([&]<class Feature>(Feature*) {
-    if constexpr (requires { keys.Feature::in_use(); }) used = used || keys.Feature::in_use();
+    const auto& one = static_cast<const Feature&>(keys);
+    if constexpr (requires(const Feature& feature) { feature.in_use(); }) used |= one.in_use();
   });
   return used;
 }

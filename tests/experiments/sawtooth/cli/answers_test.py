@@ -50,8 +50,12 @@ class OneDefault(InFolder):
             self.assertEqual((row["kernel"], f"{row['scan']} {row['q_order']}"), (kernel, schedule))
             tile = f"{row['tile_q']}x{row['tile_kv']}"
             ran = f"{row['mask']}, {row['launch']}, {row['scan']} -> kernel {kernel} {tile},"
-            self.assertIn(ran, run(f"measure --gpu h200 {shape} --dry-run").stdout)
-        self.assertEqual(rows("simulate --gpu h200 --seq 4K --scan linear")[0]["kernel"], "")
+            measured = run(f"measure --gpu h200 {shape} --dry-run")
+            if "RTLD_DEEPBIND" in measured.stderr:
+                self.skipTest("the address sanitizer forbids what libcupti opens")
+            self.assertIn(ran, measured.stdout)
+        for named in ("--scan linear", "--ring 2", "--heads 8 --kv-heads 2 --pack-gqa on"):
+            self.assertEqual(rows(f"simulate --gpu h200 --seq 4K {named}")[0]["kernel"], "", named)
 
     def test_run_and_simulate_predict_one_ini_alike(self):
         text = "gpu = gb10\nseq = 2K, 4K\nscan = linear, sawtooth\n"

@@ -306,13 +306,14 @@ TEST(Features, ItsResolvedConfigurationIsTheSamePoint) {
   }
 }
 
-TEST(BackwardPoint, TakesLockstepAndHalvesUnlessAdditionsAreInOrder) {
+TEST(BackwardPoint, IsTimedUnlessASecondKernelIsLaunched) {
   const auto model = [](const Options& options) {
     const Point point = point_of(backward(options));
     return point.text("timing") + " " + point.text("l2");
   };
-  EXPECT_EQ(model({}), "lockstep halves");
+  EXPECT_EQ(model({}), "timed halves");
   EXPECT_EQ(model({{"dq", "ordered"}}), "timed halves");
+  EXPECT_EQ(model({{"dq", "separate"}}), "lockstep halves");
 }
 
 TEST(BackwardPoint, SectionsCountKvHeads) {
