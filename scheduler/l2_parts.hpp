@@ -19,7 +19,7 @@ struct L2Parts {
   SAWTOOTH_HD constexpr int64_t place_of(int64_t item) const {
     return item / (run * count) * run + item % run;
   }
-  /// Of `items` items, those that `part` has.
+  /// How many of `items` items `part` has.
   SAWTOOTH_HD constexpr int64_t items_of(int64_t part, int64_t items) const {
     const int64_t last_round = items % (run * count);
     return items / (run * count) * run + clamp_to(last_round - part * run, 0, run);

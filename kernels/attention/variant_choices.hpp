@@ -53,10 +53,10 @@ inline constexpr auto forward = std::to_array<VariantChoice>({
 
 }  // namespace variant_words
 
-/// Of the row of variant_list with the same index.
+/// Choices of the rows of variant_list, by index.
 inline constexpr auto variant_choices = variant_words::forward;
 
-/// Of the row of backward_variant_list with the same index; no costs are known.
+/// Those of the rows of backward_variant_list, by index; no costs are known.
 inline constexpr auto backward_variant_choices = std::to_array<VariantChoice>({
 #define VARIANT(...)
 #define BACKWARD_VARIANT(family, name, types, ...) {#types},

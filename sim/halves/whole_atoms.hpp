@@ -171,7 +171,7 @@ class WholeAtoms {
   int64_t units_of_piece(AtomId atom) const {
     return sizes_[atom].sectors * units_per_sector / homes_;
   }
-  // Of a piece of which `weight` is held, what has left; a ragged tile may not fill its last line.
+  // What has left of a piece that still weighs `weight`; a ragged tile may not fill its last line.
   int64_t units_left(AtomId atom, int64_t weight) const {
     const int64_t lines_left = sizes_[atom].lines - weight;
     return std::min(lines_left * sectors_per_line * units_per_sector / homes_,

@@ -1,3 +1,5 @@
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <span>

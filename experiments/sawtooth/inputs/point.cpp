@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"

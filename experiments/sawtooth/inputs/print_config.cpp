@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "experiments/sawtooth/inputs/model_choice.hpp"
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 
 namespace sawtooth::experiments {
 namespace {

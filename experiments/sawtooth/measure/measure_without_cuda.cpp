@@ -2,7 +2,7 @@
 #include <iostream>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/inputs/model_choice.hpp"
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 

@@ -205,29 +205,29 @@ TEST(NcuReports, LaunchesAreRowsWithKnownMetricsInTheColumnsOfResults) {
   const NcuTables tables = imported(report);
   const CsvTable rows = parse_csv(tables.rows, "rows");
   ASSERT_EQ(rows.rows.size(), 2u);
-  EXPECT_EQ(rows.cell(0, "kernel_name"), "void flash_fwd_kernel<64, 1>(Params)");
-  EXPECT_EQ(rows.cell(0, "grid"), "16x8x2");
-  EXPECT_EQ(rows.cell(0, "block"), "128x1x1");
-  EXPECT_EQ(rows.cell(0, "dram_read_sectors"), "1234");
-  EXPECT_EQ(rows.cell(0, "l2_read_sectors"), "1234567");
-  EXPECT_EQ(rows.cell(0, "profiled_time_us"), "13.25");
-  EXPECT_EQ(rows.cell(0, "registers"), "255");
-  EXPECT_EQ(rows.cell(0, "experiment"), "run");
-  EXPECT_EQ(rows.cell(0, "source"), "measured");
-  EXPECT_EQ(rows.cell(1, "l2_read_sectors"), "");  // n/a
-  EXPECT_EQ(rows.cell(1, "process"), "1");
-  EXPECT_EQ(rows.cell(1, "launch_index"), "5");
-  EXPECT_EQ(rows.cell(1, "stream"), "13");
+  expect_cells(rows, 0,
+               {{"kernel_name", "void flash_fwd_kernel<64, 1>(Params)"},
+                {"grid", "16x8x2"},
+                {"block", "128x1x1"},
+                {"dram_read_sectors", "1234"},
+                {"l2_read_sectors", "1234567"},
+                {"profiled_time_us", "13.25"},
+                {"registers", "255"},
+                {"experiment", "run"},
+                {"source", "measured"}});
+  // "n/a" is no number.
+  expect_cells(
+      rows, 1,
+      {{"l2_read_sectors", ""}, {"process", "1"}, {"launch_index", "5"}, {"stream", "13"}});
 }
 
 TEST(NcuReports, OtherMetricsAreKeptInALongTable) {
   const NcuTables tables = imported(report);
   const CsvTable others = parse_csv(tables.long_table, "others");
   ASSERT_EQ(others.rows.size(), 2u);
-  EXPECT_EQ(others.cell(0, "metric"), "sm__cycles_active.avg");
-  EXPECT_EQ(others.cell(0, "value"), "2000.50");
-  EXPECT_EQ(others.cell(0, "unit"), "cycle");
-  EXPECT_EQ(others.cell(1, "launch_index"), "5");
+  expect_cells(others, 0,
+               {{"metric", "sm__cycles_active.avg"}, {"value", "2000.50"}, {"unit", "cycle"}});
+  expect_cells(others, 1, {{"launch_index", "5"}});
 }
 
 TEST(NcuReports, NamesOfTheTablesOfAllChipsAreKnown) {
