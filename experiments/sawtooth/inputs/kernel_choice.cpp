@@ -58,6 +58,20 @@ bool uses_features(Keys keys) {
   return used;
 }
 
+// A program with some kernels calls one of them; one without any predicts what all of them do.
+bool is_offered([[maybe_unused]] const kernels::VariantRow& row, [[maybe_unused]] Pass pass) {
+#if defined(SAWTOOTH_HAVE_KERNELS)
+  const std::span<const kernels::KernelVariant> built =
+      pass == Pass::forward ? kernels::kernel_variants() : kernels::backward_variants();
+  return std::ranges::any_of(built, [&](const kernels::KernelVariant& one) {
+    return one.family == row.family && one.head_dims() == row.head_dims &&
+           one.tiling.q_rows == row.tiling.q_rows && one.tiling.kv_rows == row.tiling.kv_rows;
+  });
+#else
+  return true;
+#endif
+}
+
 struct PlainCallKernel {
   const kernels::VariantRow* row = nullptr;  // null: none serves the problem
   kernels::TileCost cost;
@@ -82,7 +96,8 @@ PlainCallKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
                             return file.starts_with(row.family);
                           });
     if (row.set == kernels::VariantSet::study || row.head_dims != kernels::HeadDims(problem) ||
-        !measured || !choice.serves(problem.dtype) || row.shared_bytes > shared_bytes ||
+        !measured || !is_offered(row, problem.pass) || !choice.serves(problem.dtype) ||
+        row.shared_bytes > shared_bytes ||
         (choice.most_keys > 0 && problem.seq_kv > choice.most_keys))
       continue;
     const double us = choice.cost.measured()

@@ -71,14 +71,10 @@ TEST(PlainCall, IsPredictedAsTheApiTakesIt) {
         AttentionForward call;
         call.problem = point.request.problem;
         const kernels::KernelVariant* chosen = nullptr;
-        ASSERT_EQ(kernels::choose_variant(call, h200, chosen).message, "");
-        const Tiling& tile = point.request.tiling;
-        const auto is_predicted = [&](const kernels::KernelVariant& one) {
-          return one.family == point.keys.kernel && one.head_dim == call.problem.head_dim &&
-                 one.tiling.q_rows == tile.q_rows && one.tiling.kv_rows == tile.kv_rows;
-        };
-        // The API does not choose what this build lacks.
-        if (std::ranges::none_of(kernels::kernel_variants(), is_predicted)) continue;
+        // Builds with few kernels have none for some of these.
+        ASSERT_EQ(kernels::choose_variant(call, h200, chosen).message.empty(), point.plain_call)
+            << head_dim << " " << mask << " " << seq;
+        if (!point.plain_call) continue;
         EXPECT_EQ(chosen->family, point.keys.kernel);
         EXPECT_TRUE(all(point.request.tiling, point.request.schedule) ==
                     all(chosen->tiling,

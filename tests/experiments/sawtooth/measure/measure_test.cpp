@@ -82,13 +82,13 @@ TEST_F(WithoutGpu, ADryRunNamesKernelsMetricsAndPasses) {
 TEST_F(WithoutGpu, RunKeepsThePredictionAndNoHalfOfAMeasurement) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder_.path("."));
-  const std::string config = folder_.write("small.ini", "gpu = h200\nseq = 512\n");
+  const std::string config = folder_.write("small.ini", "gpu = h200\nseq = 512\nkernel = mma\n");
   const Outcome outcome = run_program("run " + config);
   std::filesystem::current_path(before);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("predicted alone"));
-  // Predicted with the tile that measure would have run, 128x64: 4 items of 8 steps.
-  EXPECT_EQ(lines_of(folder_.read("runs/small/wavefront.csv")), 1 + 4 * 8);
+  // Predicted with the tile that measure would have run, 128x128: 4 items of 4 steps.
+  EXPECT_EQ(lines_of(folder_.read("runs/small/wavefront.csv")), 1 + 4 * 4);
   EXPECT_EQ(folder_.read("runs/small/results.csv"), folder_.read("runs/small/predicted.csv"));
   for (const char* name : {"measured.csv", "measured.csv.partial", "wavefront_measured.csv"})
     EXPECT_FALSE(std::filesystem::exists(folder_.path(std::string("runs/small/") + name))) << name;
