@@ -27,7 +27,9 @@ TEST(PrintConfig, KeepsTheTilesOfGpusThatDifferInOneSide) {
     const std::vector<CsvRow> rows = rows_of(given, catalog);
     ASSERT_EQ(rows.size(), 2);
     ASSERT_NE(rows[0][tile_q], rows[1][tile_q]);
-    if (!launch.empty()) ASSERT_EQ(rows[0][tile_kv], rows[1][tile_kv]);
+    if (!launch.empty()) {
+      ASSERT_EQ(rows[0][tile_kv], rows[1][tile_kv]);
+    }
     const std::string text = resolved_configuration(given, {}, "e", catalog);
     EXPECT_EQ(rows_of(parse_configuration(text, "resolved.ini"), catalog), rows) << text;
   }
