@@ -85,12 +85,13 @@ struct Tally {
     counters.cold_read_sectors = whole(cold);
     if (reads) {
       counters.dram_read_sectors = whole(dram_reads) + whole(fill_reads) + whole(sent_misses);
-      counters.l2_read_miss_sectors =
-          whole(dram_reads - prefetched) - whole(fabric_misses) + whole(fabric_reads);
+      counters.l2_read_miss_sectors = whole(dram_reads - prefetched - fabric_misses + fabric_reads);
     }
     if (reads && fabric) {
       counters.fabric_read_sectors = whole(fabric_reads);
-      counters.fabric_read_miss_sectors = whole(fabric_misses);
+      // Rounded with the others: the identity of the halves holds of whole sectors too.
+      counters.fabric_read_miss_sectors = whole(dram_reads - prefetched) + whole(fabric_reads) -
+                                          *counters.l2_read_miss_sectors;
     }
     if (writes) counters.l2_write_miss_sectors = whole(write_misses);
     if (reductions) counters.l2_reduction_sectors = whole(reduced);

@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "scheduler/integer_math.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -98,15 +100,19 @@ std::vector<WavefrontStep> sampled_wavefront(std::vector<RecordedStep> recorded,
   if (slots) number_slots(recorded, unit_ns);
   std::map<int64_t, std::vector<const RecordedStep*>> of_worker;
   for (const RecordedStep& at : recorded) of_worker[at.worker].push_back(&at);
+  // Most steps take a median step: only a gap between stamps has many samples.
+  const size_t most_samples = 4096 + 64 * recorded.size();
   std::vector<WavefrontStep> wavefront;
   for (const auto& [worker, history] : of_worker) {
     size_t next = 0;  // first record that starts after the sample
-    for (int64_t step = 0; step < steps; ++step) {
+    for (int64_t step = ceil_div(history.front()->start_ns, unit_ns); step < steps; ++step) {
       const int64_t now_ns = step * unit_ns;
       while (next < history.size() && history[next]->start_ns <= now_ns) ++next;
-      if (next == 0) continue;
       const RecordedStep& at = *history[next - 1];
       if (next == history.size() && now_ns >= at.start_ns + unit_ns) break;
+      if (wavefront.size() == most_samples)
+        throw UsageError("the stamps of CTA " + std::to_string(worker) +
+                         " lie too far apart for steps of " + std::to_string(unit_ns) + " ns");
       wavefront.push_back({step, worker, at.item, at.batch, at.head, at.q_tile, at.kv_tile});
     }
   }

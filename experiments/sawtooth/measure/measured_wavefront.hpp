@@ -54,7 +54,8 @@ int64_t steps_of_waves(const std::vector<RecordedStep>& recorded, int64_t worker
 /// Which tile each worker stood at after 0, 1, 2 ... `steps` - 1 median steps; nothing before its
 /// first step, nor from a median step after its last one's start on. With `slots` (launch = grid,
 /// where every CTA has one item) the CTAs that followed each other in one place of an SM are one
-/// worker, numbered in the order of their first starts.
+/// worker, numbered in the order of their first starts. Throws UsageError where gaps between stamps
+/// would take far more samples than there are stamps.
 std::vector<WavefrontStep> sampled_wavefront(std::vector<RecordedStep> recorded, int64_t steps,
                                              bool slots);
 

@@ -189,6 +189,14 @@ TEST(MeasuredWavefront, OfOneStepHasAUnitAndOneCell) {
   EXPECT_TRUE(sampled_wavefront({}, 5, false).empty());
 }
 
+// Memory follows the stamps, not the time between them.
+TEST(MeasuredWavefront, AGapOfManyStepsIsRefused) {
+  const int64_t far_ns = int64_t{1} << 50;
+  const std::vector<RecordedStep> recorded = {record(8, 0, 0, 0), record(8, 0, 1, 1),
+                                              record(8, 0, 2, 2), record(8, 0, 3, far_ns)};
+  EXPECT_THROW(sampled_wavefront(recorded, far_ns, false), UsageError);
+}
+
 TEST(ItemTrace, HasARowAnItemWithTheColumnsOfItsHeader) {
   const CsvRow key_cells(result_columns.size());
   const std::string row = item_trace_rows(
