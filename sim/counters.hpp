@@ -90,8 +90,8 @@ struct Tally {
     if (reads && fabric) {
       counters.fabric_read_sectors = whole(fabric_reads);
       // Rounded with the others: the identity of the halves holds of whole sectors too.
-      counters.fabric_read_miss_sectors = whole(dram_reads - prefetched) + whole(fabric_reads) -
-                                          *counters.l2_read_miss_sectors;
+      counters.fabric_read_miss_sectors =
+          whole(dram_reads - prefetched) + whole(fabric_reads) - *counters.l2_read_miss_sectors;
     }
     if (writes) counters.l2_write_miss_sectors = whole(write_misses);
     if (reductions) counters.l2_reduction_sectors = whole(reduced);
