@@ -16,6 +16,9 @@ namespace {
 
 using Rows = std::span<const kernels::VariantRow>;
 
+// Of a CTA's shared memory; CUDA C++ Programming Guide, since compute capability 8.0.
+constexpr int reserved_bytes = 1024;
+
 Rows rows_of(Pass pass) {
   if (pass == Pass::forward) return kernels::variant_list;
   return kernels::backward_variant_list;
@@ -72,17 +75,17 @@ bool is_offered([[maybe_unused]] const kernels::VariantRow& row, [[maybe_unused]
 #endif
 }
 
-struct PlainCallKernel {
-  const kernels::VariantRow* row = nullptr;  // null: none serves the problem
+struct ServingKernel {
+  const kernels::VariantRow* row;
   kernels::TileCost cost;
 };
 
-// As choose_variant() of kernels/attention/choice.cpp, for a call that names nothing: a kernel made
-// for the GPU goes before others, with the least estimated time among such; else the first row.
-PlainCallKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
-                                     int64_t shared_bytes) {
-  PlainCallKernel chosen;
-  std::pair<bool, double> least;
+// Kernels of the family, or without a name those that choose_variant() of
+// kernels/attention/choice.cpp chooses from: made for the GPU, else of one family.
+std::vector<ServingKernel> serving_kernels(std::string_view family, const Problem& problem,
+                                           const GpuFile& gpu) {
+  const int64_t shared_bytes = gpu.profile.shared_memory_block_bytes.value_or(0);
+  std::vector<ServingKernel> of_this_gpu, of_any;
   const Rows rows = rows_of(problem.pass);
   const std::span<const kernels::VariantChoice> choices =
       problem.pass == Pass::forward
@@ -91,21 +94,38 @@ PlainCallKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
   for (size_t i = 0; i < rows.size(); ++i) {
     const kernels::VariantRow& row = rows[i];
     const kernels::VariantChoice& choice = choices[i];
-    const bool any_gpu = !kernels::memory_of(row.family).atomic_words;
-    const bool measured = any_gpu || std::ranges::any_of(gpu.kernel_costs, [&](const auto& file) {
-                            return file.starts_with(row.family);
-                          });
-    if (row.set == kernels::VariantSet::study || row.head_dims != kernels::HeadDims(problem) ||
-        !measured || !is_offered(row, problem.pass) || !choice.serves(problem.dtype) ||
-        row.shared_bytes > shared_bytes ||
-        (choice.most_keys > 0 && problem.seq_kv > choice.most_keys))
+    const bool made_for_it = kernels::memory_of(row.family).atomic_words;
+    const bool measured =
+        !made_for_it || std::ranges::any_of(gpu.kernel_costs, [&](const auto& file) {
+          return file.starts_with(row.family);
+        });
+    const bool asked = family.empty()
+                           ? row.set != kernels::VariantSet::study &&
+                                 (choice.most_keys == 0 || problem.seq_kv <= choice.most_keys)
+                           : row.family == family;
+    if (!asked || !measured || row.head_dims != kernels::HeadDims(problem) ||
+        !is_offered(row, problem.pass) || !choice.serves(problem.dtype) ||
+        row.shared_bytes > shared_bytes)
       continue;
-    const double us = choice.cost.measured()
-                          ? kernels::estimated_us(problem, row.tiling, choice.cost, gpu.profile.sms)
-                          : std::numeric_limits<double>::infinity();
-    if (chosen.row != nullptr && !(std::pair(any_gpu, us) < least)) continue;
-    chosen = {&row, choice.cost};
-    least = {any_gpu, us};
+    if (made_for_it)
+      of_this_gpu.push_back({&row, choice.cost});
+    else if (of_any.empty() || of_any.front().row->family == row.family)
+      of_any.push_back({&row, choice.cost});
+  }
+  return of_this_gpu.empty() ? of_any : of_this_gpu;
+}
+
+// The one with the least estimated time, else the first.
+ServingKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu) {
+  ServingKernel chosen{};
+  double least_us = std::numeric_limits<double>::infinity();
+  for (const ServingKernel& kernel : serving_kernels("", problem, gpu)) {
+    const double us = kernel.cost.measured() ? kernels::estimated_us(problem, kernel.row->tiling,
+                                                                     kernel.cost, gpu.profile.sms)
+                                             : std::numeric_limits<double>::infinity();
+    if (chosen.row != nullptr && !(us < least_us)) continue;
+    chosen = kernel;
+    least_us = us;
   }
   return chosen;
 }
@@ -121,9 +141,23 @@ bool decides_plain_call(std::string_view key) {
   return std::ranges::find(plain_call_keys, key) != std::end(plain_call_keys);
 }
 
+std::vector<KernelOption> kernels_to_search(std::string_view family, const Problem& problem,
+                                            const GpuFile& gpu) {
+  std::vector<KernelOption> options;
+  const int64_t block_bytes = gpu.profile.shared_memory_block_bytes.value_or(0);
+  const kernels::VariantRow* const usual = kernel_of_plain_call(problem, gpu).row;
+  for (const auto& [row, cost] : serving_kernels(family, problem, gpu)) {
+    const int64_t fit = (block_bytes + reserved_bytes) / (row->shared_bytes + reserved_bytes);
+    for (int64_t ctas = min_of(fit, row->ctas_per_sm); ctas > 0; --ctas)
+      options.push_back({row, ctas});
+  }
+  std::ranges::stable_partition(options,
+                                [&](const KernelOption& option) { return option.row == usual; });
+  return options;
+}
+
 bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& problem,
                        Keys& keys) {
-  constexpr int reserved_bytes = 1024;  // of a CTA; CUDA C++ Programming Guide, since 8.0
   const bool named =
       std::ranges::any_of(plain_call_keys, [&](std::string_view key) { return layers.has(key); });
   const bool of_lengths = layers.has("lengths") || layers.has("q-lengths");
@@ -131,7 +165,7 @@ bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& 
       !gpu->profile.shared_memory_block_bytes || uses_features(keys))
     return false;
   const auto shared_bytes = static_cast<int>(*gpu->profile.shared_memory_block_bytes);
-  const auto [row, cost] = kernel_of_plain_call(problem, *gpu, shared_bytes);
+  const auto [row, cost] = kernel_of_plain_call(problem, *gpu);
   if (row == nullptr) return false;
   kernels::KernelVariant variant{};
   variant.family = row->family.data();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiments/sawtooth/inputs/layers.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
@@ -36,6 +37,17 @@ bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& 
 
 /// Whether a point that has this key is no such call.
 bool decides_plain_call(std::string_view key);
+
+struct KernelOption {
+  const kernels::VariantRow* row;
+  int64_t ctas_per_sm;
+};
+
+/// The kernels that `search` chooses from, each with every number of CTAs an SM that it is built
+/// for and that fits: of the family, or without a name those that a plain call chooses from, what
+/// that takes first. Empty where the GPU's shared memory is not known.
+std::vector<KernelOption> kernels_to_search(std::string_view family, const Problem& problem,
+                                            const GpuFile& gpu);
 
 /// A point without a tile takes the one that the kernels prefer where it asks for it, or where they
 /// were measured on its GPU. Throws a Refusal where none fits.

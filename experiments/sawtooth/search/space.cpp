@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "scheduler/memory_units.hpp"
 
@@ -49,6 +50,31 @@ void add_usual_axes(Settings& settings, const Settings& given) {
   if (given.contains("order-file")) return;
   add("q-order", names_of<QOrders>());
   add("section", section_values());
+}
+
+// The settings with each kernel, tile and number of CTAs that runs them, where these are left open
+// and there are some; else the settings themselves.
+std::vector<Settings> with_kernels(const Settings& settings, Catalog& catalog) {
+  for (const char* key : {"tiles", "tile-q", "tile-kv", "ctas-per-sm", "workers", "system",
+                          "kernel-costs", "order-file"})
+    if (settings.contains(key)) return {settings};
+  if (!settings.contains("gpu")) return {settings};
+  const Point point = resolve_or_refuse(settings, catalog);
+  if (!point.refusal.empty()) return {settings};
+  std::vector<Settings> all;
+  for (const auto& [row, ctas_per_sm] :
+       kernels_to_search(value_or(settings, "kernel", ""), point.request.problem,
+                         catalog.gpu(settings.at("gpu")))) {
+    Settings& one = all.emplace_back(settings);
+    const auto set = [&](const char* key, std::string value) {
+      one[key] = {{std::move(value)}, by_default};
+    };
+    set("kernel", std::string(row->family));
+    set("tile-q", std::to_string(row->tiling.q_rows));
+    set("tile-kv", std::to_string(row->tiling.kv_rows));
+    set("ctas-per-sm", std::to_string(ctas_per_sm));
+  }
+  return all.empty() ? std::vector{settings} : all;
 }
 
 // The keys that are not of the schedule, as the point has them.
@@ -114,8 +140,11 @@ void set_screened(Settings& settings, const std::string& key, const std::string&
   settings[key] = {{value}, {"screening", 0}};
 }
 
-int64_t whole_tiles(int64_t rows, int64_t tile) {
-  return max_of(tile, rows / tile * tile);
+// A length of whole tiles stays one; others are of no use to round, and kernels with other tiles
+// have the same then.
+int64_t shorter(int64_t rows, int64_t divisor, int64_t tile) {
+  const int64_t left = max_of(tile, rows / divisor);
+  return rows % tile == 0 ? left / tile * tile : left;
 }
 
 }  // namespace
@@ -145,12 +174,18 @@ std::vector<Shape> search_space(Configuration configuration, const Settings& com
   std::vector<Shape> shapes;
   std::map<std::string, size_t> known;
   std::set<std::string> seen;
-  for (Settings& settings : expand(configuration, command_line)) {
+  const auto add = [&](Settings settings) {
     Candidate candidate = candidate_of(std::move(settings), experiment, catalog);
-    if (!seen.insert(row_key(candidate.key_cells)).second) continue;
+    if (!seen.insert(row_key(candidate.key_cells)).second) return;
     const auto [at, is_new] = known.emplace(shape_key(candidate.point), shapes.size());
     if (is_new) shapes.emplace_back();
     shapes[at->second].candidates.push_back(std::move(candidate));
+  };
+  for (const Settings& settings : expand(configuration, command_line)) {
+    if (declared)
+      add(settings);
+    else
+      for (Settings& one : with_kernels(settings, catalog)) add(std::move(one));
   }
   name_shapes(shapes);
   for (Shape& shape : shapes) add_usual(shape, experiment, catalog);
@@ -202,9 +237,9 @@ Candidate shortened(const Candidate& candidate, int64_t divisor, const std::stri
   Settings settings = candidate.settings;
   settings.erase("seq");
   set_screened(settings, "seq-q",
-               std::to_string(whole_tiles(problem.seq_q / divisor, request.tiling.q_rows)));
+               std::to_string(shorter(problem.seq_q, divisor, request.tiling.q_rows)));
   set_screened(settings, "seq-kv",
-               std::to_string(whole_tiles(problem.seq_kv / divisor, request.tiling.kv_rows)));
+               std::to_string(shorter(problem.seq_kv, divisor, request.tiling.kv_rows)));
   set_screened(settings, "tile-q", std::to_string(request.tiling.q_rows));
   set_screened(settings, "tile-kv", std::to_string(request.tiling.kv_rows));
   if (problem.mask.kind == MaskKind::window)

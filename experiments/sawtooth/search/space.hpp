@@ -2,7 +2,7 @@
 //
 // Axes of the keys of the schedule, of kernel and of hints are the declared space; axes of other
 // keys are a list of shapes. Where no axis is declared, launch, scan, q-order and section are, as
-// far as they are not given.
+// far as they are not given; and kernels with their tiles and CTAs an SM, where none of these is.
 #pragma once
 
 #include <optional>

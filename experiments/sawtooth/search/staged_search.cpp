@@ -201,6 +201,12 @@ class Stages {
     return sorted;
   }
 
+  std::string tile_of(size_t i) {
+    const Point& point = at(i).candidate->point;
+    return point.text("kernel") + " " + point.text("tile-q") + "x" + point.text("tile-kv") + " " +
+           point.text("ctas-per-sm");
+  }
+
   /// The best `most` of the screened ones: by the objective among those that the constraints seem
   /// to allow, and for each constraint that names the best the first few by its column.
   std::vector<size_t> chosen(size_t most) {
@@ -214,6 +220,12 @@ class Stages {
         --count;
       }
     };
+    // A shorter problem has other waves, by which tiles differ: each has some of its own decided.
+    std::map<std::string, std::vector<size_t>> of_tiles;
+    for (const size_t i : allowed) of_tiles[tile_of(i)].push_back(i);
+    if (of_tiles.size() > 1)
+      for (const auto& [tile, own] : of_tiles)
+        keep(own, std::max<size_t>(1, most / (2 * of_tiles.size())));
     for (const Constraint& constraint : goal_.constraints) {
       const std::vector<size_t> by_column = sorted_by(open_, constraint.objective);
       const double best = screened_value(by_column.front(), constraint.objective);

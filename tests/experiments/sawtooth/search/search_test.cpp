@@ -2,6 +2,7 @@
 // the proof through a measurer that is none.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +62,7 @@ TEST(SearchGoal, ReadsBudgets) {
 }
 
 TEST(SearchSpace, IsLaunchScanOrderAndSectionWhereNothingIsDeclared) {
-  const auto shapes = shapes_of("gpu = gb10\nseq = 1K\nheads = 4\nlaunch = static\n");
+  const auto shapes = shapes_of("gpu = gb10\nseq = 1K\nheads = 4\nlaunch = static\ntile-q = 64\n");
   ASSERT_EQ(shapes.size(), 1u);
   const Shape& shape = shapes.front();
   EXPECT_THAT(values_of(shape, "launch"), ElementsAre("static"));
@@ -70,6 +71,31 @@ TEST(SearchSpace, IsLaunchScanOrderAndSectionWhereNothingIsDeclared) {
   EXPECT_THAT(values_of(shape, "scan"), testing::Not(testing::Contains("random")));
   EXPECT_EQ(shape.candidates.size(), 3u * 3 * (Scans::size - 1));
   EXPECT_EQ(shape.candidates.front().point.text("timing"), "timed");
+}
+
+// Programs with some kernels offer these; 64x64 of head dim 128 is in all of them.
+TEST(SearchSpace, HasEveryTileAndNumberOfCtasThatFitsTheGpu) {
+  const std::string point = "seq = 1K\nhead-dim = 128\nkernel = mma\ngpu = ";
+  using Ctas = std::map<std::string, std::set<std::string>>;  // by tile
+  const auto ctas_of_tiles = [&](const std::string& gpu) {
+    Ctas ctas;
+    const auto shapes = shapes_of(point + gpu);
+    for (const Candidate& candidate : shapes.front().candidates) {
+      const auto text = [&](const char* key) { return candidate.point.text(key); };
+      ctas[text("tile-q") + "x" + text("tile-kv")].insert(text("ctas-per-sm"));
+      EXPECT_EQ(text("kernel"), "mma");
+    }
+    return ctas;
+  };
+  const Ctas on_h200 = ctas_of_tiles("h200");
+  EXPECT_THAT(on_h200.at("64x64"), ElementsAre("1", "2"));  // 84 KiB a CTA of 227
+  const auto largest = on_h200.find("128x128");
+  if (largest != on_h200.end()) {
+    EXPECT_THAT(largest->second, ElementsAre("1"));
+  }
+  EXPECT_EQ(ctas_of_tiles("gb10"), (Ctas{{"64x64", {"1"}}}));  // of 99
+  EXPECT_THAT(values_of(shapes_of(point + "h200\nctas-per-sm = 2\n").front(), "tile-q"),
+              testing::SizeIs(1));  // given: the tile stays the kernel's own
 }
 
 TEST(SearchSpace, IsWhatIsDeclaredAndOtherAxesAreShapes) {
