@@ -7,8 +7,9 @@
 namespace sawtooth::experiments {
 namespace {
 
+// That of an unknown kernel stands for every kernel.
 std::string_view family(std::string_view kernel) {
-  return kernel.substr(0, kernel.find('-'));
+  return kernel == "unknown" ? "" : kernel.substr(0, kernel.find('-'));
 }
 
 // "60 MiB", or "1000 B".

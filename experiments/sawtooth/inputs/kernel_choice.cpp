@@ -43,7 +43,7 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
   KernelShape kernel{.head_dim = point.request.problem.head_dim, .tiling = point.request.tiling};
   if (layers.has_system() || !point.keys.kernel_costs.empty())
     kernel.family.clear();
-  else if (!point.keys.kernel.empty())
+  else if (!point.keys.kernel.empty() && point.keys.kernel != unknown_kernel)
     kernel.family = point.keys.kernel;
   if (!kernel.family.empty() && point.request.problem.pass == Pass::backward)
     kernel.family += "-backward";
@@ -221,6 +221,32 @@ static bool has_own_kernels(const Point& point) {
   return own;
 }
 
+// The pipes of an SM have a step's tensor products and exponentials at once. FlashAttention-3 keeps
+// them busy for three quarters of its time (740 of 989 TFLOP/s, arXiv 2407.08608); that others take
+// up to three times as long is assumed.
+static std::vector<sim::KernelCost> ends_of_kernels(const Point& point) {
+  constexpr double best_share = 0.75, slower = 2.3, deepest_lead_steps = 2;
+  const sim::Gpu& gpu = point.gpu;
+  const sim::KernelCost& usual = point.request.kernel;
+  if (!gpu.bf16_tflops || !gpu.sm_clock_mhz || usual.exp_per_clock <= 0) return {};
+  const Problem& problem = point.request.problem;
+  const Tiling& tiling = point.request.tiling;
+  const auto scores = double(tiling.q_rows * tiling.kv_rows);
+  const double flop_a_ns = *gpu.bf16_tflops * 1e3 / double(gpu.sms);
+  const double exp_a_ns = usual.exp_per_clock * *gpu.sm_clock_mhz / 1e3;
+  const double pipes_ns = std::max(
+      2 * scores * double(problem.head_dim + problem.v_dim()) / flop_a_ns, scores / exp_a_ns);
+  sim::KernelCost hides = usual;
+  hides.step_ns = pipes_ns / best_share;
+  hides.exposed_ns = 0;
+  hides.pace = 1;
+  hides.lead_k_steps = hides.lead_v_steps = deepest_lead_steps;
+  sim::KernelCost waits = hides;
+  waits.step_ns = *hides.step_ns * slower;
+  waits.lead_k_steps = waits.lead_v_steps = 0;
+  return {hides, waits};
+}
+
 std::string known_tiles(std::string_view family, const Problem& problem) {
   std::string text;
   for (const kernels::VariantRow* row : offered(family, problem))
@@ -264,6 +290,7 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   point.request.whole_tiles = memory.whole_tiles;
   point.request.atomic_words = memory.atomic_words;
   const bool timed = keys.timing == sim::Timing::timed;
+  const bool unknown = keys.kernel == unknown_kernel;
   const auto read = [&](const char* kind, const std::string& name,
                         const std::string& place) -> const ProfileFile& {
     const ProfileFile& file = catalog.kernel(name, place);
@@ -283,7 +310,7 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
       const ProfileFile& file = read(first ? "kernel-costs" : "family-costs", name, place);
       const auto pace = gpu->paces.find(name);
       cost.pace = pace == gpu->paces.end() ? 1 : pace->second;
-      if (has_costs_of(file, kernel) && !has_own_kernels(point)) costs_of.clear();
+      if (has_costs_of(file, kernel) && !has_own_kernels(point) && !unknown) costs_of.clear();
     }
   }
   if (!keys.kernel_costs.empty()) {
@@ -320,8 +347,13 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
   take("spill-bytes", keys.spill_bytes, cost.spill_bytes);
   point.judgement = judgement_of(gpu, keys, point.costs, catalog);
   point.on_unjudged_gpu = gpu != nullptr && gpu->judged.empty();
-  point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() &&
+  point.hides_time = timed && point.timing_chosen && keys.kernel_costs.empty() && !unknown &&
                      !point.costs.empty() && (!point.judgement.known() || has_own_kernels(point));
+  if (keys.pass != Pass::forward ||
+      !((unknown && (timed || point.spans_models())) || point.hides_time))
+    return;
+  point.kernel_ends = ends_of_kernels(point);
+  if (timed && gpu != nullptr) point.judgement.intervals = gpu->intervals;
 }
 
 }  // namespace sawtooth::experiments

@@ -36,6 +36,9 @@ constexpr void for_each_feature(Function function) {
   Features::for_each(function);
 }
 
+/// Value of the key kernel for one that no file describes.
+inline constexpr std::string_view unknown_kernel = "unknown";
+
 /// Those of the features, and what every point has. The defaults stand in the table; an optional
 /// without a value is a key without one.
 struct Keys : Features {

@@ -64,6 +64,9 @@ struct Point {
   /// The predicted time is left out: its costs are another kernel's, and timing = timed is not
   /// given by name.
   bool hides_time = false;
+  /// Costs of a kernel that hides latencies and of one that waits for its tiles, where those of the
+  /// point's own are not known: intervals hold what both do.
+  std::vector<sim::KernelCost> kernel_ends;
 
   /// The resolved value of `key` as rows and configurations print it; empty where it has none.
   std::string text(std::string_view key) const;

@@ -115,8 +115,14 @@ const std::vector<OptionSpec> rows_of_every_point{
     {"state", where, choice, of<&Keys::state>, sweep_commands, "cold",
      "what L2 holds before the launch; simulate and bench know cold and as-is only"},
     {"kernel", where, choice, of<&Keys::kernel>, sweep_commands, "",
-     "family of the kernel to run (default: the first of this build that has the tile)", 1, 1,
-     [] { return Names(kernels::family_names.begin(), kernels::family_names.end()); }},
+     "family of the kernel to run (default: the first of this build that has the tile); unknown: "
+     "simulate's intervals hold what kernels of any kind do",
+     1, 1,
+     [] {
+       Names names(kernels::family_names.begin(), kernels::family_names.end());
+       names.emplace_back(unknown_kernel);
+       return names;
+     }},
 
     {"timing", model, choice, of<&Keys::timing>, sweep_commands, automatic,
      "how workers go on in time; auto: as the model that was judged best on the gpu", 1, 1,

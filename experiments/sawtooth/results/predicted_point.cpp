@@ -28,17 +28,22 @@ double exchange_us(const Keys& keys, const sim::LinkRates& link) {
 
 std::vector<sim::Prediction> other_models(const Point& point, sim::Request request) {
   std::vector<sim::Prediction> others;
-  if (!point.spans_models()) return others;
   request.items_begun = nullptr;
-  for (const TimingModel& model : timing_models) {
-    if (model.timing == point.request.timing) continue;
-    request.timing = model.timing;
-    const bool timed = model.timing == sim::Timing::timed;
+  const auto add = [&](sim::Timing timing) {
+    request.timing = timing;
+    const bool timed = timing == sim::Timing::timed;
     try {
       others.push_back(
           predict(request, point.gpu, timed ? model_named(l2_models, "halves") : *point.keys.l2));
     } catch (const std::invalid_argument&) {  // what this one cannot do
     }
+  };
+  if (point.spans_models())
+    for (const TimingModel& model : timing_models)
+      if (model.timing != point.request.timing) add(model.timing);
+  for (const sim::KernelCost& end : point.kernel_ends) {
+    request.kernel = end;
+    add(sim::Timing::timed);
   }
   return others;
 }

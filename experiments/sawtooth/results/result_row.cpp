@@ -189,16 +189,23 @@ void add_intervals(const RowSource& source, CsvRow& row) {
     row[place_of(column + "_low")] = is_time ? fixed(low, 2) : fixed(std::floor(low), 0);
     row[place_of(column + "_high")] = is_time ? fixed(high, 2) : fixed(std::ceil(high), 0);
   };
-  if (source.point.spans_models() && source.others != nullptr) {
+  if (source.others != nullptr && !source.others->empty()) {
     for (const std::string_view column : interval_columns) {
-      if (column == time_column) continue;  // no model's was judged
-      const auto value = value_of(prediction.total, column);
+      const bool is_time = column == time_column;
+      if (is_time && source.point.spans_models()) continue;  // no model's was judged
+      const auto value_in = [&](const sim::Prediction& one) {
+        return is_time ? one.time_us : value_of(one.total, column);
+      };
+      const auto value = value_in(prediction);
       if (!value) continue;
       std::vector<double> all{*value};
       for (const sim::Prediction& other : *source.others)
-        all.push_back(value_of(other.total, column).value_or(*value));
+        all.push_back(value_in(other).value_or(*value));
       const auto [low, high] = std::minmax_element(all.begin(), all.end());
-      put(std::string(column), *low, *value, *high);
+      double factor = 1;
+      for (const IntervalWidth& width : source.point.judgement.intervals)
+        if (width.column == column && !is_time) factor = std::exp(width.half_width({*value}, kind));
+      put(std::string(column), *low / factor, *value, *high * factor);
     }
     return;
   }

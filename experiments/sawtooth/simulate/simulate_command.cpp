@@ -40,6 +40,8 @@ std::string model_text(const Point& point) {
   if (point.judgement.known()) text += " (median / 90 %; a row has those of its kind of point)";
   if (point.spans_models())
     text += ", so that _low and _high span lockstep, lockstep-wave and timed";
+  if (!point.kernel_ends.empty())
+    text += "; _low and _high span a kernel that hides latency and one that waits for its tiles";
   if (point.hides_time) text += "; times are left out, --timing timed gives them";
   return text;
 }

@@ -35,13 +35,14 @@ double seconds_of(const Point& point, double visits) {
   const sim::Request& request = point.request;
   const auto items = double(item_count(request.problem, request.tiling, request.schedule));
   const double timed_s = visits * timed_visit_s + items * timed_item_s;
-  if (request.timing == sim::Timing::timed) return timed_s;
+  const double ends_s = double(point.kernel_ends.size()) * timed_s;
+  if (request.timing == sim::Timing::timed) return timed_s + ends_s;
   const std::string_view l2 = point.keys.l2->name;
   const double tile_s = l2 == "sets" || l2 == "opt" ? line_by_line_tile_s : lockstep_tile_s;
   const double lockstep_s = l2 == "lru" && request.use_period && sim::has_rounds(request)
                                 ? items * repeated_item_s
                                 : visits * lockstep_visit_s + visits / sharers(request) * tile_s;
-  return point.spans_models() ? 2 * lockstep_s + timed_s : lockstep_s;
+  return ends_s + (point.spans_models() ? 2 * lockstep_s + timed_s : lockstep_s);
 }
 
 double pairs_of_tiles(const Problem& problem, const sim::Request& request) {

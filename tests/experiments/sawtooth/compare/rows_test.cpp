@@ -26,7 +26,7 @@ CsvRow random_row(std::mt19937_64& random, const char* third_source) {
   CsvRow row(result_columns.size());
   row[result_column("source")] = one_of({"measured", "measured", third_source, "published"});
   row[result_column("gpu")] = one_of({"h200", "h200", "gb10", ""});
-  row[result_column("kernel")] = one_of({"mma-64x64", "mma-128x64", "hopper", ""});
+  row[result_column("kernel")] = one_of({"mma-64x64", "mma-128x64", "hopper", "unknown", ""});
   row[result_column("system")] = one_of({"", "", "cudnn", "flash"});
   row[result_column("seq_q")] = one_of({"1", "2", ""});
   row[result_column("launch")] = one_of({"static", "grid", ""});
@@ -38,7 +38,7 @@ CsvRow random_row(std::mt19937_64& random, const char* third_source) {
 
 std::string family_of(const CsvRow& row) {
   const std::string& kernel = row[result_column("kernel")];
-  return kernel.substr(0, kernel.find('-'));
+  return kernel == "unknown" ? "" : kernel.substr(0, kernel.find('-'));
 }
 
 // Rows of different points, whose duration is their number.

@@ -45,6 +45,29 @@ TEST(ModelChoice, TakesLockstepWhereNothingWasJudged) {
   EXPECT_EQ(model({{"l2-bytes", "1MiB"}, {"workers", "4"}}), "lockstep lru none");
 }
 
+// A kernel that hides latency, and one that waits for its tiles.
+TEST(ModelChoice, SpansKernelsWhereThePointsOwnIsNotKnown) {
+  const auto ends = [](const Pairs& pairs) {
+    Catalog catalog;
+    return resolve(settings(pairs), catalog).kernel_ends;
+  };
+  const std::vector<sim::KernelCost> both =
+      ends({{"gpu", "h200"}, {"kernel", "unknown"}, {"tile-q", "128"}, {"tile-kv", "128"}});
+  ASSERT_EQ(both.size(), 2u);
+  // 2 x 128 x 128 x (64 + 64) FLOP at 989 TFLOP/s over 132 SMs take 560 ns; 128 x 128 exponentials,
+  // 16 a clock of 1980 MHz, 517 ns.
+  EXPECT_NEAR(*both[0].step_ns, 559.8 / 0.75, 1);
+  EXPECT_GT(*both[1].step_ns, *both[0].step_ns);
+  EXPECT_EQ(both[1].lead_k_steps, 0);
+  EXPECT_EQ(ends({{"gpu", "gb10"}, {"kernel", "unknown"}}).size(), 2u);
+  EXPECT_EQ(ends({{"gpu", "h200"}, {"tile-q", "64"}, {"tile-kv", "32"}}).size(), 2u);
+  for (const auto& known : {Pairs{{"gpu", "h200"}}, Pairs{{"gpu", "h200"}, {"kernel", "mma"}},
+                            Pairs{{"gpu", "h200"}, {"system", "flash-attention-2"}},
+                            Pairs{{"gpu", "h200"}, {"kernel", "unknown"}, {"pass", "backward"}},
+                            Pairs{{"gpu", "h200"}, {"kernel", "unknown"}, {"timing", "lockstep"}}})
+    EXPECT_TRUE(ends(known).empty()) << known.back().second;
+}
+
 TEST(ModelChoice, SpansModelsWhereNoneIsNamedAndNoneWasJudged) {
   const auto spans = [](const Pairs& pairs) {
     Catalog catalog;
@@ -93,7 +116,6 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
       {{"gpu", "h200"}, {"scan", "linear"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}));
   for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
-                             {{"kernel", "mma-1-stage"}},
                              {{"system", "flash-attention-3"}},
                              {{"without", "stalls"}},
                              {{"l2-bytes", "30MiB"}}}) {
