@@ -160,8 +160,7 @@ bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& 
                        Keys& keys) {
   const bool named =
       std::ranges::any_of(plain_call_keys, [&](std::string_view key) { return layers.has(key); });
-  const bool of_lengths = layers.has("lengths") || layers.has("q-lengths");
-  if (named || of_lengths || gpu == nullptr || gpu->judged.empty() || layers.has_system() ||
+  if (named || gpu == nullptr || gpu->judged.empty() || layers.has_system() ||
       !gpu->profile.shared_memory_block_bytes || uses_features(keys))
     return false;
   const auto shared_bytes = static_cast<int>(*gpu->profile.shared_memory_block_bytes);
@@ -353,7 +352,7 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
       !((unknown && (timed || point.spans_models())) || point.hides_time))
     return;
   point.kernel_ends = ends_of_kernels(point);
-  if (timed && gpu != nullptr) point.judgement.intervals = gpu->intervals;
+  if (timed && gpu != nullptr) point.end_widths = gpu->intervals;
 }
 
 }  // namespace sawtooth::experiments

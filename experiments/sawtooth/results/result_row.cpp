@@ -203,7 +203,7 @@ void add_intervals(const RowSource& source, CsvRow& row) {
         all.push_back(value_in(other).value_or(*value));
       const auto [low, high] = std::minmax_element(all.begin(), all.end());
       double factor = 1;
-      for (const IntervalWidth& width : source.point.judgement.intervals)
+      for (const IntervalWidth& width : source.point.end_widths)
         if (width.column == column && !is_time) factor = std::exp(width.half_width({*value}, kind));
       put(std::string(column), *low / factor, *value, *high * factor);
     }

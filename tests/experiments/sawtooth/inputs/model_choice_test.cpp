@@ -116,6 +116,8 @@ TEST(ModelChoice, KnowsIntervalsOfWhatWasJudgedAlone) {
       {{"gpu", "h200"}, {"scan", "linear"}, {"launches", "2"}, {"l2-bytes", "60MiB"}}));
   EXPECT_TRUE(has_intervals({{"gpu", "h200"}, {"kernel", "hopper"}, {"head-dim", "128"}}));
   for (const Pairs& other : {Pairs{{"timing", "lockstep"}},
+                             {{"kernel", "mma-1-stage"}},
+                             {{"kernel", "unknown"}},
                              {{"system", "flash-attention-3"}},
                              {{"without", "stalls"}},
                              {{"l2-bytes", "30MiB"}}}) {
