@@ -25,6 +25,7 @@ enum class Mechanism : uint32_t {
   ticket_race = 1u << 13,
   early_write_back = 1u << 14,
   power = 1u << 15,
+  repeats = 1u << 16,
 };
 
 struct MechanismName {
@@ -54,6 +55,7 @@ inline constexpr auto mechanism_names = std::to_array<MechanismName>({
     {"item-cost", "beginning and ending an item take time", Mechanism::item_cost},
     {"prefetch-cost", "issuing prefetches takes time", Mechanism::prefetch_cost},
     {"power", "the clock falls where a kernel, or DRAM with it, draws too much", Mechanism::power},
+    {"repeats", "some of many heads that are alike stand for all", Mechanism::repeats},
 });
 
 /// A set of mechanisms that are switched off.
@@ -63,5 +65,8 @@ struct MechanismSet {
   constexpr void add(Mechanism m) { bits |= static_cast<uint32_t>(m); }
   friend constexpr bool operator==(MechanismSet, MechanismSet) = default;
 };
+
+/// Of `--exact`.
+inline constexpr MechanismSet no_repeats{static_cast<uint32_t>(Mechanism::repeats)};
 
 }  // namespace sawtooth::sim

@@ -1,11 +1,13 @@
 #include "sim/timed/simulate_timed.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/schedule/limits.hpp"
 #include "sim/timed/memory.hpp"
+#include "sim/timed/repeated_heads.hpp"
 #include "sim/timed/wavefront.hpp"
 
 namespace sawtooth::sim {
@@ -30,28 +32,50 @@ void add_launch_reads(Counters& total, const TimedParameters& parameters) {
     if (total.*column) *(total.*column) += sectors;
 }
 
+// At full clock: the launch, and before it what was counted when each of the `watched` items began.
+static std::vector<Prediction> replays(const Request& request, const TimedParameters& parameters,
+                                       std::vector<int64_t> watched) {
+  constexpr double us_in_ns = 1000;
+  LiveAtoms atoms(request, keeps_pairs(request, parameters.step) ? KvAtoms::pairs : KvAtoms::tiles);
+  TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
+  TimedWavefront wavefront(request, parameters, atoms, memory);
+  std::vector<Prediction> all;
+  const auto count = [&](double ns) {
+    Prediction& made = all.emplace_back();
+    made.time_us = ns / us_in_ns;
+    set_counters(
+        made, [&](Tensor tensor) { return memory.counters(tensor); }, request.bulk_loads);
+  };
+  wavefront.watch(std::move(watched), count);
+  count(wavefront.run());
+  all.back().tile_visits = wavefront.tile_visits();
+  all.back().phases = wavefront.take_phases();
+  return all;
+}
+
 Prediction simulate_timed(const Request& request, const TimedParameters& parameters) {
   constexpr double us_in_ns = 1000;
   require_limits(request);
-  const bool backward = request.problem.pass == Pass::backward;
-  const bool pairs = keeps_pairs(request, parameters.step);
-  LiveAtoms atoms(request, pairs ? KvAtoms::pairs : KvAtoms::tiles);
-  TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
-  TimedWavefront wavefront(request, parameters, atoms, memory);
-  Prediction prediction;
-  const double full_clock_ns = wavefront.run();
-  const double slower = parameters.power.slower_launch(full_clock_ns, request.load.launches);
-  prediction.time_us = full_clock_ns * slower / us_in_ns;
-  prediction.tile_visits = wavefront.tile_visits();
-  prediction.phases = wavefront.take_phases();
+  std::optional<Prediction> shown;
+  if (const auto heads = repeated_heads(request)) {
+    const int64_t step = heads->step * q_tiles(request.problem, request.tiling);
+    const auto seen = replays(with_heads(request, heads->replayed), parameters, {step, 2 * step});
+    if (is_steady(seen[0], seen[1])) {
+      shown = repeated(request, *heads, seen[0], seen[1], seen[2]);
+      shown->method = std::to_string(heads->replayed) + " heads stand for all; --exact replays all";
+    }
+  }
+  Prediction prediction =
+      shown ? std::move(*shown) : std::move(replays(request, parameters, {}).front());
+  const double slower =
+      parameters.power.slower_launch(*prediction.time_us * us_in_ns, request.load.launches);
+  *prediction.time_us *= slower;
   for (TimeTerms& terms : prediction.phases)
     for (double& ns : terms.ns) ns *= slower;
-  set_counters(
-      prediction, [&](Tensor tensor) { return memory.counters(tensor); }, request.bulk_loads);
   add_launch_reads(prediction.total, parameters);
   auto& by_tensor = prediction.by_tensor;
-  if (backward) know_reductions(prediction);
-  if (pairs)
+  if (request.problem.pass == Pass::backward) know_reductions(prediction);
+  if (keeps_pairs(request, parameters.step))
     split_pair(by_tensor[static_cast<size_t>(Tensor::k)],
                by_tensor[static_cast<size_t>(Tensor::v)]);
   return prediction;

@@ -232,6 +232,10 @@ void TimedWavefront::take(Worker& worker, double now_ns) {
     end_cta(worker, now_ns);
     return;
   }
+  while (!watched_.empty() && worker.cursor.item().index >= watched_.front()) {
+    seen_(now_ns);
+    watched_.erase(watched_.begin());
+  }
   if (phases_.size() < static_cast<size_t>(worker.phase) + 2) phases_.resize(worker.phase + 2);
   double& ended_ns = ended_ns_[static_cast<size_t>(w)];
   const TimeTerm before = worker.phase == 0 ? TimeTerm::idle : TimeTerm::item;

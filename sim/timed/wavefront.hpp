@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -43,6 +44,12 @@ class TimedWavefront {
   /// Launches it at `begin_ns` of the memory's time, `traffic` beside it where there is any;
   /// returns when it ends.
   double run_from(double begin_ns, LinkTraffic* traffic);
+
+  /// `seen` is called with the time when one of the items from each of `items` on has begun.
+  void watch(std::vector<int64_t> items, std::function<void(double ns)> seen) {
+    watched_ = std::move(items);
+    seen_ = std::move(seen);
+  }
 
   int64_t tile_visits() const { return tile_visits_; }
   /// Once: there is a phase for each item of a worker.
@@ -122,6 +129,8 @@ class TimedWavefront {
   int64_t ctas_begun_ = 0;
   int64_t tile_visits_ = 0;
   LinkTraffic* traffic_ = nullptr;
+  std::vector<int64_t> watched_;  // ascending
+  std::function<void(double ns)> seen_;
   double begin_ns_ = 0;
   double end_ns_ = 0;
 };

@@ -80,8 +80,8 @@ struct ServingKernel {
   kernels::TileCost cost;
 };
 
-// Kernels of the family, or without a name those that choose_variant() of
-// kernels/attention/choice.cpp chooses from: made for the GPU, else of one family.
+// Of the family, or without a name those that choose_variant() (kernels/attention/choice.cpp) has
+// to choose from: made for the GPU, else of one family.
 std::vector<ServingKernel> serving_kernels(std::string_view family, const Problem& problem,
                                            const GpuFile& gpu) {
   const int64_t shared_bytes = gpu.profile.shared_memory_block_bytes.value_or(0);
@@ -151,8 +151,8 @@ std::vector<KernelOption> kernels_to_search(std::string_view family, const Probl
     for (int64_t ctas = min_of(fit, row->ctas_per_sm); ctas > 0; --ctas)
       options.push_back({row, ctas});
   }
-  std::ranges::stable_partition(options,
-                                [&](const KernelOption& option) { return option.row == usual; });
+  std::stable_partition(options.begin(), options.end(),
+                        [&](const KernelOption& option) { return option.row == usual; });
   return options;
 }
 

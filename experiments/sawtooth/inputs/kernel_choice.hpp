@@ -43,9 +43,8 @@ struct KernelOption {
   int64_t ctas_per_sm;
 };
 
-/// The kernels that `search` chooses from, each with every number of CTAs an SM that it is built
-/// for and that fits: of the family, or without a name those that a plain call chooses from, what
-/// that takes first. Empty where the GPU's shared memory is not known.
+/// The kernels that `search` chooses from, each with every number of CTAs an SM that fits: of the
+/// family, or without a name those that a plain call chooses from, what that takes first.
 std::vector<KernelOption> kernels_to_search(std::string_view family, const Problem& problem,
                                             const GpuFile& gpu);
 

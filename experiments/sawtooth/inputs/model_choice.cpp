@@ -111,7 +111,7 @@ Judgement judgement_of(const GpuFile* gpu, const Keys& keys, const std::string& 
                                   : !keys.system.empty() ? std::string_view(keys.system)
                                   : usual                ? usual_family
                                                          : std::string_view(keys.kernel);
-  const bool as_it_is = keys.without == sim::MechanismSet{} &&
+  const bool as_it_is = (keys.without == sim::MechanismSet{} || keys.without == sim::no_repeats) &&
                         keys.l2_bytes.value_or(gpu->profile.l2_bytes) == gpu->profile.l2_bytes;
   Judgement judgement;
   if (!as_it_is) return judgement;

@@ -12,15 +12,12 @@ namespace {
 
 // Several GPUs share the heads. The whole exchange is waited for: the projections before need it,
 // and those behind.
-double exchange_us(const Keys& keys, const sim::LinkRates& link) {
-  const Problem whole{.batch = keys.batch,
-                      .heads = keys.heads,
-                      .kv_heads = *keys.kv_heads,
-                      .seq_q = *keys.seq_q,
-                      .seq_kv = *keys.seq_kv,
-                      .head_dim = keys.head_dim,
-                      .dtype = keys.dtype,
-                      .head_dim_v = static_cast<int32_t>(keys.head_dim_v.value_or(0))};
+double exchange_us(const Point& point) {
+  const Keys& keys = point.keys;
+  const sim::LinkRates& link = point.gpu.link_nccl;
+  Problem whole = point.request.problem;
+  whole.heads = keys.heads;
+  whole.kv_heads = *keys.kv_heads;
   const HeadShards shards{*keys.head_shards, keys.exchange};
   return double(shards.bytes(whole)) / sim::link_bytes_a_ns(link, shards.message_bytes(whole)) /
          ns_a_us;
@@ -137,7 +134,7 @@ PredictedResult predict(const Point& point, const sim::Request& request, const C
                             other_models(point, request)};
   sim::Prediction& prediction = result.prediction;
   if (point.keys.head_shards && !point.gpu.link_nccl.empty())
-    prediction.transfer_us = prediction.exposed_us = exchange_us(point.keys, point.gpu.link_nccl);
+    prediction.transfer_us = prediction.exposed_us = exchange_us(point);
   if (point.hides_time) {
     prediction.time_us.reset();
     prediction.exposed_us.reset();

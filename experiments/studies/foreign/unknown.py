@@ -4,7 +4,6 @@
     unknown.py [PROGRAM]      five minutes of two cores; prints a line for DRAM reads and one for times
 """
 
-import csv
 import statistics
 import subprocess
 import sys
@@ -12,30 +11,29 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parents[2] / "data/h200"
-SCHEDULE = ("tile_q", "tile_kv", "q_order", "launch", "workers", "ctas_per_sm", "scan")
-KEYS = ("system", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim", "mask", *SCHEDULE)
+EXPERIMENTS = Path(__file__).resolve().parents[2]
+DATA = EXPERIMENTS / "data/h200"
+sys.path.append(str(EXPERIMENTS.parent / "plots/lib"))
+from table import read as rows  # noqa: E402  (the path above leads to it)
 
-
-def rows(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+KEYS = (
+    "system heads kv_heads seq_q seq_kv head_dim mask tile_q tile_kv q_order launch workers ctas_per_sm scan"
+).split()
 
 
 def launches():
     """Rows of other people's kernels by their point: those of a library have no schedule, that is the system's."""
-    triton = [row for row in rows(DATA / "orders/gains.csv") if row["kernel"].startswith("triton")]
+    triton = [row for row in rows(f"{DATA}/orders/gains.csv") if row["kernel"].startswith("triton")]
     for row in triton:
         row.update(system="", heads="1", kv_heads="1")
     found = defaultdict(list)
-    for row in triton + rows(DATA / "peers/peers.csv") + rows(DATA / "peers/gqa.csv"):
+    for row in triton + rows(f"{DATA}/peers/peers.csv") + rows(f"{DATA}/peers/gqa.csv"):
         found[tuple(row[key] for key in KEYS)].append(row)
     return found
 
 
 def main(program="sawtooth"):
     measured = launches()
-    predicted = []
     with tempfile.TemporaryDirectory() as folder:
         given = Path(folder) / "unknown.ini"
         sections = (
@@ -46,7 +44,7 @@ def main(program="sawtooth"):
         given.write_text("gpu = h200\nkernel = unknown\n" + text, encoding="utf-8")
         table = given.with_suffix(".csv")
         subprocess.run([program, "simulate", given, "--quiet", "--csv", table], check=True)
-        predicted = rows(table)
+        predicted = rows(str(table))
     for column in ("dram_read_sectors", "time_us"):
         inside, widths = [], []
         for row, real in zip(predicted, measured.values(), strict=True):
