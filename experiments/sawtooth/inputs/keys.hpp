@@ -66,6 +66,7 @@ struct Keys : Features {
   std::optional<sim::Timing> timing;  // both of them are there once a point is resolved
   const L2Model* l2 = nullptr;
   sim::MechanismSet without{};
+  bool exact = false;
   std::optional<int64_t> step_ns, step_exposed_ns, stages, spill_bytes;
   std::optional<double> age_bias;
   std::optional<int64_t> l2_bytes;

@@ -192,7 +192,12 @@ void resolve_gpu(const GpuFile* gpu, Point& point) {
 }
 
 void resolve_model(const Layers& layers, Point& point) {
-  const Keys& keys = point.keys;
+  Keys& keys = point.keys;
+  if (keys.exact && keys.timing == sim::Timing::timed) {
+    if (keys.without != sim::MechanismSet{} && keys.without != sim::no_repeats)
+      layers.fail("exact", "takes no other mechanism away; leave `without` out");
+    keys.without = sim::no_repeats;
+  }
   point.request.without = keys.without;
   // As `measure` and `ring` time: a launch, or a round, that loads the kernel and five that count,
   // of which the middle one is taken.

@@ -59,16 +59,6 @@ constexpr KeyField order_field = [] {
   return made;
 }();
 
-/// Another word for without = repeats.
-constexpr KeyField exact_field{
-    .read =
-        [](std::string_view text, Keys& keys) {
-          if (text == "on") keys.without = sim::no_repeats;
-        },
-    .print = [](const Keys&) { return std::string(); },
-    .needs = "without = nothing",
-    .met = [](const Keys& keys) { return keys.without == sim::no_repeats; }};
-
 const std::vector<OptionSpec> rows_of_every_point{
     {"batch", problem, count, of<&Keys::batch>, sweep_commands, "1", "sequences", 1, most_small},
     {"heads", problem, count, of<&Keys::heads>, sweep_commands, "1", "query heads", 1, most_small},
@@ -141,7 +131,7 @@ const std::vector<OptionSpec> rows_of_every_point{
      "model of the L2 cache; auto: likewise", 1, 1, names_or_auto<const L2Model*>},
     {"without", model, choice, of<&Keys::without>, sweep_commands, "nothing",
      "a mechanism of timing = timed that is switched off"},
-    {"exact", model, toggle, exact_field, sweep_commands, "off",
+    {"exact", model, toggle, of<&Keys::exact>, sweep_commands, "off",
      "timing = timed: replay all of many heads that are alike (without = repeats)"},
     {"kernel-costs", model, path, of<&Keys::kernel_costs>, sweep_commands, "",
      "timing = timed: file of the kernel's costs, as `sawtooth teach` writes it (default: those of "

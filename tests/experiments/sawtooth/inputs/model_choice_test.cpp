@@ -68,6 +68,21 @@ TEST(ModelChoice, SpansKernelsWhereThePointsOwnIsNotKnown) {
     EXPECT_TRUE(ends(known).empty()) << known.back().second;
 }
 
+TEST(ModelChoice, ExactLeavesTheJudgementAndTakesNoOtherMechanismAway) {
+  Catalog catalog;
+  const Point exact =
+      resolve(settings({{"gpu", "h200"}, {"scan", "linear"}, {"exact", "on"}}), catalog);
+  EXPECT_EQ(exact.text("without"), "repeats");
+  EXPECT_TRUE(exact.judgement.known());
+  EXPECT_EQ(resolve(settings({{"gpu", "gb10"}, {"exact", "on"}}), catalog).text("without"),
+            "nothing");  // lockstep
+  EXPECT_EQ(resolve(settings({{"gpu", "h200"}, {"exact", "off"}}), catalog).text("without"),
+            "nothing");
+  EXPECT_THROW(
+      resolve(settings({{"gpu", "h200"}, {"exact", "on"}, {"without", "jitter"}}), catalog),
+      UsageError);
+}
+
 TEST(ModelChoice, SpansModelsWhereNoneIsNamedAndNoneWasJudged) {
   const auto spans = [](const Pairs& pairs) {
     Catalog catalog;
