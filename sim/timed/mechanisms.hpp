@@ -66,7 +66,6 @@ struct MechanismSet {
   friend constexpr bool operator==(MechanismSet, MechanismSet) = default;
 };
 
-/// Of `--exact`.
 inline constexpr MechanismSet no_repeats{static_cast<uint32_t>(Mechanism::repeats)};
 
 }  // namespace sawtooth::sim

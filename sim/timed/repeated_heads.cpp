@@ -14,9 +14,9 @@ double left_over(const Request& request, int64_t heads) {
   return double((workers - items % workers) % workers) / double(workers);
 }
 
-// DRAM reads beyond what is compulsory.
-int64_t beyond(const Counters& at) {
-  return at.dram_read_sectors.value_or(0) - at.cold_read_sectors.value_or(0);
+// Misses beyond what is compulsory.
+int64_t beyond(const Counters& at, Sectors Counters::*misses = &Counters::dram_read_sectors) {
+  return (at.*misses).value_or(0) - at.cold_read_sectors.value_or(0);
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ std::optional<RepeatedHeads> repeated_heads(const Request& request) {
     return std::nullopt;
   const int64_t step = unit * ceil_div(least_waves * schedule.workers, unit * tiles);
   const int64_t replayed = 3 * step + heads % step;
-  if (replayed > heads / 2) return std::nullopt;
+  const int64_t o_bytes = replayed * problem.seq_q * problem.o_row_bytes();  // they fill L2
+  if (replayed > heads / 2 || o_bytes < request.l2_bytes) return std::nullopt;
   return RepeatedHeads{step, replayed};
 }
 
@@ -75,14 +76,18 @@ Prediction repeated(const Request& request, const RepeatedHeads& heads, const Pr
       if (Sectors& value = made.*column.member)
         *value += added((to.*column.member).value_or(0), (from.*column.member).value_or(0));
     for (Sectors Counters::*exact :
-         {&Counters::sm_read_sectors, &Counters::l2_write_sectors, &Counters::cold_read_sectors})
-      made.*exact = *(counters.*exact) / heads.replayed * all;
-    if (counters.dram_read_sectors) {  // what is compulsory is known, what comes on top follows
-      made.dram_read_sectors =
-          *made.cold_read_sectors + beyond(counters) + added(beyond(to), beyond(from));
-      made.l2_read_miss_sectors = *made.dram_read_sectors + made.fabric_read_sectors.value_or(0) -
-                                  made.fabric_read_miss_sectors.value_or(0);
-    }
+         {&Counters::sm_read_sectors, &Counters::l2_write_sectors, &Counters::l2_write_miss_sectors,
+          &Counters::cold_read_sectors})
+      if (counters.*exact) made.*exact = *(counters.*exact) / heads.replayed * all;
+    if (counters.dram_write_sectors)  // as many dirty lines stay in L2 behind the launch
+      made.dram_write_sectors =
+          *made.l2_write_sectors - (*counters.l2_write_sectors - *counters.dram_write_sectors);
+    // What is compulsory is known, and what comes on top follows.
+    for (Sectors Counters::*misses :
+         {&Counters::dram_read_sectors, &Counters::l2_read_miss_sectors})
+      if (counters.*misses)
+        made.*misses = *made.cold_read_sectors + beyond(counters, misses) +
+                       added(beyond(to, misses), beyond(from, misses));
     counters = made;
   };
   whole.total = {};

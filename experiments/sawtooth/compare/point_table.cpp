@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "experiments/sawtooth/inputs/keys.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
@@ -9,7 +10,7 @@ namespace {
 
 // That of an unknown kernel stands for every kernel.
 std::string_view family(std::string_view kernel) {
-  return kernel == "unknown" ? "" : kernel.substr(0, kernel.find('-'));
+  return kernel == unknown_kernel ? "" : kernel.substr(0, kernel.find('-'));
 }
 
 // "60 MiB", or "1000 B".

@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::span<const kernels::VariantRow>;
 
-// Of a CTA's shared memory; CUDA C++ Programming Guide, since compute capability 8.0.
+// The driver's part of a CTA's shared memory; CUDA C++ Programming Guide, since 8.0.
 constexpr int reserved_bytes = 1024;
 
 Rows rows_of(Pass pass) {
@@ -80,8 +80,8 @@ struct ServingKernel {
   kernels::TileCost cost;
 };
 
-// Of the family, or without a name those that choose_variant() (kernels/attention/choice.cpp) has
-// to choose from: made for the GPU, else of one family.
+// Kernels of the family; without a name those that choose_variant() (kernels/attention/choice.cpp)
+// has to choose from: made for the GPU, else of one family.
 std::vector<ServingKernel> serving_kernels(std::string_view family, const Problem& problem,
                                            const GpuFile& gpu) {
   const int64_t shared_bytes = gpu.profile.shared_memory_block_bytes.value_or(0);
@@ -221,8 +221,8 @@ static bool has_own_kernels(const Point& point) {
 }
 
 // The pipes of an SM have a step's tensor products and exponentials at once. FlashAttention-3 keeps
-// them busy for three quarters of its time (740 of 989 TFLOP/s, arXiv 2407.08608); that others take
-// up to three times as long is assumed.
+// them busy for three quarters of its time (740 of 989 TFLOP/s, arXiv 2407.08608). The other two
+// numbers are assumed: with waits they make times lie within a factor of about three.
 static std::vector<sim::KernelCost> ends_of_kernels(const Point& point) {
   constexpr double best_share = 0.75, slower = 2.3, deepest_lead_steps = 2;
   const sim::Gpu& gpu = point.gpu;

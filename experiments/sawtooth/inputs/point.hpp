@@ -67,7 +67,7 @@ struct Point {
   /// Costs of a kernel that hides latencies and of one that waits for its tiles, where those of the
   /// point's own are not known: intervals hold what both do.
   std::vector<sim::KernelCost> kernel_ends;
-  std::vector<IntervalWidth> end_widths;  // of their counters
+  std::vector<IntervalWidth> end_widths;
 
   /// The resolved value of `key` as rows and configurations print it; empty where it has none.
   std::string text(std::string_view key) const;

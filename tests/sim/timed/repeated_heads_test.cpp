@@ -49,16 +49,30 @@ INSTANTIATE_TEST_SUITE_P(Masks, RepeatedHeads, ::testing::Values(MaskKind::none,
 
 TEST_P(RepeatedHeads, GiveWhatAllOfThemDo) {
   Request request = many_heads(GetParam());
-  const Prediction some = median_launch(request, small_gpu(), false);
+  Gpu gpu = small_gpu();
+  const bool halves = GetParam() == MaskKind::none;
+  request.bulk_loads = halves;  // of fabric misses half are counted then
+  if (halves) {
+    request.l2_bytes = gpu.l2_bytes = 6 << 20;
+    gpu.l2_halves = 2;
+    gpu.latency_far_ns = 250;
+  }
+  const Prediction some = median_launch(request, gpu, halves);
   EXPECT_NE(some.method, "");
   request.without.add(Mechanism::repeats);
-  const Prediction all = median_launch(request, small_gpu(), false);
+  const Prediction all = median_launch(request, gpu, halves);
   EXPECT_EQ(all.method, "");
   EXPECT_EQ(some.tile_visits, all.tile_visits);
   EXPECT_EQ(some.total.sm_read_sectors, all.total.sm_read_sectors);
   EXPECT_EQ(some.total.l2_write_sectors, all.total.l2_write_sectors);
   EXPECT_EQ(some.total.cold_read_sectors, all.total.cold_read_sectors);
   EXPECT_LT(off(*some.total.dram_read_sectors, *all.total.dram_read_sectors), 0.02);
+  EXPECT_LT(off(*some.total.l2_read_miss_sectors, *all.total.l2_read_miss_sectors), 0.02);
+  EXPECT_EQ(some.total.l2_write_miss_sectors, all.total.l2_write_miss_sectors);
+  EXPECT_EQ(some.total.dram_write_sectors.has_value(), all.total.dram_write_sectors.has_value());
+  if (all.total.dram_write_sectors) {
+    EXPECT_LT(off(*some.total.dram_write_sectors, *all.total.dram_write_sectors), 0.02);
+  }
   EXPECT_LT(std::abs(*some.time_us / *all.time_us - 1), 0.005);
 }
 
