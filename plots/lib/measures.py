@@ -37,36 +37,6 @@ def median_interval(values, confidence=CONFIDENCE):
     return middle, ordered[low], ordered[count - 1 - low]
 
 
-def visible_pairs(row):
-    """Pairs of a query and a key that it sees, as visible_pairs() of scheduler/mask.hpp has them."""
-    queries, keys = int(row["seq_q"]), int(row["seq_kv"])
-    if row["mask"] == "none":
-        return queries * keys
-    if row["mask"] != "causal" and not row["mask"].removeprefix("window:").isdigit():
-        return float("nan")  # lists of tiles: the program alone has them
-    fewest = max(keys - queries, 0) + 1  # keys that the first row with any sees, each next one more
-    most = keys
-    if row["mask"] != "causal":
-        most = min(int(row["mask"].removeprefix("window:")), keys)
-    growing = max(most - fewest + 1, 0)
-    return growing * (fewest + most) // 2 + (min(queries, keys) - growing) * most
-
-
-def flop(row):
-    """Floating-point operations of attention forward: 4 B H D a visible pair, and of backward 2.5 times
-    as many (five products instead of two). Under causal the last key that a row sees counts half, so
-    that a square has S^2 / 2 pairs, as papers count."""
-    factors = (int(row[name]) for name in ("batch", "heads", "head_dim"))
-    pairs = visible_pairs(row)
-    if row["mask"] == "causal":
-        pairs -= min(int(row["seq_q"]), int(row["seq_kv"])) / 2
-    return (10 if row.get("pass") == "backward" else 4) * math.prod(factors) * pairs
-
-
-def tflops(operations, time_us):
-    return operations / time_us / 1e6
-
-
 def short(tokens):
     """128K of 131072."""
     return f"{int(tokens) // 1024}K" if int(tokens) % 1024 == 0 else str(int(tokens))

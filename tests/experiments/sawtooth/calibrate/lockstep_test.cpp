@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,16 +16,20 @@
 
 #include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
-#include "experiments/studies/streams/lockstep_patterns.hpp"
-#include "experiments/studies/streams/lockstep_table.hpp"
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
+#include "sim/halves/simulate_halves.hpp"
+#include "tests/experiments/sawtooth/calibrate/lockstep_patterns.hpp"
 
 namespace sawtooth::experiments {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
+using enum LockstepFamily;
+
+constexpr int32_t none = LockstepOrder::none;
 
 /// One pattern at places of one kind.
 struct LockstepReadings {
@@ -41,29 +46,21 @@ struct LockstepReadings {
   }
 };
 
-std::vector<LockstepReadings> read_lockstep_csv(const std::string& path) {
-  std::vector<LockstepReadings> all;
-  for (const LockstepRow& row : typed_rows(read_csv(path), lockstep_columns())) {
-    const LockstepReadings r{row.pattern, row.apart, row.ctas / 2, {}};
+const std::vector<LockstepReadings>& recorded() {
+  static std::vector<LockstepReadings> all;
+  if (!all.empty()) return all;
+  const CsvTable table = read_csv(SAWTOOTH_EXPERIMENTS_DIR "/data/h200/streams/lockstep_reads.csv");
+  for (const LockstepRow& row : typed_rows(table, lockstep_columns())) {
     const auto same = std::ranges::find_if(all, [&](const LockstepReadings& other) {
-      return other.pattern == r.pattern && other.apart == r.apart;
+      return other.pattern == row.pattern && other.apart == row.apart;
     });
-    LockstepReadings& readings = same == all.end() ? all.emplace_back(r) : *same;
-    readings.dram_read_sectors.push_back(row.sectors.front().value());
+    if (same == all.end())
+      all.push_back({row.pattern, row.apart, row.ctas / 2, {row.dram_read_sectors}});
+    else
+      same->dram_read_sectors.push_back(row.dram_read_sectors);
   }
   for (LockstepReadings& readings : all) std::ranges::sort(readings.dram_read_sectors);
   return all;
-}
-
-/// What `sawtooth simulate --gpu ... --l2 halves` gives the model.
-sim::HalvesParameters halves_of(const sim::Gpu& gpu) {
-  return {.halves = static_cast<int>(gpu.l2_halves.value()),
-          .capacity_lines = gpu.l2_bytes / gpu.l2_halves.value() / line_bytes,
-          .ways = static_cast<int>(gpu.l2_ways.value()),
-          .reserved = gpu.l2_reserved_share.value(),
-          .scattered = gpu.l2_scattered_share.value_or(0),
-          .far_first_waiting = gpu.far_first_waiting_share.value(),
-          .far_first_running = gpu.far_first_running_share.value()};
 }
 
 /// DRAM reads of the model, with those of the table that the kernel reads. CTAs that read one tile
@@ -84,7 +81,7 @@ int64_t replay_dram_sectors(const LockstepOrder& order, const sim::HalvesParamet
     visits.clear();
     for (int64_t cta = 0; cta < order.ctas(); ++cta) {
       const int32_t read = order.tiles[static_cast<size_t>(step * order.ctas() + cta)];
-      if (read == LockstepOrder::none) continue;
+      if (read == none) continue;
       uint32_t& visit = visit_of_tile[static_cast<size_t>(read)];
       if (visit == UINT32_MAX) {
         visit = static_cast<uint32_t>(visits.size());
@@ -106,18 +103,12 @@ int64_t replay_dram_sectors(const LockstepOrder& order, const sim::HalvesParamet
 constexpr double share_of_visits = 0.03;
 constexpr double share_of_causal_reads = 0.1;
 
-const std::vector<LockstepReadings>& recorded() {
-  static const auto all =
-      read_lockstep_csv(SAWTOOTH_EXPERIMENTS_DIR "/data/h200/streams/lockstep_reads.csv");
-  return all;
-}
-
 /// All that one tile of every visit is.
 double visit_sectors(const LockstepOrder& order) {
   std::vector<int64_t> last(static_cast<size_t>(order.buffer_tiles()), -1);
   int64_t visits = 0;
   for (size_t i = 0; i < order.tiles.size(); ++i) {
-    if (order.tiles[i] == LockstepOrder::none) continue;
+    if (order.tiles[i] == none) continue;
     int64_t& step = last[static_cast<size_t>(order.tiles[i])];
     const int64_t now = static_cast<int64_t>(i) / order.ctas();
     visits += step == now ? 0 : 1;
@@ -147,8 +138,10 @@ bool plain(const LockstepPattern& p) {
 /// Names of those of `wanted` that the model misses; prints all.
 template <class Wanted>
 std::vector<std::string> missed(Wanted wanted) {
-  sim::HalvesParameters parameters =
-      halves_of(read_gpu_file(SAWTOOTH_EXPERIMENTS_DIR "/profiles/gpus/h200.ini").profile);
+  const sim::Gpu gpu = read_gpu_file(SAWTOOTH_EXPERIMENTS_DIR "/profiles/gpus/h200.ini").profile;
+  sim::Request request;
+  request.l2_bytes = gpu.l2_bytes;
+  sim::HalvesParameters parameters = sim::halves_model(request, gpu).l2;
   std::vector<std::string> names;
   int patterns = 0;
   for (const LockstepReadings& r : recorded()) {
@@ -157,10 +150,8 @@ std::vector<std::string> missed(Wanted wanted) {
     const LockstepOrder order = lockstep_order(r.pattern, r.per_half);
     parameters.one_allocation = !r.apart;
     const auto model = double(replay_dram_sectors(order, parameters));
-    const bool causal = r.pattern.family == LockstepFamily::causal ||
-                        r.pattern.family == LockstepFamily::causal_sawtooth;
-    const double tolerance =
-        causal ? share_of_causal_reads * r.median() : share_of_visits * visit_sectors(order);
+    const double tolerance = is_causal(r.pattern) ? share_of_causal_reads * r.median()
+                                                  : share_of_visits * visit_sectors(order);
     const bool within = std::abs(model - r.median()) <= tolerance ||
                         (model >= double(r.least()) && model <= double(r.most()));
     std::printf("%-28s %8.2f M measured (%.2f to %.2f), %8.2f M model%s\n", name_of(r).c_str(),
@@ -187,19 +178,15 @@ const LockstepReadings& reading(const LockstepPattern& pattern) {
                                [&](const auto& r) { return r.pattern == pattern && !r.apart; });
 }
 
-LockstepPattern follow(int64_t distance_mib) {
-  return {.family = LockstepFamily::follow,
-          .mib = 480,
-          .lanes = 4,
-          .distance_mib = distance_mib,
-          .steps = 6000};
+LockstepPattern following(int64_t distance_mib) {
+  return {.family = follow, .mib = 480, .lanes = 4, .distance_mib = distance_mib, .steps = 6000};
 }
 
 // Whoever follows at 20 MiB would find its line in a half of 30 MiB if lines left as they came;
 // with LRU both readers' lines are in the way. Fourteen hits on a line keep it no longer than one.
 TEST(H200Lockstep, HitsMakeLinesYoungHoweverManyThereAre) {
   for (const int64_t distance : {13, 14, 15, 16, 18, 20, 26}) {
-    LockstepPattern pattern = follow(distance);
+    LockstepPattern pattern = following(distance);
     const double all = visit_sectors(lockstep_order(pattern, 66));
     const double once = reading(pattern).median();
     pattern.readers = 14;
@@ -211,13 +198,12 @@ TEST(H200Lockstep, HitsMakeLinesYoungHoweverManyThereAre) {
 
 TEST(H200Lockstep, NeitherPaceNorKindOfLoadMatters) {
   for (const int64_t distance : {14, 20}) {
-    const double plainly = reading(follow(distance)).median();
-    LockstepPattern slow = follow(distance);
+    const double plainly = reading(following(distance)).median();
+    LockstepPattern slow = following(distance), copied = slow;
     slow.pace_us = 6;
-    EXPECT_NEAR(reading(slow).median(), plainly, 0.005 * plainly) << distance;
-    LockstepPattern copied = follow(distance);
     copied.access = LockstepAccess::cp_async;
-    EXPECT_NEAR(reading(copied).median(), plainly, 0.005 * plainly) << distance;
+    for (const LockstepPattern& other : {slow, copied})
+      EXPECT_NEAR(reading(other).median(), plainly, 0.005 * plainly) << distance;
   }
 }
 
@@ -227,9 +213,8 @@ TEST(H200Lockstep, NeitherPaceNorKindOfLoadMatters) {
 TEST(H200Lockstep, OneFollowerIsPredictedButAtTheEdge) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
-                return plain(p) && p.family == LockstepFamily::follow && p.lanes == 4 &&
-                       p.readers == 1 && p.second_mib == 0 && p.distance_mib >= 13 &&
-                       p.distance_mib <= 20;
+                return plain(p) && p.family == follow && p.lanes == 4 && p.readers == 1 &&
+                       p.second_mib == 0 && p.distance_mib >= 13 && p.distance_mib <= 20;
               }),
               UnorderedElementsAre("follow 480 x4 at 14", "follow 480 x4 at 15",
                                    "follow 480 x4 at 13 apart", "follow 480 x4 at 14 apart",
@@ -238,8 +223,8 @@ TEST(H200Lockstep, OneFollowerIsPredictedButAtTheEdge) {
 
 TEST(H200Lockstep, OneHalfsReadersArePredictedButAtTheEdge) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
-                return r.pattern.family == LockstepFamily::one_half &&
-                       r.pattern.distance_mib >= 14 && r.pattern.distance_mib <= 36;
+                return r.pattern.family == one_half && r.pattern.distance_mib >= 14 &&
+                       r.pattern.distance_mib <= 36;
               }),
               UnorderedElementsAre("one-half 480 x4 at 22 across"));
 }
@@ -247,21 +232,20 @@ TEST(H200Lockstep, OneHalfsReadersArePredictedButAtTheEdge) {
 TEST(H200Lockstep, RingsArePredictedButOne) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
-                return p.family == LockstepFamily::ring && p.lanes == 11 && p.mib >= 28 &&
-                       p.mib <= 34;
+                return p.family == ring && p.lanes == 11 && p.mib >= 28 && p.mib <= 34;
               }),
               UnorderedElementsAre("ring 32 x11"));
 }
 
 TEST(H200Lockstep, PlacesOfChanceAndHotTilesArePredictedButAtTheEdge) {
-  EXPECT_THAT(missed([](const LockstepReadings& r) {
-                const LockstepPattern& p = r.pattern;
-                return plain(p) && p.readers == 1 &&
-                       ((p.family == LockstepFamily::single && p.mib == 48) ||
-                        (p.family == LockstepFamily::hot && p.distance_mib == 12 &&
-                         p.second_mib >= 14 && p.second_mib <= 22));
-              }),
-              UnorderedElementsAre("hot 480 x4 at 12 at 22"));
+  EXPECT_THAT(
+      missed([](const LockstepReadings& r) {
+        const LockstepPattern& p = r.pattern;
+        return plain(p) && p.readers == 1 &&
+               ((p.family == single && p.mib == 48) || (p.family == hot && p.distance_mib == 12 &&
+                                                        p.second_mib >= 14 && p.second_mib <= 22));
+      }),
+      UnorderedElementsAre("hot 480 x4 at 12 at 22"));
 }
 
 // Contiguous tiles, and K and V in allocations of their own.
@@ -269,10 +253,101 @@ TEST(H200Lockstep, CausalLaunchesArePredictedApartAndTogether) {
   EXPECT_THAT(missed([](const LockstepReadings& r) {
                 const LockstepPattern& p = r.pattern;
                 return plain(p) && !p.across &&
-                       ((p.mib == 52 && p.family == LockstepFamily::causal) ||
-                        (p.mib == 48 && !r.apart && p.family == LockstepFamily::causal_sawtooth));
+                       ((p.mib == 52 && p.family == causal) ||
+                        (p.mib == 48 && !r.apart && p.family == causal_sawtooth));
               }),
               IsEmpty());
+}
+
+// Orders of reads, traced by hand on two or three CTAs a half.
+
+std::vector<int32_t> at_step(const LockstepOrder& order, int64_t step) {
+  const auto begin = order.tiles.begin() + static_cast<std::ptrdiff_t>(step * order.ctas());
+  return {begin, begin + static_cast<std::ptrdiff_t>(order.ctas())};
+}
+
+// 1 MiB are 32 tiles; two lanes begin at tiles 0 and 16.
+TEST(LockstepPatterns, ARingIsReadFromPlacesEvenlyApart) {
+  const LockstepOrder order =
+      lockstep_order({.family = ring, .mib = 1, .lanes = 2, .steps = 18}, 2);
+  EXPECT_THAT(at_step(order, 0), ElementsAre(0, 16, 0, 16));
+  EXPECT_THAT(at_step(order, 17), ElementsAre(17, 1, 17, 1));
+  EXPECT_EQ(order.steps(), 18);
+  EXPECT_EQ(order.buffer_tiles(), 32);
+  EXPECT_EQ(order.reads(), 18 * 4);
+  EXPECT_EQ(order.table_sectors(), 18 * 4 * 4 / 32);
+}
+
+TEST(LockstepPatterns, PairsShareTheirPlaceAndSinglesHaveTheirOwn) {
+  const LockstepOrder shared =
+      lockstep_order({.family = pairs, .mib = 64, .readers = 2, .steps = 2}, 4);
+  const std::vector<int32_t> first = at_step(shared, 0);
+  EXPECT_EQ(first[0], first[1]);
+  EXPECT_EQ(first[2], first[3]);
+  EXPECT_NE(first[0], first[2]);
+  EXPECT_TRUE(std::equal(first.begin(), first.begin() + 4, first.begin() + 4));
+  const LockstepOrder own = lockstep_order({.family = single, .mib = 64, .steps = 2}, 4);
+  const std::vector<int32_t> places = at_step(own, 0);
+  EXPECT_EQ(std::set(places.begin(), places.end()).size(), 8u);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(at_step(own, 1)[i], (places[i] + 1) % (64 * 32));
+}
+
+// One lane: pair 0 leads, pair 1 follows at 1 MiB (32 tiles), pair 2 at 1 + 2 MiB.
+TEST(LockstepPatterns, FollowersReadWhatTheLeaderReadADistanceAgo) {
+  const LockstepOrder order = lockstep_order(
+      {.family = follow, .mib = 480, .distance_mib = 1, .second_mib = 2, .steps = 100}, 3);
+  EXPECT_THAT(at_step(order, 31), ElementsAre(31, none, none, 31, none, none));
+  EXPECT_THAT(at_step(order, 99), ElementsAre(99, 67, 3, 99, 67, 3));
+}
+
+TEST(LockstepPatterns, OfOneHalfOnlyOneHalfLeadsAndTheFollowerSitsWhereItIsTold) {
+  LockstepPattern pattern{.family = one_half, .mib = 480, .distance_mib = 1, .steps = 40};
+  EXPECT_THAT(at_step(lockstep_order(pattern, 2), 39), ElementsAre(39, 7, none, none));
+  pattern.across = true;
+  EXPECT_THAT(at_step(lockstep_order(pattern, 2), 39), ElementsAre(39, none, none, 7));
+}
+
+// Two readers up to 1 MiB: 16 and 32 tiles behind.
+TEST(LockstepPatterns, AChainDividesItsDistanceEvenly) {
+  const LockstepOrder order = lockstep_order(
+      {.family = chain, .mib = 480, .readers = 2, .distance_mib = 1, .steps = 40}, 3);
+  EXPECT_THAT(at_step(order, 39), ElementsAre(39, 23, 7, 39, 23, 7));
+}
+
+// 32 hot tiles in the time of 64 fresh ones: one at every other step.
+TEST(LockstepPatterns, HotTilesComeRoundOnceAPeriod) {
+  const LockstepOrder order = lockstep_order(
+      {.family = hot, .mib = 480, .distance_mib = 1, .second_mib = 2, .steps = 66}, 2);
+  EXPECT_THAT(at_step(order, 0), ElementsAre(32, none, 32, none));
+  EXPECT_THAT(at_step(order, 1), ElementsAre(33, 0, 33, 0));
+  EXPECT_THAT(at_step(order, 3), ElementsAre(35, 1, 35, 1));
+  EXPECT_THAT(at_step(order, 65), ElementsAre(97, 0, 97, 0));
+}
+
+// Two CTAs, 32 items: CTA 0 reads item 0 (tile 0), then item 2 (0, 1, 2); CTA 1 item 1 (0, 1), then
+// item 3. Backwards, item 2 is 2, 1, 0.
+TEST(LockstepPatterns, CausalItemsReadUpToThemselves) {
+  const LockstepOrder order = lockstep_order({.family = causal, .mib = 1}, 1);
+  EXPECT_THAT(at_step(order, 0), ElementsAre(0, 0));
+  EXPECT_THAT(at_step(order, 1), ElementsAre(0, 1));
+  EXPECT_THAT(at_step(order, 3), ElementsAre(2, 1));
+  EXPECT_EQ(order.reads(), 32 * 33 / 2);
+  EXPECT_EQ(order.steps(),
+            2 + 4 + 6 + 8 + 10 + 12 + 14 + 16 + 18 + 20 + 22 + 24 + 26 + 28 + 30 + 32);
+  const LockstepOrder saw = lockstep_order({.family = causal_sawtooth, .mib = 1}, 1);
+  EXPECT_THAT(at_step(saw, 1), ElementsAre(2, 1));
+  EXPECT_THAT(at_step(saw, 2), ElementsAre(1, 3));
+  EXPECT_EQ(saw.reads(), order.reads());
+}
+
+// Workers 0 to 3 with items 0 to 3, then 4 to 7; worker w takes its second item at step w + 1, so
+// that at step 3 it reads 2, 1, 0 or, still of item 3, tile 3. Workers 0 and 1 sit at half 0, or 0
+// and 2.
+TEST(LockstepPatterns, CausalNeighboursShareAHalfOrAlternate) {
+  LockstepPattern pattern{.family = causal, .mib = 1};
+  EXPECT_THAT(at_step(lockstep_order(pattern, 2), 3), ElementsAre(2, 1, 0, 3));
+  pattern.across = true;
+  EXPECT_THAT(at_step(lockstep_order(pattern, 2), 3), ElementsAre(2, 0, 1, 3));
 }
 
 }  // namespace
