@@ -22,23 +22,6 @@ std::vector<std::string> listed_values(const OptionSpec& option) {
   return {};
 }
 
-// Options of a command; its own ones as rows of the table.
-template <class Function>
-void for_each_option(const Command& command, Function function) {
-  for (const OptionSpec& option : option_table())
-    if ((option.commands & command.options) != 0) function(option);
-  for (const PlainOption& option : command.flags) {
-    OptionSpec spec;
-    spec.key = option.key;
-    spec.description = option.description;
-    spec.kind = option.value == "FILE"   ? OptionKind::path
-                : option.value == "NAME" ? OptionKind::name
-                : option.value.empty()   ? OptionKind::toggle
-                                         : OptionKind::text;
-    function(spec);
-  }
-}
-
 // What may stand first behind these commands: names, or for plot a command that lists its figures.
 constexpr const char* figures = "$(sawtooth plot --list | sed -n \"s/^  \\([a-z_]*\\)  .*/\\1/p\")";
 std::string operands_of(const Command& command) {
@@ -78,7 +61,8 @@ std::string bash() {
   out << "  esac\n  case ${COMP_WORDS[1]} in\n";
   for (const Command& command : command_table) {
     out << "    " << command.name << ") options='";
-    for_each_option(command, [&](const OptionSpec& option) { out << "--" << option.key << ' '; });
+    for_each_option(
+        command, [&](auto, const OptionSpec& option, auto) { out << "--" << option.key << ' '; });
     out << "--help' ;;\n";
   }
   out << "  esac\n"
@@ -103,7 +87,7 @@ std::string zsh() {
     const std::string names = operands_of(command);
     out << "    " << command.name << ")\n      _arguments "
         << (names.empty() ? "" : "\"1:name:(" + names + ")\" ") << "'*:file:_files'";
-    for_each_option(command, [&](const OptionSpec& option) {
+    for_each_option(command, [&](auto, const OptionSpec& option, auto) {
       out << " \\\n        '*--" << option.key << '[' << within_quotes(option.description, "[]\\")
           << ']';
       const std::string values = join_list(listed_values(option), " ");
@@ -131,7 +115,7 @@ std::string fish() {
     }
     out << "complete -c sawtooth -f -n __fish_use_subcommand -a " << command.name << " -d '"
         << within_quotes(command.description, "\\") << "'\n";
-    for_each_option(command, [&](const OptionSpec& option) {
+    for_each_option(command, [&](auto, const OptionSpec& option, auto) {
       out << "complete -c sawtooth -n '__fish_seen_subcommand_from " << command.name << "' -l "
           << option.key;
       const std::string values = join_list(listed_values(option), " ");

@@ -14,24 +14,13 @@ namespace {
 constexpr const char* program_line =
     "the cache locality of GPU attention, predicted, executed, measured";
 
-struct GroupTitle {
-  OptionGroup group;
-  std::string_view title;
-};
-constexpr GroupTitle group_titles[] = {
-    {OptionGroup::problem, "Problem"},     {OptionGroup::schedule, "Schedule"},
-    {OptionGroup::where, "Where it runs"}, {OptionGroup::model, "Model"},
-    {OptionGroup::output, "Output"},
-};
+// Of the groups in their order.
+constexpr std::string_view group_titles[] = {"Problem", "Schedule", "Where it runs", "Model",
+                                             "Output"};
+constexpr std::string_view own_title = "Options";
 
 constexpr std::string_view exit_codes =
     "0 fine, 1 a check failed, 2 wrong usage, 3 device or counters not available.";
-
-// "--key VALUE" of a command's own option.
-std::string left_of(const PlainOption& option) {
-  return "--" + std::string(option.key) + (option.value.empty() ? "" : " ") +
-         std::string(option.value);
-}
 
 // What it means, its values and its default.
 std::string explanation(const OptionSpec& option) {
@@ -42,19 +31,6 @@ std::string explanation(const OptionSpec& option) {
   const bool says_default = !option.default_text.empty() && option.kind != OptionKind::toggle;
   if (says_default) text += " (default: " + std::string(option.default_text) + ")";
   return text;
-}
-
-// Calls `title` and `option` for the options of a command, by group.
-template <class Title, class Option>
-void for_each_option_by_group(const Command& command, Title print_title, Option print_option) {
-  for (const GroupTitle& group : group_titles) {
-    bool titled = false;
-    for (const OptionSpec& option : option_table()) {
-      if (option.group != group.group || (option.commands & command.options) == 0) continue;
-      if (!std::exchange(titled, true)) print_title(group.title);
-      print_option(option);
-    }
-  }
 }
 
 constexpr size_t left_width = 30, narrow_left_width = 6;
@@ -106,6 +82,22 @@ void print_head(std::ostringstream& out, const std::string& name, std::string_vi
 
 }  // namespace
 
+void for_each_option(const Command& command, const OptionFunction& function) {
+  for (const PlainOption& own : command.flags) {
+    OptionSpec option;
+    option.key = own.key;
+    option.description = own.description;
+    option.kind = own.value == "FILE"   ? OptionKind::path
+                  : own.value == "NAME" ? OptionKind::name
+                  : own.value.empty()   ? OptionKind::toggle
+                                        : OptionKind::text;
+    function(own_title, option, own.value);
+  }
+  for (const OptionSpec& option : option_table())
+    if ((option.commands & command.options) != 0)
+      function(group_titles[static_cast<size_t>(option.group)], option, value_name(option));
+}
+
 std::string program_help() {
   std::ostringstream out;
   out << wrapped(std::string("sawtooth " SAWTOOTH_VERSION ": ") + program_line, line_width(), 2)
@@ -135,18 +127,13 @@ std::string command_help(const Command& command) {
   if (command.options != 0) usage += " [--key value ...]";
   out << wrapped(usage, line_width(), 7) << "\n\n  "
       << wrapped(command.description, line_width(), 2) << "\n";
-  if (!command.flags.empty()) out << "\n" << bold("Options", Output::standard) << "\n";
-  for (const PlainOption& option : command.flags)
-    print_row(out, left_of(option), std::string(option.description));
-  for_each_option_by_group(
-      command,
-      [&](std::string_view title) { out << "\n"
-                                        << bold(title, Output::standard) << "\n"; },
-      [&](const OptionSpec& option) {
-        std::string left = "--" + std::string(option.key);
-        if (const auto value = value_name(option); !value.empty()) left.append(" ").append(value);
-        print_row(out, left, explanation(option));
-      });
+  std::string_view before;
+  for_each_option(command, [&](std::string_view title, const OptionSpec& option, auto value) {
+    if (std::exchange(before, title) != title) out << "\n" << bold(title, Output::standard) << "\n";
+    std::string left = "--" + std::string(option.key);
+    if (!value.empty()) left.append(" ").append(value);
+    print_row(out, left, explanation(option));
+  });
   if ((command.options & command_simulate) != 0)
     print_text(out,
                "Several values of a key, comma-separated or repeated, make an axis; the points are "
@@ -176,17 +163,13 @@ std::string man_page(std::string_view name) {
     print_head(out, "sawtooth-" + std::string(name), command.description);
     out << "\\fBsawtooth " << name << "\\fR " << roff(command.operands)
         << (command.options == 0 ? "" : " [\\-\\-key value ...]") << "\n";
-    if (!command.flags.empty()) out << ".SH Options\n";
-    for (const PlainOption& option : command.flags)
-      out << ".TP\n\\fB" << roff(left_of(option)) << "\\fR\n" << roff(option.description) << "\n";
-    for_each_option_by_group(
-        command, [&](std::string_view title) { out << ".SH " << title << "\n"; },
-        [&](const OptionSpec& option) {
-          out << ".TP\n\\fB\\-\\-" << roff(option.key) << "\\fR";
-          if (const auto value = value_name(option); !value.empty())
-            out << " \\fI" << roff(value) << "\\fR";
-          out << "\n" << roff(explanation(option)) << "\n";
-        });
+    std::string_view before;
+    for_each_option(command, [&](std::string_view title, const OptionSpec& option, auto value) {
+      if (std::exchange(before, title) != title) out << ".SH " << title << "\n";
+      out << ".TP\n\\fB\\-\\-" << roff(option.key);
+      if (!value.empty()) out << (title == own_title ? " " : "\\fR \\fI") << roff(value);
+      out << "\\fR\n" << roff(explanation(option)) << "\n";
+    });
     out << ".SH EXAMPLE\n"
         << roff("sawtooth " + std::string(name) + " ") << roff(command.example) << "\n";
     return out.str() + roff_end();

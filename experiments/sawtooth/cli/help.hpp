@@ -1,12 +1,19 @@
 // What the program says of its commands (inputs/commands.hpp): help, man pages, completions.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 
 namespace sawtooth::experiments {
+
+using OptionFunction =
+    std::function<void(std::string_view title, const OptionSpec& option, std::string_view value)>;
+/// Calls `function` for the options of a command, its own ones first, with the title of their group
+/// and the name of their value.
+void for_each_option(const Command& command, const OptionFunction& function);
 
 /// The help of the whole program, and of one command with its options by group.
 std::string program_help();
