@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/compare/compare_report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <map>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/typed_csv.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -29,12 +29,8 @@ double share(size_t part, size_t whole) {
 
 // With all digits that a double has; nothing for nothing.
 std::string exact(std::optional<double> value) {
-  if (!value) return {};
   constexpr int digits = 17;
-  char text[32];
-  const auto end =
-      std::to_chars(text, text + sizeof text, *value, std::chars_format::general, digits);
-  return std::string(text, end.ptr);
+  return value ? cell_text(&*value, digits) : std::string();
 }
 
 // "  NAME        CELL       CELL ENDING".

@@ -1,7 +1,6 @@
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iostream>
 
@@ -41,9 +40,7 @@ std::string extent_of(const std::string& cell) {
 
 int64_t whole_or_unknown(std::string text) {
   std::erase(text, ',');
-  int64_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+  return number_of<int64_t>(text).value_or(-1);
 }
 
 constexpr std::string_view time_column = "profiled_time_us";

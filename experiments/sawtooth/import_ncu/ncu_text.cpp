@@ -1,7 +1,5 @@
 // The text of a table of Nsight Compute: encodings, separators, notations of numbers, and units.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "experiments/sawtooth/import_ncu/ncu_report.hpp"
 #include "experiments/sawtooth/support/text.hpp"
@@ -119,14 +117,12 @@ NcuTable ncu_table(std::string_view bytes, const std::string& path) {
 NcuValue ncu_value(const std::string& cell, std::string_view unit, char decimal_mark) {
   NcuValue value{cell, std::string(unit), {}};
   const std::string digits = plain_digits(cell, decimal_mark);
-  double number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(number))
-    return value;
+  const auto number = number_of<double>(digits);
+  if (!number) return value;
   const Unit base = base_of(unit);
-  value.text = base.factor == 1 ? digits : counted(number * base.factor);
+  value.text = base.factor == 1 ? digits : counted(*number * base.factor);
   value.unit = base.base;
-  value.number = number * base.factor;
+  value.number = *number * base.factor;
   return value;
 }
 

@@ -28,13 +28,9 @@ struct Sight {
 };
 using SightOf = std::function<Sight(int64_t position)>;
 
-[[noreturn]] void refuse_mask(std::string_view text) {
-  throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
-}
-
 int64_t keys_in(std::string_view text, int64_t least) {
   const int64_t keys = parse_count(trimmed(text));
-  if (keys < least || keys > find_option("seq-kv")->high) refuse_mask(text);
+  if (keys < least || keys > find_option("seq-kv")->high) refuse_value(text);
   return keys;
 }
 
@@ -45,9 +41,9 @@ struct Drawn {
 Drawn drawn_in(std::string_view text) {
   const std::string_view both = text.substr(drawn_blocks.size());
   const size_t colon = both.find(':');
-  if (colon == std::string_view::npos) refuse_mask(text);
+  if (colon == std::string_view::npos) refuse_value(text);
   const double share = parse_share(both.substr(0, colon));
-  if (!(share > 0 && share <= 1)) refuse_mask(text);
+  if (!(share > 0 && share <= 1)) refuse_value(text);
   return {share, static_cast<uint64_t>(parse_count(trimmed(both.substr(colon + 1))))};
 }
 
@@ -149,12 +145,12 @@ std::string canonical_listed_mask(std::string_view text) {
     return std::string(drawn_blocks) + shortest(share) + ":" + std::to_string(seed);
   }
   if (text.starts_with(blocks)) {
-    if (text.size() == blocks.size()) refuse_mask(text);
+    if (text.size() == blocks.size()) refuse_value(text);
     return std::string(text);
   }
   if (text.starts_with(document)) {
     const std::string lengths = canonical_lengths(trimmed(text.substr(document.size())));
-    if (!listed_sequences(lengths)) refuse_mask(text);  // drawn lengths have no sum
+    if (!listed_sequences(lengths)) refuse_value(text);  // drawn lengths have no sum
     return std::string(document) + lengths;
   }
   if (text.starts_with(prefix_lm))

@@ -12,10 +12,6 @@
 namespace sawtooth::experiments {
 namespace {
 
-[[noreturn]] void fail(std::string_view text) {
-  throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
-}
-
 // The word that a kind takes beside numbers; empty: none.
 std::string_view word_of(OptionKind kind) {
   if (kind == OptionKind::parts) return automatic;
@@ -26,7 +22,7 @@ std::string canonical_count(std::string_view text, const OptionSpec& option) {
   const std::string word = lowered(text);
   if (!word.empty() && word == word_of(option.kind)) return word;
   const int64_t value = option.kind == OptionKind::bytes ? parse_bytes(text) : parse_count(text);
-  if (value < option.low || value > option.high) fail(text);
+  if (value < option.low || value > option.high) refuse_value(text);
   return std::to_string(value);
 }
 
@@ -44,18 +40,18 @@ std::string canonical_mask(std::string_view text, const OptionSpec&) {
 
 std::string canonical_on_off(std::string_view text, const OptionSpec&) {
   const std::string word = lowered(text);
-  if (word != "on" && word != "off") fail(text);
+  if (word != "on" && word != "off") refuse_value(text);
   return word;
 }
 
 std::string canonical_choice(std::string_view text, const OptionSpec& option) {
   const std::string_view found = found_name(text, option.allowed());
-  if (found.empty()) fail(text);
+  if (found.empty()) refuse_value(text);
   return std::string(found);
 }
 
 std::string one_line(std::string_view text, const OptionSpec&) {
-  if (text.empty() || text.find_first_of("\r\n") != std::string_view::npos) fail(text);
+  if (text.empty() || text.find_first_of("\r\n") != std::string_view::npos) refuse_value(text);
   return std::string(text);
 }
 
@@ -68,7 +64,7 @@ std::string canonical_name(std::string_view text, const OptionSpec& option) {
 
 std::string canonical_share(std::string_view text, const OptionSpec&) {
   const double share = parse_share(text);
-  if (!(share > 0 && share <= 1)) fail(text);
+  if (!(share > 0 && share <= 1)) refuse_value(text);
   return shortest(share);
 }
 
@@ -208,7 +204,7 @@ Section parse_section(std::string_view given) {
   if (text.starts_with(auto_prefix))
     return {.auto_bytes = parse_bytes(trimmed(std::string_view(text).substr(auto_prefix.size())))};
   const int64_t heads = parse_count(text);
-  if (heads < 1) fail(text);
+  if (heads < 1) refuse_value(text);
   return {.heads = heads};
 }
 
@@ -218,9 +214,9 @@ NamedMask parse_mask(std::string_view given) {
   const std::string text = lowered(given);
   if (text == "none") return {};
   if (text == "causal") return {{.kind = MaskKind::causal}, {}};
-  if (!text.starts_with(window_prefix)) fail(text);
+  if (!text.starts_with(window_prefix)) refuse_value(text);
   const int64_t window = parse_count(trimmed(std::string_view(text).substr(window_prefix.size())));
-  if (window < 1 || window > find_option("seq-kv")->high) fail(text);
+  if (window < 1 || window > find_option("seq-kv")->high) refuse_value(text);
   return {{.kind = MaskKind::window, .window = window}, {}};
 }
 

@@ -100,25 +100,16 @@ void parse(std::string_view text, const ProfileBounds& bounds,
   }
 }
 
-template <class Value>
-constexpr bool is_list(const std::vector<Value>*) {
-  return true;
-}
-template <class Value>
-constexpr bool is_list(const Value*) {
-  return false;
-}
-
 std::string allowed(const ProfileBounds& bounds, bool is_list) {
   const std::string range = " from " + shortest(bounds.low) + " to " + shortest(bounds.high);
+  const std::string end = range + (is_list ? ", separated by commas" : "");
   switch (bounds.unit) {
     case ProfileUnit::count:
-      return (is_list ? "whole numbers" : "a whole number") + range +
-             (is_list ? ", separated by commas" : "");
+      return (is_list ? "whole numbers" : "a whole number") + end;
     case ProfileUnit::bytes:
       return "bytes" + range + ", such as 24MiB";
     case ProfileUnit::real:
-      return (is_list ? "numbers" : "a number") + range + (is_list ? ", separated by commas" : "");
+      return (is_list ? "numbers" : "a number") + end;
     case ProfileUnit::flag:
       return "on, off";
     case ProfileUnit::line:
@@ -144,7 +135,13 @@ void read_profile_value(std::string_view text, const ProfileBounds& bounds, Prof
   } catch (const std::logic_error& error) {
     const std::string_view what = error.what();
     const std::string part(what.starts_with("number ") ? what : "'" + std::string(text) + "'");
-    const bool list = std::visit([](auto* value) { return is_list(value); }, place);
+    const bool list = std::visit(
+        [](auto* value) {
+          return requires {
+            value->clear();
+          };
+        },
+        place);
     throw std::invalid_argument(part + " is not allowed; allowed: " + allowed(bounds, list));
   }
 }

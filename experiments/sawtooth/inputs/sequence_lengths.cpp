@@ -17,13 +17,9 @@ constexpr std::string_view uniform_prefix = "uniform:";
 constexpr int64_t longest_sequence = int64_t{1} << 40;
 constexpr int64_t most_sequences = int64_t{1} << 20;
 
-[[noreturn]] void refuse_lengths(std::string_view text) {
-  throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
-}
-
 int64_t length_of(std::string_view text) {
   const int64_t length = parse_count(trimmed(text));
-  if (length > longest_sequence) refuse_lengths(text);
+  if (length > longest_sequence) refuse_value(text);
   return length;
 }
 
@@ -36,7 +32,7 @@ Run run_of(std::string_view text) {
   const size_t times = text.find('x');
   if (times == std::string_view::npos) return {1, length_of(text)};
   const int64_t sequences = parse_count(trimmed(text.substr(0, times)));
-  if (sequences < 1) refuse_lengths(text);
+  if (sequences < 1) refuse_value(text);
   return {sequences, length_of(text.substr(times + 1))};
 }
 
@@ -47,7 +43,7 @@ std::vector<Run> runs_of(std::string_view list) {
     const size_t end = std::min(list.find('+', begin), list.size());
     const Run run = run_of(list.substr(begin, end - begin));
     begin = end + 1;
-    if (run.sequences > most_sequences - sequences) refuse_lengths(list);
+    if (run.sequences > most_sequences - sequences) refuse_value(list);
     sequences += run.sequences;
     if (!runs.empty() && runs.back().length == run.length)
       runs.back().sequences += run.sequences;
@@ -86,11 +82,11 @@ Uniform uniform_of(std::string_view text) {
   const size_t mark = bounds.find("..");
   const size_t colon = bounds.find(':');
   if (mark == std::string_view::npos || colon == std::string_view::npos || colon < mark)
-    refuse_lengths(text);
+    refuse_value(text);
   const Uniform uniform{length_of(bounds.substr(0, mark)),
                         length_of(bounds.substr(mark + 2, colon - mark - 2)),
                         static_cast<uint64_t>(parse_count(trimmed(bounds.substr(colon + 1))))};
-  if (uniform.high < uniform.low) refuse_lengths(text);
+  if (uniform.high < uniform.low) refuse_value(text);
   return uniform;
 }
 
@@ -244,7 +240,7 @@ std::string canonical_page_table(std::string_view text) {
   if (text.starts_with(page_shuffle_prefix))
     return std::string(page_shuffle_prefix) +
            std::to_string(parse_count(trimmed(text.substr(page_shuffle_prefix.size()))));
-  throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
+  refuse_value(text);
 }
 
 PageTable page_table_of(const std::string& text, const Problem& problem, const Sequences& sequences,

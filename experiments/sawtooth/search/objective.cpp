@@ -1,7 +1,5 @@
 #include "experiments/sawtooth/search/objective.hpp"
 
-#include <charconv>
-
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -16,10 +14,8 @@ std::string allowed_columns() {
 }
 
 std::optional<double> number_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value <= 0) return std::nullopt;
-  return value;
+  const auto value = number_of<double>(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 Constraint constraint_in(const std::string& text, const std::string& place) {

@@ -9,7 +9,6 @@
 #include "experiments/sawtooth/search/space.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/files.hpp"
-#include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -119,16 +118,10 @@ class Search {
 }  // namespace
 
 int run_search(const Command& command, const Arguments& arguments) {
-  const ParsedCommandLine parsed = parse_command_line(command, arguments, 1);
-  const Configuration configuration =
-      parsed.operands.empty() ? empty_configuration() : read_configuration(parsed.operands.front());
-  const Settings outputs = output_settings(configuration, parsed.settings);
-  const std::string experiment =
-      value_or(outputs, "experiment",
-               configuration.path.empty() ? "command-line" : stem_of(configuration.path));
+  const SweepArguments given = parse_sweep_arguments(command, arguments);
   Catalog catalog;
   const std::vector<Shape> shapes =
-      search_space(configuration, parsed.settings, experiment, catalog);
+      search_space(given.configuration, given.command_line, given.experiment, catalog);
   for (const Shape& shape : shapes) {
     if (shape.candidates.front().point.request.problem.pass == Pass::backward)
       throw UsageError("pass: search has no bounds for backward; allowed: forward");
@@ -150,7 +143,7 @@ int run_search(const Command& command, const Arguments& arguments) {
   }
   if (std::ranges::none_of(shapes, has_runnable))
     throw Refusal(shapes.front().candidates.front().point.refusal);
-  return Search(outputs, experiment, shapes, catalog).run();
+  return Search(given.outputs, given.experiment, shapes, catalog).run();
 }
 
 }  // namespace sawtooth::experiments

@@ -94,6 +94,10 @@ double parse_share(std::string_view text) {
   return unit == "%" ? number / 100 : number;
 }
 
+void refuse_value(std::string_view text) {
+  throw std::invalid_argument("'" + std::string(text) + "' is not allowed");
+}
+
 std::string fixed(double value, int decimals) {
   std::ostringstream text;
   text.precision(decimals);

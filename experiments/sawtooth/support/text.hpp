@@ -41,6 +41,9 @@ int64_t parse_bytes(std::string_view text);
 /// A number from 0 on, or a percentage; throws std::invalid_argument.
 double parse_share(std::string_view text);
 
+/// Throws std::invalid_argument: "'TEXT' is not allowed".
+[[noreturn]] void refuse_value(std::string_view text);
+
 /// What all of `text` says in this base; nothing where it is no number, or no finite one.
 template <class Number>
 std::optional<Number> number_of(std::string_view text, int base = 10) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/features/feature.hpp"
@@ -40,24 +39,21 @@ inline const auto names_of<sim::SetPolicy> = names_from<sim::SetPolicy>(l2_polic
 /// and line.
 inline std::vector<uint64_t> read_hash_matrix(const std::string& path) {
   constexpr size_t most_rows = 31;  // a set number has fewer than 32 bits
-  std::istringstream file(read_text_file(path, TextLimit::settings));
   std::vector<uint64_t> rows;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    const std::string_view text = trimmed(std::string_view(line).substr(0, line.find('#')));
-    if (text.empty()) continue;
+  for_each_line(path, [&](const std::string& text, int line) {
     const bool hexadecimal = text.starts_with("0x");
-    const auto row = number_of<uint64_t>(text.substr(hexadecimal ? 2 : 0), hexadecimal ? 16 : 10);
+    const auto row = number_of<uint64_t>(std::string_view(text).substr(hexadecimal ? 2 : 0),
+                                         hexadecimal ? 16 : 10);
     if (!row || *row == 0)
-      fail_at(path, number,
-              std::string("'").append(text).append(
-                  "' is not allowed; allowed: a mask of line-number bits such as 0x8421, not 0"));
+      fail_at(path, line,
+              "'" + text +
+                  "' is not allowed; allowed: a mask of line-number bits such as 0x8421, not 0");
     if (rows.size() == most_rows)
       fail_at(
-          path, number,
+          path, line,
           "more than " + std::to_string(most_rows) + " rows; allowed: log2 of the number of sets");
     rows.push_back(*row);
-  }
+  });
   if (rows.empty()) throw UsageError("l2-hash-matrix: " + path + ": has no rows");
   return rows;
 }
