@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/search/evaluations.hpp"
-
 #include <algorithm>
 #include <iostream>
 
 #include "experiments/sawtooth/results/predicted_point.hpp"
+#include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
 

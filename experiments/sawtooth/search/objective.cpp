@@ -1,5 +1,4 @@
-#include "experiments/sawtooth/search/objective.hpp"
-
+#include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

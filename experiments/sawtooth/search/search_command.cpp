@@ -3,8 +3,6 @@
 #include <optional>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/search/evaluations.hpp"
-#include "experiments/sawtooth/search/objective.hpp"
 #include "experiments/sawtooth/search/search_table.hpp"
 #include "experiments/sawtooth/search/space.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"

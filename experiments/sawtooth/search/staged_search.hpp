@@ -2,16 +2,74 @@
 // model for the best of them; all of them at once where they are few.
 #pragma once
 
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/sawtooth/search/evaluations.hpp"
-#include "experiments/sawtooth/search/objective.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/search/space.hpp"
 
 namespace sawtooth::experiments {
+
+// What a search minimises, under which constraints, and how much it may spend.
+
+/// A column of results.csv that a prediction fills with a number.
+struct Objective {
+  size_t column = 0;
+  std::string name;
+};
+
+inline const Objective time_objective{result_column("time_us"), "time_us"};
+inline const Objective dram_objective{result_column("dram_read_sectors"), "dram_read_sectors"};
+
+/// A counter's column or time_us; `time` is short for it. Throws UsageError that begins with
+/// `place`.
+Objective objective_named(std::string_view name, const std::string& place);
+
+/// COLUMN<=NUMBER, or COLUMN<=NUMBER*best: times the least value of the shape.
+struct Constraint {
+  Objective objective;
+  double limit = 0;
+  bool of_best = false;
+};
+std::vector<Constraint> constraints_in(const std::string& list, const std::string& place);
+
+/// For every shape so many evaluations by the deciding model; or for all shapes together so many
+/// seconds of one core, by an estimate that does not depend on the machine.
+struct Budget {
+  std::optional<int64_t> evaluations;
+  std::optional<double> seconds;
+};
+Budget budget_of(const std::string& text, const std::string& place);
+
+/// The number in a cell of a row that has a result; nothing where it is empty.
+std::optional<double> value_in(const CsvRow& row, const Objective& objective);
+
+// Rows of candidates, each predicted once and kept in a log that a search can go on from.
+
+class Evaluations {
+ public:
+  /// The log of PATH.csv is PATH.points.csv; "-" and no path keep none.
+  Evaluations(const Settings& outputs, const std::string& path);
+
+  /// Rows in the order of `candidates`, on several threads; their bytes do not depend on how many.
+  std::vector<CsvRow> of(const std::vector<const Candidate*>& candidates, const std::string& what);
+
+  /// Begins the log. Throws UsageError where an old row of a candidate was made from other files.
+  void start(const std::vector<Shape>& shapes);
+  void finish();
+
+ private:
+  size_t threads_;
+  bool quiet_;
+  ResultLog log_;
+  std::map<std::string, CsvRow> known_;  // of this run, by row_key
+};
+
+// Stages.
 
 /// Above every value of a column.
 inline constexpr double infinite = std::numeric_limits<double>::infinity();

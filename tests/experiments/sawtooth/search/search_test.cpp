@@ -9,7 +9,6 @@
 
 #include "experiments/sawtooth/results/predicted_point.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
-#include "experiments/sawtooth/search/objective.hpp"
 #include "experiments/sawtooth/search/search_table.hpp"
 #include "experiments/sawtooth/search/staged_search.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
