@@ -15,7 +15,7 @@
 
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
-#include "experiments/sawtooth/results/old_rows.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"

@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/results/old_rows.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <sstream>
 
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
