@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/calibrate/calibration.hpp"
-#include "experiments/sawtooth/calibrate/stream_checks.hpp"
+#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "kernels/stream/stream.hpp"
 #include "tests/gpu/counters_available.hpp"
 

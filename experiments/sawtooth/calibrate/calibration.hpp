@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cupti/range_profiler.hpp"
-#include "experiments/sawtooth/calibrate/stream_checks.hpp"
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "kernels/stream/l2_halves.hpp"

@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/calibrate/stream_checks.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/support/statistics.hpp"
 
 namespace sawtooth::experiments {

@@ -7,7 +7,6 @@
 
 #include "experiments/sawtooth/calibrate/fit_streams.hpp"
 #include "experiments/sawtooth/calibrate/least_squares.hpp"
-#include "experiments/sawtooth/calibrate/stream_checks.hpp"
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/support/csv.hpp"

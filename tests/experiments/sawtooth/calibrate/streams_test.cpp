@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/calibrate/stream_checks.hpp"
 #include "experiments/sawtooth/calibrate/stream_figures.hpp"
 #include "experiments/sawtooth/calibrate/stream_row.hpp"
 #include "experiments/sawtooth/inputs/profiles.hpp"
