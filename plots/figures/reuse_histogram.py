@@ -21,7 +21,7 @@ def binned(rows):
 
 def panel(axes, name, sums, capacities):
     """Stems from the bottom: a bar's length means nothing on a logarithmic axis."""
-    colour = figure.look(name)["color"] if name in figure.SCAN_LOOK else figure.BLUE
+    colour = figure.SCAN_LOOK.get(name, (figure.BLUE,))[0]
     centres = [place + 0.5 for place in sums]
     axes.plot(centres, list(sums.values()), "o", color=colour, markersize=2.5)
     axes.vlines(centres, 1e-9, list(sums.values()), color=colour, linewidth=0.8)

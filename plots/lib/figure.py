@@ -38,13 +38,7 @@ SCAN_LOOK = {
     "shift": (BLACK, "--", "X"),
     "random": (GREY, ":", "x"),
 }
-OTHER_LOOK = (BLACK, "-", "*")
 REFERENCE = dict(color="black", linewidth=0.8, linestyle=":")  # a formula beside the data
-
-
-def look(scan, **changes):
-    colour, line, marker = SCAN_LOOK.get(scan, OTHER_LOOK)
-    return {"color": colour, "linestyle": line, "marker": marker, **changes}
 
 
 def use_style():

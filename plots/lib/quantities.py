@@ -8,8 +8,8 @@ def hit_rate(row):
     return 100 * (1 - table.integer(row, "l2_read_miss_sectors") / reads)
 
 
-def over(row, column, count):
-    return count(row) / COMPULSORY[column](row)
+def over(column):
+    return lambda row: of(row, column) / COMPULSORY[column](row)
 
 
 SECTORS_PER_MIB = 2**20 / 32
@@ -25,10 +25,8 @@ DERIVED = {
     "capacity_mib": lambda row: table.integer(row, "capacity_bytes") / 2**20,
     "misses": table.misses,
     "hit_rate": hit_rate,
-    "misses_over_compulsory": lambda row: over(row, "misses", table.misses),
-    "dram_over_compulsory": lambda row: over(
-        row, "dram_read_sectors", lambda r: table.integer(r, "dram_read_sectors")
-    ),
+    "misses_over_compulsory": over("misses"),
+    "dram_over_compulsory": over("dram_read_sectors"),
 }
 # The fewest that any schedule needs.
 COMPULSORY = {

@@ -24,7 +24,7 @@ from .bench import bench
 from .kernels import DeviceError, attention, attention_backward, free_workspaces
 from .program import advise, plot, search, trace, with_options
 from .simulation import Predictions, UsageError, simulate, usage_error
-from .table import Row, Table, Value, csv_of, read_csv, value_of
+from .table import Row, Table, Value, csv_of, read_csv, row_of
 
 __all__ = [
     "Comparison",
@@ -58,7 +58,7 @@ _AnyTable = Union[str, os.PathLike[str], Iterable[Row]]
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Table:
-    return Table(columns, ({n: value_of(n, c) for n, c in zip(columns, row)} for row in rows))
+    return Table(columns, (row_of(columns, row) for row in rows))
 
 
 def gpus() -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 from . import contenders
 from .kernels import DeviceError, attention, attention_backward, require_kernels
 from .simulation import UsageError, values_of
-from .table import Table, value_of
+from .table import Table, row_of
 
 _COLUMNS = ("gpu", "pass", *contenders.Shape._fields, "contender", "peer", "rounds", "time_us")
 _COLUMNS += ("ratio", "ratio_low", "ratio_high", "status")
@@ -88,5 +88,5 @@ def bench(
         peers = ["sdpa-efficient"] if of_type == "fp32" else ["sdpa-cudnn", "sdpa-flash", *packages]
         known = (torch, of_pass, shape, peers, OURS, rounds, spread)
         rows += contenders.raced_rows(*known, gpu=torch.cuda.get_device_name())
-    texts = [{name: str(row.get(name, "")) for name in _COLUMNS} for row in rows]
-    return Table(_COLUMNS, ({name: value_of(name, row[name]) for name in row} for row in texts))
+    texts = ([str(row.get(name, "")) for name in _COLUMNS] for row in rows)
+    return Table(_COLUMNS, (row_of(_COLUMNS, cells) for cells in texts))

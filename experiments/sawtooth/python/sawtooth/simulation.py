@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional, Union
 
 from . import _core
-from .table import Column, Row, Table, arrays_of, read_csv, value_of
+from .table import Column, Table, arrays_of, read_csv, row_of
 
 # A ValueError: a mistake in what was asked for; the message names the key and what is allowed.
 UsageError = _core.UsageError
@@ -21,7 +21,7 @@ class Predictions(Table):
 
     def __init__(self, points: Sequence[Any]) -> None:
         columns = _core.columns()
-        super().__init__(columns, (_row(columns, point.cells) for point in points))
+        super().__init__(columns, (row_of(columns, point.cells) for point in points))
         self._points = points
 
     def miss_curve(self, row: int) -> dict[str, Column]:
@@ -40,10 +40,6 @@ class Predictions(Table):
     def by_tensor(self, row: int) -> Table:
         """The counters of each tensor, a row each."""
         return read_csv(self._points[row].side_table("by-tensor"))
-
-
-def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
-    return {name: value_of(name, cell) for name, cell in zip(columns, cells)}
 
 
 def simulate(

@@ -33,6 +33,11 @@ def value_of(column: str, text: str) -> Value:
     return text
 
 
+def row_of(columns: Iterable[str], cells: Iterable[str]) -> Row:
+    """The values of a row's cells."""
+    return {name: value_of(name, cell) for name, cell in zip(columns, cells)}
+
+
 # What a notebook shows of a table: these, what differs, and so many rows.
 _READ = {"gpu", "timing", "l2", "judged", "dram_read_sectors", "l2_read_miss_sectors", "time_us"}
 _MOST_ROWS = 50
@@ -102,10 +107,7 @@ def csv_of(table: Iterable[Row]) -> str:
 def read_csv(text: str) -> Table:
     """The table that CSV text holds."""
     rows = csv.DictReader(io.StringIO(text))
-    return Table(
-        rows.fieldnames or (),
-        ({name: value_of(name, cell) for name, cell in row.items()} for row in rows),
-    )
+    return Table(rows.fieldnames or (), (row_of(row, row.values()) for row in rows))
 
 
 def arrays_of(text: str, names: Iterable[str], missing: Optional[int] = None) -> dict[str, Column]:
