@@ -1,7 +1,6 @@
 #include <string>
 
 #include "experiments/sawtooth/inputs/point.hpp"
-#include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/fuzz/input.hpp"

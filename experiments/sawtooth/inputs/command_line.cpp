@@ -4,7 +4,7 @@
 
 #include <boost/program_options.hpp>
 
-#include "experiments/sawtooth/inputs/removed_options.hpp"
+#include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

@@ -1,12 +1,10 @@
-#include "experiments/sawtooth/inputs/kernel_choice.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "experiments/sawtooth/inputs/model_choice.hpp"
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "kernels/attention/automatic.hpp"
 #include "kernels/attention/variant_choices.hpp"

@@ -1,8 +1,7 @@
-#include "experiments/sawtooth/inputs/model_choice.hpp"
-
 #include <algorithm>
 #include <set>
 
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 

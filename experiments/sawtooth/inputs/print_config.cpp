@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/inputs/print_config.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "experiments/sawtooth/inputs/kernel_choice.hpp"
+#include "experiments/sawtooth/inputs/choice.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/inputs/profile_file.hpp"
-#include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
+#include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
-#include "experiments/sawtooth/inputs/removed_options.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -14,6 +14,8 @@
 
 namespace sawtooth::experiments {
 
+class Catalog;  // point.hpp
+
 struct Sweep {
   std::string section;  // empty for a configuration without sections
   Settings settings;    // the section over the base
@@ -60,5 +62,12 @@ std::vector<Settings> expand(const Configuration& configuration, const Settings&
 
 /// Output options may stand in the base only: the base overlaid with the command line.
 Settings output_settings(const Configuration& configuration, const Settings& command_line);
+
+// The resolved configuration as text that is itself a valid configuration.
+
+/// Every key with its values: axes as lists, and what the system, the gpu and the defaults give
+/// wherever that is the same for all points; a comment where it is not.
+std::string resolved_configuration(const Configuration& configuration, const Settings& command_line,
+                                   const std::string& experiment, Catalog& catalog);
 
 }  // namespace sawtooth::experiments

@@ -1,8 +1,8 @@
 // sawtooth measure in a build without kernels: --dry-run alone.
 #include <iostream>
 
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/inputs/kernel_choice.hpp"
 #include "experiments/sawtooth/measure/counter_plan.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <nanobind/stl/vector.h>
 
-#include "experiments/sawtooth/inputs/model_choice.hpp"
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/order_file.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"

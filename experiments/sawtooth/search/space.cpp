@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "experiments/sawtooth/inputs/kernel_choice.hpp"
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "scheduler/memory_units.hpp"
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/command_line.hpp"
-#include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"

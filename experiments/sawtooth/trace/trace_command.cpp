@@ -8,9 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
 #include "experiments/sawtooth/inputs/keys.hpp"
-#include "experiments/sawtooth/inputs/model_choice.hpp"
 #include "experiments/sawtooth/inputs/models.hpp"
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"

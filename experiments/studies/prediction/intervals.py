@@ -4,7 +4,7 @@
     intervals.py --measured ROWS.csv ... --predicted SEED.csv SEED.csv ...   of each point one simulated launch a seed
 
 90 % of the points are measured within predicted x exp(-h) to predicted x exp(h). Of one launch, h is the
-90 % mark of |ln(measured / predicted)| over the points of a kind (interval_width.hpp), for durations by how long they are;
+90 % mark of |ln(measured / predicted)| over the points of a kind (inputs/profiles.hpp), for durations by how long they are;
 where CTAs stand apart or drift, over those points whose measured launches differ by 5 %. Of several launches h is factor x hypot(s, floor), with s the standard
 deviation of the logarithm over launches: factor is the 90 % mark of |ln(measured / predicted)| / hypot(s,
 floor) over pairs of seeds, and floor the one that makes the median of h the least. Counters have one width for all kernels,

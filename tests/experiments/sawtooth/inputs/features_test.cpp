@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/compare/compare.hpp"
-#include "experiments/sawtooth/inputs/print_config.hpp"
 #include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/forward_flop.hpp"
 #include "experiments/sawtooth/results/predicted_point.hpp"

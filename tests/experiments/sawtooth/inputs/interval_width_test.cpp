@@ -1,8 +1,8 @@
-#include "experiments/sawtooth/inputs/interval_width.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "experiments/sawtooth/inputs/profiles.hpp"
 
 namespace sawtooth::experiments {
 namespace {

@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/inputs/model_choice.hpp"
-
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiments/sawtooth/inputs/choice.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
 

@@ -1,9 +1,8 @@
 // The resolved form of a configuration means what the configuration means.
-#include "experiments/sawtooth/inputs/print_config.hpp"
-
 #include <gtest/gtest.h>
 
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/sweep.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 
 namespace sawtooth::experiments {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/sawtooth/inputs/removed_options.hpp"
+#include "experiments/sawtooth/inputs/option_schema.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "tests/experiments/sawtooth/support/temporary_folder.hpp"
