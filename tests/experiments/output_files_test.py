@@ -6,7 +6,7 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HELPERS = {"experiments/sawtooth/support/output_file.cpp", "plots/lib/output.py"}
+HELPERS = {"experiments/sawtooth/support/files.cpp", "plots/lib/output.py"}
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh", ".py")
 FOLDERS = ("scheduler", "sim", "kernels", "cupti", "experiments", "plots")
 RENAMES = re.compile(r"\brename\(|\bos\.replace\(|\bos\.renames\(|\bshutil\.move\(")

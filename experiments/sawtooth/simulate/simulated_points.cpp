@@ -1,11 +1,15 @@
 #include "experiments/sawtooth/simulate/simulated_points.hpp"
 
 #include <algorithm>
+#include <iostream>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/results/result_log.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
+#include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
+#include "sim/lru/simulate_lru.hpp"
 
 namespace sawtooth::experiments {
 namespace {
@@ -76,6 +80,140 @@ std::optional<SimulatedPoint> SimulatedPoints::next() {
     return made;
   }
   return std::nullopt;
+}
+
+// What a sweep takes.
+
+namespace {
+
+// Seconds of one core, each from points of some tenths of a second. Workers that are at one tile in
+// lockstep are replayed as one; under LRU rounds that repeat are multiplied, and items remain.
+constexpr double timed_visit_s = 0.1e-6, timed_item_s = 7e-6;
+constexpr double lockstep_tile_s = 0.7e-6, line_by_line_tile_s = 1.5e-6, lockstep_visit_s = 0.02e-6;
+constexpr double repeated_item_s = 0.3e-6;
+// What a point takes however small it is.
+constexpr double least_seconds = 100e-6;
+constexpr double bytes_a_tile = 100;  // of a head that workers are at
+constexpr double least_bytes = 14e6;  // the program's own
+
+// Workers that share a K/V head.
+double sharers(const sim::Request& request) {
+  const Problem& problem = request.problem;
+  const double items =
+      double(q_tiles(problem, request.tiling)) * double(problem.heads) / double(problem.kv_heads);
+  return std::clamp(items, 1.0, double(request.schedule.workers));
+}
+
+double seconds_of(const Point& point, double visits) {
+  const sim::Request& request = point.request;
+  const auto items = double(item_count(request.problem, request.tiling, request.schedule));
+  const double timed_s = visits * timed_visit_s + items * timed_item_s;
+  const double ends_s = double(point.kernel_ends.size()) * timed_s;
+  if (request.timing == sim::Timing::timed) return timed_s + ends_s;
+  const std::string_view l2 = point.keys.l2->name;
+  const double tile_s = l2 == "sets" || l2 == "opt" ? line_by_line_tile_s : lockstep_tile_s;
+  const double lockstep_s = l2 == "lru" && request.use_period && sim::has_rounds(request)
+                                ? items * repeated_item_s
+                                : visits * lockstep_visit_s + visits / sharers(request) * tile_s;
+  return ends_s + (point.spans_models() ? 2 * lockstep_s + timed_s : lockstep_s);
+}
+
+double pairs_of_tiles(const Problem& problem, const sim::Request& request) {
+  const auto q = static_cast<double>(q_tiles(problem, request.tiling));
+  const auto kv = static_cast<double>(kv_tiles(problem, request.tiling));
+  double seen = kv;  // K/V tiles of a Q tile, on average
+  if (problem.mask.kind == MaskKind::causal) seen = (kv + 1) / 2;
+  if (is_listed(problem.mask))
+    seen = static_cast<double>(visited_kv_tiles(problem, request.tiling)) / q;
+  if (problem.mask.kind == MaskKind::window) {
+    const auto rows = static_cast<double>(problem.mask.window + request.tiling.q_rows);
+    seen = std::min(kv, rows / static_cast<double>(request.tiling.kv_rows) + 1);
+  }
+  return static_cast<double>(problem.batch * problem.heads) * q * seen;
+}
+
+double pairs_of_tiles(const sim::Request& request) {
+  if (request.sequences.lengths == nullptr) return pairs_of_tiles(request.problem, request);
+  double pairs = 0;
+  for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
+    Problem own = request.sequences.of(request.problem, batch);
+    own.batch = 1;
+    pairs += pairs_of_tiles(own, request);
+  }
+  return pairs;
+}
+
+// Tensors that a step visits: K and V; Q, log-sum-exp, dO, row sums and dQ.
+double tensors_a_step(const sim::Request& request) {
+  return request.problem.pass == Pass::backward ? 5 : 2;
+}
+
+std::string duration(double seconds) {
+  constexpr double minute = 60, hour = 3600, day = 86400;
+  if (seconds < minute) return fixed(seconds, seconds < 1 ? 3 : 1) + " s";
+  if (seconds < hour) return fixed(seconds / minute, 1) + " min";
+  if (seconds < day) return fixed(seconds / hour, 1) + " h";
+  return fixed(seconds / day, 1) + " days";
+}
+
+}  // namespace
+
+PointCost expected_cost(const Point& point) {
+  if (!point.refusal.empty()) return {};
+  const sim::Request& request = point.request;
+  const Problem& problem = request.problem;
+  const auto launches = static_cast<double>(std::max<int64_t>(1, request.launches));
+  const double visits = tensors_a_step(request) * pairs_of_tiles(request);
+  // Heads that are done make room for others.
+  const auto all = static_cast<double>(problem.batch * problem.heads);
+  const double heads =
+      std::min(all, 1 + std::max(double(request.schedule.order.section),
+                                 double(request.schedule.workers) /
+                                     static_cast<double>(q_tiles(problem, request.tiling))));
+  const double tiles =
+      tensors_a_step(request) * heads *
+      static_cast<double>(q_tiles(problem, request.tiling) + kv_tiles(problem, request.tiling));
+  // All rows of a ring share its GPUs' replays; that of the whole also has the plain problem.
+  const double part = point.ring && point.keys.ring_step
+                          ? 1 / static_cast<double>(point.ring->ranks * point.ring->ranks)
+                          : 1;
+  return {least_seconds + part * launches * seconds_of(point, visits),
+          least_bytes + tiles * bytes_a_tile};
+}
+
+int dry_run(SimulatedSweep& sweep, const Settings& outputs) {
+  constexpr double mebibyte = 1 << 20;
+  // Reading the old rows writes nothing.
+  const ResultLog log(value_or(outputs, "csv", "-"), old_rows(outputs));
+  SimulatedPoints points(sweep);
+  Failures refused;
+  int64_t there = 0, cannot_run = 0;
+  double sum_s = 0, longest_s = 0, most_bytes = 0;
+  while (const auto point = points.next()) {
+    if (!point->point.refusal.empty()) {
+      ++cannot_run;
+      refused.add(row_without_result(point->key_cells, status_refused, point->point.refusal));
+      continue;
+    }
+    if (log.has(point->key_cells)) {
+      ++there;
+      continue;
+    }
+    const PointCost cost = expected_cost(point->point);
+    sum_s += cost.seconds;
+    longest_s = std::max(longest_s, cost.seconds);
+    most_bytes = std::max(most_bytes, cost.bytes);
+  }
+  const auto all = static_cast<int64_t>(points.count());
+  std::cout << "points: " << all << "\n";
+  if (cannot_run > 0) std::cout << "  of them cannot be run: " << cannot_run << "\n";
+  if (log.has_old_rows()) std::cout << "  of them have a row: " << there << "\n";
+  std::cout << "expected time, to a factor of about 3: " << duration(sum_s)
+            << " of one core, the longest point " << duration(longest_s)
+            << "\nexpected memory: up to " << fixed(most_bytes / mebibyte, 0)
+            << " MiB for each point that is simulated at once\n";
+  refused.print();
+  return cannot_run == 0 ? exit_fine : exit_check_failed;
 }
 
 }  // namespace sawtooth::experiments
