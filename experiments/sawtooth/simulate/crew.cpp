@@ -28,22 +28,24 @@ using Clock = std::chrono::steady_clock;
 // Rank 0 looks for messages so often: a look takes some 5 us, and workers have points for 50 ms.
 constexpr std::chrono::microseconds rank_zero_pause{1000};
 
-}  // namespace
+constexpr const char *point_result = "result", *usage_error = "usage";
 
-std::string PointResult::bytes() const {
-  ByteWriter writer;
-  writer.add(row).add(has_result).add(side_rows).add(method);
-  return writer.bytes();
+CsvRow row_of(const std::string& message) {
+  return parse_csv_record(message, "a message between ranks", 1);
 }
 
-PointResult PointResult::of_bytes(const std::string& bytes) {
-  ByteReader reader(bytes);
-  PointResult result;
-  result.row = reader.texts();
-  result.has_result = reader.number<bool>();
-  result.side_rows = reader.texts();
-  result.method = reader.text();
-  return result;
+}  // namespace
+
+CsvRow PointResult::cells() const {
+  CsvRow all{method, has_result ? "result" : "", std::to_string(row.size())};
+  all.insert(all.end(), row.begin(), row.end());
+  all.insert(all.end(), side_rows.begin(), side_rows.end());
+  return all;
+}
+
+PointResult PointResult::of_cells(const CsvRow& cells) {
+  const auto begin = cells.begin() + 3, end = begin + std::stol(cells.at(2));
+  return {{begin, end}, !cells[1].empty(), {end, cells.end()}, cells[0]};
 }
 
 PointResult simulate_point(const SimulatedPoint& point, const SideTables& sides,
@@ -86,33 +88,28 @@ std::vector<Finished> Crew::collect(std::chrono::microseconds longest) {
   }
 }
 
-// Messages to a rank: index and place of a point, or nothing at the end. Messages to rank 0: place,
-// seconds, whether there is a result, and it, or else whether the user is to blame, and the error.
+// Messages are rows of CSV. To a rank: index and place of a point, or nothing at the end. To rank
+// 0: place, seconds, what there is, and the cells of a result, or the message of an error.
 void RankZero::give(int rank, const SimulatedPoint& point) {
-  ByteWriter message;
-  message.add(point.index).add(point.place);
-  ranks_.send(rank, message.bytes());
+  ranks_.send(rank, csv_line({std::to_string(point.index), std::to_string(point.place)}));
   ++under_way_;
 }
 
 void RankZero::collect(std::vector<Finished>& finished) {
   while (const auto message = ranks_.receive()) {
     --under_way_;
-    const auto& [rank, bytes] = *message;
-    ByteReader reader(bytes);
-    const auto place = reader.number<size_t>();
-    const auto seconds = reader.number<double>();
-    Finished& one =
-        finished.emplace_back(Finished{static_cast<size_t>(rank), place, seconds, {}, {}});
-    if (reader.number<bool>()) {
-      one.result = PointResult::of_bytes(reader.text());
-      continue;
-    }
-    const bool is_usage = reader.number<bool>();
-    const std::string what = reader.text();
-    one.error = is_usage ? std::make_exception_ptr(UsageError(what))
-                         : std::make_exception_ptr(
-                               std::runtime_error("rank " + std::to_string(rank) + ": " + what));
+    const auto& [rank, text] = *message;
+    const CsvRow cells = row_of(text);
+    Finished& one = finished.emplace_back(Finished{
+        static_cast<size_t>(rank), std::stoull(cells.at(0)), std::stod(cells.at(1)), {}, {}});
+    const std::string& what = cells.at(2);
+    if (what == point_result)
+      one.result = PointResult::of_cells({cells.begin() + 3, cells.end()});
+    else if (what == usage_error)
+      one.error = std::make_exception_ptr(UsageError(cells.at(3)));
+    else
+      one.error = std::make_exception_ptr(
+          std::runtime_error("rank " + std::to_string(rank) + ": " + cells.at(3)));
   }
 }
 
@@ -126,23 +123,20 @@ void serve_rank_zero(const Ranks& ranks, const std::function<PointResult(size_t 
   for (;;) {
     const auto [from, message] = ranks.wait();
     if (message.empty()) break;
-    ByteReader reader(message);
-    const auto index = reader.number<size_t>(), place = reader.number<size_t>();
+    const CsvRow cells = row_of(message);
     const auto begin = Clock::now();
-    ByteWriter answer;
-    const auto fail = [&](bool is_usage, const char* what) {
-      answer.add(place).add(0.0).add(false).add(is_usage).add(std::string(what));
-    };
+    CsvRow answer{cells.at(1), "0"};
     try {
-      const std::string result = simulate(index).bytes();
-      const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-      answer.add(place).add(seconds).add(true).add(result);
+      const CsvRow result = simulate(std::stoull(cells.at(0))).cells();
+      answer.at(1) = shortest(std::chrono::duration<double>(Clock::now() - begin).count());
+      answer.emplace_back(point_result);
+      answer.insert(answer.end(), result.begin(), result.end());
     } catch (const UsageError& error) {
-      fail(true, error.what());
+      answer.insert(answer.end(), {std::string(usage_error), error.what()});
     } catch (const std::exception& error) {
-      fail(false, error.what());
+      answer.insert(answer.end(), {"error", error.what()});
     }
-    ranks.send(0, answer.bytes());
+    ranks.send(0, csv_line(answer));
   }
   ranks.finish();
 }

@@ -22,15 +22,16 @@
 
 namespace sawtooth::experiments {
 
-/// One point simulated: its rows, and what there is to say about it. It travels between processes.
+/// One point simulated: its rows, and what there is to say about it. It travels between processes,
+/// as a row of CSV.
 struct PointResult {
   CsvRow row;
   bool has_result = true;
   std::vector<std::string> side_rows;
   std::string method;
 
-  std::string bytes() const;
-  static PointResult of_bytes(const std::string& bytes);
+  CsvRow cells() const;
+  static PointResult of_cells(const CsvRow& cells);
 };
 
 /// What a combination of keys or a model forbids, and too little memory, is a row without a result.
