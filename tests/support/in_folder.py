@@ -56,7 +56,7 @@ class InFolder(unittest.TestCase):
         return name
 
     def read(self, name):
-        return (self.folder / name).read_text(encoding="utf-8")
+        return (self.folder / name).read_bytes().decode("utf-8")
 
     def program(self, *words, code=None, **more):
         """Runs the program in the folder; it must end with `code` where one is given."""

@@ -28,11 +28,8 @@ class Merge(InFolder):
             self.program("simulate", "c.ini", "--quiet", "--csv", name, *shard)
         return names
 
-    def read(self, name):
-        return (self.folder / name).read_bytes()
-
     def edit(self, name, old, new, row=1):
-        lines = self.read(name).decode().splitlines(keepends=True)
+        lines = self.read(name).splitlines(keepends=True)
         lines[row] = lines[row].replace(old, new)
         self.write(name, "".join(lines))
 
@@ -50,8 +47,8 @@ class Merge(InFolder):
 
     def test_rows_of_one_point_that_differ_are_refused_by_name(self):
         parts = self.parts(2)
-        row = rows_of(self.read(parts[0]).decode())[0]
-        (self.folder / "other.csv").write_bytes(self.read(parts[0]))
+        row = rows_of(self.read(parts[0]))[0]
+        self.write("other.csv", self.read(parts[0]))
         reads = row["sm_read_sectors"]
         self.edit("other.csv", f",{reads},", ",7,")
         ended = self.program("merge", *parts, "other.csv", "--csv", "out.csv", code=2)
@@ -63,7 +60,7 @@ class Merge(InFolder):
 
     def test_a_row_with_a_result_replaces_one_without(self):
         self.program("simulate", "c.ini", "--quiet", "--csv", "whole.csv")
-        (self.folder / "failed.csv").write_bytes(self.read("whole.csv"))
+        self.write("failed.csv", self.read("whole.csv"))
         self.edit("failed.csv", ",ok,", ",failed,")
         for order in (["whole.csv", "failed.csv"], ["failed.csv", "whole.csv"]):
             self.program("merge", *order, "--csv", "out.csv", "--config", "c.ini")
@@ -71,10 +68,10 @@ class Merge(InFolder):
 
     def test_points_without_a_row_are_named(self):
         parts = self.parts(3)
-        rows = sum(self.read(part).count(b"\n") - 1 for part in parts[:2])
+        rows = sum(self.read(part).count("\n") - 1 for part in parts[:2])
         ended = self.program("merge", *parts[:2], "--csv", "out.csv", "--config", "c.ini", code=1)
         self.assertIn(f"no row with a result ({20 - rows} points, the first: ", ended.stderr)
-        self.assertEqual(self.read("out.csv").count(b"\n"), 1 + rows)
+        self.assertEqual(self.read("out.csv").count("\n"), 1 + rows)
 
     def test_the_part_that_is_missing_is_named(self):
         parts = self.parts(4)
@@ -96,7 +93,7 @@ class Merge(InFolder):
     def test_merging_takes_little_memory_and_time(self):
         rows = 100_000
         self.program("simulate", "c.ini", "--quiet", "--csv", "whole.csv")
-        header, row = self.read("whole.csv").decode().splitlines()[:2]
+        header, row = self.read("whole.csv").splitlines()[:2]
         cells = row.split(",")
         seed, run_id = (header.split(",").index(name) for name in ("seed", "run_id"))
         with open(self.folder / "many.csv", "w", encoding="utf-8") as file:

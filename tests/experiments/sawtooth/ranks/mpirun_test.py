@@ -61,9 +61,6 @@ class Mpirun(InFolder):
         self.assertEqual(process.returncode, code, error)
         return out, error
 
-    def read(self, name):
-        return (self.folder / name).read_bytes()
-
     def test_three_ranks_write_the_rows_of_one_process(self):
         tables = ["--by-tensor", "t.csv", "--miss-curve", "m.csv"]
         for options in (tables, []):
@@ -72,7 +69,7 @@ class Mpirun(InFolder):
             self.run_to_end(3, *SWEEP, *options, "--csv", "three.csv")
             written = [self.read(name) for name in ["three.csv", *options[1::2]]]
             self.assertEqual(written, expected)
-        self.assertEqual(self.run_to_end(3, *SWEEP, "--csv", "-")[0].encode(), expected[0])
+        self.assertEqual(self.run_to_end(3, *SWEEP, "--csv", "-")[0], expected[0])
         self.assertEqual(len(os.listdir(self.folder)), 4)
 
     def test_refused_points_and_mistakes_are_those_of_one_process(self):

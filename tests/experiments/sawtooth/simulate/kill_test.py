@@ -36,19 +36,16 @@ class KillTest(InFolder):
         process = self.start(*options, **more)
         return process, process.communicate(timeout=60)[1]
 
-    def table(self):
-        return (self.folder / "r.csv").read_bytes()
-
     def uninterrupted(self):
         process, message = self.run_to_end("--threads", "1")
         self.assertEqual(process.returncode, 0, message)
-        whole = self.table()
-        self.assertEqual(whole.count(b"\n"), 1 + POINTS)
+        whole = self.read("r.csv")
+        self.assertEqual(whole.count("\n"), 1 + POINTS)
         os.remove(os.path.join(self.folder, "r.csv"))
         return whole
 
     def expect_only(self, whole):
-        self.assertEqual(self.table(), whole)
+        self.assertEqual(self.read("r.csv"), whole)
         self.assertEqual(os.listdir(self.folder), ["r.csv"])
 
     def test_killed_sweeps_end_in_the_same_bytes(self):
@@ -71,7 +68,7 @@ class KillTest(InFolder):
                     kills += 1
             process, message = self.run_to_end("--resume")
             self.assertEqual(process.returncode, 0, message)
-            self.assertEqual(self.table(), whole)
+            self.assertEqual(self.read("r.csv"), whole)
             # SIGKILL leaves its temporary files and its lock; the next sweep takes them away.
             self.assertEqual(os.listdir(self.folder), ["r.csv"])
             os.remove(os.path.join(self.folder, "r.csv"))

@@ -61,16 +61,16 @@ class Identity(Sweep):
     def change(self, kind, *options, file, text):
         """--resume refuses rows made before `file` had `text`, and names its kind."""
         self.assertEqual(self.simulate(*options).returncode, 0)
-        table = (self.folder / "r.csv").read_bytes()
+        table = self.read("r.csv")
         self.assertEqual(self.simulate(*options, "--resume").returncode, 0)
-        self.assertEqual((self.folder / "r.csv").read_bytes(), table)
+        self.assertEqual(self.read("r.csv"), table)
         before = self.column("run_id")
         self.write(file, text)
         ended = self.simulate(*options, "--resume")
         self.assertEqual(ended.returncode, 2, ended.stderr)
         self.assertIn(f"was made with another {kind};", ended.stderr)
         self.assertEqual(ended.stderr.count("\n"), 1)
-        self.assertEqual((self.folder / "r.csv").read_bytes(), table)
+        self.assertEqual(self.read("r.csv"), table)
         self.assertEqual(self.simulate(*options).returncode, 0)
         self.assertNotEqual(self.column("run_id"), before)
 
@@ -124,14 +124,14 @@ class Refused(Sweep):
 
     def test_resume_gets_past_it_to_the_same_bytes(self):
         self.simulate(*self.options)
-        table = (self.folder / "r.csv").read_bytes()
+        table = self.read("r.csv")
         self.assertEqual(self.simulate(*self.options, "--resume").returncode, 1)
-        self.assertEqual((self.folder / "r.csv").read_bytes(), table)
+        self.assertEqual(self.read("r.csv"), table)
         lines = table.splitlines(keepends=True)
         (self.folder / "r.csv").unlink()
-        (self.folder / "r.csv.partial").write_bytes(b"".join(lines[:3]))
+        self.write("r.csv.partial", "".join(lines[:3]))
         self.assertEqual(self.simulate(*self.options, "--resume").returncode, 1)
-        self.assertEqual((self.folder / "r.csv").read_bytes(), table)
+        self.assertEqual(self.read("r.csv"), table)
 
     def test_what_only_the_model_can_tell_is_a_row_too(self):
         ended = self.simulate(

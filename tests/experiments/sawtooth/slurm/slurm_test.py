@@ -63,7 +63,7 @@ class Slurm(InFolder):
 
     def expect_the_table_of_one_process(self, name="c.csv"):
         self.run_to_end(PROGRAM, "simulate", "c.ini", "--quiet", "--csv", "one.csv")
-        self.assertEqual((self.folder / name).read_bytes(), (self.folder / "one.csv").read_bytes())
+        self.assertEqual(self.read(name), self.read("one.csv"))
 
     def test_tasks_one_after_the_other_make_the_table(self):
         text = self.script("--tasks", "3", "--sbatch", "--time=1:00:00 --mem=1G", "--csv", "t.csv")
