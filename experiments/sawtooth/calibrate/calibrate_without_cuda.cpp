@@ -1,6 +1,5 @@
 #include "experiments/sawtooth/calibrate/fit_command.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
 

@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/terminal.hpp"
 #include "experiments/sawtooth/support/text.hpp"

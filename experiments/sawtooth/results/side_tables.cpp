@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/memory_units.hpp"

@@ -4,7 +4,6 @@
 #include <map>
 #include <sstream>
 
-#include "experiments/sawtooth/inputs/command_line.hpp"
 #include "experiments/sawtooth/results/result_row.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "sim/schedule/wavefront.hpp"

@@ -1,6 +1,5 @@
 // sawtooth run: one configuration, predicted and, where a GPU is, measured; compared and kept
 // together in runs/NAME with what repeats it, a page, and figures where Python has matplotlib.
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
