@@ -20,7 +20,6 @@
 namespace sawtooth::sim {
 namespace {
 
-constexpr double ns_a_us = 1000;
 constexpr Tensor of_queries[] = {Tensor::q, Tensor::o, Tensor::running_o, Tensor::running_lse};
 
 using Tallies = std::array<Tally, tensor_count>;
