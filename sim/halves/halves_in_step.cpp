@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/memory_units.hpp"
+#include "sim/schedule/live_atoms.hpp"
+#include "sim/schedule/wavefront.hpp"
+
 namespace sawtooth::sim {
-
-HalvesInStep::HalvesInStep(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
-                           std::vector<uint8_t> groups, int group_count,
-                           const CoalescerParameters& coalescer)
-    : l2_(parameters, sizes, std::move(groups), group_count),
-      coalescer_(coalescer),
-      far_first_(static_cast<size_t>(group_count), 0.0) {}
-
-HalvesInStep::HalvesInStep(const HalvesParameters& parameters, const LiveAtoms& heads,
-                           const CoalescerParameters& coalescer)
-    : l2_(parameters, heads), coalescer_(coalescer), far_first_(tensor_count, 0.0) {}
 
 void HalvesInStep::visit(const HalfVisit& visit) {
   visits_ += visit.all_times();
@@ -47,7 +40,7 @@ void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByH
   const double far_first = parameters.far_first_waiting +
                            (parameters.far_first_running - parameters.far_first_waiting) * running_;
   if (visit.access == Access::read)
-    far_first_[l2_.group_of(visit.atom)] +=
+    far_first_[static_cast<size_t>(l2_.tensor_of(visit.atom))] +=
         far_first * double(missed[0].both_asked + missed[1].both_asked);
   const AtomSize size = l2_.size(visit.atom);
   const double pace = std::min(
@@ -56,12 +49,67 @@ void HalvesInStep::count_read(const HalfVisit& visit, const TwoHalves::MissedByH
   running_ += (hit - running_) * pace;
 }
 
-Tally HalvesInStep::tally(int group) {
+Tally HalvesInStep::tally(Tensor tensor) {
   l2_.settle();
-  Tally tally = l2_.tally(group);
+  Tally tally = l2_.tally(tensor);
   tally.write_backs = true;
-  tally.fabric_misses += sectors_of(std::llround(far_first_[static_cast<size_t>(group)]));
+  tally.fabric_misses += sectors_of(std::llround(far_first_[static_cast<size_t>(tensor)]));
   return tally;
+}
+
+namespace {
+
+struct LiveConsumer {
+  HalvesInStep& l2;
+  HeldHeads<HalvesInStep> heads;
+
+  void visit(const HalfVisit& visit) {
+    heads.begin();
+    l2.visit(visit);
+  }
+  void settle() { heads.settle(); }
+};
+
+}  // namespace
+
+HalvesModel halves_model(const Request& request, const Gpu& gpu) {
+  HalvesModel model;
+  HalvesParameters& l2 = model.l2;
+  l2.halves = gpu.l2_halves.value_or(1) == 2 ? 2 : 1;
+  l2.capacity_lines = request.l2_bytes / line_bytes / l2.halves;
+  if (l2.halves == 1) return model;
+  if (gpu.l2_ways && gpu.l2_reserved_share) {
+    l2.ways = static_cast<int>(*gpu.l2_ways);
+    l2.dirty_ways = static_cast<int>(gpu.l2_dirty_ways.value_or(0));
+    l2.reserved = *gpu.l2_reserved_share;
+    l2.scattered = gpu.l2_scattered_share.value_or(0);
+  }
+  l2.far_first_waiting = gpu.far_first_waiting_share.value_or(l2.far_first_waiting);
+  l2.far_first_running = gpu.far_first_running_share.value_or(l2.far_first_running);
+  l2.running_share = gpu.l2_running_share.value_or(l2.running_share);
+  if (gpu.coalescer_waiting_share && gpu.coalescer_running_share)
+    model.coalescer = {.sms = gpu.sms,
+                       .waiting_share = *gpu.coalescer_waiting_share,
+                       .running_share = *gpu.coalescer_running_share};
+  return model;
+}
+
+Prediction simulate_halves(const Request& request, const HalvesParameters& parameters,
+                           const CoalescerParameters& coalescer) {
+  LiveAtoms atoms(request);
+  HalvesInStep l2(parameters, &atoms, coalescer);
+  LiveConsumer consumer{l2, {atoms, l2}};
+  HalfVisits<LiveConsumer> visits(consumer, atoms.sizes(), parameters, request.merge_lockstep);
+  LockstepWavefront wavefront(request, atoms, visits);
+  wavefront.run();
+  visits.flush();
+  Prediction prediction;
+  prediction.steps = wavefront.steps();
+  prediction.tile_visits = l2.visits();
+  set_counters(
+      prediction, [&](Tensor tensor) { return l2.counters(tensor); }, request.bulk_loads);
+  if (request.problem.pass == Pass::backward) know_reductions(prediction);
+  return prediction;
 }
 
 }  // namespace sawtooth::sim

@@ -7,7 +7,6 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
-#include "sim/halves/simulate_halves.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/schedule/link_traffic.hpp"
 #include "sim/schedule/live_atoms.hpp"
@@ -176,7 +175,7 @@ class LockstepRank {
         model_(ring.halves ? halves_model(request_, gpu)
                            : HalvesModel{one_block(request_.l2_bytes), {}}),
         atoms_(rank_atoms(ring, rank, KvAtoms::parts)),
-        l2_(model_.l2, atoms_, model_.coalescer),
+        l2_(model_.l2, &atoms_, model_.coalescer),
         heads_(atoms_, l2_),
         visits_(*this, atoms_.sizes(), model_.l2, request_.merge_lockstep),
         step_ns_(ring.ring.ranks == 1 ? 0 : lockstep_ns(gpu)) {}
@@ -203,7 +202,7 @@ class LockstepRank {
   }
   Tallies tallies() {
     Tallies tallies;
-    for (size_t t = 0; t < tallies.size(); ++t) tallies[t] = l2_.tally(static_cast<int>(t));
+    for (size_t t = 0; t < tallies.size(); ++t) tallies[t] = l2_.tally(static_cast<Tensor>(t));
     return tallies;
   }
   int64_t tile_visits() const { return l2_.visits(); }
