@@ -22,8 +22,6 @@
 
 #include "cupti/inject/context_recorder.hpp"
 #include "cupti/inject/pass_file.hpp"
-#if defined(SAWTOOTH_HAVE_NVTX)
-#endif
 #include "cupti/status.hpp"
 
 namespace sawtooth::inject {
