@@ -131,11 +131,11 @@ class TimedRank {
     // GPCs differ at the full clock, of launches that stand apart; a call lasts as the one before.
     parameters.step.sm_spread =
         parameters.step.sm_spread.value_or(0) * (1 - power().fallen(begin_ns, begin_ns + last_ns_));
-    TimedWavefront wavefront(call, parameters, atoms_, memory_);
-    const double end_ns = wavefront.run_from(begin_ns, &traffic);
-    visits_ += wavefront.tile_visits();
-    last_ns_ = end_ns - begin_ns;
-    return end_ns;
+    const TimedReplay replay =
+        replay_in_time(call, parameters, atoms_, memory_, {begin_ns, &traffic});
+    visits_ += replay.tile_visits;
+    last_ns_ = replay.end_ns - begin_ns;
+    return replay.end_ns;
   }
   void wait(double until_ns, LinkTraffic& traffic) {
     traffic.cross_until(until_ns, atoms_, [&](double ns, AtomRange came, AtomRange went) {

@@ -108,7 +108,6 @@ std::vector<Prediction> replays(const Request& request, const TimedParameters& p
                                 std::vector<int64_t> watched) {
   LiveAtoms atoms(request, keeps_pairs(request, parameters.step) ? KvAtoms::pairs : KvAtoms::tiles);
   TimedMemory memory(parameters.l2, parameters.sms, atoms, parameters.merging);
-  TimedWavefront wavefront(request, parameters, atoms, memory);
   std::vector<Prediction> all;
   const auto count = [&](double ns) {
     Prediction& made = all.emplace_back();
@@ -116,10 +115,11 @@ std::vector<Prediction> replays(const Request& request, const TimedParameters& p
     set_counters(
         made, [&](Tensor tensor) { return memory.counters(tensor); }, request.bulk_loads);
   };
-  wavefront.watch(std::move(watched), count);
-  count(wavefront.run());
-  all.back().tile_visits = wavefront.tile_visits();
-  all.back().phases = wavefront.take_phases();
+  TimedReplay replay = replay_in_time(request, parameters, atoms, memory,
+                                      {.watched = std::move(watched), .seen = count});
+  count(replay.end_ns);
+  all.back().tile_visits = replay.tile_visits;
+  all.back().phases = std::move(replay.phases);
   return all;
 }
 
