@@ -50,7 +50,6 @@ class MemoryLayout {
   bool is_paged(Tensor tensor) const {
     return (tensor == Tensor::k || tensor == Tensor::v) && atoms_.paged_keys(tensor).paged();
   }
-  void append_paged(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const;
 
   const HeadAtoms& atoms_;
   int64_t cache_line_bytes_;
