@@ -93,25 +93,14 @@ class HalfVisits : public WavefrontSink {
 // Nothing tells then which half's request for a line comes first: measured shares do
 // (HalvesParameters::far_first_waiting and _running), and those of the request coalescer.
 
-class HalvesInStep {
+class HalvesInStep : public TwoHalves {
  public:
-  /// As TwoHalves.
   explicit HalvesInStep(const HalvesParameters& parameters, const LiveAtoms* heads = nullptr,
                         const CoalescerParameters& coalescer = {})
-      : l2_(parameters, heads), coalescer_(coalescer) {}
-
-  void begin(const HeadRun& run) { l2_.begin(run); }
-  bool holds(AtomRange atoms) const { return l2_.holds(atoms); }
+      : TwoHalves(parameters, heads), coalescer_(coalescer) {}
 
   /// With one half all workers count as those of half 0, whatever `times` says.
   void visit(const HalfVisit& visit);
-
-  /// As TwoHalves.
-  void receive(AtomId atom, Copier copier) { l2_.receive(atom, copier); }
-  void send(AtomId atom, Copier copier) { l2_.send(atom, copier); }
-
-  /// As TwoHalves.
-  void count_under(Tensor tensor) { l2_.count_under(tensor); }
 
   /// All counters of sim/counters.hpp; the identity DRAM reads = near misses - fabric reads +
   /// fabric misses holds exactly, but for what reductions fill.
@@ -125,7 +114,6 @@ class HalvesInStep {
  private:
   void count_read(const HalfVisit& visit, const TwoHalves::MissedByHome& missed);
 
-  TwoHalves l2_;
   CoalescerParameters coalescer_;
   // Of a tensor, in units: both asked, and the far half came first.
   std::array<double, tensor_count> far_first_{};
