@@ -90,6 +90,7 @@ class TimedWavefront {
       throw std::invalid_argument("lead-k-steps, lead-v-steps: allowed: 0 to " +
                                   std::to_string(max_stages - 1));
     points_.emplace(leads);
+    step_ = &TimedWavefront::go_on;
   }
 
   TimedReplay run() {
@@ -103,23 +104,7 @@ class TimedWavefront {
       const Event event = events_.first();
       if (launch_.traffic != nullptr) cross_link(event.ns);
       Worker& worker = workers_[static_cast<size_t>(event.worker)];
-      switch (worker.next) {
-        case Next::take:
-          take(worker, event.ns);
-          break;
-        case Next::step:
-          points_ ? go_on(worker, event.ns) : begin_step(worker, event.ns);
-          break;
-        case Next::turn:
-          take_turn(worker, event.ns);
-          break;
-        case Next::add:
-          add(worker, event.ns);
-          break;
-        case Next::end:
-          end_item(worker, event.ns);
-          break;
-      }
+      (this->*worker.next)(worker, event.ns);
     }
     if (turns_ && turns_->awaited())
       throw std::invalid_argument(
@@ -137,10 +122,11 @@ class TimedWavefront {
  private:
   static constexpr int64_t max_stages = 8;
 
-  enum class Next : uint8_t { take, step, turn, add, end };
+  struct Worker;
+  using Act = void (TimedWavefront::*)(Worker& worker, double now_ns);
   struct Worker {
     WorkerCursor cursor;
-    Next next = Next::take;
+    Act next = &TimedWavefront::take;  // at its event
     SmCta cta;
     int64_t phase = 0;
     PrefetchShare prefetches;  // that it fetches of every tile for the wave of its item
@@ -240,7 +226,7 @@ class TimedWavefront {
     return static_cast<int32_t>(&worker - workers_.data());
   }
 
-  void next_event(Worker& worker, Next next, double ns) {
+  void next_event(Worker& worker, Act next, double ns) {
     worker.next = next;
     events_.set({ns, number_of(worker)});
   }
@@ -283,7 +269,7 @@ class TimedWavefront {
     terms_of(worker)[before] += now_ns - step.item_begin_ns - ended_ns;
     terms_of(worker)[TimeTerm::item] += step.item_begin_ns;
     if (worker.cursor.done()) {
-      next_event(worker, Next::end, now_ns);
+      next_event(worker, &TimedWavefront::end_item, now_ns);
       return;
     }
     ReadTime q;
@@ -303,7 +289,7 @@ class TimedWavefront {
     const ReadTime& first = worker.loads[0];
     const ReadTime& last = points_ || q.arrival_ns > first.arrival_ns ? q : first;
     wait_for(last, now_ns, terms_of(worker));
-    next_event(worker, Next::step, last.arrival_ns);
+    next_event(worker, step_, last.arrival_ns);
   }
 
   void begin_step(Worker& worker, double now_ns) {
@@ -317,28 +303,28 @@ class TimedWavefront {
       return;
     }
     if (!turns_) {
-      next_event(worker, Next::add, now_ns + taken_ns);
+      next_event(worker, &TimedWavefront::add, now_ns + taken_ns);
       return;
     }
     worker.in_turn_ns = taken_ns * dq_share;
     worker.computed_ns = now_ns + taken_ns - worker.in_turn_ns;
-    next_event(worker, Next::turn, worker.computed_ns + turns_->word_ns());
+    next_event(worker, &TimedWavefront::take_turn, worker.computed_ns + turns_->word_ns());
   }
 
   void leave_step(Worker& worker, double computed_ns) {
     const StepParameters& step = parameters_.step;
     walk_.advance(worker.cursor);
     if (worker.cursor.done()) {
-      next_event(worker, Next::end, computed_ns);
+      next_event(worker, &TimedWavefront::end_item, computed_ns);
       return;
     }
     if (step.stages == 1) load_step(worker, computed_ns, 0);
     const ReadTime& load = worker.loads[static_cast<size_t>(worker.cursor.step() % max_stages)];
     if (parameters_.stalls && load.arrival_ns > computed_ns) {
       wait_for(load, computed_ns, terms_of(worker));
-      next_event(worker, Next::step, load.arrival_ns);
+      next_event(worker, step_, load.arrival_ns);
     } else {
-      next_event(worker, Next::step, computed_ns);
+      next_event(worker, step_, computed_ns);
     }
   }
 
@@ -350,11 +336,11 @@ class TimedWavefront {
       return;
     }
     if (*seen_ns > now_ns) {
-      next_event(worker, Next::turn, *seen_ns);
+      next_event(worker, &TimedWavefront::take_turn, *seen_ns);
       return;
     }
     terms_of(worker)[TimeTerm::turn] += now_ns - worker.computed_ns;
-    next_event(worker, Next::add, now_ns + worker.in_turn_ns);
+    next_event(worker, &TimedWavefront::add, now_ns + worker.in_turn_ns);
   }
 
   // Additions go out behind the last product. Only under dq = ordered do workers wait for them.
@@ -374,7 +360,9 @@ class TimedWavefront {
   double end_turn(const Worker& worker, double now_ns, double added_ns) {
     const DqTurns::End end = turns_->end(worker.cursor, added_ns);
     terms_of(worker)[TimeTerm::turn] += end.told_ns - now_ns;
-    if (end.woken) next_event(workers_[static_cast<size_t>(*end.woken)], Next::turn, end.seen_ns);
+    if (end.woken)
+      next_event(workers_[static_cast<size_t>(*end.woken)], &TimedWavefront::take_turn,
+                 end.seen_ns);
     return end.told_ns;
   }
 
@@ -402,7 +390,8 @@ class TimedWavefront {
     terms_of(worker)[TimeTerm::item] += ended_ns - now_ns;
     ended_ns_[static_cast<size_t>(number_of(worker))] = ended_ns;
     end_ns_ = std::max(end_ns_, ended_ns);
-    next_event(worker, Next::take, ended_ns + (grid ? refill_ns() : 0) + step.item_begin_ns);
+    next_event(worker, &TimedWavefront::take,
+               ended_ns + (grid ? refill_ns() : 0) + step.item_begin_ns);
   }
 
   // What was asked for before an item's first step, had it had steps before.
@@ -478,12 +467,12 @@ class TimedWavefront {
     if (worker.point == 0) worker.step_ns = begin_computing(worker, now_ns);
     const double until_ns = now_ns + points.length(worker.point) * worker.step_ns;
     if (++worker.point < points.count()) {
-      next_event(worker, Next::step, until_ns);
+      next_event(worker, step_, until_ns);
       return;
     }
     worker.point = 0;
     walk_.advance(worker.cursor);
-    next_event(worker, worker.cursor.done() ? Next::end : Next::step, until_ns);
+    next_event(worker, worker.cursor.done() ? &TimedWavefront::end_item : step_, until_ns);
   }
 
   // Whether the worker comes to its point again when a tile is there that it uses.
@@ -497,7 +486,7 @@ class TimedWavefront {
       if (!parameters_.stalls || load.arrival_ns <= now_ns) continue;
       wait_for(load, now_ns, terms_of(worker));
       worker.waited = true;
-      next_event(worker, Next::step, load.arrival_ns);
+      next_event(worker, step_, load.arrival_ns);
     }
     return worker.waited;
   }
@@ -541,6 +530,7 @@ class TimedWavefront {
   uint64_t seed_;
   StepCost cost_;
   std::optional<StepPoints> points_;  // with leads
+  Act step_ = &TimedWavefront::begin_step;
   ItemWalk walk_;
   std::span<const Tensor> step_loads_;  // without leads, together; forward's K and V are one atom
   std::optional<DqTurns> turns_;        // dq = ordered
