@@ -151,8 +151,7 @@ void PlacedHeads::pass(Tensor tensor, int64_t head, PlacedLines& lines) const {
 PlacedLines PlacedHeads::before_tensor(Tensor tensor) {
   if (!one_allocation_) return {};
   std::optional<Tensor> last;  // of those before it
-  for (int t = 0; t < tensor_count; ++t) {
-    const auto other = static_cast<Tensor>(t);
+  for (const Tensor other : all_tensors) {
     const bool earlier = heads_.number(other, 0) < heads_.number(tensor, 0);
     if (heads_.of_head().heads(other) == 0 || !earlier) continue;
     if (!last || heads_.number(other, 0) > heads_.number(*last, 0)) last = other;

@@ -173,8 +173,8 @@ double TimedMemory::dram_busy_ns() {
   l2_lines_.settle();
   if (parameters_.dram_bytes_a_ns <= 0) return 0;
   double sectors = 0;
-  for (int tensor = 0; tensor < tensor_count; ++tensor) {
-    const Tally& tally = l2_lines_.tally(static_cast<Tensor>(tensor));
+  for (const Tensor tensor : all_tensors) {
+    const Tally& tally = l2_lines_.tally(tensor);
     sectors += tally.dram_reads + tally.fill_reads + tally.written_back + tally.sent_misses;
   }
   return sectors * sector_bytes / parameters_.dram_bytes_a_ns;
