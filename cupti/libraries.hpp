@@ -75,7 +75,6 @@ CuptiLibrary open_cupti();
 #define SAWTOOTH_DRIVER_FUNCTIONS(F)                                                         \
   F("cuInit", decltype(&cuInit), init)                                                       \
   F("cuDeviceGet", decltype(&cuDeviceGet), device_get)                                       \
-  F("cuDriverGetVersion", decltype(&cuDriverGetVersion), driver_version)                     \
   F("cuDevicePrimaryCtxRetain", CUresult (*)(CUcontext*, CUdevice), primary_retain)          \
   F("cuDevicePrimaryCtxRelease_v2", CUresult (*)(CUdevice), primary_release)                 \
   F("cuCtxGetCurrent", decltype(&cuCtxGetCurrent), context_current)                          \

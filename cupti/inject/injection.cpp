@@ -22,8 +22,6 @@
 
 #include "cupti/inject/context_recorder.hpp"
 #include "cupti/inject/pass_file.hpp"
-#if defined(SAWTOOTH_HAVE_NVTX)
-#endif
 #include "cupti/status.hpp"
 
 namespace sawtooth::inject {
@@ -259,7 +257,7 @@ void subscribe() {
   const cupti::CuptiLibrary cupti = cupti::open_cupti();
   CUpti_SubscriberHandle subscriber = nullptr;
   cupti::check(cupti.subscribe(&subscriber, on_callback, nullptr), "cuptiSubscribe");
-  for (const CUpti_CallbackId call : launch_calls())
+  for (const CUpti_CallbackId call : launch_calls)
     cupti::check(cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, call),
                  "cuptiEnableCallback");
   cupti::check(cupti.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,

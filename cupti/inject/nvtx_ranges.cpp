@@ -72,9 +72,10 @@ struct Entry {
   NvtxFunctionPointer function;
 };
 
+/// `function` is one, or a lambda without captures.
 template <class Function>
-Entry entry(unsigned id, Function* function) {
-  return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
+Entry entry(unsigned id, Function function) {
+  return {id, reinterpret_cast<NvtxFunctionPointer>(+function)};
 }
 
 void fill(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,
@@ -106,44 +107,33 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr) return 0;
   fill(*callbacks, NVTX_CB_MODULE_CORE,
-       {entry(
-            NVTX_CBID_CORE_RangePushA, +[](const char* name) { return push_in(nullptr, name); }),
-        entry(
-            NVTX_CBID_CORE_RangePushEx,
-            +[](const nvtxEventAttributes_t* event) { return push_in(nullptr, text_of(event)); }),
-        entry(
-            NVTX_CBID_CORE_RangePushW, +[](const wchar_t*) { return push_in(nullptr, ""); }),
-        entry(
-            NVTX_CBID_CORE_RangePop, +[]() { return pop_in(nullptr); }),
-        entry(
-            NVTX_CBID_CORE_RangeStartA, +[](const char* name) { return start(name); }),
-        entry(
-            NVTX_CBID_CORE_RangeStartEx,
-            +[](const nvtxEventAttributes_t* event) { return start(text_of(event)); }),
+       {entry(NVTX_CBID_CORE_RangePushA, [](const char* name) { return push_in(nullptr, name); }),
+        entry(NVTX_CBID_CORE_RangePushEx,
+              [](const nvtxEventAttributes_t* event) { return push_in(nullptr, text_of(event)); }),
+        entry(NVTX_CBID_CORE_RangePushW, [](const wchar_t*) { return push_in(nullptr, ""); }),
+        entry(NVTX_CBID_CORE_RangePop, []() { return pop_in(nullptr); }),
+        entry(NVTX_CBID_CORE_RangeStartA, [](const char* name) { return start(name); }),
+        entry(NVTX_CBID_CORE_RangeStartEx,
+              [](const nvtxEventAttributes_t* event) { return start(text_of(event)); }),
         entry(NVTX_CBID_CORE_RangeEnd, end)});
-  fill(*callbacks, NVTX_CB_MODULE_CORE2,
-       {entry(
-            NVTX_CBID_CORE2_DomainRangePushEx,
-            +[](nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-              return push_in(domain, text_of(event));
-            }),
-        entry(
-            NVTX_CBID_CORE2_DomainRangePop,
-            +[](nvtxDomainHandle_t domain) { return pop_in(domain); }),
-        entry(
-            NVTX_CBID_CORE2_DomainRangeStartEx,
-            +[](nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
-              return start(text_of(event));
-            }),
-        entry(
-            NVTX_CBID_CORE2_DomainRangeEnd, +[](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }),
-        entry(
-            NVTX_CBID_CORE2_DomainRegisterStringA,
-            +[](nvtxDomainHandle_t, const char* name) {
-              return reinterpret_cast<nvtxStringHandle_t>(new std::string(name));
-            }),
-        entry(
-            NVTX_CBID_CORE2_DomainCreateA,
-            +[](const char*) { return reinterpret_cast<nvtxDomainHandle_t>(new char); })});
+  fill(
+      *callbacks, NVTX_CB_MODULE_CORE2,
+      {entry(NVTX_CBID_CORE2_DomainRangePushEx,
+             [](nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+               return push_in(domain, text_of(event));
+             }),
+       entry(NVTX_CBID_CORE2_DomainRangePop,
+             [](nvtxDomainHandle_t domain) { return pop_in(domain); }),
+       entry(NVTX_CBID_CORE2_DomainRangeStartEx,
+             [](nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
+               return start(text_of(event));
+             }),
+       entry(NVTX_CBID_CORE2_DomainRangeEnd, [](nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }),
+       entry(NVTX_CBID_CORE2_DomainRegisterStringA,
+             [](nvtxDomainHandle_t, const char* name) {
+               return reinterpret_cast<nvtxStringHandle_t>(new std::string(name));
+             }),
+       entry(NVTX_CBID_CORE2_DomainCreateA,
+             [](const char*) { return reinterpret_cast<nvtxDomainHandle_t>(new char); })});
   return 1;
 }

@@ -18,7 +18,6 @@ namespace sawtooth::inject {
 namespace {
 
 constexpr std::string_view version_line = "sawtooth-record 1\n";
-constexpr size_t launch_fields = 13;  // before the metrics
 
 std::string escaped(std::string_view text) {
   std::string line;
@@ -52,27 +51,34 @@ std::string unescaped(std::string_view line) {
   throw std::runtime_error("no line of a recording: " + std::string(line));
 }
 
+std::string text_of(const std::string& text) {
+  return escaped(text);
+}
 template <class Number>
-Number number_in(std::string_view text, std::string_view line) {
-  Number number{};
+std::string text_of(Number number) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, +number).ptr};
+}
+
+void read(std::string_view text, std::string_view /*line*/, std::string& value) {
+  value = unescaped(text);
+}
+template <class Number>
+void read(std::string_view text, std::string_view line, Number& value) {
+  decltype(+value) number{};  // of a bool an int
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc{} || stop != end) malformed(line);
-  return number;
+  value = static_cast<Number>(number);
 }
 
-std::string shortest(double value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> fields;
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
   for (size_t begin = 0;;) {
-    const size_t tab = line.find('\t', begin);
-    fields.push_back(line.substr(begin, tab - begin));
-    if (tab == std::string_view::npos) return fields;
-    begin = tab + 1;
+    const size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
   }
 }
 
@@ -80,34 +86,42 @@ std::vector<std::string_view> split(std::string_view line) {
 template <class Take>
 void for_each_line(std::string_view text, Take take) {
   if (!text.starts_with(version_line)) malformed(text.substr(0, text.find('\n')));
-  for (size_t begin = version_line.size();;) {
-    const size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) return;
-    take(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::vector<std::string_view> lines = split(text.substr(version_line.size()), '\n');
+  lines.pop_back();  // is empty, or has no end
+  for (const std::string_view line : lines) take(line);
+}
+
+/// Calls `take(key, value)` for all but the metrics.
+template <class Request, class Take>
+void for_each_setting(Request& request, Take take) {
+  take("kernel", request.kernel);
+  take("nvtx", request.nvtx);
+  take("skip", request.skip);
+  take("count", request.count);
+  take("flush", request.flush);
+}
+
+/// Calls `take(value)` for all but the values of metrics, in the order of a line.
+template <class Launch, class Take>
+void for_each_field(Launch& launch, Take take) {
+  const auto take_all = [&](auto&... fields) { (take(fields), ...); };
+  take_all(launch.index, launch.name, launch.grid, launch.block, launch.shared_bytes,
+           launch.registers, launch.stream, launch.device, launch.context, launch.time_us,
+           launch.status, launch.message);
 }
 
 LaunchRecord parse_launch(const std::vector<std::string_view>& fields, std::string_view line) {
-  if (fields.size() < launch_fields) malformed(line);
   LaunchRecord launch;
-  launch.index = number_in<int64_t>(fields[1], line);
-  launch.name = unescaped(fields[2]);
-  launch.grid = fields[3];
-  launch.block = fields[4];
-  launch.shared_bytes = number_in<int64_t>(fields[5], line);
-  launch.registers = number_in<int64_t>(fields[6], line);
-  launch.stream = number_in<int64_t>(fields[7], line);
-  launch.device = number_in<int64_t>(fields[8], line);
-  launch.context = number_in<int64_t>(fields[9], line);
-  launch.time_us = number_in<double>(fields[10], line);
-  launch.status = fields[11];
-  launch.message = unescaped(fields[12]);
-  for (size_t i = launch_fields; i < fields.size(); ++i) {
-    const size_t equals = fields[i].rfind('=');
+  size_t next = 1;
+  for_each_field(launch, [&](auto& value) {
+    if (next == fields.size()) malformed(line);
+    read(fields[next++], line, value);
+  });
+  for (; next < fields.size(); ++next) {
+    const size_t equals = fields[next].rfind('=');
     if (equals == std::string_view::npos) malformed(line);
-    launch.values[unescaped(fields[i].substr(0, equals))] =
-        number_in<double>(fields[i].substr(equals + 1), line);
+    read(fields[next].substr(equals + 1), line,
+         launch.values[unescaped(fields[next].substr(0, equals))]);
   }
   return launch;
 }
@@ -121,33 +135,28 @@ std::string extent_text(const Extent& extent) {
 
 std::string request_text(const PassRequest& request) {
   std::string text(version_line);
-  text += "kernel\t" + escaped(request.kernel) + "\nnvtx\t" + escaped(request.nvtx) + "\nskip\t" +
-          std::to_string(request.skip) + "\ncount\t" + std::to_string(request.count) + "\nflush\t" +
-          (request.flush ? "1" : "0") + "\n";
-  for (const std::string& metric : request.metrics) text += "metric\t" + escaped(metric) + "\n";
+  const auto add = [&](std::string_view key, const auto& value) {
+    text.append(key).append("\t").append(text_of(value)).append("\n");
+  };
+  for_each_setting(request, add);
+  for (const std::string& metric : request.metrics) add("metric", metric);
   return text;
 }
 
 PassRequest parse_request(std::string_view text) {
   PassRequest request;
   for_each_line(text, [&](std::string_view line) {
-    const std::vector<std::string_view> fields = split(line);
+    const std::vector<std::string_view> fields = split(line, '\t');
     if (fields.size() != 2) malformed(line);
-    const std::string_view key = fields[0], value = fields[1];
-    if (key == "kernel")
-      request.kernel = unescaped(value);
-    else if (key == "nvtx")
-      request.nvtx = unescaped(value);
-    else if (key == "skip")
-      request.skip = number_in<int64_t>(value, line);
-    else if (key == "count")
-      request.count = number_in<int64_t>(value, line);
-    else if (key == "flush")
-      request.flush = value == "1";
-    else if (key == "metric")
-      request.metrics.push_back(unescaped(value));
-    else
-      malformed(line);
+    bool known = false;
+    const auto take = [&](std::string_view key, auto& value) {
+      if (key != fields[0]) return;
+      read(fields[1], line, value);
+      known = true;
+    };
+    for_each_setting(request, take);
+    if (fields[0] == "metric") take("metric", request.metrics.emplace_back());
+    if (!known) malformed(line);
   });
   return request;
 }
@@ -158,18 +167,9 @@ std::string process_line(std::string_view command) {
 
 std::string launch_line(const LaunchRecord& launch) {
   std::string line = "launch";
-  const auto add = [&](const std::string& field) { line += "\t" + field; };
-  add(std::to_string(launch.index));
-  add(escaped(launch.name));
-  add(launch.grid);
-  add(launch.block);
-  for (const int64_t value :
-       {launch.shared_bytes, launch.registers, launch.stream, launch.device, launch.context})
-    add(std::to_string(value));
-  add(shortest(launch.time_us));
-  add(launch.status);
-  add(escaped(launch.message));
-  for (const auto& [metric, value] : launch.values) add(escaped(metric) + "=" + shortest(value));
+  for_each_field(launch, [&](const auto& value) { line.append("\t").append(text_of(value)); });
+  for (const auto& [metric, value] : launch.values)
+    line.append("\t").append(escaped(metric)).append("=").append(text_of(value));
   return line + "\n";
 }
 
@@ -180,7 +180,7 @@ std::string note_line(std::string_view note) {
 ProcessRecord parse_process(std::string_view text) {
   ProcessRecord process;
   for_each_line(text, [&](std::string_view line) {
-    const std::vector<std::string_view> fields = split(line);
+    const std::vector<std::string_view> fields = split(line, '\t');
     if (fields.size() < 2) malformed(line);
     if (fields[0] == "process")
       process.command = unescaped(fields[1]);

@@ -5,61 +5,48 @@
 #include "kernels/ring/ring_steps.hpp"
 
 namespace sawtooth::kernels {
-namespace {
 
-/// What one GPU does in a step.
-struct Step {
-  bool works = false;
-  AttentionForward call;
-  AttentionPlan plan;
-};
-
-struct RankTensors {
+struct RingAttention::RankTensors {
+  /// What the GPU does in a step.
+  struct Step {
+    bool works = false;
+    AttentionForward call;
+    AttentionPlan plan;
+  };
   DeviceBuffer q, o, running_o, lse, workspace;
   std::vector<Step> steps;
 };
 
-}  // namespace
-
-class RingAttention::State : public RingSteps {
- public:
-  explicit State(const RingProblem& problem)
-      : RingSteps(problem.ring, problem.devices, problem.transfer,
-                  kv_bytes(problem.ring, problem.call.problem)),
-        tensors_(std::size_t(problem.ring.ranks)) {
-    for (int number = 0; number < problem.ring.ranks; ++number) {
-      SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
-      add_tensors(problem.call.problem, number);
-      prepare_steps(problem.call, number);
-    }
-    SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
-  }
-
-  const RankTensors& tensors(int number) const { return tensors_[std::size_t(number)]; }
-
- protected:
-  void enqueue_call(int64_t step, int number) override {
-    Step& here = tensors_[std::size_t(number)].steps[std::size_t(step)];
-    if (here.works) require(here.plan.run(rank(number).compute.stream));
-  }
-
- private:
-  void add_tensors(const Problem& whole, int number) {
+RingAttention::RingAttention(const RingProblem& problem)
+    : RingPass(problem.ring, problem.devices, problem.transfer,
+               kv_bytes(problem.ring, problem.call.problem)),
+      tensors_(std::make_unique<RankTensors[]>(std::size_t(problem.ring.ranks))) {
+  const Problem& whole = problem.call.problem;
+  const int64_t rows = whole.batch * whole.heads * ring().rank_rows();
+  for (int number = 0; number < ring().ranks; ++number) {
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
     RankTensors& tensors = tensors_[std::size_t(number)];
-    const int64_t rows = whole.batch * whole.heads * ring().rank_rows();
     tensors.q = DeviceBuffer(rows * whole.row_bytes());
     tensors.o = DeviceBuffer(rows * whole.row_bytes());
     tensors.running_o = DeviceBuffer(rows * whole.head_dim * int64_t(sizeof(float)));
     tensors.lse = DeviceBuffer(rows * int64_t(sizeof(float)));
-    tensors.steps = std::vector<Step>(std::size_t(ring().ranks));
+    tensors.steps = std::vector<RankTensors::Step>(std::size_t(ring().ranks));
+    prepare_steps(problem.call, number);
   }
-  void prepare_steps(const AttentionForward& whole, int number);
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
+}
 
-  std::vector<RankTensors> tensors_;
-};
+RingAttention::~RingAttention() {
+  wait_for_all();
+}
+
+void RingAttention::enqueue_call(int64_t step, int number) {
+  RankTensors::Step& here = tensors_[std::size_t(number)].steps[std::size_t(step)];
+  if (here.works) require(here.plan.run(rank(number).compute.stream));
+}
 
 /// Plans the rank's calls: they share a workspace, as they follow each other on one stream.
-void RingAttention::State::prepare_steps(const AttentionForward& whole, int number) {
+void RingAttention::prepare_steps(const AttentionForward& whole, int number) {
   RankTensors& tensors = tensors_[std::size_t(number)];
   std::size_t workspace = 0;
   const Problem& problem = whole.problem;
@@ -81,20 +68,13 @@ void RingAttention::State::prepare_steps(const AttentionForward& whole, int numb
     workspace = std::max(workspace, workspace_bytes(call));
   }
   tensors.workspace = zeroed(workspace);
-  for (Step& step : tensors.steps)
+  for (RankTensors::Step& step : tensors.steps)
     if (step.works) require(step.plan.make(step.call, tensors.workspace.as(), workspace));
 }
 
-RingAttention::RingAttention(const RingProblem& problem)
-    : RingPass(std::make_unique<State>(problem)) {}
-
-RingAttention::State& RingAttention::state() const {
-  return static_cast<State&>(*steps_);
-}
-
-RingTensors RingAttention::tensors(int rank) const {
-  const RankTensors& own = state().tensors(rank);
-  const DeviceBuffer* const kv = state().rank(rank).own;
+RingTensors RingAttention::tensors(int number) const {
+  const RankTensors& own = tensors_[std::size_t(number)];
+  const DeviceBuffer* const kv = rank(number).own;
   return {.q = own.q.as(),
           .k = kv[0].as(),
           .v = kv[1].as(),
@@ -102,8 +82,8 @@ RingTensors RingAttention::tensors(int rank) const {
           .lse = own.lse.as<float>()};
 }
 
-const AttentionForward* RingAttention::call(int rank, int64_t step) const {
-  const Step& of_step = state().tensors(rank).steps[std::size_t(step)];
+const AttentionForward* RingAttention::call(int number, int64_t step) const {
+  const RankTensors::Step& of_step = tensors_[std::size_t(number)].steps[std::size_t(step)];
   return of_step.works ? &of_step.call : nullptr;
 }
 

@@ -27,7 +27,6 @@ int64_t q_sectors(const Problem& problem, const Tiling& tiling) {
   return problem.batch * problem.heads * ceil_div(rows * problem.row_bytes(), sector_bytes);
 }
 
-constexpr double ns_a_us = 1000;
 constexpr double deviations = 4;  // of a normal sample, passed once in 30,000
 
 // The share of a step's time that stays when its random parts are lucky together: the jitter of

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/gpu.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/two_halves.hpp"
+#include "sim/prediction.hpp"
+#include "sim/request.hpp"
 #include "sim/schedule/visit.hpp"
 #include "sim/schedule/wavefront.hpp"
 
@@ -90,35 +93,20 @@ class HalfVisits : public WavefrontSink {
 // Nothing tells then which half's request for a line comes first: measured shares do
 // (HalvesParameters::far_first_waiting and _running), and those of the request coalescer.
 
-class HalvesInStep {
+class HalvesInStep : public TwoHalves {
  public:
-  /// As TwoHalves.
-  HalvesInStep(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
-               std::vector<uint8_t> groups, int group_count,
-               const CoalescerParameters& coalescer = {});
-
-  /// begin() names the atoms, as in TwoHalves.
-  HalvesInStep(const HalvesParameters& parameters, const LiveAtoms& heads,
-               const CoalescerParameters& coalescer);
-
-  void begin(const HeadRun& run) { l2_.begin(run); }
-  bool holds(AtomRange atoms) const { return l2_.holds(atoms); }
+  explicit HalvesInStep(const HalvesParameters& parameters, const LiveAtoms* heads = nullptr,
+                        const CoalescerParameters& coalescer = {})
+      : TwoHalves(parameters, heads), coalescer_(coalescer) {}
 
   /// With one half all workers count as those of half 0, whatever `times` says.
   void visit(const HalfVisit& visit);
 
-  /// As TwoHalves.
-  void receive(AtomId atom, Copier copier) { l2_.receive(atom, copier); }
-  void send(AtomId atom, Copier copier) { l2_.send(atom, copier); }
-
-  /// What the next visits to any atom are counted under, instead of the atom's own group.
-  void count_under(int group) { l2_.count_under(group); }
-
   /// All counters of sim/counters.hpp; the identity DRAM reads = near misses - fabric reads +
   /// fabric misses holds exactly, but for what reductions fill.
-  Counters counters(int group) { return tally(group).counters(); }
+  Counters counters(Tensor tensor) { return tally(tensor).counters(); }
   /// What they are made of.
-  Tally tally(int group);
+  Tally tally(Tensor tensor);
 
   /// Visits of single workers so far.
   int64_t visits() const { return visits_; }
@@ -126,11 +114,28 @@ class HalvesInStep {
  private:
   void count_read(const HalfVisit& visit, const TwoHalves::MissedByHome& missed);
 
-  TwoHalves l2_;
   CoalescerParameters coalescer_;
-  std::vector<double> far_first_;  // of a group, in units: both asked, and the far half came first
-  double running_ = 0;             // share of all lines read lately that hit at their home
+  // Of a tensor, in units: both asked, and the far half came first.
+  std::array<double, tensor_count> far_first_{};
+  double running_ = 0;  // share of all lines read lately that hit at their home
   int64_t visits_ = 0;
 };
+
+// A schedule in lockstep on a two-half L2 (model name `halves`).
+
+struct HalvesModel {
+  HalvesParameters l2;
+  CoalescerParameters coalescer;
+};
+
+/// The model is that of `gpu` with request.l2_bytes. Where the two halves are not calibrated they
+/// are fully associative, as in timing = timed, and requests reach home and copy equally often.
+HalvesModel halves_model(const Request& request, const Gpu& gpu);
+
+/// All counters of sim/counters.hpp, by tensor and in total; the histogram stays empty, because a
+/// curve over capacities is not what two halves have. Workers sit at the halves in turn.
+/// Throws std::invalid_argument for bad parameters or tiles that share lines.
+Prediction simulate_halves(const Request& request, const HalvesParameters& parameters,
+                           const CoalescerParameters& coalescer);
 
 }  // namespace sawtooth::sim

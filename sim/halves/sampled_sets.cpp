@@ -21,7 +21,8 @@ int64_t sampling(int64_t all_sets) {
 
 }  // namespace
 
-SampledSets::SampledSets(const HalvesParameters& parameters) : parameters_(parameters) {
+SampledSets::SampledSets(const HalvesParameters& parameters, const LiveAtoms* heads)
+    : parameters_(parameters) {
   check(parameters);
   const int64_t all_sets = parameters.capacity_lines / parameters.ways;
   lines_a_piece_ = sampling(all_sets);
@@ -35,30 +36,20 @@ SampledSets::SampledSets(const HalvesParameters& parameters) : parameters_(param
   sets_.assign(static_cast<size_t>(parameters.halves),
                LruSets(static_cast<uint32_t>(sets_of_half_), ways, dirty_ways,
                        static_cast<uint32_t>(reduced_sets)));
-}
-
-SampledSets::SampledSets(const HalvesParameters& parameters, const LiveAtoms& heads)
-    : SampledSets(parameters) {
-  heads_.emplace(heads, parameters, lines_a_piece_);
-}
-
-SampledSets::SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
-    : SampledSets(parameters) {
-  PlacedLines before{};
-  lay({.sizes = sizes}, before, nullptr);
+  if (heads != nullptr) heads_.emplace(*heads, parameters, lines_a_piece_);
 }
 
 void SampledSets::begin(const HeadRun& run) {
+  if (!heads_) return lay(run, {}, nullptr);
   const PagedKeys& keys = heads_->keys(run.tensor);
   const bool paged = keys.paged() && (run.tensor == Tensor::k || run.tensor == Tensor::v);
-  PlacedLines before = heads_->before(run.tensor, paged ? 0 : run.head);
-  lay(run, before, paged ? &keys : nullptr);
+  lay(run, heads_->before(run.tensor, paged ? 0 : run.head), paged ? &keys : nullptr);
 }
 
-// Gives the atoms of `run` their sets. `before` are the lines before them, and then before what
-// follows; with `keys`, of whole tiles that lie in pages, the lines before the first page. Atoms
-// that had these numbers were as large.
-void SampledSets::lay(const HeadRun& run, PlacedLines& before, const PagedKeys* keys) {
+// Gives the atoms of `run` their sets. `before` are the lines before them; with `keys`, of whole
+// tiles that lie in pages, the lines before the first page. Atoms that had these numbers were as
+// large.
+void SampledSets::lay(const HeadRun& run, PlacedLines before, const PagedKeys* keys) {
   size_t atom = run.begin;
   if (atom + 1 == atoms_.size()) atoms_.resize(atoms_.size() + run.sizes.size(), atoms_.back());
   uint32_t piece = atoms_[atom].first;
@@ -160,8 +151,7 @@ void PlacedHeads::pass(Tensor tensor, int64_t head, PlacedLines& lines) const {
 PlacedLines PlacedHeads::before_tensor(Tensor tensor) {
   if (!one_allocation_) return {};
   std::optional<Tensor> last;  // of those before it
-  for (int t = 0; t < tensor_count; ++t) {
-    const auto other = static_cast<Tensor>(t);
+  for (const Tensor other : all_tensors) {
     const bool earlier = heads_.number(other, 0) < heads_.number(tensor, 0);
     if (heads_.of_head().heads(other) == 0 || !earlier) continue;
     if (!last || heads_.number(other, 0) > heads_.number(*last, 0)) last = other;

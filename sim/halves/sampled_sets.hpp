@@ -116,10 +116,9 @@ inline constexpr int64_t sampled_sets = 1024;
 /// A store of sim/halves/piece.hpp. A piece is a simulated line.
 class SampledSets {
  public:
-  /// begin() names the heads; `heads` must outlive this.
-  SampledSets(const HalvesParameters& parameters, const LiveAtoms& heads);
-  /// The atoms follow each other in memory.
-  SampledSets(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes);
+  /// `heads`, which begin() names, must outlive this. Without them one call of begin() has all
+  /// atoms, which follow each other in memory.
+  explicit SampledSets(const HalvesParameters& parameters, const LiveAtoms* heads = nullptr);
 
   void begin(const HeadRun& run);
 
@@ -188,8 +187,6 @@ class SampledSets {
   }
 
  private:
-  explicit SampledSets(const HalvesParameters& parameters);
-
   struct Atom {
     uint32_t first = 0;           // of its pieces
     uint32_t units : 31 = 0;      // where those of its pieces are
@@ -211,7 +208,7 @@ class SampledSets {
     });
   }
 
-  void lay(const HeadRun& run, PlacedLines& before, const PagedKeys* keys);
+  void lay(const HeadRun& run, PlacedLines before, const PagedKeys* keys);
   int64_t piece_in_memory(const PagedKeys& keys, int64_t head, int64_t tile_number,
                           const PlacedTile& tile, int64_t piece) const;
 

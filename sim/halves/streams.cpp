@@ -23,6 +23,9 @@ double skew(int64_t sm, int64_t sms, double deviation, uint64_t salt) {
   return std::sqrt(12.0) * deviation * place;
 }
 
+// Passes are counted apart, as tensors are.
+constexpr Tensor of_pass[] = {Tensor::q, Tensor::k};
+
 enum : uint64_t { steady_salt = 1, first_salt, second_salt, crossing_salt };
 
 // SMs sit at the two halves in turn; the hardware numbers the SMs of its GPCs in turn too.
@@ -70,12 +73,11 @@ StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
   if (run.sms < 2 || run.sms % 2 != 0)
     throw std::invalid_argument("stream: sms must be an even number, 2 or more");
   const AtomSize size{.lines = lines_per_chunk, .sectors = lines_per_chunk * sectors_per_line};
-  const auto atoms = static_cast<size_t>(chunks);
-  HalvesInStep l2(parameters, std::vector<AtomSize>(atoms, size), std::vector<uint8_t>(atoms, 0),
-                  2);
+  HalvesInStep l2(parameters);
+  l2.begin({.sizes = std::vector<AtomSize>(static_cast<size_t>(chunks), size)});
   const auto half_of_all = static_cast<uint32_t>(run.sms / 2);
   for (int pass = 0; pass < 2; ++pass) {
-    l2.count_under(pass);
+    l2.count_under(of_pass[pass]);
     for (const Read& read : pass_reads(chunks, stream, run, pass == 1)) {
       HalfVisit visit{.atom = read.chunk, .access = Access::read, .times = {}};
       if (stream.map == StreamMap::all)
@@ -85,7 +87,7 @@ StreamCounters simulate_stream(const Stream& stream, const StreamRun& run,
       l2.visit(visit);
     }
   }
-  return {l2.counters(0), l2.counters(1)};
+  return {l2.counters(of_pass[0]), l2.counters(of_pass[1])};
 }
 
 }  // namespace sawtooth::sim

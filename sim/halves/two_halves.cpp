@@ -19,16 +19,7 @@ void require(bool good, const char* name, double value, const char* allowed) {
 }
 
 std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& parameters,
-                                                const std::vector<AtomSize>& sizes) {
-  check(parameters);
-  if (parameters.ways > 0) return SampledSets(parameters, sizes);
-  WholeAtoms whole(parameters);
-  whole.begin({.sizes = sizes});
-  return whole;
-}
-
-std::variant<WholeAtoms, SampledSets> store_for(const HalvesParameters& parameters,
-                                                const LiveAtoms& heads) {
+                                                const LiveAtoms* heads) {
   check(parameters);
   if (parameters.ways > 0) return SampledSets(parameters, heads);
   return WholeAtoms(parameters);
@@ -70,20 +61,8 @@ void check(const HalvesParameters& p) {
           "above 0 to 1");
 }
 
-TwoHalves::TwoHalves(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
-                     std::vector<uint8_t> groups, int group_count)
-    : parameters_(parameters),
-      sizes_(sizes),
-      numbers_(sizes.size()),
-      groups_(std::move(groups)),
-      touched_(sizes.size(), 0),
-      store_(store_for(parameters, sizes)),
-      tallies_(static_cast<size_t>(group_count)) {
-  std::iota(numbers_.begin(), numbers_.end(), uint64_t{0});
-}
-
-TwoHalves::TwoHalves(const HalvesParameters& parameters, const LiveAtoms& heads)
-    : parameters_(parameters), store_(store_for(parameters, heads)), tallies_(tensor_count) {
+TwoHalves::TwoHalves(const HalvesParameters& parameters, const LiveAtoms* heads)
+    : parameters_(parameters), store_(store_for(parameters, heads)) {
   // Every launch reads K, unless all its sequences are empty: then its reads are 0, not unknown.
   Tally& tally = tallies_[static_cast<size_t>(Tensor::k)];
   tally.reads = true;
@@ -95,12 +74,12 @@ void TwoHalves::begin(const HeadRun& run) {
   const size_t count = std::max(sizes_.size(), end);
   sizes_.resize(count);
   numbers_.resize(count);
-  groups_.resize(count);
+  tensors_.resize(count);
   touched_.resize(count);
   std::copy(run.sizes.begin(), run.sizes.end(), sizes_.begin() + run.begin);
   std::iota(numbers_.begin() + run.begin, numbers_.begin() + static_cast<ptrdiff_t>(end),
             static_cast<uint64_t>(run.number));
-  std::fill_n(groups_.begin() + run.begin, run.sizes.size(), static_cast<uint8_t>(run.tensor));
+  std::fill_n(tensors_.begin() + run.begin, run.sizes.size(), run.tensor);
   std::fill_n(touched_.begin() + run.begin, run.sizes.size(), uint8_t{0});
   std::visit([&](auto& store) { store.begin(run); }, store_);
 }

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -43,12 +44,9 @@ class TwoHalves {
   };
   using MissedByHome = std::array<Missed, 2>;
 
-  /// `groups[a]` is the group (a tensor, a pass ...) below `group_count` whose tally atom a feeds.
-  /// Throws std::invalid_argument for bad parameters.
-  TwoHalves(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes,
-            std::vector<uint8_t> groups, int group_count);
-  /// begin() names the atoms; their groups are their tensors, and `heads` must outlive this.
-  TwoHalves(const HalvesParameters& parameters, const LiveAtoms& heads);
+  /// begin() names the atoms; `heads` must outlive this, and is null where one call names all
+  /// atoms. Throws std::invalid_argument for bad parameters.
+  explicit TwoHalves(const HalvesParameters& parameters, const LiveAtoms* heads = nullptr);
 
   /// The next visits to the atoms of `run` are the first ones of this head.
   void begin(const HeadRun& run);
@@ -74,18 +72,16 @@ class TwoHalves {
   /// counts, a reduction is one at the half that it comes from and one more where that is not home.
   void reduce(AtomId atom, std::array<uint32_t, 2> times);
 
-  /// What the next visits to any atom are counted under, instead of the atom's own group.
-  void count_under(int group) { override_ = group; }
+  /// What the next visits to any atom are counted under, instead of the atom's own tensor.
+  void count_under(Tensor tensor) { override_ = tensor; }
 
   /// Near misses are left to Tally: DRAM reads - fabric misses + fabric reads. Fabric misses have
   /// no line that both halves asked for, and how much SMs read and write is the caller's to count.
-  Tally& tally_of(AtomId atom) { return tallies_[group_of(atom)]; }
-  size_t group_of(AtomId atom) const {
-    return override_ >= 0 ? static_cast<size_t>(override_) : groups_[atom];
-  }
+  Tally& tally_of(AtomId atom) { return tallies_[static_cast<size_t>(tensor_of(atom))]; }
+  Tensor tensor_of(AtomId atom) const { return override_.value_or(tensors_[atom]); }
   /// What is written back by now counts.
   void settle();
-  const Tally& tally(int group) const { return tallies_[static_cast<size_t>(group)]; }
+  const Tally& tally(Tensor tensor) const { return tallies_[static_cast<size_t>(tensor)]; }
   const HalvesParameters& parameters() const { return parameters_; }
 
  private:
@@ -97,18 +93,18 @@ class TwoHalves {
                   Access access);
   auto count_written_back() {
     return [this](AtomId owner, int64_t units) {
-      tallies_[groups_[owner]].written_back += sectors_of(units);
+      tallies_[static_cast<size_t>(tensors_[owner])].written_back += sectors_of(units);
     };
   }
 
   HalvesParameters parameters_;
   std::vector<AtomSize> sizes_;
   std::vector<uint64_t> numbers_;  // LiveAtoms::number of each atom
-  std::vector<uint8_t> groups_;
+  std::vector<Tensor> tensors_;
   std::vector<uint8_t> touched_;
   std::variant<WholeAtoms, SampledSets> store_;
-  std::vector<Tally> tallies_;
-  int override_ = -1;
+  std::array<Tally, tensor_count> tallies_{};
+  std::optional<Tensor> override_;
 };
 
 }  // namespace sawtooth::sim

@@ -1,7 +1,6 @@
 #include "sim/lru/distance_histogram.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "scheduler/integer_math.hpp"
 #include "scheduler/memory_units.hpp"
@@ -62,17 +61,6 @@ void DistanceHistogram::add(const DistanceHistogram& more) {
   for (size_t tensor = 0; tensor < classes_.size(); ++tensor)
     for (size_t access = 0; access < classes_[tensor].size(); ++access)
       classes_[tensor][access].add(more.classes_[tensor][access]);
-}
-
-std::vector<DistanceBin> DistanceHistogram::merged_bins() const {
-  std::map<int64_t, int64_t> merged;
-  for (const auto& by_access : classes_)
-    for (const DistanceClass& distances : by_access)
-      for (const DistanceBin& bin : distances.bins()) merged[bin.lines] += bin.sectors;
-  std::vector<DistanceBin> bins;
-  bins.reserve(merged.size());
-  for (const auto& [lines, sectors] : merged) bins.push_back({lines, sectors});
-  return bins;
 }
 
 int64_t DistanceHistogram::cold_sectors() const {

@@ -88,8 +88,6 @@ class DistanceHistogram {
     return classes_[static_cast<size_t>(tensor)][static_cast<size_t>(access)];
   }
   void add(const DistanceHistogram& more);
-  /// All tensors and accesses in one list by ascending distance.
-  std::vector<DistanceBin> merged_bins() const;
   int64_t cold_sectors() const;
 
  private:

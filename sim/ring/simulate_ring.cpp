@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/halves_in_step.hpp"
-#include "sim/halves/simulate_halves.hpp"
 #include "sim/schedule/limits.hpp"
 #include "sim/schedule/link_traffic.hpp"
 #include "sim/schedule/live_atoms.hpp"
@@ -20,7 +20,6 @@
 namespace sawtooth::sim {
 namespace {
 
-constexpr double ns_a_us = 1000;
 constexpr Tensor of_queries[] = {Tensor::q, Tensor::o, Tensor::running_o, Tensor::running_lse};
 
 using Tallies = std::array<Tally, tensor_count>;
@@ -133,11 +132,11 @@ class TimedRank {
     // GPCs differ at the full clock, of launches that stand apart; a call lasts as the one before.
     parameters.step.sm_spread =
         parameters.step.sm_spread.value_or(0) * (1 - power().fallen(begin_ns, begin_ns + last_ns_));
-    TimedWavefront wavefront(call, parameters, atoms_, memory_);
-    const double end_ns = wavefront.run_from(begin_ns, &traffic);
-    visits_ += wavefront.tile_visits();
-    last_ns_ = end_ns - begin_ns;
-    return end_ns;
+    const TimedReplay replay =
+        replay_in_time(call, parameters, atoms_, memory_, {begin_ns, &traffic});
+    visits_ += replay.tile_visits;
+    last_ns_ = replay.end_ns - begin_ns;
+    return replay.end_ns;
   }
   void wait(double until_ns, LinkTraffic& traffic) {
     traffic.cross_until(until_ns, atoms_, [&](double ns, AtomRange came, AtomRange went) {
@@ -177,7 +176,7 @@ class LockstepRank {
         model_(ring.halves ? halves_model(request_, gpu)
                            : HalvesModel{one_block(request_.l2_bytes), {}}),
         atoms_(rank_atoms(ring, rank, KvAtoms::parts)),
-        l2_(model_.l2, atoms_, model_.coalescer),
+        l2_(model_.l2, &atoms_, model_.coalescer),
         heads_(atoms_, l2_),
         visits_(*this, atoms_.sizes(), model_.l2, request_.merge_lockstep),
         step_ns_(ring.ring.ranks == 1 ? 0 : lockstep_ns(gpu)) {}
@@ -204,7 +203,7 @@ class LockstepRank {
   }
   Tallies tallies() {
     Tallies tallies;
-    for (size_t t = 0; t < tallies.size(); ++t) tallies[t] = l2_.tally(static_cast<int>(t));
+    for (size_t t = 0; t < tallies.size(); ++t) tallies[t] = l2_.tally(static_cast<Tensor>(t));
     return tallies;
   }
   int64_t tile_visits() const { return l2_.visits(); }
@@ -344,6 +343,137 @@ std::vector<RingStep> replay(const RingRequest& ring, const Gpu& gpu, int64_t ra
   if constexpr (Replay::knows_time)
     slow_down(steps, calls, replay.power(), ring.request.load, rank);
   return steps;
+}
+
+// What a step of the ring's backward pass does beside its main kernel: the two small kernels around
+// it, the sums of gradients that come in parts (kernels/ring/ring_attention.hpp), and what
+// crosses the link. Each reads and writes its tensors once, one after another, and all of them are
+// larger than L2: what it reads comes from DRAM, and what it writes goes there.
+
+/// Reads, or adds to: such sectors are compulsory there.
+constexpr bool is_read_by_main(Tensor tensor) {
+  return tensor == Tensor::d_o || tensor == Tensor::lse || tensor == Tensor::dq_sum;
+}
+
+class Streams {
+ public:
+  void read(Tensor tensor, int64_t bytes) {
+    count(tensor, bytes,
+          {&Counters::sm_read_sectors, &Counters::l2_read_sectors, &Counters::l2_read_miss_sectors,
+           &Counters::dram_read_sectors});
+    if (!is_read_by_main(tensor)) count(tensor, bytes, {&Counters::cold_read_sectors});
+  }
+  void write(Tensor tensor, int64_t bytes) {
+    count(tensor, bytes,
+          {&Counters::l2_write_sectors, &Counters::l2_write_miss_sectors,
+           &Counters::dram_write_sectors});
+  }
+  void come(Tensor tensor, int64_t bytes) {
+    count(tensor, bytes, {&Counters::incoming_write_sectors, &Counters::dram_write_sectors});
+  }
+  void go(Tensor tensor, int64_t bytes) {
+    count(tensor, bytes, {&Counters::outgoing_read_sectors, &Counters::dram_read_sectors});
+  }
+  /// A part of `bytes` of the element type to its sum in float.
+  void add(Tensor part, Tensor sums, int64_t bytes, int64_t element, bool begins, bool finishes) {
+    read(part, bytes);
+    if (!begins) read(sums, bytes / element * float_bytes);
+    write(sums, bytes / element * float_bytes);
+    if (finishes) write(part, bytes);
+  }
+
+  std::array<Counters, tensor_count> by_tensor;
+
+ private:
+  void count(Tensor tensor, int64_t bytes, std::initializer_list<Sectors Counters::*> counters) {
+    Counters& of = by_tensor[static_cast<size_t>(tensor)];
+    for (Sectors Counters::*counter : counters)
+      of.*counter = (of.*counter).value_or(0) + bytes / sector_bytes;
+  }
+};
+
+int64_t bytes_of(const RingRequest& ring, const RingReturn& part) {
+  const Problem& problem = ring.request.problem;
+  return problem.batch * problem.kv_heads * part.kv_rows.size() * problem.row_bytes();
+}
+
+void add_returned(const RingRequest& ring, int64_t rank, int64_t step, Streams& streams) {
+  RingReturn part;
+  if (!ring.ring.return_of(rank, step, part)) return;
+  for (const Tensor tensor : {Tensor::dk, Tensor::dv})
+    streams.add(tensor, tensor, bytes_of(ring, part), element_bytes(ring.request.problem.dtype),
+                part.begins, part.finishes);
+}
+
+/// Bytes of a part of dK, as many as of dV, that comes back to the rank behind `step`; 0: none.
+int64_t returned_bytes(const RingRequest& ring, int64_t rank, int64_t step) {
+  RingReturn part;
+  return step == 0 || !ring.ring.return_of(rank, step, part) ? 0 : bytes_of(ring, part);
+}
+
+/// Parts that other ranks computed in `step` and this one sent back to them.
+void cross_link(const RingRequest& ring, int64_t rank, int64_t step, Streams& streams) {
+  const int64_t came = returned_bytes(ring, rank, step);
+  const int64_t went = step == 0 ? 0 : returned_bytes(ring, ring.ring.source(rank, step), step);
+  for (const Tensor tensor : {Tensor::dk, Tensor::dv}) {
+    streams.come(tensor, came);
+    streams.go(tensor, went);
+  }
+}
+
+/// All bytes that SMs move in these streams.
+int64_t streamed_bytes(const std::array<Counters, tensor_count>& streams) {
+  int64_t sectors = 0;
+  for (const Counters& counters : streams)
+    sectors += counters.sm_read_sectors.value_or(0) + counters.l2_write_sectors.value_or(0);
+  return sectors * sector_bytes;
+}
+
+/// Bytes that SMs read and write to add the part that comes back behind `step` to dK and dV.
+int64_t added_bytes(const RingRequest& ring, int64_t rank, int64_t step) {
+  Streams streams;
+  if (step > 0) add_returned(ring, rank, step, streams);
+  return streamed_bytes(streams.by_tensor);
+}
+
+/// Counters by tensor. The sums of dQ are those of `running_o`, those of dK and dV count as these.
+/// Behind the call of the last step also what the rank does with what comes back then.
+std::array<Counters, tensor_count> gradient_streams(const RingRequest& ring, int64_t rank,
+                                                    int64_t step) {
+  Streams streams;
+  const Problem& problem = ring.request.problem;
+  const int64_t element = element_bytes(problem.dtype);
+  const bool is_last = step + 1 == ring.ring.ranks;
+  RingCall call;
+  if (ring.ring.call_of(rank, step, call)) {
+    const int64_t rows = problem.batch * problem.heads * call.q_rows.size();
+    const int64_t bytes = rows * problem.row_bytes(), float_row = problem.head_dim * float_bytes;
+    streams.read(Tensor::o, bytes);
+    streams.read(Tensor::d_o, bytes);
+    streams.read(Tensor::lse, rows * float_bytes);
+    streams.write(Tensor::lse, rows * float_bytes);
+    streams.write(Tensor::row_sum, rows * float_bytes);
+    streams.write(Tensor::dq_sum, rows * float_row);
+    streams.read(Tensor::dq_sum, rows * float_row);
+    streams.write(Tensor::dq, bytes);
+    if (ring.ring.ranks > 1)
+      streams.add(Tensor::dq, Tensor::running_o, bytes, element, call.begins, call.finishes);
+  }
+  if (ring.ring.ranks == 1) return streams.by_tensor;
+  if (step == 0) add_returned(ring, rank, 0, streams);
+  if (step > 1) add_returned(ring, rank, step - 1, streams);
+  if (step > 1) cross_link(ring, rank, step - 1, streams);
+  if (is_last) {
+    add_returned(ring, rank, step, streams);
+    cross_link(ring, rank, step, streams);
+  }
+  const int64_t kv_bytes = ring.ring.moves_beside(step).size() * problem.batch * problem.kv_heads *
+                           ring.ring.rank_rows() * problem.row_bytes();
+  for (const Tensor tensor : {Tensor::k, Tensor::v}) {
+    streams.come(tensor, kv_bytes);
+    streams.go(tensor, kv_bytes);
+  }
+  return streams.by_tensor;
 }
 
 /// When the K and V of a step are there, where nothing else crosses the link: as Transfers has it.

@@ -90,6 +90,12 @@ inline constexpr std::array<std::string_view, tensor_count> tensor_names{
     "q",   "k",       "v",      "o",  "lse", "partial_o", "partial_lse", "other",
     "d_o", "row_sum", "dq_sum", "dq", "dk",  "dv",        "running_o",   "running_lse"};
 
+inline constexpr auto all_tensors = [] {
+  std::array<Tensor, tensor_count> all{};
+  for (size_t t = 0; t < all.size(); ++t) all[t] = static_cast<Tensor>(t);
+  return all;
+}();
+
 /// Whether a tensor has rows of keys; the others have rows of queries.
 constexpr bool has_key_rows(Tensor tensor) {
   return tensor == Tensor::k || tensor == Tensor::v || tensor == Tensor::dk || tensor == Tensor::dv;

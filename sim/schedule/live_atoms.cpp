@@ -18,10 +18,8 @@ LiveAtoms::LiveAtoms(const Request& request, KvAtoms kv) : head_(request, kv) {
     next += head_.heads(tensor) * head_.count(tensor);
   };
   if (kv == KvAtoms::pairs) number(Tensor::k);
-  for (int t = 0; t < tensor_count; ++t) {
-    const auto tensor = static_cast<Tensor>(t);
+  for (const Tensor tensor : all_tensors)
     if (kv != KvAtoms::pairs || (tensor != Tensor::k && tensor != Tensor::v)) number(tensor);
-  }
   if (kv != KvAtoms::pairs) return;
   offset_[static_cast<size_t>(Tensor::v)] = offset_[static_cast<size_t>(Tensor::k)];
 }

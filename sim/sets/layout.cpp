@@ -30,35 +30,23 @@ MemoryLayout::MemoryLayout(const HeadAtoms& atoms, int64_t cache_line_bytes)
 }
 
 void MemoryLayout::append(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const {
-  if (is_paged(tensor)) return append_paged(tensor, head, spans);
-  const int64_t heads = atoms_.heads_a_sequence(tensor);
-  const Place& place = places_[static_cast<size_t>(tensor)][static_cast<size_t>(head / heads)];
+  const int64_t heads = atoms_.heads_a_sequence(tensor), runs = atoms_.count_a_tile(tensor);
+  const bool paged = is_paged(tensor);
+  const std::vector<Place>& places = places_[static_cast<size_t>(tensor)];
+  const Place& place = paged ? places.front() : places[static_cast<size_t>(head / heads)];
   uint64_t address = place.begin_bytes + static_cast<uint64_t>(head % heads) * place.head_bytes;
+  int64_t atom = 0;
   for (const AtomSize& size : atoms_.sizes(tensor, head)) {
+    if (paged && size.lines > 0) {
+      const PagedKeys& keys = atoms_.paged_keys(tensor);
+      const int64_t in_tile = atom % runs * keys.run_bytes();
+      address = place.begin_bytes + static_cast<uint64_t>(keys.address(head, atom / runs, in_tile));
+    }
+    ++atom;
     const int64_t lines = ceil_div(int64_t{size.sectors} * sector_bytes, cache_line_bytes_);
     spans.push_back({address / static_cast<uint64_t>(cache_line_bytes_),
                      static_cast<uint32_t>(lines), size.sectors});
     address += uint64_t{size.lines} * static_cast<uint64_t>(line_bytes);
-  }
-}
-
-void MemoryLayout::append_paged(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const {
-  const PagedKeys& keys = atoms_.paged_keys(tensor);
-  const uint64_t begin = places_[static_cast<size_t>(tensor)].front().begin_bytes;
-  const int64_t runs = atoms_.count_a_tile(tensor);
-  int64_t atom = 0;
-  for (const AtomSize& size : atoms_.sizes(tensor, head)) {
-    const int64_t tile = atom / runs, run = atom % runs;
-    ++atom;
-    if (size.lines == 0) {
-      spans.push_back({});
-      continue;
-    }
-    const uint64_t address =
-        begin + static_cast<uint64_t>(keys.address(head, tile, run * keys.run_bytes()));
-    const int64_t lines = ceil_div(int64_t{size.sectors} * sector_bytes, cache_line_bytes_);
-    spans.push_back({address / static_cast<uint64_t>(cache_line_bytes_),
-                     static_cast<uint32_t>(lines), size.sectors});
   }
 }
 

@@ -32,15 +32,6 @@ class MemoryLayout {
   /// Puts the lines of each atom of `head` behind `spans`.
   void append(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const;
 
-  /// Calls function(Tensor, head) for every head, in the order of addresses.
-  template <class Function>
-  void for_each_head(Function function) const {
-    for (int t = 0; t < tensor_count; ++t) {
-      const auto tensor = static_cast<Tensor>(t);
-      for (int64_t head = 0; head < atoms_.heads(tensor); ++head) function(tensor, head);
-    }
-  }
-
  private:
   struct Place {  // of the heads of a sequence
     uint64_t begin_bytes = 0;
@@ -50,7 +41,6 @@ class MemoryLayout {
   bool is_paged(Tensor tensor) const {
     return (tensor == Tensor::k || tensor == Tensor::v) && atoms_.paged_keys(tensor).paged();
   }
-  void append_paged(Tensor tensor, int64_t head, std::vector<LineSpan>& spans) const;
 
   const HeadAtoms& atoms_;
   int64_t cache_line_bytes_;

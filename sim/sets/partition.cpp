@@ -155,12 +155,7 @@ void SetPartition::number(AtomId atom) {
   own.end = own.begin + count;
   std::copy(cut_.begin(), cut_.end(), parts_.begin() + own.begin);
   whole_atoms_ &= own.begin == atom && count == 1;
-  if (count > 0 && all_parts_ == count)
-    one_size_sectors_ = cut_.front().sectors;  // the first atom of all
-  for (const Part& part : cut_) {
-    if (part.sectors != one_size_sectors_) one_size_sectors_ = 0;
-    used_[part.set_class] = 1;
-  }
+  for (const Part& part : cut_) used_[part.set_class] = 1;
 }
 
 std::string SetPartition::description() const {

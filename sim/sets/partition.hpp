@@ -54,8 +54,6 @@ class SetPartition {
   const std::vector<Part>& parts() const { return parts_; }
   /// Whether part numbers are atom numbers, of all atoms so far.
   bool whole_atoms() const { return whole_atoms_; }
-  /// Every part so far has this size; 0 where they differ.
-  uint32_t one_size_sectors() const { return one_size_sectors_; }
   /// Whether no two lines of `atom` meet in a set. Then a second visit in direct succession hits
   /// under every policy and changes nothing.
   bool one_line_a_set(AtomId atom) const { return meets_[atom] == 0; }
@@ -84,7 +82,6 @@ class SetPartition {
   std::vector<uint8_t> meets_;     // of an atom
   std::vector<uint8_t> used_;      // classes of parts so far
   bool whole_atoms_ = true;
-  uint32_t one_size_sectors_ = 0;
   int64_t lines_ = 0;  // of all that was placed
   int64_t all_parts_ = 0;
   uint32_t largest_atom_lines_ = 0;

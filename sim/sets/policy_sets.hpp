@@ -128,7 +128,23 @@ auto with_policy(SetPolicy policy, uint32_t sets, uint32_t ways, uint64_t seed, 
   throw std::invalid_argument("set engine: opt is no choice at a miss, see OptSets");
 }
 
-// Sets under any policy of sim/sets/policy_sets.hpp, with priorities.
+/// An engine part by part: `access(class, part, atom)` says whether a part hits in the set of its
+/// class.
+template <class Access>
+void visit_parts(const SetPartition& partition, std::span<const AtomId> visits,
+                 std::span<uint32_t> missed_sectors, Access access) {
+  for (size_t i = 0; i < visits.size(); ++i) {
+    uint32_t missed = 0;
+    const auto [begin, end] = partition.parts_of(visits[i]);
+    for (uint32_t part = begin; part < end; ++part) {
+      const SetPartition::Part& line = partition.parts()[part];
+      if (!access(line.set_class, part, visits[i])) missed += line.sectors;
+    }
+    missed_sectors[i] = missed;
+  }
+}
+
+// Sets under any of these policies, with priorities.
 //
 // A line that comes in takes an empty way first. In a full set one of the lowest priority that is
 // there leaves, and the policy says which. A line of evict_last that comes where its kind holds the
@@ -151,15 +167,10 @@ class PolicySets : public SetEngine {
         sets_(partition.classes()) {}
 
   void visit(std::span<const AtomId> visits, std::span<uint32_t> missed_sectors) override {
-    for (size_t i = 0; i < visits.size(); ++i) {
-      uint32_t missed = 0;
-      const auto [begin, end] = partition_.parts_of(visits[i]);
-      for (uint32_t part = begin; part < end; ++part) {
-        const SetPartition::Part& line = partition_.parts()[part];
-        if (!access(line.set_class, part, priority_of(visits[i]))) missed += line.sectors;
-      }
-      missed_sectors[i] = missed;
-    }
+    visit_parts(partition_, visits, missed_sectors,
+                [this](uint32_t set, uint32_t part, AtomId atom) {
+                  return access(set, part, priority_of(atom));
+                });
   }
 
   void mark_held(std::span<uint8_t> held) const override {

@@ -19,8 +19,8 @@ bool is_power_of_two(int64_t value) {
   return std::has_single_bit(static_cast<uint64_t>(value));
 }
 
-}  // namespace
-
+/// Throws std::invalid_argument unless `matrix` has log2(sets) rows, linearly independent over
+/// GF(2), so that all sets are used and equally many lines map to each.
 void check_matrix(std::span<const uint64_t> matrix, int64_t sets) {
   const auto size = static_cast<uint64_t>(sets);
   if (!std::has_single_bit(size) || matrix.size() != static_cast<size_t>(std::countr_zero(size)))
@@ -40,6 +40,8 @@ void check_matrix(std::span<const uint64_t> matrix, int64_t sets) {
     reduced.push_back(rest);
   }
 }
+
+}  // namespace
 
 SetHash::SetHash(const SetsParameters& parameters, int64_t sets)
     : kind_(parameters.hash), sets_(sets), matrix_(parameters.matrix) {

@@ -21,10 +21,6 @@ namespace sawtooth::sim {
 /// the half of a line changes every 32 or 64 lines (experiments/data/h200/streams/line_halves.csv).
 inline constexpr int64_t chunk_lines = 32;
 
-/// Throws std::invalid_argument unless `matrix` has log2(sets) rows, linearly independent over
-/// GF(2), so that all sets are used and equally many lines map to each.
-void check_matrix(std::span<const uint64_t> matrix, int64_t sets);
-
 class SetHash {
  public:
   /// Checks its input as set_geometry() does.

@@ -61,11 +61,12 @@ Prediction simulate_sets(const Request& request) {
   const MemoryLayout layout(atoms.of_head(), geometry.line_bytes);
   SetPartition partition = set_partition(geometry, parameters);
   std::vector<LineSpan> spans;
-  layout.for_each_head([&](Tensor tensor, int64_t head) {
-    spans.clear();
-    layout.append(tensor, head, spans);
-    partition.tell_apart(spans);
-  });
+  for (const Tensor tensor : all_tensors)
+    for (int64_t head = 0; head < atoms.of_head().heads(tensor); ++head) {
+      spans.clear();
+      layout.append(tensor, head, spans);
+      partition.tell_apart(spans);
+    }
   SetsConsumer sets(atoms, partition, geometry, parameters);
   PlacedSets placed(layout, partition, sets);
   LiveConsumer consumer{sets, {atoms, placed}};

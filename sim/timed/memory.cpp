@@ -11,7 +11,7 @@ TimedMemory::TimedMemory(const L2Parameters& parameters, int64_t sms, const Live
     : parameters_(parameters),
       placed_(placed_sms(sms, parameters.lines.halves, parameters.layout)),
       merging_(merging && parameters.coalescer_sms > 1),
-      l2_lines_(parameters.lines, heads),
+      l2_lines_(parameters.lines, &heads),
       ready_(static_cast<size_t>(parameters.lines.halves)),
       coalescer_of_(coalescers_of(placed_, parameters.coalescer_sms)),
       coalescers_(*std::max_element(coalescer_of_.begin(), coalescer_of_.end()) + 1),
@@ -173,7 +173,7 @@ double TimedMemory::dram_busy_ns() {
   l2_lines_.settle();
   if (parameters_.dram_bytes_a_ns <= 0) return 0;
   double sectors = 0;
-  for (int tensor = 0; tensor < tensor_count; ++tensor) {
+  for (const Tensor tensor : all_tensors) {
     const Tally& tally = l2_lines_.tally(tensor);
     sectors += tally.dram_reads + tally.fill_reads + tally.written_back + tally.sent_misses;
   }

@@ -102,7 +102,7 @@ class TimedMemory {
     for (AtomId atom = went.begin; atom < went.end; ++atom) send(now_ns, atom, copier);
   }
 
-  const Tally& tally(Tensor tensor) const { return l2_lines_.tally(static_cast<int>(tensor)); }
+  const Tally& tally(Tensor tensor) const { return l2_lines_.tally(tensor); }
   Counters counters(Tensor tensor) const { return tally(tensor).counters(); }
 
   /// Lately, by DRAM, fills included.

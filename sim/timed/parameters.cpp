@@ -16,7 +16,6 @@ namespace {
 constexpr double flop_per_tera = 1e12;
 constexpr double ns_a_second = 1e9;
 constexpr double ns_a_ms = 1e6;
-constexpr double ns_a_us = 1e3;
 
 double required(const std::optional<double>& value, const char* key, const Gpu& gpu) {
   if (value) return *value;

@@ -13,6 +13,8 @@
 
 namespace sawtooth::sim {
 
+inline constexpr double ns_a_us = 1000;
+
 // How much longer a launch takes where its kernel draws more power than the GPU may.
 //
 // The clock stays full for some time after such a load begins, falls, and then stands where the

@@ -1,6 +1,9 @@
 // A schedule in time on an L2 of one block or two halves (timing = timed).
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "sim/prediction.hpp"
 #include "sim/timed/parameters.hpp"
 
@@ -21,5 +24,17 @@ void add_launch_reads(Counters& total, const TimedParameters& parameters);
 /// with the median of DRAM reads (the lower one of two). Throws std::invalid_argument as
 /// timed_parameters and simulate_timed.
 Prediction median_launch(const Request& request, const Gpu& gpu, bool halves);
+
+/// Of many heads that are alike the first `replayed` ones stand for all, by what the second `step`
+/// of them adds, as every further one adds what the one before did. What SMs read and write and
+/// compulsory reads come out exact, the rest within parts of a thousand (docs/models/timed.md).
+struct RepeatedHeads {
+  int64_t step = 0;
+  int64_t replayed = 0;
+};
+
+/// Nothing where heads differ, where workers with shares of their own drift ever further apart, or
+/// where the replay would cost over half of the whole.
+std::optional<RepeatedHeads> repeated_heads(const Request& request);
 
 }  // namespace sawtooth::sim

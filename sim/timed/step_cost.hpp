@@ -74,18 +74,14 @@ class StepPoints {
 
   explicit StepPoints(const Leads& leads)
       : asks_{ask_of(leads.k_steps, uses_at[0]), ask_of(leads.v_steps, uses_at[1])} {
-    for (const double at : {uses_at[0], uses_at[1], asks_[0].asks_at, asks_[1].asks_at}) {
-      const auto place = std::find_if(points_.begin(), points_.begin() + count_,
-                                      [&](const Point& point) { return point.at >= at; });
-      if (place != points_.begin() + count_ && place->at == at) continue;
-      std::move_backward(place, points_.begin() + count_, points_.begin() + count_ + 1);
-      *place = Point{.at = at};
-      ++count_;
-    }
-    for (Point& point : points_) {
+    std::array<double, 4> at{uses_at[0], uses_at[1], asks_[0].asks_at, asks_[1].asks_at};
+    std::sort(at.begin(), at.end());
+    count_ = static_cast<int>(std::unique(at.begin(), at.end()) - at.begin());
+    for (size_t p = 0; p < static_cast<size_t>(count_); ++p) {
+      points_[p].at = at[p];
       for (size_t t = 0; t < 2; ++t) {
-        point.asks[t] = point.at == asks_[t].asks_at;
-        point.uses[t] = point.at == uses_at[t];
+        points_[p].asks[t] = at[p] == asks_[t].asks_at;
+        points_[p].uses[t] = at[p] == uses_at[t];
       }
     }
   }

@@ -125,9 +125,6 @@ inline constexpr auto trace_columns = std::to_array<std::string_view>(
     {"step", "worker", "times", "access", "tensor", "line", "lines", "sectors", "direction"});
 inline constexpr auto direction_names = std::to_array<std::string_view>({"forwards", "backwards"});
 
-/// `format` is no binary one.
-std::unique_ptr<TraceWriter> text_writer(TraceFormat format, std::ostream& out);
-
 /// Every line of every visit becomes a visit of its own, worker after worker, in the order in which
 /// it was touched.
 class LineSplitter : public TraceWriter {

@@ -47,10 +47,17 @@ Prediction analysed(const std::string& text) {
   return analyse_trace(*open_trace(in, "input", limits), 64 * line_bytes, limits);
 }
 
+template <class Function>
+void for_each_class(Function function) {
+  for (int tensor = 0; tensor < tensor_count; ++tensor)
+    for (int access = 0; access < access_count; ++access)
+      function(static_cast<Tensor>(tensor), static_cast<Access>(access));
+}
+
 // Counts of sectors: what is asked for is what has a distance or is cold.
 int64_t mass(const DistanceHistogram& histogram) {
-  int64_t sectors = histogram.cold_sectors();
-  for (const DistanceBin& bin : histogram.merged_bins()) sectors += bin.sectors;
+  int64_t sectors = 0;
+  for_each_class([&](auto... of) { sectors += histogram.of(of...).sectors(); });
   return sectors;
 }
 
@@ -74,8 +81,10 @@ void check(const std::string& text) {
   require(mass(prediction.histogram) == sectors, "the histogram holds every access");
   if (accesses > most_line_accesses) return;
   const Prediction lines = analysed(written(text, TraceFormat::binary, true));
-  require(lines.histogram.merged_bins() == prediction.histogram.merged_bins(),
-          "tiles equal their lines");
+  for_each_class([&](auto... of) {
+    require(lines.histogram.of(of...).bins() == prediction.histogram.of(of...).bins(),
+            "tiles equal their lines");
+  });
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/halves/simulate_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/timed/simulate_timed.hpp"

@@ -7,7 +7,7 @@
 
 #include "sim/belady/simulate_opt.hpp"
 #include "sim/gpu.hpp"
-#include "sim/halves/simulate_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/request.hpp"
 #include "sim/schedule/beside_tiles.hpp"

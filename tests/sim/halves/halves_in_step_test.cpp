@@ -7,7 +7,6 @@
 #include "scheduler/memory_units.hpp"
 #include "sim/halves/parameters.hpp"
 #include "sim/halves/set_placement.hpp"
-#include "sim/halves/simulate_halves.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/two_halves_line_engine.hpp"
@@ -18,9 +17,11 @@ namespace {
 constexpr int64_t lines_per_atom = 4;  // two of either home
 constexpr AtomSize atom_size{.lines = 4, .sectors = 16};
 
-HalvesInStep l2_of(const HalvesParameters& parameters, size_t atoms) {
-  return HalvesInStep(parameters, std::vector<AtomSize>(atoms, atom_size),
-                      std::vector<uint8_t>(atoms, 0), 1);
+template <class L2 = HalvesInStep>
+L2 l2_of(const HalvesParameters& parameters, size_t atoms, AtomSize size = atom_size) {
+  L2 l2(parameters);
+  l2.begin({.sizes = std::vector<AtomSize>(atoms, size)});
+  return l2;
 }
 
 HalfVisit by(AtomId atom, Access access, uint32_t half0, uint32_t half1) {
@@ -63,7 +64,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
         lines.write(atom * lines_per_atom + line, line / 2, writer);
     }
   }
-  const Counters counters = l2.counters(0);
+  const Counters counters = l2.counters(Tensor::q);
   const LineCounts& expected = lines.counts();
   expect_all_but_dram_writes(counters, expected);
   // The atom at the tail leaves whole: two lines a half may leave earlier than one by one.
@@ -96,7 +97,7 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
       if (access == Access::reduce) lines.reduce(number);
     }
   }
-  const Counters counters = l2.counters(0);
+  const Counters counters = l2.counters(Tensor::q);
   const LineCounts& expected = lines.counts();
   expect_all_but_dram_writes(counters, expected);
   RC_ASSERT(counters.dram_write_sectors.value_or(0) == 4 * expected.dram_writes);
@@ -146,7 +147,7 @@ RC_GTEST_PROP(TwoHalves, CountsLinesThatCrossTheLinkAsTheLineEngineDoes, ()) {
       }
     }
   }
-  const Counters counters = l2.counters(0);
+  const Counters counters = l2.counters(Tensor::q);
   // What copies miss is no miss of this GPU's SMs, but of DRAM.
   LineCounts expected = lines.counts();
   if (by_sms) {
@@ -186,7 +187,7 @@ RC_GTEST_PROP(TwoHalves, CountsReductionsAsTheLineEngineCountsWrites, ()) {
       sent_and_crossing += 4 + (line / 2 != half ? 4 : 0);
     }
   }
-  const Counters counters = l2.counters(0);
+  const Counters counters = l2.counters(Tensor::q);
   const LineCounts& expected = lines.counts();
   RC_ASSERT(counters.l2_reduction_sectors.value_or(0) == sent_and_crossing);
   RC_ASSERT(counters.l2_read_miss_sectors.value_or(0) == 4 * expected.near_misses);
@@ -204,14 +205,14 @@ TEST(TwoHalves, CountsAReductionThatCrossesTwice) {
   parameters.capacity_lines = 100;
   HalvesInStep two = l2_of(parameters, 1);
   two.visit(by(0, Access::reduce, 3, 1));
-  EXPECT_EQ(two.counters(0).l2_reduction_sectors, 64 + 32);
-  EXPECT_EQ(two.counters(0).dram_read_sectors, 16);
-  EXPECT_EQ(two.counters(0).cold_read_sectors, 16);
+  EXPECT_EQ(two.counters(Tensor::q).l2_reduction_sectors, 64 + 32);
+  EXPECT_EQ(two.counters(Tensor::q).dram_read_sectors, 16);
+  EXPECT_EQ(two.counters(Tensor::q).cold_read_sectors, 16);
   parameters.halves = 1;
   HalvesInStep one = l2_of(parameters, 1);
   one.visit(by(0, Access::reduce, 3, 1));
-  EXPECT_EQ(one.counters(0).l2_reduction_sectors, 64);
-  EXPECT_EQ(one.counters(0).dram_read_sectors, 16);
+  EXPECT_EQ(one.counters(Tensor::q).l2_reduction_sectors, 64);
+  EXPECT_EQ(one.counters(Tensor::q).dram_read_sectors, 16);
 }
 
 // 8 sets of 4 ways: 1024 lines in turn fill every set with 128, whatever else is asked for.
@@ -233,12 +234,11 @@ TEST(SampledSets, CountColdReadsExactly) {
   parameters.ways = 16;
   constexpr size_t tiles = 4096;
   constexpr AtomSize tile{.lines = 128, .sectors = 512};
-  HalvesInStep l2(parameters, std::vector<AtomSize>(tiles, tile), std::vector<uint8_t>(tiles, 0),
-                  1);
+  HalvesInStep l2 = l2_of(parameters, tiles, tile);
   for (AtomId atom = 0; atom < tiles; ++atom) l2.visit(by(atom, Access::read, 1, 0));
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, int64_t{tiles} * 512);
-  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, int64_t{tiles} * 512);
-  EXPECT_EQ(l2.counters(0).fabric_read_sectors, int64_t{tiles} * 256);
+  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, int64_t{tiles} * 512);
+  EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, int64_t{tiles} * 512);
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, int64_t{tiles} * 256);
 }
 
 // An atom of 1,024 sectors, of which 16 pieces stand for the lines: each sector is sent once, and
@@ -248,11 +248,11 @@ TEST(SampledSets, ReductionsCountAgainWhereTheyCross) {
   parameters.capacity_lines = int64_t{30} << 13;
   parameters.ways = 16;
   constexpr AtomSize tile{.lines = 256, .sectors = 1024};
-  TwoHalves l2(parameters, std::vector<AtomSize>(4, tile), std::vector<uint8_t>(4, 0), 1);
+  auto l2 = l2_of<TwoHalves>(parameters, 4, tile);
   l2.reduce(0, {1, 0});
-  EXPECT_EQ(l2.tally(0).reduced, 1024 + 512);
+  EXPECT_EQ(l2.tally(Tensor::q).reduced, 1024 + 512);
   l2.reduce(3, {2, 1});
-  EXPECT_EQ(l2.tally(0).reduced, 1536 + 3 * 1024 + 3 * 512);
+  EXPECT_EQ(l2.tally(Tensor::q).reduced, 1536 + 3 * 1024 + 3 * 512);
 }
 
 // 16 sectors, 8 of either home. Half 0 reads: 16 near misses; the 8 with home 1 cross and miss
@@ -263,15 +263,15 @@ TEST(TwoHalves, KeepsALineThatCrossedTheFabricInBothHalves) {
   parameters.capacity_lines = 100;
   HalvesInStep l2 = l2_of(parameters, 1);
   l2.visit(by(0, Access::read, 1, 0));
-  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 16);
-  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 8);
-  EXPECT_EQ(l2.counters(0).fabric_read_miss_sectors, 8);
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 8);
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_miss_sectors, 8);
+  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 16);
   l2.visit(by(0, Access::read, 0, 1));
-  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 24);
-  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
-  EXPECT_EQ(l2.counters(0).fabric_read_miss_sectors, 8);
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 24);
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_miss_sectors, 8);
+  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 16);
 }
 
 // A line that both halves want: 1 fabric read and 1 DRAM read, 2 - f near misses, f fabric misses.
@@ -281,17 +281,17 @@ TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
   parameters.far_first_waiting = 0.25;
   HalvesInStep l2 = l2_of(parameters, 1);
   l2.visit(by(0, Access::read, 66, 66));
-  EXPECT_EQ(l2.counters(0).l2_read_miss_sectors, 28);  // (2 - 0.25) 16
-  EXPECT_EQ(l2.counters(0).fabric_read_sectors, 16);
-  EXPECT_EQ(l2.counters(0).fabric_read_miss_sectors, 4);
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 28);  // (2 - 0.25) 16
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).fabric_read_miss_sectors, 4);
+  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 16);
 }
 
 TEST(TwoHalves, KeepsACopyAtTheWritersHalfAndDropsThatOfTheOther) {
   HalvesParameters parameters;
   parameters.capacity_lines = 100;
   HalvesInStep l2 = l2_of(parameters, 1);
-  const auto crossed = [&] { return l2.counters(0).fabric_read_sectors.value_or(0); };
+  const auto crossed = [&] { return l2.counters(Tensor::q).fabric_read_sectors.value_or(0); };
   l2.visit(by(0, Access::write, 1, 0));  // 8 of 16 sectors have home 1: half 0 keeps a copy
   l2.visit(by(0, Access::read, 1, 0));
   EXPECT_EQ(crossed(), 0);
@@ -300,8 +300,8 @@ TEST(TwoHalves, KeepsACopyAtTheWritersHalfAndDropsThatOfTheOther) {
   EXPECT_EQ(crossed(), 0);
   l2.visit(by(0, Access::read, 1, 0));
   EXPECT_EQ(crossed(), 8);
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, 0);
-  EXPECT_EQ(l2.counters(0).l2_write_miss_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 0);
+  EXPECT_EQ(l2.counters(Tensor::q).l2_write_miss_sectors, 16);
 }
 
 TEST(TwoHalves, RefusesParametersOutOfRangeByName) {
@@ -340,9 +340,9 @@ TEST(TwoHalves, EveryWorkerMissesATileThatExceedsTheCache) {
   HalvesParameters parameters{.halves = 1, .capacity_lines = 3};
   HalvesInStep l2 = l2_of(parameters, 1);
   l2.visit(by(0, Access::read, 2, 1));
-  EXPECT_EQ(l2.counters(0).l2_read_sectors, 3 * 16);
-  EXPECT_EQ(l2.counters(0).dram_read_sectors, 3 * 16);
-  EXPECT_EQ(l2.counters(0).cold_read_sectors, 16);
+  EXPECT_EQ(l2.counters(Tensor::q).l2_read_sectors, 3 * 16);
+  EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 3 * 16);
+  EXPECT_EQ(l2.counters(Tensor::q).cold_read_sectors, 16);
 }
 
 TEST(Coalescer, MergesNothingForALoneReaderAndMostForAllInStep) {

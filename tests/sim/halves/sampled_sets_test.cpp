@@ -11,6 +11,13 @@
 namespace sawtooth::sim {
 namespace {
 
+struct SetsOf : SampledSets {
+  SetsOf(const HalvesParameters& parameters, const std::vector<AtomSize>& sizes)
+      : SampledSets(parameters) {
+    begin({.sizes = sizes});
+  }
+};
+
 // Reads some pieces of an atom of a clean cache; returns which of them were there.
 PieceMask held_of(SampledSets& sets, AtomId atom, PieceMask which) {
   return sets.touch(0, atom, 0, which, Access::read,
@@ -24,8 +31,8 @@ int pieces_held(SampledSets& sets, AtomId atom) {
 // One set of two ways: a, b, a again, and c, which takes the way of b.
 TEST(SampledSets, AHitMakesItsLineTheYoungest) {
   constexpr AtomId a = 0, b = 1, c = 2;
-  SampledSets sets({.halves = 1, .capacity_lines = 2, .ways = 2},
-                   std::vector<AtomSize>(3, AtomSize{.lines = 1, .sectors = 4}));
+  SetsOf sets({.halves = 1, .capacity_lines = 2, .ways = 2},
+              std::vector<AtomSize>(3, AtomSize{.lines = 1, .sectors = 4}));
   EXPECT_EQ(pieces_held(sets, a), 0);
   EXPECT_EQ(pieces_held(sets, b), 0);
   EXPECT_EQ(pieces_held(sets, a), 1);
@@ -38,8 +45,8 @@ TEST(SampledSets, AHitMakesItsLineTheYoungest) {
 // written back, but stays; written anew it is dirty again, and old again two lines later.
 TEST(SampledSets, ADirtyLineThatIsOldIsWrittenBackAndStays) {
   constexpr AtomId a = 0, b = 1, c = 2;
-  SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
-                   std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
+  SetsOf sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
+              std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
   std::vector<AtomId> written_back;
   const auto record = [&](AtomId owner, int64_t units) {
     EXPECT_EQ(units, 4 * units_per_sector);
@@ -69,8 +76,8 @@ TEST(SampledSets, ADirtyLineThatIsOldIsWrittenBackAndStays) {
 // their place; one that was written since when it is old.
 TEST(SampledSets, ALineThatWasAddedToIsWrittenBackWhenItWouldLeaveAndStays) {
   constexpr AtomId a = 0, b = 1, c = 2, d = 3;
-  SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
-                   std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
+  SetsOf sets({.halves = 1, .capacity_lines = 3, .ways = 3, .dirty_ways = 2},
+              std::vector<AtomSize>(4, AtomSize{.lines = 1, .sectors = 4}));
   std::vector<AtomId> written_back;
   const auto record = [&](AtomId owner, int64_t) { written_back.push_back(owner); };
   const auto touch = [&](AtomId atom, Access access) { sets.touch(0, atom, 0, 1, access, record); };
@@ -98,7 +105,7 @@ TEST(SampledSets, TilesSmallerThanAPieceShareOne) {
       large{.lines = 16, .sectors = 64};
   std::vector<AtomSize> sizes(20, small);
   sizes.push_back(large);
-  SampledSets sets({.halves = 2, .capacity_lines = 245760, .ways = 16}, sizes);
+  SetsOf sets({.halves = 2, .capacity_lines = 245760, .ways = 16}, sizes);
   std::vector<uint32_t> pieces;
   int64_t units = 0;
   for (AtomId atom = 0; atom < 20; ++atom) {
@@ -116,8 +123,8 @@ TEST(SampledSets, TilesSmallerThanAPieceShareOne) {
 TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
   constexpr AtomSize line{.lines = 1, .sectors = 4};
   constexpr AtomId a = 0, b = 1, c = 2, d = 3;
-  SampledSets sets({.halves = 1, .capacity_lines = 3, .ways = 3},
-                   {AtomSize{.lines = 2, .sectors = 8}, line, line, line});
+  SetsOf sets({.halves = 1, .capacity_lines = 3, .ways = 3},
+              {AtomSize{.lines = 2, .sectors = 8}, line, line, line});
   EXPECT_EQ(pieces_held(sets, a), 0);
   EXPECT_EQ(pieces_held(sets, b), 0);
   EXPECT_EQ(pieces_held(sets, a), 2);
@@ -129,7 +136,7 @@ TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
 
 // Homes take turns along an atom, also past the 64 pieces of a mask, and both have half of them.
 TEST(SampledSets, HomesTakeTurns) {
-  SampledSets sets({.capacity_lines = 16, .ways = 1}, {AtomSize{.lines = 70, .sectors = 280}});
+  SetsOf sets({.capacity_lines = 16, .ways = 1}, {AtomSize{.lines = 70, .sectors = 280}});
   ASSERT_EQ(sets.pieces(0), 70);
   const PieceMask of_first = sets.at_home(0, 0, 0);
   EXPECT_EQ(of_first ^ (of_first >> 1), ~PieceMask{0} >> (of_first >> 63 == 0 ? 1 : 0));
@@ -145,7 +152,7 @@ TEST(SampledSets, AtomsOfOneTileShareItsPieces) {
   constexpr int lines = 32;
   std::vector<AtomSize> parts(lines, AtomSize{.lines = 1, .sectors = 4, .goes_on = true});
   parts.front().goes_on = false;
-  SampledSets sets({.halves = 1, .capacity_lines = 16384 * 16, .ways = 16}, parts);
+  SetsOf sets({.halves = 1, .capacity_lines = 16384 * 16, .ways = 16}, parts);
   int64_t pieces = 0, units = 0;
   for (AtomId atom = 0; atom < lines; ++atom) {
     pieces += sets.pieces(atom);
@@ -161,11 +168,11 @@ TEST(SampledSets, AtomsOfOneTileShareItsPieces) {
 TEST(SampledSets, TensorsShareSetsAtEqualOffsets) {
   constexpr AtomSize k_and_v{.lines = 4, .sectors = 16, .tensor = 1, .tensors = 2};
   HalvesParameters parameters{.halves = 1, .capacity_lines = 4, .ways = 1};
-  SampledSets apart(parameters, {k_and_v});
+  SetsOf apart(parameters, {k_and_v});
   pieces_held(apart, 0);
   EXPECT_EQ(pieces_held(apart, 0), 0);
   parameters.one_allocation = true;
-  SampledSets together(parameters, {k_and_v});
+  SetsOf together(parameters, {k_and_v});
   pieces_held(together, 0);
   EXPECT_EQ(pieces_held(together, 0), 4);
 }
@@ -173,7 +180,7 @@ TEST(SampledSets, TensorsShareSetsAtEqualOffsets) {
 // With two ways a set holds a line of each.
 TEST(SampledSets, TwoWaysHoldALineOfEachTensor) {
   constexpr AtomSize k_and_v{.lines = 4, .sectors = 16, .tensor = 1, .tensors = 2};
-  SampledSets apart({.halves = 1, .capacity_lines = 8, .ways = 2}, {k_and_v});
+  SetsOf apart({.halves = 1, .capacity_lines = 8, .ways = 2}, {k_and_v});
   pieces_held(apart, 0);
   EXPECT_EQ(pieces_held(apart, 0), 4);
 }
@@ -181,8 +188,8 @@ TEST(SampledSets, TwoWaysHoldALineOfEachTensor) {
 // Two halves of 32 GiB, tiles of 16,384 lines: one piece stands for a whole tile, of 65,536
 // sectors.
 TEST(SampledSets, APieceStandsForAllSectorsOfItsTile) {
-  SampledSets sets({.capacity_lines = int64_t{1} << 28, .ways = 16},
-                   {AtomSize{.lines = 16384, .sectors = 65536}});
+  SetsOf sets({.capacity_lines = int64_t{1} << 28, .ways = 16},
+              {AtomSize{.lines = 16384, .sectors = 65536}});
   ASSERT_EQ(sets.pieces(0), 1);
   EXPECT_EQ(sectors_of(sets.units(0, 0, 1)), 65536);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/halves/simulate_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/live_atoms.hpp"
 #include "sim/schedule/wavefront.hpp"

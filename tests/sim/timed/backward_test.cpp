@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "sim/halves/simulate_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/timed/simulate_timed.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"

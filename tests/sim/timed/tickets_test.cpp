@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "sim/timed/event_queue.hpp"
+#include "sim/timed/events.hpp"
 #include "tests/sim/timed/plain_steps.hpp"
 
 namespace sawtooth::sim {

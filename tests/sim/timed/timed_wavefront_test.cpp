@@ -7,7 +7,7 @@
 
 #include "scheduler/memory_units.hpp"
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/halves/simulate_halves.hpp"
+#include "sim/halves/halves_in_step.hpp"
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "tests/sim/timed/plain_steps.hpp"

@@ -86,7 +86,8 @@ RC_GTEST_PROP(AnalyseTrace, VisitsInBothDirectionsEqualAStackOfLinesBinByBin, ()
 TEST(AnalyseTrace, ATurnedTileHitsAtItsNearEnd) {
   const std::string csv = "line,lines,direction\n0,3,forwards\n9,1,\n0,3,backwards\n";
   const Prediction prediction = analysed(csv, 2 * 128);
-  EXPECT_EQ(prediction.histogram.merged_bins(), (std::vector<DistanceBin>{{1, 4}, {2, 4}, {3, 4}}));
+  EXPECT_EQ(prediction.histogram.of(Tensor::other, Access::read).bins(),
+            (std::vector<DistanceBin>{{1, 4}, {2, 4}, {3, 4}}));
   EXPECT_EQ(prediction.histogram.cold_sectors(), 4 * 4);
   EXPECT_EQ(*prediction.total.l2_read_miss_sectors, 4 * (4 + 2));
 }

@@ -72,8 +72,8 @@ int64_t replay_dram_sectors(const LockstepOrder& order, const sim::HalvesParamet
                                .sectors = lockstep_tile_bytes / sector_bytes,
                                .tensor = 0,
                                .tensors = 2};  // a half of each in either allocation
-  sim::HalvesInStep l2(parameters, std::vector<sim::AtomSize>(tiles, tile),
-                       std::vector<uint8_t>(tiles, 0), 1);
+  sim::HalvesInStep l2(parameters);
+  l2.begin({.sizes = std::vector<sim::AtomSize>(tiles, tile)});
   std::vector<uint32_t> visit_of_tile(tiles, UINT32_MAX);
   std::vector<sim::HalfVisit> visits;
   const int64_t steps = order.steps();
@@ -97,7 +97,7 @@ int64_t replay_dram_sectors(const LockstepOrder& order, const sim::HalvesParamet
       visit_of_tile[visit.atom] = UINT32_MAX;
     }
   }
-  return l2.counters(0).dram_read_sectors.value() + order.table_sectors();
+  return l2.counters(sim::Tensor::q).dram_read_sectors.value() + order.table_sectors();
 }
 
 constexpr double share_of_visits = 0.03;
