@@ -26,9 +26,15 @@ struct Level {
 
 std::span<const Level> levels();
 
+inline constexpr Tiling tiling{tile_rows, tile_rows};
+
 /// Why a level cannot run `problem`, as one sentence; empty when it can. The levels take bf16 and
 /// fp16, head dim 128, equal lengths that are a multiple of 64, heads = kv-heads and no mask.
 std::string refusal(int level, const Problem& problem);
+
+/// The one schedule that a level executes, for the simulator: a CTA an item in grid order (level 5:
+/// an item is a head), ascending Q tiles, linear scan, no prefetch.
+Schedule schedule_of(int level, int64_t workers);
 
 /// Floating-point operations of the problem: 4 B H S^2 D.
 double flop_count(const Problem& problem);

@@ -1,4 +1,5 @@
 #include <array>
+#include <stdexcept>
 
 #include "kernels/ladder/ladder.hpp"
 
@@ -40,6 +41,16 @@ std::string refusal(int level, const Problem& problem) {
   if (problem.batch < 1 || problem.heads < 1 || problem.heads > most_heads / problem.batch)
     return "the ladder takes batch x heads from 1 to " + std::to_string(most_heads);
   return {};
+}
+
+Schedule schedule_of(int level, int64_t workers) {
+  if (level < 1 || level > int(table.size())) throw std::invalid_argument(refusal(level, {}));
+  Schedule schedule;
+  schedule.launch = launch_id<GridLaunch>;
+  schedule.scan = scan_id<LinearScan>;
+  schedule.loop = table[size_t(level - 1)].loop;
+  schedule.workers = workers;
+  return schedule;
 }
 
 double flop_count(const Problem& problem) {

@@ -5,48 +5,61 @@
 #include "kernels/ring/ring_steps.hpp"
 
 namespace sawtooth::kernels {
+namespace {
 
-struct RingAttention::RankTensors {
-  /// What the GPU does in a step.
-  struct Step {
-    bool works = false;
-    AttentionForward call;
-    AttentionPlan plan;
-  };
+/// What one GPU does in a step.
+struct Step {
+  bool works = false;
+  AttentionForward call;
+  AttentionPlan plan;
+};
+
+struct RankTensors {
   DeviceBuffer q, o, running_o, lse, workspace;
   std::vector<Step> steps;
 };
 
-RingAttention::RingAttention(const RingProblem& problem)
-    : RingPass(problem.ring, problem.devices, problem.transfer,
-               kv_bytes(problem.ring, problem.call.problem)),
-      tensors_(std::make_unique<RankTensors[]>(std::size_t(problem.ring.ranks))) {
-  const Problem& whole = problem.call.problem;
-  const int64_t rows = whole.batch * whole.heads * ring().rank_rows();
-  for (int number = 0; number < ring().ranks; ++number) {
-    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
+}  // namespace
+
+class RingAttention::State : public RingSteps {
+ public:
+  explicit State(const RingProblem& problem)
+      : RingSteps(problem.ring, problem.devices, problem.transfer,
+                  kv_bytes(problem.ring, problem.call.problem)),
+        tensors_(std::size_t(problem.ring.ranks)) {
+    for (int number = 0; number < problem.ring.ranks; ++number) {
+      SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
+      add_tensors(problem.call.problem, number);
+      prepare_steps(problem.call, number);
+    }
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
+  }
+
+  const RankTensors& tensors(int number) const { return tensors_[std::size_t(number)]; }
+
+ protected:
+  void enqueue_call(int64_t step, int number) override {
+    Step& here = tensors_[std::size_t(number)].steps[std::size_t(step)];
+    if (here.works) require(here.plan.run(rank(number).compute.stream));
+  }
+
+ private:
+  void add_tensors(const Problem& whole, int number) {
     RankTensors& tensors = tensors_[std::size_t(number)];
+    const int64_t rows = whole.batch * whole.heads * ring().rank_rows();
     tensors.q = DeviceBuffer(rows * whole.row_bytes());
     tensors.o = DeviceBuffer(rows * whole.row_bytes());
     tensors.running_o = DeviceBuffer(rows * whole.head_dim * int64_t(sizeof(float)));
     tensors.lse = DeviceBuffer(rows * int64_t(sizeof(float)));
-    tensors.steps = std::vector<RankTensors::Step>(std::size_t(ring().ranks));
-    prepare_steps(problem.call, number);
+    tensors.steps = std::vector<Step>(std::size_t(ring().ranks));
   }
-  SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
-}
+  void prepare_steps(const AttentionForward& whole, int number);
 
-RingAttention::~RingAttention() {
-  wait_for_all();
-}
-
-void RingAttention::enqueue_call(int64_t step, int number) {
-  RankTensors::Step& here = tensors_[std::size_t(number)].steps[std::size_t(step)];
-  if (here.works) require(here.plan.run(rank(number).compute.stream));
-}
+  std::vector<RankTensors> tensors_;
+};
 
 /// Plans the rank's calls: they share a workspace, as they follow each other on one stream.
-void RingAttention::prepare_steps(const AttentionForward& whole, int number) {
+void RingAttention::State::prepare_steps(const AttentionForward& whole, int number) {
   RankTensors& tensors = tensors_[std::size_t(number)];
   std::size_t workspace = 0;
   const Problem& problem = whole.problem;
@@ -68,13 +81,20 @@ void RingAttention::prepare_steps(const AttentionForward& whole, int number) {
     workspace = std::max(workspace, workspace_bytes(call));
   }
   tensors.workspace = zeroed(workspace);
-  for (RankTensors::Step& step : tensors.steps)
+  for (Step& step : tensors.steps)
     if (step.works) require(step.plan.make(step.call, tensors.workspace.as(), workspace));
 }
 
-RingTensors RingAttention::tensors(int number) const {
-  const RankTensors& own = tensors_[std::size_t(number)];
-  const DeviceBuffer* const kv = rank(number).own;
+RingAttention::RingAttention(const RingProblem& problem)
+    : RingPass(std::make_unique<State>(problem)) {}
+
+RingAttention::State& RingAttention::state() const {
+  return static_cast<State&>(*steps_);
+}
+
+RingTensors RingAttention::tensors(int rank) const {
+  const RankTensors& own = state().tensors(rank);
+  const DeviceBuffer* const kv = state().rank(rank).own;
   return {.q = own.q.as(),
           .k = kv[0].as(),
           .v = kv[1].as(),
@@ -82,8 +102,8 @@ RingTensors RingAttention::tensors(int number) const {
           .lse = own.lse.as<float>()};
 }
 
-const AttentionForward* RingAttention::call(int number, int64_t step) const {
-  const RankTensors::Step& of_step = tensors_[std::size_t(number)].steps[std::size_t(step)];
+const AttentionForward* RingAttention::call(int rank, int64_t step) const {
+  const Step& of_step = state().tensors(rank).steps[std::size_t(step)];
   return of_step.works ? &of_step.call : nullptr;
 }
 

@@ -7,7 +7,6 @@
 
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/backward.hpp"
-#include "kernels/common/device_buffer.hpp"
 #include "scheduler/ring.hpp"
 
 namespace sawtooth::kernels {
@@ -16,7 +15,7 @@ namespace sawtooth::kernels {
 // keeps its rows of Q and takes the K and V of one other rank a step, while it computes with those
 // of the step before. Which rows meet which keys: scheduler/ring.hpp.
 
-struct RingRank;
+class RingSteps;
 
 /// Who moves tensors: the copy engines of the GPUs, which take no SM, or NCCL, whose send and
 /// receive run on SMs.
@@ -32,6 +31,27 @@ struct RingTimes {
   /// step 0, and gradients), and from the end of the call before until K and V are there; of the
   /// last step also what the rank does behind its call, waiting for gradients and adding them.
   std::vector<std::vector<double>> compute, transfer, exposed;
+};
+
+class RingPass {
+ public:
+  RingPass(const RingPass&) = delete;
+  RingPass& operator=(const RingPass&) = delete;
+
+  /// One whole pass; waits. With `steps` also the times of all steps are read.
+  RingTimes run(bool steps = false);
+  /// One step of some ranks, with the transfers to them that run beside it; waits. Whole passes of
+  /// all ranks, step by step and with `finish`, compute what run() does. By NCCL all ranks take
+  /// part.
+  void run_step(int64_t step, const std::vector<int>& ranks);
+  /// What is left for some ranks when all ranks have run their last step; waits.
+  void finish(const std::vector<int>& ranks);
+
+ protected:
+  explicit RingPass(std::unique_ptr<RingSteps> steps);
+  ~RingPass();
+
+  std::unique_ptr<RingSteps> steps_;
 };
 
 // How tensors come to a rank: K and V of each step from the rank that owns them, and of a backward
@@ -60,62 +80,6 @@ std::unique_ptr<RingMover> copy_mover(const std::vector<int>& devices,
 std::unique_ptr<RingMover> nccl_mover(const std::vector<int>& devices,
                                       const std::vector<CUstream_st*>& streams);
 
-class RingPass {
- public:
-  /// Nothing of it runs any longer; those that free what runs wait themselves.
-  virtual ~RingPass();
-  RingPass(const RingPass&) = delete;
-  RingPass& operator=(const RingPass&) = delete;
-
-  /// One whole pass; waits. With `steps` also the times of all steps are read.
-  RingTimes run(bool steps = false);
-  /// One step of some ranks, with the transfers to them that run beside it; waits. Whole passes of
-  /// all ranks, step by step and with `finish`, compute what run() does. By NCCL all ranks take
-  /// part.
-  void run_step(int64_t step, const std::vector<int>& ranks);
-  /// What is left for some ranks when all ranks have run their last step; waits.
-  void finish(const std::vector<int>& ranks);
-
- protected:
-  /// `kv_bytes`: of a rank's K, and of its V. Moves something between all ranks, by which NCCL
-  /// connects them; then a run can hold a device until all is enqueued. Leaves the first rank's
-  /// device current. Throws std::runtime_error, CudaError among them.
-  RingPass(const Ring& ring, const std::vector<int>& devices, RingTransfer transfer,
-           std::size_t kv_bytes);
-  /// Destructors call it before they free what runs.
-  void wait_for_all() noexcept;
-
-  /// What a rank computes in a step, on its stream for computing.
-  virtual void enqueue_call(int64_t step, int number) = 0;
-  /// Transfers to some ranks of what other ranks computed in `step`; behind the calls of that step.
-  virtual void enqueue_returns(int64_t, const std::vector<int>&) {}
-  /// What a rank does with what came to it behind `step`: behind its next call, or its last one.
-  virtual void enqueue_additions(int64_t, int) {}
-  /// Whether anything comes back.
-  virtual bool has_returns() const { return false; }
-  /// This is the time of what came back to the rank behind a step.
-  virtual double returns_ms(int64_t, int) const { return 0; }
-
-  void enqueue_moves(const std::vector<RingMove>& moves) { mover_->move(moves); }
-
-  const Ring& ring() const { return ring_; }
-  RingRank& rank(int number) const { return *ranks_[std::size_t(number)]; }
-
- private:
-  double run_enqueued();
-  RingTimes times(double whole_ms) const;
-  void enqueue();
-  void enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls);
-  void enqueue_step(int64_t step, int number);
-  void wait_for(const std::vector<int>& numbers);
-  std::vector<int> all_ranks() const;
-
-  Ring ring_;
-  std::size_t kv_bytes_ = 0;
-  std::vector<std::unique_ptr<RingRank>> ranks_;
-  std::unique_ptr<RingMover> mover_;
-};
-
 template <class Call>
 struct RingProblemOf {
   Ring ring;
@@ -141,7 +105,6 @@ class RingAttention : public RingPass {
   /// Makes streams, tensors of each rank and what moves between them. Throws std::runtime_error,
   /// CudaError among them, when that fails.
   explicit RingAttention(const RingProblem& problem);
-  ~RingAttention() override;
 
   RingTensors tensors(int rank) const;
 
@@ -149,11 +112,8 @@ class RingAttention : public RingPass {
   const AttentionForward* call(int rank, int64_t step) const;
 
  private:
-  struct RankTensors;
-  void prepare_steps(const AttentionForward& whole, int number);
-  void enqueue_call(int64_t step, int number) override;
-
-  std::unique_ptr<RankTensors[]> tensors_;
+  class State;
+  State& state() const;
 };
 
 // Ring attention backward over several GPUs of one host. K and V travel as in the forward pass. A
@@ -166,7 +126,6 @@ class RingAttentionBackward : public RingPass {
  public:
   /// The same, and runs one pass of whatever the memory holds.
   explicit RingAttentionBackward(const RingBackwardProblem& problem);
-  ~RingAttentionBackward() override;
 
   RingTensors tensors(int rank) const;
 
@@ -174,21 +133,8 @@ class RingAttentionBackward : public RingPass {
   const AttentionBackward* call(int rank, int64_t step) const;
 
  private:
-  struct RankTensors;
-  struct Step;
-  Step& step_of(int number, int64_t step) const;
-  void add_tensors(int number, int64_t kv_bytes);
-  void prepare_steps(const AttentionBackward& whole, int number);
-  void add_keys_part(int number, const RingReturn& part, const DeviceBuffer* from);
-  bool has_later_calls() const;
-  bool has_returns() const override { return ring().ranks > 1; }
-  void enqueue_call(int64_t step, int number) override;
-  void enqueue_returns(int64_t step, const std::vector<int>& to) override;
-  void enqueue_additions(int64_t step, int number) override;
-  double returns_ms(int64_t step, int number) const override;
-
-  Problem problem_;
-  std::unique_ptr<RankTensors[]> tensors_;
+  class State;
+  State& state() const;
 };
 
 }  // namespace sawtooth::kernels

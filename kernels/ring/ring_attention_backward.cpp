@@ -4,9 +4,10 @@
 #include "kernels/ring/ring_steps.hpp"
 
 namespace sawtooth::kernels {
+namespace {
 
 /// What one GPU does in a step.
-struct RingAttentionBackward::Step {
+struct Step {
   bool works = false;
   RingCall part;
   AttentionBackward call;
@@ -14,7 +15,7 @@ struct RingAttentionBackward::Step {
   Event return_begin, returned;  // what came back behind the step
 };
 
-struct RingAttentionBackward::RankTensors {
+struct RankTensors {
   DeviceBuffer q, o, d_o, lse, workspace;
   DeviceBuffer later_lse;   // of the second chunk of rows, where calls have it alone
   DeviceBuffer dq, dkv[2];  // the gradients
@@ -23,23 +24,56 @@ struct RingAttentionBackward::RankTensors {
   std::vector<Step> steps;
 };
 
-RingAttentionBackward::Step& RingAttentionBackward::step_of(int number, int64_t step) const {
-  return tensors_[std::size_t(number)].steps[std::size_t(step)];
-}
+}  // namespace
 
-bool RingAttentionBackward::has_later_calls() const {
-  return ring().ranks > 1 && ring().layout == RingLayout::zigzag && ring().mask == MaskKind::causal;
-}
+class RingAttentionBackward::State : public RingSteps {
+ public:
+  explicit State(const RingBackwardProblem& problem)
+      : RingSteps(problem.ring, problem.devices, problem.transfer,
+                  kv_bytes(problem.ring, problem.call.problem)),
+        problem_(problem.call.problem),
+        tensors_(std::size_t(problem.ring.ranks)) {
+    for (int number = 0; number < problem.ring.ranks; ++number) {
+      SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
+      add_tensors(number, int64_t(kv_bytes(problem.ring, problem_)));
+      prepare_steps(problem.call, number);
+    }
+    SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
+  }
 
-double RingAttentionBackward::returns_ms(int64_t step, int number) const {
-  RingReturn part;
-  if (step == 0 || !ring().return_of(number, step, part)) return 0;
-  const Step& here = step_of(number, step);
-  return ms_between(here.return_begin, here.returned);
-}
+  RankTensors& tensors(int number) { return tensors_[std::size_t(number)]; }
+  const RankTensors& tensors(int number) const { return tensors_[std::size_t(number)]; }
+  const Step& step_of(int number, int64_t step) const {
+    return tensors(number).steps[std::size_t(step)];
+  }
 
-void RingAttentionBackward::add_tensors(int number, int64_t kv_bytes) {
-  RankTensors& tensors = tensors_[std::size_t(number)];
+ protected:
+  bool has_returns() const override { return ring().ranks > 1; }
+  void enqueue_call(int64_t step, int number) override;
+  void enqueue_returns(int64_t step, const std::vector<int>& to) override;
+  void enqueue_additions(int64_t step, int number) override;
+  double returns_ms(int64_t step, int number) const override {
+    RingReturn part;
+    if (step == 0 || !ring().return_of(number, step, part)) return 0;
+    const Step& here = step_of(number, step);
+    return ms_between(here.return_begin, here.returned);
+  }
+
+ private:
+  void add_tensors(int number, int64_t kv_bytes);
+  void prepare_steps(const AttentionBackward& whole, int number);
+  void add_keys_part(int number, const RingReturn& part, const DeviceBuffer* from);
+  bool has_later_calls() const {
+    return ring().ranks > 1 && ring().layout == RingLayout::zigzag &&
+           ring().mask == MaskKind::causal;
+  }
+
+  Problem problem_;
+  std::vector<RankTensors> tensors_;
+};
+
+void RingAttentionBackward::State::add_tensors(int number, int64_t kv_bytes) {
+  RankTensors& tensors = this->tensors(number);
   constexpr int64_t float_bytes = sizeof(float);
   const int64_t rows = problem_.batch * problem_.heads * ring().rank_rows();
   const int64_t q_bytes = rows * problem_.row_bytes();
@@ -63,8 +97,8 @@ void RingAttentionBackward::add_tensors(int number, int64_t kv_bytes) {
 }
 
 /// The rank's calls share a workspace, as they follow each other on one stream.
-void RingAttentionBackward::prepare_steps(const AttentionBackward& whole, int number) {
-  RankTensors& tensors = tensors_[std::size_t(number)];
+void RingAttentionBackward::State::prepare_steps(const AttentionBackward& whole, int number) {
+  RankTensors& tensors = this->tensors(number);
   std::size_t workspace = 0;
   const bool alone = ring().ranks == 1;
   for (std::size_t at = 0; at < tensors.steps.size(); ++at) {
@@ -89,8 +123,8 @@ void RingAttentionBackward::prepare_steps(const AttentionBackward& whole, int nu
 }
 
 /// Where two steps ago the same buffers took dK and dV, these must have left.
-void RingAttentionBackward::enqueue_call(int64_t step, int number) {
-  RankTensors& tensors = tensors_[std::size_t(number)];
+void RingAttentionBackward::State::enqueue_call(int64_t step, int number) {
+  RankTensors& tensors = this->tensors(number);
   const cudaStream_t stream = rank(number).compute.stream;
   Step& here = tensors.steps[std::size_t(step)];
   if (step == 0 && has_later_calls()) {
@@ -123,9 +157,9 @@ void RingAttentionBackward::enqueue_call(int64_t step, int number) {
     add_keys_part(number, own, tensors.dkv_part[0]);
 }
 
-void RingAttentionBackward::add_keys_part(int number, const RingReturn& part,
-                                          const DeviceBuffer* from) {
-  RankTensors& tensors = tensors_[std::size_t(number)];
+void RingAttentionBackward::State::add_keys_part(int number, const RingReturn& part,
+                                                 const DeviceBuffer* from) {
+  RankTensors& tensors = this->tensors(number);
   for (int tensor = 0; tensor < 2; ++tensor)
     add_gradient_part({.part = from[tensor].as(),
                        .sums = tensors.dkv_sums[tensor].as<float>(),
@@ -141,15 +175,15 @@ void RingAttentionBackward::add_keys_part(int number, const RingReturn& part,
 
 /// A buffer is written when what came back two steps ago has been added, behind the call of the
 /// step before.
-void RingAttentionBackward::enqueue_returns(int64_t step, const std::vector<int>& to) {
+void RingAttentionBackward::State::enqueue_returns(int64_t step, const std::vector<int>& to) {
   if (step == 0) return;
   std::vector<RingMove> moves;
   for (const int number : to) {
     RingReturn part;
     if (!ring().return_of(number, step, part)) continue;
     const auto from = int(part.rank);
-    RankTensors& owner = tensors_[std::size_t(number)];
-    RankTensors& other = tensors_[std::size_t(from)];
+    RankTensors& owner = tensors(number);
+    RankTensors& other = tensors(from);
     Step& here = owner.steps[std::size_t(step)];
     const cudaEvent_t computed = step_of(from, step).computed.event;
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(from).device));
@@ -177,41 +211,32 @@ void RingAttentionBackward::enqueue_returns(int64_t step, const std::vector<int>
   }
 }
 
-void RingAttentionBackward::enqueue_additions(int64_t step, int number) {
+void RingAttentionBackward::State::enqueue_additions(int64_t step, int number) {
   RingReturn part;
   if (step == 0 || !ring().return_of(number, step, part)) return;
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
   SAWTOOTH_CUDA_CHECK(
       cudaStreamWaitEvent(rank(number).compute.stream, step_of(number, step).returned.event));
-  add_keys_part(number, part, tensors_[std::size_t(number)].came_back[step % 2]);
+  add_keys_part(number, part, tensors(number).came_back[step % 2]);
 }
 
 RingAttentionBackward::RingAttentionBackward(const RingBackwardProblem& problem)
-    : RingPass(problem.ring, problem.devices, problem.transfer,
-               kv_bytes(problem.ring, problem.call.problem)),
-      problem_(problem.call.problem),
-      tensors_(std::make_unique<RankTensors[]>(std::size_t(problem.ring.ranks))) {
-  for (int number = 0; number < ring().ranks; ++number) {
-    SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
-    add_tensors(number, int64_t(kv_bytes(problem.ring, problem_)));
-    prepare_steps(problem.call, number);
-  }
-  SAWTOOTH_CUDA_CHECK(cudaSetDevice(problem.devices.front()));
+    : RingPass(std::make_unique<State>(problem)) {
   // A kernel is loaded by its first launch on a device, which may wait for what runs there: not
-  // behind the gate of `run`.
+  // behind the gate of `RingSteps::run`.
   std::vector<int> all;
   for (int rank = 0; rank < problem.ring.ranks; ++rank) all.push_back(rank);
   for (int64_t step = 0; step < problem.ring.ranks; ++step) run_step(step, all);
   finish(all);
 }
 
-RingAttentionBackward::~RingAttentionBackward() {
-  wait_for_all();
+RingAttentionBackward::State& RingAttentionBackward::state() const {
+  return static_cast<State&>(*steps_);
 }
 
-RingTensors RingAttentionBackward::tensors(int number) const {
-  const RankTensors& own = tensors_[std::size_t(number)];
-  const DeviceBuffer* const kv = rank(number).own;
+RingTensors RingAttentionBackward::tensors(int rank) const {
+  const RankTensors& own = state().tensors(rank);
+  const DeviceBuffer* const kv = state().rank(rank).own;
   return {.q = own.q.as(),
           .k = kv[0].as(),
           .v = kv[1].as(),
@@ -223,8 +248,8 @@ RingTensors RingAttentionBackward::tensors(int number) const {
           .dv = own.dkv[1].as()};
 }
 
-const AttentionBackward* RingAttentionBackward::call(int number, int64_t step) const {
-  const Step& of_step = step_of(number, step);
+const AttentionBackward* RingAttentionBackward::call(int rank, int64_t step) const {
+  const Step& of_step = state().step_of(rank, step);
   return of_step.works ? &of_step.call : nullptr;
 }
 

@@ -6,8 +6,8 @@
 
 namespace sawtooth::kernels {
 
-RingPass::RingPass(const Ring& ring, const std::vector<int>& devices, RingTransfer transfer,
-                   std::size_t kv_bytes)
+RingSteps::RingSteps(const Ring& ring, const std::vector<int>& devices, RingTransfer transfer,
+                     std::size_t kv_bytes)
     : ring_(ring), kv_bytes_(kv_bytes) {
   if (ring.ranks < 1 || ring.seq < ring.chunks() || ring.seq % ring.chunks() != 0)
     throw std::runtime_error("the sequence of " + std::to_string(ring.seq) +
@@ -31,15 +31,21 @@ RingPass::RingPass(const Ring& ring, const std::vector<int>& devices, RingTransf
   }
   mover_ =
       transfer == RingTransfer::copy ? copy_mover(devices, streams) : nccl_mover(devices, streams);
-  for (int64_t step = 1; step < ring.ranks; ++step) enqueue_transfer(step, all_ranks(), false);
+  SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices.front()));
+}
+
+void RingSteps::connect() {
+  for (int64_t step = 1; step < ring_.ranks; ++step) enqueue_transfer(step, all_ranks(), false);
   wait_for(all_ranks());
 }
 
-RingPass::~RingPass() {
-  wait_for_all();
+double RingSteps::ms_between(const Event& begin, const Event& end) {
+  float ms = 0;
+  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, begin.event, end.event));
+  return ms;
 }
 
-std::vector<int> RingPass::all_ranks() const {
+std::vector<int> RingSteps::all_ranks() const {
   std::vector<int> all;
   for (int rank = 0; rank < int(ranks_.size()); ++rank) all.push_back(rank);
   return all;
@@ -47,7 +53,7 @@ std::vector<int> RingPass::all_ranks() const {
 
 /// The K and V of step `step` to some ranks. A buffer is written when what was computed with its
 /// former content, two steps ago, is done.
-void RingPass::enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls) {
+void RingSteps::enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls) {
   std::vector<RingMove> moves;
   for (const int number : to) {
     RingRank& here = rank(number);
@@ -75,7 +81,7 @@ void RingPass::enqueue_transfer(int64_t step, const std::vector<int>& to, bool b
 }
 
 /// Behind its K and V; then what came back behind the step before, which moved beside this call.
-void RingPass::enqueue_step(int64_t step, int number) {
+void RingSteps::enqueue_step(int64_t step, int number) {
   RingRank& here = rank(number);
   StepEvents& events = here.steps[std::size_t(step)];
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(here.device));
@@ -86,7 +92,7 @@ void RingPass::enqueue_step(int64_t step, int number) {
   SAWTOOTH_CUDA_CHECK(cudaEventRecord(events.compute_end.event, here.compute.stream));
 }
 
-void RingPass::enqueue() {
+void RingSteps::enqueue() {
   for (int64_t step = 0; step < ring_.ranks; ++step) {
     if (step + 1 < ring_.ranks) enqueue_transfer(step + 1, all_ranks(), true);
     for (const int number : all_ranks()) enqueue_step(step, number);
@@ -97,7 +103,7 @@ void RingPass::enqueue() {
 
 /// Times by events of the first rank's device: all streams start behind its first and it ends
 /// behind all. A host function holds the start until everything is enqueued.
-double RingPass::run_enqueued() {
+double RingSteps::run() {
   RingRank& first = *ranks_.front();
   std::atomic<bool> may_start{false};
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(first.device));
@@ -137,7 +143,7 @@ double RingPass::run_enqueued() {
   return ms_between(first.start, first.all_end);
 }
 
-RingTimes RingPass::times(double whole_ms) const {
+RingTimes RingSteps::times(double whole_ms) const {
   RingTimes times;
   times.whole = whole_ms;
   for (int number = 0; number < int(ranks_.size()); ++number) {
@@ -161,7 +167,7 @@ RingTimes RingPass::times(double whole_ms) const {
   return times;
 }
 
-void RingPass::run_step(int64_t step, const std::vector<int>& numbers) {
+void RingSteps::run_step(int64_t step, const std::vector<int>& numbers) {
   const Range moves = ring_.moves_beside(step);
   for (int64_t move = moves.begin; move < moves.end; ++move) enqueue_transfer(move, numbers, false);
   if (step > 0) enqueue_returns(step - 1, numbers);
@@ -169,13 +175,13 @@ void RingPass::run_step(int64_t step, const std::vector<int>& numbers) {
   wait_for(numbers);
 }
 
-void RingPass::finish(const std::vector<int>& numbers) {
+void RingSteps::finish(const std::vector<int>& numbers) {
   enqueue_returns(ring_.ranks - 1, numbers);
   for (const int number : numbers) enqueue_additions(ring_.ranks - 1, number);
   wait_for(numbers);
 }
 
-void RingPass::wait_for(const std::vector<int>& numbers) {
+void RingSteps::wait_for(const std::vector<int>& numbers) {
   for (const int number : numbers) {
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(number).device));
     SAWTOOTH_CUDA_CHECK(cudaStreamSynchronize(rank(number).transfer.stream));
@@ -184,19 +190,35 @@ void RingPass::wait_for(const std::vector<int>& numbers) {
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(ranks_.front()->device));
 }
 
-void RingPass::wait_for_all() noexcept {
+void RingSteps::wait_for_all() noexcept {
   for (const auto& rank : ranks_) {
     cudaSetDevice(rank->device);
     cudaDeviceSynchronize();
   }
 }
 
+RingPass::RingPass(std::unique_ptr<RingSteps> steps) : steps_(std::move(steps)) {
+  steps_->connect();
+}
+
+RingPass::~RingPass() {
+  steps_->wait_for_all();
+}
+
 RingTimes RingPass::run(bool steps) {
-  const double whole_ms = run_enqueued();
-  if (steps) return times(whole_ms);
+  const double whole_ms = steps_->run();
+  if (steps) return steps_->times(whole_ms);
   RingTimes times;
   times.whole = whole_ms;
   return times;
+}
+
+void RingPass::run_step(int64_t step, const std::vector<int>& ranks) {
+  steps_->run_step(step, ranks);
+}
+
+void RingPass::finish(const std::vector<int>& ranks) {
+  steps_->finish(ranks);
 }
 
 }  // namespace sawtooth::kernels

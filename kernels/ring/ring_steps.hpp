@@ -1,4 +1,5 @@
-// Streams, events and K/V buffers of the ranks of a ring, and sums of gradients.
+// Streams, events and K/V buffers of the ranks of a ring, and the order in which steps are
+// enqueued.
 #pragma once
 
 #include <cstdint>
@@ -94,11 +95,58 @@ inline DeviceBuffer zeroed(std::size_t bytes) {
   return buffer;
 }
 
-inline double ms_between(const Event& begin, const Event& end) {
-  float ms = 0;
-  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, begin.event, end.event));
-  return ms;
-}
+class RingSteps {
+ public:
+  /// `kv_bytes`: of a rank's K, and of its V. Leaves the first rank's device current. Throws
+  /// std::runtime_error, CudaError among them.
+  RingSteps(const Ring& ring, const std::vector<int>& devices, RingTransfer transfer,
+            std::size_t kv_bytes);
+  virtual ~RingSteps() = default;
+  RingSteps(const RingSteps&) = delete;
+  RingSteps& operator=(const RingSteps&) = delete;
+
+  /// First transfers, which NCCL connects ranks with, waiting for the device to do so; then `run`
+  /// can hold the device until all is enqueued.
+  void connect();
+  /// Computing and transfers, ms.
+  double run();
+  void run_step(int64_t step, const std::vector<int>& numbers);
+  void finish(const std::vector<int>& numbers);
+  RingTimes times(double whole_ms) const;
+  /// Nothing of it runs any longer. Destructors of passes call it before they free what runs.
+  void wait_for_all() noexcept;
+
+  const Ring& ring() const { return ring_; }
+  RingRank& rank(int number) { return *ranks_[std::size_t(number)]; }
+  const RingRank& rank(int number) const { return *ranks_[std::size_t(number)]; }
+
+ protected:
+  /// What a rank computes in a step, on its stream for computing.
+  virtual void enqueue_call(int64_t step, int number) = 0;
+  /// Transfers to some ranks of what other ranks computed in `step`; behind the calls of that step.
+  virtual void enqueue_returns(int64_t, const std::vector<int>&) {}
+  /// What a rank does with what came to it behind `step`: behind its next call, or its last one.
+  virtual void enqueue_additions(int64_t, int) {}
+  /// Whether anything comes back.
+  virtual bool has_returns() const { return false; }
+  /// This is the time of what came back to the rank behind a step.
+  virtual double returns_ms(int64_t, int) const { return 0; }
+
+  void enqueue_moves(const std::vector<RingMove>& moves) { mover_->move(moves); }
+  static double ms_between(const Event& begin, const Event& end);
+
+ private:
+  void enqueue();
+  void enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls);
+  void enqueue_step(int64_t step, int number);
+  void wait_for(const std::vector<int>& numbers);
+  std::vector<int> all_ranks() const;
+
+  Ring ring_;
+  std::size_t kv_bytes_ = 0;
+  std::vector<std::unique_ptr<RingRank>> ranks_;
+  std::unique_ptr<RingMover> mover_;
+};
 
 // Sums of gradients that come in parts, in float: of dQ from the keys of one rank after another, of
 // dK and dV from the rows of one rank after another.

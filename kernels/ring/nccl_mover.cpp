@@ -1,62 +1,16 @@
-// How K, V and gradients come to a rank: by copies between GPUs, or by ncclSend and ncclRecv in one
-// group a step. NCCL's library is opened when it is asked for, so that a program with NCCL runs
-// where there is none; only its header is needed to build.
+// K and V by ncclSend and ncclRecv in one group a step. The library is opened when it is asked for,
+// so that a program with NCCL runs where there is none; only its header is needed to build.
 #include <stdexcept>
 
-#include <cuda_runtime_api.h>
-
-#include "kernels/common/cuda_check.hpp"
 #include "kernels/ring/ring_attention.hpp"
 
 #if defined(SAWTOOTH_HAVE_NCCL)
 #include <dlfcn.h>
 #include <nccl.h>
+
 #endif
 
 namespace sawtooth::kernels {
-namespace {
-
-class CopyMover : public RingMover {
- public:
-  CopyMover(const std::vector<int>& devices, const std::vector<CUstream_st*>& streams)
-      : devices_(devices), streams_(streams) {
-    for (const int here : devices)
-      for (const int there : devices) {
-        if (here == there) continue;
-        int possible = 0;
-        SAWTOOTH_CUDA_CHECK(cudaDeviceCanAccessPeer(&possible, here, there));
-        if (possible == 0) continue;  // the driver then copies through host memory
-        SAWTOOTH_CUDA_CHECK(cudaSetDevice(here));
-        const cudaError_t error = cudaDeviceEnablePeerAccess(there, 0);
-        if (error == cudaErrorPeerAccessAlreadyEnabled)
-          cudaGetLastError();
-        else
-          SAWTOOTH_CUDA_CHECK(error);
-      }
-  }
-
-  void move(const std::vector<RingMove>& moves) override {
-    for (const RingMove& one : moves) {
-      const auto rank = std::size_t(one.to_rank);
-      SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_[rank]));
-      for (int tensor = 0; tensor < 2; ++tensor)
-        SAWTOOTH_CUDA_CHECK(cudaMemcpyPeerAsync(one.to[tensor], devices_[rank], one.from[tensor],
-                                                devices_[std::size_t(one.from_rank)], one.bytes,
-                                                streams_[rank]));
-    }
-  }
-
- private:
-  std::vector<int> devices_;
-  std::vector<CUstream_st*> streams_;
-};
-
-}  // namespace
-
-std::unique_ptr<RingMover> copy_mover(const std::vector<int>& devices,
-                                      const std::vector<CUstream_st*>& streams) {
-  return std::make_unique<CopyMover>(devices, streams);
-}
 
 #if defined(SAWTOOTH_HAVE_NCCL)
 namespace {
