@@ -1,14 +1,11 @@
-#include <cuda_runtime_api.h>
-
-#include "kernels/common/cuda_check.hpp"
-#include "kernels/ring/ring_attention.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 namespace sawtooth::kernels {
 namespace {
 
 class CopyMover : public RingMover {
  public:
-  CopyMover(const std::vector<int>& devices, const std::vector<CUstream_st*>& streams)
+  CopyMover(const std::vector<int>& devices, const std::vector<cudaStream_t>& streams)
       : devices_(devices), streams_(streams) {
     for (const int here : devices)
       for (const int there : devices) {
@@ -38,13 +35,13 @@ class CopyMover : public RingMover {
 
  private:
   std::vector<int> devices_;
-  std::vector<CUstream_st*> streams_;
+  std::vector<cudaStream_t> streams_;
 };
 
 }  // namespace
 
 std::unique_ptr<RingMover> copy_mover(const std::vector<int>& devices,
-                                      const std::vector<CUstream_st*>& streams) {
+                                      const std::vector<cudaStream_t>& streams) {
   return std::make_unique<CopyMover>(devices, streams);
 }
 

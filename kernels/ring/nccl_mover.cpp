@@ -2,7 +2,7 @@
 // so that a program with NCCL runs where there is none; only its header is needed to build.
 #include <stdexcept>
 
-#include "kernels/ring/ring_attention.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 #if defined(SAWTOOTH_HAVE_NCCL)
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ struct Library {
 
 class NcclMover : public RingMover {
  public:
-  NcclMover(const std::vector<int>& devices, const std::vector<CUstream_st*>& streams)
+  NcclMover(const std::vector<int>& devices, const std::vector<cudaStream_t>& streams)
       : streams_(streams), communicators_(devices.size()) {
     nccl_.check(nccl_.init_all(communicators_.data(), int(devices.size()), devices.data()));
   }
@@ -77,7 +77,7 @@ class NcclMover : public RingMover {
 
  private:
   Library nccl_;
-  std::vector<CUstream_st*> streams_;
+  std::vector<cudaStream_t> streams_;
   std::vector<ncclComm_t> communicators_;
 };
 
@@ -88,7 +88,7 @@ bool has_nccl() {
 }
 
 std::unique_ptr<RingMover> nccl_mover(const std::vector<int>& devices,
-                                      const std::vector<CUstream_st*>& streams) {
+                                      const std::vector<cudaStream_t>& streams) {
   return std::make_unique<NcclMover>(devices, streams);
 }
 
@@ -98,7 +98,7 @@ bool has_nccl() {
   return false;
 }
 
-std::unique_ptr<RingMover> nccl_mover(const std::vector<int>&, const std::vector<CUstream_st*>&) {
+std::unique_ptr<RingMover> nccl_mover(const std::vector<int>&, const std::vector<cudaStream_t>&) {
   throw std::runtime_error("this build has no NCCL: nccl.h was not found");
 }
 
