@@ -11,9 +11,8 @@
 namespace sawtooth::kernels::decode {
 
 template <class Shape>
-KernelVariant variant_row(const char* family, const char* name) {
-  return {.family = family,
-          .name = name,
+KernelVariant variant_row(const char* name) {
+  return {.name = name,
           .head_dim = Shape::head_dim,
           .head_dim_v = Shape::head_dim,
           .tiling = {Shape::rows, Shape::kv_rows},
@@ -27,19 +26,19 @@ KernelVariant variant_row(const char* family, const char* name) {
 
 template <class Shape>
 KernelVariant mma_variant(const char* name) {
-  KernelVariant row = variant_row<Shape>(families::mma, name);
+  KernelVariant row = variant_row<Shape>(name);
+  row.family = families::mma;
   row.function = reinterpret_cast<const void*>(&decode_async<Shape>);
-  constexpr int first_with_async_copies = 80;
-  row.from_compute_capability = first_with_async_copies;
+  row.from_compute_capability = 80;  // the first with asynchronous copies
   return row;
 }
 
 template <class Shape>
 KernelVariant mma_tma_variant(const char* name) {
-  KernelVariant row = variant_row<Shape>(families::mma_tma, name);
+  KernelVariant row = variant_row<Shape>(name);
+  row.family = families::mma_tma;
   row.function = reinterpret_cast<const void*>(&decode_tma<Shape>);
-  constexpr int first_with_copy_engine = 90;
-  row.from_compute_capability = first_with_copy_engine;
+  row.from_compute_capability = 90;  // the first with a copy engine
   row.kv_box = {Shape::kv_rows};
   row.q_box = row.kv_box;  // Q has no map; the row says by this that K and V have theirs
   row.begins_early = true;
