@@ -19,19 +19,11 @@ __global__ void count_ctas_by_smid(uint32_t* ctas) {
   }
 }
 
-int attribute(cudaDeviceAttr what) {
-  int device = 0;
-  int value = 0;
-  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device));
-  return value;
-}
-
 }  // namespace
 
 SmRanks::SmRanks() {
-  const int sms = attribute(cudaDevAttrMultiProcessorCount);
-  exclusive_shared_bytes_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const int sms = device_attribute(cudaDevAttrMultiProcessorCount);
+  exclusive_shared_bytes_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 
   constexpr int64_t bytes = (max_smids + 1) * int64_t{sizeof(uint32_t)};
   const DeviceBuffer ctas(bytes);

@@ -14,9 +14,7 @@ namespace {
 using kernels::DeviceBuffer;
 
 void require_matching_gpu(const Point& point) {
-  int sms = 0, device = 0;
-  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  const int sms = kernels::device_attribute(cudaDevAttrMultiProcessorCount);
   if (point.gpu.sms > 0 && point.gpu.sms != sms)
     throw UsageError("gpu: profile " + point.keys.gpu + " has " + std::to_string(point.gpu.sms) +
                      " SMs, this GPU has " + std::to_string(sms) +
