@@ -218,10 +218,6 @@ class Page:
         least, middle, most = self.changes(*names, **wanted)
         return f"{least:.2f} to {most:.2f} (median {middle:.2f})"
 
-    def change(self, *names, **wanted):
-        """The median of changes(), less 1, in percent."""
-        return 100 * (self.changes(*names, **wanted)[1] - 1)
-
     def choices(self, name, column, across, usual, **wanted):
         """A Markdown table of what each other cell than the usual ones changes in a column, by `across`."""
         rows = table.where(self._rows(name), **wanted)
