@@ -31,8 +31,7 @@ RingPass::RingPass(const Ring& ring, const Problem& whole, const std::vector<int
     streams.push_back(rank->transfer);
     ranks_.push_back(std::move(rank));
   }
-  mover_ =
-      transfer == RingTransfer::copy ? copy_mover(devices, streams) : nccl_mover(devices, streams);
+  mover_ = ring_mover(transfer, devices, streams);
   // NCCL connects ranks in their first transfers, which wait for the device: later `run` can hold
   // the device until all is enqueued.
   for (int64_t step = 1; step < ring.ranks; ++step) enqueue_transfer(step, all_ranks(), false);

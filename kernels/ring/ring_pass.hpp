@@ -19,9 +19,6 @@ namespace sawtooth::kernels {
 /// receive run on SMs.
 enum class RingTransfer : uint8_t { copy, nccl };
 
-/// Whether this build has NCCL.
-bool has_nccl();
-
 // How tensors come to a rank: K and V of each step from the rank that owns them, and of a backward
 // pass dK and dV back to it; on the transfer stream.
 
@@ -41,11 +38,9 @@ class RingMover {
   virtual void move(const std::vector<RingMove>& moves) = 0;
 };
 
-/// Copies by peer access; `streams` are those of the ranks.
-std::unique_ptr<RingMover> copy_mover(const std::vector<int>& devices,
-                                      const std::vector<cudaStream_t>& streams);
-/// Throws std::runtime_error where this build has no NCCL, or its library is not found.
-std::unique_ptr<RingMover> nccl_mover(const std::vector<int>& devices,
+/// `streams` are those of the ranks. Throws std::runtime_error where this build has no NCCL, or its
+/// library is not found.
+std::unique_ptr<RingMover> ring_mover(RingTransfer transfer, const std::vector<int>& devices,
                                       const std::vector<cudaStream_t>& streams);
 
 /// Times of one run, ms.
