@@ -5,9 +5,9 @@
 namespace sawtooth::kernels::decode {
 
 #define ROW_OF_mma(...)
-#define ROW_OF_mma_tma(type, name, ...)                                                       \
-  variants.push_back(cascades ? mma_tma_variant<CascadeShape<Shape<type, __VA_ARGS__>>>(name) \
-                              : mma_tma_variant<Shape<type, __VA_ARGS__>>(name));
+#define ROW_OF_mma_tma(type, name, ...)                                                   \
+  variants.push_back(cascades ? tma_variant<CascadeShape<Shape<type, __VA_ARGS__>>>(name) \
+                              : tma_variant<Shape<type, __VA_ARGS__>>(name));
 void add_mma_tma_variants(bool cascades, std::vector<KernelVariant>& variants) {
 #include "kernels/decode/variants.inc"
 }

@@ -28,9 +28,11 @@ struct Shape {
   static constexpr int rows = RowGroups * group_rows;
   static constexpr int warp_keys = 16 * KeyBlocks;
   static constexpr int kv_rows = group_warps * warp_keys;
+  static constexpr Tiling tiling() { return {rows, kv_rows}; }
   static constexpr int consumer_warps = RowGroups * group_warps;
   static constexpr int consumer_threads = consumer_warps * 32;
   static constexpr int threads = consumer_threads + 32;  // and the loader
+  static constexpr int warps = threads / 32;
   static constexpr bool q_in_registers = RowBlocks == 1 && HeadDim <= 128;
 
   /// Columns of O that the warps of a row group add up between two meetings: all where tiles ask

@@ -56,14 +56,7 @@ struct Storage {
   RingBarrier work_full[work_slots], work_empty[work_slots];
   WorkOf<Shape> work[work_slots];
   int comes_last[Shape::row_groups];  // in a cascade a bit a sequence
-  int32_t tiles_before[];             // of each sequence and of the end, with lengths of their own
+  int32_t tiles_before[];  // of each sequence and of the end: only with lengths of their own
 };
-
-/// The CTA has `sequences` lengths (0: none): dynamic shared memory starts at a multiple of 16.
-template <class Shape>
-constexpr int shared_bytes(int sequences) {
-  return int(sizeof(Storage<Shape>)) + (sequences > 0 ? sequences + 1 : 0) * int(sizeof(int32_t)) +
-         tile_alignment;
-}
 
 }  // namespace sawtooth::kernels::decode
