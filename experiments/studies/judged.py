@@ -176,7 +176,7 @@ class Page:
     def _rows(self, name):
         """A table of results/, or of experiments/data where the name has a folder."""
         folder = DATA if "/" in name else self._folder / "results"
-        return table.read(str(folder / f"{name}.csv"))
+        return table.read(folder / f"{name}.csv")
 
     def errors(self, *counters, model="timed", sets=None):
         """A Markdown table: a line for each set of points that the model was judged on, and a column

@@ -125,7 +125,7 @@ def predict_kernel(program, rows):
     """Rows of results/gains.csv for one kernel."""
     with tempfile.TemporaryDirectory() as folder:
         learnt, costs = Path(folder, "rows.csv"), Path(folder, "taught.ini")
-        table.write(str(learnt), taught_rows(rows), list(rows[0]))
+        table.write(learnt, taught_rows(rows), list(rows[0]))
         run([program, "teach", learnt, "--output", costs, "--threads=1"])
         made = []
         for row in rows:
@@ -321,12 +321,12 @@ def main():
                 for column in ("dram_read_sectors", "time_us"):
                     if abs(float(row[column]) / float(before[column]) - 1) > SAME:
                         raise table.TableError(f"{column} is {row[column]}, was {before[column]}")
-            return fill.study(str(HERE), Page())
-        table.write(str(RESULTS / "changes.csv"), predict_pairs(program, CHANGES))
+            return fill.study(HERE, Page())
+        table.write(RESULTS / "changes.csv", predict_pairs(program, CHANGES))
         if options.gains:
             predict_gains(program)
             record_changes()
-        return fill.study(str(HERE), Page())
+        return fill.study(HERE, Page())
     except table.TableError as error:
         print(f"orders.py: {error}", file=sys.stderr)
         return 1

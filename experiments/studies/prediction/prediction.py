@@ -110,18 +110,18 @@ def say_intervals(program, folder=BUILD / "intervals"):
     opened = [name for name in names if name != JUDGES]
     predicted = {}
     for seed, name in itertools.product((0, 1), names):
-        rows = table.read(str(predict(program, name, folder / name / f"{seed}", seed)))
+        rows = table.read(predict(program, name, folder / name / f"{seed}", seed))
         predicted[seed, name] = [{**row, "list": name} for row in rows]
     of = lambda seed, names: intervals.points([r for n in names for r in predicted[seed, n]])
     measured = lambda names: intervals.points(
-        [r for path in sorted({LISTS[n][1] for n in names}) for r in table.read(str(DATA / path))]
+        [r for path in sorted({LISTS[n][1] for n in names}) for r in table.read(DATA / path)]
     )
     known, lines = measured(names), []
     for name in names:
         differ = LISTS[name][0] == "h200"  # its lists are of several cards that differ in speed
         file = of(0, opened if name != JUDGES else [*opened, name])
         lines.append(intervals.held_out(name, differ, known, file))
-    table.write(str(HELD_OUT), lines)
+    table.write(HELD_OUT, lines)
     for title, widest_list in (("# h200", True), ("\n# h100-sxm", False)):
         print(title)
         intervals.print_widths(measured(opened), [of(seed, opened) for seed in (0, 1)], widest_list)
@@ -134,7 +134,7 @@ def compare(program, name, folder, model=MODEL):
     compared, summary = (folder / found for found in ("errors.csv", "all.csv"))
     found = ["--csv", compared, "--summary", summary]
     run([program, "compare", predicted, DATA / LISTS[name][1], *found])
-    return table.read(str(summary)), table.read(str(compared))
+    return table.read(summary), table.read(compared)
 
 
 def judge(program, name):
@@ -194,7 +194,7 @@ def agreeing(compared):
 
 
 def recorded(path=FIGURES):
-    return table.read(str(path), replaced=True) if path.exists() else []
+    return table.read(path, replaced=True) if path.exists() else []
 
 
 def differences(now, before):
@@ -293,7 +293,7 @@ def main():
         if options.check:
             found = list(differences(judge(options.program, "calibration"), recorded()))
             print("\n".join(found), end="\n" if found else "", file=sys.stderr)
-            return 1 if found else fill.study(str(HERE), Page())
+            return 1 if found else fill.study(HERE, Page())
         if options.intervals:
             return say_intervals(options.program)
         if options.unmeasured:
@@ -303,16 +303,14 @@ def main():
             run([options.program, "simulate", *words])
             kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()
             columns = [*kept, DRAM, "cold_read_sectors"]
-            table.write(
-                str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(str(path))]
-            )
+            table.write(str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(path)])
         for name in options.lists or ([] if options.unmeasured else LISTS):
             rows = list(judge(options.program, name))
             kept = [dict(row) for row in recorded() if row["list"] != name]
             order = list(LISTS)
-            table.write(str(FIGURES), sorted(kept + rows, key=lambda row: order.index(row["list"])))
+            table.write(FIGURES, sorted(kept + rows, key=lambda row: order.index(row["list"])))
             print(f"{name}: build/prediction/{name}", flush=True)
-        return fill.study(str(HERE), Page())
+        return fill.study(HERE, Page())
     except (table.TableError, subprocess.CalledProcessError) as error:
         print(f"prediction.py: {error}", file=sys.stderr)
         return 2
