@@ -45,7 +45,7 @@ void RingAttention::prepare_steps(const AttentionForward& whole, int number) {
     require(check(call));
     workspace = std::max(workspace, workspace_bytes(call));
   }
-  tensors.workspace = zeroed(workspace);
+  tensors.workspace = zeroed(int64_t(workspace));
   for (Step& step : tensors.steps)
     if (step.works) require(step.plan.make(step.call, tensors.workspace.as(), workspace));
 }

@@ -66,7 +66,7 @@ void RingAttentionBackward::prepare_steps(const AttentionBackward& whole, int nu
     require(check(call));
     workspace = std::max(workspace, workspace_bytes(call));
   }
-  tensors.workspace = zeroed(workspace);
+  tensors.workspace = zeroed(int64_t(workspace));
 }
 
 /// Where two steps ago the same buffers took dK and dV, these must have left.

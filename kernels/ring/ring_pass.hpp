@@ -159,10 +159,4 @@ inline void make_wait(cudaStream_t stream, cudaEvent_t event) {
   SAWTOOTH_CUDA_CHECK(cudaStreamWaitEvent(stream, event));
 }
 
-inline DeviceBuffer zeroed(std::size_t bytes) {
-  DeviceBuffer buffer{int64_t(bytes)};
-  SAWTOOTH_CUDA_CHECK(cudaMemset(buffer.as(), 0, bytes));
-  return buffer;
-}
-
 }  // namespace sawtooth::kernels

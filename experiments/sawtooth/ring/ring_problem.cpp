@@ -47,15 +47,6 @@ std::pair<Point, std::string> as_run_of(const Point& asked, const Call& call, bo
   return {std::move(point), variant->family};
 }
 
-/// Device memory on the host.
-template <class Value>
-std::vector<Value> copied(const void* from, int64_t count) {
-  std::vector<Value> values(static_cast<size_t>(count));
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(values.data(), from, values.size() * sizeof(Value), cudaMemcpyDefault));
-  return values;
-}
-
 /// What is not written stays NaN.
 void poison(void* tensor, int64_t bytes) {
   SAWTOOTH_CUDA_CHECK(cudaMemset(tensor, 0xff, size_t(bytes)));
@@ -142,15 +133,16 @@ class PassOnDevices : public RingProblemOnDevices {
   std::vector<std::vector<Value>> of_ranks(Member member, int64_t row_values) const {
     std::vector<std::vector<Value>> values;
     for (int rank = 0; rank < ring_shape().ranks; ++rank)
-      values.push_back(
-          copied<Value>(ring_->tensors(rank).*member, row_values * ring_shape().rank_rows()));
+      values.push_back(kernels::to_host<Value>(ring_->tensors(rank).*member,
+                                               row_values * ring_shape().rank_rows()));
     return values;
   }
   double difference(const Tensor& tensor) const {
     const int64_t row_values = tensor.heads * problem().head_dim;
-    return relative_difference(ring_shape(), tensor.heads, problem().head_dim, problem().dtype,
-                               copied<uint16_t>(tensor.whole, row_values * ring_shape().seq),
-                               of_ranks<uint16_t>(tensor.of_rank, row_values));
+    return relative_difference(
+        ring_shape(), tensor.heads, problem().head_dim, problem().dtype,
+        kernels::to_host<uint16_t>(tensor.whole, row_values * ring_shape().seq),
+        of_ranks<uint16_t>(tensor.of_rank, row_values));
   }
 
   Point point_;
@@ -191,9 +183,9 @@ class ForwardOnDevices : public PassOnDevices<kernels::AttentionForward, kernels
     const Tensor output{whole_.o, &kernels::RingTensors::o, q_heads()};
     run_poisoned({output});
     const double o = difference(output), allowed = allowed_difference(problem().dtype);
-    const double lse =
-        largest_difference(ring, q_heads(), copied<float>(whole_.lse, q_heads() * ring.seq),
-                           of_ranks<float>(&kernels::RingTensors::lse, q_heads()));
+    const double lse = largest_difference(ring, q_heads(),
+                                          kernels::to_host<float>(whole_.lse, q_heads() * ring.seq),
+                                          of_ranks<float>(&kernels::RingTensors::lse, q_heads()));
     return {o <= allowed && lse <= allowed_lse_difference,
             "O differs by " + shortest(o) + " (allowed " + shortest(allowed) +
                 "), log-sum-exp by " + shortest(lse) + " (allowed " +
@@ -214,8 +206,7 @@ class BackwardOnDevices
     run_forward(tensors_, problem());
     give_tensors(tensors_, whole_);
     whole_.workspace_starts_zero = true;
-    workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
-    SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
+    workspace_ = kernels::zeroed(int64_t(kernels::workspace_bytes(whole_)));
     ring_ = std::make_unique<kernels::RingAttentionBackward>(ring);
     scatter({{whole_.q, &kernels::RingTensors::q, q_heads()},
              {whole_.o, &kernels::RingTensors::o, q_heads()},
