@@ -176,7 +176,7 @@ class Page:
     def _rows(self, name):
         """A table of results/, or of experiments/data where the name has a folder."""
         folder = DATA if "/" in name else self._folder / "results"
-        return table.read(str(folder / f"{name}.csv"))
+        return table.read(folder / f"{name}.csv")
 
     def errors(self, *counters, model="timed", sets=None):
         """A Markdown table: a line for each set of points that the model was judged on, and a column
@@ -217,10 +217,6 @@ class Page:
         """changes() in words."""
         least, middle, most = self.changes(*names, **wanted)
         return f"{least:.2f} to {most:.2f} (median {middle:.2f})"
-
-    def change(self, *names, **wanted):
-        """The median of changes(), less 1, in percent."""
-        return 100 * (self.changes(*names, **wanted)[1] - 1)
 
     def choices(self, name, column, across, usual, **wanted):
         """A Markdown table of what each other cell than the usual ones changes in a column, by `across`."""

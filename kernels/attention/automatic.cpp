@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <span>
 #include <string_view>
 
@@ -134,23 +133,12 @@ void fill(Schedule& asked, const Schedule& choice) {
   fill(asked.kv_split, choice.kv_split);
 }
 
-std::atomic<ScheduleHook> current_hook{nullptr};
-
 }  // namespace
-
-ScheduleHook set_schedule_hook(ScheduleHook hook) {
-  return current_hook.exchange(hook);
-}
 
 Schedule complete_schedule(const Schedule& asked, const Problem& problem,
                            const KernelVariant& variant, const DeviceLimits& device,
                            int ctas_per_sm) {
   Schedule schedule = asked;
-  if (const ScheduleHook hook = current_hook.load(); hook != nullptr) {
-    Schedule choice = automatic_schedule;
-    hook(problem, variant, device, choice);
-    fill(schedule, choice);
-  }
   const Rule& rule = rule_for(problem, variant);
   const int64_t kv_split = max_of(1, schedule.kv_split);
   const int64_t workers = resident_workers(variant, device, ctas_per_sm);

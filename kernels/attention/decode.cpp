@@ -264,29 +264,24 @@ Outcome run_here(const PlannedDecode& planned, CUstream_st* stream) {
                         variant.loads_by_copy_engine() ? parameters : parameters + 2, stream);
 }
 
+std::vector<KernelVariant> built_variants(bool cascades) {
+  std::vector<KernelVariant> built;
+#if defined(SAWTOOTH_DECODE_BY_TMA)
+  decode::add_mma_tma_variants(cascades, built);
+#endif
+  decode::add_mma_variants(cascades, built);
+  return built;
+}
+
 }  // namespace
 
 std::span<const KernelVariant> decode_variants() {
-  static const std::vector<KernelVariant> rows = [] {
-    std::vector<KernelVariant> built;
-#if defined(SAWTOOTH_DECODE_BY_TMA)
-    decode::add_mma_tma_variants(built);
-#endif
-    decode::add_mma_variants(built);
-    return built;
-  }();
+  static const std::vector<KernelVariant> rows = built_variants(false);
   return rows;
 }
 
 std::span<const KernelVariant> cascade_variants() {
-  static const std::vector<KernelVariant> rows = [] {
-    std::vector<KernelVariant> built;
-#if defined(SAWTOOTH_DECODE_BY_TMA)
-    decode::add_mma_tma_cascades(built);
-#endif
-    decode::add_mma_cascades(built);
-    return built;
-  }();
+  static const std::vector<KernelVariant> rows = built_variants(true);
   return rows;
 }
 

@@ -6,6 +6,10 @@
 
 #include <cuda_runtime_api.h>
 
+/// Throws sawtooth::kernels::CudaError unless `expression` is cudaSuccess.
+#define SAWTOOTH_CUDA_CHECK(expression) \
+  ::sawtooth::kernels::check_cuda((expression), #expression, __FILE__, __LINE__)
+
 namespace sawtooth::kernels {
 
 /// what() is "<file>:<line>: <error name>: <error text> in <expression>".
@@ -33,8 +37,12 @@ inline void check_cuda(cudaError_t error, const char* expression, const char* fi
                              expression);
 }
 
-}  // namespace sawtooth::kernels
+/// Of the current device. Throws CudaError.
+inline int device_attribute(cudaDeviceAttr what) {
+  int device = 0, value = 0;
+  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
+  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device));
+  return value;
+}
 
-/// Throws sawtooth::kernels::CudaError unless `expression` is cudaSuccess.
-#define SAWTOOTH_CUDA_CHECK(expression) \
-  ::sawtooth::kernels::check_cuda((expression), #expression, __FILE__, __LINE__)
+}  // namespace sawtooth::kernels

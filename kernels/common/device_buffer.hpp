@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "kernels/common/cuda_check.hpp"
 
@@ -36,5 +37,30 @@ class DeviceBuffer {
   void* data_ = nullptr;
   int64_t bytes_ = 0;
 };
+
+// These wait for the device, and throw CudaError.
+
+inline DeviceBuffer zeroed(int64_t bytes) {
+  DeviceBuffer buffer(bytes);
+  SAWTOOTH_CUDA_CHECK(cudaMemset(buffer.as(), 0, static_cast<size_t>(bytes)));
+  return buffer;
+}
+
+template <class Value>
+DeviceBuffer to_device(const std::vector<Value>& values) {
+  const size_t bytes = values.size() * sizeof(Value);
+  DeviceBuffer buffer(static_cast<int64_t>(bytes));
+  SAWTOOTH_CUDA_CHECK(cudaMemcpy(buffer.as(), values.data(), bytes, cudaMemcpyHostToDevice));
+  return buffer;
+}
+
+/// `count` values that lie at `from` in device memory.
+template <class Value>
+std::vector<Value> to_host(const void* from, int64_t count) {
+  std::vector<Value> values(static_cast<size_t>(count));
+  SAWTOOTH_CUDA_CHECK(
+      cudaMemcpy(values.data(), from, values.size() * sizeof(Value), cudaMemcpyDefault));
+  return values;
+}
 
 }  // namespace sawtooth::kernels

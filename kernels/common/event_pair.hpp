@@ -1,5 +1,7 @@
-// The time between two events of the default stream. Host code only.
+// Events and streams that free themselves, and the time between two events. Host code only.
 #pragma once
+
+#include <utility>
 
 #include <cuda_runtime_api.h>
 
@@ -7,37 +9,49 @@
 
 namespace sawtooth::kernels {
 
-/// Events of the device that is current when it is made.
-class EventPair {
+/// A handle of the device that is current when it is made.
+template <class Handle, cudaError_t (*create)(Handle*), cudaError_t (*destroy)(Handle)>
+class OwnedHandle {
  public:
-  EventPair() {
-    SAWTOOTH_CUDA_CHECK(cudaEventCreate(&begin_));
-    SAWTOOTH_CUDA_CHECK(cudaEventCreate(&end_));
+  OwnedHandle() { SAWTOOTH_CUDA_CHECK(create(&handle_)); }
+  ~OwnedHandle() {
+    if (handle_ != nullptr) destroy(handle_);
   }
-  ~EventPair() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  EventPair(const EventPair&) = delete;
-  EventPair& operator=(const EventPair&) = delete;
+  OwnedHandle(OwnedHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  OwnedHandle& operator=(OwnedHandle&&) = delete;
+  operator Handle() const { return handle_; }
 
-  /// From the beginning of what `launch` enqueues to its end, for which it waits. Throws where CUDA
-  /// fails.
+ private:
+  Handle handle_ = nullptr;
+};
+
+inline cudaError_t create_stream(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+using Event = OwnedHandle<cudaEvent_t, cudaEventCreate, cudaEventDestroy>;
+using Stream = OwnedHandle<cudaStream_t, create_stream, cudaStreamDestroy>;
+
+/// From `begin` to `end`, which have both happened.
+inline double ms_between(const Event& begin, const Event& end) {
+  float ms = 0;
+  SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+  return ms;
+}
+
+struct EventPair {
+  /// From the beginning of what `launch` enqueues on the default stream to its end, for which it
+  /// waits. Throws where CUDA fails.
   template <class Launch>
   double time_us(Launch&& launch) {
     constexpr double us_per_ms = 1000;
-    SAWTOOTH_CUDA_CHECK(cudaEventRecord(begin_));
+    SAWTOOTH_CUDA_CHECK(cudaEventRecord(begin));
     launch();
-    SAWTOOTH_CUDA_CHECK(cudaEventRecord(end_));
-    SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(end_));
-    float milliseconds = 0;
-    SAWTOOTH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
-    return us_per_ms * double(milliseconds);
+    SAWTOOTH_CUDA_CHECK(cudaEventRecord(end));
+    SAWTOOTH_CUDA_CHECK(cudaEventSynchronize(end));
+    return us_per_ms * ms_between(begin, end);
   }
 
- private:
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
+  Event begin, end;
 };
 
 }  // namespace sawtooth::kernels

@@ -55,11 +55,9 @@ inline constexpr int32_t most_sequences = 2048;  // with lengths of their own
 inline constexpr int32_t least_page_rows = 16;
 inline constexpr int32_t most_page_rows = 256;
 
-// The decode kernels of this build.
+// The decode kernels of this build, or with `cascades` those for calls with a prefix.
 
-void add_mma_variants(std::vector<KernelVariant>& variants);
-void add_mma_cascades(std::vector<KernelVariant>& variants);
-void add_mma_tma_variants(std::vector<KernelVariant>& variants);
-void add_mma_tma_cascades(std::vector<KernelVariant>& variants);
+void add_mma_variants(bool cascades, std::vector<KernelVariant>& variants);
+void add_mma_tma_variants(bool cascades, std::vector<KernelVariant>& variants);
 
 }  // namespace sawtooth::kernels::decode

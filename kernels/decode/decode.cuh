@@ -9,12 +9,6 @@
 
 namespace sawtooth::kernels::decode {
 
-__device__ inline void let_next_launch_begin() {
-#if __CUDA_ARCH__ >= 900
-  hopper::let_next_launch_begin();
-#endif
-}
-
 /// `memory` is the CTA's dynamic shared memory.
 template <class Shape, class Copies>
 __device__ __forceinline__ void decode_cta(unsigned char* memory, const DecodeArguments& arguments,
@@ -22,7 +16,7 @@ __device__ __forceinline__ void decode_cta(unsigned char* memory, const DecodeAr
   const uintptr_t start = reinterpret_cast<uintptr_t>(memory);
   auto& storage = *reinterpret_cast<Storage<Shape>*>((start + tile_alignment - 1) / tile_alignment *
                                                      tile_alignment);
-  let_next_launch_begin();
+  hopper::let_next_launch_begin();
   if (threadIdx.x == Shape::consumer_threads) copies.prepare();
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < Shape::stages; ++stage) {
@@ -37,7 +31,7 @@ __device__ __forceinline__ void decode_cta(unsigned char* memory, const DecodeAr
   }
   __syncthreads();
   if (threadIdx.x < Shape::consumer_threads) {
-    wait_for_launch_before();
+    hopper::wait_for_launch_before();
     Consumer<Shape>(arguments, storage).run();
   } else {
     load_shares(arguments, storage, copies);

@@ -9,13 +9,6 @@
 
 namespace sawtooth::kernels::decode {
 
-/// Before sm_90 launches never overlap.
-__device__ inline void wait_for_launch_before() {
-#if __CUDA_ARCH__ >= 900
-  hopper::wait_for_launch_before();
-#endif
-}
-
 /// The pages of a piece, a lane an entry of the table: 32 now and the 32 behind them on their way.
 class PageWindow {
  public:
@@ -75,7 +68,7 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
   const bool first_lane = thread_number() % 32 == 0;
   // Where the walk reads no memory it is under way before the launch before has ended.
   bool waits = arguments.lengths == nullptr && arguments.pages == nullptr;
-  if (!waits) wait_for_launch_before();
+  if (!waits) hopper::wait_for_launch_before();
   const auto tell = [&](const WorkOf<Shape>& work) {
     storage.work_empty[slot.stage].wait(slot.parity);
     if (first_lane) {
@@ -95,7 +88,7 @@ __device__ inline void load_shares(const DecodeArguments& arguments, Storage<Sha
       const int ahead = work.tiles > 2 * arguments.tiles_ahead ? arguments.tiles_ahead : 0;
       for (int tile = 0; tile < ahead; ++tile)
         copies.bring_to_l2(work, first_key + tile * Shape::kv_rows);
-      wait_for_launch_before();
+      hopper::wait_for_launch_before();
     }
     waits = false;
     window.begin(owner_of(work), work.keys, first_key);

@@ -1,12 +1,67 @@
-// The shared memory of a decode CTA: the ring of K/V tiles, what the loader tells the consumers.
+// What is fixed when a decode kernel is compiled (rows, tiles, warps, stages), and the shared
+// memory of its CTAs: the ring of K/V tiles, what the loader tells the consumers.
 #pragma once
 
 #include <type_traits>
 
+#include "kernels/decode/arguments.hpp"
 #include "kernels/decode/ring_barrier.cuh"
-#include "kernels/decode/shape.hpp"
+#include "kernels/mma/shared_tile.hpp"
 
 namespace sawtooth::kernels::decode {
+
+/// A warp holds 16 RowBlocks rows; a group of 4 warps shares them and splits the keys of a tile,
+/// 16 KeyBlocks a warp; RowGroups such groups read the same K/V tiles.
+template <class ElementType, int HeadDim, int RowGroups, int RowBlocks, int KeyBlocks, int Stages,
+          int CtasPerSm>
+struct Shape {
+  using Element = ElementType;
+  static constexpr int head_dim = HeadDim;
+  static constexpr int row_groups = RowGroups;
+  static constexpr int row_blocks = RowBlocks;
+  static constexpr int key_blocks = KeyBlocks;
+  static constexpr int stages = Stages;  // of K and V together
+  static constexpr int ctas_per_sm = CtasPerSm;
+  static constexpr bool cascades = false;
+
+  static constexpr int group_warps = 4;  // of one row group
+  static constexpr int group_threads = group_warps * 32;
+  static constexpr int group_rows = 16 * RowBlocks;
+  static constexpr int rows = RowGroups * group_rows;
+  static constexpr int warp_keys = 16 * KeyBlocks;
+  static constexpr int kv_rows = group_warps * warp_keys;
+  static constexpr Tiling tiling() { return {rows, kv_rows}; }
+  static constexpr int consumer_warps = RowGroups * group_warps;
+  static constexpr int consumer_threads = consumer_warps * 32;
+  static constexpr int threads = consumer_threads + 32;  // and the loader
+  static constexpr int warps = threads / 32;
+  static constexpr bool q_in_registers = RowBlocks == 1 && HeadDim <= 128;
+
+  /// Columns of O that the warps of a row group add up between two meetings: all where tiles ask
+  /// for large shared memory anyway.
+  static constexpr int merged_columns = KeyBlocks == 2 ? HeadDim : 32;
+
+  using QTile = SharedTile<rows, HeadDim>;
+  static constexpr int panels = HeadDim / 64;
+  static_assert(HeadDim % 64 == 0);
+  static constexpr int row_bytes = HeadDim * 2;
+  static constexpr int kv_tile_bytes = kv_rows * row_bytes;
+
+  /// Floats of a piece: its rows of O, not divided by their sums, then maxima and sums.
+  static constexpr int piece_floats = rows * (HeadDim + 2);
+
+  /// Rows that one copy brings: K and V lie in pages, and a tile in boxes [panel][row][64 columns].
+  SAWTOOTH_HD static constexpr int box_rows(int page_rows) {
+    return page_rows < kv_rows ? page_rows : kv_rows;
+  }
+};
+
+/// The same for cascades (scheduler/cascade.hpp): a piece of a prefix has the rows of a stack of
+/// sequences.
+template <class Plain>
+struct CascadeShape : Plain {
+  static constexpr bool cascades = true;
+};
 
 /// A unit, or the piece of it that this share has.
 struct Work {
@@ -56,14 +111,7 @@ struct Storage {
   RingBarrier work_full[work_slots], work_empty[work_slots];
   WorkOf<Shape> work[work_slots];
   int comes_last[Shape::row_groups];  // in a cascade a bit a sequence
-  int32_t tiles_before[];             // of each sequence and of the end, with lengths of their own
+  int32_t tiles_before[];  // of each sequence and of the end: only with lengths of their own
 };
-
-/// The CTA has `sequences` lengths (0: none): dynamic shared memory starts at a multiple of 16.
-template <class Shape>
-constexpr int shared_bytes(int sequences) {
-  return int(sizeof(Storage<Shape>)) + (sequences > 0 ? sequences + 1 : 0) * int(sizeof(int32_t)) +
-         tile_alignment;
-}
 
 }  // namespace sawtooth::kernels::decode

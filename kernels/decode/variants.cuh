@@ -1,43 +1,26 @@
 // Rows of the table of decode kernels from their shapes.
 #pragma once
 
-#include <type_traits>
 #include <vector>
 
-#include "kernels/attention/variant_list.hpp"
-#include "kernels/attention/variants.hpp"
 #include "kernels/decode/decode.cuh"
+#include "kernels/mma/variant_row.cuh"
 
 namespace sawtooth::kernels::decode {
 
 template <class Shape>
-KernelVariant variant_row(const char* family, const char* name) {
-  return {.family = family,
-          .name = name,
-          .head_dim = Shape::head_dim,
-          .head_dim_v = Shape::head_dim,
-          .tiling = {Shape::rows, Shape::kv_rows},
-          .dtype = std::is_same_v<typename Shape::Element, __nv_bfloat16> ? ElementType::bf16
-                                                                          : ElementType::fp16,
-          .warps = Shape::threads / 32,
-          .stages = Shape::stages,
-          .ctas_per_sm = Shape::ctas_per_sm,
-          .shared_bytes = shared_bytes<Shape>(0)};
-}
-
-template <class Shape>
-KernelVariant mma_variant(const char* name) {
-  KernelVariant row = variant_row<Shape>(families::mma, name);
-  row.function = reinterpret_cast<const void*>(&decode_async<Shape>);
+KernelVariant async_variant(const char* name) {
+  KernelVariant row = mma_variant<Shape, Storage<Shape>>(
+      families::mma, name, VariantSet::all, reinterpret_cast<const void*>(&decode_async<Shape>));
   constexpr int first_with_async_copies = 80;
   row.from_compute_capability = first_with_async_copies;
   return row;
 }
 
 template <class Shape>
-KernelVariant mma_tma_variant(const char* name) {
-  KernelVariant row = variant_row<Shape>(families::mma_tma, name);
-  row.function = reinterpret_cast<const void*>(&decode_tma<Shape>);
+KernelVariant tma_variant(const char* name) {
+  KernelVariant row = mma_variant<Shape, Storage<Shape>>(
+      families::mma_tma, name, VariantSet::all, reinterpret_cast<const void*>(&decode_tma<Shape>));
   constexpr int first_with_copy_engine = 90;
   row.from_compute_capability = first_with_copy_engine;
   row.kv_box = {Shape::kv_rows};

@@ -51,14 +51,19 @@ __device__ inline void wait_until_added() {
 // A launch with this attribute may begin while the launch before it in the stream still runs, as
 // soon as all CTAs of that one have allowed it, and takes the SMs that become free. What it does
 // before `wait_for_launch_before` must read and write nothing that other launches write or read.
+// Before sm_90 launches never overlap.
 
 /// On the device: the next launch of the stream may begin where it finds room.
 __device__ inline void let_next_launch_begin() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 /// By every thread before its first access to global memory: all launches before are over.
 __device__ inline void wait_for_launch_before() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 // dS^T from accumulators to shared memory as dS: a row a query, in the layout of wgmma's operands.

@@ -35,10 +35,7 @@ DeviceBuffer random_tensor(std::vector<float>& values, ElementType type, std::mt
     bits[i] = encode(normal(random), type);
     values[i] = decode(bits[i], type);
   }
-  DeviceBuffer buffer(static_cast<int64_t>(bits.size()) * element_size);
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(buffer.as(), bits.data(), bits.size() * element_size, cudaMemcpyHostToDevice));
-  return buffer;
+  return to_device(bits);
 }
 
 /// Numbers [0, count) of the tiles to look at: all, or `wanted` different ones.
@@ -98,8 +95,6 @@ CheckedRun::Error CheckedRun::check(int level, int64_t tiles, uint64_t seed) con
   const bool has_lse = levels()[static_cast<size_t>(level - 1)].loop == Loop::kv_outer;
   const int64_t tiles_a_head = problem_.seq_q / tile_rows;
   const int64_t all_tiles = problem_.batch * problem_.heads * tiles_a_head;
-  std::vector<uint16_t> o(tile_elements);
-  std::vector<float> lse(tile_rows);
   double squares = 0, reference_squares = 0, lse_error = 0;
   for (const int64_t tile : drawn_tiles(all_tiles, tiles, seed)) {
     const int64_t head_row = tile / tiles_a_head * problem_.seq_q;
@@ -107,16 +102,15 @@ CheckedRun::Error CheckedRun::check(int level, int64_t tiles, uint64_t seed) con
         tile_problem, 1 / std::sqrt(double{head_dim}),
         part_of_tensor(q_, tile * tile_rows, tile_rows),
         part_of_tensor(k_, head_row, problem_.seq_q), part_of_tensor(v_, head_row, problem_.seq_q));
-    SAWTOOTH_CUDA_CHECK(cudaMemcpy(o.data(), device_o_.as<uint16_t>() + tile * tile_elements,
-                                   o.size() * element_size, cudaMemcpyDeviceToHost));
+    const auto o =
+        to_host<uint16_t>(device_o_.as<uint16_t>() + tile * tile_elements, tile_elements);
     for (size_t i = 0; i < o.size(); ++i) {
       const double difference = decode(o[i], problem_.dtype) - reference.o[i];
       squares += difference * difference;
       reference_squares += reference.o[i] * reference.o[i];
     }
     if (!has_lse) continue;
-    SAWTOOTH_CUDA_CHECK(cudaMemcpy(lse.data(), device_lse_.as<float>() + tile * tile_rows,
-                                   lse.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    const auto lse = to_host<float>(device_lse_.as<float>() + tile * tile_rows, tile_rows);
     for (size_t i = 0; i < lse.size(); ++i) {
       const double difference = std::abs(lse[i] * std::numbers::ln2 - reference.lse[i]);
       // Written so that a NaN is kept.

@@ -18,26 +18,16 @@
 namespace sawtooth::kernels::ladder {
 
 struct Level {
-  int number = 0;
   std::string_view name;
-  std::string_view description;
   Loop loop = Loop::kv_inner;
 };
 
+/// Level 1 comes first.
 std::span<const Level> levels();
-
-inline constexpr Tiling tiling{tile_rows, tile_rows};
 
 /// Why a level cannot run `problem`, as one sentence; empty when it can. The levels take bf16 and
 /// fp16, head dim 128, equal lengths that are a multiple of 64, heads = kv-heads and no mask.
 std::string refusal(int level, const Problem& problem);
-
-/// The one schedule that a level executes, for the simulator: a CTA an item in grid order (level 5:
-/// an item is a head), ascending Q tiles, linear scan, no prefetch.
-Schedule schedule_of(int level, int64_t workers);
-
-/// Floating-point operations of the problem: 4 B H S^2 D.
-double flop_count(const Problem& problem);
 
 /// Enqueues level `level` on `stream`. Tensors as in Arguments; `lse` is needed by level 5 only.
 /// Throws std::invalid_argument with refusal() and CudaError.

@@ -1,6 +1,6 @@
 #include "kernels/common/launch.cuh"
 #include "kernels/mma/element.cuh"
-#include "kernels/ring/ring_steps.hpp"
+#include "kernels/ring/ring_attention.hpp"
 #include "scheduler/integer_math.hpp"
 
 namespace sawtooth::kernels {

@@ -1,84 +1,12 @@
-// Ring attention forward over several GPUs of one host. Results are summed in float in the kernel's
-// epilogue (AttentionForward's `running`).
+// Ring attention over several GPUs of one host, forward and backward.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "kernels/attention/attention.hpp"
 #include "kernels/attention/backward.hpp"
-#include "scheduler/ring.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 namespace sawtooth::kernels {
-
-// What both passes of ring attention have: ranks on GPUs of one host, in one process, each of which
-// keeps its rows of Q and takes the K and V of one other rank a step, while it computes with those
-// of the step before. Which rows meet which keys: scheduler/ring.hpp.
-
-class RingSteps;
-
-/// Who moves tensors: the copy engines of the GPUs, which take no SM, or NCCL, whose send and
-/// receive run on SMs.
-enum class RingTransfer : uint8_t { copy, nccl };
-
-/// Whether this build has NCCL.
-bool has_nccl();
-
-/// Times of one run, ms.
-struct RingTimes {
-  double whole = 0;  // from the start of all to the end of all
-  /// [rank][step]: computing in the step, moving what comes to the rank in it (K and V, none in
-  /// step 0, and gradients), and from the end of the call before until K and V are there; of the
-  /// last step also what the rank does behind its call, waiting for gradients and adding them.
-  std::vector<std::vector<double>> compute, transfer, exposed;
-};
-
-class RingPass {
- public:
-  RingPass(const RingPass&) = delete;
-  RingPass& operator=(const RingPass&) = delete;
-
-  /// One whole pass; waits. With `steps` also the times of all steps are read.
-  RingTimes run(bool steps = false);
-  /// One step of some ranks, with the transfers to them that run beside it; waits. Whole passes of
-  /// all ranks, step by step and with `finish`, compute what run() does. By NCCL all ranks take
-  /// part.
-  void run_step(int64_t step, const std::vector<int>& ranks);
-  /// What is left for some ranks when all ranks have run their last step; waits.
-  void finish(const std::vector<int>& ranks);
-
- protected:
-  explicit RingPass(std::unique_ptr<RingSteps> steps);
-  ~RingPass();
-
-  std::unique_ptr<RingSteps> steps_;
-};
-
-// How tensors come to a rank: K and V of each step from the rank that owns them, and of a backward
-// pass dK and dV back to it; on the transfer stream.
-
-/// From where to where two tensors go, K and V or dK and dV, `bytes` of each.
-struct RingMove {
-  int from_rank = 0;
-  int to_rank = 0;
-  const void* from[2] = {};
-  void* to[2] = {};
-  std::size_t bytes = 0;
-};
-
-class RingMover {
- public:
-  virtual ~RingMover() = default;
-  /// Enqueues moves of one step, each on the stream of the rank that it goes to.
-  virtual void move(const std::vector<RingMove>& moves) = 0;
-};
-
-/// Copies by peer access; `streams` are those of the ranks.
-std::unique_ptr<RingMover> copy_mover(const std::vector<int>& devices,
-                                      const std::vector<CUstream_st*>& streams);
-/// Throws std::runtime_error where this build has no NCCL, or its library is not found.
-std::unique_ptr<RingMover> nccl_mover(const std::vector<int>& devices,
-                                      const std::vector<CUstream_st*>& streams);
 
 template <class Call>
 struct RingProblemOf {
@@ -100,11 +28,13 @@ struct RingTensors {
   void *d_o = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
 };
 
+/// Results are summed in float in the kernel's epilogue (AttentionForward's `running`).
 class RingAttention : public RingPass {
  public:
   /// Makes streams, tensors of each rank and what moves between them. Throws std::runtime_error,
   /// CudaError among them, when that fails.
   explicit RingAttention(const RingProblem& problem);
+  ~RingAttention() override { wait_for_all(); }
 
   RingTensors tensors(int rank) const;
 
@@ -112,20 +42,34 @@ class RingAttention : public RingPass {
   const AttentionForward* call(int rank, int64_t step) const;
 
  private:
-  class State;
-  State& state() const;
+  /// What one GPU does in a step.
+  struct Step {
+    bool works = false;
+    AttentionForward call;
+    AttentionPlan plan;
+  };
+  struct RankTensors {
+    DeviceBuffer q, o, running_o, lse, workspace;
+    std::vector<Step> steps;
+  };
+
+  void add_tensors(RankTensors& tensors) const;
+  void prepare_steps(const AttentionForward& whole, int number);
+  void enqueue_call(int64_t step, int number) override;
+
+  std::vector<RankTensors> tensors_;
 };
 
-// Ring attention backward over several GPUs of one host. K and V travel as in the forward pass. A
-// rank computes with each of them by one attention_backward, whose log-sum-exp and sums of dO * O
-// are those of all keys. What that leaves of dQ is added to the rank's sum; what it leaves of dK
-// and dV goes back to the rank that owns the keys while the next step computes, and is added there.
-// Parts are of the element type, as attention_backward writes them; sums are float.
-
+/// K and V travel as in the forward pass. A rank computes with each of them by one
+/// attention_backward, whose log-sum-exp and sums of dO * O are those of all keys. What that leaves
+/// of dQ is added to the rank's sum; what it leaves of dK and dV goes back to the rank that owns
+/// the keys while the next step computes, and is added there. Parts are of the element type, as
+/// attention_backward writes them; sums are float.
 class RingAttentionBackward : public RingPass {
  public:
   /// The same, and runs one pass of whatever the memory holds.
   explicit RingAttentionBackward(const RingBackwardProblem& problem);
+  ~RingAttentionBackward() override { wait_for_all(); }
 
   RingTensors tensors(int rank) const;
 
@@ -133,8 +77,58 @@ class RingAttentionBackward : public RingPass {
   const AttentionBackward* call(int rank, int64_t step) const;
 
  private:
-  class State;
-  State& state() const;
+  /// What one GPU does in a step.
+  struct Step {
+    bool works = false;
+    RingCall part;
+    AttentionBackward call;
+    Event computed;                // dK and dV of the step's keys
+    Event return_begin, returned;  // what came back behind the step
+  };
+  struct RankTensors {
+    DeviceBuffer q, o, d_o, lse, workspace;
+    DeviceBuffer later_lse;   // of the second chunk of rows, where calls have it alone
+    DeviceBuffer dq, dkv[2];  // the gradients
+    DeviceBuffer dq_part, dkv_part[2][2], came_back[2][2];  // of two steps in turn
+    DeviceBuffer dq_sums, dkv_sums[2];
+    std::vector<Step> steps;
+  };
+
+  void add_tensors(RankTensors& tensors) const;
+  void prepare_steps(const AttentionBackward& whole, int number);
+  void add_keys_part(int number, const RingReturn& part, const DeviceBuffer* from);
+  bool has_later_calls() const {
+    return ring_.ranks > 1 && ring_.layout == RingLayout::zigzag && ring_.mask == MaskKind::causal;
+  }
+  Step& step_of(int number, int64_t step) {
+    return tensors_[std::size_t(number)].steps[std::size_t(step)];
+  }
+
+  bool has_returns() const override { return ring_.ranks > 1; }
+  void enqueue_call(int64_t step, int number) override;
+  void enqueue_returns(int64_t step, const std::vector<int>& to) override;
+  void enqueue_additions(int64_t step, int number) override;
+  double returns_ms(int64_t step, int number) const override;
+
+  std::vector<RankTensors> tensors_;
 };
+
+/// Adds `part`, [heads, rows.size(), dim], to those rows of `sums`, [heads, head_rows, dim]: in
+/// float, as gradients come in parts, those of dQ from the keys of one rank after another, those of
+/// dK and dV from the rows of one rank after another.
+struct GradientPart {
+  const void* part = nullptr;
+  float* sums = nullptr;
+  void* total = nullptr;  // laid out as the sums; null: not now
+  int64_t heads = 0;      // of all batches
+  int64_t head_rows = 0;
+  Range rows;
+  int64_t head_dim = 0;
+  ElementType dtype = ElementType::bf16;  // of the part and of the total
+  bool begins = false;                    // what lies in the sums is overwritten, not added to
+};
+
+/// Enqueues it. Throws CudaError.
+void add_gradient_part(const GradientPart& part, cudaStream_t stream);
 
 }  // namespace sawtooth::kernels

@@ -77,19 +77,16 @@ std::vector<uint32_t> random_cycle(int64_t lines, uint64_t seed) {
 
 Chase::Chase(SmRanks& sms)
     : sms_(sms),
-      next_(max_lines * int64_t{sizeof(uint32_t)}),
       cycles_(max_lines * int64_t{sizeof(uint32_t)}),
       nanoseconds_(sizeof(uint64_t)),
       exclusive_bytes_(sms.keep_alone(follow_chain)) {}
 
 void Chase::write_chain(void* data, int64_t lines, uint64_t seed) {
   check_lines(data, lines);
-  const std::vector<uint32_t> next = random_cycle(lines, seed);
-  SAWTOOTH_CUDA_CHECK(cudaMemcpy(next_.as<>(), next.data(), next.size() * sizeof(uint32_t),
-                                 cudaMemcpyHostToDevice));
+  const DeviceBuffer next = to_device(random_cycle(lines, seed));
   constexpr int threads = 256;
   launch_kernel({static_cast<unsigned>((lines + threads - 1) / threads), threads},
-                write_chain_words, static_cast<uint32_t*>(data), next_.as<uint32_t>(), lines);
+                write_chain_words, static_cast<uint32_t*>(data), next.as<uint32_t>(), lines);
   SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
 }
 
@@ -101,15 +98,9 @@ ChaseSample Chase::run(int rank, const void* data, int64_t lines) {
   launch_kernel({static_cast<unsigned>(sms_.count()), 1, exclusive_bytes_}, follow_chain,
                 static_cast<const uint32_t*>(data), lines, rank, sms_.view(), sms_.next_launch(),
                 cycles_.as<uint32_t>(), nanoseconds_.as<uint64_t>());
-  ChaseSample sample;
-  sample.cycles.resize(static_cast<size_t>(lines));
-  uint64_t nanoseconds = 0;
-  SAWTOOTH_CUDA_CHECK(cudaMemcpy(sample.cycles.data(), cycles_.as<>(),
-                                 sample.cycles.size() * sizeof(uint32_t), cudaMemcpyDeviceToHost));
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(&nanoseconds, nanoseconds_.as<>(), sizeof(nanoseconds), cudaMemcpyDeviceToHost));
-  sample.ns_per_step = static_cast<double>(nanoseconds) / static_cast<double>(lines);
-  return sample;
+  const uint64_t nanoseconds = to_host<uint64_t>(nanoseconds_.as<>(), 1).front();
+  return {to_host<uint32_t>(cycles_.as<>(), lines),
+          static_cast<double>(nanoseconds) / static_cast<double>(lines)};
 }
 
 }  // namespace sawtooth::kernels

@@ -33,7 +33,6 @@ class Chase {
 
  private:
   SmRanks& sms_;
-  DeviceBuffer next_;
   DeviceBuffer cycles_;
   DeviceBuffer nanoseconds_;
   size_t exclusive_bytes_ = 0;

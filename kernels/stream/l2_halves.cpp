@@ -61,10 +61,15 @@ double in_ns(double cycles, const ChaseSample& sample) {
   return sum == 0 ? 0 : cycles * sample.ns_per_step * double(sample.cycles.size()) / sum;
 }
 
-}  // namespace
+/// How two groups of values are told apart: by the threshold with the largest variance between the
+/// groups (Otsu, IEEE SMC 1979).
+struct TwoGroups {
+  double threshold = 0;
+  double low_mean = 0;
+  double high_mean = 0;
+};
 
-TwoGroups split_in_two(std::span<const double> values) {
-  std::vector<double> sorted(values.begin(), values.end());
+TwoGroups split_in_two(std::vector<double> sorted) {
   std::sort(sorted.begin(), sorted.end());
   TwoGroups best;
   double total = 0;
@@ -83,11 +88,12 @@ TwoGroups split_in_two(std::span<const double> values) {
     best_variance = variance;
     best = {.threshold = (sorted[low - 1] + sorted[low]) / 2,
             .low_mean = low_mean,
-            .high_mean = high_mean,
-            .high_share = (n - double(low)) / n};
+            .high_mean = high_mean};
   }
   return best;
 }
+
+}  // namespace
 
 L2HalfMap map_l2_halves(SmRanks& sms, L2State& l2) {
   constexpr int reference = 0;
@@ -110,12 +116,11 @@ L2HalfMap map_l2_halves(SmRanks& sms, L2State& l2) {
     seen.push_back(probe(chase, lines_of(rank), probe_lines, reference, rank));
     all.insert(all.end(), seen.back().difference.begin(), seen.back().difference.end());
   }
-  map.groups = split_in_two(all);
-  const double gap = map.groups.high_mean - map.groups.low_mean;
+  const TwoGroups groups = split_in_two(all);
+  const double gap = groups.high_mean - groups.low_mean;
   int across = -1;
   for (int rank = 0; rank < count; ++rank) {
-    const double share =
-        share_above(seen[static_cast<size_t>(rank)].difference, map.groups.threshold);
+    const double share = share_above(seen[static_cast<size_t>(rank)].difference, groups.threshold);
     const bool other = gap >= least_fabric_cycles && share > across_share;
     map.far_share.push_back(share);
     map.half_of_rank.push_back(other ? 1 : 0);
@@ -135,7 +140,7 @@ L2HalfMap map_l2_halves(SmRanks& sms, L2State& l2) {
   if (across >= 0) {
     const Probe p = probe(chase, owners.as<>(), owner_lines, reference, across);
     for (size_t i = 0; i < p.difference.size(); ++i) {
-      const bool crossed = p.difference[i] > map.groups.threshold;
+      const bool crossed = p.difference[i] > groups.threshold;
       map.half_of_line.push_back(crossed ? 0 : 1);
       if (crossed) far.push_back(p.first.cycles[i]);
     }

@@ -7,23 +7,12 @@
 // die.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "kernels/stream/chase.hpp"
 #include "kernels/stream/l2_state.hpp"
 
 namespace sawtooth::kernels {
-
-/// How two groups of values are told apart: by the threshold with the largest variance between the
-/// groups (Otsu, IEEE SMC 1979).
-struct TwoGroups {
-  double threshold = 0;
-  double low_mean = 0;
-  double high_mean = 0;
-  double high_share = 0;  // share of values above the threshold
-};
-TwoGroups split_in_two(std::span<const double> values);
 
 struct Latencies {
   double near_cycles = 0;  // medians
@@ -39,7 +28,6 @@ struct L2HalfMap {
   std::vector<int> half_of_rank;  // of each SM; the first SM sits at half 0
   std::vector<double> far_share;  // of each SM: lines whose first read crossed the fabric
   std::vector<int> half_of_line;  // owner of each line of a sample of consecutive lines
-  TwoGroups groups;               // of the differences between first and second reads
   Latencies latencies;
 };
 

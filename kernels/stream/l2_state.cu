@@ -34,16 +34,11 @@ __global__ void wait_ns(uint64_t ns) {
 
 }  // namespace
 
-L2State::L2State() {
-  int device = 0;
-  int bytes = 0;
-  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&sms_, cudaDevAttrMultiProcessorCount, device));
-  l2_bytes_ = bytes;
-  buffer_ = DeviceBuffer(flush_factor * l2_bytes_);
-  sink_ = DeviceBuffer(sizeof(uint32_t));
-}
+L2State::L2State()
+    : l2_bytes_(device_attribute(cudaDevAttrL2CacheSize)),
+      sms_(device_attribute(cudaDevAttrMultiProcessorCount)),
+      buffer_(flush_factor * l2_bytes_),
+      sink_(sizeof(uint32_t)) {}
 
 void L2State::hold() {
   constexpr uint64_t ns = 30'000;  // a launch and two events take the CPU 5 to 10 us

@@ -19,23 +19,13 @@ __global__ void count_ctas_by_smid(uint32_t* ctas) {
   }
 }
 
-int attribute(cudaDeviceAttr what) {
-  int device = 0;
-  int value = 0;
-  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, device));
-  return value;
-}
-
 }  // namespace
 
 SmRanks::SmRanks() {
-  const int sms = attribute(cudaDevAttrMultiProcessorCount);
-  exclusive_shared_bytes_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const int sms = device_attribute(cudaDevAttrMultiProcessorCount);
+  exclusive_shared_bytes_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 
-  constexpr int64_t bytes = (max_smids + 1) * int64_t{sizeof(uint32_t)};
-  const DeviceBuffer ctas(bytes);
-  SAWTOOTH_CUDA_CHECK(cudaMemset(ctas.as<>(), 0, bytes));
+  const DeviceBuffer ctas = zeroed((max_smids + 1) * int64_t{sizeof(uint32_t)});
   SAWTOOTH_CUDA_CHECK(cudaFuncSetAttribute(
       count_ctas_by_smid, cudaFuncAttributeMaxDynamicSharedMemorySize, exclusive_shared_bytes_));
   void* argument = ctas.as<>();
@@ -44,9 +34,7 @@ SmRanks::SmRanks() {
   SAWTOOTH_CUDA_CHECK(cudaLaunchCooperativeKernel(
       reinterpret_cast<const void*>(count_ctas_by_smid), dim3(static_cast<unsigned>(sms)), dim3(32),
       arguments, static_cast<size_t>(exclusive_shared_bytes_), nullptr));
-  std::vector<uint32_t> found(max_smids);
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(found.data(), ctas.as<>(), max_smids * sizeof(uint32_t), cudaMemcpyDeviceToHost));
+  const auto found = to_host<uint32_t>(ctas.as<>(), max_smids);
 
   std::vector<int32_t> rank_of_smid(max_smids, -1);
   for (int smid = 0; smid < max_smids; ++smid) {
@@ -58,13 +46,9 @@ SmRanks::SmRanks() {
     throw std::runtime_error("streams: " + std::to_string(sms) + " CTAs ran on " +
                              std::to_string(count()) + " SMs, one an SM is needed; free the GPU");
   }
-  rank_of_smid_ = DeviceBuffer(max_smids * int64_t{sizeof(int32_t)});
-  SAWTOOTH_CUDA_CHECK(cudaMemcpy(rank_of_smid_.as<>(), rank_of_smid.data(),
-                                 max_smids * sizeof(int32_t), cudaMemcpyHostToDevice));
-  claims_ = DeviceBuffer(sms * int64_t{sizeof(uint32_t)});
-  SAWTOOTH_CUDA_CHECK(cudaMemset(claims_.as<>(), 0, static_cast<size_t>(claims_.bytes())));
-  doubled_ = DeviceBuffer(sizeof(uint32_t));
-  SAWTOOTH_CUDA_CHECK(cudaMemset(doubled_.as<>(), 0, sizeof(uint32_t)));
+  rank_of_smid_ = to_device(rank_of_smid);
+  claims_ = zeroed(sms * int64_t{sizeof(uint32_t)});
+  doubled_ = zeroed(sizeof(uint32_t));
 }
 
 SmRankView SmRanks::view() const {
@@ -72,9 +56,7 @@ SmRankView SmRanks::view() const {
 }
 
 void SmRanks::check_spread() {
-  uint32_t doubled = 0;
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(&doubled, doubled_.as<>(), sizeof(doubled), cudaMemcpyDeviceToHost));
+  const uint32_t doubled = to_host<uint32_t>(doubled_.as<>(), 1).front();
   if (doubled == 0) return;
   SAWTOOTH_CUDA_CHECK(cudaMemset(doubled_.as<>(), 0, sizeof(uint32_t)));
   throw std::runtime_error("streams: " + std::to_string(doubled) +

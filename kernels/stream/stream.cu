@@ -154,11 +154,7 @@ void check_arguments(const StreamPass& pass, const void* data, int64_t bytes, in
 }  // namespace
 
 bool stream_has_tma() {
-  int device = 0;
-  int major = 0;
-  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  return major >= 9;
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
 }
 
 Streams::Streams() : sink_(sizeof(uint32_t)) {

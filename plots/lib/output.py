@@ -63,7 +63,7 @@ class OutputFile:
     hard links, which would be parted."""
 
     def __init__(self, path):
-        self.path, there, self.replaceable = target_of(path)
+        self.path, there, self.replaceable = target_of(os.fspath(path))
         if not self.replaceable:
             self.file = open(self.path, "ab")
             return

@@ -78,19 +78,6 @@ TEST(AutomaticSchedule, KeepsWhatTheCallNames) {
   EXPECT_EQ(made.kv_split, 2);
 }
 
-TEST(AutomaticSchedule, AsksItsHookBeforeItsTable) {
-  const AttentionForward call = square(1, 4, 4096, 64, MaskKind::causal);
-  const Schedule without = completed(call);
-  ASSERT_NE(without.scan, scan_id<RandomScan>);
-  EXPECT_EQ(set_schedule_hook([](const Problem&, const KernelVariant&, const DeviceLimits&,
-                                 Schedule& choice) { choice.scan = scan_id<RandomScan>; }),
-            nullptr);
-  const Schedule with = completed(call);
-  EXPECT_NE(set_schedule_hook(nullptr), nullptr);
-  EXPECT_EQ(with.scan, scan_id<RandomScan>);
-  EXPECT_EQ(with.launch, without.launch);
-}
-
 using Row = std::map<std::string, std::string>;
 
 std::vector<Row> rows_of(const std::string& path) {

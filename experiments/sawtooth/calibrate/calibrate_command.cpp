@@ -16,12 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int attribute(cudaDeviceAttr what) {
-  int value = 0;
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&value, what, 0));
-  return value;
-}
-
 std::string pci_bus_id() {
   char text[32] = {};
   SAWTOOTH_CUDA_CHECK(cudaDeviceGetPCIBusId(text, sizeof text, 0));
@@ -30,9 +24,10 @@ std::string pci_bus_id() {
 
 MeasuredGpu measured_gpu(const Provenance& state, int64_t l2_bytes) {
   return {.description = state.value("name"),
-          .sms = attribute(cudaDevAttrMultiProcessorCount),
+          .sms = kernels::device_attribute(cudaDevAttrMultiProcessorCount),
           .l2_bytes = l2_bytes,
-          .shared_memory_block_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
+          .shared_memory_block_bytes =
+              kernels::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
           .max_sm_clock_mhz = state.value("max-sm-clock-mhz"),
           .how = "driver " + state.value("driver") + ", " + state.value("utc")};
 }

@@ -14,22 +14,11 @@ namespace {
 using kernels::DeviceBuffer;
 
 void require_matching_gpu(const Point& point) {
-  int sms = 0, device = 0;
-  SAWTOOTH_CUDA_CHECK(cudaGetDevice(&device));
-  SAWTOOTH_CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  const int sms = kernels::device_attribute(cudaDevAttrMultiProcessorCount);
   if (point.gpu.sms > 0 && point.gpu.sms != sms)
     throw UsageError("gpu: profile " + point.keys.gpu + " has " + std::to_string(point.gpu.sms) +
                      " SMs, this GPU has " + std::to_string(sms) +
                      "; name the profile of this GPU (see `sawtooth gpus`)");
-}
-
-template <class Value>
-DeviceBuffer on_device(const std::vector<Value>& values) {
-  const auto bytes = int64_t(values.size() * sizeof(Value));
-  DeviceBuffer buffer(bytes);
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(buffer.as(), values.data(), size_t(bytes), cudaMemcpyHostToDevice));
-  return buffer;
 }
 
 /// These calls have order and launch as values, and record them.
@@ -55,15 +44,14 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
     std::visit([this](auto& call) { call.lse = lse_.as<float>(); }, call_);
   }
   if (auto* decode = std::get_if<kernels::AttentionDecode>(&call_)) take_tables(*decode, point);
-  if (order_list_ != nullptr) order_ = on_device(*order_list_);
+  if (order_list_ != nullptr) order_ = kernels::to_device(*order_list_);
   if (auto* forward = std::get_if<kernels::AttentionForward>(&call_))
     forward->packed = packed_of(packed_, point);
   std::visit(
       [this](auto& call) {
         if constexpr (has_schedule<decltype(call)>)
           if (order_list_ != nullptr) call.schedule.order.list = order_.as<WorkCoordinates>();
-        workspace_ = DeviceBuffer(int64_t(kernels::workspace_bytes(call)));
-        SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
+        workspace_ = kernels::zeroed(int64_t(kernels::workspace_bytes(call)));
         call.workspace_starts_zero = true;
       },
       call_);
@@ -79,11 +67,11 @@ void AttentionOnDevice::take_tables(kernels::AttentionDecode& call, const Point&
     std::vector<int32_t> lengths;
     for (const SequenceLengths& sequence : point.sequences->lengths)
       lengths.push_back(int32_t(sequence.seq_kv));
-    lengths_ = on_device(lengths);
+    lengths_ = kernels::to_device(lengths);
     call.lengths = lengths_.as<int32_t>();
   }
   if (point.page_table != nullptr) {
-    pages_ = on_device(*point.page_table);
+    pages_ = kernels::to_device(*point.page_table);
     call.pages.table = pages_.as<int32_t>();
   }
 }

@@ -5,9 +5,20 @@
 
 #include <Eigen/Core>
 
-#include "experiments/sawtooth/support/text.hpp"
-
 namespace sawtooth::experiments {
+namespace {
+
+/// Calls visit(values of a rank, row of all its heads, the same row of the whole).
+template <class Values, class Visit>
+void for_each_row(const Ring& ring, int64_t heads, const std::vector<Values>& of_ranks,
+                  Visit visit) {
+  const int64_t rows = ring.rank_rows();
+  for (int64_t rank = 0; rank < ring.ranks; ++rank)
+    for (int64_t i = 0; i < heads * rows; ++i)
+      visit(of_ranks[size_t(rank)], i, i / rows * ring.seq + ring.sequence_row(rank, i % rows));
+}
+
+}  // namespace
 
 float value_of_bits(uint16_t bits, ElementType dtype) {
   if (dtype == ElementType::bf16) return std::bit_cast<float>(uint32_t(bits) << 16);
@@ -19,39 +30,29 @@ double allowed_difference(ElementType dtype) {
   return 2 * (dtype == ElementType::bf16 ? rounded_bf16 : rounded_fp16);
 }
 
-void TensorDifference::add(const Ring& ring, int64_t rank, int64_t heads,
+double relative_difference(const Ring& ring, int64_t heads, int64_t head_dim, ElementType dtype,
                            const std::vector<uint16_t>& whole,
-                           const std::vector<uint16_t>& of_rank) {
-  const int64_t rows = ring.rank_rows();
-  for (int64_t i = 0; i < heads * rows; ++i) {
-    const int64_t at = i / rows * ring.seq + ring.sequence_row(rank, i % rows);
-    for (int64_t d = 0; d < head_dim_; ++d) {
-      const double expected = value_of_bits(whole[size_t(at * head_dim_ + d)], dtype_);
-      const double got = value_of_bits(of_rank[size_t(i * head_dim_ + d)], dtype_);
-      square_ += (got - expected) * (got - expected);
-      norm_ += expected * expected;
+                           const std::vector<std::vector<uint16_t>>& of_ranks) {
+  double square = 0, norm = 0;
+  for_each_row(ring, heads, of_ranks, [&](const auto& values, int64_t row, int64_t of_whole) {
+    for (int64_t d = 0; d < head_dim; ++d) {
+      const double expected = value_of_bits(whole[size_t(of_whole * head_dim + d)], dtype);
+      const double got = value_of_bits(values[size_t(row * head_dim + d)], dtype);
+      square += (got - expected) * (got - expected);
+      norm += expected * expected;
     }
-  }
+  });
+  return std::sqrt(square / norm);
 }
 
-double TensorDifference::relative() const {
-  return std::sqrt(square_ / norm_);
-}
-
-void ResultDifference::add(const Ring& ring, int64_t rank, int64_t heads, const HostResults& whole,
-                           const HostResults& of_rank) {
-  o_.add(ring, rank, heads, whole.o, of_rank.o);
-  const int64_t rows = ring.rank_rows();
-  for (int64_t i = 0; i < heads * rows; ++i) {
-    const int64_t at = i / rows * ring.seq + ring.sequence_row(rank, i % rows);
-    const double lse = std::abs(double(of_rank.lse[size_t(i)]) - double(whole.lse[size_t(at)]));
-    if (lse > lse_ || std::isnan(lse)) lse_ = lse;  // nothing is above NaN: it stays
-  }
-}
-
-std::string ResultDifference::text() const {
-  return "O differs by " + shortest(o()) + " (allowed " + shortest(allowed_difference(dtype_)) +
-         "), log-sum-exp by " + shortest(lse()) + " (allowed " + shortest(allowed_lse) + ")";
+double largest_difference(const Ring& ring, int64_t heads, const std::vector<float>& whole,
+                          const std::vector<std::vector<float>>& of_ranks) {
+  double largest = 0;
+  for_each_row(ring, heads, of_ranks, [&](const auto& values, int64_t row, int64_t of_whole) {
+    const double found = std::abs(double(values[size_t(row)]) - double(whole[size_t(of_whole)]));
+    if (found > largest || std::isnan(found)) largest = found;  // nothing is above NaN: it stays
+  });
+  return largest;
 }
 
 }  // namespace sawtooth::experiments

@@ -179,11 +179,10 @@ void RingRun::warm_up() {
 RingRound RingRun::round() {
   RingRound round;
   SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
-  constexpr double us_per_ms = 1000;
   kernels::EventPair events;
   flush();
   l2_.at(devices_.front()).hold();
-  round.one_gpu = events.time_us([&] { problem_->run_whole(); }) / us_per_ms;
+  round.one_gpu = events.time_us([&] { problem_->run_whole(); }) / us_a_ms;
   flush();
   round.ring = problem_->ring().run(true);
   return round;
@@ -233,85 +232,68 @@ RingRun::CellsByCall RingRun::count() {
   return all;
 }
 
+/// Adds what was counted in a part of a row.
+void add(MeasuredCells& cells, const MeasuredCells& part) {
+  if (part.status != "ok") {
+    cells.status = part.status;
+    cells.message = part.message;
+    return;
+  }
+  cells.replay_passes = part.replay_passes;
+  cells.profiled_time_us += part.profiled_time_us;
+  cells.message = part.message;
+  if (cells.counts.empty()) {
+    cells.counts = part.counts;
+    return;
+  }
+  for (size_t i = 0; i < part.counts.size(); ++i) cells.counts[i].second += part.counts[i].second;
+}
+
+double flop_of(const Point& point, const RingCall& call) {
+  Problem problem = point.request.problem;
+  problem.seq_q = call.q_rows.size();
+  problem.seq_kv = call.kv_rows.size();
+  problem.mask = {call.mask, 0};
+  return attention_flop(problem, point.request.tiling);
+}
+
 /// Sums and longest times of the calls that a row is about.
-class RowOfRing {
- public:
-  RowOfRing(const Point& point, const RingRound& round, const RingRun::CellsByCall* counted)
-      : point_(point), ring_(*point.ring), round_(round), counted_(counted) {
-    const Range ranks = ring_parts(point.keys.ring_rank, ring_.ranks);
-    const Range steps = ring_parts(point.keys.ring_step, ring_.ranks);
-    for (int64_t rank = ranks.begin; rank < ranks.end; ++rank) add_rank(rank, steps);
-    if (is_whole()) time_ms_ = round.ring.whole;
-    cells_.time_us = time_ms_ * us_a_ms;
-  }
-
-  bool is_whole() const { return !point_.keys.ring_rank && !point_.keys.ring_step; }
-
-  CsvRow row(const MeasurePoint& measured, int64_t repetition) const {
-    constexpr double flop_per_us_of_a_teraflop = 1e6;
-    CsvRow row = measured_row(measured, repetition, cells_);
-    if (cells_.time_us > 0)
-      row[result_column("tflops")] = fixed(flop_ / cells_.time_us / flop_per_us_of_a_teraflop, 2);
-    row[result_column("transfer_us")] = fixed(transfer_ms_ * us_a_ms, 2);
-    row[result_column("exposed_us")] = fixed(exposed_ms_ * us_a_ms, 2);
-    if (is_whole())
-      row[result_column("of_ideal")] =
-          fixed(round_.one_gpu / (double(ring_.ranks) * round_.ring.whole), 4);
-    return row;
-  }
-
- private:
-  void add_rank(int64_t rank, const Range& steps) {
+CsvRow row_of_ring(const MeasurePoint& measured, int64_t repetition, const RingRound& round,
+                   const RingRun::CellsByCall* counted) {
+  const Keys& keys = measured.point.keys;
+  const Ring& ring = *measured.point.ring;
+  const Range ranks = ring_parts(keys.ring_rank, ring.ranks);
+  const Range steps = ring_parts(keys.ring_step, ring.ranks);
+  MeasuredCells cells;
+  double longest_ms = 0, longest_transfer_ms = 0, longest_exposed_ms = 0, flop = 0;
+  for (int64_t rank = ranks.begin; rank < ranks.end; ++rank) {
     double time_ms = 0, transfer_ms = 0, exposed_ms = 0;
     for (int64_t step = steps.begin; step < steps.end; ++step) {
-      const auto of = [&](const std::vector<std::vector<double>>& times) {
-        return times[size_t(rank)][size_t(step)];
-      };
-      time_ms += of(round_.ring.compute);
-      transfer_ms += of(round_.ring.transfer);
-      exposed_ms += of(round_.ring.exposed);
-      add_call(rank, step);
+      time_ms += round.ring.compute[size_t(rank)][size_t(step)];
+      transfer_ms += round.ring.transfer[size_t(rank)][size_t(step)];
+      exposed_ms += round.ring.exposed[size_t(rank)][size_t(step)];
+      RingCall call;
+      if (ring.call_of(rank, step, call)) flop += flop_of(measured.point, call);
+      if (counted != nullptr) add(cells, counted->at({rank, step}));
     }
-    if (!point_.keys.ring_step) time_ms += exposed_ms;
-    time_ms_ = std::max(time_ms_, time_ms);
-    transfer_ms_ = std::max(transfer_ms_, transfer_ms);
-    exposed_ms_ = std::max(exposed_ms_, exposed_ms);
+    if (!keys.ring_step) time_ms += exposed_ms;
+    longest_ms = std::max(longest_ms, time_ms);
+    longest_transfer_ms = std::max(longest_transfer_ms, transfer_ms);
+    longest_exposed_ms = std::max(longest_exposed_ms, exposed_ms);
   }
-
-  void add_call(int64_t rank, int64_t step) {
-    RingCall call;
-    if (ring_.call_of(rank, step, call)) {
-      Problem problem = point_.request.problem;
-      problem.seq_q = call.q_rows.size();
-      problem.seq_kv = call.kv_rows.size();
-      problem.mask = {call.mask, 0};
-      flop_ += attention_flop(problem, point_.request.tiling);
-    }
-    if (counted_ == nullptr) return;
-    const MeasuredCells& part = counted_->at({rank, step});
-    if (part.status != "ok") {
-      cells_.status = part.status;
-      cells_.message = part.message;
-      return;
-    }
-    cells_.replay_passes = part.replay_passes;
-    cells_.profiled_time_us += part.profiled_time_us;
-    cells_.message = part.message;
-    if (cells_.counts.empty()) {
-      cells_.counts = part.counts;
-      return;
-    }
-    for (size_t i = 0; i < part.counts.size(); ++i)
-      cells_.counts[i].second += part.counts[i].second;
-  }
-
-  const Point& point_;
-  const Ring& ring_;
-  const RingRound& round_;
-  const RingRun::CellsByCall* counted_;
-  MeasuredCells cells_;
-  double time_ms_ = 0, transfer_ms_ = 0, exposed_ms_ = 0, flop_ = 0;
-};
+  const bool is_whole = !keys.ring_rank && !keys.ring_step;
+  cells.time_us = (is_whole ? round.ring.whole : longest_ms) * us_a_ms;
+  constexpr double flop_per_us_of_a_teraflop = 1e6;
+  CsvRow row = measured_row(measured, repetition, cells);
+  if (cells.time_us > 0)
+    row[result_column("tflops")] = fixed(flop / cells.time_us / flop_per_us_of_a_teraflop, 2);
+  row[result_column("transfer_us")] = fixed(longest_transfer_ms * us_a_ms, 2);
+  row[result_column("exposed_us")] = fixed(longest_exposed_ms * us_a_ms, 2);
+  if (is_whole)
+    row[result_column("of_ideal")] =
+        fixed(round.one_gpu / (double(ring.ranks) * round.ring.whole), 4);
+  return row;
+}
 
 /// The point with the kernel and the schedule that ran it.
 MeasurePoint as_run(const RingRun& run, const MeasurePoint& asked, const MeasurePlan& plan) {
@@ -354,8 +336,7 @@ int measure(const MeasurePlan& plan, const std::vector<RingPoints>& rings) {
       if (counts) counted = run.count();
       for (const MeasurePoint* const asked : of_ring.rows) {
         const MeasurePoint point = as_run(run, *asked, plan);
-        log.append(
-            RowOfRing(point.point, round, counted ? &*counted : nullptr).row(point, repetition));
+        log.append(row_of_ring(point, repetition, round, counted ? &*counted : nullptr));
       }
       if (!counted) continue;
       for (const auto& [call, cells] : *counted)

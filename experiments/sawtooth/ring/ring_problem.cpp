@@ -47,15 +47,6 @@ std::pair<Point, std::string> as_run_of(const Point& asked, const Call& call, bo
   return {std::move(point), variant->family};
 }
 
-/// Device memory on the host.
-template <class Value>
-std::vector<Value> copied(const void* from, int64_t count) {
-  std::vector<Value> values(static_cast<size_t>(count));
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(values.data(), from, values.size() * sizeof(Value), cudaMemcpyDefault));
-  return values;
-}
-
 /// What is not written stays NaN.
 void poison(void* tensor, int64_t bytes) {
   SAWTOOTH_CUDA_CHECK(cudaMemset(tensor, 0xff, size_t(bytes)));
@@ -96,6 +87,21 @@ class PassOnDevices : public RingProblemOnDevices {
             .devices = devices_};
   }
 
+  /// A tensor of one GPU, what each rank has of it, and its heads in all batches.
+  struct Tensor {
+    const void* whole;
+    void* kernels::RingTensors::*of_rank;
+    int64_t heads;
+    const char* name = "";
+  };
+
+  /// Gives the ranks their rows of `tensors`.
+  void scatter(const std::vector<Tensor>& tensors) const {
+    for (int rank = 0; rank < ring_shape().ranks; ++rank)
+      for (const Tensor& tensor : tensors)
+        scatter(tensor.whole, tensor.heads, problem().row_bytes(), rank,
+                ring_->tensors(rank).*tensor.of_rank);
+  }
   /// Chunks of the whole tensor, of `heads` heads of `row_bytes` a row, to the rank's.
   void scatter(const void* whole, int64_t heads, int64_t row_bytes, int rank, void* part) const {
     const Ring& ring = ring_shape();
@@ -106,15 +112,37 @@ class PassOnDevices : public RingProblemOnDevices {
           static_cast<const char*>(whole) + ring.sequence_row(rank, first) * row_bytes,
           size_t(ring.seq * row_bytes), chunk_bytes, size_t(heads), cudaMemcpyDefault));
   }
-  /// Calls poison_rank(rank) with each rank's device current; then the first is.
-  template <class PoisonRank>
-  void poison_ranks(PoisonRank poison_rank) const {
-    for (int rank = 0; rank < ring_shape().ranks; ++rank) {
+  /// Runs the whole call and the ring; what they leave of `results` unwritten stays NaN.
+  void run_poisoned(const std::vector<Tensor>& results) {
+    const Ring& ring = ring_shape();
+    for (int rank = 0; rank < ring.ranks; ++rank) {
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_[size_t(rank)]));
-      poison_rank(rank);
+      for (const Tensor& tensor : results)
+        poison(ring_->tensors(rank).*tensor.of_rank,
+               tensor.heads * ring.rank_rows() * problem().row_bytes());
       SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
     }
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_.front()));
+    for (const Tensor& tensor : results)
+      poison(const_cast<void*>(tensor.whole), tensor.heads * ring.seq * problem().row_bytes());
+    this->run_whole();
+    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
+    ring_->run();
+  }
+  template <class Value, class Member>
+  std::vector<std::vector<Value>> of_ranks(Member member, int64_t row_values) const {
+    std::vector<std::vector<Value>> values;
+    for (int rank = 0; rank < ring_shape().ranks; ++rank)
+      values.push_back(kernels::to_host<Value>(ring_->tensors(rank).*member,
+                                               row_values * ring_shape().rank_rows()));
+    return values;
+  }
+  double difference(const Tensor& tensor) const {
+    const int64_t row_values = tensor.heads * problem().head_dim;
+    return relative_difference(
+        ring_shape(), tensor.heads, problem().head_dim, problem().dtype,
+        kernels::to_host<uint16_t>(tensor.whole, row_values * ring_shape().seq),
+        of_ranks<uint16_t>(tensor.of_rank, row_values));
   }
 
   Point point_;
@@ -143,36 +171,25 @@ class ForwardOnDevices : public PassOnDevices<kernels::AttentionForward, kernels
     workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
     require_launched(plan_.make(whole_, workspace_.as(), size_t(workspace_.bytes())));
     ring_ = std::make_unique<kernels::RingAttention>(ring);
-    const int64_t row_bytes = problem().row_bytes();
-    for (int rank = 0; rank < ring.ring.ranks; ++rank) {
-      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->tensors(rank).q);
-      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->tensors(rank).k);
-      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->tensors(rank).v);
-    }
+    scatter({{whole_.q, &kernels::RingTensors::q, q_heads()},
+             {whole_.k, &kernels::RingTensors::k, kv_heads()},
+             {whole_.v, &kernels::RingTensors::v, kv_heads()}});
   }
 
   void run_whole() override { require_launched(plan_.run(nullptr)); }
 
   RingCheck check() override {
     const Ring& ring = ring_shape();
-    const int64_t dim = problem().head_dim;
-    poison_ranks([&](int rank) {
-      poison(ring_->tensors(rank).o, q_heads() * ring.rank_rows() * problem().row_bytes());
-    });
-    poison(whole_.o, q_heads() * ring.seq * problem().row_bytes());
-    run_whole();
-    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
-    ring_->run();
-    const auto results = [&](const void* o, const float* lse, int64_t rows) {
-      return HostResults{copied<uint16_t>(o, q_heads() * rows * dim),
-                         copied<float>(lse, q_heads() * rows)};
-    };
-    const HostResults whole = results(whole_.o, whole_.lse, ring.seq);
-    ResultDifference difference(problem().dtype, dim);
-    for (int rank = 0; rank < ring.ranks; ++rank)
-      difference.add(ring, rank, q_heads(), whole,
-                     results(ring_->tensors(rank).o, ring_->tensors(rank).lse, ring.rank_rows()));
-    return {difference.is_small(), difference.text()};
+    const Tensor output{whole_.o, &kernels::RingTensors::o, q_heads()};
+    run_poisoned({output});
+    const double o = difference(output), allowed = allowed_difference(problem().dtype);
+    const double lse = largest_difference(ring, q_heads(),
+                                          kernels::to_host<float>(whole_.lse, q_heads() * ring.seq),
+                                          of_ranks<float>(&kernels::RingTensors::lse, q_heads()));
+    return {o <= allowed && lse <= allowed_lse_difference,
+            "O differs by " + shortest(o) + " (allowed " + shortest(allowed) +
+                "), log-sum-exp by " + shortest(lse) + " (allowed " +
+                shortest(allowed_lse_difference) + ")"};
   }
 
  private:
@@ -189,18 +206,15 @@ class BackwardOnDevices
     run_forward(tensors_, problem());
     give_tensors(tensors_, whole_);
     whole_.workspace_starts_zero = true;
-    workspace_ = kernels::DeviceBuffer(int64_t(kernels::workspace_bytes(whole_)));
-    SAWTOOTH_CUDA_CHECK(cudaMemset(workspace_.as(), 0, size_t(workspace_.bytes())));
+    workspace_ = kernels::zeroed(int64_t(kernels::workspace_bytes(whole_)));
     ring_ = std::make_unique<kernels::RingAttentionBackward>(ring);
-    const int64_t row_bytes = problem().row_bytes();
-    for (int rank = 0; rank < ring.ring.ranks; ++rank) {
-      scatter(whole_.q, q_heads(), row_bytes, rank, ring_->tensors(rank).q);
-      scatter(whole_.o, q_heads(), row_bytes, rank, ring_->tensors(rank).o);
-      scatter(whole_.d_o, q_heads(), row_bytes, rank, ring_->tensors(rank).d_o);
+    scatter({{whole_.q, &kernels::RingTensors::q, q_heads()},
+             {whole_.o, &kernels::RingTensors::o, q_heads()},
+             {whole_.d_o, &kernels::RingTensors::d_o, q_heads()},
+             {whole_.k, &kernels::RingTensors::k, kv_heads()},
+             {whole_.v, &kernels::RingTensors::v, kv_heads()}});
+    for (int rank = 0; rank < ring.ring.ranks; ++rank)
       scatter(whole_.lse, q_heads(), int64_t(sizeof(float)), rank, ring_->tensors(rank).lse);
-      scatter(whole_.k, kv_heads(), row_bytes, rank, ring_->tensors(rank).k);
-      scatter(whole_.v, kv_heads(), row_bytes, rank, ring_->tensors(rank).v);
-    }
   }
 
   void run_whole() override {
@@ -209,41 +223,18 @@ class BackwardOnDevices
   }
 
   RingCheck check() override {
-    const Ring& ring = ring_shape();
-    const int64_t row_bytes = problem().row_bytes();
-    struct Gradient {
-      const char* name;
-      void* whole;
-      void* kernels::RingTensors::*of_rank;
-      int64_t heads;
-    };
-    const Gradient gradients[] = {{"dQ", whole_.dq, &kernels::RingTensors::dq, q_heads()},
-                                  {"dK", whole_.dk, &kernels::RingTensors::dk, kv_heads()},
-                                  {"dV", whole_.dv, &kernels::RingTensors::dv, kv_heads()}};
-    poison_ranks([&](int rank) {
-      for (const Gradient& gradient : gradients)
-        poison(ring_->tensors(rank).*gradient.of_rank,
-               gradient.heads * ring.rank_rows() * row_bytes);
-    });
-    for (const Gradient& gradient : gradients)
-      poison(gradient.whole, gradient.heads * ring.seq * row_bytes);
-    run_whole();
-    SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
-    ring_->run();
+    const std::vector<Tensor> gradients{{whole_.dq, &kernels::RingTensors::dq, q_heads(), "dQ"},
+                                        {whole_.dk, &kernels::RingTensors::dk, kv_heads(), "dK"},
+                                        {whole_.dv, &kernels::RingTensors::dv, kv_heads(), "dV"}};
+    run_poisoned(gradients);
+    const double allowed = allowed_difference(problem().dtype);
     RingCheck outcome{true, ""};
-    for (const Gradient& gradient : gradients) {
-      const int64_t row_elements = gradient.heads * problem().head_dim;
-      const auto whole = copied<uint16_t>(gradient.whole, row_elements * ring.seq);
-      TensorDifference difference(problem().dtype, problem().head_dim);
-      for (int rank = 0; rank < ring.ranks; ++rank)
-        difference.add(ring, rank, gradient.heads, whole,
-                       copied<uint16_t>(ring_->tensors(rank).*gradient.of_rank,
-                                        row_elements * ring.rank_rows()));
-      outcome.is_small = outcome.is_small && difference.is_small();
-      outcome.text +=
-          std::string(gradient.name) + " differs by " + shortest(difference.relative()) + ", ";
+    for (const Tensor& gradient : gradients) {
+      const double found = difference(gradient);
+      outcome.is_small = outcome.is_small && found <= allowed;
+      outcome.text += std::string(gradient.name) + " differs by " + shortest(found) + ", ";
     }
-    outcome.text += "allowed " + shortest(allowed_difference(problem().dtype));
+    outcome.text += "allowed " + shortest(allowed);
     return outcome;
   }
 };

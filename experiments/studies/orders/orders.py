@@ -78,14 +78,6 @@ def run(words):
     return done.stdout
 
 
-def write(name, rows):
-    table.write(str(RESULTS / name), rows)
-
-
-def read(path):
-    return table.read(str(path))
-
-
 # Pairs of schedules.
 
 
@@ -133,7 +125,7 @@ def predict_kernel(program, rows):
     """Rows of results/gains.csv for one kernel."""
     with tempfile.TemporaryDirectory() as folder:
         learnt, costs = Path(folder, "rows.csv"), Path(folder, "taught.ini")
-        table.write(str(learnt), taught_rows(rows), list(rows[0]))
+        table.write(learnt, taught_rows(rows), list(rows[0]))
         run([program, "teach", learnt, "--output", costs, "--threads=1"])
         made = []
         for row in rows:
@@ -153,7 +145,7 @@ def predict_kernel(program, rows):
 def predict_gains(program):
     """Kernels of one name that are compiled for one and for two CTAs an SM (Triton's) are taught apart."""
     kernels = {}
-    for row in read(DATA / "gains.csv"):
+    for row in table.read(DATA / "gains.csv"):
         if row["experiment"] != "triton":
             apart = row["ctas_per_sm"] if row["kernel"].startswith("triton") else ""
             names = table.cells(row, ("experiment", *KERNEL))
@@ -166,14 +158,16 @@ def predict_gains(program):
                 made += job.result()
             except table.TableError as error:
                 print(*running[job], "refused:", error, file=sys.stderr)
-    write("gains.csv", sorted(made, key=lambda row: [c.zfill(8) for c in row.values()]))
+    table.write(
+        str(RESULTS / "gains.csv"), sorted(made, key=lambda row: [c.zfill(8) for c in row.values()])
+    )
 
 
 def gains():
     """A dictionary a pair linear, sawtooth: its kernel, measured and predicted change of time, and errors."""
-    rows = read(RESULTS / "gains.csv")
+    rows = table.read(RESULTS / "gains.csv")
     names = ("experiment", *LAUNCH, "scan")
-    measured = {table.cells(row, names): row for row in read(DATA / "gains.csv")}
+    measured = {table.cells(row, names): row for row in table.read(DATA / "gains.csv")}
     pairs = table.grouped(rows, *names[:-1])
     for cells, found in pairs.items():
         if len(found) != 2:
@@ -204,9 +198,9 @@ def record_changes():
 def proof():
     """Of each of the 40 shapes whose counters are whole: regret, excess of DRAM reads, lateness, gain over usual."""
     measured = {}
-    for row in read(DATA / "proof.csv"):
+    for row in table.read(DATA / "proof.csv"):
         measured.setdefault(table.cells(row, SHAPE), {})[table.cells(row, SCHEDULE)] = row
-    for shape, rows in table.grouped(read(RESULTS / "found.csv"), *SHAPE).items():
+    for shape, rows in table.grouped(table.read(RESULTS / "found.csv"), *SHAPE).items():
         times = {key: float(row["time_us"]) for key, row in measured[shape].items()}
         chosen = next(row for row in rows if row["rank"] == "1")
         limit = NEAR_BEST * float(chosen["time_us"])
@@ -239,9 +233,11 @@ class Page:
     """The vocabulary of README.md."""
 
     def __init__(self):
-        self._measured = {table.cells(row, POINT): row for row in read(DATA / "schedules.csv")}
+        self._measured = {
+            table.cells(row, POINT): row for row in table.read(DATA / "schedules.csv")
+        }
         path = RESULTS / "changes.csv"
-        self._predicted = {table.cells(row, POINT): row for row in read(path)}
+        self._predicted = {table.cells(row, POINT): row for row in table.read(path)}
         self._gains, self._proof = list(gains()), list(proof())
 
     def _change(self, rows, base, change, column):
@@ -319,18 +315,18 @@ def main():
     program = os.path.abspath(options.program)
     try:
         if options.check:
-            known = {table.cells(row, POINT): row for row in read(RESULTS / "changes.csv")}
+            known = {table.cells(row, POINT): row for row in table.read(RESULTS / "changes.csv")}
             for row in predict_pairs(program, CHANGES[:AGAIN]):
                 before = known[table.cells(row, POINT)]
                 for column in ("dram_read_sectors", "time_us"):
                     if abs(float(row[column]) / float(before[column]) - 1) > SAME:
                         raise table.TableError(f"{column} is {row[column]}, was {before[column]}")
-            return fill.study(str(HERE), Page())
-        write("changes.csv", predict_pairs(program, CHANGES))
+            return fill.study(HERE, Page())
+        table.write(RESULTS / "changes.csv", predict_pairs(program, CHANGES))
         if options.gains:
             predict_gains(program)
             record_changes()
-        return fill.study(str(HERE), Page())
+        return fill.study(HERE, Page())
     except table.TableError as error:
         print(f"orders.py: {error}", file=sys.stderr)
         return 1

@@ -12,38 +12,29 @@ has are kept.
 """
 
 import argparse
-import re
 import subprocess
 import sys
 import tempfile
 from itertools import product
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-EXPERIMENTS = HERE.parents[1]
-sys.path.append(str(EXPERIMENTS.parent / "plots" / "lib"))
+ROOT = Path(__file__).resolve().parents[3]
+PROFILES = ROOT / "experiments" / "profiles"
+sys.path.append(str(ROOT / "plots" / "lib"))
 import table  # noqa: E402  (the path above leads to it)
 
 # arXiv 2601.16032, TFLOP/s. leads, in steps: 0 asks for a tile when it is needed, from 1 on a miss is
 # hidden. waits: latencies in a row until a tile is there; 1 where all its loads are under way together.
 # latencies_ns: of a miss in L2. GB10's is not published; 360 is an H200's.
 LATENCIES_NS = (360, 450, 600)
+RAW = dict(tile=80, mask="none", linear=1.3, sawtooth=2.4)
+CUTILE = dict(tile=64, mask="none", linear=61, sawtooth=69)
+CUTILE_CAUSAL = dict(tile=64, mask="causal", linear=41, sawtooth=66)
 KERNELS = {
-    "raw-cuda-gb10": dict(
-        **dict(tile=80, mask="none", linear=1.3, sawtooth=2.4),
-        **dict(leads=(0,), waits=(1, 16, 64), latencies_ns=LATENCIES_NS),
-    ),
-    "cutile-gb10": dict(
-        **dict(tile=64, mask="none", linear=61, sawtooth=69),
-        **dict(leads=(0, 0.5, 1), waits=(1,), latencies_ns=LATENCIES_NS),
-    ),
+    "raw-cuda-gb10": dict(RAW, leads=(0,), waits=(1, 16, 64), latencies_ns=LATENCIES_NS),
+    "cutile-gb10": dict(CUTILE, leads=(0, 0.5, 1), waits=(1,), latencies_ns=LATENCIES_NS),
 }
-CAUSAL = {
-    "cutile-gb10": dict(
-        **dict(tile=64, mask="causal", linear=41, sawtooth=66),
-        **dict(leads=(0, 1), waits=(1,), latencies_ns=(360,)),
-    ),
-}
+CAUSAL = {"cutile-gb10": dict(CUTILE_CAUSAL, leads=(0, 1), waits=(1,), latencies_ns=(360,))}
 AXES = ("leads", "waits", "latencies_ns")
 COLUMNS = ("lead_steps", "waits_a_tile", "latency_dram_ns")
 LEAST_STEP_NS = 20
@@ -54,35 +45,24 @@ NS_A_SECOND = 1e9
 TERA = 1e12
 
 
-def with_values(text, **values):
-    """Text of a profile with the value of each key (its - as _) replaced."""
-    for key, value in values.items():
-        key = key.replace("_", "-")
-        text, found = re.subn(rf"(?m)^{key} = [^;]*;", f"{key} = {value:g};", text)
-        if found != 1:
-            raise ValueError(f"{key}: stands {found} times in the profile, not once")
-    return text
-
-
 class Case:
     """One kernel, lead, number of waits and latency: TFLOP/s of a step's length and a scan."""
 
     def __init__(self, program, folder, kernel, point, costs, schedule):
         self.program, self.folder, self.point, self.schedule = program, folder, point, schedule
         lead, waits, latency = costs
-        gpu = (EXPERIMENTS / "profiles" / "gpus" / "gb10.ini").read_text()
-        self.gpu = folder / "gpu.ini"
-        self.gpu.write_text(with_values(gpu, latency_dram_ns=latency))
-        kernel_text = (EXPERIMENTS / "profiles" / "kernels" / f"{kernel}.ini").read_text()
-        self.kernel = with_values(
-            kernel_text, lead_k_steps=lead, lead_v_steps=lead, waits_a_tile=waits
-        )
+        self.gpu, self.kernel = folder / "gpu.ini", folder / "kernel.ini"
+        gpu = f"[gpu]\nbase = {PROFILES}/gpus/gb10\n"
+        self.gpu.write_text(f"{gpu}latency-dram-ns = {latency:g}; assumed; a case\n")
+        self.text = f"[kernel]\nbase = {PROFILES}/kernels/{kernel}\n"
+        self.text += f"[d{HEAD_DIM}-{point['tile']}x{point['tile']}]\n"
+        for key, value in (("lead-k-steps", lead), ("lead-v-steps", lead), ("waits-a-tile", waits)):
+            self.text += f"{key} = {value:g}; assumed; a case\n"
 
     def tflops(self, step_ns, scan):
-        costs = self.folder / "kernel.ini"
-        costs.write_text(with_values(self.kernel, step_ns=step_ns))
+        self.kernel.write_text(f"{self.text}step-ns = {step_ns:g}; assumed; a case\n")
         tile = str(self.point["tile"])
-        options = ["--gpu", self.gpu, "--kernel-costs", costs, "--timing", "timed"]
+        options = ["--gpu", self.gpu, "--kernel-costs", self.kernel, "--timing", "timed"]
         options += ["--l2", "halves", "--tile-q", tile, "--tile-kv", tile, "--seq", "128K"]
         options += ["--workers", str(SMS), "--mask", self.point["mask"], "--scan", scan]
         options += self.schedule

@@ -50,20 +50,7 @@ def as_written(tokens):
 
 def pick(source, weighted):
     """One of the keys of `weighted`, by weight."""
-    place = source.random() * sum(weighted.values())
-    for key, weight in weighted.items():
-        place -= weight
-        if place < 0:
-            return key
-    return key
-
-
-def problem_of(mask, head_dim, heads, kv_heads, length):
-    """The keys of a list; `mask` as it is written there."""
-    problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
-    if kv_heads != heads:
-        problem["kv-heads"] = kv_heads
-    return problem
+    return source.choices(list(weighted), list(weighted.values()))[0]
 
 
 def draw_problem(source, long_kv, known_lengths, options):
@@ -73,9 +60,8 @@ def draw_problem(source, long_kv, known_lengths, options):
     for _ in range(MOST_TRIES):
         heads = pick(source, {1: 6, 2: 1, 4: 1, 8: 1, 16: 1, 32: 1})
         kv_heads = heads // 4 if heads >= 4 and source.random() < 0.25 else heads
-        steps = (
-            SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()
-        )  # evenly by factors
+        # Evenly by factors.
+        steps = SHORTEST / options.step * (LONGEST / SHORTEST) ** source.random()
         length = round(steps) * options.step
         pairs = length**2 * (1 if mask == "none" else 0.5)
         kv_bytes = kv_heads * length * row_bytes
@@ -86,7 +72,8 @@ def draw_problem(source, long_kv, known_lengths, options):
         if mask == "window":
             share = 0.25 + 0.5 * source.random()
             mask = f"window:{max(1, round(length / KIB * share))}K"
-        return problem_of(mask, head_dim, heads, kv_heads, length)
+        problem = {"mask": mask, "head-dim": head_dim, "heads": heads, "seq": as_written(length)}
+        return problem if kv_heads == heads else problem | {"kv-heads": kv_heads}
     sys.exit(
         f"draw_list.py: no length is left for mask = {mask}, head-dim = {head_dim} with K/V "
         f"{'over' if long_kv else 'up to'} half an L2; take a smaller --step"
@@ -97,10 +84,10 @@ def draw_schedule(source, problem, family):
     head_dim, heads = problem["head-dim"], problem["heads"]
     launch = pick(source, {"static": 4, "dynamic": 3, "grid": 3})
     if family == "hopper":
-        tile_q, tile_kv = HOPPER[head_dim][int(source.random() * len(HOPPER[head_dim]))]
+        tile_q, tile_kv = source.choices(HOPPER[head_dim])[0]
         schedule = {"kernel": family, "tile-q": tile_q, "tile-kv": tile_kv, "launch": launch}
     else:
-        tile_kv, ctas = KERNELS[head_dim][int(source.random() * len(KERNELS[head_dim]))]
+        tile_kv, ctas = source.choices(KERNELS[head_dim])[0]
         schedule = {"tile-kv": tile_kv, "launch": launch}
         schedule["ctas-per-sm"] = CTAS_UNDER_GRID[head_dim, tile_kv] if launch == "grid" else ctas
     scans = {"linear": 3, "sawtooth": 3, "reverse": 1}
@@ -112,9 +99,8 @@ def draw_schedule(source, problem, family):
     if launch != "grid":
         schedule["prefetch"] = pick(source, {0: 6, 2: 1, 8: 1})
     if heads > 1:
-        schedule["section"] = pick(
-            source, {size: 1 for size in (1, 2, 4, 8, 16, 32) if size <= heads}
-        )
+        sizes = [size for size in (1, 2, 4, 8, 16, 32) if size <= heads]
+        schedule["section"] = source.choices(sizes)[0]
     return schedule
 
 

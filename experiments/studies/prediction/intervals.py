@@ -1,18 +1,14 @@
-#!/usr/bin/env python3
-"""How wide intervals of predictions are: the lines of [intervals] in a GPU's profile.
-
-    intervals.py --measured ROWS.csv ... --predicted SEED.csv SEED.csv ...   of each point one simulated launch a seed
+"""How wide intervals of predictions are: the lines of [intervals] in a GPU's profile (prediction.py --intervals).
 
 90 % of the points are measured within predicted x exp(-h) to predicted x exp(h). Of one launch, h is the
 90 % mark of |ln(measured / predicted)| over the points of a kind (inputs/profiles.hpp), for durations by how long they are;
 where CTAs stand apart or drift, over those points whose measured launches differ by 5 %. Of several launches h is factor x hypot(s, floor), with s the standard
 deviation of the logarithm over launches: factor is the 90 % mark of |ln(measured / predicted)| / hypot(s,
 floor) over pairs of seeds, and floor the one that makes the median of h the least. Counters have one width for all kernels,
-durations one for each family. GPUs of one name differ in speed from card to card: with --widest-list h of a duration is
+durations one for each family. GPUs of one name differ in speed from card to card: with `widest_list` h of a duration is
 the largest mark of a list, of those with ten points of the kind. No list that judges may be given here. Standard library only.
 """
 
-import argparse
 import itertools
 import math
 import os
@@ -44,9 +40,8 @@ DIFFERENT = 0.03  # from which on two schedules should get a verdict
 FLOORS = (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05)
 
 
-def points(paths):
-    """{point: rows} of tables."""
-    rows = [row for path in paths for row in table.read(path, POINT)]
+def points(rows):
+    """{point: rows}; rows that name no family get the usual one's name."""
     for row in rows:
         row["kernel"] = row["kernel"] or USUAL
     return table.grouped(rows, *POINT)
@@ -162,34 +157,14 @@ def of_family(found, family):
     return {point: rows for point, rows in found.items() if point[0] == family}
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--measured", nargs="+", required=True)
-    parser.add_argument("--predicted", nargs="+", required=True)
-    parser.add_argument("--widest-list", action="store_true")
-    options = parser.parse_args(arguments)
-    try:
-        if len(options.predicted) < 2:
-            raise table.TableError("at least two tables of predictions are needed, a seed each")
-        measured = points(options.measured)
-        files = [points([path]) for path in options.predicted]
-        families = sorted({point[0] for point in files[0]}, key=lambda name: name != USUAL)
-        for family in families:
-            print("[intervals]" if family == USUAL else f"\n[intervals-{family}]")
-            own = [of_family(file, family) for file in files]
-            for column in COLUMNS:
-                widths, floor, factor = width_of(
-                    column, measured, own if column == DURATION else files, options.widest_list
-                )
-                told = ", ".join(f"{h:.3f}" for h in widths)
-                print(f"{column} = {told}, {floor:g}, {factor:.2f}")
-    except (table.TableError, KeyError) as error:
-        print(f"intervals.py: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def print_widths(measured, files, widest_list):
+    """The lines of a profile, from measured points and tables of predictions, a seed each."""
+    families = sorted({point[0] for point in files[0]}, key=lambda name: name != USUAL)
+    for family in families:
+        print("[intervals]" if family == USUAL else f"\n[intervals-{family}]")
+        own = [of_family(file, family) for file in files]
+        for column in COLUMNS:
+            of = own if column == DURATION else files
+            widths, floor, factor = width_of(column, measured, of, widest_list)
+            told = ", ".join(f"{h:.3f}" for h in widths)
+            print(f"{column} = {told}, {floor:g}, {factor:.2f}")

@@ -14,8 +14,7 @@ of each point's launches. Points are those of the measured rows, or of lists/LIS
 """
 
 import argparse
-import os
-import statistics
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -108,27 +107,25 @@ def say_intervals(program, folder=BUILD / "intervals"):
     """The widths that two seeds of the opened lists of both kernel families, and of drawn ones, give; and which share of
     the points of each list those of the others hold: HELD_OUT."""
     names = [name for name in LISTS if name.startswith(("families", "drawn", "judgement"))]
-    paths = {name: str(DATA / LISTS[name][1]) for name in names}
-    rows, files = {}, []
-    for seed in (0, 1):
-        for name in names:
-            found = table.read(str(predict(program, name, folder / name / f"{seed}", seed)))
-            rows[seed, name] = [{**row, "list": name} for row in found]
-        files.append(str(folder / f"seed-{seed}.csv"))
-        table.write(files[-1], [r for name in names if name != JUDGES for r in rows[seed, name]])
-    measured = intervals.points(sorted(set(paths.values())))
-    opened, lines = table.read(files[0]), []
+    opened = [name for name in names if name != JUDGES]
+    predicted = {}
+    for seed, name in itertools.product((0, 1), names):
+        rows = table.read(predict(program, name, folder / name / f"{seed}", seed))
+        predicted[seed, name] = [{**row, "list": name} for row in rows]
+    of = lambda seed, names: intervals.points([r for n in names for r in predicted[seed, n]])
+    measured = lambda names: intervals.points(
+        [r for path in sorted({LISTS[n][1] for n in names}) for r in table.read(DATA / path)]
+    )
+    known, lines = measured(names), []
     for name in names:
-        known = str(folder / f"known-{name}.csv")
-        table.write(known, opened if name != JUDGES else [*opened, *rows[0, name]])
         differ = LISTS[name][0] == "h200"  # its lists are of several cards that differ in speed
-        lines.append(intervals.held_out(name, differ, measured, intervals.points([known])))
-    table.write(str(HELD_OUT), lines)
-    said = ["--measured", *sorted({p for n, p in paths.items() if n != JUDGES}), "--predicted"]
-    print("# h200")
-    intervals.main([*said, *files, "--widest-list"])
-    print("\n# h100-sxm")
-    return intervals.main([*said, *files])
+        file = of(0, opened if name != JUDGES else [*opened, name])
+        lines.append(intervals.held_out(name, differ, known, file))
+    table.write(HELD_OUT, lines)
+    for title, widest_list in (("# h200", True), ("\n# h100-sxm", False)):
+        print(title)
+        intervals.print_widths(measured(opened), [of(seed, opened) for seed in (0, 1)], widest_list)
+    return 0
 
 
 def compare(program, name, folder, model=MODEL):
@@ -137,7 +134,7 @@ def compare(program, name, folder, model=MODEL):
     compared, summary = (folder / found for found in ("errors.csv", "all.csv"))
     found = ["--csv", compared, "--summary", summary]
     run([program, "compare", predicted, DATA / LISTS[name][1], *found])
-    return table.read(str(summary)), table.read(str(compared))
+    return table.read(summary), table.read(compared)
 
 
 def judge(program, name):
@@ -197,7 +194,7 @@ def agreeing(compared):
 
 
 def recorded(path=FIGURES):
-    return table.read(str(path), replaced=True) if path.exists() else []
+    return table.read(path, replaced=True) if path.exists() else []
 
 
 def differences(now, before):
@@ -296,7 +293,7 @@ def main():
         if options.check:
             found = list(differences(judge(options.program, "calibration"), recorded()))
             print("\n".join(found), end="\n" if found else "", file=sys.stderr)
-            return 1 if found else fill.study(str(HERE), Page())
+            return 1 if found else fill.study(HERE, Page())
         if options.intervals:
             return say_intervals(options.program)
         if options.unmeasured:
@@ -306,16 +303,14 @@ def main():
             run([options.program, "simulate", *words])
             kept = "gpu mask seq_kv head_dim launch q_order scan timing".split()
             columns = [*kept, DRAM, "cold_read_sectors"]
-            table.write(
-                str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(str(path))]
-            )
+            table.write(str(UNMEASURED), [{c: row[c] for c in columns} for row in table.read(path)])
         for name in options.lists or ([] if options.unmeasured else LISTS):
             rows = list(judge(options.program, name))
             kept = [dict(row) for row in recorded() if row["list"] != name]
             order = list(LISTS)
-            table.write(str(FIGURES), sorted(kept + rows, key=lambda row: order.index(row["list"])))
+            table.write(FIGURES, sorted(kept + rows, key=lambda row: order.index(row["list"])))
             print(f"{name}: build/prediction/{name}", flush=True)
-        return fill.study(str(HERE), Page())
+        return fill.study(HERE, Page())
     except (table.TableError, subprocess.CalledProcessError) as error:
         print(f"prediction.py: {error}", file=sys.stderr)
         return 2

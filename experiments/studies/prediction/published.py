@@ -68,7 +68,7 @@ class Page:
     """The vocabulary of published.md."""
 
     def __init__(self):
-        self._rows = table.read(str(RESULTS))
+        self._rows = table.read(RESULTS)
 
     def errors(self, over=False, bound=float("inf")):
         """Those up to `bound` of rows that were found, without signs; `over`: beyond 1.5 x compulsory."""
@@ -108,7 +108,7 @@ def sent(program, path):
     """The row of the list that a file of `key = value` lines describes, and what is predicted."""
     lines = [line.partition("=") for line in Path(path).read_text().splitlines() if "=" in line]
     row = {"set": "sent"} | {key.strip(): value.strip() for key, _, value in lines}
-    columns = list(table.read(str(LIST))[0])
+    columns = list(table.read(LIST)[0])
     missing = [key for key in columns if key not in {*row, "gpu", "compulsory_sectors"}]
     if missing or row["counter"] not in COUNTED:
         sys.exit(f"{path}: needs {', '.join(missing) or 'a counter of ' + ', '.join(COUNTED)}")
@@ -121,10 +121,10 @@ def main(program, path=None):
         row, made = sent(program, path)
         print(f"predicted: {made['predicted_sectors']} sectors, {made['error']}", file=sys.stderr)
         return table.print_rows(sys.stdout, [row], list(row))
-    rows = [predicted(program, row) | row for row in table.read(str(LIST))]
-    table.write(str(RESULTS), [{key: row[key] for key in KEPT + MADE} for row in rows])
+    rows = [predicted(program, row) | row for row in table.read(LIST)]
+    table.write(RESULTS, [{key: row[key] for key in KEPT + MADE} for row in rows])
     draw()
-    return fill.write_or_check(str(PAGE), Page(), False, "published.py")
+    return fill.write_or_check(PAGE, Page(), False, "published.py")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ Both print Markdown.
 import argparse
 import csv
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -30,21 +29,14 @@ MPIRUN = "mpirun --oversubscribe --bind-to none -n".split()
 ROOT = dict(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
-def keys(text):
-    return int(text[:-1]) << {"K": 10, "M": 20}[text[-1]] if text[-1] in "KM" else int(text)
-
-
 def run(words, folder):
-    """(processor time in seconds, most memory of a process in MiB)"""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """(processor time in seconds, with that of processes it waited for; most memory of a process in MiB)"""
     child = subprocess.Popen(words, cwd=folder, env={**os.environ, **ROOT}, stderr=subprocess.PIPE)
     said = child.stderr.read()
     _, status, used = os.wait4(child.pid, 0)
     if status != 0:
         sys.exit(f"scale.py: {' '.join(words)}: {said.decode()[-500:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, used.ru_maxrss >> 10
+    return used.ru_utime + used.ru_stime, used.ru_maxrss >> 10
 
 
 def row(*cells):
@@ -61,8 +53,9 @@ def growth(options, folder):
             words += ["--tile-q", str(TILE), "--tile-kv", str(TILE), "--csv", f"{model}{seq}.csv"]
             seconds, mib = run(words, folder)
             with open(folder / f"{model}{seq}.csv", newline="", encoding="utf-8") as file:
-                missed = int(next(csv.DictReader(file))["l2_read_miss_sectors"]) // SECTORS_A_LINE
-            tiles = keys(seq) // TILE
+                predicted = next(csv.DictReader(file))
+            missed = int(predicted["l2_read_miss_sectors"]) // SECTORS_A_LINE
+            tiles = int(predicted["seq_kv"]) // TILE
             grown = f"x {seconds / before:.1f}" if before else "-"
             costs = [
                 f"{seconds / n * 1e9:.{d}f}" for n, d in ((tiles * (tiles + 1), 0), (missed, 1))

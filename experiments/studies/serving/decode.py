@@ -47,41 +47,28 @@ class Decode(ctypes.Structure):
     )
 
 
-class Library:
-    def __init__(self):
-        path = os.environ.get("SAWTOOTH_LIBRARY", "")
-        if not os.path.isfile(path):
-            raise RuntimeError("$SAWTOOTH_LIBRARY names no file")
-        self.functions_ = ctypes.CDLL(path)
-        self.functions_.sawtooth_last_message.restype = ctypes.c_char_p
-
-    def require(self, function, *arguments):
-        """Calls sawtooth_FUNCTION; raises RuntimeError with the library's words."""
-        if getattr(self.functions_, f"sawtooth_{function}")(*arguments) != OK:
-            raise RuntimeError(self.functions_.sawtooth_last_message().decode())
-
-    def started(self, structure, function):
-        made = structure()
-        size = ctypes.c_size_t(ctypes.sizeof(made))
-        getattr(self.functions_, f"sawtooth_{function}_init")(ctypes.byref(made), size)
-        if made.version != API_VERSION:
-            raise RuntimeError(f"the library has version {made.version} of the API")
-        return made
+def require(library, function, *arguments):
+    """Calls sawtooth_FUNCTION; raises RuntimeError with the library's words."""
+    if getattr(library, f"sawtooth_{function}")(*arguments) != OK:
+        raise RuntimeError(library.sawtooth_last_message().decode())
 
 
-def workspace_of(torch, library, function, *structures):
-    """(tensor, address, bytes)"""
-    size = ctypes.c_size_t()
-    library.require(function, *map(ctypes.byref, structures), ctypes.byref(size))
-    workspace = torch.zeros(size.value, device="cuda", dtype=torch.uint8)
-    torch.cuda.synchronize()
-    return workspace, ctypes.c_void_p(workspace.data_ptr()), size
+def loaded_library():
+    path = os.environ.get("SAWTOOTH_LIBRARY", "")
+    if not os.path.isfile(path):
+        raise RuntimeError("$SAWTOOTH_LIBRARY names no file")
+    library = ctypes.CDLL(path)
+    library.sawtooth_last_message.restype = ctypes.c_char_p
+    return library
 
 
 def ours(torch, family, q, k, v):
     """A launch that returns its output; tensors are [batch, heads, length, dim]."""
-    library, o, plan = Library(), torch.full_like(q, float("nan")), ctypes.c_void_p()
-    call = library.started(Decode, "decode")
+    library, o, plan = loaded_library(), torch.full_like(q, float("nan")), ctypes.c_void_p()
+    call, size = Decode(), ctypes.c_size_t()
+    library.sawtooth_decode_init(ctypes.byref(call), ctypes.c_size_t(ctypes.sizeof(call)))
+    if call.version != API_VERSION:
+        raise RuntimeError(f"the library has version {call.version} of the API")
     call.batch, call.heads, call.seq_q, call.head_dim = q.shape
     call.kv_heads, call.seq_kv = k.shape[1:3]
     call.dtype, call.workspace_starts_zero = BF16, 1
@@ -89,12 +76,15 @@ def ours(torch, family, q, k, v):
     for name, tensor in zip("qkvo", (q, k, v, o)):
         setattr(call, f"{name}_strides", (ctypes.c_int64 * 3)(*tensor.stride()[:3]))
     call.family = family.encode()
-    workspace, place, size = workspace_of(torch, library, "decode_workspace_bytes", call)
-    library.require("decode_plan_create", ctypes.byref(call), place, size, ctypes.byref(plan))
+    require(library, "decode_workspace_bytes", ctypes.byref(call), ctypes.byref(size))
+    workspace = torch.zeros(size.value, device="cuda", dtype=torch.uint8)
+    torch.cuda.synchronize()
+    place = ctypes.c_void_p(workspace.data_ptr())
+    require(library, "decode_plan_create", ctypes.byref(call), place, size, ctypes.byref(plan))
     handle = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
     def launch(kept=(q, k, v, workspace)):  # the plan has their addresses
-        library.require("decode_plan_run", plan, handle)
+        require(library, "decode_plan_run", plan, handle)
         return o
 
     return launch

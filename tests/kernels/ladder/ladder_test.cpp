@@ -19,7 +19,8 @@ Problem seed_shape() {
 }
 
 TEST(LadderRefusal, TakesTheShapeOfTheSeedAtEveryLevel) {
-  for (const Level& level : levels()) EXPECT_EQ(refusal(level.number, seed_shape()), "");
+  for (int level = 1; level <= int(levels().size()); ++level)
+    EXPECT_EQ(refusal(level, seed_shape()), "");
 }
 
 TEST(LadderRefusal, NamesWhatALevelCannotRun) {
@@ -47,21 +48,6 @@ TEST(LadderRefusal, NothingIsLaunchedForARefusedProblem) {
   problem.seq_q = problem.seq_kv = 65;
   EXPECT_THROW(launch(1, problem, {}, nullptr), std::invalid_argument);
   EXPECT_THROW(CheckedRun(problem, 1), std::invalid_argument);
-}
-
-TEST(LadderSchedule, IsThatOfTheGridOfCtas) {
-  const Problem problem = seed_shape();
-  const Schedule schedule = schedule_of(4, 264);
-  // CTA (x, y) of the launch is item y * q_tiles + x and owns Q tile x of head y.
-  for (int64_t index : {0, 1, 15, 16, 255}) {
-    const Item item = item_at(problem, tiling, schedule, index);
-    EXPECT_EQ(item.batch * problem.heads + item.head, index / 16);
-    EXPECT_EQ(item.own_tile, index % 16);
-    EXPECT_EQ(item.scanned, (Range{0, 16}));
-  }
-  EXPECT_EQ(item_count(problem, tiling, schedule), 256);
-  EXPECT_EQ(item_count(problem, tiling, schedule_of(5, 132)), 16);
-  EXPECT_THROW(schedule_of(6, 132), std::invalid_argument);
 }
 
 class LadderOnGpu : public ::testing::TestWithParam<int> {

@@ -100,7 +100,7 @@ class Pages(unittest.TestCase):
 
     def test_a_change_is_of_one_point_of_the_measured_lists(self):
         measured = {
-            table.cells(row, orders.POINT) for row in orders.read(orders.DATA / "schedules.csv")
+            table.cells(row, orders.POINT) for row in table.read(orders.DATA / "schedules.csv")
         }
         for what, point, base, change in orders.CHANGES:
             for cells in orders.pair_of(base, change):

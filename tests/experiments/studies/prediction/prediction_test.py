@@ -1,11 +1,8 @@
 """experiments/studies/prediction: figures of a few points, what counts as changed, the sealed rows, and widths that can be had by hand."""
 
-import contextlib
 import csv
 import hashlib
-import io
 import math
-import os
 import sys
 import tempfile
 import unittest
@@ -252,14 +249,6 @@ class Widths(unittest.TestCase):
         for name, share in (("wide", "0.0000"), ("narrow", "1.0000")):
             line = intervals.held_out(name, False, measured, file)
             self.assertEqual((line["time_us"], line["dram_read_sectors"]), (share, share))
-
-    def test_a_single_table_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            told = io.StringIO()
-            path = os.path.join(folder, "rows.csv")
-            with contextlib.redirect_stderr(told):
-                self.assertEqual(intervals.main(["--measured", path, "--predicted", path]), 2)
-            self.assertIn("at least two tables", told.getvalue())
 
 
 if __name__ == "__main__":

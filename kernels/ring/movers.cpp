@@ -1,8 +1,6 @@
-// K and V by ncclSend and ncclRecv in one group a step. The library is opened when it is asked for,
-// so that a program with NCCL runs where there is none; only its header is needed to build.
 #include <stdexcept>
 
-#include "kernels/ring/ring_attention.hpp"
+#include "kernels/ring/ring_pass.hpp"
 
 #if defined(SAWTOOTH_HAVE_NCCL)
 #include <dlfcn.h>
@@ -11,10 +9,47 @@
 #endif
 
 namespace sawtooth::kernels {
-
-#if defined(SAWTOOTH_HAVE_NCCL)
 namespace {
 
+/// By peer access.
+class CopyMover : public RingMover {
+ public:
+  CopyMover(const std::vector<int>& devices, const std::vector<cudaStream_t>& streams)
+      : devices_(devices), streams_(streams) {
+    for (const int here : devices)
+      for (const int there : devices) {
+        if (here == there) continue;
+        int possible = 0;
+        SAWTOOTH_CUDA_CHECK(cudaDeviceCanAccessPeer(&possible, here, there));
+        if (possible == 0) continue;  // the driver then copies through host memory
+        SAWTOOTH_CUDA_CHECK(cudaSetDevice(here));
+        const cudaError_t error = cudaDeviceEnablePeerAccess(there, 0);
+        if (error == cudaErrorPeerAccessAlreadyEnabled)
+          cudaGetLastError();
+        else
+          SAWTOOTH_CUDA_CHECK(error);
+      }
+  }
+
+  void move(const std::vector<RingMove>& moves) override {
+    for (const RingMove& one : moves) {
+      const auto rank = std::size_t(one.to_rank);
+      SAWTOOTH_CUDA_CHECK(cudaSetDevice(devices_[rank]));
+      for (int tensor = 0; tensor < 2; ++tensor)
+        SAWTOOTH_CUDA_CHECK(cudaMemcpyPeerAsync(one.to[tensor], devices_[rank], one.from[tensor],
+                                                devices_[std::size_t(one.from_rank)], one.bytes,
+                                                streams_[rank]));
+    }
+  }
+
+ private:
+  std::vector<int> devices_;
+  std::vector<cudaStream_t> streams_;
+};
+
+#if defined(SAWTOOTH_HAVE_NCCL)
+/// The library is opened when it is asked for, so that a program with NCCL runs where there is
+/// none; only its header is needed to build.
 struct Library {
   decltype(&ncclCommInitAll) init_all;
   decltype(&ncclCommDestroy) destroy;
@@ -49,9 +84,10 @@ struct Library {
   }
 };
 
+/// By ncclSend and ncclRecv in one group a step.
 class NcclMover : public RingMover {
  public:
-  NcclMover(const std::vector<int>& devices, const std::vector<CUstream_st*>& streams)
+  NcclMover(const std::vector<int>& devices, const std::vector<cudaStream_t>& streams)
       : streams_(streams), communicators_(devices.size()) {
     nccl_.check(nccl_.init_all(communicators_.data(), int(devices.size()), devices.data()));
   }
@@ -77,31 +113,22 @@ class NcclMover : public RingMover {
 
  private:
   Library nccl_;
-  std::vector<CUstream_st*> streams_;
+  std::vector<cudaStream_t> streams_;
   std::vector<ncclComm_t> communicators_;
 };
 
+#endif
+
 }  // namespace
 
-bool has_nccl() {
-  return true;
-}
-
-std::unique_ptr<RingMover> nccl_mover(const std::vector<int>& devices,
-                                      const std::vector<CUstream_st*>& streams) {
+std::unique_ptr<RingMover> ring_mover(RingTransfer transfer, const std::vector<int>& devices,
+                                      const std::vector<cudaStream_t>& streams) {
+  if (transfer == RingTransfer::copy) return std::make_unique<CopyMover>(devices, streams);
+#if defined(SAWTOOTH_HAVE_NCCL)
   return std::make_unique<NcclMover>(devices, streams);
-}
-
 #else
-
-bool has_nccl() {
-  return false;
-}
-
-std::unique_ptr<RingMover> nccl_mover(const std::vector<int>&, const std::vector<CUstream_st*>&) {
   throw std::runtime_error("this build has no NCCL: nccl.h was not found");
-}
-
 #endif
+}
 
 }  // namespace sawtooth::kernels
