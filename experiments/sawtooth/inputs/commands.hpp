@@ -25,7 +25,7 @@ inline int report_not_built(std::string_view command) {
 using RunCommand = int(const Command& command, const Arguments& arguments);
 RunCommand run_simulate, run_search, run_run, run_merge, run_slurm, run_compare, run_plot,
     run_report, run_counters, run_calibrate, run_record, run_import_ncu, run_order, run_teach,
-    run_advise, run_gpus, run_systems, run_schedules,
+    run_learn, run_advise, run_gpus, run_systems, run_schedules,
     run_measure;  // of which a build without kernels has --dry-run
 
 #if defined(SAWTOOTH_HAVE_KERNELS)
@@ -79,6 +79,21 @@ inline constexpr auto teach_options = std::to_array<PlainOption>({
     {"gpu", "NAME", "the profile of rows that name no GPU"},
     {"threads", "N", "points that are predicted at once (default: all cores)"},
     {"quiet", "", "without progress"},
+});
+
+inline constexpr auto learn_options = std::to_array<PlainOption>({
+    {"kernel", "REGEX", "launches of kernels whose name it matches"},
+    {"gpu", "NAME", "the profile of the GPU that the command runs on"},
+    {"head-dim", "N", "elements of a row that the command has"},
+    {"dtype", "NAME", "its element type (default: bf16)"},
+    {"mask", "MASK", "none or causal, of a command without {causal} (default: none)"},
+    {"budget", "N", "launches, each run twice; two are held back (default: 8)"},
+    {"rows", "FILE", "learn from these rows instead; no GPU is needed"},
+    {"tile-q", "N", "rows of a Q tile, where launches do not say them"},
+    {"tile-kv", "N", "rows of a K/V tile, which launches hardly say (default: 64)"},
+    {"csv", "FILE", "the rows of all launches, for --rows"},
+    {"output", "FILE", "the system file, for simulate --system; must be given"},
+    {"threads", "N", "points that are predicted at once (default: all cores)"},
 });
 
 inline constexpr auto command_table = std::to_array<Command>({
@@ -139,6 +154,11 @@ inline constexpr auto command_table = std::to_array<Command>({
     {"teach", "ROWS.csv --output KERNEL.ini",
      "learn a kernel's costs from durations of linear scans inside and beyond L2",
      "rows.csv --output costs.ini", run_teach, 0, teach_options},
+    {"learn", "--output MINE.ini -- COMMAND ...",
+     "from somebody's kernel to a system file: runs a program at a few lengths that stand "
+     "for {seq}, {heads} and {causal}, and predicts launches that it held back",
+     "--gpu h200 --head-dim 128 --kernel flash --output mine.ini -- python3 bench.py --seq {seq}",
+     run_learn, 0, learn_options},
     {"advise", "[CONFIG]",
      "what each order would change: DRAM reads, time with its interval, and why",
      "--gpu h200 --heads 16 --kv-heads 4 --seq 32K --mask causal", run_advise, command_simulate},

@@ -318,6 +318,11 @@ void resolve_kernel(const Layers& layers, const GpuFile* gpu, Catalog& catalog, 
     point.contents["given-costs"] = file.content;
     costs_of = stem_of(keys.kernel_costs);
   }
+  if (!layers.costs().sections.empty() && timed && keys.kernel_costs.empty()) {
+    set_kernel_cost(layers.costs(), kernel, cost);
+    cost.pace = 1;
+    costs_of.clear();
+  }
   if (layers.has("step-ns")) costs_of.clear();
   if (timed) point.costs = costs_of;
   const auto take = [&](const char* key, const auto& asked, auto& value) {

@@ -6,10 +6,17 @@
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/profiles.hpp"
 #include "experiments/sawtooth/support/content_hash.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
+
+namespace {
+
+bool holds(const std::vector<Condition>& conditions, const Settings& problem);
+
+}  // namespace
 
 Layers::Layers(const Settings& given, Catalog& catalog) : given_(given) {
   const SystemFile* system =
@@ -25,6 +32,9 @@ Layers::Layers(const Settings& given, Catalog& catalog) : given_(given) {
   merged_ = preset_;
   overlay(merged_, given);
   complete_problem();
+  costs_.path = system->path;
+  for (const GuardedCosts& one : system->costs)
+    if (holds(one.conditions, merged_)) costs_.sections.push_back(one.costs);
 }
 
 void Layers::fail(const std::string& key, const std::string& what) const {
@@ -71,6 +81,7 @@ void Layers::complete_problem() {
 namespace {
 
 constexpr std::string_view head_section = "system";
+constexpr std::string_view costs_word = "costs";
 constexpr std::string_view any_window = "window";
 
 bool can_be_tested(const OptionSpec* option) {
@@ -116,14 +127,37 @@ void check_settable(const Settings& settings, bool guarded) {
   }
 }
 
-GuardedSection guarded_section(const IniSection& section, const std::string& path) {
-  GuardedSection guarded{section.name, section.line, {}, settings_of(section, path)};
-  std::istringstream words(section.name);
+std::vector<Condition> parse_conditions(std::istream& words, const IniSection& section,
+                                        const std::string& path) {
   const std::string place =
       path + ":" + std::to_string(section.line) + ": [" + section.name + "]: ";
-  for (std::string word; words >> word;) guarded.conditions.push_back(parse_condition(word, place));
-  check_settable(guarded.settings, true);
-  return guarded;
+  std::vector<Condition> conditions;
+  for (std::string word; words >> word;) conditions.push_back(parse_condition(word, place));
+  return conditions;
+}
+
+void add_section(SystemFile& system, const IniSection& section) {
+  std::istringstream words(section.name);
+  std::string first;
+  words >> first;
+  if (first != costs_word) {
+    words.seekg(0);
+    GuardedSection guarded{section.name, section.line,
+                           parse_conditions(words, section, system.path),
+                           settings_of(section, system.path)};
+    check_settable(guarded.settings, true);
+    system.guarded.push_back(std::move(guarded));
+    return;
+  }
+  GuardedCosts one{parse_conditions(words, section, system.path),
+                   {std::string(every_kernel), {}, section.line}};
+  for (const IniEntry& entry : section.entries)
+    one.costs.parameters.push_back({entry.key, entry.value, "", "", entry.line});
+  check_kernel_costs(system.path, one.costs);
+  const auto behind =
+      std::ranges::upper_bound(system.costs, one.conditions.size(), {},
+                               [](const GuardedCosts& other) { return other.conditions.size(); });
+  system.costs.insert(behind, std::move(one));
 }
 
 void read_head(SystemFile& system, const IniSection& section) {
@@ -150,9 +184,9 @@ bool holds(const Condition& condition, const Settings& problem) {
   });
 }
 
-bool holds(const GuardedSection& section, const Settings& problem) {
-  return std::all_of(section.conditions.begin(), section.conditions.end(),
-                     [&](const Condition& condition) { return holds(condition, problem); });
+bool holds(const std::vector<Condition>& conditions, const Settings& problem) {
+  return std::ranges::all_of(conditions,
+                             [&](const Condition& condition) { return holds(condition, problem); });
 }
 
 }  // namespace
@@ -174,7 +208,7 @@ SystemFile read_system_file(const std::string& path) {
     } else if (section.name == head_section) {
       read_head(system, section);
     } else {
-      system.guarded.push_back(guarded_section(section, path));
+      add_section(system, section);
     }
   }
   system.content = content.text(content_digits);
@@ -188,7 +222,7 @@ SystemFile read_system_file(const std::string& path) {
 Settings guarded_settings(const SystemFile& system, const Settings& problem) {
   std::vector<const GuardedSection*> holding;
   for (const GuardedSection& section : system.guarded)
-    if (holds(section, problem)) holding.push_back(&section);
+    if (holds(section.conditions, problem)) holding.push_back(&section);
   std::stable_sort(holding.begin(), holding.end(), [](const auto* a, const auto* b) {
     return a->conditions.size() > b->conditions.size();
   });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "experiments/sawtooth/inputs/settings.hpp"
 #include "sim/schedule/limits.hpp"
 
@@ -38,6 +39,8 @@ class Layers {
 
   /// All keys with their defaults.
   Keys keys() const;
+  /// Costs of the system's kernel for this problem, as sections of kernels; empty: it has none.
+  const ProfileFile& costs() const { return costs_; }
 
   // For features that complete texts: of a key that is there; a key that is not; a UsageError.
   const std::string& text(std::string_view key) const {
@@ -55,6 +58,7 @@ class Layers {
   const Settings& given_;
   Settings merged_;  // each key with one value
   Settings preset_;  // what the system gives for this problem
+  ProfileFile costs_;
   bool has_system_ = false;
 };
 
@@ -67,6 +71,9 @@ class Layers {
 //   alias-of = another system          then the file has no keys of its own
 //   [mask=causal head-dim=128|256]     a guarded section: holds where every condition does
 //   tile-kv = 128
+//   [costs mask=causal]                costs of its kernel, keys of profiles/kernels, with or
+//   without step-ns = 1490                     conditions; of those that hold the one with the most
+//   wins
 //
 // Conditions see the problem's keys and the gpu; `window` stands for every window mask. For each
 // key the matching section with the most conditions wins; a tie between different values is an
@@ -84,6 +91,11 @@ struct GuardedSection {
   Settings settings;
 };
 
+struct GuardedCosts {
+  std::vector<Condition> conditions;
+  ProfileSection costs;
+};
+
 struct SystemFile {
   std::string path;
   std::string description;
@@ -91,7 +103,8 @@ struct SystemFile {
   std::string alias_of;
   Settings settings;
   std::vector<GuardedSection> guarded;
-  std::string content;  // a hash of its keys; description and limits do not count
+  std::vector<GuardedCosts> costs;  // those with the fewest conditions first
+  std::string content;              // a hash of its keys; description and limits do not count
 };
 
 /// Throws UsageError with file, line and what is allowed.

@@ -133,6 +133,15 @@ void put_width(const IntervalWidth& width, std::vector<IntervalWidth>& widths) {
 }
 
 template <class Profile>
+void check(const std::string& path, const ProfileSection& section,
+           std::span<const Key<Profile>> keys) {
+  for (const Parameter& parameter : section.parameters) {
+    Profile tried;
+    store(path, parameter, keys, tried);
+  }
+}
+
+template <class Profile>
 ProfileFile checked_file(const std::string& path, std::string_view kind,
                          std::span<const Key<Profile>> keys) {
   ProfileFile file = read_profile_file(path, kind);
@@ -144,10 +153,7 @@ ProfileFile checked_file(const std::string& path, std::string_view kind,
       fail_at(
           path, section.line,
           "[" + section.name + "] is no kernel; allowed: every, d>64, d128-128x64 and the like");
-    for (const Parameter& parameter : section.parameters) {
-      Profile tried;
-      store(path, parameter, keys, tried);
-    }
+    check(path, section, keys);
   }
   return file;
 }
@@ -218,6 +224,10 @@ GpuFile read_gpu_file(const std::string& path) {
 
 ProfileFile read_kernel_file(const std::string& path) {
   return checked_file(path, "kernel", std::span<const Key<KernelCost>>(sim::kernel_cost_keys));
+}
+
+void check_kernel_costs(const std::string& path, const ProfileSection& section) {
+  check(path, section, std::span<const Key<KernelCost>>(sim::kernel_cost_keys));
 }
 
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel) {

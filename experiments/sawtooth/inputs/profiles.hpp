@@ -118,6 +118,9 @@ void set_kernel_cost(const ProfileFile& file, const KernelShape& kernel, sim::Ke
 /// family the kernel is of. Throws UsageError where no section holds.
 void set_named_kernel_cost(const ProfileFile& file, KernelShape kernel, sim::KernelCost& cost);
 
+/// Throws UsageError for a key or a value of the section that files of kernels may not have.
+void check_kernel_costs(const std::string& path, const ProfileSection& section);
+
 /// Whether a section of `file` is of this very kernel.
 bool has_costs_of(const ProfileFile& file, const KernelShape& kernel);
 

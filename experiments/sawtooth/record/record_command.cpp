@@ -185,15 +185,6 @@ RecordArguments parse_record_arguments(const Arguments& arguments) {
   return record;
 }
 
-namespace {
-
-struct CounterGroups {
-  std::string chip;
-  std::vector<std::vector<std::string>> groups;  // of one pass each
-  std::vector<std::string> metrics;              // all, once each
-};
-
-/// Asked of the GPU in this process, so that nothing is run where counters are off.
 CounterGroups plan_groups(const RecordArguments& arguments) {
   const cupti::RangeProfiler profiler(arguments.device);
   CounterGroups planned{profiler.chip(), {}, {}};
@@ -223,13 +214,20 @@ CounterGroups plan_groups(const RecordArguments& arguments) {
   return planned;
 }
 
-/// $SAWTOOTH_RECORD_LIBRARY comes first.
-std::string find_library() {
+std::string find_record_library() {
   if (const char* named = std::getenv("SAWTOOTH_RECORD_LIBRARY")) return named;
   std::string found = library_beside_program("libsawtooth_record.so");
   if (!found.empty()) return found;
   throw cupti::CounterError(cupti::Status::not_built, "libsawtooth_record.so is not there");
 }
+
+void refuse_other_injection() {
+  if (std::getenv("CUDA_INJECTION64_PATH") != nullptr)
+    throw UsageError(
+        "CUDA_INJECTION64_PATH is set: another tool is in the command's way; unset it");
+}
+
+namespace {
 
 int finish(const RecordArguments& arguments, const CounterGroups& planned,
            const Recording& recording) {
@@ -262,12 +260,10 @@ int finish(const RecordArguments& arguments, const CounterGroups& planned,
 
 int run_record(const Command&, const Arguments& given) {
   const RecordArguments arguments = parse_record_arguments(given);
-  if (std::getenv("CUDA_INJECTION64_PATH") != nullptr)
-    throw UsageError(
-        "CUDA_INJECTION64_PATH is set: another tool is in the command's way; unset it");
+  refuse_other_injection();
   if (arguments.csv != "-") output_path(arguments.csv);  // refuses what cannot be written
   try {
-    const std::string library = find_library();
+    const std::string library = find_record_library();
     const CounterGroups planned = plan_groups(arguments);
     return finish(arguments, planned, record_command(arguments, planned.groups, library));
   } catch (const cupti::CounterError& error) {

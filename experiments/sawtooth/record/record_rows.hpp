@@ -123,6 +123,23 @@ struct Recording {
   bool interrupted = false;       // and so are passes missing
 };
 
+/// The metrics of a command's counting passes.
+struct CounterGroups {
+  std::string chip;
+  std::vector<std::vector<std::string>> groups;  // of one pass each
+  std::vector<std::string> metrics;              // all, once each
+};
+
+/// Asked of the GPU in this process, so that nothing is run where counters are off. Throws
+/// cupti::CounterError; UsageError for a metric that takes several passes.
+CounterGroups plan_groups(const RecordArguments& arguments);
+
+/// The library that is injected; $SAWTOOTH_RECORD_LIBRARY comes first. Throws cupti::CounterError.
+std::string find_record_library();
+
+/// Throws UsageError where another tool is injected already.
+void refuse_other_injection();
+
 /// `groups`: the metrics of each counting pass; a timed pass goes before them. Interrupted, it
 /// returns what there is. Throws UsageError when the command cannot be started.
 Recording record_command(const RecordArguments& arguments,

@@ -7,10 +7,12 @@
 // wait for registers go out one batch after another).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "experiments/sawtooth/inputs/point.hpp"
+#include "experiments/sawtooth/inputs/profile_file.hpp"
 #include "experiments/sawtooth/support/csv.hpp"
 #include "sim/kernel_cost.hpp"
 
@@ -45,6 +47,17 @@ struct Estimate {
   double high = 0;
 };
 
+/// How CTAs that share an SM part, which durations do not tell.
+struct Sharing {
+  bool keep_step = true;  // they take turns
+  double age_bias = 0;    // else the older one of two is ahead: a share of the exponentials' part
+
+  bool operator==(const Sharing&) const = default;
+};
+
+/// "LOW to HIGH".
+std::string range(const Estimate& estimate, int decimals);
+
 struct FittedCosts {
   sim::KernelCost cost;        // for the simulator
   Estimate step_ns;            // of a CTA, as it shares its SM in most rows, whose tiles are near
@@ -55,7 +68,18 @@ struct FittedCosts {
   std::vector<double> predicted_ns;  // of each row
 };
 
+/// By mask, each with a step of its own; items and exposed latencies are those of all. Rows of
+/// several CTAs an SM tell what a lone one takes where some launch has no more items than the GPU
+/// has SMs.
+std::map<std::string, FittedCosts> fit_costs(const std::vector<TaughtRow>& rows, size_t threads,
+                                             const Sharing& sharing = {});
 /// Throws UsageError for rows that contradict each other: a time further than 15 % from the fit.
-FittedCosts fit_costs(const TaughtRows& taught, size_t threads);
+void refuse_contradictions(const TaughtRows& taught, const FittedCosts& fitted);
+
+/// Lines of a file of kernel costs; `from` says where they come from.
+std::vector<Parameter> parameters_of(const FittedCosts& fitted, const std::string& from);
+
+/// Whether K and V come in time, in words.
+std::string sentence(const FittedCosts& fitted);
 
 }  // namespace sawtooth::experiments

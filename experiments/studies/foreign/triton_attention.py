@@ -74,28 +74,36 @@ def attention_kernel(q, k, v, o, lse, seq, scale_log2, stamps, stamp_count, HEAD
 
 
 @triton.jit
-def persistent_kernel(q, k, v, o, seq, workers, scale_log2, sawtooth, HEAD_DIM: tl.constexpr,
-                      TILE_Q: tl.constexpr, TILE_KV: tl.constexpr, STAGES: tl.constexpr):
+def persistent_kernel(q, k, v, o, seq, heads, workers, scale_log2, sawtooth, HEAD_DIM: tl.constexpr,
+                      TILE_Q: tl.constexpr, TILE_KV: tl.constexpr, STAGES: tl.constexpr,
+                      CAUSAL: tl.constexpr):
     columns = tl.arange(0, HEAD_DIM)
+    q_tiles = seq // TILE_Q
     turn = 0
-    for item in range(tl.program_id(0), seq // TILE_Q, workers):
-        at = (item * TILE_Q + tl.arange(0, TILE_Q))[:, None] * HEAD_DIM + columns[None, :]
+    for item in range(tl.program_id(0), heads * q_tiles, workers):
+        base = (item // q_tiles).to(tl.int64) * seq * HEAD_DIM
+        rows = (item % q_tiles) * TILE_Q + tl.arange(0, TILE_Q)
+        at = base + rows[:, None] * HEAD_DIM + columns[None, :]
         q_rows = tl.load(q + at)
         output = tl.zeros([TILE_Q, HEAD_DIM], tl.float32)
         largest = tl.full([TILE_Q], float("-inf"), tl.float32)
         total = tl.zeros([TILE_Q], tl.float32)
         steps = seq // TILE_KV
+        if CAUSAL:
+            steps = tl.cdiv((item % q_tiles + 1) * TILE_Q, TILE_KV)
         backward = sawtooth * (turn % 2)
         for step in tl.range(0, steps, num_stages=STAGES):
             tile = backward * (steps - 1) + (1 - 2 * backward) * step
             keys = tile * TILE_KV + tl.arange(0, TILE_KV)
-            k_tile = tl.load(k + columns[:, None] + keys[None, :] * HEAD_DIM)
+            k_tile = tl.load(k + base + columns[:, None] + keys[None, :] * HEAD_DIM)
             scores = tl.dot(q_rows, k_tile) * scale_log2
+            if CAUSAL:
+                scores = tl.where(rows[:, None] >= keys[None, :], scores, float("-inf"))
             raised = tl.maximum(largest, tl.max(scores, 1))
             shrink = tl.exp2(largest - raised)
             weights = tl.exp2(scores - raised[:, None])
             total = total * shrink + tl.sum(weights, 1)
-            v_tile = tl.load(v + keys[:, None] * HEAD_DIM + columns[None, :])
+            v_tile = tl.load(v + base + keys[:, None] * HEAD_DIM + columns[None, :])
             output = tl.dot(weights.to(v_tile.dtype), v_tile, output * shrink[:, None])
             largest = raised
         tl.store(o + at, (output / total[:, None]).to(o.dtype.element_ty))
@@ -116,10 +124,12 @@ def attention(q, k, v, o, lse, causal, stamps=None, stamp_count=None):
     )
 
 
-def persistent(q, k, v, o, scan, stages, warps, tile, workers):
-    """q, k, v, o: [seq, head_dim] of one head; `tile` rows of a Q and of a K/V tile."""
-    seq, head_dim = q.shape
-    tiles = dict(HEAD_DIM=head_dim, TILE_Q=tile, TILE_KV=tile, STAGES=stages, num_warps=warps)
+def persistent(q, k, v, o, scan, causal, stages, warps, tile_kv, workers):
+    """q, k, v, o: contiguous [heads, seq, head_dim] on a GPU; items of one head after another, in static shares."""
+    heads, seq, head_dim = q.shape
+    tiles = dict(HEAD_DIM=head_dim, TILE_Q=TILE_Q, TILE_KV=tile_kv, STAGES=stages, num_warps=warps)
     scale_log2 = math.log2(math.e) / math.sqrt(head_dim)
     is_sawtooth = int(scan == "sawtooth")
-    persistent_kernel[(workers,)](q, k, v, o, seq, workers, scale_log2, is_sawtooth, **tiles)
+    persistent_kernel[(workers,)](
+        q, k, v, o, seq, heads, workers, scale_log2, is_sawtooth, CAUSAL=causal, **tiles
+    )

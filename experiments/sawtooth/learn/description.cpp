@@ -1,0 +1,167 @@
+#include "experiments/sawtooth/learn/description.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+#include "scheduler/integer_math.hpp"
+#include "scheduler/memory_units.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", 8.0 to 12.x: of an
+// SM, and how registers are given to warps. Compute capability 8.6, 8.9 and 12.x run 1536 threads.
+constexpr int64_t registers_an_sm = 65536;
+constexpr int64_t threads_an_sm = 2048;
+constexpr int64_t register_unit = 8;  // of a thread
+constexpr int64_t reserved_shared_bytes = 1024;
+constexpr auto tile_rows_of_use =
+    std::to_array<int64_t>({16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256});
+// Of FlashAttention-2, whose two CTAs an SM were looked at
+// (profiles/systems/flash-attention-2.ini).
+constexpr double usual_age_bias = 0.05;
+// Reads by SMs tell rows of a Q tile where they are off by less than neighbouring tiles are.
+constexpr double told_by_reads = 0.05;
+
+int64_t ctas_of(const KernelLaunch& launch) {
+  return int64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+}
+
+int64_t resident_ctas(const KernelLaunch& launch, const sim::Gpu& gpu) {
+  const int64_t threads = int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  const int64_t registers = ceil_div(launch.registers, register_unit) * register_unit * threads;
+  int64_t ctas = std::min(registers_an_sm / std::max<int64_t>(1, registers),
+                          threads_an_sm / std::max<int64_t>(1, threads));
+  if (gpu.shared_memory_block_bytes)
+    ctas = std::min(ctas, (*gpu.shared_memory_block_bytes + reserved_shared_bytes) /
+                              (launch.shared_bytes + reserved_shared_bytes));
+  return std::max<int64_t>(1, ctas);
+}
+
+// Rows of Q that give every launch its grid, a CTA an item; 0: none do.
+int64_t tile_of_grids(const KernelLaunches& rows) {
+  for (const int64_t tile : tile_rows_of_use)
+    if (std::ranges::all_of(rows.launches, [&](const KernelLaunch& launch) {
+          return ceil_div(launch.problem.seq, tile) * launch.problem.heads == ctas_of(launch);
+        }))
+      return tile;
+  return 0;
+}
+
+// Without a mask every item reads all of K and V.
+int64_t tile_of_reads(const KernelLaunches& rows) {
+  const KernelLaunch* longest = nullptr;
+  for (const KernelLaunch& launch : rows.launches)
+    if (launch.problem.mask == "none" &&
+        (longest == nullptr || launch.problem.seq > longest->problem.seq))
+      longest = &launch;
+  if (longest == nullptr) return 0;
+  const double kv_sectors = 2 * double(longest->problem.seq) * double(rows.head_dim) *
+                            (rows.dtype == "fp32" ? 4 : 2) / sector_bytes;
+  const double items = longest->sm_read_sectors / kv_sectors / double(longest->problem.heads);
+  const auto off = [&](int64_t tile) {
+    return std::abs(std::log(items / double(ceil_div(longest->problem.seq, tile))));
+  };
+  const auto best = std::ranges::min_element(tile_rows_of_use, {}, off);
+  return off(*best) < told_by_reads ? *best : 0;
+}
+
+// CTAs that stay: as many in every launch that has enough items.
+int64_t persistent_ctas(const KernelLaunches& rows, int64_t tile_q) {
+  int64_t most = 0;
+  for (const KernelLaunch& launch : rows.launches) most = std::max(most, ctas_of(launch));
+  for (const KernelLaunch& launch : rows.launches) {
+    const int64_t items = ceil_div(launch.problem.seq, tile_q) * launch.problem.heads;
+    if (ctas_of(launch) != std::min(most, items) && ctas_of(launch) != most) return 0;
+  }
+  return most;
+}
+
+}  // namespace
+
+DescriptionKeys Description::keys() const {
+  DescriptionKeys keys{{"launch", launch}};
+  if (persistent()) keys.emplace_back("workers", std::to_string(workers));
+  keys.insert(keys.end(), {{"ctas-per-sm", std::to_string(ctas_per_sm)},
+                           {"tile-q", std::to_string(tile_q)},
+                           {"tile-kv", std::to_string(tile_kv)},
+                           {"section", section},
+                           {"q-order", q_order},
+                           {"scan", scan}});
+  return keys;
+}
+
+std::string Description::differs_from(const Description& other) const {
+  std::string text;
+  const DescriptionKeys mine = keys(), theirs = other.keys();
+  for (size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i)
+    if (mine[i] != theirs[i])
+      text += (text.empty() ? "" : ", ") + mine[i].first + " = " + mine[i].second;
+  return text;
+}
+
+Description described(const KernelLaunches& rows, const sim::Gpu& gpu,
+                      std::optional<int64_t> tile_q, std::optional<int64_t> tile_kv) {
+  Description known;
+  const KernelLaunch& first = rows.launches.front();
+  known.tile_kv = tile_kv.value_or(known.tile_kv);
+  known.ctas_per_sm = resident_ctas(first, gpu);
+  known.tile_q = tile_q.value_or(tile_of_grids(rows));
+  const KernelLaunch& widest = *std::ranges::max_element(
+      rows.launches, {}, [](const KernelLaunch& launch) { return launch.problem.heads; });
+  if (tile_of_grids(rows) == known.tile_q && known.tile_q > 0) {
+    const int64_t heads = widest.problem.heads;
+    known.one_dimension = widest.grid[1] == 1 && widest.grid[2] == 1;
+    if (heads > 1 && widest.grid[0] == heads && !known.one_dimension) known.section = "all";
+    if (known.ctas_per_sm > 1) known.sharing = {.keep_step = false, .age_bias = usual_age_bias};
+    return known;
+  }
+  if (known.tile_q == 0) known.tile_q = tile_of_reads(rows);
+  if (known.tile_q > 0) known.workers = persistent_ctas(rows, known.tile_q);
+  if (known.workers == 0)
+    throw UsageError(rows.path + ": grids such as " + inject::extent_text(widest.grid) +
+                     " are neither a CTA an item nor as many CTAs in each launch" +
+                     (known.tile_q == 0 ? ", and reads by SMs do not say the rows of a Q tile; "
+                                          "give --tile-q, or a launch without a mask"
+                                        : "; give --tile-q"));
+  known.launch = "static";
+  known.one_dimension = true;
+  known.ctas_per_sm =
+      std::min(known.ctas_per_sm, ceil_div(known.workers, std::max<int64_t>(1, gpu.sms)));
+  if (known.ctas_per_sm > 1) known.sharing = {.keep_step = false, .age_bias = usual_age_bias};
+  return known;
+}
+
+std::vector<Description> possible_orders(const Description& known, bool masked,
+                                         bool several_heads) {
+  std::vector<Description> all{known};
+  const auto each = [&](std::string Description::*member, std::vector<std::string> values) {
+    std::vector<Description> more;
+    for (const Description& one : all)
+      for (const std::string& value : values) more.emplace_back(one).*member = value;
+    all = std::move(more);
+  };
+  if (known.persistent()) each(&Description::launch, {"static", "dynamic"});
+  if (masked) each(&Description::q_order, {"ascending", "descending"});
+  if (several_heads && known.one_dimension) each(&Description::section, {"1", "all"});
+  // Without a mask a reversed scan is a linear one in a mirror; a CTA of one item has no turn.
+  std::vector<std::string> scans{"linear"};
+  if (masked) scans.emplace_back("reverse");
+  if (known.persistent()) scans.emplace_back("sawtooth");
+  each(&Description::scan, scans);
+  return all;
+}
+
+std::vector<Description> possible_sharings(const Description& known) {
+  if (known.ctas_per_sm == 1) return {known};
+  std::vector<Description> all;
+  for (const double bias : {0.0, 0.05, 0.2, 0.4})
+    all.emplace_back(known).sharing = {.keep_step = false, .age_bias = bias};
+  all.emplace_back(known).sharing = {.keep_step = true, .age_bias = 0};
+  return all;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,400 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <numeric>
+#include <optional>
+
+#include "cupti/metric_table.hpp"
+#include "cupti/status.hpp"
+#include "experiments/sawtooth/inputs/commands.hpp"
+#include "experiments/sawtooth/learn/learnt_kernel.hpp"
+#include "experiments/sawtooth/record/record_rows.hpp"
+#include "experiments/sawtooth/support/files.hpp"
+#include "experiments/sawtooth/support/plain_options.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+constexpr int64_t usual_budget = 8;
+constexpr int64_t least_taught_a_mask = 3;
+constexpr int64_t length_unit = 1024;  // a multiple of every tile
+
+/// A launch that tells something: K and V of a head as a share of the L2 that a CTA reads first.
+struct Wanted {
+  double share;
+  int64_t heads;
+};
+// Far inside, beyond, many short items, around the edge, and so long that the clock falls.
+constexpr auto taught_wanted =
+    std::to_array<Wanted>({{0.4, 1}, {1.35, 1}, {0.3, 4}, {1.1, 2}, {2.2, 8}, {0.8, 2}});
+// Held back: lengths and heads between and beyond those.
+constexpr auto held_wanted = std::to_array<Wanted>({{1.3, 2}, {2, 1}, {0.6, 4}, {1.8, 4}});
+
+struct LearnOptions {
+  PlainOptions options;
+  std::vector<std::string> command;
+
+  bool has_word(std::string_view word) const {
+    return std::ranges::any_of(
+        command, [&](const std::string& one) { return one.find(word) != std::string::npos; });
+  }
+};
+
+std::vector<std::string> with_values(const std::vector<std::string>& command,
+                                     const LearnProblem& problem) {
+  std::vector<std::string> words = command;
+  const std::vector<std::pair<std::string, std::string>> values{
+      {"{seq}", std::to_string(problem.seq)},
+      {"{heads}", std::to_string(problem.heads)},
+      {"{causal}", problem.mask == "causal" ? "1" : "0"}};
+  for (std::string& word : words)
+    for (const auto& [name, value] : values)
+      for (size_t at = 0; (at = word.find(name)) != std::string::npos;)
+        word.replace(at, name.size(), value);
+  return words;
+}
+
+/// Problems to run, by mask in turn: `count` of the wanted ones.
+template <size_t size>
+std::vector<LearnProblem> problems_of(const std::array<Wanted, size>& wanted, int64_t count,
+                                      const std::vector<std::string>& masks, bool many_heads,
+                                      const std::function<int64_t(double)>& length) {
+  std::vector<LearnProblem> problems;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto turn = static_cast<size_t>(i) / masks.size();
+    const std::string& mask = masks[static_cast<size_t>(i) % masks.size()];
+    const Wanted& one = wanted[turn % size];
+    const int64_t heads = many_heads ? one.heads : 1;
+    problems.push_back({length(one.share), heads, heads, mask, ""});
+  }
+  return problems;
+}
+
+/// Which of the launches teach: the nearest to each wanted one, of those with the usual scan.
+std::vector<size_t> taught_of(const KernelLaunches& rows, int64_t count,
+                              const std::function<double(int64_t)>& share) {
+  std::vector<std::string> masks;
+  for (const KernelLaunch& launch : rows.launches)
+    if (std::ranges::find(masks, launch.problem.mask) == masks.end())
+      masks.push_back(launch.problem.mask);
+  std::vector<size_t> chosen;
+  for (int64_t i = 0; i < count; ++i) {
+    const Wanted& wanted =
+        taught_wanted[static_cast<size_t>(i) / masks.size() % taught_wanted.size()];
+    std::optional<size_t> nearest;
+    double least = 0;
+    for (size_t k = 0; k < rows.launches.size(); ++k) {
+      const LearnProblem& problem = rows.launches[k].problem;
+      if (problem.mask != masks[static_cast<size_t>(i) % masks.size()] || !problem.scan.empty() ||
+          std::ranges::find(chosen, k) != chosen.end())
+        continue;
+      const double far = std::abs(std::log(share(problem.seq) / wanted.share)) +
+                         0.5 * std::abs(std::log(double(problem.heads) / double(wanted.heads)));
+      if (!nearest || far < least) nearest = k, least = far;
+    }
+    if (nearest) chosen.push_back(*nearest);
+  }
+  for (const std::string& mask : masks) {
+    const auto of_mask = [&](auto tells) {
+      return std::ranges::count_if(chosen, [&](size_t k) {
+        const LearnProblem& problem = rows.launches[k].problem;
+        return problem.mask == mask && tells(share(problem.seq));
+      });
+    };
+    constexpr double inside = 0.75;
+    if (of_mask([](double) { return true; }) < least_taught_a_mask ||
+        of_mask([](double of) { return of <= inside; }) == 0 ||
+        of_mask([](double of) { return of > 1; }) == 0)
+      throw UsageError(rows.path + ": mask " + mask + " needs at least " +
+                       std::to_string(least_taught_a_mask) +
+                       " launches that teach, one with K/V of a head inside L2 (at most 3/4 of a "
+                       "half of it) and one beyond; give more launches, or a larger --budget");
+  }
+  return chosen;
+}
+
+std::string described_problem(const LearnProblem& problem) {
+  return "seq " + std::to_string(problem.seq) + ", heads " + std::to_string(problem.heads) + ", " +
+         problem.mask + (problem.scan.empty() ? "" : ", " + problem.scan);
+}
+
+void print_launches(std::string_view title, const std::vector<KernelLaunch>& launches,
+                    const std::vector<LaunchError>& errors) {
+  if (launches.empty()) return;
+  std::cout << title << '\n';
+  const auto percent = [](double share) {
+    return (share < 0 ? "" : "+") + fixed(100 * share, 1) + " %";
+  };
+  constexpr double million = 1e6;
+  for (size_t i = 0; i < launches.size(); ++i)
+    std::cout << "  " << described_problem(launches[i].problem) << ": "
+              << fixed(launches[i].time_us, 0) << " us, predicted " << percent(errors[i].time)
+              << "; " << fixed(launches[i].dram_read_sectors / million, 2)
+              << " M DRAM reads, predicted " << percent(errors[i].dram_reads) << '\n';
+}
+
+/// Adds rows of these launches; false where the user interrupted them.
+bool run_problems(const LearnOptions& learn, const std::vector<LearnProblem>& problems,
+                  CsvTable& all) {
+  const std::string gpu = learn.options.value_or("gpu", "");
+  RecordArguments record;
+  record.launches.kernel = learn.options.value_or("kernel", "");
+  record.launches.flush = true;
+  record.gpu = gpu;
+  refuse_other_injection();
+  const std::string library = find_record_library();
+  using enum cupti::L2Counter;
+  const auto counters = std::to_array({sm_read, dram_read, l2_read_miss});
+  record.metrics = cupti::metrics_for(plan_groups(record).chip, counters);
+  const CounterGroups planned = plan_groups(record);
+  for (const LearnProblem& problem : problems) {
+    std::cerr << "learn: " << described_problem(problem) << '\n';
+    record.command = with_values(learn.command, problem);
+    const Recording recording = record_command(record, planned.groups, library);
+    if (recording.interrupted) return false;
+    if (!recording.ends.empty())
+      throw UsageError(recording.ends.front() + ": " + join_list(record.command, " "));
+    CsvTable table =
+        parse_csv(record_table(merge_passes(recording.passes, 1 + planned.groups.size()),
+                               planned.metrics, planned.chip, {"learn", gpu, "cold"}),
+                  "learn");
+    if (table.rows.empty())
+      throw UsageError("no launch of the command matched --kernel: " +
+                       join_list(record.command, " "));
+    for (const auto& [column, text] :
+         {std::pair{"seq_q", std::to_string(problem.seq)},
+          std::pair{"seq_kv", std::to_string(problem.seq)},
+          std::pair{"heads", std::to_string(problem.heads)},
+          std::pair{"kv_heads", std::to_string(problem.kv_heads)}, std::pair{"mask", problem.mask},
+          std::pair{"dtype", learn.options.value_or("dtype", "bf16")},
+          std::pair{"head_dim", learn.options.value_or("head-dim", "")}})
+      for (CsvRow& row : table.rows) row[*table.column(column)] = text;
+    all.path = table.path;
+    all.header = table.header;
+    all.rows.insert(all.rows.end(), table.rows.begin(), table.rows.end());
+  }
+  all.line_of_row.resize(all.rows.size());
+  std::iota(all.line_of_row.begin(), all.line_of_row.end(), 2);
+  return true;
+}
+
+/// The launch, of those that learn may ask for, that two descriptions differ most in.
+struct Telling {
+  LearnProblem problem;
+  LaunchError one, other;
+};
+Telling telling_launch(const KernelLaunches& rows, const LearntKernel& learnt,
+                       const std::vector<LearnProblem>& possible, Catalog& catalog,
+                       size_t threads) {
+  std::vector<KernelLaunch> launches;
+  for (const LearnProblem& problem : possible)
+    launches.push_back({.problem = problem, .time_us = 1, .dram_read_sectors = 1});
+  LearntKernel rival = learnt;
+  rival.description = *learnt.rival;
+  const auto ones = errors_of(rows, launches, learnt, catalog, threads);
+  const auto others = errors_of(rows, launches, rival, catalog, threads);
+  const auto apart = [&](size_t i) {
+    constexpr double weight_of_time = 4;
+    return std::abs(std::log(ones[i].predicted_dram_reads / others[i].predicted_dram_reads)) +
+           weight_of_time *
+               std::abs(std::log(ones[i].predicted_time_us / others[i].predicted_time_us));
+  };
+  size_t best = 0;
+  for (size_t i = 1; i < launches.size(); ++i)
+    if (apart(i) > apart(best)) best = i;
+  return {possible[best], ones[best], others[best]};
+}
+
+std::string told(const Telling& telling, const LearntKernel& learnt) {
+  constexpr double million = 1e6;
+  const auto counts = [&](const LaunchError& one) {
+    return fixed(one.predicted_dram_reads / million, 2) + " M DRAM reads and " +
+           fixed(one.predicted_time_us, 0) + " us";
+  };
+  return "two descriptions fit alike, the other one has " +
+         learnt.rival->differs_from(learnt.description) + "; " +
+         described_problem(telling.problem) + " would tell them apart: " + counts(telling.one) +
+         ", or " + counts(telling.other);
+}
+
+void print_learnt(const KernelLaunches& rows, const LearntKernel& learnt) {
+  std::cout << one_line(rows.kernel) << ", head dim " << rows.head_dim << ", on " << rows.gpu
+            << "\n  "
+            << join_list(learnt.description.keys(), ", ",
+                         [](const auto& key) { return key.first + " = " + key.second; })
+            << '\n';
+  for (const auto& [mask, costs] : learnt.costs)
+    std::cout << "mask " << mask << ": step " << fixed(costs.step_ns.value, 0) << " ns, item "
+              << fixed(costs.item_ns.value / ns_a_us, 1) << " us. " << sentence(costs) << '\n';
+  if (learnt.power_slowness > 0)
+    std::cout << "A long launch takes " << fixed(100 * learnt.power_slowness, 0)
+              << " % longer, once the clock has fallen.\n";
+}
+
+struct Learnt {
+  KernelLaunches rows;
+  std::vector<size_t> taught;
+  LearntKernel kernel;
+};
+
+class Learn {
+ public:
+  Learn(const LearnOptions& learn, Catalog& catalog)
+      : learn_(learn),
+        catalog_(catalog),
+        budget_(learn.options.count_or("budget", usual_budget)),
+        threads_(static_cast<size_t>(std::max<int64_t>(
+            1, learn.options.count_or("threads", static_cast<int64_t>(threads_of("")))))) {}
+
+  /// From what is recorded.
+  Learnt of(const CsvTable& table) {
+    Learnt learnt{read_launches(table), {}, {}};
+    const sim::Gpu& gpu = profile(learnt.rows.gpu);
+    const int64_t bytes = learnt.rows.dtype == "fp32" ? 4 : 2;
+    learnt.taught = taught_of(learnt.rows, taught_count(), [&](int64_t seq) {
+      return share_of_l2(gpu, seq, learnt.rows.head_dim, bytes);
+    });
+    learnt.kernel = learn_kernel(learnt.rows, launches_at(learnt, true),
+                                 described(learnt.rows, gpu, rows_of("tile-q"), rows_of("tile-kv")),
+                                 catalog_, threads_);
+    return learnt;
+  }
+
+  /// Runs the command; nothing where it was interrupted.
+  std::optional<Learnt> of_command(CsvTable& table) {
+    std::vector<LearnProblem> problems = wanted(taught_wanted, taught_count());
+    const std::vector<LearnProblem> held = wanted(held_wanted, 2);
+    problems.push_back(held.front());
+    if (!run_problems(learn_, problems, table)) return {};
+    Learnt learnt = of(table);
+    if (!learnt.kernel.rival)
+      return run_problems(learn_, {held.back()}, table) ? std::optional(with_rows(learnt, table))
+                                                        : std::nullopt;
+    if (!run_problems(learn_, {tell(learnt).problem}, table)) return {};
+    ++budget_;  // it teaches too
+    return of(table);
+  }
+
+  int64_t taught_count() const { return std::max<int64_t>(1, budget_ - 2); }
+
+  std::vector<KernelLaunch> launches_at(const Learnt& learnt, bool taught) const {
+    std::vector<KernelLaunch> launches;
+    for (size_t i = 0; i < learnt.rows.launches.size(); ++i)
+      if ((std::ranges::find(learnt.taught, i) != learnt.taught.end()) == taught)
+        launches.push_back(learnt.rows.launches[i]);
+    return launches;
+  }
+
+  void print(const Learnt& learnt) {
+    print_learnt(learnt.rows, learnt.kernel);
+    for (const bool taught : {true, false}) {
+      const auto launches = launches_at(learnt, taught);
+      print_launches(taught ? "launches that taught:" : "launches held back:", launches,
+                     errors_of(learnt.rows, launches, learnt.kernel, catalog_, threads_));
+    }
+    if (learnt.kernel.rival) std::cout << told(tell(learnt), learnt.kernel) << '\n';
+  }
+
+ private:
+  static Learnt with_rows(Learnt learnt, const CsvTable& table) {
+    learnt.rows = read_launches(table);
+    return learnt;
+  }
+  const sim::Gpu& profile(const std::string& name) {
+    return catalog_.gpu(Assignment{{name}, {}}).profile;
+  }
+  std::optional<int64_t> rows_of(std::string_view key) const {
+    if (!learn_.options.has(key)) return {};
+    return std::max<int64_t>(1, learn_.options.count_or(key, 0));
+  }
+  template <size_t size>
+  std::vector<LearnProblem> wanted(const std::array<Wanted, size>& from, int64_t count) {
+    const sim::Gpu& gpu = profile(learn_.options.value_or("gpu", ""));
+    const int64_t bytes = learn_.options.value_or("dtype", "bf16") == "fp32" ? 4 : 2;
+    const double of_unit =
+        share_of_l2(gpu, length_unit, learn_.options.count_or("head-dim", 1), bytes);
+    std::vector<std::string> masks{"none", "causal"};
+    if (!learn_.has_word("{causal}")) masks = {learn_.options.value_or("mask", "none")};
+    return problems_of(from, count, masks, learn_.has_word("{heads}"), [&](double share) {
+      return std::max<int64_t>(1, std::llround(share / of_unit)) * length_unit;
+    });
+  }
+  Telling tell(const Learnt& learnt) {
+    std::vector<LearnProblem> possible;
+    for (const KernelLaunch& launch : learnt.rows.launches)
+      for (const int64_t times : {2, 3})
+        possible.push_back({launch.problem.seq * times / 2, launch.problem.heads,
+                            launch.problem.kv_heads, launch.problem.mask, ""});
+    return telling_launch(learnt.rows, learnt.kernel, possible, catalog_, threads_);
+  }
+
+  const LearnOptions& learn_;
+  Catalog& catalog_;
+  int64_t budget_;
+  size_t threads_;
+};
+
+LearnOptions parse(const Command& command, const Arguments& arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  LearnOptions learn{
+      parse_plain_options(command.name, {arguments.begin(), dashes}, command.flags, 0), {}};
+  if (dashes != arguments.end()) learn.command.assign(dashes + 1, arguments.end());
+  if (!learn.options.has("output"))
+    throw UsageError("learn: name the system file to write: --output MINE.ini");
+  if (learn.options.has("rows") == !learn.command.empty())
+    throw UsageError(
+        "learn: give either --rows RECORDED.csv or a command behind --, as in `sawtooth learn "
+        "--gpu h200 --head-dim 128 --kernel attention --output mine.ini -- python3 bench.py --seq "
+        "{seq} --heads {heads} --causal {causal}`");
+  if (learn.options.has("rows")) return learn;
+  for (const char* key : {"gpu", "head-dim", "kernel"})
+    if (!learn.options.has(key))
+      throw UsageError("learn: --" + std::string(key) + " is missing; a command needs it");
+  if (!learn.has_word("{seq}"))
+    throw UsageError(
+        "learn: the command has no {seq}, which stands for the length; {heads} and "
+        "{causal} (0 or 1) are taken too");
+  return learn;
+}
+
+}  // namespace
+
+int run_learn(const Command& command, const Arguments& arguments) {
+  const LearnOptions options = parse(command, arguments);
+  Catalog catalog;
+  OutputFile output(options.options.value_or("output", ""));
+  Learn learn(options, catalog);
+  CsvTable table;
+  std::optional<Learnt> learnt;
+  if (options.options.has("rows")) {
+    table = read_csv(options.options.value_or("rows", ""));
+    learnt = learn.of(table);
+  } else {
+    try {
+      learnt = learn.of_command(table);
+    } catch (const cupti::CounterError& error) {
+      std::cerr << "sawtooth: " << error.what() << '\n';
+      return exit_no_device;
+    } catch (const PassMismatch& error) {
+      std::cerr << "sawtooth: the command does not repeat its launches: " << error.what() << '\n';
+      return exit_check_failed;
+    }
+    if (!learnt) return exit_interrupted;
+  }
+  if (options.options.has("csv")) {
+    std::string text = csv_line(table.header);
+    for (const CsvRow& row : table.rows) text += csv_line(row);
+    write_output(options.options.value_or("csv", ""), text);
+  }
+  output.write(system_text(learnt->rows, learnt->kernel, learnt->taught.size()));
+  output.commit();
+  learn.print(*learnt);
+  return exit_fine;
+}
+
+}  // namespace sawtooth::experiments

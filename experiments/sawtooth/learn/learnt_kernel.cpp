@@ -1,0 +1,222 @@
+#include "experiments/sawtooth/learn/learnt_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/support/text.hpp"
+#include "experiments/sawtooth/support/thread_crew.hpp"
+#include "experiments/sawtooth/support/usage_error.hpp"
+
+namespace sawtooth::experiments {
+namespace {
+
+// Scatter of equal launches, as a share: of their times, of their DRAM reads, and of these where K
+// and V are read again and again, for it then hangs on how far CTAs drift apart.
+constexpr double scatter_of_time = 0.02;
+constexpr double scatter_of_reads = 0.03;
+constexpr double scatter_of_reads_again = 0.3;
+constexpr double most_of_one = 5;  // scatters: no launch alone outweighs all others
+// Descriptions whose scores differ by less, a launch, fit alike.
+constexpr double alike = 0.1;
+
+Point point_of(const KernelLaunches& rows, const LearnProblem& problem,
+               const Description& description, Catalog& catalog) {
+  Settings settings;
+  const auto set = [&](std::string_view key, const std::string& text) {
+    assign(settings, std::string(key), text, {});
+  };
+  set("timing", "timed");
+  set("l2", "halves");
+  set("kernel-costs", "mma");  // no kernel of kernels/mma, whatever its tiles
+  set("gpu", rows.gpu);
+  set("dtype", rows.dtype);
+  set("head-dim", std::to_string(rows.head_dim));
+  set("seq", std::to_string(problem.seq));
+  set("heads", std::to_string(problem.heads));
+  set("kv-heads", std::to_string(problem.kv_heads));
+  set("mask", problem.mask);
+  for (const auto& [key, value] : description.keys())
+    set(key, key == "scan" && !problem.scan.empty() ? problem.scan : value);
+  return resolve(settings, catalog);
+}
+
+std::vector<sim::Prediction> predict_all(const std::vector<Point>& points, size_t threads) {
+  std::vector<sim::Prediction> made;
+  run_in_order(
+      points.size(), threads,
+      [&](size_t i) { return predict(points[i].request, points[i].gpu, *points[i].keys.l2); },
+      [&](size_t, sim::Prediction one) { made.push_back(std::move(one)); }, [] {});
+  return made;
+}
+
+double dram_reads(const sim::Prediction& prediction) {
+  return double(prediction.total.dram_read_sectors.value_or(0));
+}
+
+// The logarithm of a ratio, in scatters.
+double bounded(double off, double scatter) {
+  return std::min(most_of_one, std::abs(off) / scatter);
+}
+
+const FittedCosts& costs_of(const LearntKernel& learnt, const std::string& mask) {
+  const auto own = learnt.costs.find(mask);
+  return own == learnt.costs.end() ? learnt.costs.begin()->second : own->second;
+}
+
+class Learning {
+ public:
+  Learning(const KernelLaunches& rows, const std::vector<KernelLaunch>& taught, Catalog& catalog,
+           size_t threads)
+      : rows_(rows), taught_(taught), catalog_(catalog), threads_(threads) {}
+
+  LearntKernel run(const Description& known) {
+    const bool masked = std::ranges::any_of(
+        taught_, [](const KernelLaunch& launch) { return launch.problem.mask != "none"; });
+    const bool several_heads = std::ranges::any_of(
+        taught_, [](const KernelLaunch& launch) { return launch.problem.heads > 1; });
+    // A first look with the costs of a plain order, whose scale of time does not count; then the
+    // best of all with costs of their own.
+    const LearntKernel plain = fitted(known);
+    std::vector<LearntKernel> tried;
+    for (const Description& order : possible_orders(known, masked, several_heads))
+      for (const Description& one : possible_sharings(order)) {
+        tried.push_back(plain);
+        tried.back().description = one;
+        tried.back().score = score(tried.back(), false);
+      }
+    keep_best(tried, finalists);
+    for (LearntKernel& one : tried) one = fitted(one.description);
+    keep_best(tried, finalists);
+    LearntKernel best = tried.front();
+    for (const LearntKernel& one : tried)
+      if (!best.rival && one.description.keys() != best.description.keys() &&
+          one.score - best.score < alike * double(taught_.size()))
+        best.rival = one.description;
+    best.power_slowness = power_slowness_of(best);
+    return best;
+  }
+
+ private:
+  static constexpr size_t finalists = 2;
+
+  static void keep_best(std::vector<LearntKernel>& kernels, size_t count) {
+    std::ranges::stable_sort(kernels, {}, &LearntKernel::score);
+    if (kernels.size() > count) kernels.resize(count);
+  }
+
+  // The longest launch of a mask with enough others tells how far the clock falls, and that alone.
+  bool is_long(const KernelLaunch& launch) {
+    const sim::Gpu& gpu = catalog_.gpu(Assignment{{rows_.gpu}, {}}).profile;
+    constexpr double us_a_ms = 1000;
+    if (gpu.power_delay_ms <= 0 || launch.time_us < gpu.power_delay_ms * us_a_ms) return false;
+    constexpr int64_t enough = 3;
+    return std::ranges::count_if(taught_, [&](const KernelLaunch& other) {
+             return other.problem.mask == launch.problem.mask && other.time_us < launch.time_us;
+           }) >= enough;
+  }
+
+  LearntKernel fitted(const Description& description) {
+    LearntKernel learnt;
+    learnt.description = description;
+    std::vector<TaughtRow> rows;
+    for (const KernelLaunch& launch : taught_)
+      if (!is_long(launch))
+        rows.push_back({.point = point_of(rows_, launch.problem, description, catalog_),
+                        .time_ns = launch.time_us * ns_a_us,
+                        .line = launch.line});
+    learnt.costs = fit_costs(rows, threads_, description.sharing);
+    learnt.score = score(learnt, true);
+    return learnt;
+  }
+
+  double score(const LearntKernel& learnt, bool scale_counts) {
+    std::map<std::string, std::vector<double>> times;
+    double sum = 0;
+    std::vector<KernelLaunch> shorter;
+    for (const KernelLaunch& launch : taught_)
+      if (!is_long(launch)) shorter.push_back(launch);
+    const auto errors = errors_of(rows_, shorter, learnt, catalog_, threads_);
+    for (size_t i = 0; i < errors.size(); ++i) {
+      const double again = 1 - 1 / std::max(1.0, errors[i].over_compulsory);
+      sum += bounded(std::log1p(errors[i].dram_reads),
+                     scatter_of_reads + scatter_of_reads_again * again);
+      times[shorter[i].problem.mask].push_back(std::log1p(errors[i].time));
+    }
+    for (const auto& [mask, logs] : times) {
+      double mean = 0;
+      for (const double one : logs) mean += scale_counts ? 0 : one / double(logs.size());
+      for (const double one : logs) sum += bounded(one - mean, scatter_of_time);
+    }
+    return sum;
+  }
+
+  double power_slowness_of(LearntKernel learnt) {
+    const auto longest = std::ranges::max_element(taught_, {}, &KernelLaunch::time_us);
+    if (!is_long(*longest)) return 0;
+    const auto time = [&](double slowness) {
+      learnt.power_slowness = slowness;
+      return errors_of(rows_, {*longest}, learnt, catalog_, 1).front().predicted_time_us;
+    };
+    constexpr double tried = 0.1, least_fallen = 0.2;
+    const double full = time(0), fallen = (time(tried) / full - 1) / tried;
+    return fallen < least_fallen ? 0 : std::max(0.0, (longest->time_us / full - 1) / fallen);
+  }
+
+  const KernelLaunches& rows_;
+  const std::vector<KernelLaunch>& taught_;
+  Catalog& catalog_;
+  size_t threads_;
+};
+
+}  // namespace
+
+LearntKernel learn_kernel(const KernelLaunches& rows, const std::vector<KernelLaunch>& taught,
+                          const Description& known, Catalog& catalog, size_t threads) {
+  return Learning(rows, taught, catalog, threads).run(known);
+}
+
+std::vector<LaunchError> errors_of(const KernelLaunches& rows,
+                                   const std::vector<KernelLaunch>& launches,
+                                   const LearntKernel& learnt, Catalog& catalog, size_t threads) {
+  std::vector<Point> points;
+  for (const KernelLaunch& launch : launches) {
+    Point& point = points.emplace_back(point_of(rows, launch.problem, learnt.description, catalog));
+    point.request.kernel = costs_of(learnt, launch.problem.mask).cost;
+    point.request.kernel.age_bias = learnt.description.sharing.age_bias;
+    point.request.kernel.keep_step =
+        learnt.description.sharing.keep_step && learnt.description.ctas_per_sm > 1;
+    point.request.kernel.power_slowness = learnt.power_slowness;
+  }
+  const std::vector<sim::Prediction> made = predict_all(points, threads);
+  std::vector<LaunchError> errors;
+  for (size_t i = 0; i < made.size(); ++i) {
+    const double time_us = made[i].time_us.value_or(0), reads = dram_reads(made[i]);
+    const double real = launches[i].dram_read_sectors;
+    errors.push_back({time_us, reads, time_us / launches[i].time_us - 1, reads / real - 1,
+                      real / double(made[i].total.cold_read_sectors.value_or(1))});
+  }
+  return errors;
+}
+
+std::string system_text(const KernelLaunches& rows, const LearntKernel& learnt, size_t taught) {
+  std::string text =
+      "# Written by `sawtooth learn` from launches of " + one_line(rows.kernel) + "\n";
+  for (const auto& [key, value] : learnt.description.keys()) text += key + " = " + value + "\n";
+  text += "lse = off\n\n[system]\ndescription = a kernel that was learnt from " +
+          std::to_string(taught) + " launches on " + rows.gpu + ", head dim " +
+          std::to_string(rows.head_dim) + ", " + rows.dtype + "\n";
+  for (const auto& [mask, fitted] : learnt.costs) {
+    const std::string conditions =
+        " gpu=" + rows.gpu + " head-dim=" + std::to_string(rows.head_dim);
+    text += "\n[costs" + conditions + (learnt.costs.size() > 1 ? " mask=" + mask : "") + "]\n";
+    FittedCosts costs = fitted;
+    costs.cost.power_slowness = learnt.power_slowness;
+    for (const Parameter& one : parameters_of(costs, "learnt"))
+      text += one.key + " = " + one.value + "  # " + one.note + "\n";
+  }
+  return text;
+}
+
+}  // namespace sawtooth::experiments

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Other people's kernels, each learnt by `sawtooth learn` from ten launches, and predicted where it was not taught.
+
+    gallery.py record FOLDER SAWTOOTH    records LAUNCHES of each kernel into FOLDER/gallery.csv; a GPU, PyTorch, Triton
+    gallery.py learn SAWTOOTH [KERNEL]   learns them from the recorded rows and fills README.md; half an hour of a core
+    gallery.py check SAWTOOTH            is README.md what results/gallery.csv gives, and is one kernel learnt as before?
+
+Standard library only; a further kernel is a line of LAUNCHES.
+"""
+
+import concurrent.futures
+import csv
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROWS = HERE.parents[1] / "data" / "h200" / "foreign" / "gallery.csv"
+RESULTS = HERE / "results" / "gallery.csv"
+sys.path.append(str(HERE.parents[2] / "plots" / "lib"))
+import fill  # noqa: E402  (the path above leads to it)
+import measures  # noqa: E402
+import table  # noqa: E402
+
+KEYS = "--seq 16K,32K,48K,64K,96K,128K --heads 1,4 --causal 0,1"
+NARROW = "--head-dim 64 --seq 32K,64K,96K,128K,192K --causal 0,1"
+BOTH = "--scan linear,sawtooth"
+# what -> the names of its launches (a regular expression), and arguments of program.py
+LAUNCHES = {
+    "triton": ("attention", KEYS),
+    "triton-1-stage": ("persistent", f"{KEYS} {BOTH}"),
+    "triton-2-stages": ("persistent", f"{KEYS} {BOTH}"),
+    "triton-2-stages, D 64": ("persistent", f"{NARROW} {BOTH}"),
+    "triton-3-stages": ("persistent", f"{KEYS} {BOTH}"),
+    "sdpa-flash": ("flash_fwd", KEYS),
+    "sdpa-flash, D 64": ("flash_fwd", NARROW),
+    "sdpa-cudnn": ("sdpa", KEYS),
+    "sdpa-cudnn, D 64": ("sdpa", NARROW),
+    "sdpa-efficient": ("fmha", KEYS),
+    "flex": ("flex", KEYS),
+}
+CHECKED = "sdpa-cudnn, D 64"  # the fewest launches
+SAME = 0.02  # compilers differ in the last digits of a time, and events in that order
+BUDGET, SHORT, FEW = 12, 8, 20  # two less teach; of fewer launches than the last one SHORT
+POINT = ("seq_q", "heads", "mask", "scan")
+COUNTERS = ("dram_read_sectors", "time_us")
+LAUNCH = ("kernel_name", "grid", "block", "shared_bytes", "registers")
+COLUMNS = ("what", "gpu", "head_dim", "dtype", *POINT, *LAUNCH, "sm_read_sectors", *COUNTERS)
+SHOWN = 0.05  # of time, from which on the sign of a gain counts
+METRICS = "dram__sectors_read.sum,l1tex__m_xbar2l1tex_read_sectors.sum"
+
+
+def median_behind_first(rows, column):
+    """Of the launches of one problem; the first one loads the kernel."""
+    return statistics.median(float(row[column]) for row in rows[1:] or rows)
+
+
+def points_of(words):
+    """(seq, heads, mask, scan) in the order in which program.py launches them."""
+    given = dict(zip(words[::2], words[1::2]))
+    values = lambda key, usual: given.get(key, usual).split(",")
+    for seq in values("--seq", ""):
+        for heads in values("--heads", "1"):
+            for causal in values("--causal", "0"):
+                for scan in values("--scan", "linear"):
+                    mask = "causal" if causal == "1" else "none"
+                    yield int(seq[:-1]) * 1024, heads, mask, "" if scan == "linear" else scan
+
+
+def record(folder, program):
+    kept = []
+    for what, (name, words) in LAUNCHES.items():
+        words = words.split()
+        with tempfile.TemporaryDirectory() as work:
+            rows = Path(work) / "rows.csv"
+            command = [
+                program,
+                "record",
+                "--gpu",
+                "h200",
+                "--flush",
+                "--kernel",
+                name,
+                "--metrics",
+                METRICS,
+            ]
+            command += [
+                "--csv",
+                rows,
+                "--",
+                sys.executable,
+                HERE / "program.py",
+                what.split(",")[0],
+            ]
+            subprocess.run([*command, *words], check=True)
+            recorded = table.read(str(rows))
+        points = list(points_of(words))
+        launches = len(recorded) // len(points)
+        width = dict(zip(words[::2], words[1::2])).get("--head-dim", "128")
+        for i, point in enumerate(points):
+            rows = recorded[i * launches : (i + 1) * launches]
+            row = dict(rows[-1], what=what, head_dim=width, dtype="bf16", **dict(zip(POINT, point)))
+            for column in ("sm_read_sectors", *COUNTERS):
+                row[column] = f"{median_behind_first(rows, column):.0f}"
+            kept.append({column: row[column] for column in COLUMNS})
+    table.write(f"{folder}/gallery.csv", kept)
+
+
+def learn(program, what):
+    """Rows of results/gallery.csv of one kernel: what `simulate --system` says of every launch."""
+    rows = table.where(table.read(str(ROWS)), what=what)
+    with tempfile.TemporaryDirectory() as work:
+        given, system, points = (
+            str(Path(work) / name) for name in ("rows.csv", "mine.ini", "points.ini")
+        )
+        table.write(given, [{c: row[c] for c in COLUMNS if c != "what"} for row in rows])
+        command = [program, "learn", "--rows", given, "--output", system]
+        command += ["--threads=2", f"--budget={BUDGET if len(rows) > FEW else SHORT}"]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        taught = (
+            said.split("launches that taught:\n")[1].split("launches held back:\n")[0].count("\n")
+        )
+        description = said.splitlines()[1].strip()
+        sections = (
+            f"[{i}]\nseq = {row['seq_q']}\nheads = {row['heads']}\nmask = {row['mask']}\n"
+            + (f"scan = {row['scan']}\n" if row["scan"] else "")
+            for i, row in enumerate(rows)
+        )
+        head = f"gpu = h200\nhead-dim = {rows[0]['head_dim']}\nsystem = {system}\n"
+        Path(points).write_text(head + "".join(sections), encoding="utf-8")
+        command = [program, "simulate", points, "--quiet", "--threads=2", "--csv=-"]
+        said_rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    is_taught = lambda row: described(row) in said.split("launches held back:\n")[0]
+    made = []
+    for row, predicted in zip(rows, csv.DictReader(said_rows.splitlines()), strict=True):
+        cells = {column: row[column] for column in ("what", *POINT, *COUNTERS)}
+        cells |= {f"predicted_{column}": predicted[column] for column in COUNTERS}
+        made.append(cells | {"taught": int(is_taught(row)), "description": description})
+    assert sum(row["taught"] for row in made) == taught
+    return made
+
+
+def is_learnt_again(program, rows):
+    for old, new in zip(rows, learn(program, CHECKED), strict=True):
+        for column in (f"predicted_{one}" for one in COUNTERS):
+            if abs(float(new[column]) / float(old[column]) - 1) > SAME:
+                print(
+                    f"{described(old)} {column} is {new[column]}, was {old[column]}",
+                    file=sys.stderr,
+                )
+                return False
+    return True
+
+
+def described(row):
+    """As learn prints a launch."""
+    scan = f", {row['scan']}" if row["scan"] else ""
+    return f"seq {row['seq_q']}, heads {row['heads']}, {row['mask']}{scan}:"
+
+
+def pair(shares):
+    """Median and 90 %, in percent."""
+    return f"{100 * statistics.median(shares):.1f}/{100 * measures.quantile(shares, 0.9):.1f}"
+
+
+class Page:
+    """What README.md may ask."""
+
+    def __init__(self, rows):
+        self._rows = rows
+
+    def _errors(self, rows, column):
+        return [abs(float(row[f"predicted_{column}"]) / float(row[column]) - 1) for row in rows]
+
+    def _held(self, what=None):
+        return [r for r in self._rows if r["taught"] == "0" and what in (None, r["what"])]
+
+    def _gains(self, what=None):
+        """(measured, predicted) change of time by sawtooth, of launches held back in both orders or one."""
+        places = {tuple(row[c] for c in ("what", *POINT)): row for row in self._rows}
+        for (name, seq, heads, mask, scan), row in places.items():
+            before = places.get((name, seq, heads, mask, ""))
+            if scan and what in (None, name):
+                yield tuple(
+                    float(row[c]) / float(before[c]) - 1 for c in ("time_us", "predicted_time_us")
+                )
+
+    def off(self, column, what=None):
+        """Median and 90 % of errors of launches held back, in percent."""
+        errors = self._errors(self._held(what), column)
+        return pair(errors)
+
+    def gains(self, what=None):
+        """Points that gains are off by, median and 90 %."""
+        off = [abs(a - b) for a, b in self._gains(what)]
+        if not off:
+            return ""
+        return pair(off)
+
+    def signs(self):
+        shown = [(a, b) for a, b in self._gains() if abs(a) > SHOWN]
+        return f"{sum(a * b > 0 for a, b in shown)} of {len(shown)}"
+
+    def pairs(self):
+        return len(list(self._gains()))
+
+    def held(self):
+        return len(self._held())
+
+    def kernels(self):
+        lines = ["|kernel|order|held|DRAM, %|time, %|gain|", "|---" * 6 + "|"]
+        for what in dict.fromkeys(row["what"] for row in self._rows):
+            one = next(row for row in self._rows if row["what"] == what)
+            keys = dict(word.split(" = ") for word in one["description"].split(", "))
+            order = "/".join(keys[key] for key in ("launch", "q-order", "scan"))
+            cells = (what, order, len(self._held(what)))
+            cells += (*(self.off(column, what) for column in COUNTERS), self.gains(what))
+            lines.append("|" + "|".join(map(str, cells)) + "|")
+        return "\n".join(lines)
+
+
+def main(arguments):
+    match arguments:
+        case ["record", folder, program]:
+            record(folder, program)
+            return 0
+        case ["learn", program, *chosen]:
+            made = []
+            if chosen:
+                kept = table.read(str(RESULTS), replaced=True)
+                made = [row for row in kept if row["what"] not in chosen]
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as crew:
+                for rows in crew.map(lambda what: learn(program, what), chosen or LAUNCHES):
+                    made += rows
+            order = list(LAUNCHES)
+            table.write(str(RESULTS), sorted(made, key=lambda row: order.index(row["what"])))
+            check = False
+        case ["check", program]:
+            check = True
+        case _:
+            sys.exit(__doc__)
+    rows = table.read(str(RESULTS))
+    page = Page(rows)
+    if check and not is_learnt_again(program, table.where(rows, what=CHECKED)):
+        return 1
+    return fill.write_or_check(str(HERE / "README.md"), page, check, "gallery.py learn SAWTOOTH")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
