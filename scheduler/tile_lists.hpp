@@ -31,13 +31,36 @@ struct TileLists {
   }
 };
 
+/// Keys that a query row sees inside the tiles of its list: those of two ranges, of which each may
+/// be empty.
+struct alignas(16) KeySpans {
+  int32_t early_begin = 0, early_end = 0;
+  int32_t begin = 0, end = 0;
+
+  SAWTOOTH_HD constexpr bool contain(int64_t key) const {
+    return (key >= early_begin && key < early_end) || (key >= begin && key < end);
+  }
+};
+
 /// Those of a mask: of Q tiles, which scan K/V tiles, and of K/V tiles, which scan Q tiles.
 struct ListedTiles {
   TileLists of_q, of_kv;
-  double pairs = 0;  // of a query row and a key that it sees, in one head
+  double pairs = 0;                 // of a query row and a key that it sees, in one head
+  int64_t q_rows = 0, kv_rows = 0;  // of a tile
+  const KeySpans* spans = nullptr;  // one a query row; null: rows see all keys of their tiles
 };
 
-/// Whether the mask has lists. Kernels take none, and their code has no branch for them.
+/// Whether query row `row` sees key `key`.
+constexpr bool sees(const ListedTiles& lists, int64_t row, int64_t key) {
+  const int64_t tile = key / lists.kv_rows;
+  const Range places = lists.of_q.places(row / lists.q_rows);
+  const int64_t place = lists.of_q.first_from(places, tile);
+  return place < places.end && lists.of_q.tiles[place] == tile &&
+         (lists.spans == nullptr || lists.spans[row].contain(key));
+}
+
+/// Whether the mask has lists, on the host. Kernels that take lists have them beside the problem;
+/// the code of the others has no branch for them.
 SAWTOOTH_HD constexpr bool is_listed([[maybe_unused]] const Mask& mask) {
 #if defined(__CUDA_ARCH__)
   return false;

@@ -175,6 +175,7 @@ Outcome plan(const AttentionForward& asked, void* workspace, std::size_t bytes,
     planned.zero_bytes = end_zero - first_zero;
     planned.combine = choice.schedule.kv_split > 1;
     planned.launch.running = running_of(call);
+    planned.launch.lists = call.lists;
     if (planned.device.compute_capability != 0) {
       const ForwardArguments arguments =
           arguments_of(call, tiling, choice.schedule, static_cast<char*>(workspace));

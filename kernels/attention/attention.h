@@ -59,7 +59,8 @@ typedef enum sawtooth_dtype {
 typedef enum sawtooth_mask {
   SAWTOOTH_MASK_NONE = 0,
   SAWTOOTH_MASK_CAUSAL = 1,
-  SAWTOOTH_MASK_WINDOW = 2
+  SAWTOOTH_MASK_WINDOW = 2,
+  SAWTOOTH_MASK_LISTS = 3 /* forward only */
 } sawtooth_mask;
 
 /* Distances in elements, multiples of 8; all zero: contiguous [batch, head, length, dim]. */
@@ -107,6 +108,15 @@ typedef struct sawtooth_attention {
   /* Elements of a row of V and O, where not head_dim: 128 with head_dim 192, forward only. 0: as
    * head_dim. */
   int32_t head_dim_v;
+  /* Of SAWTOOTH_MASK_LISTS, in device memory that every run reads: which K/V tiles each Q tile sees,
+   * of every head alike, in tiles of tile_q and tile_kv rows, which are given then. The entries of Q
+   * tile t stand at list_begin[t] to list_begin[t + 1] - 1 of list_entries, ascending: twice the
+   * number of a K/V tile, plus 1 where some row of the Q tile does not see some key of it, or the
+   * K/V tile is shorter than tile_kv. Of such tiles row i sees the keys [b, e) of two ranges b, e, b, e
+   * from list_spans[4 i] on (16-byte aligned, 0 to seq_kv), or all where list_spans is null. */
+  const int64_t* list_begin;
+  const int32_t* list_entries;
+  const int32_t* list_spans;
 } sawtooth_attention;
 
 /* The gradients of a call, beside what a sawtooth_attention says of it: start from

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "kernels/attention/variants.hpp"
+#include "kernels/common/block_lists.hpp"
 #include "kernels/common/order_trace.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
@@ -103,6 +104,10 @@ struct AttentionForward {
   const void* v = nullptr;
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
+  // Of a mask of kind `listed`, in tiles of `tiling`, which is named then. Families mma and hopper
+  // take them at head dims 64 and 128, with one tile each (kernels/attention/variant_list.hpp),
+  // without packed sequences and running results.
+  BlockLists lists;
   PackedRows packed;
   Running running;  // then `lse` is null, and `o`, the sum so far rounded, may be
   Strides q_strides;

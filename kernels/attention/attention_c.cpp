@@ -45,7 +45,9 @@ static_assert(int(Status::launch_failed) == SAWTOOTH_LAUNCH_FAILED);
 static_assert(int(Status::workspace_too_small) == SAWTOOTH_WORKSPACE_TOO_SMALL);
 static_assert(int(ElementType::bf16) == SAWTOOTH_BF16 && int(ElementType::fp16) == SAWTOOTH_FP16 &&
               int(ElementType::fp32) == SAWTOOTH_FP32);
-static_assert(int(MaskKind::window) == SAWTOOTH_MASK_WINDOW);
+static_assert(int(MaskKind::window) == SAWTOOTH_MASK_WINDOW &&
+              int(MaskKind::listed) == SAWTOOTH_MASK_LISTS);
+static_assert(sizeof(KeySpans) == 4 * sizeof(int32_t));
 
 /// Finds `name` in a list of policies, null standing for automatic; a message otherwise.
 template <class List>
@@ -122,6 +124,8 @@ static Outcome translate(const sawtooth_attention* call, Call& to) {
     to.packed.q = from->packed_q;
     to.packed.kv = from->packed_kv;
     to.packed.may_change = from->packed_may_change != 0;
+    to.lists = {{from->list_begin, from->list_entries},
+                reinterpret_cast<const KeySpans*>(from->list_spans)};
     if (from->sequence_order != nullptr)
       return find_policy<SequenceOrders>("sequence_order", from->sequence_order,
                                          to.packed.order.index);

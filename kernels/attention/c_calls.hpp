@@ -133,7 +133,7 @@ sawtooth_status with_plan(const Plan* plan, const Use& use) {
 inline Outcome check_enumerators(sawtooth_dtype dtype, sawtooth_mask mask) {
   if (dtype < SAWTOOTH_BF16 || dtype > SAWTOOTH_FP32)
     return {Status::unsupported_type, "dtype is none of the values of sawtooth_dtype"};
-  if (mask < SAWTOOTH_MASK_NONE || mask > SAWTOOTH_MASK_WINDOW)
+  if (mask < SAWTOOTH_MASK_NONE || mask > SAWTOOTH_MASK_LISTS)
     return {Status::bad_size, "mask is none of the values of sawtooth_mask"};
   return {};
 }

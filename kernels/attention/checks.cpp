@@ -61,7 +61,7 @@ Outcome refuse(Status status, std::string message) {
   return {status, std::move(message)};
 }
 
-Outcome check_sizes(const Problem& problem) {
+Outcome check_sizes(const Problem& problem, bool lists) {
   const std::pair<const char*, int64_t> sizes[] = {
       {"batch", problem.batch},          {"heads", problem.heads},   {"kv_heads", problem.kv_heads},
       {"seq_q", problem.seq_q},          {"seq_kv", problem.seq_kv}, {"head_dim", problem.head_dim},
@@ -81,7 +81,7 @@ Outcome check_sizes(const Problem& problem) {
                                                 "; allowed: none, K and V have the type of Q");
   if (problem.kv_latent)
     return refuse(Status::unsupported_head_dim, "V is columns of K; allowed: V of its own");
-  if (problem.mask.kind > MaskKind::window)
+  if (problem.mask.kind > MaskKind::window && !lists)
     return refuse(Status::bad_size, "mask is a list of tiles; allowed: none, causal, window");
   if (problem.mask.kind == MaskKind::window && problem.mask.window <= 0)
     return refuse(Status::bad_size, "mask window is " + std::to_string(problem.mask.window) +
@@ -230,9 +230,30 @@ Outcome check_running(const AttentionForward& call) {
   return {};
 }
 
+Outcome check_lists(const AttentionForward& call) {
+  const BlockLists& lists = call.lists;
+  if (call.problem.mask.kind != MaskKind::listed) return {};
+  if (lists.entries.begin == nullptr || lists.entries.tiles == nullptr)
+    return refuse(Status::null_pointer, "lists.entries is a null pointer");
+  const auto misaligned = [](const auto* data) {
+    return reinterpret_cast<uintptr_t>(data) % alignof(decltype(*data)) != 0;
+  };
+  if (misaligned(lists.entries.begin) || misaligned(lists.entries.tiles) || misaligned(lists.spans))
+    return refuse(Status::misaligned,
+                  "lists are not aligned; allowed: begin to 8 bytes, entries to 4, spans to 16");
+  if (call.tiling.q_rows == 0)
+    return refuse(Status::unsupported_tiling,
+                  "tile is automatic; allowed with lists: the tile that their entries count");
+  if (is_packed(call) || call.running.o != nullptr)
+    return refuse(Status::bad_size,
+                  "packed sequences or running results are given; allowed with lists: neither");
+  return {};
+}
+
 Outcome check_call(const AttentionForward& call) {
   const Problem& problem = call.problem;
-  if (Outcome bad = check_sizes(problem); !bad) return bad;
+  if (Outcome bad = check_sizes(problem, true); !bad) return bad;
+  if (Outcome bad = check_lists(call); !bad) return bad;
   if (Outcome bad = check_variant(problem, call.tiling, call.family, Pass::forward); !bad)
     return bad;
   const int64_t dim = problem.head_dim, dim_v = problem.v_dim();

@@ -1,9 +1,11 @@
 #include "kernels/attention/choice.hpp"
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/attention/packed.hpp"
 #include "kernels/attention/variant_list.hpp"
@@ -37,12 +39,23 @@ Outcome check_pieces(const Schedule& schedule, const KernelVariant& variant) {
   return {};
 }
 
+/// The kernels that take lists of tiles, of this build.
+std::string with_lists() {
+  std::vector<std::string> kernels;
+  for (const KernelVariant& variant : kernel_variants())
+    if (variant.listed_function != nullptr && variant.dtype == ElementType::bf16)
+      kernels.push_back(std::string(variant.family) + " " + std::to_string(variant.tiling.q_rows) +
+                        "x" + std::to_string(variant.tiling.kv_rows) + " at head_dim " +
+                        variant.head_dims().text());
+  return listed(kernels, std::identity());
+}
+
 bool has_name(const AttentionForward& call, const KernelVariant& variant) {
   const bool any_tiling = call.tiling.q_rows == 0 && call.tiling.kv_rows == 0;
   return variant.head_dims() == HeadDims(call.problem) && variant.dtype == call.problem.dtype &&
          variant.serves(call.family) &&
          (!call.family.empty() || variant.most_keys == 0 ||
-          call.problem.seq_kv <= variant.most_keys) &&
+          call.problem.mask.kind == MaskKind::listed || call.problem.seq_kv <= variant.most_keys) &&
          (any_tiling || (variant.tiling.q_rows == call.tiling.q_rows &&
                          variant.tiling.kv_rows == call.tiling.kv_rows));
 }
@@ -53,9 +66,10 @@ std::pair<int, double> slowness(const AttentionForward& call, const KernelVarian
   constexpr int hopper = 90;
   if (variant.compute_capability != 0) {
     // Without a known cost: the only tile of a head dim.
-    const double us = variant.cost.measured() ? estimated_us(call.problem, variant.tiling,
-                                                             variant.cost, max_of(1, device.sms))
-                                              : std::numeric_limits<double>::infinity();
+    const bool known = variant.cost.measured() && call.problem.mask.kind != MaskKind::listed;
+    const double us =
+        known ? estimated_us(call.problem, variant.tiling, variant.cost, max_of(1, device.sms))
+              : std::numeric_limits<double>::infinity();
     return {0, us};
   }
   // 1 to 13 % faster than mma with the same tile at two and three CTAs an SM, on one H200
@@ -117,6 +131,12 @@ Outcome suits(const AttentionForward& call, const KernelVariant& variant) {
                 variant.head_dims().text() +
                 " takes no packed sequences; allowed: hopper and mma with head dims 64 and 128, "
                 "and the first tile of each"};
+  if (problem.mask.kind == MaskKind::listed && variant.listed_function == nullptr)
+    return {Status::unsupported_tiling,
+            "the " + std::string(variant.family) + " kernel with tile " +
+                std::to_string(variant.tiling.q_rows) + "x" +
+                std::to_string(variant.tiling.kv_rows) + " and head_dim " +
+                variant.head_dims().text() + " takes no lists of tiles; allowed: " + with_lists()};
   if (variant.loads_by_copy_engine())
     if (Outcome bad = check_tensor_maps(call, variant); !bad) return bad;
   if (Outcome bad = check_pieces(schedule, variant); !bad) return bad;
@@ -164,6 +184,8 @@ std::span<const MaskedKernel> masked_kernels(const KernelVariant& variant) {
 }
 
 MaskedKernel kernel_for(const KernelVariant& variant, const Problem& problem) {
+  if (problem.mask.kind == MaskKind::listed)
+    return {variant.listed_function, variant.listed_shared_bytes, 0};
   if (problem.mask.kind != MaskKind::none)
     for (const MaskedKernel& kernel : masked_kernels(variant))
       if (kernel.most_keys == 0 || problem.seq_kv <= kernel.most_keys) return kernel;

@@ -72,7 +72,8 @@ std::string listed(const Values& values, TextOf text_of) {
   return text;
 }
 
-Outcome check_sizes(const Problem& problem);
+/// With `lists` the mask may be lists of tiles.
+Outcome check_sizes(const Problem& problem, bool lists = false);
 
 /// Whether this build has a kernel of the pass with this family, head dim, type and tile.
 Outcome check_variant(const Problem& problem, const Tiling& tiling, std::string_view family,

@@ -37,9 +37,9 @@ std::string name_of(const KernelVariant& variant) {
 /// Allows the kernel all the shared memory that a CTA of the device can have: the same value from
 /// every thread, and so no race.
 cudaError_t allow_shared_memory(const KernelVariant& variant, const DeviceLimits& device) {
-  for (const void* function :
-       {variant.function, variant.running_function, variant.packed_function,
-        variant.ordered_function, variant.separate_function, variant.dq_kernel.function}) {
+  for (const void* function : {variant.function, variant.running_function, variant.packed_function,
+                               variant.listed_function, variant.ordered_function,
+                               variant.separate_function, variant.dq_kernel.function}) {
     if (function == nullptr) continue;
     const cudaError_t error = cudaFuncSetAttribute(
         function, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared_bytes);
@@ -204,8 +204,15 @@ Outcome enqueue(const PreparedLaunch& launch, CUstream_st* stream) {
   std::size_t count = 0;
   const std::size_t maps = launch.packed() ? 0 : number_of_maps(*launch.variant);
   for (; count < maps; ++count) parameters[count] = address(launch.maps[count]);
-  parameters[count++] = address(launch.arguments);
-  parameters[count++] = address(launch.running);
+  ListedArguments listed;
+  if (launch.arguments.problem.mask.kind == MaskKind::listed) {
+    static_cast<ForwardArguments&>(listed) = launch.arguments;
+    listed.lists = launch.lists;
+    parameters[count++] = address(listed);
+  } else {
+    parameters[count++] = address(launch.arguments);
+    parameters[count++] = address(launch.running);
+  }
   if (launch.packed())
     return enqueue_kernel(*launch.variant, launch.variant->packed_function, launch.ctas,
                           launch.shared_bytes, parameters.data(), stream);

@@ -76,6 +76,7 @@ struct PreparedLaunch {
   // The kernel for packed sequences runs where there are any; the others take the part that they
   // know.
   PackedArguments arguments;
+  BlockLists lists;        // of a mask that is lists
   RunningResults running;  // where its O is not null, the kernel for them runs
 
   bool packed() const { return arguments.sequences != nullptr; }

@@ -71,6 +71,8 @@ struct KernelVariant {
   const void* running_function = nullptr;   // the same for running results; null: none
   const void* packed_function = nullptr;    // the same for packed sequences; null: none
   int packed_shared_bytes = 0;              // of a CTA of that
+  const void* listed_function = nullptr;    // the same for masks that are lists; null: none
+  int listed_shared_bytes = 0;              // of a CTA of that
   const void* ordered_function = nullptr;   // backward: for dq = ordered; null: the same
   const void* separate_function = nullptr;  // backward: for dq = separate; null: none
   DqKernel dq_kernel;                       // and what runs behind that, of the same tiles

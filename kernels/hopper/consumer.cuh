@@ -10,6 +10,7 @@
 
 #include "kernels/hopper/consumer_item.cuh"
 #include "kernels/hopper/epilogue.cuh"
+#include "kernels/hopper/listed_rows.cuh"
 #include "kernels/hopper/q_fragments.cuh"
 #include "kernels/hopper/shared_storage.cuh"
 #include "kernels/hopper/sight.hpp"
@@ -31,6 +32,7 @@ class Consumer : ConsumerItem<Shape, Results> {
   using typename Item::Arguments, typename Item::Element, typename Item::Output;
   using Scores = float[accumulators(Shape::kv_rows)];
   using Packed = uint32_t[accumulators(Shape::kv_rows) / 2];
+  using Spans = RowSpans<Shape::listed>;
   static constexpr int q_slices = Shape::head_dim / wgmma_k;
   static constexpr bool takes_turns = Shape::overlap == Overlap::ping_pong && Shape::consumers > 1;
 
@@ -119,24 +121,28 @@ class Consumer : ConsumerItem<Shape, Results> {
   /// Scores and probabilities of a tile, with nothing in flight beside.
   __device__ void first_scores(Scores& scores, RowSoftmax& softmax, int kv_tile, bool masked,
                                bool last) {
+    Spans spans;
+    if (masked) read_spans(spans);
     pin(scores);
     wgmma_fence();
     issue_scores(scores);
     wgmma_wait<0>();
     pin_scores(scores);
     release_k(last);
-    if (masked) mask(scores, kv_tile);
+    if (masked) mask(scores, kv_tile, spans);
     softmax.template update<true, Shape::lazy_rescale>(scores, arguments_.scale_log2);
   }
 
   /// What this warpgroup sees of a tile of which some row of the item does not see every key. With
-  /// `short_items`; else `hides` is all that is asked.
+  /// `short_items`; else `hides` is all that is asked. Lists tell warpgroups of an item the same.
   __device__ Sight sight(int kv_tile) const {
+    if constexpr (Shape::listed) return Sight::some;
     return Sight(uniform(int(sight_of(problem(), first_row_, warpgroup_rows,
                                       kv_tile * Shape::kv_rows, Shape::kv_rows))));
   }
   /// Whether no row of this warpgroup sees a key of the tile, though others of the item may.
   __device__ bool hides(int kv_tile) const {
+    if constexpr (Shape::listed) return false;
     const int64_t first_key = int64_t(kv_tile) * Shape::kv_rows;
     decltype(auto) of_item = problem();
     const Range of_first = seen_keys(of_item, first_row_, first_key, Shape::kv_rows);
@@ -184,6 +190,8 @@ class Consumer : ConsumerItem<Shape, Results> {
   template <bool Masked>
   __device__ void overlapped_step(Scores& scores, Packed& packed, Output& output,
                                   RowSoftmax& softmax, int kv_tile, bool last) {
+    Spans spans;
+    if constexpr (Masked) read_spans(spans);
     if constexpr (takes_turns) named_barrier_sync(turn_barrier(warpgroup_), turn_threads);
     pin(scores);
     pin(output);
@@ -199,7 +207,7 @@ class Consumer : ConsumerItem<Shape, Results> {
     wgmma_wait<1>();
     pin_scores(scores);
     release_k(last);
-    if constexpr (Masked) mask(scores, kv_tile);
+    if constexpr (Masked) mask(scores, kv_tile, spans);
     softmax.template update<Masked, Shape::lazy_rescale>(scores, arguments_.scale_log2);
     wgmma_wait<0>();
     pin(output);
@@ -315,7 +323,22 @@ class Consumer : ConsumerItem<Shape, Results> {
     wgmma_commit();
   }
 
-  __device__ void mask(Scores& scores, int kv_tile) const {
+  /// Before the products of a masked step.
+  __device__ void read_spans([[maybe_unused]] Spans& spans) const {
+    if constexpr (Shape::listed)
+      spans.load(arguments_.lists.spans, int(problem().seq_q), int(problem().seq_kv),
+                 [&](int half) { return row(half); });
+  }
+
+  __device__ void mask(Scores& scores, int kv_tile, [[maybe_unused]] const Spans& spans) const {
+    if constexpr (Shape::listed) {
+      const int first_key = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
+      uint64_t visible[rows_a_thread];
+#pragma unroll
+      for (int half = 0; half < rows_a_thread; ++half)
+        visible[half] = spans.visible(half, first_key, Shape::kv_rows);
+      return keep_scores(scores, visible);
+    }
     decltype(auto) of_item = problem();
     const int first_of_lane = kv_tile * Shape::kv_rows + column_offset(threadIdx.x);
     int first_key[rows_a_thread];

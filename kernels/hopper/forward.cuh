@@ -75,6 +75,16 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   forward_cta<Shape>(maps[0], maps[1], maps[2], arguments, OwnResults{});
 }
 
+/// The same kernel under a mask that is lists of tiles.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1)
+    forward_listed(const __grid_constant__ CUtensorMap q_map,
+                   const __grid_constant__ CUtensorMap k_map,
+                   const __grid_constant__ CUtensorMap v_map,
+                   const __grid_constant__ ListedArguments arguments) {
+  forward_cta<Shape>(q_map, k_map, v_map, arguments, OwnResults{});
+}
+
 /// The same kernel with another end: results are added to those of the calls before.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
@@ -86,14 +96,15 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   forward_cta<Shape>(q_map, k_map, v_map, arguments, results);
 }
 
-/// The same kernel with another way for O: through shared memory and the copy engine.
-template <class Shape>
+/// The same kernel with another way for O: through shared memory and the copy engine. `Arguments`
+/// are ForwardArguments or ListedArguments.
+template <class Shape, class Arguments = ForwardArguments>
 __global__ void __launch_bounds__(Shape::threads, Shape::ctas_per_sm)
     forward_short(const __grid_constant__ CUtensorMap q_map,
                   const __grid_constant__ CUtensorMap k_map,
                   const __grid_constant__ CUtensorMap v_map,
                   const __grid_constant__ CUtensorMap o_map,
-                  const __grid_constant__ ForwardArguments arguments) {
+                  const __grid_constant__ Arguments arguments) {
   extern __shared__ unsigned char memory[];
   const uint32_t start = shared_address(memory);
   const uint32_t aligned =

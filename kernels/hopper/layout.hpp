@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/lane_columns.hpp"
 #include "scheduler/host_device.hpp"
 
 namespace sawtooth::kernels::hopper {
@@ -100,15 +101,4 @@ SAWTOOTH_HD constexpr int column_offset(int lane) {
 SAWTOOTH_HD constexpr int place_in_row(int i) {
   return i / 4 * 2 + i % 2;
 }
-/// One bit a place: the accumulators of a row, 64 at most, whose columns lie in
-/// [begin, end), counted from the lane's first and not negative. Two of every
-/// eight columns are the lane's own.
-SAWTOOTH_HD constexpr uint64_t accumulators_between(int begin, int end) {
-  const auto before = [](unsigned column) {
-    const unsigned places = column / 8 * 2 + (column % 8 < 2 ? column % 8 : 2);
-    return places < 64 ? (uint64_t(1) << places) - 1 : ~uint64_t(0);
-  };
-  return before(unsigned(end)) & ~before(unsigned(begin));
-}
-
 }  // namespace sawtooth::kernels::hopper

@@ -49,11 +49,14 @@ class ScanWarp {
   template <class Slot>
   __device__ void walk_head(const Slot& work, int head) {
     for (int step = 0; step < int(work.scan.tiles); ++step) {
-      const int tile = tile_at(work, step);
+      const int entry = entry_at(work, step);
+      const int tile = tile_of(entry);
       const uint32_t slot = shared_.scan_steps % step_slots;
       // Producers start with 1.
       shared_.step_empty[slot].wait(shared_.scan_steps / step_slots % 2 ^ 1);
-      if constexpr (forward) {
+      if constexpr (Hand::listed) {
+        shared_.steps[slot] = {tile, is_partial(entry)};
+      } else if constexpr (forward) {
         shared_.steps[slot] = {tile, tile < work.unmasked.begin || tile >= work.unmasked.end};
       } else {
         leave_note(shared_.steps[slot], work, head, step, tile);
@@ -78,9 +81,13 @@ class ScanWarp {
                                             arguments().schedule.order, work.item.own_tile, tile));
   }
 
-  __device__ int tile_at(const WorkSlot& work, int step) const {
-    return int(scanned_tile_at(arguments().schedule, work.item, work.scan, step));
+  /// The tile of a step, or where the mask is lists its entry there.
+  __device__ int entry_at(const WorkSlot& work, int step) const {
+    const int64_t tile = scanned_tile_at(arguments().schedule, work.item, work.scan, step);
+    if constexpr (Hand::listed) return arguments().lists.entries.tiles[tile];
+    return int(tile);
   }
+  __device__ static int tile_of(int entry) { return Hand::listed ? tile_of_entry(entry) : entry; }
 
   /// Reads the attach word and writes the trace's record.
   template <class Slot>
@@ -88,8 +95,11 @@ class ScanWarp {
     if (arguments().schedule.scan == scan_id<AttachScan>) {
       work.attach_tile = atomicAdd(attach_word(arguments(), work.item), 0);
       const Range tiles = work.item.scanned;
+      int64_t begin_at = work.attach_tile;
+      if constexpr (Hand::listed)
+        begin_at = arguments().lists.entries.first_from(tiles, entries_of({begin_at, 0}).begin);
       work.scan.attach_position =
-          clamp_to(work.attach_tile, tiles.begin, max_of(tiles.begin, tiles.end - 1)) - tiles.begin;
+          clamp_to(begin_at, tiles.begin, max_of(tiles.begin, tiles.end - 1)) - tiles.begin;
     }
     if (arguments().trace.items == nullptr) return;
     ItemRecord& record = arguments().trace.items[work.item.index];
@@ -118,7 +128,7 @@ class ScanWarp {
   __device__ void prefetch_step(const WorkSlot& work, int step) const {
     const int ahead = step + int(arguments().schedule.prefetch);
     if (ahead >= int(work.scan.tiles)) return;
-    const int tile = tile_at(work, ahead);
+    const int tile = tile_of(entry_at(work, ahead));
     prefetch_rows<Shape::head_dim>(arguments().k, arguments().k_strides, work, tile);
     prefetch_rows<Shape::head_dim_v>(arguments().v, arguments().v_strides, work, tile);
   }

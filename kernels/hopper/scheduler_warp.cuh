@@ -86,18 +86,23 @@ class SchedulerWarp {
       slot.item.head = scratch.work.head * problem.heads_per_kv_head();
     }
     forget_registers();
-    slot.item.scanned = scanned_by(problem, Shape::tiling(), schedule(), scratch.work, pass);
-    forget_registers();
-    if (forward && scratch.is_piece) {
-      slot.item.scanned = intersection(slot.item.scanned, scratch.tiles);
+    if constexpr (Hand::listed) {
+      find_places(slot);
+    } else {
+      slot.item.scanned = scanned_by(problem, Shape::tiling(), schedule(), scratch.work, pass);
       forget_registers();
+      if (forward && scratch.is_piece) {
+        slot.item.scanned = intersection(slot.item.scanned, scratch.tiles);
+        forget_registers();
+      }
     }
     slot.scan.items_before = items_before_of(schedule(), slot.item.index, scratch.turn);
     forget_registers();
     slot.scan = scan_context_after(slot.scan.items_before, schedule(), slot.item, 0);
     forget_registers();
     if constexpr (forward) {
-      slot.unmasked = unmasked_kv_tiles(problem, Shape::tiling(), slot.item.own_tile);
+      if constexpr (!Hand::listed)
+        slot.unmasked = unmasked_kv_tiles(problem, Shape::tiling(), slot.item.own_tile);
       forget_registers();
       if (schedule().prefetch > 0) share_prefetch(slot);
       scratch.steps += uint32_t(slot.scan.tiles);
@@ -108,6 +113,22 @@ class SchedulerWarp {
       slot.steps = int(slot.scan.tiles) * slot.heads;
       scratch.steps += uint32_t(slot.steps);
     }
+  }
+
+  /// The places of the item's list; of a part or a piece those of its tiles.
+  __device__ void find_places(WorkSlot& slot) const {
+    SchedulerScratch& scratch = shared_.scratch;
+    const TileLists& entries = shared_.arguments.lists.entries;
+    slot.item.scanned = entries.places(slot.item.own_tile);
+    forget_registers();
+    if (!scratch.is_piece && schedule().kv_split == 1) return;
+    if (!scratch.is_piece) {
+      const int64_t tiles = kv_tiles(shared_.arguments.problem, Shape::tiling());
+      scratch.tiles = part_of({0, tiles}, slot.item.part, schedule().kv_split, tiles);
+      forget_registers();
+    }
+    slot.item.scanned = entries.within(slot.item.scanned, entries_of(scratch.tiles));
+    forget_registers();
   }
 
   /// The problem of the item's sequence.
@@ -226,7 +247,8 @@ class SchedulerWarp {
   /// For the first item: tickets and lists; all else is worked out while the launch before still
   /// runs.
   __device__ bool reads_global_memory() const {
-    return (!begins_without_ticket<Shape> && schedule().launch == launch_id<DynamicLaunch>) ||
+    return Hand::listed ||
+           (!begins_without_ticket<Shape> && schedule().launch == launch_id<DynamicLaunch>) ||
            schedule().order.list != nullptr;
   }
 

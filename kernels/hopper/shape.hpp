@@ -40,6 +40,7 @@ struct Shape {
   static constexpr int q_boxes = 1;              // of a Q tile, each waited for alone
   static constexpr bool q_in_registers = false;  // of the warpgroup whose rows they are
   static constexpr bool packed = false;
+  static constexpr bool listed = false;
   SAWTOOTH_HD static constexpr Tiling tiling() { return {q_rows, kv_rows}; }
 
   static constexpr int ctas_per_sm = 1;
@@ -73,6 +74,12 @@ struct Shape {
 template <class Base>
 struct PackedShape : Base {
   static constexpr bool packed = true;
+};
+
+/// The same shape for masks that are lists of tiles.
+template <class Base>
+struct ListedShape : Base {
+  static constexpr bool listed = true;
 };
 
 /// The same shape with rows of V and O of `HeadDimV` columns.
@@ -111,5 +118,7 @@ template <class Shape>
 inline constexpr bool begins_without_ticket = false;
 template <class Base, int CtasPerSm>
 inline constexpr bool begins_without_ticket<ShortShape<Base, CtasPerSm>> = true;
+template <class Base>
+inline constexpr bool begins_without_ticket<ListedShape<Base>> = begins_without_ticket<Base>;
 
 }  // namespace sawtooth::kernels::hopper

@@ -83,6 +83,7 @@ struct HandOver {
   using Arguments = Arguments_;
   using Note = Note_;
   static constexpr bool packed = std::is_same_v<Slot, PackedSlot>;
+  static constexpr bool listed = std::is_same_v<Arguments, ListedArguments>;
   Barrier slot_full[work_slots], slot_empty[work_slots];
   Barrier step_full[step_slots], step_empty[step_slots];
   Slot slots[work_slots];
@@ -116,8 +117,9 @@ struct SharedStorage {
   Barrier q_full[Shape::q_stages * Shape::q_boxes], q_empty[Shape::q_stages * Shape::q_boxes];
   Barrier k_full[Shape::stages], k_empty[Shape::stages];
   Barrier v_full[Shape::stages], v_empty[Shape::stages];
+  using OneLength = std::conditional_t<Shape::listed, ListedArguments, ForwardArguments>;
   using Hand = std::conditional_t<Shape::packed, HandOver<PackedArguments, TileNote, PackedSlot>,
-                                  HandOver<ForwardArguments, TileNote>>;
+                                  HandOver<OneLength, TileNote>>;
   Hand hand;
   std::conditional_t<Shape::short_items, PackedNote, TileNote> notes[Shape::stages];
 

@@ -71,6 +71,16 @@ __device__ inline void pack_probabilities(uint32_t (&packed)[Count / 2],
   }
 }
 
+/// Sets scores to -inf whose bit of their row, one a place, is not set.
+template <int Count>
+__device__ inline void keep_scores(float (&scores)[Count],
+                                   const uint64_t (&visible)[rows_a_thread]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    if (!(visible[row_half(i)] >> place_in_row(i) & 1)) scores[i] = -INFINITY;
+  }
+}
+
 /// Sets scores outside [first_key, end_key) of each row to -inf; both not negative, relative to the
 /// tile's first key plus this lane's column offset. `AsBits`: one bit an accumulator, whose test is
 /// one instruction where two comparisons are two.
@@ -83,10 +93,7 @@ __device__ inline void mask_scores(float (&scores)[Count], const int (&first_key
     for (int half = 0; half < rows_a_thread; ++half) {
       visible[half] = accumulators_between(first_key[half], end_key[half]);
     }
-#pragma unroll
-    for (int i = 0; i < Count; ++i) {
-      if (!(visible[row_half(i)] >> place_in_row(i) & 1)) scores[i] = -INFINITY;
-    }
+    keep_scores(scores, visible);
   } else {
 #pragma unroll
     for (int i = 0; i < Count; ++i) {

@@ -32,8 +32,8 @@ KernelVariant hopper_row(const char* family, const char* name, VariantSet set,
           .cost = cost};
 }
 
-/// `Packed`: with the kernel for packed sequences.
-template <class Shape, bool Packed>
+/// `Packed`: with the kernel for packed sequences; `Listed`: with that for lists of tiles.
+template <class Shape, bool Packed, bool Listed>
 KernelVariant hopper_variant(const char* family, const char* name, VariantSet set,
                              const TileCost& cost) {
   KernelVariant row = hopper_row<Shape>(family, name, set, cost);
@@ -42,6 +42,10 @@ KernelVariant hopper_variant(const char* family, const char* name, VariantSet se
   if constexpr (Packed) {
     row.packed_function = reinterpret_cast<const void*>(&forward_packed<PackedShape<Shape>>);
     row.packed_shared_bytes = shared_bytes<PackedShape<Shape>>;
+  }
+  if constexpr (Listed) {
+    row.listed_function = reinterpret_cast<const void*>(&forward_listed<ListedShape<Shape>>);
+    row.listed_shared_bytes = shared_bytes<ListedShape<Shape>>;
   }
   return row;
 }
@@ -68,7 +72,8 @@ using element_fp16 = __half;
                       hopper::Overlap::overlap, hopper::Rescale::rescale>,                         \
         head_dim_v>;                                                                               \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
-    return hopper::hopper_variant<Shape, takes_packed(families::family, #name)>(                   \
+    return hopper::hopper_variant<Shape, takes_packed(families::family, #name),                    \
+                                  takes_lists(families::family, #name)>(                           \
         families::family, #type "_" #name, VariantSet::set, {{us, ns}, {masked_us, masked_ns}});   \
   }                                                                                                \
   }

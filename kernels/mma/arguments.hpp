@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/block_lists.hpp"
 #include "kernels/common/order_trace.hpp"
 #include "kernels/common/strides.hpp"
 #include "scheduler/problem.hpp"
@@ -44,6 +45,11 @@ struct ForwardArguments {
   int* attach_tiles = nullptr;           // attach: [batch, kv_heads], the tile last started
   unsigned* piece_arrivals = nullptr;    // balanced: of each warp's rows of an item
   OrderTrace trace;
+};
+
+/// The mask is lists of tiles, of every head alike; scans order places in them.
+struct ListedArguments : ForwardArguments {
+  BlockLists lists;
 };
 
 /// A sequence of a packed batch: its rows in the tensors of Q and O, and those of K and V.

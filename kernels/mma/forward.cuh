@@ -45,7 +45,7 @@ __device__ inline void prefetch_step(const ForwardArguments& arguments,
 }
 
 /// The walk over items and K/V tiles. `loader` brings the tiles into `storage`; `items` are
-/// WholeItems or PackedItems.
+/// WholeItems, PackedItems or ListedItems.
 template <class Shape, class Results, class Loader, class Items = WholeItems>
 __device__ inline void forward_cta(const ForwardArguments& arguments, const Results& results,
                                    ForwardStorage<Shape>& storage, Loader& loader,
@@ -102,13 +102,22 @@ __device__ inline void forward_cta(const ForwardArguments& arguments, const Resu
       const uint32_t q_lane = q_lane_address(thread);
       const uint32_t k_lane = k_base + slot * KvTile::bytes + Shape::Lanes::k(lane);
       const uint32_t v_lane = v_base + slot * Shape::VTile::bytes + Shape::Lanes::v(lane);
-      const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
+      [[maybe_unused]] const bool masked = tile < work.unmasked.begin || tile >= work.unmasked.end;
 #pragma unroll
       for (int part = 0; part < Shape::kv_rows / Shape::score_columns; ++part) {
         constexpr int blocks = Shape::score_columns / 16;
         float scores[Shape::row_blocks][Shape::score_columns / 8][4];
         multiply_qk<Shape>(scores, state, q_lane, k_lane, part * blocks);
-        if (masked) {
+        if constexpr (Shape::listed) {
+          if (storage.scan.partial(step)) {
+            const int first_row = int(work.item.own_tile) * Shape::q_rows +
+                                  thread_number() / 32 * warp_rows + thread_number() % 32 / 4;
+            const int first_key =
+                storage.scan.tile(step) * Shape::kv_rows + part * Shape::score_columns;
+            hide_unseen(scores, first_key,
+                        [&](int row) { return items.spans_of(problem, first_row + row); });
+          }
+        } else if (masked) {
           const int64_t first_row =
               work.item.own_tile * Shape::q_rows + thread / 32 * warp_rows + lane / 4;
           const int64_t first_key = int64_t(tile) * Shape::kv_rows + part * Shape::score_columns;
@@ -149,6 +158,17 @@ __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_pa
   AsyncLoader<Shape> loader(storage.of_sequence, storage);
   const PackedItems items{arguments, storage.of_sequence};
   forward_cta<Shape>(storage.of_sequence, OwnResults{}, storage, loader, items);
+}
+
+/// The same kernel under a mask that is lists of tiles.
+template <class Shape>
+__global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_listed_kernel(
+    const __grid_constant__ ListedArguments arguments) {
+  extern __shared__ unsigned char raw[];
+  auto& storage = aligned_storage<ForwardStorage<Shape>>(raw);
+  if (threadIdx.x == 0) storage.scan.entries = arguments.lists.entries.tiles;
+  AsyncLoader<Shape> loader(arguments, storage);
+  forward_cta<Shape>(arguments, OwnResults{}, storage, loader, ListedItems(arguments.lists));
 }
 
 /// The same kernel with another end: results are added to those of the calls before.

@@ -37,6 +37,7 @@ struct ForwardShape {
                 Warps >= 2);
   static_assert(Stages >= 2 || KvRows == ScoreColumns, "K is left behind in one part of a step");
   static constexpr bool half_step_ahead = false;
+  static constexpr bool listed = false;
 
   static constexpr int element_bytes = sizeof(Element);
   static constexpr bool is_fp32 = std::is_same_v<Element, float>;
@@ -56,12 +57,19 @@ struct HalfStepAhead : Shape {
   static constexpr bool half_step_ahead = true;
 };
 
+/// A shape for masks that are lists of tiles.
+template <class Shape>
+struct ListedForwardShape : Shape {
+  static constexpr bool listed = true;
+};
+
 template <class Shape>
 struct ForwardStorage {
   alignas(tile_alignment) unsigned char q[Shape::QTile::bytes];  // later the warp's rows of O
   alignas(tile_alignment) unsigned char k[Shape::stages][Shape::KvTile::bytes];
   alignas(tile_alignment) unsigned char v[Shape::stages][Shape::VTile::bytes];
-  ScanTable<Shape::threads> scan;
+  std::conditional_t<Shape::listed, ListedScanTable<Shape::threads>, ScanTable<Shape::threads>>
+      scan;
   WorkItem work;
 };
 

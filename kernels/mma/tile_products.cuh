@@ -1,6 +1,7 @@
 // Products of tiles on tensor cores; of a K/V tile its two, and the mask between them.
 #pragma once
 
+#include "kernels/common/lane_columns.hpp"
 #include "kernels/mma/forward_shape.cuh"
 #include "kernels/mma/mask_range.hpp"
 #include "kernels/mma/online_softmax.cuh"
@@ -104,6 +105,27 @@ __device__ inline void hide_others(float (&scores)[Blocks][Fragments][4], Kept k
           const int column = n * 8 + i;
           if (column < begin || column >= end) scores[block][n][2 * half + i] = minus_infinity;
         }
+    }
+}
+
+/// The same where `spans(row)` are the keys that a row sees; `first_key` is that of the tile's
+/// part.
+template <int Blocks, int Fragments, class Spans>
+__device__ inline void hide_unseen(float (&scores)[Blocks][Fragments][4], int first_key,
+                                   Spans spans) {
+  const int first_of_lane = first_key + thread_number() % 4 * 2;
+#pragma unroll
+  for (int block = 0; block < Blocks; ++block)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      static_assert(2 * Fragments <= 32, "a bit an accumulator of a row");
+      const auto seen =
+          uint32_t(accumulators_in(spans(block * 16 + half * 8), first_of_lane, 8 * Fragments));
+#pragma unroll
+      for (int n = 0; n < Fragments; ++n)
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+          if (!(seen >> (2 * n + i) & 1)) scores[block][n][2 * half + i] = minus_infinity;
     }
 }
 

@@ -20,7 +20,7 @@ __global__ __launch_bounds__(Shape::threads, Shape::ctas_per_sm) void forward_tm
 #endif
 }
 
-template <class Shape, bool, bool>
+template <class Shape, bool, bool, bool>
 KernelVariant tma_variant(const char* family, const char* name, VariantSet set) {
   constexpr int first_with_tma = 90;  // compute capability 9.0
   KernelVariant row = mma_variant<Shape, TmaStorage<Shape>>(

@@ -6,9 +6,9 @@
 
 namespace sawtooth::kernels {
 
-/// With loads by cp.async. `Packed`: with the kernel for packed sequences; `Ahead`: that asks half
-/// a step ahead.
-template <class Given, bool Packed, bool Ahead>
+/// With loads by cp.async. `Packed`: with the kernel for packed sequences; `Listed`: with that for
+/// lists of tiles; `Ahead`: that asks half a step ahead.
+template <class Given, bool Packed, bool Listed, bool Ahead>
 KernelVariant async_variant(const char* family, const char* name, VariantSet set) {
   using Shape = std::conditional_t<Ahead, HalfStepAhead<Given>, Given>;
   KernelVariant row = mma_variant<Shape, ForwardStorage<Shape>>(
@@ -20,6 +20,11 @@ KernelVariant async_variant(const char* family, const char* name, VariantSet set
   if constexpr (Packed) {
     row.packed_function = reinterpret_cast<const void*>(&forward_packed_kernel<Shape>);
     row.packed_shared_bytes = shared_bytes_of<PackedForwardStorage<Shape>>();
+  }
+  if constexpr (Listed) {
+    using ListedOne = ListedForwardShape<Shape>;
+    row.listed_function = reinterpret_cast<const void*>(&forward_listed_kernel<ListedOne>);
+    row.listed_shared_bytes = shared_bytes_of<ForwardStorage<ListedOne>>();
   }
   return row;
 }
@@ -34,7 +39,7 @@ KernelVariant async_variant(const char* family, const char* name, VariantSet set
   KernelVariant function() {                                                                       \
     return row<ForwardShape<element_##type, head_dim, q_rows, kv_rows, warps, stages,              \
                             score_columns, q_in_registers, ctas, head_dim_v>,                      \
-               takes_packed(families::family, #name),                                              \
+               takes_packed(families::family, #name), takes_lists(families::family, #name),        \
                families::family == std::string_view(families::mma_half_step)>(                     \
         families::family, #type "_" #name, VariantSet::set);                                       \
   }                                                                                                \

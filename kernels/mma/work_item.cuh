@@ -64,6 +64,26 @@ struct ScanTable {
   __device__ int tile_ahead(int step) const { return ahead[step % (2 * Threads)]; }
 };
 
+/// The same where scans order places in a list: the table has the entries that stand there.
+template <int Threads>
+struct ListedScanTable : ScanTable<Threads> {
+  using Table = ScanTable<Threads>;
+  const int32_t* entries;  // of all places
+
+  __device__ void fill(const Schedule& schedule, const ItemState& work, int64_t first) {
+    Table::fill(schedule, work, first);
+    const int slot = int((first + thread_number()) % (2 * Threads));
+    for (int* place : {&this->now[slot], &this->ahead[slot]})
+      if (*place != Table::no_tile) *place = entries[*place];
+  }
+  __device__ int tile(int step) const { return tile_of_entry(Table::tile(step)); }
+  __device__ bool partial(int step) const { return is_partial(Table::tile(step)); }
+  __device__ int tile_ahead(int step) const {
+    const int entry = Table::tile_ahead(step);
+    return entry == Table::no_tile ? entry : tile_of_entry(entry);
+  }
+};
+
 /// The attach word of the item's K/V head.
 template <class Arguments>
 __device__ inline volatile int* attach_word(const Arguments& arguments, const Item& item) {
@@ -72,6 +92,7 @@ __device__ inline volatile int* attach_word(const Arguments& arguments, const It
 
 /// The items of an order: of sequences of one length all.
 struct WholeItems {
+  static constexpr bool listed = false;
   template <class Arguments>
   __device__ int64_t count(const Arguments& arguments, const Tiling& tiling) const {
     return whole_item_count(arguments.problem, tiling, arguments.schedule, Arguments::pass);
@@ -79,9 +100,38 @@ struct WholeItems {
   __device__ void enter(int64_t) const {}
 };
 
+/// The same where the mask is lists: an item scans places in them.
+struct ListedItems : WholeItems {
+  static constexpr bool listed = true;
+  const BlockLists& lists;
+  __device__ explicit ListedItems(const BlockLists& of_mask) : lists(of_mask) {}
+
+  /// Places of the item's list; of a part those of its tiles.
+  __device__ Range places(const ForwardArguments& arguments, const Tiling& tiling,
+                          const Item& item) const {
+    const TileLists& entries = lists.entries;
+    const Range all = entries.places(item.own_tile);
+    const int64_t parts = arguments.schedule.kv_split;
+    if (parts == 1) return all;
+    const int64_t tiles = kv_tiles(arguments.problem, tiling);
+    return entries.within(all, entries_of(part_of({0, tiles}, item.part, parts, tiles)));
+  }
+  /// Where attach begins that wants `tile`.
+  __device__ int64_t place_from(const Item& item, int64_t tile) const {
+    return lists.entries.first_from(item.scanned, entries_of({tile, 0}).begin);
+  }
+  /// Keys that row `row` sees of its tiles; row < seq_q or not.
+  __device__ KeySpans spans_of(const Problem& problem, int row) const {
+    if (lists.spans == nullptr) return {0, 0, 0, int32_t(problem.seq_kv)};
+    const int last = int(problem.seq_q) - 1;
+    return lists.spans[row < last ? row : last];
+  }
+};
+
 /// Packed sequences use the list's items. Entering one makes `of_sequence`, in shared memory, the
 /// arguments of a call on its sequence alone, but for the batch, which tells attach's words apart.
 struct PackedItems {
+  static constexpr bool listed = false;
   const PackedArguments& arguments;
   ForwardArguments& of_sequence;
 
@@ -131,7 +181,12 @@ __device__ inline bool take_item(const Arguments& arguments, const Tiling& tilin
   work.item = whole_item_at(arguments.problem, tiling, schedule, index, pass);
   const bool attach = schedule.scan == scan_id<AttachScan>;
   const int64_t attach_tile = attach ? *attach_word(arguments, work.item) : 0;
-  work.context = scan_context(schedule, work.item, turn, attach_tile);
+  if constexpr (Items::listed) {
+    work.item.scanned = all.places(arguments, tiling, work.item);
+    work.context = scan_context(schedule, work.item, turn, all.place_from(work.item, attach_tile));
+  } else {
+    work.context = scan_context(schedule, work.item, turn, attach_tile);
+  }
   if (arguments.trace.items != nullptr) {
     const int64_t heads = pass == Pass::forward ? 1 : arguments.problem.heads_per_kv_head();
     ItemRecord& record = arguments.trace.items[index];

@@ -5,6 +5,8 @@
 
 #include <Eigen/Dense>
 
+#include "scheduler/tile_lists.hpp"
+
 namespace sawtooth::kernels {
 namespace {
 
@@ -22,6 +24,11 @@ void hide_masked(Matrix& scores, const Problem& problem) {
   if (problem.mask.kind == MaskKind::none) return;
   for (int64_t i = 0; i < scores.rows(); ++i)
     for (int64_t j = 0; j < scores.cols(); ++j) {
+      if (is_listed(problem.mask)) {
+        if (!sees(*problem.mask.listed, i, j))
+          scores(i, j) = -std::numeric_limits<double>::infinity();
+        continue;
+      }
       const bool future = j > i + diagonal;
       const bool left =
           problem.mask.kind == MaskKind::window && j <= i + diagonal - problem.mask.window;

@@ -43,21 +43,28 @@ TEST(CoveringPoints, RunEveryKernelOfTheBuildAndEveryTilingWithEveryMask) {
     for (const MaskKind mask : {MaskKind::none, MaskKind::causal, MaskKind::window})
       wanted.emplace(variant.family, variant.head_dims(), variant.tiling.q_rows,
                      variant.tiling.kv_rows, mask);
+    if (variant.listed_function != nullptr)
+      wanted.emplace(variant.family, variant.head_dims(), variant.tiling.q_rows,
+                     variant.tiling.kv_rows, MaskKind::listed);
   }
   EXPECT_EQ(pairs, wanted);
 }
 
 TEST(CoveringPoints, RunEveryScanUnderEveryLaunchWithAndWithoutSplit) {
-  std::set<std::tuple<int, int, bool>> seen;
+  std::set<std::tuple<int, int, bool>> seen, under_lists;
   for (const RandomPoint& point : all_points()) {
     const Schedule& schedule = point.call.schedule;
-    seen.emplace(schedule.launch.index, schedule.scan.index, schedule.kv_split > 1);
+    const auto way = std::tuple(schedule.launch.index, schedule.scan.index, schedule.kv_split > 1);
+    seen.insert(way);
+    if (is_listed(point.call.problem.mask)) under_lists.insert(way);
   }
   const auto variants = kernel_variants();
   const bool merges = std::any_of(variants.begin(), variants.end(),
                                   [](const KernelVariant& one) { return one.merges_pieces; });
   const int without_kernel = merges ? 0 : Scans::size;  // balanced without split
   EXPECT_EQ(seen.size(), size_t(Launches::size * Scans::size * 2 - without_kernel));
+  // Kernels for lists take turns, and some of them merge no pieces.
+  EXPECT_TRUE(under_lists.empty() || under_lists.size() + Scans::size >= seen.size());
 }
 
 using FamilyLaunch = std::tuple<std::string, int, bool>;  // and whether K/V is split
@@ -113,10 +120,13 @@ TEST(CoveringPoints, AreAtLeastFortyAndKeepTheirKvRangeBelowThreeTiles) {
 
 TEST(CoveringPoints, RunEveryMaskedKernelUnderEveryMask) {
   std::set<std::pair<const void*, MaskKind>> wanted, found;
-  for (const KernelVariant& variant : kernel_variants())
+  for (const KernelVariant& variant : kernel_variants()) {
     for (const MaskedKernel& kernel : masked_kernels(variant))
       for (const MaskKind mask : {MaskKind::causal, MaskKind::window})
         wanted.insert({kernel.function, mask});
+    if (variant.listed_function != nullptr)
+      wanted.insert({variant.listed_function, MaskKind::listed});
+  }
   for (const RandomPoint& point : all_points()) {
     const Problem& problem = point.call.problem;
     const KernelVariant* variant =

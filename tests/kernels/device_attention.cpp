@@ -8,6 +8,18 @@
 #include "kernels/common/cuda_check.hpp"
 
 namespace sawtooth::kernels {
+namespace {
+
+/// `host` in device memory; one element at least, so that there is an address.
+template <class T>
+DeviceBuffer copied(const std::vector<T>& host) {
+  DeviceBuffer buffer(int64_t(std::max(host.size(), size_t{1}) * sizeof(T)));
+  SAWTOOTH_CUDA_CHECK(
+      cudaMemcpy(buffer.as(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+  return buffer;
+}
+
+}  // namespace
 
 AttentionInputs random_inputs(const Problem& problem, uint64_t seed, float spread) {
   std::mt19937_64 generator(seed);
@@ -43,6 +55,19 @@ AttentionResults run_attention(AttentionForward call, const AttentionInputs& inp
   call.k_strides = k.placement.strides;
   call.v_strides = v.placement.strides;
   call.o_strides = o.placement.strides;
+
+  DeviceBuffer list_begin, list_entries_buffer, spans;
+  if (is_listed(problem.mask)) {
+    const ListedTiles& lists = *problem.mask.listed;
+    const int64_t* const begin = lists.of_q.begin;
+    list_begin = copied(std::vector(begin, begin + q_tiles(problem, call.tiling) + 1));
+    list_entries_buffer = copied(list_entries(problem, call.tiling, lists));
+    call.lists.entries = {list_begin.as<int64_t>(), list_entries_buffer.as<int32_t>()};
+    if (lists.spans != nullptr) {
+      spans = copied(std::vector(lists.spans, lists.spans + problem.seq_q));
+      call.lists.spans = spans.as<KeySpans>();
+    }
+  }
 
   AttentionResults results;
   DeviceBuffer items, steps;
@@ -96,15 +121,6 @@ bool device_available(std::string& reason) {
 }
 
 namespace {
-
-/// `host` in device memory; one element at least, so that there is an address.
-template <class T>
-DeviceBuffer copied(const std::vector<T>& host) {
-  DeviceBuffer buffer(int64_t(std::max(host.size(), size_t{1}) * sizeof(T)));
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemcpy(buffer.as(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-  return buffer;
-}
 
 template <class T>
 void read_back(std::vector<T>& host, const DeviceBuffer& buffer) {
@@ -185,14 +201,17 @@ std::string judge_trace(const Problem& problem, const Tiling& tiling, const Sche
     if (!grid) turns.emplace_back(record.worker, record.items_before, index);
 
     const Item item = item_at(problem, tiling, schedule, index);
-    const ScanContext context =
-        scan_context(schedule, item, record.items_before, record.attach_tile);
+    const TileLists* const lists = is_listed(problem.mask) ? &problem.mask.listed->of_q : nullptr;
+    const int64_t attach_place =
+        lists == nullptr ? record.attach_tile : lists->first_from(item.scanned, record.attach_tile);
+    const ScanContext context = scan_context(schedule, item, record.items_before, attach_place);
     const int64_t steps = context.tiles * heads;
     if (record.steps != steps) return where + "wrong number of steps";
     for (int64_t step = 0; step < trace.steps_per_item; ++step) {
       const StepRecord& done = trace.steps[size_t(index * trace.steps_per_item + step)];
-      const int64_t expected =
+      int64_t expected =
           step < steps ? scanned_tile_at(schedule, item, context, step % context.tiles) : -1;
+      if (lists != nullptr && expected >= 0) expected = lists->tiles[expected];
       if (done.kv_tile != expected)
         return where + "step " + std::to_string(step) + " visited tile " +
                std::to_string(done.kv_tile) + ", expected " + std::to_string(expected);

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "scheduler/tile_lists.hpp"
+
 namespace sawtooth::kernels {
 namespace {
 
 bool sees(const Problem& problem, int64_t row, int64_t key) {
   if (problem.mask.kind == MaskKind::none) return true;
+  if (is_listed(problem.mask)) return sees(*problem.mask.listed, row, key);
   const int64_t last = row + problem.seq_kv - problem.seq_q;
   return key <= last && (problem.mask.kind == MaskKind::causal || last - problem.mask.window < key);
 }

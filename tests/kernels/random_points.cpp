@@ -159,6 +159,26 @@ void add_masked_points(std::span<const KernelVariant> variants, std::vector<Rand
   }
 }
 
+void set_lists(RandomPoint& point, ListKind kind, uint64_t seed) {
+  Problem& problem = point.call.problem;
+  point.lists = std::make_shared<const HostLists>(kind, problem, point.call.tiling, seed);
+  problem.mask = point.lists->mask();
+}
+
+/// Every kernel for lists with every kind of them, in turn with every launch, split and scan.
+void add_listed_points(std::span<const KernelVariant> variants, std::vector<RandomPoint>& points) {
+  std::vector<KernelVariant> listed;
+  for (const KernelVariant& variant : variants)
+    if (variant.listed_function != nullptr) listed.push_back(variant);
+  if (listed.empty()) return;
+  constexpr size_t schedules = size_t(Launches::size) * Scans::size * splits;
+  for (size_t i = 0; i < std::max(listed.size() * list_kinds, schedules); ++i) {
+    RandomPoint point = covering_point(listed[i % listed.size()], 0, int(i));
+    set_lists(point, ListKind((i + i / listed.size()) % list_kinds), i);
+    points.push_back(point);
+  }
+}
+
 bool is_of(const RandomPoint& point, std::string_view family, const LaunchAndSplit& way) {
   const Schedule& schedule = point.call.schedule;
   return point.call.family == family && schedule.launch == way.launch &&
@@ -214,6 +234,8 @@ RandomPoint random_point(uint64_t seed) {
   point.call.hints = {Eviction(pick(0, 2)), Eviction(pick(0, 2)), Eviction(pick(0, 2))};
   point.layout = Layout(pick(0, 2));
   point.spread = pick(0, 3) == 0 ? 4.0f : 1.0f;
+  if (variant.listed_function != nullptr && pick(0, 1) == 0)
+    set_lists(point, ListKind(pick(0, list_kinds - 1)), seed);
   return point;
 }
 
@@ -284,6 +306,7 @@ std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants
   add_balanced_points(tilings, points);
   add_masked_points(variants, points);
   add_launches_of_families(tilings, points);
+  add_listed_points(variants, points);
   return points;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <random>
 #include <span>
@@ -14,6 +15,7 @@
 #include "scheduler/schedule.hpp"
 #include "scheduler/tiling.hpp"
 #include "tests/kernels/device_attention.hpp"
+#include "tests/kernels/host_lists.hpp"
 
 namespace sawtooth::kernels {
 
@@ -46,7 +48,7 @@ std::string_view name_of(int index) {
 /// Problem, tile and the parts of a schedule that both passes have.
 inline void describe(std::ostream& text, const Problem& problem, const Tiling& tiling,
                      const Schedule& schedule) {
-  constexpr const char* mask_names[] = {"none", "causal", "window"};
+  constexpr const char* mask_names[] = {"none", "causal", "window", "lists"};
   text << " B" << problem.batch << " H" << problem.heads << "/" << problem.kv_heads << " Sq"
        << problem.seq_q << " Skv" << problem.seq_kv << " D" << problem.head_dim
        << (problem.dtype == ElementType::bf16 ? " bf16 " : " fp16 ")
@@ -60,6 +62,7 @@ inline void describe(std::ostream& text, const Problem& problem, const Tiling& t
 
 struct RandomPoint {
   AttentionForward call;
+  std::shared_ptr<const HostLists> lists = nullptr;  // of the call's mask
   Layout layout = Layout::contiguous;
   float spread = 1;  // of the inputs: large spreads make the softmax sharp
 };
@@ -100,6 +103,7 @@ bool has_second_items(const RandomPoint& point);
 /// where it has them, every (launch, scan, split or whole) that is on the lists, with and without
 /// prefetch, every layout, and every launch of every family with second items, split and whole.
 /// Three points a tiling, and more of the last tilings when the schedules are not all through.
+/// Kernels for lists of tiles meet every kind of list, launch, split and scan among them.
 /// Lengths are ragged, below three tiles, but for kernels under a mask that begin at more keys.
 std::vector<RandomPoint> covering_points(std::span<const KernelVariant> variants);
 

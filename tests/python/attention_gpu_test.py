@@ -93,6 +93,29 @@ class TensorsOfPyTorch(OnGpu):
             expected = sdpa(*(tensor.float() for tensor in (q, k, v)), is_causal=causal)
             self.close(sawtooth.attention(q, k, v, causal=causal), expected.double())
 
+    def test_under_lists_of_tiles_see_what_these_say(self):
+        rows, keys, tile_q = 500, 700, 128
+        for dim, kernel, tile in ((64, "mma", 128), (128, "mma", 64), (128, None, 128)):
+            if kernel is None and torch.cuda.get_device_capability() != (9, 0):
+                continue
+            q, k, v = self.inputs(1, 4, rows, dim, kv=(1, 2, keys, dim))
+            # Row i sees the first 10 keys and those from i to i + 150.
+            i = torch.arange(rows, dtype=torch.int32, device="cuda")
+            spans = torch.stack([0 * i, 0 * i + 10, i, (i + 150).clamp(max=keys)], 1)
+            tiles = [
+                [0, *range(max(1, first // tile), (min(first + tile_q, rows) + 148) // tile + 1)]
+                for first in range(0, rows, tile_q)
+            ]
+            begin = torch.tensor([sum(map(len, tiles[:t])) for t in range(len(tiles) + 1)])
+            entries = torch.tensor([2 * t + 1 for t in sum(tiles, [])], dtype=torch.int32)
+            lists = (begin.cuda(), entries.cuda(), spans)
+            o = sawtooth.attention(q, k, v, lists=lists, tile_q=tile_q, tile_kv=tile, kernel=kernel)
+            j = torch.arange(keys, device="cuda")[None]
+            mask = (j < 10) | ((j >= i[:, None]) & (j < i[:, None] + 150))
+            scores = q.double() @ k.repeat_interleave(2, 1).double().transpose(-1, -2) / dim**0.5
+            weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
+            self.close(o, weights @ v.repeat_interleave(2, 1).double())
+
     def test_give_the_same_under_every_schedule_and_kernel(self):
         q, k, v = self.inputs(1, 4, 500, 64, kv=(1, 2, 700, 64))
         expected = reference(q, k, v, causal=True)[0]

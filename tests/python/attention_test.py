@@ -151,6 +151,26 @@ class Refusals(unittest.TestCase):
         self.refused("^stream is 'mine'; allowed: ", *call, stream="mine")
         self.refused("^workers is -1; allowed: 1 to", *call, workers=-1)
 
+    def test_of_lists(self):
+        call, int32, int64 = tensors(1, 2, 300, 64), (0, 32), (0, 64)
+        begin, entries = Described(4, dtype=int64), Described(7, dtype=int32)
+        spans = Described(300, 4, dtype=int32)
+
+        def refused(message, *lists, **options):
+            self.refused(message, *call, lists=lists, **{"tile_q": 128, "tile_kv": 128} | options)
+
+        refused("^lists: allowed: .*begin, entries", begin)
+        refused("^lists: allowed: .*without causal", begin, entries, causal=True)
+        refused(r"^lists\[1\] is not on a CUDA", begin, Described(7, dtype=int32, device=(CPU, 0)))
+        refused(
+            r"^begin of lists has the shape \[4\]; allowed here: \[6\]", begin, entries, tile_q=64
+        )
+        refused("^begin of lists is int32; allowed here: int64", Described(4, dtype=int32), entries)
+        refused("^entries of lists has gaps", begin, Described(7, dtype=int32, strides=[2]))
+        refused(r"^spans of lists .*\[300, 4\]", begin, entries, Described(300, 2, dtype=int32))
+        rows = Described(301, dtype=int64)  # of tiles of one row
+        refused("^tile is automatic; allowed with", rows, entries, spans, tile_q=0, tile_kv=0)
+
     def test_a_valid_call_says_that_there_is_no_gpu(self):
         script = "import attention_test as t; t.sawtooth.attention(*t.tensors(1, 2, 128, 64))"
         hidden = {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": os.path.dirname(__file__)}

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiments/sawtooth/inputs/choice.hpp"
+#include "experiments/sawtooth/inputs/listed_mask.hpp"
 #include "experiments/sawtooth/support/resources.hpp"
 #include "kernels/attention/automatic.hpp"
 #include "kernels/attention/variant_choices.hpp"
@@ -51,6 +52,7 @@ KernelShape kernel_of(const Layers& layers, const Point& point) {
 bool uses_features(Keys keys) {
   if (keys.head_dim_v == keys.head_dim) keys.head_dim_v.reset();
   if (keys.ring == 1) keys.ring.reset();
+  if (!keys.mask.listed.empty()) keys.mask = {};  // some kernels take lists of tiles
   bool used = false;
   for_each_feature([&]<class Feature>(Feature*) {
     const auto& one = static_cast<const Feature&>(keys);
@@ -71,6 +73,13 @@ bool is_offered([[maybe_unused]] const kernels::VariantRow& row, [[maybe_unused]
 #else
   return true;
 #endif
+}
+
+// Whether the row's kernel runs the problem under this mask.
+bool takes_mask(const kernels::VariantRow& row, const Problem& problem, const NamedMask& mask) {
+  return mask.listed.empty() ||
+         (problem.pass == Pass::forward && kernels::takes_lists(row.family, row.name) &&
+          divides_blocks(row.tiling, mask.listed));
 }
 
 struct ServingKernel {
@@ -114,13 +123,17 @@ std::vector<ServingKernel> serving_kernels(std::string_view family, const Proble
 }
 
 // The one with the least estimated time, else the first.
-ServingKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu) {
+ServingKernel kernel_of_plain_call(const Problem& problem, const GpuFile& gpu,
+                                   const NamedMask& mask = {}) {
   ServingKernel chosen{};
   double least_us = std::numeric_limits<double>::infinity();
   for (const ServingKernel& kernel : serving_kernels("", problem, gpu)) {
-    const double us = kernel.cost.measured() ? kernels::estimated_us(problem, kernel.row->tiling,
-                                                                     kernel.cost, gpu.profile.sms)
-                                             : std::numeric_limits<double>::infinity();
+    if (!takes_mask(*kernel.row, problem, mask)) continue;
+    // Lists of tiles are known once the tile is.
+    const bool known = kernel.cost.measured() && mask.listed.empty();
+    const double us =
+        known ? kernels::estimated_us(problem, kernel.row->tiling, kernel.cost, gpu.profile.sms)
+              : std::numeric_limits<double>::infinity();
     if (chosen.row != nullptr && !(us < least_us)) continue;
     chosen = kernel;
     least_us = us;
@@ -162,7 +175,7 @@ bool choose_plain_call(const Layers& layers, const GpuFile* gpu, const Problem& 
       !gpu->profile.shared_memory_block_bytes || uses_features(keys))
     return false;
   const auto shared_bytes = static_cast<int>(*gpu->profile.shared_memory_block_bytes);
-  const auto [row, cost] = kernel_of_plain_call(problem, *gpu);
+  const auto [row, cost] = kernel_of_plain_call(problem, *gpu, keys.mask);
   if (row == nullptr) return false;
   kernels::KernelVariant variant{};
   variant.family = row->family.data();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "experiments/sawtooth/inputs/option_values.hpp"
 #include "experiments/sawtooth/inputs/sequence_lengths.hpp"
@@ -164,6 +165,33 @@ std::string canonical_listed_mask(std::string_view text) {
       .append(std::to_string(keys_in(text.substr(mark + sink_mark.size()), 0)));
 }
 
+bool divides_blocks(const Tiling& tiling, std::string_view canonical) {
+  return !canonical.starts_with(blocks) ||
+         (block_rows % tiling.q_rows == 0 && block_rows % tiling.kv_rows == 0);
+}
+
+std::vector<KeySpans> key_spans(const std::string& text, const Problem& problem,
+                                const Tiling& tiling) {
+  if (!divides_blocks(tiling, text))
+    throw std::invalid_argument("has blocks of " + std::to_string(block_rows) +
+                                " rows, which tiles of " + std::to_string(tiling.q_rows) + "x" +
+                                std::to_string(tiling.kv_rows) +
+                                " do not divide; allowed for kernels: tiles that do");
+  if (text.starts_with(blocks)) return {};
+  const int64_t positions = q_positions(problem, tiling);
+  const SightOf sight_at = sight_of(text, problem, positions);
+  std::vector<KeySpans> spans;
+  for (int64_t position = 0; position < positions; ++position) {
+    // The last range is the one that grows; an earlier one that touches it is part of it.
+    const std::vector<Range> keys = sight_at(position).keys;
+    Range early = keys.size() > 1 ? keys.front() : Range{}, own = keys.back();
+    if (!early.empty() && early.end == own.begin) own.begin = std::exchange(early, Range{}).begin;
+    spans.push_back(
+        {int32_t(early.begin), int32_t(early.end), int32_t(own.begin), int32_t(own.end)});
+  }
+  return spans;
+}
+
 bool is_file_of_blocks(std::string_view canonical) {
   return canonical.starts_with(blocks) && !canonical.starts_with(drawn_blocks);
 }
@@ -208,6 +236,8 @@ ListedMask::ListedMask(const std::string& text, const Problem& problem, const Ti
   }
   lists_.of_q = of_q_.lists();
   lists_.of_kv = of_kv_.lists();
+  lists_.q_rows = tiling.q_rows;
+  lists_.kv_rows = tiling.kv_rows;
 }
 
 std::string ListedMask::content() const {

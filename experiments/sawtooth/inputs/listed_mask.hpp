@@ -17,6 +17,15 @@ std::string canonical_listed_mask(std::string_view text);
 /// Whether a file says more than the canonical text.
 bool is_file_of_blocks(std::string_view canonical);
 
+/// Whether blocks are multiples of such a tile, as kernels ask; of masks without blocks too.
+bool divides_blocks(const Tiling& tiling, std::string_view canonical);
+
+/// What each query row sees of its tiles, for kernels (kernels/common/block_lists.hpp); none of
+/// blocks, whose rows see all keys of them. Arguments and errors as of ListedMask; throws
+/// std::invalid_argument unless divides_blocks.
+std::vector<KeySpans> key_spans(const std::string& text, const Problem& problem,
+                                const Tiling& tiling);
+
 /// The lists of one mask, problem and tiling.
 class ListedMask {
  public:

@@ -168,6 +168,14 @@ kernels::PackedRows packed_of(const PackedRowsOfPoint& rows, const Point& point)
   return {rows.q.data(), rows.kv.data(), point.keys.sequence_order};
 }
 
+std::vector<KeySpans> spans_of(const Point& point) {
+  try {
+    return key_spans(point.keys.mask.listed, point.request.problem, point.request.tiling);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("mask: '" + point.keys.mask.listed + "' " + error.what());
+  }
+}
+
 AttentionCall attention_call(const Point& point) {
   if (is_decode(point)) return decode_call(point);
   for (const char* key : {"prefix", "page-rows", "cascade"})
@@ -179,13 +187,16 @@ AttentionCall attention_call(const Point& point) {
         "kv-split: only decode kernels walk equal shares; allowed: numbers, or pack-gqa = on");
   alignas(16) static char place_holder[16];
   if (point.request.problem.pass == Pass::forward) {
+    if (point.listed_mask != nullptr) spans_of(point);
     const PackedRowsOfPoint rows = packed_rows(point);
-    return checked_call<kernels::AttentionForward>(point, kernels::kernel_variants(),
-                                                   [&](kernels::AttentionForward& call) {
-                                                     call.q = call.k = call.v = place_holder;
-                                                     call.o = place_holder;
-                                                     call.packed = packed_of(rows, point);
-                                                   });
+    return checked_call<kernels::AttentionForward>(
+        point, kernels::kernel_variants(), [&](kernels::AttentionForward& call) {
+          call.q = call.k = call.v = place_holder;
+          call.o = place_holder;
+          call.packed = packed_of(rows, point);
+          call.lists.entries = {reinterpret_cast<int64_t*>(place_holder),
+                                reinterpret_cast<int32_t*>(place_holder)};
+        });
   }
   return checked_call<kernels::AttentionBackward>(
       point, kernels::backward_variants(), [](kernels::AttentionBackward& call) {

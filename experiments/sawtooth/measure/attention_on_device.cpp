@@ -45,8 +45,7 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
   }
   if (auto* decode = std::get_if<kernels::AttentionDecode>(&call_)) take_tables(*decode, point);
   if (order_list_ != nullptr) order_ = kernels::to_device(*order_list_);
-  if (auto* forward = std::get_if<kernels::AttentionForward>(&call_))
-    forward->packed = packed_of(packed_, point);
+  if (auto* forward = std::get_if<kernels::AttentionForward>(&call_)) take_lists(*forward, point);
   std::visit(
       [this](auto& call) {
         if constexpr (has_schedule<decltype(call)>)
@@ -60,6 +59,23 @@ AttentionOnDevice::AttentionOnDevice(const Point& point,
   if (!packed_.q.empty())
     require_launched(plan_.make(std::get<kernels::AttentionForward>(call_), workspace_.as(),
                                 size_t(workspace_.bytes())));
+}
+
+void AttentionOnDevice::take_lists(kernels::AttentionForward& call, const Point& point) {
+  call.packed = packed_of(packed_, point);
+  if (point.listed_mask == nullptr) return;
+  const std::vector<KeySpans> spans = spans_of(point);
+  ListedTiles lists = *call.problem.mask.listed;
+  lists.spans = spans.empty() ? nullptr : spans.data();
+  const int64_t* const begin = lists.of_q.begin;
+  list_begin_ = kernels::to_device(std::vector(begin, begin + q_tiles(call.problem, call.tiling) + 1));
+  std::vector<int32_t> entries = kernels::list_entries(call.problem, call.tiling, lists);
+  entries.push_back(0);  // so that there is an address where nothing is seen
+  list_entries_ = kernels::to_device(entries);
+  call.lists.entries = {list_begin_.as<int64_t>(), list_entries_.as<int32_t>()};
+  if (spans.empty()) return;
+  key_spans_ = kernels::to_device(spans);
+  call.lists.spans = key_spans_.as<KeySpans>();
 }
 
 void AttentionOnDevice::take_tables(kernels::AttentionDecode& call, const Point& point) {

@@ -40,6 +40,9 @@ const kernels::KernelVariant& variant_of(const AttentionCall& call);
 PackedRowsOfPoint packed_rows(const Point& point);
 kernels::PackedRows packed_of(const PackedRowsOfPoint& rows, const Point& point);
 
+/// What each query row sees of its tiles, of a mask that is lists (key_spans). Throws UsageError.
+std::vector<KeySpans> spans_of(const Point& point);
+
 class AttentionOnDevice {
  public:
   /// Takes the tensors of the point's problem, or makes its own. Throws UsageError as
@@ -76,6 +79,7 @@ class AttentionOnDevice {
   /// Fills in what a backward pass reads: O, log-sum-exp and the sums that its first kernel leaves.
   void prepare_backward(kernels::AttentionBackward& call, bool small_kernels);
   void take_tables(kernels::AttentionDecode& call, const Point& point);
+  void take_lists(kernels::AttentionForward& call, const Point& point);
   const Problem& problem() const;
   const Schedule& schedule() const;
   Tiling tiling() const;
@@ -87,6 +91,7 @@ class AttentionOnDevice {
   PackedRowsOfPoint packed_;
   kernels::AttentionPlan plan_;  // of packed sequences, whose tables it copies once
   kernels::DeviceBuffer lse_, order_, lengths_, pages_, workspace_;
+  kernels::DeviceBuffer list_begin_, list_entries_, key_spans_;
 };
 
 }  // namespace sawtooth::experiments

@@ -278,6 +278,36 @@ Outcome fill(const Input& q, const Input& k, const Input& v, const Options& opti
   return {};
 }
 
+/// `name` is of int32 or int64 without gaps, on q's device.
+template <class Integer>
+Outcome place_integers(const std::string& name, const Input& tensor,
+                       const std::vector<int64_t>& shape, const Input& q, const Integer*& pointer) {
+  if (Outcome bad = fits(name, tensor, shape, nb::dtype<Integer>(), q.device_id());
+      bad.first != SAWTOOTH_OK)
+    return bad;
+  int64_t dense = 1;
+  for (size_t i = shape.size(); i-- > 0; dense *= shape[i])
+    if (shape[i] > 1 && tensor.stride(i) != dense)
+      return {SAWTOOTH_MISALIGNED, name + " has gaps; allowed: none"};
+  pointer = static_cast<const Integer*>(tensor.data());
+  return {};
+}
+
+/// `lists` are none, or list_begin, list_entries and perhaps list_spans of the call.
+Outcome place_lists(const std::vector<Input>& lists, const Input& q, sawtooth_attention& call) {
+  if (lists.empty()) return {};
+  call.mask = SAWTOOTH_MASK_LISTS;
+  const int64_t tile_q = std::max<int64_t>(1, call.tile_q);
+  Outcome bad = place_integers("begin of lists", lists[0], {(call.seq_q + tile_q - 1) / tile_q + 1},
+                               q, call.list_begin);
+  if (bad.first == SAWTOOTH_OK)
+    bad = place_integers("entries of lists", lists[1], {int64_t(lists[1].size())}, q,
+                         call.list_entries);
+  if (bad.first == SAWTOOTH_OK && lists.size() > 2)
+    bad = place_integers("spans of lists", lists[2], {call.seq_q, 4}, q, call.list_spans);
+  return bad;
+}
+
 /// Memory for what no library of tensors made, freed with its last user; a DLPack object.
 Tensor empty(const std::vector<int64_t>& shape, const nb::dlpack::dtype& dtype, int device) {
   size_t bytes = dtype.bits / 8;
@@ -332,9 +362,10 @@ std::vector<int64_t> shape_of_o(const sawtooth_attention& call) {
 /// `out` may be missing, and is made once the call is known to be valid; so is lse with `with_lse`.
 Result forward(const Input& q, const Input& k, const Input& v, const std::optional<Tensor>& out,
                const std::optional<Tensor>& lse, bool with_lse, const Options& options,
-               uintptr_t handle) {
+               uintptr_t handle, const std::vector<Input>& lists) {
   sawtooth_attention call;
   Outcome outcome = fill(q, k, v, options, call);
+  if (outcome.first == SAWTOOTH_OK) outcome = place_lists(lists, q, call);
   if (outcome.first == SAWTOOTH_OK && out)
     outcome = place("out", *out, shape_of_o(call), q, call.o_strides, call.o);
   if (outcome.first != SAWTOOTH_OK) return {outcome.first, outcome.second, {}, {}};
@@ -459,7 +490,8 @@ NB_MODULE(_attention, m) {
   m.attr("no_device") = int(SAWTOOTH_NO_DEVICE);
   m.attr("launch_failed") = int(SAWTOOTH_LAUNCH_FAILED);
   m.def("forward", forward, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("out").none(),
-        nb::arg("lse").none(), nb::arg("with_lse"), nb::arg("options"), nb::arg("stream"));
+        nb::arg("lse").none(), nb::arg("with_lse"), nb::arg("options"), nb::arg("stream"),
+        nb::arg("lists"));
   m.def("backward", backward, nb::arg("grad_out"), nb::arg("q"), nb::arg("k"), nb::arg("v"),
         nb::arg("out"), nb::arg("lse"), nb::arg("made"), nb::arg("options"), nb::arg("stream"));
   m.def("free_workspaces", free_workspaces);

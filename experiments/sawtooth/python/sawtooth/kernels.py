@@ -4,7 +4,7 @@ library with DLPack."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
 from .simulation import UsageError
@@ -46,6 +46,7 @@ def attention(
     tile_q: int = 0,
     tile_kv: int = 0,
     kernel: Optional[str] = None,
+    lists: Optional[Sequence[Any]] = None,
     out: Any = None,
     lse: bool = False,
     stream: Any = None,
@@ -61,6 +62,12 @@ def attention(
     `causal`: query i sees key j when j <= i + length of k - length of q. `window`: and of these only the
     last so many, itself included, with or without causal; 0 is no window. `scale` of the scores, 1 / sqrt(head_dim)
     by default.
+
+    `lists`, instead of a mask: (begin, entries) or (begin, entries, spans) without gaps on q's device,
+    in tiles of `tile_q` and `tile_kv` rows, which are given too. Q tile t sees the K/V tiles of entries
+    begin[t] to begin[t + 1] - 1: twice a tile's number, ascending, plus 1 where some row of the Q tile
+    does not see all of its keys, or it has fewer than tile_kv. There row i sees the keys [b, e) of the
+    two ranges spans[i] = (b, e, b, e), without spans all. begin is int64, the others int32.
 
     `scan`, `launch`, `q_order` are names of `sawtooth schedules`; `section` (heads walked together),
     `workers` (CTAs), `kv_split` (parts of the K/V range), `prefetch` (steps, 0 is off), `tile_q` and
@@ -79,7 +86,10 @@ def attention(
     Raises UsageError (a ValueError) that names the argument and what is allowed, DeviceError where
     this build has no kernels, there is no GPU, or a launch failed.
     """
-    _check_devices(q=q, k=k, v=v, **({} if out is None else {"out": out}))
+    if lists is not None and (causal or window or len(lists) not in (2, 3)):
+        raise UsageError("lists: allowed: (begin, entries[, spans]), without causal and window")
+    of_mask = {f"lists[{i}]": one for i, one in enumerate(lists or ())}
+    _check_devices(q=q, k=k, v=v, **of_mask, **({} if out is None else {"out": out}))
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(out, jax.Array):
         raise UsageError("out is an array of JAX, which nothing may write; allowed: None")
@@ -95,9 +105,12 @@ def attention(
                 made_lse = torch.empty(q.shape[:3], dtype=torch.float32, device=q.device)
     used = {"q": q, "k": k, "v": v, "out": out, "lse": made_lse}
     capsules = {n: None if t is None else _capsule(n, t, handle) for n, t in used.items()}
-    status, message, new_out, new_lse = _attention.forward(*capsules.values(), lse, options, handle)
+    lists = [_capsule(name, one, handle) for name, one in of_mask.items()]
+    status, message, new_out, new_lse = _attention.forward(
+        *capsules.values(), lse, options, handle, lists
+    )
     _check_status(status, message)
-    _keep_until_done(used.values(), handle)
+    _keep_until_done([*used.values(), *of_mask.values()], handle)
     output = out if new_out is None else _as_of(q, new_out)
     if not lse:
         return output

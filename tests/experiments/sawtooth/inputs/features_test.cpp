@@ -202,6 +202,47 @@ TEST(ListedMasks, ReadTheTilesThatTheirRowsSeeAndCountTheirPairs) {
   }
 }
 
+// What kernels read of a mask, pair by pair against the mask's definition: documents of 100, 28 and
+// 172 rows; 7 rows more than keys else, of which the first ones see sinks and prefixes alone.
+TEST(ListedMasks, SayForKernelsWhichKeysARowSees) {
+  constexpr int64_t ends[] = {100, 128, 300};
+  const auto of_documents = [&](int64_t row, int64_t key) {
+    const auto in = [&](int64_t one) { return std::ranges::upper_bound(ends, one); };
+    return key <= row && in(row) == in(key);
+  };
+  const auto of_sinks = [](int64_t row, int64_t key) {
+    const int64_t last = row - 7;
+    return key <= last && (key < 3 || key > last - 40);
+  };
+  const auto of_prefix = [](int64_t row, int64_t key) { return key < 50 || key <= row - 7; };
+  const auto expect_pairs = [](const char* mask, const char* queries, auto sees_pair) {
+    const Point point = point_of({{"seq-q", queries}, {"seq-kv", "300"}, {"mask", mask}});
+    const Problem& problem = point.request.problem;
+    const auto spans = key_spans(mask, problem, point.request.tiling);
+    ASSERT_EQ(std::ssize(spans), problem.seq_q);
+    ListedTiles lists = *problem.mask.listed;
+    lists.spans = spans.data();
+    double pairs = 0;
+    for (int64_t row = 0; row < problem.seq_q; ++row)
+      for (int64_t key = 0; key < problem.seq_kv; ++key) {
+        ASSERT_EQ(sees(lists, row, key), sees_pair(row, key)) << mask << ' ' << row << ' ' << key;
+        pairs += sees_pair(row, key) ? 1 : 0;
+      }
+    EXPECT_EQ(lists.pairs, pairs);
+  };
+  expect_pairs("document:100+28+172", "300", of_documents);
+  expect_pairs("window:40+sink:3", "307", of_sinks);
+  expect_pairs("prefix-lm:50", "307", of_prefix);
+}
+
+TEST(ListedMasks, OfBlocksAreWholeTilesThatDivideThem) {
+  const Point point = point_of({{"mask", "blocks:random:0.5:1"}});
+  const Problem& problem = point.request.problem;
+  EXPECT_TRUE(key_spans("blocks:random:0.5:1", problem, {128, 64}).empty());
+  EXPECT_THROW(key_spans("blocks:random:0.5:1", problem, {192, 128}), std::invalid_argument);
+  EXPECT_THROW(key_spans("blocks:random:0.5:1", problem, {128, 176}), std::invalid_argument);
+}
+
 // Blocks of a share are drawn anew by each seed, and one seed draws the same.
 TEST(ListedMasks, DrawnBlocksFollowTheirSeed) {
   const auto steps = [](const char* mask) {

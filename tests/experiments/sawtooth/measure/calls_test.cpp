@@ -83,6 +83,39 @@ TEST(PlainCall, IsPredictedAsTheApiTakesIt) {
       }
 }
 
+TEST(PlainCall, UnderListsOfTilesRunsAKernelThatTakesThem) {
+  constexpr kernels::DeviceLimits h200{90, 227 * 1024, 132, 228 * 1024, 1024};
+  Catalog catalog;
+  for (const char* head_dim : {"64", "128", "256"}) {
+    const Settings given{{"gpu", {{"h200"}, {}}},
+                         {"seq", {{"16K"}, {}}},
+                         {"head-dim", {{head_dim}, {}}},
+                         {"mask", {{"prefix-lm:1K"}, {}}}};
+    const Point point = resolve(given, catalog);
+    EXPECT_EQ(point.plain_call, std::string(head_dim) != "256");
+    if (!point.plain_call) continue;
+    const AttentionCall call = attention_call(point);
+    EXPECT_NE(variant_of(call).listed_function, nullptr);
+    EXPECT_EQ(std::get<AttentionForward>(call).family, point.keys.kernel);
+    EXPECT_EQ(point.request.schedule.launch,
+              kernels::complete_schedule(kernels::automatic_schedule, point.request.problem,
+                                         variant_of(call), h200, 0)
+                  .launch);
+  }
+}
+
+TEST(ListedCall, IsRefusedWhereNoKernelTakesItsLists) {
+  const auto refusal = [](const test::Options& options) {
+    return test::message_of<UsageError>([&] { attention_call(test::small_point(options)); });
+  };
+  EXPECT_THAT(refusal({{"mask", "prefix-lm:8"}}),
+              HasSubstr("takes no lists of tiles; allowed: mma"));
+  EXPECT_THAT(refusal({{"mask", "blocks:random:0.5:1"}, {"tile-kv", "176"}}),
+              HasSubstr("tiles of 64x176 do not divide"));
+  EXPECT_THAT(refusal({{"mask", "prefix-lm:8"}, {"timing", "timed"}, {"pass", "backward"}}),
+              HasSubstr("mask is a list of tiles; allowed: none, causal, window"));
+}
+
 TEST(BackwardCall, HasTheProblemAndScheduleOfItsPoint) {
   const Point point = backward_point({{"scan", "shift"}, {"launch", "dynamic"}, {"heads", "4"}});
   const AttentionCall call = attention_call(point);
