@@ -19,6 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROWS = HERE.parents[1] / "data" / "h200" / "foreign" / "gallery.csv"
+CENSUS = ROWS.with_name("census.csv")  # recorded in 2026; its programs are not kept
 RESULTS = HERE / "results" / "gallery.csv"
 sys.path.append(str(HERE.parents[2] / "plots" / "lib"))
 import fill  # noqa: E402  (the path above leads to it)
@@ -166,6 +167,22 @@ def pair(shares):
     return f"{100 * statistics.median(shares):.1f}/{100 * measures.quantile(shares, 0.9):.1f}"
 
 
+def census_line(row):
+    value = {
+        column: float(row[column] or "nan")
+        for column in row
+        if column.endswith("_sectors") or column == "time_us"
+    }
+    shape = f"D {row['head_dim']}, {row['mask']}" if row["head_dim"] else "16K x 8K"
+    return (
+        f"| {row['what']} | {shape} | {value['time_us'] / 1000:.2f} "
+        f"| {value['l2_read_sectors'] / value['sm_read_sectors']:.0%} "
+        f"| {1 - value['l2_read_miss_sectors'] / value['l2_read_sectors']:.1%} "
+        f"| {value['dram_read_sectors'] / value['cold_read_sectors']:.2f} "
+        f"| {value['l2_write_sectors'] / value['written_sectors']:.2f} |"
+    )
+
+
 class Page:
     """What README.md may ask."""
 
@@ -199,6 +216,12 @@ class Page:
         if not off:
             return ""
         return pair(off)
+
+    def census(self):
+        """One launch each of many libraries' kernels at 64K keys, and of PyTorch's other kernels."""
+        head = "| kernel | shape | time, ms | reads reach L2 | in the own half | DRAM reads | L2 writes |"
+        rows = [row for row in table.read(str(CENSUS)) if row["head_dim"] != "64"]
+        return "\n".join((head, "|---" * 7 + "|", *map(census_line, rows)))
 
     def signs(self):
         shown = [(a, b) for a, b in self._gains() if abs(a) > SHOWN]
