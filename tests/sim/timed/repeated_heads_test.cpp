@@ -1,9 +1,9 @@
 // Some of many heads that are alike stand for all: against the replay of all of them.
-#include "sim/timed/simulate_timed.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "sim/timed/simulate_timed.hpp"
 
 namespace sawtooth::sim {
 namespace {
