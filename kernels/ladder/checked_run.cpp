@@ -82,9 +82,8 @@ void CheckedRun::launch(int level, cudaStream_t stream) const {
 }
 
 CheckedRun::Error CheckedRun::check(int level, int64_t tiles, uint64_t seed) const {
-  SAWTOOTH_CUDA_CHECK(cudaMemset(device_o_.as(), nan_byte, static_cast<size_t>(device_o_.bytes())));
-  SAWTOOTH_CUDA_CHECK(
-      cudaMemset(device_lse_.as(), nan_byte, static_cast<size_t>(device_lse_.bytes())));
+  for (const DeviceBuffer* result : {&device_o_, &device_lse_})
+    SAWTOOTH_CUDA_CHECK(cudaMemset(result->as(), nan_byte, static_cast<size_t>(result->bytes())));
   launch(level);
   SAWTOOTH_CUDA_CHECK(cudaDeviceSynchronize());
 

@@ -148,7 +148,7 @@ void RingAttentionBackward::enqueue_returns(int64_t step, const std::vector<int>
                      std::size_t(problem_.batch * problem_.kv_heads * part.kv_rows.size() *
                                  problem_.row_bytes())});
   }
-  enqueue_moves(moves);
+  mover_->move(moves);
   for (const RingMove& move : moves) {
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank(move.to_rank).device));
     record(step_of(move.to_rank, step).returned, rank(move.to_rank).transfer);

@@ -62,7 +62,7 @@ void RingPass::enqueue_transfer(int64_t step, const std::vector<int>& to, bool b
       make_wait(here.transfer, here.steps[std::size_t(step - 2)].compute_end);
     record(here.steps[std::size_t(step)].moved_begin, here.transfer);
   }
-  enqueue_moves(moves);
+  mover_->move(moves);
   for (const int number : to) {
     RingRank& here = rank(number);
     SAWTOOTH_CUDA_CHECK(cudaSetDevice(here.device));
@@ -80,15 +80,6 @@ void RingPass::enqueue_step(int64_t step, int number) {
   enqueue_call(step, number);
   if (step > 0) enqueue_additions(step - 1, number);
   record(events.compute_end, here.compute);
-}
-
-void RingPass::enqueue() {
-  for (int64_t step = 0; step < ring_.ranks; ++step) {
-    if (step + 1 < ring_.ranks) enqueue_transfer(step + 1, all_ranks(), true);
-    for (const int number : all_ranks()) enqueue_step(step, number);
-    enqueue_returns(step, all_ranks());
-  }
-  for (const int number : all_ranks()) enqueue_additions(ring_.ranks - 1, number);
 }
 
 /// Times by events of the first rank's device: all streams start behind its first and it ends
@@ -110,7 +101,12 @@ RingTimes RingPass::run(bool steps) {
       for (const cudaStream_t stream : {cudaStream_t(rank->compute), cudaStream_t(rank->transfer)})
         if (stream != first.compute) make_wait(stream, first.start);
     }
-    enqueue();
+    for (int64_t step = 0; step < ring_.ranks; ++step) {
+      if (step + 1 < ring_.ranks) enqueue_transfer(step + 1, all_ranks(), true);
+      for (const int number : all_ranks()) enqueue_step(step, number);
+      enqueue_returns(step, all_ranks());
+    }
+    for (const int number : all_ranks()) enqueue_additions(ring_.ranks - 1, number);
     for (const auto& rank : ranks_) {
       SAWTOOTH_CUDA_CHECK(cudaSetDevice(rank->device));
       record(rank->transfers_end, rank->transfer);

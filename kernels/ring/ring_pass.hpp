@@ -101,7 +101,6 @@ class RingPass {
 
   /// Nothing of it runs any longer. Destructors of passes call it before they free what runs.
   void wait_for_all() noexcept;
-  void enqueue_moves(const std::vector<RingMove>& moves) { mover_->move(moves); }
   std::vector<int> all_ranks() const;
   RingRank& rank(int number) const { return *ranks_[std::size_t(number)]; }
   /// Bytes of a rank's K, and of its V.
@@ -136,16 +135,14 @@ class RingPass {
 
   const Ring ring_;
   const Problem problem_;  // of all ranks
+  std::vector<std::unique_ptr<RingRank>> ranks_;
+  std::unique_ptr<RingMover> mover_;  // ends before the streams that it moves on
 
  private:
-  void enqueue();
   void enqueue_transfer(int64_t step, const std::vector<int>& to, bool behind_calls);
   void enqueue_step(int64_t step, int number);
   void read_times(RingTimes& times) const;
   void wait_for(const std::vector<int>& numbers);
-
-  std::vector<std::unique_ptr<RingRank>> ranks_;
-  std::unique_ptr<RingMover> mover_;
 };
 
 inline void require(const Outcome& outcome) {

@@ -298,9 +298,7 @@ CsvRow row_of_ring(const MeasurePoint& measured, int64_t repetition, const RingR
 /// The point with the kernel and the schedule that ran it.
 MeasurePoint as_run(const RingRun& run, const MeasurePoint& asked, const MeasurePlan& plan) {
   const Keys& keys = asked.point.keys;
-  const bool one_call = keys.ring_rank && keys.ring_step;
-  auto [point, family] =
-      one_call ? run.problem().as_run(*keys.ring_rank, *keys.ring_step) : run.problem().as_run();
+  auto [point, family] = run.problem().as_run(keys.ring_rank, keys.ring_step);
   point.keys.ring_rank = keys.ring_rank;
   point.keys.ring_step = keys.ring_step;
   MeasurePoint made{std::move(point), {}};

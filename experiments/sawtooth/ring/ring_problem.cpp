@@ -57,12 +57,10 @@ template <class Call, class RingPass>
 class PassOnDevices : public RingProblemOnDevices {
  public:
   kernels::RingPass& ring() override { return *ring_; }
-  std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const override {
-    const Call* const call = ring_->call(int(rank), step);
+  std::pair<Point, std::string> as_run(std::optional<int64_t> rank,
+                                       std::optional<int64_t> step) const override {
+    const Call* const call = rank && step ? ring_->call(int(*rank), *step) : nullptr;
     return as_run_of(point_, call == nullptr ? whole_ : *call, chooses_);
-  }
-  std::pair<Point, std::string> as_run() const override {
-    return as_run_of(point_, whole_, chooses_);
   }
 
  protected:

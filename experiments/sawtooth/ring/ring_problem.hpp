@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,10 +27,10 @@ class RingProblemOnDevices {
   virtual void run_whole() = 0;
   virtual kernels::RingPass& ring() = 0;
   virtual RingCheck check() = 0;
-  /// The point of a rank's call, or of the whole problem, with the kernel, tile and schedule that
-  /// run it; the kernel's family is second.
-  virtual std::pair<Point, std::string> as_run(int64_t rank, int64_t step) const = 0;
-  virtual std::pair<Point, std::string> as_run() const = 0;
+  /// The point of a rank's call, or without both of the whole problem, with the kernel, tile and
+  /// schedule that run it; the kernel's family is second.
+  virtual std::pair<Point, std::string> as_run(std::optional<int64_t> rank,
+                                               std::optional<int64_t> step) const = 0;
 };
 
 /// The problem has the point's pass. Where it `chooses`, the library decides on kernel, tile and

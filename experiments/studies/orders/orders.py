@@ -223,12 +223,6 @@ def proof():
         }
 
 
-def three(values, digits=1):
-    """Median, 90 % and worst in percent."""
-    found = (statistics.median(values), measures.quantile(values, 0.9), max(values))
-    return " / ".join(f"{100 * value:.{digits}f}" for value in found)
-
-
 class Page:
     """The vocabulary of README.md."""
 
@@ -292,7 +286,10 @@ class Page:
         return len(self._proof)
 
     def of_shapes(self, what):
-        return three([row[what] for row in self._proof], 2)
+        """Median, 90 % and worst in percent."""
+        values = [row[what] for row in self._proof]
+        found = (statistics.median(values), measures.quantile(values, 0.9), max(values))
+        return " / ".join(f"{100 * value:.2f}" for value in found)
 
     def slowest_sawtooth(self):
         """The most and the least that sawtooth changes in the time of kernels/mma, in percent, without a mask."""

@@ -20,12 +20,10 @@ fi
 python3 "$here/orders.py" "$program" "$@"
 [ "${1:-}" != --check ] || exit 0
 
-python=python3
-$python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
 mkdir -p build/orders
 # Half of the H200's L2: every line that all SMs read lives in both halves.
 "$program" simulate "$here/lists/length.ini" --timing lockstep --l2 lru --l2-bytes 30MiB --mask none \
   --launch static --q-order ascending --quiet --overwrite --csv build/orders/length.csv
-"$python" plots/plot.py xy experiments/data/h200/orders/schedules.csv build/orders/length.csv --x seq_kv \
+"$program" plot xy experiments/data/h200/orders/schedules.csv build/orders/length.csv --x seq_kv \
   --y dram_read_sectors --hue scan --facet head_dim --where experiment=length --where mask=none --format png \
   -o "$here/pictures/length"

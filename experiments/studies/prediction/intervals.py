@@ -11,12 +11,11 @@ the largest mark of a list, of those with ten points of the kind. No list that j
 
 import itertools
 import math
-import os
 import statistics
 import sys
+from pathlib import Path
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "plots", "lib"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "plots" / "lib"))
 import measures  # noqa: E402  (the path above leads to it)
 import table  # noqa: E402
 

@@ -8,10 +8,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 here=experiments/studies/prediction
+program=${SAWTOOTH:-build/release/sawtooth}
 
-python3 "$here/prediction.py" "${SAWTOOTH:-build/release/sawtooth}" "$@"
+python3 "$here/prediction.py" "$program" "$@"
 errors=build/prediction/families_sixth/errors.csv
 [[ "${1:-}" != --* && -e $errors ]] || exit 0
-python=python3
-$python -c 'import matplotlib' 2>/dev/null || python=/usr/bin/python3
-"$python" plots/plot.py validation "$errors" --format png -o "$here/pictures/families_sixth"
+"$program" plot validation "$errors" --format png -o "$here/pictures/families_sixth"

@@ -45,11 +45,9 @@ def median(rows, column):
 
 def error(of, row, counter, predicted, measured):
     cells = {key: row[key] for key in (*STEP, "gpu", "kernel")}
-    relative = predicted / measured - 1
-    cells.update(
-        group=f"{row['timing']}, {row['l2']}", of=of, counter=counter, relative_error=relative
-    )
-    return {**cells, "predicted": predicted, "measured": measured}
+    cells |= dict(group=f"{row['timing']}, {row['l2']}", of=of, counter=counter)
+    cells |= dict(relative_error=predicted / measured - 1)
+    return cells | dict(predicted=predicted, measured=measured)
 
 
 def errors_of_steps(predicted, measured, counters):
@@ -76,9 +74,8 @@ def errors_of_rings(predicted, measured):
     known = {table.cells(row, RING): float(row["ring_ms"]) for row in measured}
     gpus = collections.defaultdict(float)
     for (row,) in predicted.values():
-        gpus[table.cells(row, [*RING, "ring_rank"])] += number(row, TIME) + number(
-            row, "exposed_us"
-        )
+        us = number(row, TIME) + number(row, "exposed_us")
+        gpus[table.cells(row, [*RING, "ring_rank"])] += us
     last = {table.cells(row, RING): row for (row,) in predicted.values()}
     for key in known.keys() & last.keys():
         ms = max(us for gpu, us in gpus.items() if gpu[:-1] == key) / US_A_MS

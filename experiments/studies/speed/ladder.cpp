@@ -124,11 +124,10 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     std::cerr << "ladder: " << error.what() << "\n" << usage;
     return experiments::exit_wrong_usage;
-  } catch (const kernels::CudaError& error) {
-    std::cerr << "ladder: " << error.what() << "\n";
-    return error.no_device() ? experiments::exit_no_device : experiments::exit_check_failed;
   } catch (const std::exception& error) {
     std::cerr << "ladder: " << error.what() << "\n";
-    return experiments::exit_check_failed;
+    const auto* const of_cuda = dynamic_cast<const kernels::CudaError*>(&error);
+    const bool no_device = of_cuda != nullptr && of_cuda->no_device();
+    return no_device ? experiments::exit_no_device : experiments::exit_check_failed;
   }
 }
