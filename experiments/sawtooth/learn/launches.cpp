@@ -1,8 +1,7 @@
-#include "experiments/sawtooth/learn/launches.hpp"
-
 #include <algorithm>
 #include <charconv>
 
+#include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 

@@ -9,7 +9,7 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/learn/learnt_kernel.hpp"
+#include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
@@ -57,22 +57,6 @@ std::vector<std::string> with_values(const std::vector<std::string>& command,
       for (size_t at = 0; (at = word.find(name)) != std::string::npos;)
         word.replace(at, name.size(), value);
   return words;
-}
-
-/// Problems to run, by mask in turn: `count` of the wanted ones.
-template <size_t size>
-std::vector<LearnProblem> problems_of(const std::array<Wanted, size>& wanted, int64_t count,
-                                      const std::vector<std::string>& masks, bool many_heads,
-                                      const std::function<int64_t(double)>& length) {
-  std::vector<LearnProblem> problems;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto turn = static_cast<size_t>(i) / masks.size();
-    const std::string& mask = masks[static_cast<size_t>(i) % masks.size()];
-    const Wanted& one = wanted[turn % size];
-    const int64_t heads = many_heads ? one.heads : 1;
-    problems.push_back({length(one.share), heads, heads, mask, ""});
-  }
-  return problems;
 }
 
 /// Which of the launches teach: the nearest to each wanted one, of those with the usual scan.
@@ -318,18 +302,25 @@ class Learn {
     const int64_t bytes = learn_.options.value_or("dtype", "bf16") == "fp32" ? 4 : 2;
     const double of_unit =
         share_of_l2(gpu, length_unit, learn_.options.count_or("head-dim", 1), bytes);
-    std::vector<std::string> masks{"none", "causal"};
+    std::vector<std::string> masks{"none", "causal"};  // in turn
     if (!learn_.has_word("{causal}")) masks = {learn_.options.value_or("mask", "none")};
-    return problems_of(from, count, masks, learn_.has_word("{heads}"), [&](double share) {
-      return std::max<int64_t>(1, std::llround(share / of_unit)) * length_unit;
-    });
+    std::vector<LearnProblem> problems;
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const Wanted& one = from[i / masks.size() % size];
+      const int64_t heads = learn_.has_word("{heads}") ? one.heads : 1;
+      const int64_t units = std::max<int64_t>(1, std::llround(one.share / of_unit));
+      problems.push_back({units * length_unit, heads, heads, masks[i % masks.size()], ""});
+    }
+    return problems;
   }
   Telling tell(const Learnt& learnt) {
     std::vector<LearnProblem> possible;
     for (const KernelLaunch& launch : learnt.rows.launches)
-      for (const int64_t times : {2, 3})
-        possible.push_back({launch.problem.seq * times / 2, launch.problem.heads,
-                            launch.problem.kv_heads, launch.problem.mask, ""});
+      for (const int64_t times : {3, 4}) {
+        LearnProblem& longer = possible.emplace_back(launch.problem);
+        longer.seq = longer.seq * times / 2;
+        longer.scan.clear();
+      }
     return telling_launch(learnt.rows, learnt.kernel, possible, catalog_, threads_);
   }
 
