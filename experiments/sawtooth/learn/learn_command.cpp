@@ -23,6 +23,7 @@ namespace {
 constexpr int64_t usual_budget = 8;
 constexpr int64_t least_taught_a_mask = 3;
 constexpr int64_t length_unit = 1024;  // a multiple of every tile
+constexpr double million = 1e6;
 
 /// A launch that tells something: K and V of a head as a share of the L2 that a CTA reads first.
 struct Wanted {
@@ -114,7 +115,6 @@ void print_launches(std::string_view title, const std::vector<KernelLaunch>& lau
   const auto percent = [](double share) {
     return (share < 0 ? "" : "+") + fixed(100 * share, 1) + " %";
   };
-  constexpr double million = 1e6;
   for (size_t i = 0; i < launches.size(); ++i)
     std::cout << "  " << described_problem(launches[i].problem) << ": "
               << fixed(launches[i].time_us, 0) << " us, predicted " << percent(errors[i].time)
@@ -167,14 +167,11 @@ bool run_problems(const LearnOptions& learn, const std::vector<LearnProblem>& pr
   return true;
 }
 
-/// The launch, of those that learn may ask for, that two descriptions differ most in.
-struct Telling {
-  LearnProblem problem;
-  LaunchError one, other;
-};
-Telling telling_launch(const KernelLaunches& rows, const LearntKernel& learnt,
-                       const std::vector<LearnProblem>& possible, Catalog& catalog,
-                       size_t threads) {
+/// The launch of `possible` that two descriptions differ most in, and what to say of it.
+std::pair<LearnProblem, std::string> telling_launch(const KernelLaunches& rows,
+                                                    const LearntKernel& learnt,
+                                                    const std::vector<LearnProblem>& possible,
+                                                    Catalog& catalog, size_t threads) {
   std::vector<KernelLaunch> launches;
   for (const LearnProblem& problem : possible)
     launches.push_back({.problem = problem, .time_us = 1, .dram_read_sectors = 1});
@@ -182,28 +179,24 @@ Telling telling_launch(const KernelLaunches& rows, const LearntKernel& learnt,
   rival.description = *learnt.rival;
   const auto ones = errors_of(rows, launches, learnt, catalog, threads);
   const auto others = errors_of(rows, launches, rival, catalog, threads);
-  const auto apart = [&](size_t i) {
-    constexpr double weight_of_time = 4;
-    return std::abs(std::log(ones[i].predicted_dram_reads / others[i].predicted_dram_reads)) +
-           weight_of_time *
-               std::abs(std::log(ones[i].predicted_time_us / others[i].predicted_time_us));
-  };
   size_t best = 0;
-  for (size_t i = 1; i < launches.size(); ++i)
-    if (apart(i) > apart(best)) best = i;
-  return {possible[best], ones[best], others[best]};
-}
-
-std::string told(const Telling& telling, const LearntKernel& learnt) {
-  constexpr double million = 1e6;
-  const auto counts = [&](const LaunchError& one) {
+  double most = -1;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    constexpr double weight_of_time = 4;
+    const double apart =
+        std::abs(std::log(ones[i].predicted_dram_reads / others[i].predicted_dram_reads)) +
+        weight_of_time *
+            std::abs(std::log(ones[i].predicted_time_us / others[i].predicted_time_us));
+    if (apart > most) most = apart, best = i;
+  }
+  const auto counts = [](const LaunchError& one) {
     return fixed(one.predicted_dram_reads / million, 2) + " M DRAM reads and " +
            fixed(one.predicted_time_us, 0) + " us";
   };
-  return "two descriptions fit alike, the other one has " +
-         learnt.rival->differs_from(learnt.description) + "; " +
-         described_problem(telling.problem) + " would tell them apart: " + counts(telling.one) +
-         ", or " + counts(telling.other);
+  return {possible[best], "two descriptions fit alike, the other one has " +
+                              rival.description.differs_from(learnt.description) + "; " +
+                              described_problem(possible[best]) + " would tell them apart: " +
+                              counts(ones[best]) + ", or " + counts(others[best])};
 }
 
 void print_learnt(const KernelLaunches& rows, const LearntKernel& learnt) {
@@ -259,7 +252,7 @@ class Learn {
     if (!learnt.kernel.rival)
       return run_problems(learn_, {held.back()}, table) ? std::optional(with_rows(learnt, table))
                                                         : std::nullopt;
-    if (!run_problems(learn_, {tell(learnt).problem}, table)) return {};
+    if (!run_problems(learn_, {tell(learnt).first}, table)) return {};
     ++budget_;  // it teaches too
     return of(table);
   }
@@ -281,7 +274,7 @@ class Learn {
       print_launches(taught ? "launches that taught:" : "launches held back:", launches,
                      errors_of(learnt.rows, launches, learnt.kernel, catalog_, threads_));
     }
-    if (learnt.kernel.rival) std::cout << told(tell(learnt), learnt.kernel) << '\n';
+    if (learnt.kernel.rival) std::cout << tell(learnt).second << '\n';
   }
 
  private:
@@ -313,7 +306,7 @@ class Learn {
     }
     return problems;
   }
-  Telling tell(const Learnt& learnt) {
+  std::pair<LearnProblem, std::string> tell(const Learnt& learnt) {
     std::vector<LearnProblem> possible;
     for (const KernelLaunch& launch : learnt.rows.launches)
       for (const int64_t times : {3, 4}) {

@@ -3,13 +3,16 @@
 
     gallery.py record FOLDER SAWTOOTH    records LAUNCHES of each kernel into FOLDER/gallery.csv; a GPU, PyTorch, Triton
     gallery.py learn SAWTOOTH [KERNEL]   learns them from the recorded rows and fills README.md; half an hour of a core
+    gallery.py unknown SAWTOOTH          what share of launches lies in the range of --kernel unknown, and how wide it is
     gallery.py check SAWTOOTH            is README.md what results/gallery.csv gives, and is one kernel learnt as before?
 
 Standard library only; a further kernel is a line of LAUNCHES.
 """
 
+import collections
 import concurrent.futures
 import csv
+import itertools
 import os
 import statistics
 import subprocess
@@ -63,12 +66,10 @@ def points_of(words):
     """(seq, heads, mask, scan) in the order in which program.py launches them."""
     given = dict(zip(words[::2], words[1::2]))
     values = lambda key, usual: given.get(key, usual).split(",")
-    for seq in values("--seq", ""):
-        for heads in values("--heads", "1"):
-            for causal in values("--causal", "0"):
-                for scan in values("--scan", "linear"):
-                    mask = "causal" if causal == "1" else "none"
-                    yield int(seq[:-1]) * 1024, heads, mask, "" if scan == "linear" else scan
+    axes = (values("--seq", ""), values("--heads", "1"), values("--causal", "0"))
+    for seq, heads, causal, scan in itertools.product(*axes, values("--scan", "linear")):
+        mask = "causal" if causal == "1" else "none"
+        yield int(seq[:-1]) * 1024, heads, mask, "" if scan == "linear" else scan
 
 
 def record(folder, program):
@@ -183,6 +184,37 @@ def census_line(row):
     )
 
 
+UNKNOWN = (
+    "system heads kv_heads seq_q seq_kv head_dim mask tile_q tile_kv q_order launch workers ctas_per_sm scan"
+).split()
+
+
+def print_range_of_unknown(program):
+    """Of Triton's kernels, and of those of libraries, whose schedule is their system's; minutes."""
+    data = ROWS.parents[1]
+    rows = [r for r in table.read(f"{data}/orders/gains.csv") if r["kernel"].startswith("triton")]
+    for row in rows:
+        row.update(system="", heads="1", kv_heads="1")
+    measured = collections.defaultdict(list)
+    for row in rows + table.read(f"{data}/peers/peers.csv") + table.read(f"{data}/peers/gqa.csv"):
+        measured[tuple(row[key] for key in UNKNOWN)].append(row)
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(folder) / "unknown.ini"
+        text = "gpu = h200\nkernel = unknown\n" + table.ini(UNKNOWN, measured)
+        given.write_text(text, encoding="utf-8")
+        command = [program, "simulate", given, "--quiet", "--csv", given.with_suffix(".csv")]
+        subprocess.run(command, check=True)
+        predicted = table.read(str(given.with_suffix(".csv")))
+    for column in COUNTERS:
+        inside, widths = [], []
+        for row, real in zip(predicted, measured.values(), strict=True):
+            low, high = float(row[column + "_low"]), float(row[column + "_high"])
+            widths.append(high / low)
+            inside += [low <= float(one[column]) <= high for one in real if one[column]]
+        share = statistics.mean(inside)
+        print(f"{column}: {share:.1%} of {len(inside)}, width {statistics.median(widths):.2f}")
+
+
 class Page:
     """What README.md may ask."""
 
@@ -261,6 +293,9 @@ def main(arguments):
             order = list(LAUNCHES)
             table.write(str(RESULTS), sorted(made, key=lambda row: order.index(row["what"])))
             check = False
+        case ["unknown", program]:
+            print_range_of_unknown(program)
+            return 0
         case ["check", program]:
             check = True
         case _:
