@@ -288,6 +288,16 @@ const Case cases[] = {
      true,
      false,
      false},
+    {"lists of tiles that no kernel has",
+     {{"mask", "prefix-lm:8"}},
+     [](AttentionForward& call) {
+       alignas(16) static char lists[16];
+       call.problem.mask.kind = MaskKind::listed;
+       call.lists.entries = {reinterpret_cast<int64_t*>(lists), reinterpret_cast<int32_t*>(lists)};
+     },
+     true,
+     false,
+     false},
     {"tiles that share a line",
      {{"head-dim", "40"}, {"tile-q", "10"}},
      [](AttentionForward& call) {
