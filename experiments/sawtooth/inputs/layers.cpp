@@ -167,10 +167,7 @@ void add_section(SystemFile& system, const IniSection& section) {
   for (const IniEntry& entry : section.entries)
     one.costs.parameters.push_back({entry.key, entry.value, "", "", entry.line});
   check_kernel_costs(system.path, one.costs);
-  const auto behind =
-      std::ranges::upper_bound(system.costs, one.conditions.size(), {},
-                               [](const GuardedCosts& other) { return other.conditions.size(); });
-  system.costs.insert(behind, std::move(one));
+  system.costs.push_back(std::move(one));
 }
 
 void read_head(SystemFile& system, const IniSection& section) {

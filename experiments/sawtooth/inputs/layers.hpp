@@ -71,9 +71,8 @@ class Layers {
 //   alias-of = another system          then the file has no keys of its own
 //   [mask=causal head-dim=128|256]     a guarded section: holds where every condition does
 //   tile-kv = 128
-//   [costs mask=causal]                costs of its kernel, keys of profiles/kernels, with or
-//   without step-ns = 1490                     conditions; of those that hold the one with the most
-//   wins
+//   [costs mask=causal]                costs of its kernel where every condition does
+//   step-ns = 1490                     a key of profiles/kernels; the later section wins
 //
 // Conditions see the problem's keys and the gpu; `window` stands for every window mask. For each
 // key the matching section with the most conditions wins; a tie between different values is an
@@ -103,8 +102,8 @@ struct SystemFile {
   std::string alias_of;
   Settings settings;
   std::vector<GuardedSection> guarded;
-  std::vector<GuardedCosts> costs;  // those with the fewest conditions first
-  std::string content;              // a hash of its keys; description and limits do not count
+  std::vector<GuardedCosts> costs;
+  std::string content;  // a hash of its keys; description and limits do not count
 };
 
 /// Throws UsageError with file, line and what is allowed.

@@ -93,13 +93,8 @@ DescriptionKeys Description::keys() const {
   return keys;
 }
 
-std::string Description::differs_from(const Description& other) const {
-  std::string text;
-  const DescriptionKeys mine = keys(), theirs = other.keys();
-  for (size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i)
-    if (mine[i] != theirs[i])
-      text += (text.empty() ? "" : ", ") + mine[i].first + " = " + mine[i].second;
-  return text;
+std::string Description::text() const {
+  return join_list(keys(), ", ", [](const auto& key) { return key.first + " = " + key.second; });
 }
 
 Description described(const KernelLaunches& rows, const sim::Gpu& gpu,

@@ -67,8 +67,7 @@ struct Description {
 
   bool persistent() const { return workers > 0; }
   DescriptionKeys keys() const;
-  /// The keys and their values that `other` has not alike, for people.
-  std::string differs_from(const Description& other) const;
+  std::string text() const;  // the same for people
 };
 
 /// From grids a CTA an item, or CTAs that stay, whose reads by SMs say how many items they took;

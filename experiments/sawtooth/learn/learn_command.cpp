@@ -193,18 +193,15 @@ std::pair<LearnProblem, std::string> telling_launch(const KernelLaunches& rows,
     return fixed(one.predicted_dram_reads / million, 2) + " M DRAM reads and " +
            fixed(one.predicted_time_us, 0) + " us";
   };
-  return {possible[best], "two descriptions fit alike, the other one has " +
-                              rival.description.differs_from(learnt.description) + "; " +
-                              described_problem(possible[best]) + " would tell them apart: " +
-                              counts(ones[best]) + ", or " + counts(others[best])};
+  return {possible[best], "two descriptions fit alike, the other one is " +
+                              rival.description.text() + "; " + described_problem(possible[best]) +
+                              " would tell them apart: " + counts(ones[best]) + ", or " +
+                              counts(others[best])};
 }
 
 void print_learnt(const KernelLaunches& rows, const LearntKernel& learnt) {
   std::cout << one_line(rows.kernel) << ", head dim " << rows.head_dim << ", on " << rows.gpu
-            << "\n  "
-            << join_list(learnt.description.keys(), ", ",
-                         [](const auto& key) { return key.first + " = " + key.second; })
-            << '\n';
+            << "\n  " << learnt.description.text() << '\n';
   for (const auto& [mask, costs] : learnt.costs)
     std::cout << "mask " << mask << ": step " << fixed(costs.step_ns.value, 0) << " ns, item "
               << fixed(costs.item_ns.value / ns_a_us, 1) << " us. " << sentence(costs) << '\n';
@@ -249,9 +246,11 @@ class Learn {
     problems.push_back(held.front());
     if (!run_problems(learn_, problems, table)) return {};
     Learnt learnt = of(table);
-    if (!learnt.kernel.rival)
-      return run_problems(learn_, {held.back()}, table) ? std::optional(with_rows(learnt, table))
-                                                        : std::nullopt;
+    if (!learnt.kernel.rival) {
+      if (!run_problems(learn_, {held.back()}, table)) return {};
+      learnt.rows = read_launches(table);
+      return learnt;
+    }
     if (!run_problems(learn_, {tell(learnt).first}, table)) return {};
     ++budget_;  // it teaches too
     return of(table);
@@ -278,10 +277,6 @@ class Learn {
   }
 
  private:
-  static Learnt with_rows(Learnt learnt, const CsvTable& table) {
-    learnt.rows = read_launches(table);
-    return learnt;
-  }
   const sim::Gpu& profile(const std::string& name) {
     return catalog_.gpu(Assignment{{name}, {}}).profile;
   }

@@ -41,27 +41,9 @@ Point point_of(const KernelLaunches& rows, const LearnProblem& problem,
   return resolve(settings, catalog);
 }
 
-std::vector<sim::Prediction> predict_all(const std::vector<Point>& points, size_t threads) {
-  std::vector<sim::Prediction> made;
-  run_in_order(
-      points.size(), threads,
-      [&](size_t i) { return predict(points[i].request, points[i].gpu, *points[i].keys.l2); },
-      [&](size_t, sim::Prediction one) { made.push_back(std::move(one)); }, [] {});
-  return made;
-}
-
-double dram_reads(const sim::Prediction& prediction) {
-  return double(prediction.total.dram_read_sectors.value_or(0));
-}
-
 // The logarithm of a ratio, in scatters.
 double bounded(double off, double scatter) {
   return std::min(most_of_one, std::abs(off) / scatter);
-}
-
-const FittedCosts& costs_of(const LearntKernel& learnt, const std::string& mask) {
-  const auto own = learnt.costs.find(mask);
-  return own == learnt.costs.end() ? learnt.costs.begin()->second : own->second;
 }
 
 class Learning {
@@ -182,20 +164,24 @@ std::vector<LaunchError> errors_of(const KernelLaunches& rows,
   std::vector<Point> points;
   for (const KernelLaunch& launch : launches) {
     Point& point = points.emplace_back(point_of(rows, launch.problem, learnt.description, catalog));
-    point.request.kernel = costs_of(learnt, launch.problem.mask).cost;
+    const auto own = learnt.costs.find(launch.problem.mask);
+    point.request.kernel = (own == learnt.costs.end() ? learnt.costs.begin() : own)->second.cost;
     point.request.kernel.age_bias = learnt.description.sharing.age_bias;
     point.request.kernel.keep_step =
         learnt.description.sharing.keep_step && learnt.description.ctas_per_sm > 1;
     point.request.kernel.power_slowness = learnt.power_slowness;
   }
-  const std::vector<sim::Prediction> made = predict_all(points, threads);
   std::vector<LaunchError> errors;
-  for (size_t i = 0; i < made.size(); ++i) {
-    const double time_us = made[i].time_us.value_or(0), reads = dram_reads(made[i]);
-    const double real = launches[i].dram_read_sectors;
+  const auto take = [&](size_t i, const sim::Prediction& made) {
+    const double time_us = made.time_us.value_or(0), real = launches[i].dram_read_sectors;
+    const auto reads = double(made.total.dram_read_sectors.value_or(0));
     errors.push_back({time_us, reads, time_us / launches[i].time_us - 1, reads / real - 1,
-                      real / double(made[i].total.cold_read_sectors.value_or(1))});
-  }
+                      real / double(made.total.cold_read_sectors.value_or(1))});
+  };
+  run_in_order(
+      points.size(), threads,
+      [&](size_t i) { return predict(points[i].request, points[i].gpu, *points[i].keys.l2); }, take,
+      [] {});
   return errors;
 }
 
