@@ -105,8 +105,8 @@ struct AttentionForward {
   void* o = nullptr;
   float* lse = nullptr;  // [batch, heads, seq_q]; may be null
   // Of a mask of kind `listed`, in tiles of `tiling`, which is named then. Families mma and hopper
-  // take them at head dims 64 and 128, with one tile each (kernels/attention/variant_list.hpp),
-  // without packed sequences and running results.
+  // take them at head dims 64 and 128, with the tiles of takes_lists() (variant_list.hpp), without
+  // packed sequences and running results.
   BlockLists lists;
   PackedRows packed;
   Running running;  // then `lse` is null, and `o`, the sum so far rounded, may be

@@ -55,7 +55,7 @@ bool has_name(const AttentionForward& call, const KernelVariant& variant) {
   return variant.head_dims() == HeadDims(call.problem) && variant.dtype == call.problem.dtype &&
          variant.serves(call.family) &&
          (!call.family.empty() || variant.most_keys == 0 ||
-          call.problem.mask.kind == MaskKind::listed || call.problem.seq_kv <= variant.most_keys) &&
+          call.problem.seq_kv <= variant.most_keys) &&
          (any_tiling || (variant.tiling.q_rows == call.tiling.q_rows &&
                          variant.tiling.kv_rows == call.tiling.kv_rows));
 }

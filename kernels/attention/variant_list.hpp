@@ -72,11 +72,10 @@ constexpr bool takes_packed(std::string_view family, std::string_view name) {
          (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
 }
 
-/// Whether the row has a kernel for lists of tiles too. Blocks of 128 rows and keys are multiples
-/// of each tile but that of 192 rows, the faster one of head dim 64.
+/// Whether the row has a kernel for lists of tiles too: of tiles that divide blocks of 128 rows and
+/// keys.
 constexpr bool takes_lists(std::string_view family, std::string_view name) {
-  return (family == families::hopper &&
-          (name == "d64" || name == "d64_q128" || name == "d128_lazy")) ||
+  return (family == families::hopper && (name == "d64_q128" || name == "d128_lazy")) ||
          (family == families::mma && (name == "d64_128x128" || name == "d128_128x64"));
 }
 

@@ -96,15 +96,14 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   forward_cta<Shape>(q_map, k_map, v_map, arguments, results);
 }
 
-/// The same kernel with another way for O: through shared memory and the copy engine. `Arguments`
-/// are ForwardArguments or ListedArguments.
-template <class Shape, class Arguments = ForwardArguments>
+/// The same kernel with another way for O: through shared memory and the copy engine.
+template <class Shape>
 __global__ void __launch_bounds__(Shape::threads, Shape::ctas_per_sm)
     forward_short(const __grid_constant__ CUtensorMap q_map,
                   const __grid_constant__ CUtensorMap k_map,
                   const __grid_constant__ CUtensorMap v_map,
                   const __grid_constant__ CUtensorMap o_map,
-                  const __grid_constant__ Arguments arguments) {
+                  const __grid_constant__ ForwardArguments arguments) {
   extern __shared__ unsigned char memory[];
   const uint32_t start = shared_address(memory);
   const uint32_t aligned =

@@ -118,7 +118,5 @@ template <class Shape>
 inline constexpr bool begins_without_ticket = false;
 template <class Base, int CtasPerSm>
 inline constexpr bool begins_without_ticket<ShortShape<Base, CtasPerSm>> = true;
-template <class Base>
-inline constexpr bool begins_without_ticket<ListedShape<Base>> = begins_without_ticket<Base>;
 
 }  // namespace sawtooth::kernels::hopper

@@ -7,18 +7,12 @@
 
 namespace sawtooth::kernels::hopper {
 
-/// `Listed`: with the kernel for lists of tiles.
-template <class Shape, bool Listed>
+template <class Shape>
 KernelVariant short_variant(const char* family, const char* name, VariantSet set, int64_t most_keys,
                             const TileCost& cost) {
   KernelVariant row = hopper_row<Shape>(family, name, set, cost);
   row.function = reinterpret_cast<const void*>(&forward_short<Shape>);
   row.shared_bytes += Shape::o_bytes;
-  if constexpr (Listed) {
-    using ListedOne = ListedShape<Shape>;
-    row.listed_function = reinterpret_cast<const void*>(&forward_short<ListedOne, ListedArguments>);
-    row.listed_shared_bytes = shared_bytes<ListedOne> + Shape::o_bytes;
-  }
   row.ctas_per_sm = Shape::ctas_per_sm;
   row.fills_sm = Shape::ctas_per_sm == 1;
   row.o_box = {copied_rows};
@@ -39,8 +33,7 @@ KernelVariant short_variant(const char* family, const char* name, VariantSet set
                       hopper::Overlap::overlap, hopper::Rescale::rescale>,                         \
         ctas>;                                                                                     \
     static_assert(Shape::q_rows == tile_q, "Q rows are 64 for each consumer");                     \
-    return hopper::short_variant<Shape, takes_lists(families::family, #name)>(                     \
-        families::family, #type "_" #name, VariantSet::set, most_keys,                             \
-        {{us, ns}, {masked_us, masked_ns}});                                                       \
+    return hopper::short_variant<Shape>(families::family, #type "_" #name, VariantSet::set,        \
+                                        most_keys, {{us, ns}, {masked_us, masked_ns}});            \
   }                                                                                                \
   }

@@ -7,10 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/trace/analyse.hpp"
-#include "sim/trace/readers.hpp"
-#include "sim/trace/trace.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/trace_text.hpp"
 
 namespace sawtooth::fuzz {
 namespace {
@@ -37,13 +35,7 @@ std::string bytes_of(const std::string& digits) {
 }
 
 std::string binary(const std::string& text, bool by_lines) {
-  std::istringstream in(text);
-  const auto reader = sim::open_trace(in, "seed", {});
-  std::ostringstream out;
-  const auto writer = sim::trace_writer(sim::TraceFormat::binary, out, "a seed");
-  sim::LineSplitter splitter(*writer);
-  sim::copy_trace(*reader, by_lines ? static_cast<sim::TraceWriter&>(splitter) : *writer);
-  return out.str();
+  return tests::rewritten(text, sim::TraceFormat::binary, by_lines, {}, "a seed");
 }
 
 TEST(Corpus, TracesDoNoHarm) {

@@ -13,6 +13,7 @@
 #include "scheduler/memory_units.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/brute_force.hpp"
 
 namespace sawtooth::fuzz {
 namespace {
@@ -95,26 +96,15 @@ int64_t k_sectors(const Point& point) {
   const Problem& problem = point.request.problem;
   const Tiling& tiling = point.request.tiling;
   const bool outer = point.request.schedule.loop == Loop::kv_outer;
-  const int64_t rows_a_position = tiling.rows_a_position;
-  const int64_t shift = problem.seq_kv - problem.seq_q / rows_a_position;
-  const auto sees = [&](int64_t row, int64_t key) {
-    if (problem.mask.kind == MaskKind::none) return true;
-    const int64_t last = row / rows_a_position + shift;
-    return key <= last &&
-           (problem.mask.kind != MaskKind::window || key > last - problem.mask.window);
-  };
   int64_t sectors = 0;
-  for (int64_t first = 0; first < problem.seq_kv; first += tiling.kv_rows) {
-    const int64_t end = std::min(first + tiling.kv_rows, problem.seq_kv);
+  for (int64_t kv = 0; kv < kv_tiles(problem, tiling); ++kv) {
     int64_t items = 0;
-    for (int64_t top = 0; top < problem.seq_q; top += tiling.q_rows) {
-      bool seen = false;
-      for (int64_t row = top; row < std::min(top + tiling.q_rows, problem.seq_q); ++row)
-        for (int64_t j = first; j < end && !seen; ++j) seen = sees(row, j);
-      items += seen ? 1 : 0;
-    }
+    for (int64_t q = 0; q < q_tiles(problem, tiling); ++q)
+      items += tests::tile_sees(problem, tiling, q, kv) ? 1 : 0;
     if (outer) items = std::min<int64_t>(items, 1);
-    sectors += items * ceil_div((end - first) * problem.row_bytes(), sector_bytes);
+    const int64_t first = kv * tiling.kv_rows;
+    const int64_t rows = std::min(tiling.kv_rows, problem.seq_kv - first);
+    sectors += items * ceil_div(rows * problem.row_bytes(), sector_bytes);
   }
   return sectors * problem.batch * problem.heads;
 }

@@ -1,10 +1,9 @@
-#include <sstream>
+#include <string>
 
 #include "scheduler/memory_units.hpp"
-#include "sim/trace/analyse.hpp"
-#include "sim/trace/readers.hpp"
 #include "tests/fuzz/input.hpp"
 #include "tests/fuzz/targets.hpp"
+#include "tests/support/trace_text.hpp"
 
 namespace sawtooth::fuzz {
 namespace {
@@ -14,38 +13,7 @@ using namespace sim;
 // Small, so that memory and time are bounded for every input.
 constexpr TraceLimits limits{.atoms = 4096};
 constexpr int64_t most_line_accesses = 20'000;
-
-struct Trace {
-  std::vector<TraceAtom> atoms;
-  std::vector<TraceVisit> visits;
-};
-
-Trace read(const std::string& text) {
-  std::istringstream in(text);
-  const auto reader = open_trace(in, "input", limits);
-  Trace trace;
-  for (TraceVisit visit; reader->next(visit);) {
-    require(visit.atom < reader->atoms().size(), "a visit's atom is defined");
-    trace.visits.push_back(visit);
-  }
-  for (size_t i = 0; i < reader->atoms().size(); ++i) trace.atoms.push_back(reader->atoms()[i]);
-  return trace;
-}
-
-std::string written(const std::string& text, TraceFormat format, bool by_lines) {
-  std::istringstream in(text);
-  const auto reader = open_trace(in, "input", limits);
-  std::ostringstream out;
-  const auto writer = trace_writer(format, out, "");
-  LineSplitter splitter(*writer);
-  copy_trace(*reader, by_lines ? static_cast<TraceWriter&>(splitter) : *writer);
-  return out.str();
-}
-
-Prediction analysed(const std::string& text) {
-  std::istringstream in(text);
-  return analyse_trace(*open_trace(in, "input", limits), 64 * line_bytes, limits);
-}
+constexpr int64_t l2_bytes = 64 * line_bytes;
 
 template <class Function>
 void for_each_class(Function function) {
@@ -62,14 +30,15 @@ int64_t mass(const DistanceHistogram& histogram) {
 }
 
 void check(const std::string& text) {
-  const Trace trace = read(text);
+  const tests::Trace trace = tests::read_trace(text, limits);
   // What is defined but never visited need not come back.
   size_t used = 0;
   for (const TraceVisit& visit : trace.visits) used = std::max(used, size_t{visit.atom} + 1);
-  const Trace back = read(written(text, TraceFormat::binary, false));
+  const std::string copy = tests::rewritten(text, TraceFormat::binary, false, limits);
+  const tests::Trace back = tests::read_trace(copy, limits);
   require(back.visits == trace.visits, "visits survive the binary format");
   require(back.atoms.size() >= used, "atoms survive the binary format");
-  const Prediction prediction = analysed(text);
+  const Prediction prediction = tests::analysed(text, l2_bytes, limits);
   int64_t sectors = 0;
   int64_t accesses = 0;
   for (const TraceVisit& visit : trace.visits) {
@@ -80,7 +49,8 @@ void check(const std::string& text) {
   }
   require(mass(prediction.histogram) == sectors, "the histogram holds every access");
   if (accesses > most_line_accesses) return;
-  const Prediction lines = analysed(written(text, TraceFormat::binary, true));
+  const std::string by_lines = tests::rewritten(text, TraceFormat::binary, true, limits);
+  const Prediction lines = tests::analysed(by_lines, l2_bytes, limits);
   for_each_class([&](auto... of) {
     require(lines.histogram.of(of...).bins() == prediction.histogram.of(of...).bins(),
             "tiles equal their lines");

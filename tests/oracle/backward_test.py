@@ -4,16 +4,12 @@ by tensor.
 backward_test.py SAWTOOTH [FIRST [COUNT]]
 """
 
-import sys
-import tempfile
-import unittest
-from pathlib import Path
 from random import Random
-from subprocess import run
 
-from backward import COUNTERS, TENSORS, count
+from agreement import Agreement, main
+
+import backward
 from points import VALUES, choose_listed_mask
-from simulate_test import section, table
 
 
 def any_point(number):
@@ -49,40 +45,15 @@ def any_point(number):
     row = point["head_dim"] * (4 if point["dtype"] == "fp32" else 2)
     rows = point["batch"] * (4 * point["heads"] * point["seq_q"] + 2 * kv_heads * point["seq_kv"])
     point["l2_bytes"] = max(1, int(rows * row * random.uniform(0.01, 1.2)) // 128) * 128
+    point.update({"pass": "backward", "gpu": "gb10", "l2": "lru"})
     return {**point, "loop": "kv-inner", "kv_split": 1, "prefetch": 0, "lse": "off"}
 
 
-class Backward(unittest.TestCase):
-    sawtooth = ""
-    first, points = 0, 100
-
+class Backward(Agreement):
     def test_simulate_gives_every_counter_of_the_oracle(self):
-        points = {n: any_point(n) for n in range(self.first, self.first + self.points)}
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            sections = [section(n, point, folder) for n, point in points.items()]
-            head = "gpu = gb10\npass = backward\nl2 = lru\n"
-            (folder / "points.ini").write_text(head + "".join(sections))
-            command = [self.sawtooth, "simulate", folder / "points.ini", "--quiet"]
-            command += ["--csv", folder / "rows.csv", "--by-tensor", folder / "tensors.csv"]
-            run(command, check=True)
-            rows, tensors = table(folder / "rows.csv"), table(folder / "tensors.csv")
-        self.assertEqual(len(rows), len(points))
-        by_run = {(row["run_id"], row["tensor"]): row for row in tensors}
-        for row, (number, point) in zip(rows, points.items()):
-            self.assertEqual(row["seed"], str(number))
-            counts = count(point)
-            for counter in COUNTERS:
-                expected = {tensor: counts[tensor][counter] for tensor in TENSORS}
-                found = {
-                    t: int(by_run.get((row["run_id"], t), {}).get(counter) or 0) for t in TENSORS
-                }
-                self.assertEqual(found, expected, f"{counter} of {point}")
-                self.assertEqual(int(row[counter] or 0), sum(expected.values()), f"{point}")
+        numbers = range(self.first, self.first + self.points)
+        self.agree({number: any_point(number) for number in numbers}, backward, missing="0")
 
 
 if __name__ == "__main__":
-    Backward.sawtooth = sys.argv[1]
-    Backward.first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    Backward.points = int(sys.argv[3]) if len(sys.argv) > 3 else 100
-    unittest.main(argv=sys.argv[:1])
+    main(Backward, 100)

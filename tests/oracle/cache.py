@@ -55,41 +55,19 @@ class Lru:
 
     def __init__(self, ways, kept, renews=True):
         self.ways, self.kept, self.renews = ways, kept, renews
-        self.held = OrderedDict()  # line -> priority, the one to leave first
+        self.held = [OrderedDict() for _ in (FIRST, NORMAL, LAST)]  # the line to leave first
 
     def access(self, line, priority):
-        if line in self.held:
-            if self.renews:
-                self.held.move_to_end(line)
-            return True
-        candidates = None
-        lasting = sum(p == LAST for p in self.held.values()) if priority == LAST else 0
-        if priority == LAST and lasting >= self.kept:
-            candidates = (LAST,)
-        elif len(self.held) >= self.ways:
-            candidates = (min(self.held.values()),)
-        if candidates:
-            for old, of_old in self.held.items():
-                if of_old in candidates:
-                    del self.held[old]
-                    break
-        self.held[line] = priority
-        return False
-
-
-class PlainLru:
-    """The same without priorities."""
-
-    def __init__(self, ways):
-        self.ways, self.held = ways, OrderedDict()
-
-    def access(self, line, _):
-        if line in self.held:
-            self.held.move_to_end(line)
-            return True
-        if len(self.held) >= self.ways:
-            self.held.popitem(last=False)
-        self.held[line] = None
+        for held in self.held:
+            if line in held:
+                if self.renews:
+                    held.move_to_end(line)
+                return True
+        if priority == LAST and len(self.held[LAST]) >= self.kept:
+            self.held[LAST].popitem(last=False)
+        elif sum(map(len, self.held)) >= self.ways:
+            next(filter(None, self.held)).popitem(last=False)
+        self.held[priority][line] = None
         return False
 
 
@@ -213,9 +191,8 @@ def misses(point, layout, visits):
     if policy == "opt":
         missed = opt(lines, where, ways)
     else:
-        plain = all(p == NORMAL for p in rank.values())
         make = {
-            "lru": (lambda: PlainLru(ways)) if plain else (lambda: Lru(ways, kept)),
+            "lru": lambda: Lru(ways, kept),
             "fifo": lambda: Lru(ways, kept, renews=False),
             "plru": lambda: TreePlru(ways),
         }[policy]

@@ -3,12 +3,11 @@
 ring_test.py SAWTOOTH [FIRST [COUNT]]
 """
 
-import csv
-import io
-import subprocess
-import sys
 import unittest
 from random import Random
+
+from agreement import main
+from in_folder import rows
 
 from ring import COUNTERS, SUMS, Rank
 
@@ -40,22 +39,18 @@ def any_point(number):
     }
 
 
+def rows_of_point(point):
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in point.items()]
+    return rows(
+        "simulate", *words, *"--gpu=h200 --timing=lockstep --l2=lru --csv=- --quiet".split()
+    )
+
+
 class Rings(unittest.TestCase):
-    sawtooth = ""
-    first, points = 0, 60
-
-    def rows(self, point):
-        words = [f"--{name.replace('_', '-')}={value}" for name, value in point.items()]
-        words += ["--gpu=h200", "--timing=lockstep", "--l2=lru", "--csv=-", "--quiet"]
-        ended = subprocess.run(
-            [self.sawtooth, "simulate", *words], capture_output=True, text=True, check=True
-        )
-        return list(csv.DictReader(io.StringIO(ended.stdout)))
-
     def test_simulate_gives_every_step_of_every_gpu_the_counts_of_the_oracle(self):
         for number in range(self.first, self.first + self.points):
             point = any_point(number)
-            by_step = {(row["ring_rank"], row["ring_step"]): row for row in self.rows(point)}
+            by_step = {(row["ring_rank"], row["ring_step"]): row for row in rows_of_point(point)}
             for rank in range(point["ring"]):
                 steps, sums = Rank(point, rank).count()
                 found = [by_step[str(rank), str(step)] for step in range(point["ring"])]
@@ -71,7 +66,4 @@ class Rings(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Rings.sawtooth = sys.argv[1]
-    Rings.first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    Rings.points = int(sys.argv[3]) if len(sys.argv) > 3 else 60
-    unittest.main(argv=sys.argv[:1])
+    main(Rings, 60)

@@ -16,18 +16,12 @@
 namespace sawtooth {
 namespace {
 
-// 8 x 256 tiles: 132 workers have 15 or 16, 128 have 16 each; both merge.
-TEST(WorkersFor, AreAFewLessWhereSharesThenAreEqual) {
+TEST(WorkersFor, AreAFewLessWhereSharesThenAreEqualOrWhole) {
+  // 8 x 256 tiles: 132 workers have 15 or 16, 128 have 16 each; both merge.
   EXPECT_EQ(workers_for(8, 256, 132, 2), 128);
-}
-
-// 256 units for 128 workers are two each, and nothing is merged; 132 would cut most of them.
-TEST(WorkersFor, AreAFewLessWhereUnitsThenAreWhole) {
+  // 256 units for 128 workers are two each, and nothing is merged; 132 would cut most of them.
   EXPECT_EQ(workers_for(256, 256, 132, 2), 128);
-}
-
-// 132 units: one each.
-TEST(WorkersFor, AreAllWhereUnitsAreWholeAnyway) {
+  // 132 units: one each.
   EXPECT_EQ(workers_for(132, 50, 132, 2), 132);
   EXPECT_EQ(workers_for(264, 50, 132, 2), 132);
 }

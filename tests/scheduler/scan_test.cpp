@@ -38,40 +38,32 @@ RC_GTEST_PROP(Scan, EveryPolicyVisitsEveryTileOnce, ()) {
   }
 }
 
-TEST(Scan, LinearAndReverse) {
-  EXPECT_EQ(positions(scan_id<LinearScan>, {.tiles = 3}), (Positions{0, 1, 2}));
-  EXPECT_EQ(positions(scan_id<ReverseScan>, {.tiles = 3}), (Positions{2, 1, 0}));
-}
-
-TEST(Scan, SawtoothTurnsWithTheWorkersOwnCounter) {
-  const ScanContext even{.tiles = 3, .item = 7, .items_before = 4, .own_tile = 1};
-  const ScanContext odd{.tiles = 3, .item = 8, .items_before = 5, .own_tile = 2};
-  EXPECT_EQ(positions(scan_id<SawtoothScan>, even), (Positions{0, 1, 2}));
-  EXPECT_EQ(positions(scan_id<SawtoothScan>, odd), (Positions{2, 1, 0}));
-}
-
-TEST(Scan, SawtoothItemTurnsWithTheOwnTile) {
-  EXPECT_EQ(positions(scan_id<SawtoothItemScan>, {.tiles = 2, .own_tile = 6}), (Positions{0, 1}));
-  EXPECT_EQ(positions(scan_id<SawtoothItemScan>, {.tiles = 2, .own_tile = 7}), (Positions{1, 0}));
-}
-
-TEST(Scan, SawtoothWaveTurnsWithTheWave) {
-  // 4 workers: items 4..7 are wave 1, item 8 begins wave 2.
-  EXPECT_EQ(positions(scan_id<SawtoothWaveScan>, {.tiles = 2, .item = 7, .workers = 4}),
-            (Positions{1, 0}));
-  EXPECT_EQ(positions(scan_id<SawtoothWaveScan>, {.tiles = 2, .item = 8, .workers = 4}),
-            (Positions{0, 1}));
-}
-
-TEST(Scan, AttachBeginsWhereTheHeadIsAndWraps) {
-  EXPECT_EQ(positions(scan_id<AttachScan>, {.tiles = 4, .attach_position = 2}),
-            (Positions{2, 3, 0, 1}));
-}
-
-TEST(Scan, ShiftBeginsAtTheItemsNumberAndWraps) {
-  // Items 5 and 6 of heads with 4 tiles begin at tiles 5 mod 4 and 6 mod 4.
-  EXPECT_EQ(positions(scan_id<ShiftScan>, {.tiles = 4, .item = 5}), (Positions{1, 2, 3, 0}));
-  EXPECT_EQ(positions(scan_id<ShiftScan>, {.tiles = 4, .item = 6}), (Positions{2, 3, 0, 1}));
+TEST(Scan, VisitsTilesAsWorkedOutByHand) {
+  struct Case {
+    ScanId scan;
+    ScanContext context;
+    Positions visited;
+  };
+  const Case cases[] = {
+      {scan_id<LinearScan>, {.tiles = 3}, {0, 1, 2}},
+      {scan_id<ReverseScan>, {.tiles = 3}, {2, 1, 0}},
+      // Sawtooth turns with the worker's own counter.
+      {scan_id<SawtoothScan>, {.tiles = 3, .item = 7, .items_before = 4, .own_tile = 1}, {0, 1, 2}},
+      {scan_id<SawtoothScan>, {.tiles = 3, .item = 8, .items_before = 5, .own_tile = 2}, {2, 1, 0}},
+      {scan_id<SawtoothItemScan>, {.tiles = 2, .own_tile = 6}, {0, 1}},
+      {scan_id<SawtoothItemScan>, {.tiles = 2, .own_tile = 7}, {1, 0}},
+      // 4 workers: items 4..7 are wave 1, item 8 begins wave 2.
+      {scan_id<SawtoothWaveScan>, {.tiles = 2, .item = 7, .workers = 4}, {1, 0}},
+      {scan_id<SawtoothWaveScan>, {.tiles = 2, .item = 8, .workers = 4}, {0, 1}},
+      // Attach begins where the head is and wraps.
+      {scan_id<AttachScan>, {.tiles = 4, .attach_position = 2}, {2, 3, 0, 1}},
+      // Items 5 and 6 of heads with 4 tiles begin at tiles 5 mod 4 and 6 mod 4.
+      {scan_id<ShiftScan>, {.tiles = 4, .item = 5}, {1, 2, 3, 0}},
+      {scan_id<ShiftScan>, {.tiles = 4, .item = 6}, {2, 3, 0, 1}},
+  };
+  for (const Case& one : cases)
+    EXPECT_EQ(positions(one.scan, one.context), one.visited)
+        << Scans::info()[static_cast<size_t>(one.scan.index)].name;
 }
 
 TEST(Scan, ShiftKeepsItemsThatRunTogetherApart) {

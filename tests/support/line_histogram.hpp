@@ -33,21 +33,6 @@ class LineLevelHistogram : public sim::WavefrontSink {
     }
   }
 
-  /// Whether `other` has the same bins, tensor by tensor and access by access.
-  bool is(const sim::DistanceHistogram& other) const {
-    for (int t = 0; t < sim::tensor_count; ++t) {
-      for (int a = 0; a < sim::access_count; ++a) {
-        const auto tensor = static_cast<sim::Tensor>(t);
-        const auto access = static_cast<sim::Access>(a);
-        const sim::DistanceClass& own = histogram.of(tensor, access);
-        const sim::DistanceClass& others = other.of(tensor, access);
-        if (own.bins() != others.bins() || own.cold_sectors() != others.cold_sectors())
-          return false;
-      }
-    }
-    return true;
-  }
-
   sim::DistanceHistogram histogram;
 
  private:

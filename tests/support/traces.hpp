@@ -1,21 +1,11 @@
-// Random small traces, and how tests write and read them in memory.
+// Random small traces.
 #pragma once
 
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "scheduler/memory_units.hpp"
-#include "sim/trace/analyse.hpp"
-#include "sim/trace/trace.hpp"
 #include "tests/support/generators.hpp"
+#include "tests/support/trace_text.hpp"
 
 namespace sawtooth::tests {
-
-struct Trace {
-  std::vector<sim::TraceAtom> atoms;  // in the order of their first visits
-  std::vector<sim::TraceVisit> visits;
-};
 
 /// Up to 12 atoms of up to 9 lines with gaps between them, and up to 60 visits in both directions.
 inline Trace any_trace() {
@@ -47,38 +37,6 @@ inline Trace any_trace() {
                             .step = step});
   }
   return trace;
-}
-
-inline void write_to(sim::TraceWriter& writer, const Trace& trace) {
-  size_t defined = 0;
-  for (const sim::TraceVisit& visit : trace.visits) {
-    for (; defined <= visit.atom; ++defined) writer.atom(trace.atoms[defined]);
-    writer.visit(visit);
-  }
-  writer.finish();
-}
-
-inline std::string text_of(sim::TraceFormat format, const Trace& trace,
-                           const std::string& description = "") {
-  std::ostringstream out;
-  write_to(*sim::trace_writer(format, out, description), trace);
-  return out.str();
-}
-
-/// All of a trace; throws TraceError as its reader does.
-inline Trace read_trace(const std::string& text, const sim::TraceLimits& limits = {}) {
-  std::istringstream in(text);
-  const auto reader = sim::open_trace(in, "t", limits);
-  Trace trace;
-  for (sim::TraceVisit visit; reader->next(visit);) trace.visits.push_back(visit);
-  for (size_t i = 0; i < reader->atoms().size(); ++i) trace.atoms.push_back(reader->atoms()[i]);
-  return trace;
-}
-
-inline sim::Prediction analysed(const std::string& text, int64_t l2_bytes,
-                                const sim::TraceLimits& limits = {}) {
-  std::istringstream in(text);
-  return sim::analyse_trace(*sim::open_trace(in, "t", limits), l2_bytes, limits);
 }
 
 }  // namespace sawtooth::tests

@@ -1,18 +1,73 @@
-// The obvious engines of the same two-half L2: one line at a time, lists and linear search, fully
-// associative halves or sets. They exist to be compared with HalvesInStep.
+// The obvious engine of the same two-half L2: one line at a time, each set a list, fully
+// associative halves or sets. It exists to be compared with HalvesInStep, and its sets with
+// LruSets.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <iterator>
-#include <list>
+#include <utility>
 #include <vector>
 
 #include "sim/halves/sampled_sets.hpp"
 #include "sim/halves/set_placement.hpp"
 
 namespace sawtooth::sim {
+
+// A set as a list of its lines, the youngest first. A dirty line is written back as soon as it is
+// old, or leaves; one that was last reduced when it would leave: the oldest line that is not dirty
+// from a reduction leaves in its place.
+class ListedSet {
+ public:
+  // Returns whether the line was there.
+  bool touch(int64_t number, size_t ways, Access access) {
+    Line line{number, Access::read};
+    const auto at = std::find_if(lines_.begin(), lines_.end(),
+                                 [&](const Line& other) { return other.number == number; });
+    const bool held = at != lines_.end();
+    if (held) {
+      line = *at;
+      lines_.erase(at);
+    } else if (lines_.size() == ways) {
+      auto leaves = lines_.end() - 1;
+      while (leaves != lines_.begin() && leaves->changed == Access::reduce) --leaves;
+      if (leaves->changed == Access::reduce) leaves = lines_.end() - 1;
+      for (auto older = leaves; older != lines_.end(); ++older) {
+        if (older->changed != Access::read) written.push_back(older->number);
+        older->changed = Access::read;
+      }
+      lines_.erase(leaves);
+    }
+    if (changes(access)) line.changed = access;
+    lines_.push_front(line);
+    return held;
+  }
+  void clean(size_t dirty_ways) {
+    for (size_t age = dirty_ways; age < lines_.size(); ++age) {
+      if (lines_[age].changed != Access::write) continue;
+      lines_[age].changed = Access::read;
+      written.push_back(lines_[age].number);
+    }
+  }
+  void drop(int64_t number) {
+    std::erase_if(lines_, [&](const Line& line) { return line.number == number; });
+  }
+  bool holds(int64_t number) const {
+    return std::any_of(lines_.begin(), lines_.end(),
+                       [&](const Line& line) { return line.number == number; });
+  }
+
+  std::vector<int64_t> written;
+
+ private:
+  struct Line {
+    int64_t number;
+    Access changed;  // read: it is clean
+  };
+  std::deque<Line> lines_;
+};
 
 struct LineCounts {
   int64_t near_misses = 0;
@@ -25,71 +80,9 @@ struct LineCounts {
 
 class LineEngine {
  public:
-  explicit LineEngine(int64_t capacity_lines) : capacity_(capacity_lines) {}
-
-  void read(int64_t line, int home, int half) {
-    if (touch(halves_[half], line, false)) return;
-    ++counts_.near_misses;
-    if (half == home) {
-      ++counts_.dram_reads;
-      return;
-    }
-    ++counts_.fabric_reads;
-    if (touch(halves_[home], line, false)) return;
-    ++counts_.fabric_misses;
-    ++counts_.dram_reads;
-  }
-
-  void write(int64_t line, int home, int half) {
-    if (!touch(halves_[home], line, true)) ++counts_.write_misses;
-    if (half != home)
-      touch(halves_[half], line, false);
-    else
-      drop(1 - home, line);
-  }
-
-  void reduce(int64_t line, int home) {
-    if (!touch(halves_[home], line, true)) ++counts_.write_misses;
-    drop(1 - home, line);
-  }
-
-  const LineCounts& counts() const { return counts_; }
-
- private:
-  struct Line {
-    int64_t line = 0;
-    bool dirty = false;
-  };
-
-  void drop(int half, int64_t line) {
-    halves_[half].remove_if([&](const Line& held) { return held.line == line; });
-  }
-
-  // Most recent line first.
-  bool touch(std::list<Line>& half, int64_t line, bool write) {
-    const auto at =
-        std::find_if(half.begin(), half.end(), [&](const Line& held) { return held.line == line; });
-    const bool held = at != half.end();
-    const bool dirty = write || (held && at->dirty);
-    if (held) half.erase(at);
-    half.push_front({line, dirty});
-    if (static_cast<int64_t>(half.size()) > capacity_) {
-      counts_.dram_writes += half.back().dirty;
-      half.pop_back();
-    }
-    return held;
-  }
-
-  int64_t capacity_;
-  std::list<Line> halves_[2];
-  LineCounts counts_;
-};
-
-/// The same with hashed sets: a list of lines a set and half. Where a line lies is the
-/// model's own function; lookups, replacement and counting are written anew.
-class SetEngine {
- public:
-  SetEngine(const HalvesParameters& parameters, int64_t sets, int64_t lines)
+  /// Hashed sets. Where a line lies is the model's own function; lookups, replacement and counting
+  /// are written anew.
+  LineEngine(const HalvesParameters& parameters, int64_t sets, int64_t lines)
       : parameters_(parameters), sets_(static_cast<size_t>(sets)) {
     for (auto& half : halves_) half.resize(sets_);
     SetPlacement placement(parameters, sets);
@@ -102,6 +95,15 @@ class SetEngine {
       home_.push_back(home);
       set_.push_back(static_cast<size_t>(placement.set_of(of_home[home]++, home)));
     }
+  }
+
+  /// Halves of one set each, of lines with these homes.
+  LineEngine(int64_t capacity_lines, std::vector<int> homes)
+      : parameters_{.ways = static_cast<int>(capacity_lines)},
+        sets_(1),
+        home_(std::move(homes)),
+        set_(home_.size(), 0) {
+    for (auto& half : halves_) half.resize(1);
   }
 
   void read(int64_t line, int half) {
@@ -129,13 +131,11 @@ class SetEngine {
 
   int home(int64_t line) const { return home_[static_cast<size_t>(line)]; }
   bool holds_at_home(int64_t line) const {
-    const auto& set = halves_[home(line)][set_[static_cast<size_t>(line)]];
-    return std::any_of(set.begin(), set.end(), [&](const Held& held) { return held.line == line; });
+    return halves_[home(line)][set_[static_cast<size_t>(line)]].holds(line);
   }
   void remove(int64_t line) {
-    for (auto& half : halves_)
-      half[set_[static_cast<size_t>(line)]].remove_if(
-          [&](const Held& held) { return held.line == line; });
+    drop(0, line);
+    drop(1, line);
   }
   void reduce(int64_t line) {
     const int home = home_[static_cast<size_t>(line)];
@@ -143,19 +143,15 @@ class SetEngine {
     drop(1 - home, line);
   }
 
-  const LineCounts& counts() const { return counts_; }
+  LineCounts counts() const {
+    LineCounts counts = counts_;
+    for (const auto& half : halves_)
+      for (const ListedSet& set : half) counts.dram_writes += std::ssize(set.written);
+    return counts;
+  }
 
  private:
-  struct Held {
-    int64_t line = 0;
-    bool dirty = false;
-    bool reduced = false;  // at its last change
-  };
-
-  void drop(int half, int64_t line) {
-    halves_[half][set_[static_cast<size_t>(line)]].remove_if(
-        [&](const Held& other) { return other.line == line; });
-  }
+  void drop(int half, int64_t line) { halves_[half][set_[static_cast<size_t>(line)]].drop(line); }
 
   size_t ways_of(size_t set) const {
     const auto reduced = static_cast<size_t>(
@@ -165,62 +161,18 @@ class SetEngine {
 
   bool touch(int half, int64_t line, Access access) {
     const size_t number = set_[static_cast<size_t>(line)];
-    const bool held = touch(halves_[half][number], ways_of(number), line, access);
-    if (parameters_.dirty_ways > 0) clean(halves_[half][number]);
+    ListedSet& set = halves_[half][number];
+    const bool held = set.touch(line, ways_of(number), access);
+    if (parameters_.dirty_ways > 0) set.clean(static_cast<size_t>(parameters_.dirty_ways));
     return held;
-  }
-
-  void clean(std::list<Held>& set) {
-    int younger = 0;
-    for (Held& held : set) {
-      if (younger++ < parameters_.dirty_ways || !held.dirty || held.reduced) continue;
-      held.dirty = false;
-      ++counts_.dram_writes;
-    }
-  }
-
-  bool touch(std::list<Held>& set, size_t ways, int64_t line, Access access) {
-    const auto at =
-        std::find_if(set.begin(), set.end(), [&](const Held& held) { return held.line == line; });
-    if (at != set.end()) {
-      Held held = *at;
-      set.erase(at);
-      change(held, access);
-      set.push_front(held);
-      return true;
-    }
-    if (set.size() == ways) leave(set);
-    Held held{.line = line};
-    change(held, access);
-    set.push_front(held);
-    return false;
-  }
-
-  // The oldest line that is not dirty from a reduction; older ones are written back and stay.
-  void leave(std::list<Held>& set) {
-    auto leaves = std::find_if(set.rbegin(), set.rend(),
-                               [](const Held& held) { return !held.dirty || !held.reduced; });
-    if (leaves == set.rend()) leaves = set.rbegin();
-    for (auto older = set.rbegin(); older != leaves; ++older) {
-      older->dirty = false;
-      ++counts_.dram_writes;
-    }
-    counts_.dram_writes += leaves->dirty;
-    set.erase(std::next(leaves).base());
-  }
-
-  static void change(Held& held, Access access) {
-    if (access == Access::read) return;
-    held.dirty = true;
-    held.reduced = access == Access::reduce;
   }
 
   HalvesParameters parameters_;
   size_t sets_;
   std::vector<int> home_;
   std::vector<size_t> set_;
-  std::vector<std::list<Held>> halves_[2];
-  LineCounts counts_;
+  std::vector<ListedSet> halves_[2];
+  LineCounts counts_;  // but for dram_writes
 };
 
 }  // namespace sawtooth::sim

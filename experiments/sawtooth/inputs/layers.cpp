@@ -11,10 +11,24 @@
 #include "experiments/sawtooth/support/usage_error.hpp"
 
 namespace sawtooth::experiments {
-
 namespace {
 
-bool holds(const std::vector<Condition>& conditions, const Settings& problem);
+constexpr std::string_view any_window = "window";
+
+bool holds(const Condition& condition, const Settings& problem) {
+  const auto found = problem.find(condition.key);
+  if (found == problem.end()) return false;
+  const std::string& value = found->second.values.front();
+  return std::any_of(condition.values.begin(), condition.values.end(), [&](const std::string& v) {
+    return v == value ||
+           (condition.key == "mask" && v == any_window && value.starts_with(window_prefix));
+  });
+}
+
+bool holds(const std::vector<Condition>& conditions, const Settings& problem) {
+  return std::ranges::all_of(conditions,
+                             [&](const Condition& condition) { return holds(condition, problem); });
+}
 
 }  // namespace
 
@@ -82,7 +96,6 @@ namespace {
 
 constexpr std::string_view head_section = "system";
 constexpr std::string_view costs_word = "costs";
-constexpr std::string_view any_window = "window";
 
 bool can_be_tested(const OptionSpec* option) {
   return option != nullptr && (option->group == OptionGroup::problem || option->key == "gpu") &&
@@ -172,21 +185,6 @@ void read_head(SystemFile& system, const IniSection& section) {
     if (!field->empty()) fail_at(system.path, entry.line, entry.key + ": given twice");
     *field = entry.value;
   }
-}
-
-bool holds(const Condition& condition, const Settings& problem) {
-  const auto found = problem.find(condition.key);
-  if (found == problem.end()) return false;
-  const std::string& value = found->second.values.front();
-  return std::any_of(condition.values.begin(), condition.values.end(), [&](const std::string& v) {
-    return v == value ||
-           (condition.key == "mask" && v == any_window && value.starts_with(window_prefix));
-  });
-}
-
-bool holds(const std::vector<Condition>& conditions, const Settings& problem) {
-  return std::ranges::all_of(conditions,
-                             [&](const Condition& condition) { return holds(condition, problem); });
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "experiments/sawtooth/learn/description.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 #include "scheduler/integer_math.hpp"

@@ -1,8 +1,7 @@
-#include "experiments/sawtooth/learn/launches.hpp"
-
 #include <algorithm>
-#include <charconv>
+#include <cstdio>
 
+#include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"
 
@@ -36,16 +35,11 @@ std::string cell_or(const CsvTable& table, size_t row, std::string_view column,
 inject::Extent extent_in(const CsvTable& table, size_t row, std::string_view column) {
   const std::string text = needed(table, row, column);
   inject::Extent extent{};
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (unsigned& side : extent) {
-    const auto [stop, error] = std::from_chars(at, end, side);
-    const bool last = &side == &extent.back();
-    if (error != std::errc{} || side == 0 || (last ? stop != end : stop == end || *stop != 'x'))
-      throw UsageError(table.place(row) + ": " + std::string(column) + ": '" + text +
-                       "' is not allowed; allowed: three numbers such as 128x4x1");
-    at = stop + 1;
-  }
+  const auto& [x, y, z] = extent;
+  std::sscanf(text.c_str(), "%ux%ux%u", &extent[0], &extent[1], &extent[2]);
+  if (x == 0 || y == 0 || z == 0 || inject::extent_text(extent) != text)
+    throw UsageError(table.place(row) + ": " + std::string(column) + ": '" + text +
+                     "' is not allowed; allowed: three numbers such as 128x4x1");
   return extent;
 }
 
@@ -54,9 +48,9 @@ LearnProblem problem_of(const CsvTable& table, size_t row) {
                        .mask = cell_or(table, row, "mask", "none"),
                        .scan = table.cell(row, "scan")};
   if (!table.cell(row, "heads").empty()) problem.heads = number_in<int64_t>(table, row, "heads");
-  problem.kv_heads = table.cell(row, "kv_heads").empty()
-                         ? problem.heads
-                         : number_in<int64_t>(table, row, "kv_heads");
+  problem.kv_heads = problem.heads;
+  if (!table.cell(row, "kv_heads").empty())
+    problem.kv_heads = number_in<int64_t>(table, row, "kv_heads");
   return problem;
 }
 

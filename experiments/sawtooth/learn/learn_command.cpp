@@ -9,7 +9,7 @@
 #include "cupti/metric_table.hpp"
 #include "cupti/status.hpp"
 #include "experiments/sawtooth/inputs/commands.hpp"
-#include "experiments/sawtooth/learn/learnt_kernel.hpp"
+#include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/record/record_rows.hpp"
 #include "experiments/sawtooth/support/files.hpp"
 #include "experiments/sawtooth/support/plain_options.hpp"
@@ -23,6 +23,7 @@ namespace {
 constexpr int64_t usual_budget = 8;
 constexpr int64_t least_taught_a_mask = 3;
 constexpr int64_t length_unit = 1024;  // a multiple of every tile
+constexpr double million = 1e6;
 
 /// A launch that tells something: K and V of a head as a share of the L2 that a CTA reads first.
 struct Wanted {
@@ -57,22 +58,6 @@ std::vector<std::string> with_values(const std::vector<std::string>& command,
       for (size_t at = 0; (at = word.find(name)) != std::string::npos;)
         word.replace(at, name.size(), value);
   return words;
-}
-
-/// Problems to run, by mask in turn: `count` of the wanted ones.
-template <size_t size>
-std::vector<LearnProblem> problems_of(const std::array<Wanted, size>& wanted, int64_t count,
-                                      const std::vector<std::string>& masks, bool many_heads,
-                                      const std::function<int64_t(double)>& length) {
-  std::vector<LearnProblem> problems;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto turn = static_cast<size_t>(i) / masks.size();
-    const std::string& mask = masks[static_cast<size_t>(i) % masks.size()];
-    const Wanted& one = wanted[turn % size];
-    const int64_t heads = many_heads ? one.heads : 1;
-    problems.push_back({length(one.share), heads, heads, mask, ""});
-  }
-  return problems;
 }
 
 /// Which of the launches teach: the nearest to each wanted one, of those with the usual scan.
@@ -130,7 +115,6 @@ void print_launches(std::string_view title, const std::vector<KernelLaunch>& lau
   const auto percent = [](double share) {
     return (share < 0 ? "" : "+") + fixed(100 * share, 1) + " %";
   };
-  constexpr double million = 1e6;
   for (size_t i = 0; i < launches.size(); ++i)
     std::cout << "  " << described_problem(launches[i].problem) << ": "
               << fixed(launches[i].time_us, 0) << " us, predicted " << percent(errors[i].time)
@@ -183,14 +167,11 @@ bool run_problems(const LearnOptions& learn, const std::vector<LearnProblem>& pr
   return true;
 }
 
-/// The launch, of those that learn may ask for, that two descriptions differ most in.
-struct Telling {
-  LearnProblem problem;
-  LaunchError one, other;
-};
-Telling telling_launch(const KernelLaunches& rows, const LearntKernel& learnt,
-                       const std::vector<LearnProblem>& possible, Catalog& catalog,
-                       size_t threads) {
+/// The launch of `possible` that two descriptions differ most in, and what to say of it.
+std::pair<LearnProblem, std::string> telling_launch(const KernelLaunches& rows,
+                                                    const LearntKernel& learnt,
+                                                    const std::vector<LearnProblem>& possible,
+                                                    Catalog& catalog, size_t threads) {
   std::vector<KernelLaunch> launches;
   for (const LearnProblem& problem : possible)
     launches.push_back({.problem = problem, .time_us = 1, .dram_read_sectors = 1});
@@ -198,28 +179,24 @@ Telling telling_launch(const KernelLaunches& rows, const LearntKernel& learnt,
   rival.description = *learnt.rival;
   const auto ones = errors_of(rows, launches, learnt, catalog, threads);
   const auto others = errors_of(rows, launches, rival, catalog, threads);
-  const auto apart = [&](size_t i) {
-    constexpr double weight_of_time = 4;
-    return std::abs(std::log(ones[i].predicted_dram_reads / others[i].predicted_dram_reads)) +
-           weight_of_time *
-               std::abs(std::log(ones[i].predicted_time_us / others[i].predicted_time_us));
-  };
   size_t best = 0;
-  for (size_t i = 1; i < launches.size(); ++i)
-    if (apart(i) > apart(best)) best = i;
-  return {possible[best], ones[best], others[best]};
-}
-
-std::string told(const Telling& telling, const LearntKernel& learnt) {
-  constexpr double million = 1e6;
-  const auto counts = [&](const LaunchError& one) {
+  double most = -1;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    constexpr double weight_of_time = 4;
+    const double apart =
+        std::abs(std::log(ones[i].predicted_dram_reads / others[i].predicted_dram_reads)) +
+        weight_of_time *
+            std::abs(std::log(ones[i].predicted_time_us / others[i].predicted_time_us));
+    if (apart > most) most = apart, best = i;
+  }
+  const auto counts = [](const LaunchError& one) {
     return fixed(one.predicted_dram_reads / million, 2) + " M DRAM reads and " +
            fixed(one.predicted_time_us, 0) + " us";
   };
-  return "two descriptions fit alike, the other one has " +
-         learnt.rival->differs_from(learnt.description) + "; " +
-         described_problem(telling.problem) + " would tell them apart: " + counts(telling.one) +
-         ", or " + counts(telling.other);
+  return {possible[best], "two descriptions fit alike, the other one has " +
+                              rival.description.differs_from(learnt.description) + "; " +
+                              described_problem(possible[best]) + " would tell them apart: " +
+                              counts(ones[best]) + ", or " + counts(others[best])};
 }
 
 void print_learnt(const KernelLaunches& rows, const LearntKernel& learnt) {
@@ -275,7 +252,7 @@ class Learn {
     if (!learnt.kernel.rival)
       return run_problems(learn_, {held.back()}, table) ? std::optional(with_rows(learnt, table))
                                                         : std::nullopt;
-    if (!run_problems(learn_, {tell(learnt).problem}, table)) return {};
+    if (!run_problems(learn_, {tell(learnt).first}, table)) return {};
     ++budget_;  // it teaches too
     return of(table);
   }
@@ -297,7 +274,7 @@ class Learn {
       print_launches(taught ? "launches that taught:" : "launches held back:", launches,
                      errors_of(learnt.rows, launches, learnt.kernel, catalog_, threads_));
     }
-    if (learnt.kernel.rival) std::cout << told(tell(learnt), learnt.kernel) << '\n';
+    if (learnt.kernel.rival) std::cout << tell(learnt).second << '\n';
   }
 
  private:
@@ -318,18 +295,25 @@ class Learn {
     const int64_t bytes = learn_.options.value_or("dtype", "bf16") == "fp32" ? 4 : 2;
     const double of_unit =
         share_of_l2(gpu, length_unit, learn_.options.count_or("head-dim", 1), bytes);
-    std::vector<std::string> masks{"none", "causal"};
+    std::vector<std::string> masks{"none", "causal"};  // in turn
     if (!learn_.has_word("{causal}")) masks = {learn_.options.value_or("mask", "none")};
-    return problems_of(from, count, masks, learn_.has_word("{heads}"), [&](double share) {
-      return std::max<int64_t>(1, std::llround(share / of_unit)) * length_unit;
-    });
+    std::vector<LearnProblem> problems;
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const Wanted& one = from[i / masks.size() % size];
+      const int64_t heads = learn_.has_word("{heads}") ? one.heads : 1;
+      const int64_t units = std::max<int64_t>(1, std::llround(one.share / of_unit));
+      problems.push_back({units * length_unit, heads, heads, masks[i % masks.size()], ""});
+    }
+    return problems;
   }
-  Telling tell(const Learnt& learnt) {
+  std::pair<LearnProblem, std::string> tell(const Learnt& learnt) {
     std::vector<LearnProblem> possible;
     for (const KernelLaunch& launch : learnt.rows.launches)
-      for (const int64_t times : {2, 3})
-        possible.push_back({launch.problem.seq * times / 2, launch.problem.heads,
-                            launch.problem.kv_heads, launch.problem.mask, ""});
+      for (const int64_t times : {3, 4}) {
+        LearnProblem& longer = possible.emplace_back(launch.problem);
+        longer.seq = longer.seq * times / 2;
+        longer.scan.clear();
+      }
     return telling_launch(learnt.rows, learnt.kernel, possible, catalog_, threads_);
   }
 

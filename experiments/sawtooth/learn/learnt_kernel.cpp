@@ -1,10 +1,9 @@
-#include "experiments/sawtooth/learn/learnt_kernel.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "experiments/sawtooth/inputs/models.hpp"
+#include "experiments/sawtooth/learn/learn.hpp"
 #include "experiments/sawtooth/support/text.hpp"
 #include "experiments/sawtooth/support/thread_crew.hpp"
 #include "experiments/sawtooth/support/usage_error.hpp"

@@ -68,7 +68,8 @@ void AttentionOnDevice::take_lists(kernels::AttentionForward& call, const Point&
   ListedTiles lists = *call.problem.mask.listed;
   lists.spans = spans.empty() ? nullptr : spans.data();
   const int64_t* const begin = lists.of_q.begin;
-  list_begin_ = kernels::to_device(std::vector(begin, begin + q_tiles(call.problem, call.tiling) + 1));
+  list_begin_ =
+      kernels::to_device(std::vector(begin, begin + q_tiles(call.problem, call.tiling) + 1));
   std::vector<int32_t> entries = kernels::list_entries(call.problem, call.tiling, lists);
   entries.push_back(0);  // so that there is an address where nothing is seen
   list_entries_ = kernels::to_device(entries);

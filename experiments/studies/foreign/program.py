@@ -21,7 +21,6 @@ sys.path += [str(HERE), str(PACKAGE)]
 import contenders  # noqa: E402  (the path above leads to it)
 
 KERNELS = ("flex", "triton", "triton-1-stage", "triton-2-stages", "triton-3-stages")
-WORKERS_AN_SM = 1
 BLOCK = 128
 
 
@@ -55,7 +54,7 @@ def triton(name, q, k, v, causal, scan):
     if name == "triton":
         lse = torch.empty(q.shape[:3], device="cuda", dtype=torch.float32)
         return lambda: triton_attention.attention(q, k, v, o, lse, causal)
-    workers = WORKERS_AN_SM * torch.cuda.get_device_properties(0).multi_processor_count
+    workers = torch.cuda.get_device_properties(0).multi_processor_count
     how = dict(causal=causal, stages=int(name.split("-")[1]), warps=8, tile_kv=64, workers=workers)
     return lambda: triton_attention.persistent(q[0], k[0], v[0], o[0], scan, **how)
 

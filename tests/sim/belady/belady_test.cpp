@@ -8,6 +8,7 @@
 #include "tests/support/generators.hpp"
 #include "tests/support/naive_sets.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/same_predictions.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -106,10 +107,7 @@ RC_GTEST_PROP(Belady, LockstepMergedOrNotIsTheSame, ()) {
   request.merge_lockstep = true;
   const Prediction merged = simulate_opt(request);
   request.merge_lockstep = false;
-  const Prediction single = simulate_opt(request);
-  for (size_t t = 0; t < size_t{tensor_count}; ++t)
-    for (const CounterColumn& column : counter_columns)
-      RC_ASSERT((merged.by_tensor[t].*column.member) == (single.by_tensor[t].*column.member));
+  RC_ASSERT(tests::same_counters(merged, simulate_opt(request)));
 }
 
 }  // namespace

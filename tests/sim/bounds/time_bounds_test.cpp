@@ -1,6 +1,6 @@
 // The least time of all orders against times that the timed model gives.
 #include "sim/bounds/bounds.hpp"
-#include "sim/timed/simulate_timed.hpp"
+#include "tests/sim/timed/plain_steps.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 
@@ -21,13 +21,9 @@ Gpu small_gpu() {
   return gpu;
 }
 
-// One row and one line a tile: 256 FLOP and one exponential a step, 1000 ns together.
-Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers) {
-  Request request;
-  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64};
-  request.tiling = {1, 1};
-  request.schedule.workers = workers;
-  request.timing = Timing::timed;
+// 256 FLOP and one exponential a step, 1000 ns together.
+Request costed(int64_t q_tiles, int64_t kv_tiles, int64_t workers) {
+  Request request = request_of(q_tiles, kv_tiles, workers);
   request.l2_bytes = 1 << 14;
   request.kernel.tensor_tflops = 4 * 256.0 / 400 / 1000;  // of four SMs
   request.kernel.exp_tera_per_s = 4 * 1.0 / 500 / 1000;
@@ -43,7 +39,7 @@ TEST(TimeBounds, AreTheBusiestWorkersItems) {
   Gpu gpu = small_gpu();
   gpu.sm_spread = 0;
   gpu.dram_gb_per_s.reset();
-  const TimeBounds bounds = time_bounds(request_of(5, 3, 4), gpu);
+  const TimeBounds bounds = time_bounds(costed(5, 3, 4), gpu);
   EXPECT_NEAR(bounds.all_orders, (5000 + 250 + 2 * (3000 + 50 + 150)) / 1000.0, 1e-9);
   EXPECT_NEAR(bounds.this_order, bounds.all_orders, 1e-9);
 }
@@ -54,7 +50,7 @@ TEST(TimeBounds, OfAStrideKnowWhoHasWhat) {
   Gpu gpu = small_gpu();
   gpu.sm_spread = 0;
   gpu.dram_gb_per_s.reset();
-  Request request = request_of(4, 4, 2);
+  Request request = costed(4, 4, 2);
   request.problem.mask.kind = MaskKind::causal;
   const TimeBounds bounds = time_bounds(request, gpu);
   EXPECT_NEAR(bounds.all_orders, (5250 + 5000 + 2 * 200) / 1000.0, 1e-9);
@@ -64,7 +60,7 @@ TEST(TimeBounds, OfAStrideKnowWhoHasWhat) {
 TEST(TimeBounds, CountTheBytesThatAnyOrderReads) {
   Gpu gpu = small_gpu();
   gpu.dram_gb_per_s = 0.001;  // a byte a microsecond
-  const TimeBounds bounds = time_bounds(request_of(1, 3, 4), gpu);
+  const TimeBounds bounds = time_bounds(costed(1, 3, 4), gpu);
   EXPECT_NEAR(bounds.all_orders, 5.250 + 7 * 128, 1e-9);  // Q, three tiles of K and of V
 }
 
@@ -74,7 +70,7 @@ RC_GTEST_PROP(TimeBoundsOfSchedules, AreNeverAboveWhatTheTimedModelGives, ()) {
   request.schedule.loop = Loop::kv_inner;
   request.l2_bytes = tests::between(2, 400) * 128;
   request.schedule.prefetch = tests::between(0, 3);
-  const Request costs = request_of(1, 1, 1);
+  const Request costs = costed(1, 1, 1);
   request.kernel = costs.kernel;
   request.kernel.jitter = 0.02;
   request.kernel.jitter_shared = 0.05;

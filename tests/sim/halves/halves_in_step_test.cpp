@@ -29,9 +29,19 @@ HalfVisit by(AtomId atom, Access access, uint32_t half0, uint32_t half1) {
 }
 
 // Lines 0 and 1 of an atom have their home in half 0, lines 2 and 3 in half 1.
-void read_lines(LineEngine& engine, AtomId atom, int half) {
-  for (int line = 0; line < lines_per_atom; ++line)
-    engine.read(atom * lines_per_atom + line, line / 2, half);
+LineEngine lines_without_sets(int64_t capacity_lines, AtomId atoms) {
+  std::vector<int> homes;
+  for (AtomId atom = 0; atom < atoms; ++atom) homes.insert(homes.end(), {0, 0, 1, 1});
+  return {capacity_lines, homes};
+}
+
+void visit_lines(LineEngine& engine, AtomId atom, Access access, int half) {
+  for (int line = 0; line < lines_per_atom; ++line) {
+    const int64_t number = atom * lines_per_atom + line;
+    if (access == Access::read) engine.read(number, half);
+    if (access == Access::write) engine.write(number, half);
+    if (access == Access::reduce) engine.reduce(number);
+  }
 }
 
 void expect_all_but_dram_writes(const Counters& counters, const LineCounts& expected) {
@@ -48,21 +58,17 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWhenSetsAreOff, ()) {
   HalvesParameters parameters;
   parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
   HalvesInStep l2 = l2_of(parameters, atoms);
-  LineEngine lines(parameters.capacity_lines);
+  LineEngine lines = lines_without_sets(parameters.capacity_lines, atoms);
   const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
       rc::gen::pair(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2)));
   for (const auto& [atom, half] : trace) {
-    if (atom < read_atoms) {
-      l2.visit(by(atom, Access::read, half == 0, half == 1));
-      read_lines(lines, atom, half);
-    } else {
-      // By one half, as a launch writes a tile: a copy that is dropped leaves room, which lines of
-      // an atom at the tail use that left it whole.
-      const int writer = static_cast<int>(atom % 2);
-      l2.visit(by(atom, Access::write, writer == 0, writer == 1));
-      for (int line = 0; line < lines_per_atom; ++line)
-        lines.write(atom * lines_per_atom + line, line / 2, writer);
-    }
+    // By one half, as a launch writes a tile: a copy that is dropped leaves room, which lines of an
+    // atom at the tail use that left it whole.
+    const bool reads = atom < read_atoms;
+    const Access access = reads ? Access::read : Access::write;
+    const int by_half = reads ? half : static_cast<int>(atom % 2);
+    l2.visit(by(atom, access, by_half == 0, by_half == 1));
+    visit_lines(lines, atom, access, by_half);
   }
   const Counters counters = l2.counters(Tensor::q);
   const LineCounts& expected = lines.counts();
@@ -84,18 +90,13 @@ RC_GTEST_PROP(TwoHalves, CountsWhatTheLineEngineCountsWithSetsOn, ()) {
   // Half of a way too many for `reserved` to lie inside its bounds.
   if (parameters.ways > 1) parameters.reserved = *rc::gen::element(0.0, 0.4 / parameters.ways);
   HalvesInStep l2 = l2_of(parameters, atoms);
-  SetEngine lines(parameters, sets, atoms * lines_per_atom);
+  LineEngine lines(parameters, sets, atoms * lines_per_atom);
   const auto trace = *rc::gen::container<std::vector<std::tuple<AtomId, int, Access>>>(
       rc::gen::tuple(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2),
                      rc::gen::element(Access::read, Access::write, Access::reduce)));
   for (const auto& [atom, half, access] : trace) {
     l2.visit(by(atom, access, half == 0, half == 1));
-    for (int line = 0; line < lines_per_atom; ++line) {
-      const int64_t number = atom * lines_per_atom + line;
-      if (access == Access::read) lines.read(number, half);
-      if (access == Access::write) lines.write(number, half);
-      if (access == Access::reduce) lines.reduce(number);
-    }
+    visit_lines(lines, atom, access, half);
   }
   const Counters counters = l2.counters(Tensor::q);
   const LineCounts& expected = lines.counts();
@@ -115,7 +116,7 @@ RC_GTEST_PROP(TwoHalves, CountsLinesThatCrossTheLinkAsTheLineEngineDoes, ()) {
   const Copier copier = *rc::gen::element(Copier::copy_engine, Copier::sms);
   const bool by_sms = copier == Copier::sms;
   HalvesInStep l2 = l2_of(parameters, atoms);
-  SetEngine lines(parameters, parameters.capacity_lines / parameters.ways, atoms * lines_per_atom);
+  LineEngine lines(parameters, parameters.capacity_lines / parameters.ways, atoms * lines_per_atom);
   const auto trace = *rc::gen::container<std::vector<std::tuple<AtomId, int, Act>>>(
       rc::gen::tuple(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2),
                      rc::gen::element(Act::read, Act::write, Act::receive, Act::send)));
@@ -171,19 +172,19 @@ RC_GTEST_PROP(TwoHalves, CountsReductionsAsTheLineEngineCountsWrites, ()) {
   HalvesParameters parameters;
   parameters.capacity_lines = *rc::gen::inRange<int64_t>(1, 40);
   HalvesInStep l2 = l2_of(parameters, atoms);
-  LineEngine lines(parameters.capacity_lines);
+  LineEngine lines = lines_without_sets(parameters.capacity_lines, atoms);
   const auto trace = *rc::gen::container<std::vector<std::pair<AtomId, int>>>(
       rc::gen::pair(rc::gen::inRange<AtomId>(0, atoms), rc::gen::inRange(0, 2)));
   int64_t sent_and_crossing = 0;  // sectors
   for (const auto& [atom, half] : trace) {
     if (atom < read_atoms) {
       l2.visit(by(atom, Access::read, half == 0, half == 1));
-      read_lines(lines, atom, half);
+      visit_lines(lines, atom, Access::read, half);
       continue;
     }
     l2.visit(by(atom, Access::reduce, half == 0, half == 1));
     for (int line = 0; line < lines_per_atom; ++line) {
-      lines.reduce(atom * lines_per_atom + line, line / 2);
+      lines.write(atom * lines_per_atom + line, line / 2);  // at its home
       sent_and_crossing += 4 + (line / 2 != half ? 4 : 0);
     }
   }
@@ -229,9 +230,7 @@ TEST(SetPlacement, FillsEverySetAlikeHomeByHome) {
 // 64 MiB in tiles of 128 lines through halves of 30 MiB, of which a sample of sets is simulated:
 // cold counts are exact whatever the sample.
 TEST(SampledSets, CountColdReadsExactly) {
-  HalvesParameters parameters;
-  parameters.capacity_lines = int64_t{30} << 13;
-  parameters.ways = 16;
+  const HalvesParameters parameters{.capacity_lines = int64_t{30} << 13, .ways = 16};
   constexpr size_t tiles = 4096;
   constexpr AtomSize tile{.lines = 128, .sectors = 512};
   HalvesInStep l2 = l2_of(parameters, tiles, tile);
@@ -244,9 +243,7 @@ TEST(SampledSets, CountColdReadsExactly) {
 // An atom of 1,024 sectors, of which 16 pieces stand for the lines: each sector is sent once, and
 // those whose home is the other half cross and count again.
 TEST(SampledSets, ReductionsCountAgainWhereTheyCross) {
-  HalvesParameters parameters;
-  parameters.capacity_lines = int64_t{30} << 13;
-  parameters.ways = 16;
+  const HalvesParameters parameters{.capacity_lines = int64_t{30} << 13, .ways = 16};
   constexpr AtomSize tile{.lines = 256, .sectors = 1024};
   auto l2 = l2_of<TwoHalves>(parameters, 4, tile);
   l2.reduce(0, {1, 0});
@@ -259,9 +256,7 @@ TEST(SampledSets, ReductionsCountAgainWhereTheyCross) {
 // there; all 16 come from DRAM. Half 1 reads: its 8 lines hit where the fabric left them, the other
 // 8 cross and hit.
 TEST(TwoHalves, KeepsALineThatCrossedTheFabricInBothHalves) {
-  HalvesParameters parameters;
-  parameters.capacity_lines = 100;
-  HalvesInStep l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of({.capacity_lines = 100}, 1);
   l2.visit(by(0, Access::read, 1, 0));
   EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 16);
   EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 8);
@@ -276,10 +271,7 @@ TEST(TwoHalves, KeepsALineThatCrossedTheFabricInBothHalves) {
 
 // A line that both halves want: 1 fabric read and 1 DRAM read, 2 - f near misses, f fabric misses.
 TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
-  HalvesParameters parameters;
-  parameters.capacity_lines = 100;
-  parameters.far_first_waiting = 0.25;
-  HalvesInStep l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of({.capacity_lines = 100, .far_first_waiting = 0.25}, 1);
   l2.visit(by(0, Access::read, 66, 66));
   EXPECT_EQ(l2.counters(Tensor::q).l2_read_miss_sectors, 28);  // (2 - 0.25) 16
   EXPECT_EQ(l2.counters(Tensor::q).fabric_read_sectors, 16);
@@ -288,9 +280,7 @@ TEST(TwoHalves, CountsTheShareThatTheFarHalfReachesFirst) {
 }
 
 TEST(TwoHalves, KeepsACopyAtTheWritersHalfAndDropsThatOfTheOther) {
-  HalvesParameters parameters;
-  parameters.capacity_lines = 100;
-  HalvesInStep l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of({.capacity_lines = 100}, 1);
   const auto crossed = [&] { return l2.counters(Tensor::q).fabric_read_sectors.value_or(0); };
   l2.visit(by(0, Access::write, 1, 0));  // 8 of 16 sectors have home 1: half 0 keeps a copy
   l2.visit(by(0, Access::read, 1, 0));
@@ -337,8 +327,7 @@ RC_GTEST_PROP(SimulateHalves, WithOneHalfAndNoSetsIsTheLru, ()) {
 
 // Three lines hold no tile of four: each of three workers drives out what the next one reads.
 TEST(TwoHalves, EveryWorkerMissesATileThatExceedsTheCache) {
-  HalvesParameters parameters{.halves = 1, .capacity_lines = 3};
-  HalvesInStep l2 = l2_of(parameters, 1);
+  HalvesInStep l2 = l2_of({.halves = 1, .capacity_lines = 3}, 1);
   l2.visit(by(0, Access::read, 2, 1));
   EXPECT_EQ(l2.counters(Tensor::q).l2_read_sectors, 3 * 16);
   EXPECT_EQ(l2.counters(Tensor::q).dram_read_sectors, 3 * 16);
@@ -360,9 +349,7 @@ TEST(HalvesInStep, PrefetchOfWhatFitsReadsDramOnce) {
   request.problem.seq_q = request.problem.seq_kv = 8192;
   request.problem.mask = {MaskKind::causal, 0};
   request.schedule.workers = 64;
-  HalvesParameters parameters;
-  parameters.capacity_lines = 245760;
-  parameters.ways = 16;
+  const HalvesParameters parameters{.capacity_lines = 245760, .ways = 16};
   for (const int64_t prefetch : {0, 2}) {
     request.schedule.prefetch = prefetch;
     const Counters total = simulate_halves(request, parameters, {}).total;

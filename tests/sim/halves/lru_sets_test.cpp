@@ -1,9 +1,7 @@
-//
 #include "sim/halves/lru_sets.hpp"
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <tuple>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "sim/halves/streams.hpp"
+#include "tests/support/two_halves_line_engine.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -22,54 +21,6 @@ std::vector<VectorPath> paths() {
     if (vector_path_available(path)) runnable.push_back(path);
   return runnable;
 }
-
-// A set as a list of its lines, the youngest first. A dirty line is written back as soon as it is
-// old, or leaves; one that was last reduced when it would leave: the oldest line that is not dirty
-// from a reduction leaves in its place.
-class ListedSet {
- public:
-  struct Line {
-    uint32_t number;
-    Access changed;  // read: it is clean
-  };
-
-  // Returns whether the line was there.
-  bool touch(uint32_t number, uint32_t ways, Access access) {
-    Line line{number, Access::read};
-    const auto at = find(number);
-    const bool held = at != lines.end();
-    if (held) {
-      line = *at;
-      lines.erase(at);
-    } else if (lines.size() == ways) {
-      auto leaves = lines.end() - 1;
-      while (leaves != lines.begin() && leaves->changed == Access::reduce) --leaves;
-      if (leaves->changed == Access::reduce) leaves = lines.end() - 1;
-      for (auto older = leaves; older != lines.end(); ++older) {
-        if (older->changed != Access::read) written.push_back(older->number);
-        older->changed = Access::read;
-      }
-      lines.erase(leaves);
-    }
-    if (changes(access)) line.changed = access;
-    lines.push_front(line);
-    return held;
-  }
-  void clean(uint32_t dirty_ways) {
-    for (uint32_t age = dirty_ways; age < lines.size(); ++age) {
-      if (lines[age].changed != Access::write) continue;
-      lines[age].changed = Access::read;
-      written.push_back(lines[age].number);
-    }
-  }
-  std::deque<Line>::iterator find(uint32_t number) {
-    return std::find_if(lines.begin(), lines.end(),
-                        [&](const Line& line) { return line.number == number; });
-  }
-
-  std::deque<Line> lines;
-  std::vector<uint32_t> written;
-};
 
 // Up to 64 neighbours at a time, the first ones in a row or any, in sets of up to 20 ways: those
 // of more than 16 have no vectors. All paths that this CPU can run do the same.
@@ -113,25 +64,22 @@ RC_GTEST_PROP(LruSets, HoldAndWriteBackWhatListsDo, ()) {
       touch(first, which & any, access);
       touch(first, which, access);
     } else if (what == 7) {  // whether it is held or not, clean or dirty
-      ListedSet& set = listed[set_of.of(first)];
-      if (const auto at = set.find(first); at != set.lines.end()) set.lines.erase(at);
+      listed[set_of.of(first)].drop(first);
       for (LruSets& of : tested) of.drop(set_of, first);
     } else {
       for (LruSets& of : tested) of.settle(set_of);
     }
-    for (uint32_t line = 0; line < lines; ++line) {
-      ListedSet& set = listed[set_of.of(line)];
+    for (uint32_t line = 0; line < lines; ++line)
       for (const LruSets& of : tested)
-        RC_ASSERT(of.holds(set_of, line) == (set.find(line) != set.lines.end()));
-    }
+        RC_ASSERT(of.holds(set_of, line) == listed[set_of.of(line)].holds(line));
   }
-  std::vector<uint32_t> expected;
+  std::vector<int64_t> expected;
   for (const ListedSet& set : listed)
     expected.insert(expected.end(), set.written.begin(), set.written.end());
   std::sort(expected.begin(), expected.end());
   for (LruSets& of : tested) {
     of.settle(set_of);
-    std::vector<uint32_t> written;
+    std::vector<int64_t> written;
     of.take_written_back([&](uint32_t line) { written.push_back(line); });
     std::sort(written.begin(), written.end());
     RC_ASSERT(written == expected);

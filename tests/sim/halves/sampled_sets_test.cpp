@@ -24,8 +24,12 @@ PieceMask held_of(SampledSets& sets, AtomId atom, PieceMask which) {
                     [](AtomId, int64_t) { FAIL() << "nothing is dirty"; });
 }
 
-int pieces_held(SampledSets& sets, AtomId atom) {
-  return std::popcount(held_of(sets, atom, first_pieces(sets.pieces(atom))));
+// Reads whole atoms one after the other; returns how many of their pieces were there.
+std::vector<int> pieces_found(SampledSets& sets, std::initializer_list<AtomId> atoms) {
+  std::vector<int> found;
+  for (const AtomId atom : atoms)
+    found.push_back(std::popcount(held_of(sets, atom, first_pieces(sets.pieces(atom)))));
+  return found;
 }
 
 // One set of two ways: a, b, a again, and c, which takes the way of b.
@@ -33,12 +37,7 @@ TEST(SampledSets, AHitMakesItsLineTheYoungest) {
   constexpr AtomId a = 0, b = 1, c = 2;
   SetsOf sets({.halves = 1, .capacity_lines = 2, .ways = 2},
               std::vector<AtomSize>(3, AtomSize{.lines = 1, .sectors = 4}));
-  EXPECT_EQ(pieces_held(sets, a), 0);
-  EXPECT_EQ(pieces_held(sets, b), 0);
-  EXPECT_EQ(pieces_held(sets, a), 1);
-  EXPECT_EQ(pieces_held(sets, c), 0);
-  EXPECT_EQ(pieces_held(sets, a), 1);
-  EXPECT_EQ(pieces_held(sets, b), 0);
+  EXPECT_EQ(pieces_found(sets, {a, b, a, c, a, b}), (std::vector<int>{0, 0, 1, 0, 1, 0}));
 }
 
 // One set of three ways, two of which may be dirty. The third line makes the first one old: it is
@@ -125,11 +124,7 @@ TEST(SampledSets, AVisitToAWholeAtomMakesItsLinesTheYoungestInTheirOrder) {
   constexpr AtomId a = 0, b = 1, c = 2, d = 3;
   SetsOf sets({.halves = 1, .capacity_lines = 3, .ways = 3},
               {AtomSize{.lines = 2, .sectors = 8}, line, line, line});
-  EXPECT_EQ(pieces_held(sets, a), 0);
-  EXPECT_EQ(pieces_held(sets, b), 0);
-  EXPECT_EQ(pieces_held(sets, a), 2);
-  EXPECT_EQ(pieces_held(sets, c), 0);
-  EXPECT_EQ(pieces_held(sets, d), 0);
+  EXPECT_EQ(pieces_found(sets, {a, b, a, c, d}), (std::vector<int>{0, 0, 2, 0, 0}));
   EXPECT_EQ(held_of(sets, a, 0b10), 0b10);
   EXPECT_EQ(held_of(sets, a, 0b01), 0);
 }
@@ -169,20 +164,17 @@ TEST(SampledSets, TensorsShareSetsAtEqualOffsets) {
   constexpr AtomSize k_and_v{.lines = 4, .sectors = 16, .tensor = 1, .tensors = 2};
   HalvesParameters parameters{.halves = 1, .capacity_lines = 4, .ways = 1};
   SetsOf apart(parameters, {k_and_v});
-  pieces_held(apart, 0);
-  EXPECT_EQ(pieces_held(apart, 0), 0);
+  EXPECT_EQ(pieces_found(apart, {0, 0}), (std::vector<int>{0, 0}));
   parameters.one_allocation = true;
   SetsOf together(parameters, {k_and_v});
-  pieces_held(together, 0);
-  EXPECT_EQ(pieces_held(together, 0), 4);
+  EXPECT_EQ(pieces_found(together, {0, 0}), (std::vector<int>{0, 4}));
 }
 
 // With two ways a set holds a line of each.
 TEST(SampledSets, TwoWaysHoldALineOfEachTensor) {
   constexpr AtomSize k_and_v{.lines = 4, .sectors = 16, .tensor = 1, .tensors = 2};
   SetsOf apart({.halves = 1, .capacity_lines = 8, .ways = 2}, {k_and_v});
-  pieces_held(apart, 0);
-  EXPECT_EQ(pieces_held(apart, 0), 4);
+  EXPECT_EQ(pieces_found(apart, {0, 0}), (std::vector<int>{0, 4}));
 }
 
 // Two halves of 32 GiB, tiles of 16,384 lines: one piece stands for a whole tile, of 65,536

@@ -1,20 +1,13 @@
 #include "sim/lru/simulate_lru.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/same_predictions.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
 void expect_same(const Prediction& one, const Prediction& other) {
-  for (int t = 0; t < tensor_count; ++t) {
-    for (int a = 0; a < access_count; ++a) {
-      const DistanceClass& left = one.histogram.of(static_cast<Tensor>(t), static_cast<Access>(a));
-      const DistanceClass& right =
-          other.histogram.of(static_cast<Tensor>(t), static_cast<Access>(a));
-      RC_ASSERT(left.bins() == right.bins());
-      RC_ASSERT(left.cold_sectors() == right.cold_sectors());
-    }
-  }
+  RC_ASSERT(tests::same_histogram(one.histogram, other.histogram));
   RC_ASSERT(one.steps == other.steps);
   RC_ASSERT(one.tile_visits == other.tile_visits);
 }

@@ -1,50 +1,24 @@
-#include <map>
 #include <stdexcept>
-#include <tuple>
 #include <vector>
 
 #include "sim/lru/simulate_lru.hpp"
 #include "sim/schedule/wavefront.hpp"
 #include "tests/support/atom_table.hpp"
-#include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/visit_script.hpp"
+#include "tests/support/visited_pairs.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-using Place = std::tuple<int64_t, int64_t, int64_t, int64_t>;  // batch, query head, Q, K/V tile
-
-struct Touches : WavefrontSink {
-  explicit Touches(const AtomTable& table) : atoms(table) {}
-  const AtomTable& atoms;
-  std::map<Place, int> visits;
-  std::map<std::pair<AtomId, Access>, int> touches;
-  void at(int64_t, int64_t, const Item& item, const TilePair& pair) {
-    ++visits[{item.batch, pair.head, pair.q_tile, pair.kv_tile}];
-  }
-  void touch(int64_t, AtomId atom, Access access) { ++touches[{atom, access}]; }
-  int count(Tensor tensor, int64_t head, int64_t tile, Access access) const {
-    const auto found = touches.find({atoms.id(tensor, head, tile), access});
-    return found == touches.end() ? 0 : found->second;
-  }
-};
-
 RC_GTEST_PROP(Backward, EveryScheduleComputesEachVisiblePairOfTilesOnceAKernel, ()) {
   const Request request = tests::any_backward_request();
-  const Problem& problem = request.problem;
   const AtomTable atoms(request);
-  Touches touches(atoms);
-  LockstepWavefront(request, atoms, touches).run();
+  tests::PairCounter counter(request);
+  LockstepWavefront(request, atoms, counter).run();
   const int kernels = request.schedule.dq == Dq::separate ? 2 : 1;
-  std::map<Place, int> expected;
-  for (int64_t b = 0; b < problem.batch; ++b)
-    for (int64_t h = 0; h < problem.heads; ++h)
-      for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q)
-        for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
-          if (tests::tile_sees(problem, request.tiling, q, kv)) expected[{b, h, q, kv}] = kernels;
-  RC_ASSERT(touches.visits == expected);
+  RC_ASSERT(counter.pairs == tests::visible_pairs(request, kernels));
 }
 
 Request small(int64_t seq, MaskKind mask, int64_t workers) {

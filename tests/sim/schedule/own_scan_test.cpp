@@ -37,26 +37,19 @@ Request causal_request(Loop loop) {
   return request;
 }
 
-TEST(OwnScan, CountsAsTheSameScanOfTheList) {
-  for (const Loop loop : {Loop::kv_inner, Loop::kv_outer}) {
+// Without a mask whole rounds repeat, and are not replayed where the list knows the scan.
+TEST(OwnScan, CountsAsTheSameScanOfTheListAlsoWhereRoundsWouldRepeat) {
+  for (const auto& [loop, mask] :
+       {std::pair{Loop::kv_inner, MaskKind::causal}, std::pair{Loop::kv_outer, MaskKind::causal},
+        std::pair{Loop::kv_inner, MaskKind::none}}) {
     Request request = causal_request(loop);
+    request.problem.mask.kind = mask;
     const auto listed = simulate_lru(request).total.l2_read_miss_sectors;
     TurningScan own;
     request.own_scan = &own;
     request.schedule.scan = scan_id<LinearScan>;
     EXPECT_EQ(simulate_lru(request).total.l2_read_miss_sectors, listed);
   }
-}
-
-// Without a mask whole rounds repeat, and are not replayed where the list knows the scan.
-TEST(OwnScan, IsReplayedWhereRoundsWouldRepeat) {
-  Request request = causal_request(Loop::kv_inner);
-  request.problem.mask = {};
-  const auto turning = simulate_lru(request).total.l2_read_miss_sectors;
-  TurningScan own;
-  request.own_scan = &own;
-  request.schedule.scan = scan_id<LinearScan>;
-  EXPECT_EQ(simulate_lru(request).total.l2_read_miss_sectors, turning);
 }
 
 TEST(Stop, EndsAReplayWithItsException) {

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <stdexcept>
-#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -14,6 +13,9 @@
 #include "tests/support/atom_table.hpp"
 #include "tests/support/line_histogram.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/same_predictions.hpp"
+#include "tests/support/visit_script.hpp"
+#include "tests/support/visited_pairs.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -21,21 +23,9 @@ namespace {
 using tests::between;
 using tests::ServingProblem;
 
-// How often a tile of Q of a head of a sequence meets a K/V tile.
-struct Meetings : WavefrontSink {
-  using Pair = std::tuple<int64_t, int64_t, int64_t, int64_t>;
-  explicit Meetings(const Request& request) {
-    if (request.cascade) cascade.emplace(request.problem, request.tiling, request.sequences.prefix);
-  }
-  void at(int64_t, int64_t, const Item& item, const TilePair& pair) {
-    Range stack{item.batch, item.batch + 1};
-    if (cascade && item.part == 0) stack = cascade->sequences_of(item.index);
-    for (int64_t batch = stack.begin; batch < stack.end; ++batch)
-      ++pairs[{batch, pair.head, pair.q_tile, pair.kv_tile}];
-  }
+struct Touches : tests::PairCounter {
+  using tests::PairCounter::PairCounter;
   void touch(int64_t, AtomId atom, Access access) { touches.emplace_back(atom, access); }
-  std::optional<Cascade> cascade;
-  std::map<Pair, int64_t> pairs;
   std::vector<std::pair<AtomId, Access>> touches;
 };
 
@@ -43,21 +33,11 @@ RC_GTEST_PROP(Serving, EveryVisiblePairOfTilesMeetsOnceHoweverTheWorkIsCut, ()) 
   ServingProblem serving;
   make_any_serving_problem(serving);
   const Request& request = serving.request;
-  std::map<Meetings::Pair, int64_t> expected;
-  for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
-    const Problem own = request.sequences.of(request.problem, batch);
-    for (int64_t head = 0; head < own.heads; ++head) {
-      for (int64_t q = 0; q < q_tiles(own, request.tiling); ++q) {
-        const Range tiles = visible_kv_tiles(own, request.tiling, q);
-        for (int64_t kv = tiles.begin; kv < tiles.end; ++kv) expected[{batch, head, q, kv}] = 1;
-      }
-    }
-  }
   const AtomTable atoms(request);
-  Meetings meetings(request);
-  LockstepWavefront(request, atoms, meetings).run();
-  RC_ASSERT(meetings.pairs == expected);
-  for (const auto& [atom, access] : meetings.touches) RC_ASSERT(atoms.size(atom).lines > 0u);
+  Touches touches(request);
+  LockstepWavefront(request, atoms, touches).run();
+  RC_ASSERT(touches.pairs == tests::visible_pairs(request));
+  for (const auto& [atom, access] : touches.touches) RC_ASSERT(atoms.size(atom).lines > 0u);
 }
 
 // Every row of O is written once, however many workers had parts of it.
@@ -66,10 +46,10 @@ RC_GTEST_PROP(Serving, EveryTileOfOIsWrittenOnce, ()) {
   make_any_serving_problem(serving);
   const Request& request = serving.request;
   const AtomTable atoms(request);
-  Meetings meetings(request);
-  LockstepWavefront(request, atoms, meetings).run();
+  Touches touches(request);
+  LockstepWavefront(request, atoms, touches).run();
   std::map<AtomId, int> written;
-  for (const auto& [atom, access] : meetings.touches)
+  for (const auto& [atom, access] : touches.touches)
     if (access == Access::write && atoms.tensor_of(atom) == Tensor::o) ++written[atom];
   int64_t tiles = 0;
   for (int64_t batch = 0; batch < request.problem.batch; ++batch) {
@@ -87,7 +67,7 @@ RC_GTEST_PROP(Serving, TileHistogramEqualsTheLineLevelOneBinByBin, ()) {
   const AtomTable atoms(serving.request);
   tests::LineLevelHistogram lines(atoms);
   LockstepWavefront(serving.request, atoms, lines).run();
-  RC_ASSERT(lines.is(simulate_lru(serving.request).histogram));
+  RC_ASSERT(tests::same_histogram(lines.histogram, simulate_lru(serving.request).histogram));
 }
 
 // Two sequences of three tiles, one head, three workers: two tiles each. Worker 1 has the end of
@@ -99,50 +79,15 @@ TEST(Serving, SharesAreWalkedAndMergedAsWorkedOutByHand) {
   request.tiling = {64, 64};
   request.schedule = {.workers = 3};
   serving.share();
-  const AtomTable atoms(request);
-  Meetings meetings(request);
-  LockstepWavefront wavefront(request, atoms, meetings);
-  wavefront.run();
-  EXPECT_EQ(wavefront.steps(), 2);
-  const auto q = [&](int64_t b) { return std::pair(atoms.id(Tensor::q, b, 0), Access::read); };
-  const auto k = [&](int64_t b, int64_t t) {
-    return std::pair(atoms.id(Tensor::k, b, t), Access::read);
-  };
-  const auto v = [&](int64_t b, int64_t t) {
-    return std::pair(atoms.id(Tensor::v, b, t), Access::read);
-  };
-  const auto piece = [&](int64_t number, Access access) {
-    return std::pair(atoms.id(Tensor::partial_o, number, 0), access);
-  };
-  const auto o = [&](int64_t b) { return std::pair(atoms.id(Tensor::o, b, 0), Access::write); };
   // Pieces of the first sequence are 0 and 1, of the second 2 and 3.
-  const std::vector<std::pair<AtomId, Access>> touches{q(0),
-                                                       q(0),
-                                                       q(1),  //
-                                                       k(0, 0),
-                                                       k(0, 2),
-                                                       k(1, 1),
-                                                       v(0, 0),
-                                                       v(0, 2),
-                                                       v(1, 1),  //
-                                                       piece(1, Access::write),
-                                                       q(1),  // worker 1 goes on
-                                                       k(0, 1),
-                                                       k(1, 0),
-                                                       k(1, 2),
-                                                       v(0, 1),
-                                                       v(1, 0),
-                                                       v(1, 2),  //
-                                                       piece(0, Access::write),
-                                                       piece(0, Access::read),
-                                                       piece(1, Access::read),
-                                                       o(0),
-                                                       piece(2, Access::write),  //
-                                                       piece(3, Access::write),
-                                                       piece(2, Access::read),
-                                                       piece(3, Access::read),
-                                                       o(1)};
-  EXPECT_EQ(meetings.touches, touches);
+  EXPECT_EQ(tests::visit_script(request),
+            "0Rq0 1Rq0 2Rq1 "
+            "0Rk0 1Rk2 2Rk4 0Rv0 1Rv2 2Rv4 1Wpartial_o1 1Rq1 "  // worker 1 goes on
+            "0Rk1 1Rk3 2Rk5 0Rv1 1Rv3 2Rv5 "
+            "0Wpartial_o0 0Rpartial_o0 0Rpartial_o1 0Wo0 1Wpartial_o2 "
+            "2Wpartial_o3 2Rpartial_o2 2Rpartial_o3 2Wo1");
+  EXPECT_EQ(simulate_lru(request).steps, 2);
+  const AtomTable atoms(request);
   // One row: 64 floats of O, its maximum and its sum.
   EXPECT_EQ(atoms.size(atoms.id(Tensor::partial_o, 0, 0)).sectors, ceil_div((64 + 2) * 4, 32));
 }
@@ -158,29 +103,14 @@ TEST(Serving, ACascadeIsMergedByWhoComesLastAsWorkedOutByHand) {
   request.sequences = {
       .lengths = lengths.data(), .order = nullptr, .prefix = {.keys = 64, .group = 3}, .pages = {}};
   request.cascade = true;
-  const AtomTable atoms(request);
-  Meetings meetings(request);
-  LockstepWavefront(request, atoms, meetings).run();
-  const auto read = [&](Tensor tensor, int64_t head, int64_t tile) {
-    return std::pair(atoms.id(tensor, head, tile), Access::read);
-  };
-  const auto write = [&](Tensor tensor, int64_t head, int64_t tile) {
-    return std::pair(atoms.id(tensor, head, tile), Access::write);
-  };
-  using enum Tensor;
-  const std::vector<std::pair<AtomId, Access>> touches{
-      read(q, 0, 0), read(q, 1, 0), read(k, 0, 0), read(v, 0, 0),  //
-      write(partial_o, 0, 0), write(partial_o, 0, 1),              //
-      read(q, 2, 0), read(k, 0, 0), read(v, 0, 0), write(partial_o, 1, 0),
-      // Sequence 0: its own keys, and what the first item left of it.
-      read(q, 0, 0), read(k, 0, 1), read(v, 0, 1), write(partial_o, 2, 0), read(partial_o, 0, 0),
-      read(partial_o, 2, 0), write(o, 0, 0),
-      // Sequence 1 finds its rows behind those of sequence 0.
-      read(q, 1, 0), read(k, 1, 1), read(v, 1, 1), write(partial_o, 3, 0), read(partial_o, 0, 1),
-      read(partial_o, 3, 0), write(o, 1, 0),  //
-      read(q, 2, 0), read(k, 2, 1), read(v, 2, 1), write(partial_o, 4, 0), read(partial_o, 1, 0),
-      read(partial_o, 4, 0), write(o, 2, 0)};
-  EXPECT_EQ(meetings.touches, touches);
+  // An item leaves two rows: those of the prefix are partial_o0, 1 and 2, own ones 4, 6 and 8.
+  // Sequence 1 finds its rows behind those of sequence 0.
+  EXPECT_EQ(tests::visit_script(request),
+            "0Rq0 0Rq1 0Rk0 0Rv0 0Wpartial_o0 0Wpartial_o1 "
+            "0Rq2 0Rk0 0Rv0 0Wpartial_o2 "
+            "0Rq0 0Rk1 0Rv1 0Wpartial_o4 0Rpartial_o0 0Rpartial_o4 0Wo0 "
+            "0Rq1 0Rk3 0Rv3 0Wpartial_o6 0Rpartial_o1 0Rpartial_o6 0Wo1 "
+            "0Rq2 0Rk5 0Rv5 0Wpartial_o8 0Rpartial_o2 0Rpartial_o8 0Wo2");
 }
 
 struct Case {
@@ -224,26 +154,25 @@ TEST(Serving, WhatIsNotDefinedIsRefusedByItsKey) {
     s.request.problem = {.batch = 2, .seq_q = 1, .seq_kv = 129};
     s.request.tiling = {64, 64};
   };
-  for (const Case& one : cases) {
-    ServingProblem serving;
-    usual(serving);
+  const auto expect_refused = [](ServingProblem& serving, const Case& one) {
     ASSERT_FALSE(serving_fault(serving.request));
     one.spoil(serving);
     const auto fault = serving_fault(serving.request);
     ASSERT_TRUE(fault) << one.key;
     EXPECT_EQ(fault->key, one.key);
     EXPECT_THROW(simulate_lru(serving.request), std::invalid_argument);
+  };
+  for (const Case& one : cases) {
+    ServingProblem serving;
+    usual(serving);
+    expect_refused(serving, one);
   }
   for (const Case& one : cascades) {
     ServingProblem serving;
     usual(serving);
     serving.request.sequences.prefix = {.keys = 64, .group = 2};
     serving.request.cascade = true;
-    ASSERT_FALSE(serving_fault(serving.request));
-    one.spoil(serving);
-    const auto fault = serving_fault(serving.request);
-    ASSERT_TRUE(fault) << one.key;
-    EXPECT_EQ(fault->key, one.key);
+    expect_refused(serving, one);
   }
 }
 

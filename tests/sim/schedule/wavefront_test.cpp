@@ -1,39 +1,22 @@
 #include "sim/schedule/wavefront.hpp"
 
 #include <map>
-#include <tuple>
 
 #include "tests/support/atom_table.hpp"
-#include "tests/support/brute_force.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/visit_script.hpp"
+#include "tests/support/visited_pairs.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
-using Place = std::tuple<int64_t, int64_t, int64_t, int64_t>;  // batch, head, Q tile, K/V tile
-
-struct PlaceCounter : WavefrontSink {
-  std::map<Place, int> visits;
-  void at(int64_t, int64_t, const Item& item, const TilePair& pair) {
-    ++visits[{item.batch, pair.head, pair.q_tile, pair.kv_tile}];
-  }
-};
-
 RC_GTEST_PROP(Wavefront, EveryScheduleComputesEachVisiblePairOfTilesOnce, ()) {
   const Request request = tests::any_request();
-  const Problem& problem = request.problem;
   const AtomTable atoms(request);
-  PlaceCounter counter;
+  tests::PairCounter counter(request);
   LockstepWavefront(request, atoms, counter).run();
-  std::map<Place, int> expected;
-  for (int64_t b = 0; b < problem.batch; ++b)
-    for (int64_t h = 0; h < problem.heads; ++h)
-      for (int64_t q = 0; q < q_tiles(problem, request.tiling); ++q)
-        for (int64_t kv = 0; kv < kv_tiles(problem, request.tiling); ++kv)
-          if (tests::tile_sees(problem, request.tiling, q, kv)) expected[{b, h, q, kv}] = 1;
-  RC_ASSERT(counter.visits == expected);
+  RC_ASSERT(counter.pairs == tests::visible_pairs(request));
 }
 
 struct WriteCounter : WavefrontSink {

@@ -1,16 +1,12 @@
 // Whole schedules on a set-associative L2, against a line-level cache written from its definition.
 #include "sim/sets/simulate_sets.hpp"
 
-#include <set>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 
-#include "sim/schedule/wavefront.hpp"
-#include "sim/sets/set_hash.hpp"
-#include "tests/support/atom_table.hpp"
 #include "tests/support/generators.hpp"
-#include "tests/support/naive_sets.hpp"
+#include "tests/support/line_sets.hpp"
 #include "tests/support/property.hpp"
 
 namespace sawtooth::sim {
@@ -18,76 +14,19 @@ namespace {
 
 using tests::between;
 
-// Lays tensors out by itself: each on a multiple of 2 MiB, tiles one after another.
-class LineByLine : public WavefrontSink {
- public:
-  LineByLine(const Request& request, const AtomTable& atoms)
-      : atoms_(atoms),
-        parameters_(request.sets),
-        geometry_(set_geometry(request.l2_bytes, request.sets)),
-        hash_(request.sets, geometry_.sets),
-        cache_(static_cast<size_t>(geometry_.ways), static_cast<size_t>(geometry_.persisting_ways),
-               request.sets.policy, request.sets.seed) {
-    constexpr uint64_t page_lines = (2 << 20) / 128;
-    uint64_t line = 0;
-    for (AtomId atom = 0; atom < atoms.sizes().size(); ++atom) {
-      const bool new_tensor = atom > 0 && atoms.tensor_of(atom) != atoms.tensor_of(atom - 1);
-      if (new_tensor) line = (line + page_lines - 1) / page_lines * page_lines;
-      first_line_.push_back(line);
-      line += atoms.size(atom).lines;
-    }
-  }
-
-  void touch(int64_t, AtomId atom, Access access) {
-    const Tensor tensor = atoms_.tensor_of(atom);
-    Counters& counters = by_tensor[static_cast<size_t>(tensor)];
-    const bool write = access == Access::write;
-    for (int64_t i = 0; i < atoms_.size(atom).lines; ++i) {
-      const uint64_t line = first_line_[atom] + static_cast<uint64_t>(i);
-      const int64_t sectors = std::min<int64_t>(4, atoms_.size(atom).sectors - 4 * i);
-      const bool hit = cache_.access(line, hash_.set_of(line),
-                                     parameters_.priorities[static_cast<size_t>(tensor)]);
-      const auto count = [&](Sectors& counter) { counter = counter.value_or(0) + sectors; };
-      if (access == Access::read) count(counters.sm_read_sectors);
-      count(write ? counters.l2_write_sectors : counters.l2_read_sectors);
-      if (!hit) count(write ? counters.l2_write_miss_sectors : counters.l2_read_miss_sectors);
-      if (seen_.insert(line).second && !write) count(counters.cold_read_sectors);
-    }
-  }
-
-  std::array<Counters, tensor_count> by_tensor;
-
- private:
-  const AtomTable& atoms_;
-  const SetsParameters& parameters_;
-  SetGeometry geometry_;
-  SetHash hash_;
-  tests::NaiveSets cache_;
-  std::vector<uint64_t> first_line_;
-  std::set<uint64_t> seen_;
-};
-
 Request any_sets_request() {
   Request request = tests::any_request();
   request.schedule.prefetch = between(0, 3);
   request.merge_lockstep = between(0, 1) == 1;
-  SetsParameters& p = request.sets;
-  p.hash = static_cast<HashKind>(between(0, 2));
-  p.policy = static_cast<SetPolicy>(between(0, 3));
-  p.ways = int64_t{1} << between(0, 4);
-  p.seed = static_cast<uint64_t>(between(0, 1000));
-  const int64_t sets =
-      p.hash == HashKind::exclusive_or ? int64_t{1} << between(0, 5) : between(1, 40);
-  request.l2_bytes = sets * p.ways * 128;
-  if (between(0, 1) == 1)
-    for (Priority& priority : p.priorities) priority = static_cast<Priority>(between(0, 2));
+  request.l2_bytes = tests::draw_sets(request.sets, 4);
+  tests::draw_priorities(request.sets);
   return request;
 }
 
 RC_GTEST_PROP(SimulateSets, EqualsTheDefinitionCounterByCounter, ()) {
   const Request request = any_sets_request();
   const AtomTable atoms(request);
-  LineByLine lines(request, atoms);
+  tests::LineBySet lines(request, atoms);
   LockstepWavefront(request, atoms, lines).run();
   const Prediction prediction = simulate_sets(request);
   RC_ASSERT(!prediction.method.empty());

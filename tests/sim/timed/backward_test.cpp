@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "sim/halves/halves_in_step.hpp"
-#include "sim/timed/simulate_timed.hpp"
+#include "tests/sim/timed/plain_steps.hpp"
 #include "tests/support/generators.hpp"
 #include "tests/support/property.hpp"
 
@@ -12,8 +12,7 @@ namespace sawtooth::sim {
 namespace {
 
 // Tiles of one row of one line: five products of 2 x 1 x 1 x 64 FLOP a step.
-constexpr double flop_a_step = 640;
-constexpr double step_ns = 1000;
+constexpr double backward_flop_a_step = 640;
 constexpr double way_ns = 100;         // to L2 and back
 constexpr double dq_ns = step_ns / 5;  // one of the products
 // Under dq = ordered a step's CTA reads its turn's word, fences, and reads the word again; the word
@@ -21,32 +20,23 @@ constexpr double dq_ns = step_ns / 5;  // one of the products
 constexpr double ordered_ns = 3 * way_ns;
 constexpr double turn_ns = dq_ns + 2 * way_ns + 1.5 * way_ns;
 
-Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, Dq dq = Dq::atomic) {
-  Request request;
-  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64, .pass = Pass::backward};
-  request.tiling = {1, 1};
-  request.schedule.workers = workers;
+Request backward_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, Dq dq = Dq::atomic) {
+  Request request = request_of(q_tiles, kv_tiles, workers);
+  request.problem.pass = Pass::backward;
   request.schedule.dq = dq;
-  request.timing = Timing::timed;
   return request;
 }
 
 TimedParameters parameters_of(int64_t sms) {
-  TimedParameters parameters;
-  parameters.sms = sms;
-  parameters.l2.lines.capacity_lines = 1'000'000'000;
+  TimedParameters parameters = plain_parameters(sms);
   parameters.l2.near_ns = parameters.l2.far_ns = parameters.l2.dram_ns = way_ns;
-  parameters.step.tensor_flop_a_ns = flop_a_step / step_ns;
+  parameters.step.tensor_flop_a_ns = backward_flop_a_step / step_ns;
   return parameters;
-}
-
-double duration_ns(const Request& request, const TimedParameters& parameters) {
-  return *simulate_timed(request, parameters).time_us * 1000;
 }
 
 // Steps wait for the first loads alone; no worker waits for an addition.
 TEST(TimedBackward, AnItemTakesItsStepsOverAllHeadsOfItsGroup) {
-  Request request = request_of(5, 1, 1);
+  Request request = backward_of(5, 1, 1);
   EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 5 * step_ns, 1e-6);
   request.problem.heads = 3;
   EXPECT_NEAR(duration_ns(request, parameters_of(1)), way_ns + 3 * 5 * step_ns, 1e-6);
@@ -58,7 +48,7 @@ TEST(TimedBackward, AnItemTakesItsStepsOverAllHeadsOfItsGroup) {
 TEST(TimedBackward, WhatComesFromDramIsLateInProportionToItsLoad) {
   constexpr int64_t steps = 20000;
   constexpr double late_ns = 30000, bandwidth = 4;
-  const Request request = request_of(steps, 1, 1);
+  const Request request = backward_of(steps, 1, 1);
   TimedParameters parameters = parameters_of(1);
   parameters.step.stages = 1;
   parameters.l2.dram_bytes_a_ns = bandwidth;
@@ -85,8 +75,8 @@ TEST(TimedBackward, WhatL2HoldsIsNotLate) {
   parameters.step.dram_late_ns = 30000;
   parameters.l2.dram_bytes_a_ns = 4;
   parameters.l2.dram_window_ns = 50'000;
-  const double one = duration_ns(request_of(steps, 1, 1), parameters);
-  const double two = duration_ns(request_of(steps, 2, 1), parameters);
+  const double one = duration_ns(backward_of(steps, 1, 1), parameters);
+  const double two = duration_ns(backward_of(steps, 2, 1), parameters);
   EXPECT_NEAR(two - one, double(steps) * (step_ns + way_ns), 3 * way_ns);
 }
 
@@ -94,10 +84,10 @@ TEST(TimedBackward, WhatL2HoldsIsNotLate) {
 // it, and the word has come: from then on it is so far behind at every tile, and waits no more.
 TEST(TimedBackward, InOrderItemsFollowEachOtherAtADistanceOfATurn) {
   for (const int64_t items : {1, 2, 7}) {
-    const double atomic = duration_ns(request_of(9, items, items), parameters_of(items));
+    const double atomic = duration_ns(backward_of(9, items, items), parameters_of(items));
     EXPECT_NEAR(atomic, way_ns + 9 * step_ns, 1e-6);
     const double ordered =
-        duration_ns(request_of(9, items, items, Dq::ordered), parameters_of(items));
+        duration_ns(backward_of(9, items, items, Dq::ordered), parameters_of(items));
     EXPECT_NEAR(ordered, way_ns + 9 * (step_ns + ordered_ns) + double(items - 1) * turn_ns, 1e-6);
   }
 }
@@ -107,15 +97,15 @@ TEST(TimedBackward, InOrderAStepTakesAsLongAsItsAdditionsPassThePort) {
   constexpr double pass_ns = 50, bytes = 64 * sizeof(float);  // one row of dQ
   TimedParameters parameters = parameters_of(1);
   parameters.l2.port_bytes_a_ns = bytes / pass_ns;
-  const double atomic = duration_ns(request_of(9, 1, 1), parameters);
-  const double ordered = duration_ns(request_of(9, 1, 1, Dq::ordered), parameters);
+  const double atomic = duration_ns(backward_of(9, 1, 1), parameters);
+  const double ordered = duration_ns(backward_of(9, 1, 1, Dq::ordered), parameters);
   EXPECT_NEAR(ordered - atomic, 9 * (ordered_ns + pass_ns), 1e-6);
 }
 
 // Causal, the shortest first: each item begins at the Q tile that no item before it sees, and is a
 // step behind the one before at all others.
 TEST(TimedBackward, InOrderCausalItemsFromTheShortestOnNeverWait) {
-  Request request = request_of(8, 8, 8, Dq::ordered);
+  Request request = backward_of(8, 8, 8, Dq::ordered);
   request.problem.mask.kind = MaskKind::causal;
   request.schedule.order.q_order = q_order_id<DescendingQ>;
   EXPECT_NEAR(duration_ns(request, parameters_of(8)), way_ns + 8 * (step_ns + ordered_ns), 1e-6);
@@ -129,17 +119,18 @@ TEST(TimedBackward, InOrderCausalItemsFromTheShortestOnNeverWait) {
 TEST(TimedBackward, RefusesCtasThatWaitForOnesThatHaveNotBegun) {
   TimedParameters parameters = parameters_of(2);
   parameters.resident_ctas = 1;
-  EXPECT_GT(duration_ns(request_of(4, 4, 4, Dq::ordered), parameters), 0);
-  EXPECT_THROW(simulate_timed(request_of(4, 8, 4, Dq::ordered), parameters), std::invalid_argument);
+  EXPECT_GT(duration_ns(backward_of(4, 4, 4, Dq::ordered), parameters), 0);
+  EXPECT_THROW(simulate_timed(backward_of(4, 8, 4, Dq::ordered), parameters),
+               std::invalid_argument);
 }
 
 TEST(TimedBackward, RefusesWhatIsNoPartOfTheMainKernel) {
-  Request request = request_of(4, 4, 4, Dq::separate);
+  Request request = backward_of(4, 4, 4, Dq::separate);
   EXPECT_THROW(simulate_timed(request, parameters_of(4)), std::invalid_argument);
   request.schedule.dq = Dq::ordered;
   request.schedule.small_kernels = true;
   EXPECT_THROW(simulate_timed(request, parameters_of(4)), std::invalid_argument);
-  request.schedule = request_of(4, 4, 4).schedule;
+  request.schedule = backward_of(4, 4, 4).schedule;
   TimedParameters with_leads = parameters_of(4);
   with_leads.step.leads = Leads{1, 1};
   EXPECT_THROW(simulate_timed(request, with_leads), std::invalid_argument);
@@ -148,7 +139,7 @@ TEST(TimedBackward, RefusesWhatIsNoPartOfTheMainKernel) {
 // Where all steps take the same time and nothing else takes any, workers keep step.
 RC_GTEST_PROP(TimedBackward, CountsWhatLockstepCountsWhereStepsAreAllThatTakesTime, ()) {
   const int64_t workers = tests::between(1, 4);
-  Request request = request_of(tests::between(1, 12), workers * tests::between(1, 3), workers);
+  Request request = backward_of(tests::between(1, 12), workers * tests::between(1, 3), workers);
   request.problem.heads = request.problem.kv_heads * tests::between(1, 2);
   request.schedule.scan = tests::between(0, 1) == 0 ? scan_id<LinearScan> : scan_id<SawtoothScan>;
   TimedParameters parameters = parameters_of(workers);

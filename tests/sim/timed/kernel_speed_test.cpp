@@ -298,17 +298,6 @@ TEST(KernelSpeed, WithoutMeasuredRatesTheGpusOwnServe) {
   EXPECT_NEAR(step.exp_a_ns, 32, 1e-9);
 }
 
-TEST(KernelSpeed, ALatencyThatIsNotKnownIsNamed) {
-  Gpu gpu = profile();
-  gpu.latency_dram_ns.reset();
-  try {
-    timed_parameters(request(), gpu, false);
-    FAIL() << "no latency of DRAM";
-  } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("has no latency-dram-ns"), std::string::npos);
-  }
-}
-
 TEST(KernelSpeed, NeedsARateToScale) {
   Request timed = request();
   timed.kernel = {};

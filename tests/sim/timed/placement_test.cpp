@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/timed/simulate_timed.hpp"
 #include "sim/timed/step_times.hpp"
+#include "tests/sim/timed/plain_steps.hpp"
 #include "tests/support/recorded_layout.hpp"
 
 namespace sawtooth::sim {
@@ -125,29 +125,18 @@ TEST(StartOrder, WithoutSpreadAllStartAtOnce) {
   for (const double start : start_ns(placed, turns, 0, 0.07, 5)) EXPECT_EQ(start, 0);
 }
 
-// One line a row, one row a tile.
-Request request_of(int64_t q_tiles, int64_t kv_tiles, int64_t workers, const char* launch) {
-  Request request;
-  request.problem = {.seq_q = q_tiles, .seq_kv = kv_tiles, .head_dim = 64};
-  request.tiling = {1, 1};
-  request.schedule.workers = workers;
+Request launched_by(int64_t q_tiles, int64_t kv_tiles, int64_t workers, const char* launch) {
+  Request request = request_of(q_tiles, kv_tiles, workers);
   request.schedule.launch = {*Launches::find(launch)};
-  request.timing = Timing::timed;
   return request;
 }
 
-// One SM; a step has 500 ns of products (2 x 2 x 64 FLOP) and 500 of exponentials (one).
+// One SM; a step has 500 ns of products and 500 of exponentials (one).
 TimedParameters one_sm() {
-  TimedParameters parameters;
-  parameters.sms = 1;
-  parameters.l2.lines.capacity_lines = 1'000'000'000;
-  parameters.step.tensor_flop_a_ns = 256.0 / 500;
+  TimedParameters parameters = plain_parameters(1);
+  parameters.step.tensor_flop_a_ns = flop_a_step / 500;
   parameters.step.exp_a_ns = 1.0 / 500;
   return parameters;
-}
-
-double duration_ns(const Request& request, const TimedParameters& parameters) {
-  return *simulate_timed(request, parameters).time_us * 1000;
 }
 
 // A bias of half of the exponentials' half: of two CTAs the older one takes 2000 / 1.25 = 1600 ns a
@@ -157,7 +146,7 @@ double duration_ns(const Request& request, const TimedParameters& parameters) {
 TEST(SmSharing, APersistentCtaStaysTheOlderOneFromItemToItem) {
   TimedParameters parameters = one_sm();
   parameters.step.age_bias = 0.5;
-  EXPECT_NEAR(duration_ns(request_of(4, 3, 2, "static"), parameters), 32000.0 / 3 + 2000, 1e-6);
+  EXPECT_NEAR(duration_ns(launched_by(4, 3, 2, "static"), parameters), 32000.0 / 3 + 2000, 1e-6);
 }
 
 // Under grid the first CTA ends at 4800 and its successor is the younger one of the two: the second
@@ -167,7 +156,7 @@ TEST(SmSharing, APersistentCtaStaysTheOlderOneFromItemToItem) {
 TEST(SmSharing, UnderGridTheSuccessorOfTheOlderCtaIsTheYoungerOne) {
   TimedParameters parameters = one_sm();
   parameters.step.age_bias = 0.5;
-  EXPECT_NEAR(duration_ns(request_of(4, 3, 2, "grid"), parameters), 36800.0 / 3 + 1000, 1e-6);
+  EXPECT_NEAR(duration_ns(launched_by(4, 3, 2, "grid"), parameters), 36800.0 / 3 + 1000, 1e-6);
 }
 
 // Three items of four steps for three CTAs. Two share the SM at 2000 ns a step; the third one
@@ -179,15 +168,15 @@ TEST(SmSharing, CtasThatDoNotFitBeginWhenOthersEnd) {
   parameters.step.refill_ns = 100;
   for (const char* launch : {"static", "grid"}) {
     parameters.resident_ctas = 2;
-    EXPECT_NEAR(duration_ns(request_of(3, 4, 3, launch), parameters), 4 * 2000 + 100 + 4 * 1500,
+    EXPECT_NEAR(duration_ns(launched_by(3, 4, 3, launch), parameters), 4 * 2000 + 100 + 4 * 1500,
                 1e-6)
         << launch;
     parameters.resident_ctas = 0;
-    EXPECT_NEAR(duration_ns(request_of(3, 4, 3, launch), parameters), 4 * 3000, 1e-6) << launch;
+    EXPECT_NEAR(duration_ns(launched_by(3, 4, 3, launch), parameters), 4 * 3000, 1e-6) << launch;
   }
   // Tickets: who has none left ends, and so does the third one, which finds none.
   parameters.resident_ctas = 2;
-  EXPECT_NEAR(duration_ns(request_of(3, 4, 3, "dynamic"), parameters), 4 * 2000 + 4 * 1500, 1e-6);
+  EXPECT_NEAR(duration_ns(launched_by(3, 4, 3, "dynamic"), parameters), 4 * 2000 + 4 * 1500, 1e-6);
 }
 
 // The first one of two CTAs of an SM is faster: CTAs 80 to 87 and 140 to 263 were the slower ones

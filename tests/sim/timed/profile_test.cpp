@@ -58,13 +58,16 @@ TEST(TimedProfile, LaunchesAndTheirCtasBeginWithTheGapsOfTheGpu) {
   EXPECT_EQ(without.refill_ns, 0);
 }
 
-TEST(TimedProfile, AKernelMayHaveGapsOfItsOwn) {
+TEST(TimedProfile, AKernelMayHaveGapsOfItsOwnAndItemsThatDiffer) {
   Request request = timed();
   request.kernel.launch_ns = 5000;
   request.kernel.refill_ns = 0;
+  request.kernel.item_end_ns = 900;
+  request.kernel.item_spread_ns = 350;
   const StepParameters step = timed_parameters(request, two_halves(), true).step;
   EXPECT_EQ(step.launch_ns, 5000);
   EXPECT_EQ(step.refill_ns, 0);
+  EXPECT_EQ(step.item_spread_ns, 350);
 }
 
 // What a launch reads beside its tensors comes on top of the totals, of no tensor's counts, and
@@ -88,17 +91,6 @@ TEST(TimedProfile, ALaunchReadsMoreThanItsTensors) {
   request.without.add(Mechanism::starts);
   const Prediction without = simulate_timed(request, timed_parameters(request, gpu, true));
   EXPECT_LT(*without.total.dram_read_sectors, *before.total.dram_read_sectors + 3000);
-}
-
-TEST(TimedProfile, ItemsAndPrefetchesTakeWhatTheKernelSays) {
-  Request request = timed();
-  request.schedule.prefetch = 1;
-  request.kernel.item_end_ns = 900;
-  request.kernel.item_spread_ns = 350;
-  request.kernel.prefetch_lines_bias = 0.05;
-  const StepParameters step = timed_parameters(request, two_halves(), true).step;
-  EXPECT_EQ(step.item_spread_ns, 350);
-  EXPECT_EQ(step.prefetch_lines_bias, 0.05);
 }
 
 /// What is said against `request` on `gpu`; empty where nothing is.

@@ -12,50 +12,38 @@
 namespace sawtooth::sim {
 namespace {
 
-TEST(TimedWavefront, ALoneWorkerTakesItsStepsAndTheLatencyOfTheFirstLoad) {
-  TimedParameters parameters = plain_parameters(1);
-  parameters.l2.dram_ns = 400;
-  // Q and the first tile come after 400 ns; every later tile is asked for a step ahead.
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
-}
-
-TEST(TimedWavefront, LatencyBeyondAStepStallsEveryStep) {
-  TimedParameters parameters = plain_parameters(1);
-  parameters.l2.dram_ns = 1500;
-  // Each tile is asked for when the step before begins, so steps begin 1500 ns apart.
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 4 * 1500 + step_ns, 1e-6);
-  parameters.stalls = false;
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
-}
-
-TEST(TimedWavefront, AThirdStageHidesTwoStepsOfLatency) {
-  TimedParameters parameters = plain_parameters(1);
-  parameters.l2.dram_ns = 1500;
-  parameters.step.stages = 3;
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 1500 + 4 * step_ns, 1e-6);
-}
-
-// Q comes after 400 ns; then each step waits 400 ns for K, computes half of its time, waits 400 ns
-// for V and computes the rest.
-TEST(TimedWavefront, AKernelWithoutLeadWaitsForKAndForV) {
-  TimedParameters parameters = plain_parameters(1);
-  parameters.l2.dram_ns = 400;
-  parameters.step.leads = Leads{0, 0};
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * (400 + 400 + step_ns), 1e-6);
-  parameters.stalls = false;
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
-}
-
-// Tiles that are asked for 300 ns before their use come 100 ns late; the first K comes with Q.
-TEST(TimedWavefront, ALeadHidesItsPartOfALatency) {
-  TimedParameters parameters = plain_parameters(1);
-  parameters.l2.dram_ns = 400;
-  parameters.step.leads = Leads{0.3, 0.3};
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns + 7 * 100, 1e-6);
-  parameters.step.leads = Leads{0.3, 0.4};
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns + 3 * 100, 1e-6);
-  parameters.step.leads = Leads{2.25, 0.5};
-  EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), 400 + 4 * step_ns, 1e-6);
+// Four steps of one worker: how long DRAM takes, what the kernel asks for ahead, and its time.
+TEST(TimedWavefront, ALoneWorkerTakesItsStepsAndTheLatencyThatItDoesNotHide) {
+  struct Case {
+    double dram_ns;
+    int stages;
+    std::optional<Leads> leads;
+    double expected_ns, without_stalls_ns;
+  };
+  for (const Case& one : {
+           // Q and the first tile come after 400 ns; every later tile is asked for a step ahead.
+           Case{400, 2, {}, 400 + 4 * step_ns, 400 + 4 * step_ns},
+           // Each tile is asked for when the step before begins, so steps begin 1500 ns apart.
+           Case{1500, 2, {}, 4 * 1500 + step_ns, 1500 + 4 * step_ns},
+           // A third stage hides two steps of latency.
+           Case{1500, 3, {}, 1500 + 4 * step_ns, 1500 + 4 * step_ns},
+           // Q comes after 400 ns; then each step waits 400 ns for K, computes half of its time,
+           // waits 400 ns for V and computes the rest.
+           Case{400, 2, Leads{0, 0}, 400 + 4 * (400 + 400 + step_ns), 400 + 4 * step_ns},
+           // Tiles asked for 300 ns before their use come 100 ns late; the first K comes with Q.
+           Case{400, 2, Leads{0.3, 0.3}, 400 + 4 * step_ns + 7 * 100, 400 + 4 * step_ns},
+           Case{400, 2, Leads{0.3, 0.4}, 400 + 4 * step_ns + 3 * 100, 400 + 4 * step_ns},
+           Case{400, 2, Leads{2.25, 0.5}, 400 + 4 * step_ns, 400 + 4 * step_ns},
+       }) {
+    SCOPED_TRACE(one.expected_ns);
+    TimedParameters parameters = plain_parameters(1);
+    parameters.l2.dram_ns = one.dram_ns;
+    parameters.step.stages = one.stages;
+    parameters.step.leads = one.leads;
+    EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), one.expected_ns, 1e-6);
+    parameters.stalls = false;
+    EXPECT_NEAR(duration_ns(request_of(1, 4, 1), parameters), one.without_stalls_ns, 1e-6);
+  }
 }
 
 // V half a step after K, each asked for when the step before begins: as one load of two stages.

@@ -2,41 +2,19 @@
 #include "sim/trace/analyse.hpp"
 
 #include "sim/lru/simulate_lru.hpp"
-#include "sim/trace/readers.hpp"
 #include "tests/support/mattson_stack.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/same_predictions.hpp"
 #include "tests/support/traces.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
 using tests::analysed;
+using tests::same_counters;
+using tests::same_histogram;
+using tests::schedule_text;
 using tests::Trace;
-
-bool same_histogram(const DistanceHistogram& one, const DistanceHistogram& other) {
-  for (int t = 0; t < tensor_count; ++t) {
-    for (int a = 0; a < access_count; ++a) {
-      const DistanceClass& left = one.of(static_cast<Tensor>(t), static_cast<Access>(a));
-      const DistanceClass& right = other.of(static_cast<Tensor>(t), static_cast<Access>(a));
-      if (left.bins() != right.bins() || left.cold_sectors() != right.cold_sectors()) return false;
-    }
-  }
-  return true;
-}
-
-bool same_counters(const Counters& one, const Counters& other) {
-  for (const CounterColumn& column : counter_columns)
-    if (one.*column.member != other.*column.member) return false;
-  return true;
-}
-
-std::string trace_of(const Request& request, TraceFormat format, bool by_lines) {
-  std::ostringstream out;
-  const auto writer = trace_writer(format, out, "");
-  LineSplitter splitter(*writer);
-  write_schedule(request, by_lines ? static_cast<TraceWriter&>(splitter) : *writer);
-  return out.str();
-}
 
 RC_GTEST_PROP(AnalyseTrace, ASchedulesTraceReadBackGivesItsCountersAndHistogram, ()) {
   Request request = tests::any_request();
@@ -44,11 +22,9 @@ RC_GTEST_PROP(AnalyseTrace, ASchedulesTraceReadBackGivesItsCountersAndHistogram,
   const Prediction direct = simulate_lru(request);
   const auto format = static_cast<TraceFormat>(tests::between(0, 1));
   const bool by_lines = tests::between(0, 1) == 1;
-  const Prediction back = analysed(trace_of(request, format, by_lines), request.l2_bytes);
+  const Prediction back = analysed(schedule_text(request, format, by_lines), request.l2_bytes);
   RC_ASSERT(same_histogram(back.histogram, direct.histogram));
-  RC_ASSERT(same_counters(back.total, direct.total));
-  for (size_t t = 0; t < tensor_count; ++t)
-    RC_ASSERT(same_counters(back.by_tensor[t], direct.by_tensor[t]));
+  RC_ASSERT(same_counters(back, direct));
   if (!by_lines) RC_ASSERT(back.tile_visits == direct.tile_visits);
 }
 

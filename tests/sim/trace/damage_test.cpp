@@ -1,8 +1,8 @@
 // Traces that are cut off, damaged or hostile: one line that says so, and bounded memory.
 #include <gmock/gmock.h>
-#include <zstd.h>
 
 #include "sim/trace/binary_format.hpp"
+#include "tests/support/compressed.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"
 
@@ -44,8 +44,7 @@ std::string head() {
 }
 
 std::string block(BlockKind kind, uint32_t number, const std::string& content) {
-  std::string stored(ZSTD_compressBound(content.size()), '\0');
-  stored.resize(ZSTD_compress(stored.data(), stored.size(), content.data(), content.size(), 1));
+  const std::string stored = tests::compressed(content);
   return word(static_cast<uint32_t>(kind)) + word(number) +
          word(static_cast<uint32_t>(stored.size())) + word(static_cast<uint32_t>(content.size())) +
          stored;

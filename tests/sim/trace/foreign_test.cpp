@@ -2,10 +2,9 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include "sim/trace/trace.hpp"
-#include "tests/support/traces.hpp"
+#include "tests/support/compressed.hpp"
 
 namespace sawtooth::sim {
 namespace {
@@ -115,8 +114,7 @@ TEST(ForeignTrace, ZstdAndGzipAreReadThrough) {
   // printf 'cta,line\n0,10\n1,20\n' | gzip -n | xxd -i
   const std::string plain = "cta,line\n0,10\n1,20\n";
   const Visits expected{"w0@0 r10", "w1@0 r20"};
-  std::string coded(ZSTD_compressBound(plain.size()), '\0');
-  coded.resize(ZSTD_compress(coded.data(), coded.size(), plain.data(), plain.size(), 1));
+  const std::string coded = tests::compressed(plain);
   EXPECT_EQ(visits_of(coded), expected);
   EXPECT_NE(refusal_of(coded.substr(0, coded.size() - 3)).find("t: the compressed file ends early"),
             std::string::npos);
@@ -135,8 +133,7 @@ TEST(ForeignTrace, ZstdAndGzipAreReadThrough) {
 TEST(ForeignTrace, ALongCompressedTraceIsReadToItsEnd) {
   std::string plain = "address\n";
   for (int i = 0; i < 100000; ++i) plain += std::to_string(128 * (i % 777)) + "\n";
-  std::string coded(ZSTD_compressBound(plain.size()), '\0');
-  coded.resize(ZSTD_compress(coded.data(), coded.size(), plain.data(), plain.size(), 1));
+  const std::string coded = tests::compressed(plain);
   EXPECT_EQ(visits_of(coded), visits_of(plain));
   EXPECT_EQ(visits_of(coded).size(), 100000u);
 }

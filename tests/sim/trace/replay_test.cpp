@@ -2,18 +2,19 @@
 #include <gmock/gmock.h>
 
 #include "sim/belady/simulate_opt.hpp"
-#include "sim/sets/set_hash.hpp"
 #include "sim/sets/simulate_sets.hpp"
 #include "sim/trace/analyse.hpp"
-#include "sim/trace/readers.hpp"
-#include "tests/support/naive_sets.hpp"
+#include "tests/support/line_sets.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/same_predictions.hpp"
 #include "tests/support/traces.hpp"
 
 namespace sawtooth::sim {
 namespace {
 
 using tests::between;
+using tests::same_counters;
+using tests::schedule_text;
 using tests::Trace;
 
 // A trace that can be opened again and again.
@@ -40,14 +41,6 @@ Prediction by_optimum(const std::string& trace, int64_t l2_bytes) {
   return replay_by_optimum(*Text(trace).open(), l2_bytes);
 }
 
-std::string trace_of(const Request& request, bool by_lines) {
-  std::ostringstream out;
-  const auto writer = trace_writer(TraceFormat::binary, out, "");
-  LineSplitter splitter(*writer);
-  write_schedule(request, by_lines ? static_cast<TraceWriter&>(splitter) : *writer);
-  return out.str();
-}
-
 Request any_request_with_prefetch() {
   Request request = tests::any_request();
   request.schedule.prefetch = between(0, 3);
@@ -56,15 +49,8 @@ Request any_request_with_prefetch() {
 
 SetsParameters any_sets(Request& request) {
   SetsParameters sets;
-  sets.hash = static_cast<HashKind>(between(0, 2));
-  sets.policy = static_cast<SetPolicy>(between(0, 4));
-  sets.ways = int64_t{1} << between(0, 4);
-  sets.seed = static_cast<uint64_t>(between(0, 1000));
-  const int64_t count =
-      sets.hash == HashKind::exclusive_or ? int64_t{1} << between(0, 5) : between(1, 40);
-  request.l2_bytes = count * sets.ways * 128;
-  if (sets.policy != SetPolicy::opt && between(0, 1) == 1)
-    for (Priority& priority : sets.priorities) priority = static_cast<Priority>(between(0, 2));
+  request.l2_bytes = tests::draw_sets(sets, 5);
+  if (sets.policy != SetPolicy::opt) tests::draw_priorities(sets);
   return sets;
 }
 
@@ -79,7 +65,7 @@ TEST(ReplayOnSets, ManyHeadsThatComeAndGoAreAsInATraceOfAll) {
   request.schedule.launch = launch_id<DynamicLaunch>;
   request.l2_bytes = 37 * 8 * 128;
   request.sets.ways = 8;
-  const std::string trace = trace_of(request, false);
+  const std::string trace = schedule_text(request, TraceFormat::binary, false);
   for (const PolicyName& policy : set_policies) {
     SCOPED_TRACE(policy.name);
     request.sets.policy = policy.policy;
@@ -89,31 +75,24 @@ TEST(ReplayOnSets, ManyHeadsThatComeAndGoAreAsInATraceOfAll) {
     const Prediction all = on_sets(trace, request.l2_bytes, request.sets);
     EXPECT_EQ(schedule.method, all.method);
     EXPECT_EQ(schedule.tile_visits, all.tile_visits);
-    for (size_t t = 0; t < size_t{tensor_count}; ++t)
-      for (const CounterColumn& column : counter_columns)
-        EXPECT_EQ(schedule.by_tensor[t].*column.member, all.by_tensor[t].*column.member);
+    EXPECT_TRUE(same_counters(schedule, all));
   }
-}
-
-void require_same(const Prediction& one, const Prediction& other) {
-  for (size_t t = 0; t < size_t{tensor_count}; ++t)
-    for (const CounterColumn& column : counter_columns)
-      RC_ASSERT((one.by_tensor[t].*column.member) == (other.by_tensor[t].*column.member));
 }
 
 RC_GTEST_PROP(ReplayTrace, ASchedulesTraceOnSetsCountsAsTheScheduleDoes, ()) {
   Request request = any_request_with_prefetch();
   request.sets = any_sets(request);
   const bool by_lines = between(0, 1) == 1;
-  require_same(on_sets(trace_of(request, by_lines), request.l2_bytes, request.sets),
-               simulate_sets(request));
+  const std::string trace = schedule_text(request, TraceFormat::binary, by_lines);
+  RC_ASSERT(same_counters(on_sets(trace, request.l2_bytes, request.sets), simulate_sets(request)));
 }
 
 RC_GTEST_PROP(ReplayTrace, ASchedulesTraceUnderTheOptimumCountsAsTheScheduleDoes, ()) {
   const Request request = any_request_with_prefetch();
   RC_PRE(request.l2_bytes >= 128);  // a line
   const bool by_lines = between(0, 1) == 1;
-  require_same(by_optimum(trace_of(request, by_lines), request.l2_bytes), simulate_opt(request));
+  const std::string trace = schedule_text(request, TraceFormat::binary, by_lines);
+  RC_ASSERT(same_counters(by_optimum(trace, request.l2_bytes), simulate_opt(request)));
 }
 
 // Line by line through a cache that is written from its definition.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "sim/trace/binary_format.hpp"
-#include "sim/trace/readers.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/traces.hpp"
 
@@ -113,12 +112,8 @@ TEST(Trace, AVisitOfTwoWorkersBecomesItsLinesWorkerAfterWorker) {
   Trace trace;
   trace.atoms = {{10, 2, 7, Tensor::v}};
   trace.visits = {{.atom = 0, .backwards = true, .times = 2, .worker = 5, .step = 3}};
-  std::ostringstream out;
-  const auto csv = trace_writer(TraceFormat::csv, out, "");
-  LineSplitter splitter(*csv);
-  tests::write_to(splitter, trace);
   // The last line has 7 - 4 sectors; backwards is 11, 10.
-  EXPECT_EQ(out.str(),
+  EXPECT_EQ(text_of(TraceFormat::csv, trace, "", true),
             "step,worker,times,access,tensor,line,lines,sectors,direction\n"
             "3,5,1,read,v,11,1,3,forwards\n"
             "3,5,1,read,v,10,1,4,forwards\n"

@@ -260,6 +260,14 @@ const Case cases[] = {
      {{"tile-q", "48"}},
      [](AttentionForward& call) { call.tiling.q_rows = 48; },
      "simulator "},
+    {"lists of tiles that no kernel has",
+     {{"mask", "prefix-lm:8"}},
+     [](AttentionForward& call) {
+       alignas(16) static char lists[16];
+       call.problem.mask.kind = MaskKind::listed;
+       call.lists.entries = {reinterpret_cast<int64_t*>(lists), reinterpret_cast<int32_t*>(lists)};
+     },
+     "simulator "},
     {"tiles that share a line",
      {{"head-dim", "40"}, {"tile-q", "10"}},
      [](AttentionForward& call) {
